@@ -160,7 +160,7 @@ export async function startWorker(
   });
   readiness.started();
   const owned = stack.move();
-  const leave = atMostOnce(async () => {
+  const leave = onlyOnce(async () => {
     readiness.stopping();
     clearTimeout(aloneTimer);
     leaving.abort();
@@ -252,7 +252,7 @@ export async function serveWorker(config: WorkerConfig, deps: Omit<WorkerDeps, '
 }
 
 /** Runs once; later calls return the result of the first. */
-function atMostOnce(run: () => Promise<void>): () => Promise<void> {
+function onlyOnce(run: () => Promise<void>): () => Promise<void> {
   let outcome: Promise<void> | undefined;
   return () => {
     outcome ??= run();

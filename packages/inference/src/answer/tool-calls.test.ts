@@ -45,10 +45,10 @@ describe('stop strings', () => {
   });
 });
 
-const tools = [{ name: 'look_up' }, { name: 'add' }];
-const call = '{"name": "look_up", "arguments": {"domain": "example.com"}}';
+const tools = [{ name: 'find_domain' }, { name: 'add' }];
+const call = '{"name": "find_domain", "arguments": {"domain": "example.com"}}';
 type Found = { readonly name: string; readonly input: unknown };
-const found: Found = { name: 'look_up', input: { domain: 'example.com' } };
+const found: Found = { name: 'find_domain', input: { domain: 'example.com' } };
 const added = (input: unknown): Found => ({ name: 'add', input });
 /** A call of the second tool, with its input in this field. */
 const add = (field: string, input: string) => `{"name":"add","${field}":${input}}`;

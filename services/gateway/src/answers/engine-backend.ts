@@ -167,7 +167,7 @@ export class EngineBackend implements Backend {
   }
 }
 
-/** The grammar that the answer must match; undefined if there is none. */
+/** The grammar that the answer must match; undefined without a required format. */
 function grammarOf({ format }: ChatRequest, tools: readonly Tool[], isCallForced: boolean): string | undefined {
   if (isCallForced) return callGrammar(tools, 'tools');
   if (format.kind === 'text') return undefined;

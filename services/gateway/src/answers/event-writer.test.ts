@@ -1,4 +1,4 @@
-// The stream of an answer on real sockets: what a silent answer says, and what becomes of a reader that stands still.
+// Event streams on real sockets: keep-alive comments while idle, and readers that do not read.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { until } from '../test/network/answers.ts';
 import { EventWriter } from './event-writer.ts';
 
-/** One request on a socket that can stop reading; `answer` gets what a route would. */
+/** One request on a socket that can stop reading; `answer` gets what a route gets. */
 async function withReader(answer: (raw: ServerResponse, reader: ReturnType<typeof connect>) => Promise<void>) {
   await using server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -20,21 +20,21 @@ async function withReader(answer: (raw: ServerResponse, reader: ReturnType<typeo
 const replyOf = (raw: ServerResponse) => ({ raw, hijack: () => {}, getHeaders: () => ({}) });
 
 describe('the stream of an answer', () => {
-  it('begins, and says that it lives, while nothing comes', () =>
+  it('begins and sends keep-alive comments while there are no events', () =>
     withReader(async (raw, reader) => {
-      const heard: string[] = [];
-      reader.on('data', (chunk: Buffer) => heard.push(chunk.toString()));
+      const chunks: string[] = [];
+      reader.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
       using writer = new EventWriter(replyOf(raw), new AbortController().signal, { keepAliveMs: 20 });
-      const received = (text: RegExp) => until(() => text.test(heard.join('')));
+      const received = (text: RegExp) => until(() => text.test(chunks.join('')));
       await received(/^HTTP\/1\.1 200 OK\r\n[\s\S]*: keep-alive\n\n[\s\S]*: keep-alive\n\n/);
       assert.ok(writer.hasBegun);
       await writer.send({ a: 1 });
       writer.end();
       await received(/data: \{"a":1\}\n\n/);
-      await assert.rejects(writer.send({ a: 2 }), /over/);
+      await assert.rejects(writer.send({ a: 2 }), /has ended/);
     }));
 
-  it('lets a reader go that stands still', () =>
+  it('disconnects a reader that does not read', () =>
     withReader(async (raw, reader) => {
       reader.pause();
       using writer = new EventWriter(replyOf(raw), new AbortController().signal, { idleMs: 100 });

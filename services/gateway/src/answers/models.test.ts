@@ -8,7 +8,7 @@ const admission = new Admission({ slots: 1, queue: 0 });
 const model = (id: string): ServedModel => ({ id, backend: {} as Backend, created: 0, admission });
 
 describe('models', () => {
-  it('are listed in the order in which they came; those that vanished are worth another try, others are not', () => {
+  it('are listed in order; requests for removed models are asked to retry, unknown models are not', () => {
     const models = new Models([model('a'), model('b')]);
     models.remove('b');
     models.remove('never');
@@ -22,7 +22,7 @@ describe('models', () => {
     assert.throws(() => models.add(model('a')), /two models with the same id: a/);
   });
 
-  it('do not remember names without end', () => {
+  it('remember a bounded number of removed names', () => {
     const models = new Models([]);
     for (let i = 0; i < 1_100; i += 1) {
       models.add(model(`m${i}`));

@@ -1,4 +1,4 @@
-// A gateway in front of another server that speaks the contract: here another gateway, with keys of its own.
+// A gateway with an upstream server: another gateway with its own keys.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Harness, MODEL, startHarness } from '../test/harness.ts';
@@ -23,7 +23,7 @@ describe('an upstream server', () => {
   });
   after(() => service?.[Symbol.asyncDispose]());
 
-  it('answers through the gateway as it answers itself, also in streams', async () => {
+  it('answers through the gateway as it does directly, including streams', async () => {
     const direct = (await upstream.post(CHAT, asked)).body;
     const expected = direct.choices[0].message.content;
     const { choices, usage } = (await service.post(CHAT, { ...asked, n: 2 })).body;
@@ -36,11 +36,11 @@ describe('an upstream server', () => {
     assert.equal(chunks.at(-1).usage.completion_tokens, completion_tokens);
   });
 
-  it('calls tools, completes prompts, gives vectors', async () => {
-    const tools = [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object' } } }];
+  it('supports tool calls, completions and embeddings', async () => {
+    const tools = [{ type: 'function', function: { name: 'find_domain', parameters: { type: 'object' } } }];
     const bodyOf = async (target: string, body: object) => (await service.post(target, body)).body;
     const called = await bodyOf(CHAT, { ...asked, tools, tool_choice: 'required', max_tokens: 60 });
-    assert.equal(called.choices[0].message.tool_calls[0].function.name, 'look_up');
+    assert.equal(called.choices[0].message.tool_calls[0].function.name, 'find_domain');
     const { choices } = await bodyOf('/v1/completions', { model: MODEL, prompt: ['DMARC', 'SPF'], max_tokens: 3 });
     assert.deepEqual([choices[0].index, choices[1].index], [0, 1]);
     const { data } = await bodyOf('/v1/embeddings', { model: MODEL, input: 'DMARC' });
@@ -55,7 +55,7 @@ describe('an upstream server', () => {
     assert.ok(model.sha256 === null && usage.completion_tokens > 0);
   });
 
-  it('does not get what it cannot do, and its own refusals reach the client', async () => {
+  it('does not receive unsupported requests, and its own errors reach the client', async () => {
     for (const [target, body, code, param] of [
       ['/v1/completions', { model: MODEL, prompt: [1, 2] }, 'unsupported_value', 'prompt'],
       ['/v1/completions', { model: MODEL, prompt: 'a', echo: true }, 'unsupported_value', 'echo'],
@@ -64,9 +64,9 @@ describe('an upstream server', () => {
       assertRefusal(await service.post(target, body), [400, code, param]);
   });
 
-  it('that refuses the key of the gateway is reported in general terms', async (context) => {
+  it('that rejects the gateway’s key is reported in general terms', async (context) => {
     await upstream.running.gateway.keys.revoke(keyId);
-    // Keys are remembered for two seconds.
+    // Keys are cached for two seconds.
     const now = performance.now.bind(performance);
     context.mock.method(performance, 'now', () => now() + 3_000);
     const { status, body } = await service.post(CHAT, asked);

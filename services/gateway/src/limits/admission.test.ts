@@ -49,7 +49,7 @@ function entering(admission: Admission, signal = never) {
 }
 
 describe('admission', () => {
-  it('serves keys in rotation, each in its own order', async () => {
+  it('serves keys round-robin, each in FIFO order', async () => {
     const admission = new Admission({ slots: 1, queue: 10 });
     const names = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'];
     const expected = ['a1', 'b1', 'c1', 'a2', 'b2', 'a3'];
@@ -60,15 +60,15 @@ describe('admission', () => {
     assert.equal(mixed.filter((name) => name !== 'x').join(), expected.join());
   });
 
-  it('refuses what could not even wait, by the current number of slots, and says when to try again', async () => {
+  it('rejects requests that could not even wait, by the current number of slots, with a retry time', async () => {
     const admission = new Admission({ slots: 1, queue: 1 });
     using _slot = await admission.enter('a', never);
     const waiting = new AbortController();
     const waits = admission.enter('a', waiting.signal);
     await assert.rejects(admission.enter('b', never), overloaded);
     assert.throws(() => admission.check('b', 1), overloaded);
-    waiting.abort(new Error('gone'));
-    await assert.rejects(waits, /gone/);
+    waiting.abort(new Error('disconnected'));
+    await assert.rejects(waits, /disconnected/);
     admission.check('b', 1);
     assert.equal(admission.size, 1);
     const sized = new Admission({ slots: 4, queue: 0 });
@@ -79,32 +79,32 @@ describe('admission', () => {
     sized.check('a', 8);
   });
 
-  it('admits a short line where a long one fills the queue: the newest of the long one is refused', async () => {
+  it('evicts the newest waiter of the longest queue for a key with a shorter one', async () => {
     const admission = new Admission({ slots: 1, queue: 3 });
     const { log, enter, release } = entering(admission);
     for (const name of ['a0', 'a1', 'a2', 'a3']) await enter(name);
     await enter('b');
     assert.equal(admission.size, 4);
     await enter('c');
-    // One each: none is evicted any more.
+    // One waiter each: no waiter is evicted.
     await enter('d');
     for (let i = 0; i < 4; i += 1) await release();
     assert.equal(log.join(), 'a0 in,a3 refused,a2 refused,d refused,a1 in,b in,c in');
     assert.equal(admission.size, 0);
   });
 
-  it('releases a slot once, and to no request that was aborted', async () => {
+  it('releases a slot once, and assigns it to no aborted request', async () => {
     const admission = new Admission({ slots: 1, queue: 5 });
     const slot = await admission.enter('a', never);
     const leaving = new AbortController();
     const left = admission.enter('b', leaving.signal);
     const stays = admission.enter('c', never);
-    leaving.abort(new Error('gone'));
+    leaving.abort(new Error('disconnected'));
     await assert.rejects(left);
     for (let i = 0; i < 2; i += 1) slot[Symbol.dispose]();
     (await stays)[Symbol.dispose]();
     assert.equal(admission.size, 0);
-    await assert.rejects(admission.enter('a', leaving.signal), /gone/);
+    await assert.rejects(admission.enter('a', leaving.signal), /disconnected/);
   });
 
   it('shares slots between priorities, so that the lowest is served too', async () => {
@@ -115,7 +115,7 @@ describe('admission', () => {
     assert.deepEqual([...counts(21), ...counts(105), order.length], [16, 4, 1, 80, 20, 5, 210]);
   });
 
-  it('saves up no slots for a priority of which nothing waited', async () => {
+  it('accumulates no credit for an idle priority', async () => {
     const admission = new Admission({ slots: 1, queue: 300 });
     await orderOf(admission, many(200, 'n', 'normal'));
     const mixed = Array.from({ length: 42 }, (_, i): Entry => (i % 2 ? ['l', 'low'] : ['n', 'normal']));
@@ -123,7 +123,7 @@ describe('admission', () => {
     assert.equal(order.slice(0, 10).filter((name) => name === 'l').length, 2);
   });
 
-  it('measures lines by the share of their priority when one is evicted, and leaves one of each', async () => {
+  it('measures queues relative to their priority’s share, and never evicts the last waiter of a priority', async () => {
     const admission = new Admission({ slots: 1, queue: 3 });
     using _slot = await admission.enter('first', never);
     const leaving = new AbortController();

@@ -1,4 +1,4 @@
-// Keys that are revoked while they are looked up, or while their requests are open.
+// Keys that are revoked during their lookup, or during their requests.
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -7,7 +7,7 @@ import { CompletionError } from '@strata/inference';
 import type { StoredKey } from '@strata/store';
 import { Callers } from './callers.ts';
 
-it('a revocation is not missed: during a look-up, while the store fails, or in a request that is open', async () => {
+it('a revocation takes effect during a lookup, while the store fails, and in open requests', async () => {
   const valid = new Set(['sk-a', 'sk-b']);
   let [isAway, held] = [false, Promise.resolve()];
   const keys = {
@@ -17,7 +17,7 @@ it('a revocation is not missed: during a look-up, while the store fails, or in a
       return key;
     },
     async stillValid() {
-      if (isAway) throw new Error('the database is gone');
+      if (isAway) throw new Error('the database is offline');
       return valid;
     },
   };
@@ -32,7 +32,7 @@ it('a revocation is not missed: during a look-up, while the store fails, or in a
   held = release.promise;
   valid.delete('sk-a');
   isAway = true;
-  await assert.rejects(callers.endRevoked(), /gone/);
+  await assert.rejects(callers.endRevoked(), /offline/);
   isAway = false;
   valid.add('sk-a');
   const late = enter('sk-a');

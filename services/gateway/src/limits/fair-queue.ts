@@ -83,7 +83,7 @@ export class FairQueue {
     const longest = this.longest();
     if (!longest) return false;
     const queue = this.#queues[priority];
-    // Each priority may always have one waiter, so that none is starved.
+    // Each priority may always have one waiter, so that no priority is starved.
     if (more === 1 && queue.waiting === 0) return true;
     const length = (queue.byKey.get(key)?.length ?? 0) + more;
     return length / SHARES[priority] < longest.length / SHARES[longest.last.priority];

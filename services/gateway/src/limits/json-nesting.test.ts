@@ -12,6 +12,6 @@ describe('the nesting of a JSON text', () => {
     [String.raw`["\\",[1]]`, 1, true],
     [String.raw`["é[[\\\"[[",1]`, 1, false],
   ] as const)
-    it(`is ${isDeeper ? '' : 'not '}deeper than ${max}, outside of strings: ${text.slice(0, 20)}`, () =>
+    it(`is ${isDeeper ? '' : 'not '}deeper than ${max}, outside strings: ${text.slice(0, 20)}`, () =>
       assert.equal(nestsDeeper(new TextEncoder().encode(text), max), isDeeper));
 });

@@ -22,7 +22,7 @@ const refused = (message: RegExp, retryAfterMs?: number) => ({
 });
 
 describe('limits', () => {
-  it('count requests by the minute, filled up again little by little', async () => {
+  it('count requests per minute, with a continuous refill', async () => {
     await using world = await scene();
     const { store, limits, stored, pass } = world;
     assert.deepEqual(await limits.takeRequest(stored), {
@@ -34,11 +34,11 @@ describe('limits', () => {
     pass(20_000);
     await limits.takeRequest(stored);
     await assert.rejects(limits.takeRequest(stored), refused(/3 requests a minute/));
-    // The day counts those that were let in.
+    // Only accepted requests are counted for the day.
     assert.equal(await store.quota.used(stored.id, '2026-01-01'), 4);
   });
 
-  it('count requests by the day, across restarts', async () => {
+  it('count requests per day, across restarts', async () => {
     await using world = await scene();
     const { store, limits, stored, pass } = world;
     for (let i = 0; i < 50; i += 1) {
@@ -51,7 +51,7 @@ describe('limits', () => {
     await new Limits({ ...store, now: () => new Date('2026-01-02T00:00:00Z'), tiers }).takeRequest(stored);
   });
 
-  it('count tokens: those of a prompt before, those of its answer after', async () => {
+  it('count tokens: the prompt in advance, the answer afterwards', async () => {
     await using world = await scene();
     const { limits, stored, pass } = world;
     const headers = await limits.takePrompt(stored, 60);
@@ -67,7 +67,7 @@ describe('limits', () => {
     await limits.takePrompt(stored, 1);
   });
 
-  it('let a prompt pass that is longer than a minute allows, once a minute is unused', async () => {
+  it('accept a prompt longer than the limit per minute after an unused minute', async () => {
     await using world = await scene();
     const { limits, stored, pass } = world;
     await limits.takePrompt(stored, 160);
@@ -78,7 +78,7 @@ describe('limits', () => {
     await limits.takePrompt(stored, 160);
   });
 
-  it('of the day begin none anew when the clock is set back, and know after a restart what was used', async () => {
+  it('per day are not reset when the clock is set back, and survive a restart', async () => {
     await using world = await scene();
     const { store, limits, stored, pass } = world;
     await limits.takePrompt(stored, 1);
@@ -93,7 +93,7 @@ describe('limits', () => {
     }
   });
 
-  it('are none for an unlimited key', async () => {
+  it('do not exist for an unlimited key', async () => {
     await using world = await scene();
     const { store, limits } = world;
     const { stored } = await store.keys.create({ tier: 'unlimited' });
@@ -101,13 +101,13 @@ describe('limits', () => {
     assert.deepEqual(await limits.takePrompt(stored, 1e9), {});
   });
 
-  it('tell times as clients know them', () => {
-    const told = [1, 999, 1_000, 61_000, 3_600_000, 3_661_500].map(durationText);
-    assert.deepEqual(told, ['1ms', '999ms', '1s', '1m1s', '1h0m0s', '1h1m2s']);
+  it('report times in the format of OpenAI’s headers', () => {
+    const texts = [1, 999, 1_000, 61_000, 3_600_000, 3_661_500].map(durationText);
+    assert.deepEqual(texts, ['1ms', '999ms', '1s', '1m1s', '1h0m0s', '1h1m2s']);
   });
 });
 
-it('a bucket never holds more than its size, nor fills when the clock goes back', () => {
+it('a bucket never exceeds its size, and is not refilled when the clock is set back', () => {
   const bucket = new RateBucket(10, 1);
   assert.deepEqual([bucket.take(1_000, 10), bucket.take(500, 1), bucket.at(1_000_000).level], [0, 1, 10]);
   bucket.spend(1_000_000, 25);

@@ -1,4 +1,4 @@
-// Which bodies of a chat completion are answered, and which are refused with which error.
+// The bodies of chat completions that are accepted, and the errors of those that are rejected.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Json, MODEL } from '../test/harness.ts';
@@ -10,11 +10,11 @@ const chat = (more: object = {}) => ({ model: MODEL, messages: MESSAGES, max_tok
 const say = (...messages: unknown[]) => ({ messages });
 const tool = (more: object = {}) => ({
   type: 'function',
-  function: { name: 'look_up', parameters: { type: 'object' }, ...more },
+  function: { name: 'find_domain', parameters: { type: 'object' }, ...more },
 });
 const schema = (value: unknown) => ({ type: 'json_schema', json_schema: { name: 'x', schema: value } });
 const texts = (...parts: string[]) => parts.map((text) => ({ type: 'text', text }));
-const call = { id: 'c1', type: 'function', function: { name: 'look_up', arguments: '{"a":1}' } };
+const call = { id: 'c1', type: 'function', function: { name: 'find_domain', arguments: '{"a":1}' } };
 const optional = `temperature top_p n stop seed stream stream_options logprobs top_logprobs logit_bias tools tool_choice
   response_format user metadata max_tokens max_completion_tokens presence_penalty frequency_penalty parallel_tool_calls
   modalities audio functions function_call prompt_cache_key`.split(/\s+/);
@@ -60,7 +60,7 @@ const accepted: readonly (readonly [name: string, more: object])[] = [
   ['a named tool', { tools: [tool(), tool({ name: 'g' })], ...toolNamed('g'), max_tokens: 60 }],
 ];
 
-/** Values that are refused as `invalid_value`, by field. */
+/** Values that are rejected as `invalid_value`, by field. */
 const invalid: readonly (readonly [param: string, ...values: unknown[]])[] = [
   ['model', '', 4],
   ['messages', [], 'hello'],
@@ -83,7 +83,7 @@ const invalid: readonly (readonly [param: string, ...values: unknown[]])[] = [
 
 const [MISSING, INVALID, UNSUPPORTED] = ['missing_required_parameter', 'invalid_value', 'unsupported_value'] as const;
 
-/** Messages that are refused: by their code, and the place of the error within the message. */
+/** Messages that are rejected: by error code, and the path of the error in the message. */
 const refusedMessages: readonly (readonly [message: unknown, code: string, where: string])[] = [
   ['hello', INVALID, ''],
   [{ content: 'x' }, MISSING, '.role'],
@@ -127,7 +127,7 @@ const refused: readonly (readonly [more: object, code: string, param: string])[]
 
 describe('a chat completion', () => {
   for (const [name, more] of accepted)
-    it(`is given with ${name}`, async () => {
+    it(`is answered with ${name}`, async () => {
       const { status, body, text, headers } = await post(TARGET, chat(more));
       assert.equal(status, 200, text);
       assert.match(headers.get('x-request-id') ?? '', /^req_/);
@@ -135,7 +135,7 @@ describe('a chat completion', () => {
     });
 
   const refuses = (more: object, code: string, param: string) =>
-    it(`is refused with ${code} of ${param}: ${JSON.stringify(more).slice(0, 80)}`, async () => {
+    it(`is rejected with ${code} of ${param}: ${JSON.stringify(more).slice(0, 80)}`, async () => {
       assertRefusal(await post(TARGET, chat(more)), [400, code, param]);
       if ('stream' in more || 'stream_options' in more) return;
       const { status } = await post(TARGET, { ...chat(more), stream: true });
@@ -146,7 +146,7 @@ describe('a chat completion', () => {
     for (const earlier of [[], [user]]) refuses(say(...earlier, message), code, `messages[${earlier.length}]${where}`);
   for (const [more, code, param] of refused) refuses(more, code, param);
 
-  it('is refused where the body is not a JSON object', async () => {
+  it('is rejected if the body is not a JSON object', async () => {
     const deep = `{"metadata":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
     for (const body of ['[]', '"hello"', '7', 'null', '{"model":', '', deep])
       assertRefusal(await post(TARGET, body), [400, null, null]);

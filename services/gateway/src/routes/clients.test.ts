@@ -1,4 +1,4 @@
-// Official and other clients, unchanged: OpenAI's, the Vercel AI SDK, LangChain, and a scanner of compatibility.
+// Official and other clients, unmodified: OpenAI’s, the Vercel AI SDK, LangChain, and a compatibility scanner.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -51,7 +51,7 @@ describe('a client', () => {
     assert.match((await client.chat.completions.stream(greedy).finalContent()) ?? '', answer);
   });
 
-  it('gets several choices, the same again for the same seed', async () => {
+  it('gets several choices, reproducible with the same seed', async () => {
     const ask = async () => (await chat({ n: 3, seed: 11, temperature: 1.8, max_tokens: 12 })).choices;
     const [first, second] = [await ask(), await ask()];
     assert.equal(first.map(({ index }) => index).join(), '0,1,2');
@@ -59,7 +59,7 @@ describe('a client', () => {
     assert.deepEqual(second, first);
   });
 
-  it('gets an answer that ends at a stop string, or at its limit', async () => {
+  it('gets an answer that ends at a stop string or at its limit', async () => {
     const stopped = await choiceOf({ stop: [' what to do'] });
     assert.deepEqual([stopped.message.content, stopped.finish_reason], ['DMARC tells receivers', 'stop']);
     const short = await chat({ max_completion_tokens: 3 });
@@ -84,13 +84,13 @@ describe('a client', () => {
       assert.match((await choiceOf({ seed, temperature: 1, response_format })).message.content ?? '', valid);
   });
 
-  it('gets a call of a tool, also in a stream, and an answer to its result', async () => {
-    const tools = [{ type: 'function' as const, function: { name: 'look_up', parameters: weather } }];
+  it('gets a tool call, also in a stream, and an answer to its result', async () => {
+    const tools = [{ type: 'function' as const, function: { name: 'find_domain', parameters: weather } }];
     const asked = { ...greedy, tools, tool_choice: 'required' as const };
     const { message, finish_reason } = await choiceOf(asked);
     assert.deepEqual([finish_reason, message.content], ['tool_calls', null]);
     const [call] = message.tool_calls ?? [];
-    assert.ok(call?.type === 'function' && call.function.name === 'look_up');
+    assert.ok(call?.type === 'function' && call.function.name === 'find_domain');
     assert.match(call.function.arguments, /^\{\s*"city":\s*"(Bern|Oslo)"\s*\}$/);
     const [streamed] = (await client.chat.completions.stream(asked).finalChatCompletion()).choices;
     const [streamedCall] = streamed?.message.tool_calls ?? [];
@@ -102,7 +102,7 @@ describe('a client', () => {
     assert.equal(typeof answered.message.content, 'string');
   });
 
-  it('gets a response of the newer form, the same one as a stream, and one cut short', async () => {
+  it('gets a response of the Responses API, the same one as a stream, and an incomplete one', async () => {
     const asked = { model: MODEL, input: question, temperature: 0 };
     const full = await client.responses.create(asked);
     assert.match(full.output_text, answer);
@@ -119,15 +119,15 @@ describe('a client', () => {
     assert.deepEqual([short.status, short.incomplete_details?.reason], ['incomplete', 'max_output_tokens']);
   });
 
-  it('gets a call of a tool in a response, also in a stream, and an answer to its result', async () => {
-    const tools = [{ type: 'function' as const, name: 'look_up', strict: true, parameters: weather }];
-    const asked = { model: MODEL, input: 'Look it up.', tools, tool_choice: 'required' as const, temperature: 0 };
+  it('gets a tool call in a response, also in a stream, and an answer to its result', async () => {
+    const tools = [{ type: 'function' as const, name: 'find_domain', strict: true, parameters: weather }];
+    const asked = { model: MODEL, input: 'Search for it.', tools, tool_choice: 'required' as const, temperature: 0 };
     const [call] = (await client.responses.create(asked)).output;
-    assert.ok(call?.type === 'function_call' && call.name === 'look_up');
+    assert.ok(call?.type === 'function_call' && call.name === 'find_domain');
     const [streamed] = (await client.responses.stream(asked).finalResponse()).output;
     assert.ok(streamed?.type === 'function_call' && streamed.arguments === call.arguments);
     const result = { type: 'function_call_output' as const, call_id: call.call_id, output: '10 mx.example.com' };
-    const input = [{ role: 'user' as const, content: 'Look it up.' }, call, result];
+    const input = [{ role: 'user' as const, content: 'Search for it.' }, call, result];
     const answered = await client.responses.create({ ...asked, tool_choice: 'none', instructions: 'Be brief.', input });
     assert.equal(typeof answered.output_text, 'string');
   });
@@ -139,12 +139,12 @@ describe('a client', () => {
     assert.ok((choices[0]?.text ?? '').length > 3);
   });
 
-  it('gets vectors, as numbers and as base64', async () => {
+  it('gets embeddings, as numbers and as base64', async () => {
     const ask = async (more: object) =>
       (await client.embeddings.create({ model: MODEL, input: ['What is DMARC?', 'Who are you?'], ...more })).data;
     const floats = await ask({ encoding_format: 'float' });
     assert.equal(floats.map(({ index, embedding }) => `${index}: ${embedding.length}`).join(), '0: 192,1: 192');
-    // Without a format the client asks for base64 and decodes it itself.
+    // Without a format the client requests base64 and decodes it itself.
     const [decoded] = await ask({});
     assert.ok(decoded?.embedding.every((value, i) => Math.abs(value - (floats[0]?.embedding[i] ?? 9)) < 1e-6));
     assert.equal(typeof (await ask({ encoding_format: 'base64' }))[0]?.embedding, 'string');
@@ -169,7 +169,7 @@ describe('a client', () => {
       for (const expected of [type, facts]) await assert.rejects(asked, expected);
   });
 
-  it('frees its slots when it leaves, also those that its choices wait for', async () => {
+  it('releases its slots when it disconnects, including those that its choices wait for', async () => {
     const service = await sharedGateway();
     const long = { ...greedy, ...ENDLESS, n: 8 };
     for await (const _chunk of await client.chat.completions.create({ ...long, stream: true })) break;
@@ -183,7 +183,7 @@ describe('a client', () => {
     await untilIdle(service);
   });
 
-  it('may be the AI SDK: text, streams, vectors, tools, objects', async () => {
+  it('may be the AI SDK: text, streams, embeddings, tools, objects', async () => {
     const { baseURL, apiKey } = client;
     const options = { name: 'strata', baseURL, apiKey: apiKey ?? '', includeUsage: true };
     const provider = createOpenAICompatible({ ...options, supportsStructuredOutputs: true });
@@ -196,14 +196,14 @@ describe('a client', () => {
     assert.equal((await stream.usage).outputTokens, usage.outputTokens);
     assert.equal((await embed({ model: provider.embeddingModel(MODEL), value: question })).embedding.length, 192);
     const schema = jsonSchema<{ city: string }>(weather);
-    const look = tool({ inputSchema: schema, execute: async (input) => `sun in ${input.city}` });
-    const { toolResults } = await generateText({ ...asked, tools: { look }, toolChoice: 'required' });
+    const forecast = tool({ inputSchema: schema, execute: async (input) => `sun in ${input.city}` });
+    const { toolResults } = await generateText({ ...asked, tools: { forecast }, toolChoice: 'required' });
     assert.match(toolResults.map(({ output }) => String(output)).join(), /^sun in (Bern|Oslo)$/);
     const { output } = await generateText({ ...asked, output: Output.object({ schema }) });
     assert.ok(city.enum.includes(output.city));
   });
 
-  it('may be LangChain: text, streams with usage, vectors, tools', async () => {
+  it('may be LangChain: text, streams with usage, embeddings, tools', async () => {
     const settings = { model: MODEL, apiKey: client.apiKey, configuration: { baseURL: client.baseURL } };
     /** The types of the library omit this field. */
     const outputTokens = (message: object): number =>
@@ -216,12 +216,12 @@ describe('a client', () => {
     const streamed = chunks.map(outputTokens).reduce((a, b) => a + b);
     assert.equal(streamed, outputTokens(message));
     assert.equal((await new OpenAIEmbeddings(settings).embedQuery(question)).length, 192);
-    const tools = [{ type: 'function', function: { name: 'look', parameters: weather } }];
-    const [call] = (await chat.bindTools(tools, { tool_choice: 'look' }).invoke(question)).tool_calls ?? [];
-    assert.ok(call?.name === 'look' && city.enum.includes(call.args.city));
+    const tools = [{ type: 'function', function: { name: 'forecast', parameters: weather } }];
+    const [call] = (await chat.bindTools(tools, { tool_choice: 'forecast' }).invoke(question)).tool_calls ?? [];
+    assert.ok(call?.name === 'forecast' && city.enum.includes(call.args.city));
   });
 
-  it('may be CompatCanary, which finds no fault by its modern profile', async () => {
+  it('may be CompatCanary, which finds no incompatibility in its modern profile', async () => {
     const scanner = path.join(path.dirname(fileURLToPath(import.meta.resolve('compatcanary'))), 'cli.js');
     const args = `scan --base-url ${client.baseURL} --model ${MODEL} --profile modern --format json --fail-on never`;
     const env = { ...process.env, OPENAI_API_KEY: client.apiKey ?? '' };

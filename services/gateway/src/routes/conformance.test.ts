@@ -1,4 +1,4 @@
-// The contract apart from chat completions: its description, answers, and the code and field of each refusal.
+// The contract apart from chat completions: its description, answers, and the code and field of each error.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -59,13 +59,13 @@ const refused: readonly (readonly [endpoint: string, body: object, code: string,
 
 describe('requests other than chat completions', () => {
   for (const [name, [ask, ...expected]] of Object.entries(ofTransport))
-    it(`are refused with ${name}`, async () => assertRefusal(await ask(), expected));
+    it(`are rejected with ${name}`, async () => assertRefusal(await ask(), expected));
 
   for (const [endpoint, body, code, param] of refused)
-    it(`to ${endpoint} are refused with ${code} of ${param}: ${JSON.stringify(body).slice(0, 80)}`, async () =>
+    it(`to ${endpoint} are rejected with ${code} of ${param}: ${JSON.stringify(body).slice(0, 80)}`, async () =>
       assertRefusal(await post(`/v1/${endpoint}`, { model: MODEL, ...body }), [400, code, param]));
 
-  it('are refused without a valid key by messages that hold nothing of them', async () => {
+  it('are rejected without a valid key, by messages that do not repeat the key', async () => {
     const messages = new Set<string>();
     for (let i = 0; i < 20; i += 1) {
       const chosen = `chosen-${i}-by-me`;
@@ -83,7 +83,7 @@ describe('requests other than chat completions', () => {
     assert.equal(messages.size, 5, [...messages].join('\n'));
   });
 
-  it('are answered: health without a key, a preflight, a model, vectors of tokens', async () => {
+  it('are answered: health without a key, a preflight, a model, embeddings of tokens', async () => {
     assert.deepEqual((await get('/health', { authorization: '' })).body.models, [MODEL]);
     assert.equal((await get('/ready')).status, 200);
     const preflight = await fetch((await sharedGateway()).base + CHAT, { method: 'OPTIONS' });
@@ -95,7 +95,7 @@ describe('requests other than chat completions', () => {
     assert.deepEqual([tokens.status, tokens.body.data.length, tokens.body.usage.prompt_tokens], [200, 2, 3]);
   });
 
-  it('are counted for a limited key, and refused beyond the limit of its minute', async ({ mock }) => {
+  it('are counted for a limited key, and rejected above the limit per minute', async ({ mock }) => {
     mock.timers.enable({ apis: ['Date'], now: Date.now() });
     const { running } = await sharedGateway();
     const { key } = await running.gateway.keys.create({ tier: 'free' });
@@ -116,13 +116,13 @@ describe('requests other than chat completions', () => {
 const document = JSON.parse(JSON.stringify(gatewayOpenApi()));
 
 describe('openapi/gateway.json', () => {
-  it('is what the code says', () => {
+  it('matches the code', () => {
     const file = path.join(import.meta.dirname, '../../../../openapi/gateway.json');
     assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), document, 'npm run openapi');
   });
 
-  it('names every route below /v1, and is served', async () => {
-    // A tree: below `/`, which has a page, paths are without their first slash, and `*` is below the line before.
+  it('lists every route below /v1, and is served', async () => {
+    // A tree: below `/`, which has a page, paths have no leading slash, and `*` is below the previous line.
     const { running } = await sharedGateway();
     const listed = running.gateway.server.fastify.printRoutes({ commonPrefix: false });
     const routes = [...listed.matchAll(/(\S+) \((?:GET, HEAD|POST)\)/g)].map(([, route = '']) => `/${route}`);
@@ -134,7 +134,7 @@ describe('openapi/gateway.json', () => {
     assert.deepEqual((await get('/openapi.json')).body, document);
   });
 
-  it('is true of answers', async () => {
+  it('describes real answers', async () => {
     const ajv = new Ajv2020({ strict: false }).addSchema(document, 'api');
     const holds = (name: string, body: Json) => {
       const isValid = ajv.validate(`api#/components/schemas/${name}`, body);
@@ -163,25 +163,25 @@ describe('openapi/gateway.json', () => {
 const isBuilt = existsSync(path.join(import.meta.dirname, '../../../../web/dist/chat.html'));
 
 describe('the pages of the inference service', () => {
-  for (const place of ['/', '/machines'])
-    it(`serves ${place}, or says that it is not built`, async () => {
-      const { status, headers, text } = await get(place);
+  for (const page of ['/', '/machines'])
+    it(`serves ${page}, or reports that it is not built`, async () => {
+      const { status, headers, text } = await get(page);
       assert.equal(status, isBuilt ? 200 : 503);
       const policy = headers.get('content-security-policy') ?? '';
       for (const part of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
         assert.ok(policy.includes(part) && !/https?:|\*|unsafe/.test(policy), part);
-      const others = ['content-type', 'x-content-type-options', 'referrer-policy'].map((name) => headers.get(name));
-      assert.match(others.join(), /^text\/html\b[^,]*,nosniff,no-referrer$/);
+      const hardening = ['content-type', 'x-content-type-options', 'referrer-policy'].map((name) => headers.get(name));
+      assert.match(hardening.join(), /^text\/html\b[^,]*,nosniff,no-referrer$/);
       for (const [, url = ''] of text.matchAll(/<(?:script|link)\b[^>]*?\b(?:src|href)="([^"]+)"/g)) {
         assert.match(url, /^\//);
         assert.equal((await get(url)).status, 200, url);
       }
     });
 
-  it('answers unknown paths and the files of the build as the API does', async () => {
-    for (const place of ['/elsewhere', '/assets/none.js', '/assets/..%2f..%2fpackage.json']) {
-      const { status, headers } = await get(place);
-      assert.match(`${status} ${headers.get('content-type')}`, /^404 application\/json/, place);
+  it('answers unknown paths and missing build files like the API', async () => {
+    for (const path of ['/elsewhere', '/assets/none.js', '/assets/..%2f..%2fpackage.json']) {
+      const { status, headers } = await get(path);
+      assert.match(`${status} ${headers.get('content-type')}`, /^404 application\/json/, path);
     }
   });
 });
@@ -189,7 +189,7 @@ describe('the pages of the inference service', () => {
 describe('a gateway on sockets', () => {
   const raw = async (request: string) => exchange((await sharedGateway()).running.port, request);
 
-  it('asks for a key however the path is written', async () => {
+  it('requires a key for every spelling of the path', async () => {
     const body = JSON.stringify(chat);
     const type = `content-type: application/json\r\ncontent-length: ${body.length}`;
     for (const target of [CHAT, '/%761/chat/completions', `${(await sharedGateway()).base}${CHAT}`]) {
@@ -198,7 +198,7 @@ describe('a gateway on sockets', () => {
     }
   });
 
-  it('answers what is not HTTP, or too large, in the form of the contract', async () => {
+  it('answers invalid or too large HTTP requests in the error format of the contract', async () => {
     const answer = /^HTTP\/1\.1 400 .*\r\n\r\n\{"error":\{"message":"[^"]+","type":"invalid_request_error"/s;
     assert.match(await raw('GARBAGE\r\n\r\n'), answer);
     const large = await raw(`GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`);

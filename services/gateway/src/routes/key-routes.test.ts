@@ -1,5 +1,5 @@
-// Free keys by `POST /keys`: off by default, limited by address before anything else, and good for the limits that they
-// tell.
+// Free keys by `POST /keys`: disabled by default, limited by address first, and valid within the returned
+// limits.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createFrontDoor } from '@strata/http';
@@ -26,7 +26,7 @@ describe('free keys', () => {
   });
   after(() => service?.[Symbol.asyncDispose]());
 
-  it('work at once, within the limits that are sent with them', async () => {
+  it('are valid immediately, within the returned limits', async () => {
     const { status, body, headers } = await request(service.base, '192.0.2.1');
     const { key, key_id, tier, daily_limit, ...limits } = body;
     assert.deepEqual([status, headers.get('cache-control'), tier, daily_limit], [201, 'no-store', 'free', 50]);
@@ -41,7 +41,7 @@ describe('free keys', () => {
     assert.equal(stored?.priority, 'low', 'keys of the operator go first');
   });
 
-  it('are limited by address and day, and an IPv6 /64 is one address', async () => {
+  it('are limited by address and day, with one limit per IPv6 /64', async () => {
     const ask = (address: string) => request(service.base, `2001:db8:7:${address}`);
     for (const address of ['7::1', '7:ffff::2', '8::1']) assert.equal((await ask(address)).status, 201);
     const { status, body, headers } = await ask('7:1:2:3:4');
@@ -51,7 +51,7 @@ describe('free keys', () => {
     assert.ok(wait >= 1 && wait <= 86_400, `retry-after ${wait}`);
   });
 
-  it('are given to programs and to our own page, and to no page of another site', async () => {
+  it('are issued to programs and to our own page, and to no page of another site', async () => {
     const site = (name: string) => ({ 'sec-fetch-site': name });
     const page = (origin: string) => ({ origin, 'x-forwarded-host': 'gateway.lan:8788' });
     for (const [headers, expected] of [
@@ -66,7 +66,7 @@ describe('free keys', () => {
     }
   });
 
-  it('need no body, and a large one is refused unread', async () => {
+  it('need no body, and a large one is rejected unread', async () => {
     const headers = { 'content-type': 'application/json' };
     assert.equal((await request(service.base, '192.0.2.3', { headers, body: '{}' })).status, 201);
     const body = JSON.stringify('x'.repeat(2_000));
@@ -80,7 +80,7 @@ describe('free keys', () => {
     assert.deepEqual((await service.get('/site.json')).body, site);
   });
 
-  it('are off by default, and the refusal says how keys are made', async () => {
+  it('are disabled by default, and the error describes how keys are created', async () => {
     const { status, body } = await request((await sharedGateway()).base, '192.0.2.1');
     assert.match(`${status} ${body.error.message}`, /^404 .*strata inference keys create/);
     assert.doesNotMatch((await get('/v1/models', { authorization: '' })).body.error.message, /POST/);
@@ -88,7 +88,7 @@ describe('free keys', () => {
   });
 });
 
-it('an address that asks without end costs no query of the database, and is served again a little later', async () => {
+it('an address with too many requests causes no database queries, and is served again later', async () => {
   const fastify = Fastify();
   let queries = 0;
   let at = 0;
@@ -97,7 +97,7 @@ it('an address that asks without end costs no query of the database, and is serv
   addKeyRoute(fastify, { keys: { issue }, freeKeysPerDay: 5, now: () => new Date(at), frontDoor });
   const ask = (remoteAddress: string, headers = {}) =>
     fastify.inject({ method: 'POST', url: '/keys', remoteAddress, headers });
-  // Pages of other sites cannot use up the requests of their reader.
+  // Pages of other sites cannot use up the requests of their visitors.
   for (let time = 0; time < 25; time += 1) await ask('2001:db8::1', { 'sec-fetch-site': 'cross-site' });
   for (let time = 0; time < 25; time += 1) await ask(`2001:db8::${time}`);
   assert.equal(queries, 10);

@@ -1,4 +1,4 @@
-// The HTTP server: authentication, limits, and the one place that converts errors to responses.
+// The HTTP server: authentication, limits, and the conversion of errors to responses.
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { type AddressInfo, Socket } from 'node:net';
 import {

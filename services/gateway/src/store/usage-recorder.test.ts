@@ -1,4 +1,4 @@
-// Receipts between database and ledger: entered soon, entered once after a kill, and forgotten after their time.
+// Receipts between database and ledger: entered soon, entered once after a crash, and deleted after their retention.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
@@ -20,7 +20,7 @@ const start = {
   ...{ model: { id: 'm', sha256: null, engine: 'e' }, salt: '00'.repeat(32), requestDigest: '00', receivedAt: now() },
 };
 
-/** The object with something else in place of one of its methods. */
+/** The object with one of its methods replaced. */
 function replaced<T extends object>(of: T, name: keyof T, method: unknown): T {
   const own = (key: string | symbol) => {
     const value = Reflect.get(of, key, of);
@@ -39,7 +39,7 @@ async function scene() {
   return {
     store,
     openLedger: () => openSignedLedger({ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now }),
-    /** `append` is called in place of the ledger's own. */
+    /** `append` replaces the ledger’s own. */
     open(ledger: SignedLedger, append?: Append, answers = store.answers) {
       const log = append ? replaced(ledger.log, 'append', append) : ledger.log;
       const { segments } = store;
@@ -53,7 +53,7 @@ async function scene() {
 }
 
 describe('receipts', () => {
-  it('are entered soon, also those that come while the ledger is at work', async () => {
+  it('are entered soon, including those that arrive while the ledger is busy', async () => {
     await using world = await scene();
     await using ledger = await world.openLedger();
     const held = Promise.withResolvers<void>();
@@ -74,16 +74,16 @@ describe('receipts', () => {
     await until(async () => (await world.unentered()) === 0);
   });
 
-  it('that were kept and not entered at a kill are entered by the next start, once', async () => {
+  it('that were stored and not entered before a crash are entered once at the next start', async () => {
     await using world = await scene();
     const { store } = world;
     const ids: string[] = [];
     {
       await using ledger = await world.openLedger();
-      // The ledger takes the first receipt and hangs on the second, as if the process were killed there.
+      // The ledger appends the first receipt and hangs at the second, as if the process were killed there.
       let appended = 0;
       const append: Append = (leaf) => (++appended > 1 ? new Promise(() => {}) : ledger.log.append(leaf));
-      // The first is in the ledger, but not marked as entered: the kill came between.
+      // The first one is in the ledger, but not marked as entered: the crash happened between the two.
       const answers = replaced(store.answers, 'enter', async () => {});
       const recorder = await world.open(ledger, append, answers);
       for (const count of [1, 2]) {
@@ -94,27 +94,27 @@ describe('receipts', () => {
     }
     assert.equal(await world.unentered(), 2);
     await using ledger = await world.openLedger();
-    await using books = await world.open(ledger);
+    await using recorder = await world.open(ledger);
     assert.equal(ledger.log.size, 2);
     for (const id of ids) {
-      const receipt = JSON.parse((await books.receipt(id, 'key_1')) ?? '');
+      const receipt = JSON.parse((await recorder.receipt(id, 'key_1')) ?? '');
       const ledgerReceipt = await ledger.log.receipt(receipt.provenance.ledger_receipt_id);
       assert.ok((await verifyAnswer(receipt, { keySet: ledger.keySet(), ledgerReceipt })).ok);
     }
     assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
   });
 
-  it('are forgotten in pages, until a page is not full', async () => {
+  it('are deleted in pages, until a page is not full', async () => {
     await using world = await scene();
     await using ledger = await world.openLedger();
     const pages = [500, 500, 2];
     const answers = replaced(world.store.answers, 'forget', async () => pages.shift() ?? 0);
-    await using books = await world.open(ledger, undefined, answers);
-    await books.forget(new Date());
+    await using recorder = await world.open(ledger, undefined, answers);
+    await recorder.forget(new Date());
     assert.deepEqual(pages, []);
   });
 
-  it('and the proofs of segments are forgotten after their time; the counts stay', async () => {
+  it('and the proofs of segments are deleted after their retention; the totals stay', async () => {
     await using world = await scene();
     const { segments } = world.store;
     const endedAtMs = Date.now() - 1_000;
@@ -126,8 +126,8 @@ describe('receipts', () => {
       });
     const totals = await segments.totals({ by: 'worker' });
     await using ledger = await world.openLedger();
-    await using books = await world.open(ledger);
-    await books.forget(new Date(endedAtMs - 1_000));
+    await using recorder = await world.open(ledger);
+    await recorder.forget(new Date(endedAtMs - 1_000));
     const sizes = (await segments.list({ limit: 9 })).map(({ receipt }) => receipt.byteLength);
     assert.deepEqual([sizes, await segments.totals({ by: 'worker' })], [[300, 0], totals]);
   });

@@ -125,7 +125,7 @@ export class UsageRecorder implements AsyncDisposable {
     return promise;
   }
 
-  /** The signed receipt of a key's answer as JSON; undefined if there is none or its answer has not ended. */
+  /** The signed receipt of a key's answer as JSON; undefined if it does not exist or its answer has not ended. */
   async receipt(id: string, keyId: string): Promise<string | undefined> {
     const entered = await this.#deps.answers.receipt(id, keyId);
     if (entered !== undefined) return entered;

@@ -7,7 +7,7 @@ import { Gateways } from './find-gateways.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A network where every peer answers as `speaks` says, and channels last until `end` is called. */
+/** A network where every peer behaves as `speaks` specifies, and channels last until `end` is called. */
 function network(speaks: (peer: string) => boolean, found: readonly string[] = []) {
   const asked: string[] = [];
   const ends = new Map<string, (end: ChannelEnd) => void>();
@@ -64,14 +64,14 @@ describe('gateways', () => {
     assert.deepEqual(net.asked, ['a', 'b']);
     assert.deepEqual([...net.gateways.serving()].sort(), ['a', 'b']);
   });
-  it('without the protocol are asked with growing backoff', async () => {
+  it('without the protocol are retried with exponential backoff', async () => {
     await using net = network(() => false);
     net.connect('a');
     await passing(60_000);
     // At 0, 0.5, 1.5, 3.5, 7.5, 15.5 and 31.5 s.
     assert.equal(net.asked.length, 7);
   });
-  it('are asked again soon after a channel ends, and at once when they reconnect', async () => {
+  it('are retried soon after a channel ends, and immediately when they reconnect', async () => {
     await using net = network(() => true);
     net.connect('a');
     await passing(12_000);
@@ -84,7 +84,7 @@ describe('gateways', () => {
     await settled();
     assert.equal(net.asked.length, 3);
   });
-  it('that broke the protocol are asked after a minute, and not sooner when they reconnect', async () => {
+  it('that violated the protocol are retried after a minute, and not sooner when they reconnect', async () => {
     await using net = network(() => true, ['a']);
     await settled();
     net.end('a', 'unfit');
@@ -95,7 +95,7 @@ describe('gateways', () => {
     await passing(92_000);
     assert.equal(net.asked.length, 2);
   });
-  it('that never send hello are asked with growing backoff', async () => {
+  it('that never send hello are retried with exponential backoff', async () => {
     await using net = network(() => true);
     net.connect('a');
     for (let i = 0; i < 480; i += 1) {
@@ -110,7 +110,7 @@ describe('gateways', () => {
     await passing(5_000);
   };
 
-  it('are at most 56 strangers, and 8 more that the operator named', async () => {
+  it('are limited to 56, and 8 more that the operator named', async () => {
     await using net = network(() => true);
     await connectMany(net, 100);
     assert.equal(net.gateways.serving().length, 56);
@@ -119,7 +119,7 @@ describe('gateways', () => {
     const serving = net.gateways.serving();
     assert.deepEqual([serving.length, serving.filter((peer) => peer.startsWith('named')).length], [64, 8]);
   });
-  it('without work for a minute are replaced, and those with work stay', async () => {
+  it('without requests for a minute are replaced, and those with requests stay', async () => {
     await using net = network(() => true);
     await connectMany(net, 56);
     net.work('peer 7', 1);
@@ -127,7 +127,7 @@ describe('gateways', () => {
     net.connect('honest');
     await passing(50_000);
     assert.ok(!net.gateways.serving().includes('honest'));
-    // An idle one is replaced when the next one comes.
+    // An idle one is replaced when the next one connects.
     await passing(120_000);
     assert.ok(net.gateways.serving().includes('honest'));
     net.work('honest', 1);
@@ -136,7 +136,7 @@ describe('gateways', () => {
     const working = net.gateways.serving().filter((peer) => ['honest', 'peer 7'].includes(peer));
     assert.deepEqual([net.gateways.serving().length, working.length], [56, 2]);
   });
-  it('that do not answer take no slots', async () => {
+  it('that do not answer occupy no capacity', async () => {
     await using net = network((peer) => !peer.startsWith('mute'));
     await connectMany(net, 300, 'mute');
     net.connect('honest');

@@ -7,7 +7,7 @@ import { simulatedModel } from '../test/running-worker.ts';
 import { Offers } from './offers.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
-/** Promises that are due are over by then; timers stand still. */
+/** Runs pending promises; timers do not advance. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('offers', () => {
@@ -39,7 +39,7 @@ describe('offers', () => {
     }
   };
 
-  it('that are withdrawn are replaced by one without models, and not renewed, whatever ends after that', async () => {
+  it('that are withdrawn are replaced by one without models, and not renewed, whatever ends afterwards', async () => {
     await using scene = await started();
     scene.slots.running = 2;
     scene.offers.noteLoad();

@@ -25,7 +25,7 @@ export interface EngineSlotsOptions {
 /**
  * A free slot is assigned to the gateway that holds the fewest, and within a gateway in FIFO order. When the queue is
  * full, a gateway with fewer waiting requests evicts the last request of the gateway with the most, so that no gateway
- * can block the others by filling the queue.
+ * can block the rest by filling the queue.
  */
 export class EngineSlots {
   readonly #options: EngineSlotsOptions;

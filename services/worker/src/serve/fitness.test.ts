@@ -14,17 +14,17 @@ function tested() {
 }
 
 describe('a worker', () => {
-  it('refuses requests while its engine does not come back, and says so once', () => {
+  it('rejects requests while its engine does not restart, and reports that once', () => {
     const { engine, clock, reasons, fitness } = tested();
     assert.equal(fitness.failure(), undefined);
     engine.isReady = false;
-    assert.equal(fitness.failure(), undefined, 'most come back at once');
+    assert.equal(fitness.failure(), undefined, 'most restart immediately');
     clock.ms = 2_000;
     for (let time = 0; time < 2; time += 1) assert.equal(fitness.failure()?.code, 'engine-failed');
     engine.isReady = true;
     assert.deepEqual([fitness.failure(), ...reasons], [undefined, 'the engine is restarting', undefined]);
   });
-  it('refuses requests while receipts cannot be written, and tries again with one after a while', async () => {
+  it('rejects requests while receipts cannot be stored, and retries with one request after a while', async () => {
     const { clock, reasons, fitness } = tested();
     const failing = (error: Error) => fitness.keeping(() => Promise.reject(error));
     await assert.rejects(failing(new TypeError('a bug')), TypeError);
@@ -42,12 +42,12 @@ let nowMs = 0;
 const grammars = new Grammars(() => nowMs);
 const ends = async () => 'answer';
 const failing = (error: Error) => () => Promise.reject(error);
-it('a grammar without end is refused from all, and any grammar from its gateway, for ten minutes', async () => {
+it('an endless grammar is rejected from all gateways, and any grammar of its gateway, for ten minutes', async () => {
   await assert.rejects(grammars.guard('good', 'root ::= "a"', failing(new Error('another fault'))));
   await assert.rejects(grammars.guard('bad', 'root ::= x', failing(new EndlessGrammarError())), EndlessGrammarError);
   await assert.rejects(grammars.guard('bad', 'root ::= "a"', ends), { code: 'busy' });
   await assert.rejects(grammars.guard('good', 'root ::= x', ends), { code: 'grammar-unusable' });
-  assert.equal(await grammars.guard('bad', undefined, ends), 'answer', 'what has none is served');
+  assert.equal(await grammars.guard('bad', undefined, ends), 'answer', 'a request without a grammar is served');
   assert.equal(await grammars.guard('good', 'root ::= "a"', ends), 'answer');
   nowMs = 599_999;
   await assert.rejects(grammars.guard('bad', 'root ::= "a"', ends), { code: 'busy' });

@@ -1,4 +1,4 @@
-// A worker and a gateway that sends what the test says, over real sockets.
+// A worker and a scripted gateway over real sockets.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import {
@@ -63,7 +63,7 @@ describe('a worker, asked by a gateway', () => {
     assert.deepEqual([peer, expiresAtMs - issuedAtMs, models.length], [tested.worker.id, 120_000, 1]);
     assert.partialDeepStrictEqual(models[0], { name: 'simulated', slots: 2, contextLength: 131_072 });
   });
-  it('sends the tokens of the answer in order, and a receipt that is right', async () => {
+  it('sends the tokens of the answer in order, and a correct receipt', async () => {
     const request = await sent({ maxTokens: 100 });
     const { tokens, receipt, signature, signed } = await endOf(request);
     assert.deepEqual(tokens, truth(100));
@@ -87,17 +87,17 @@ describe('a worker, asked by a gateway', () => {
   it('sends no more tokens than it has credit for, and continues with more credit', async () => {
     const request = await sent({ maxTokens: 30, credit: 10 });
     await channel.untilTokens(request.id, 10);
-    // The second of two more pulses comes after everything that was sent until now.
-    const pulses = () => channel.frames.filter(({ kind }) => kind === 'pulse').length;
-    const count = pulses();
-    await channel.until('pulse', () => pulses() > count + 1);
+    // The second of two more heartbeats comes after everything that was sent until now.
+    const heartbeats = () => channel.frames.filter(({ kind }) => kind === 'pulse').length;
+    const count = heartbeats();
+    await channel.until('pulse', () => heartbeats() > count + 1);
     assert.equal(channel.tokensOf(request.id).length, 10);
     await channel.send({ kind: 'credit', id: request.id, tokens: 100 });
     assert.deepEqual((await endOf(request)).tokens, truth(30));
   });
 
   for (const given of [0, 12, 29, 30])
-    it(`continues ${given} of 30 tokens, and ends with a credit that is exactly enough`, async () => {
+    it(`continues ${given} of 30 tokens, and ends with exactly the credit that it needs`, async () => {
       const request = await sent({ maxTokens: 30, given: truth(given), credit: 30 - given });
       const { tokens, signed } = await endOf(request);
       assert.deepEqual([tokens, signed.from, signed.to], [truth(30).slice(given), given, 30]);
@@ -116,13 +116,13 @@ describe('a worker, asked by a gateway', () => {
     const { from, to, firstTokenAtMs } = (await cancelled(request)).signed;
     assert.deepEqual([from, to, firstTokenAtMs], [0, 0, 0]);
   });
-  it('serves as many as it has slots, queues as many as its queue holds, and refuses the rest', async () => {
+  it('serves as many as it has slots, queues as many as its queue holds, and rejects the rest', async () => {
     const requests = Array.from({ length: 6 }, () => requestOf(channel.nextId(), { maxTokens: 200 }));
     for (const request of requests) await channel.send(request);
     const ends = await Promise.all(requests.map(({ id }) => channel.endOf(id)));
     assert.equal(ends.map(reasonOf).join(), 'length,length,length,length,busy,busy');
   });
-  it('refuses a request whose nonce it has served, and what its model cannot answer', async () => {
+  it('rejects a request whose nonce it has served, and requests that its model cannot serve', async () => {
     const request = await sent();
     await endOf(request);
     for (const [change, code] of [
@@ -134,7 +134,7 @@ describe('a worker, asked by a gateway', () => {
     ] as const)
       assert.equal(reasonOf(await channel.ask(requestOf(channel.nextId(), change))), code);
   });
-  it('scores answers, makes vectors, and sends its vocabulary in parts', async () => {
+  it('scores answers, computes embeddings, and sends its vocabulary in parts', async () => {
     const { modelSha256, sampling } = requestOf(1);
     const asked = { modelSha256, prompt: PROMPT, sampling };
     const [score, embed, vocabulary] = [channel.nextId(), channel.nextId(), channel.nextId()];
@@ -154,7 +154,7 @@ describe('a worker, asked by a gateway', () => {
     }
     assert.deepEqual(Buffer.concat(parts), vocabularyBytes);
   });
-  it('keeps the signature of a gateway under a receipt, and no other', async () => {
+  it('stores the signature of a gateway under a receipt, and no other', async () => {
     const request = await sent();
     const { receipt } = await endOf(request);
     const { segments } = tested.worker.store;
@@ -164,7 +164,7 @@ describe('a worker, asked by a gateway', () => {
     const wrong = await gateway.node.sign(new Uint8Array(64));
     const settle = async (nonce: Uint8Array, signed: Uint8Array) => {
       await channel.send({ kind: 'settle', nonce, signature: signed });
-      // The answer to a later call comes after what was sent before it was handled.
+      // The reply to a later call comes after what was sent before it was handled.
       const id = channel.nextId();
       await channel.send({ kind: 'embed', id, modelSha256: request.modelSha256, tokens: PROMPT });
       await channel.until('embedded', (frame) => frame.id === id);
@@ -187,7 +187,7 @@ describe('a worker, asked by a hostile gateway', () => {
   });
   after(() => tested?.[Symbol.asyncDispose]());
 
-  /** A gateway of its own that dials the worker, which then opens a channel. */
+  /** A separate gateway that connects to the worker, which then opens a channel. */
   async function connected() {
     const gateway = await startScriptedGateway();
     await gateway.node.peers.join(tested.worker.addresses()[0] ?? '', { signal: AbortSignal.timeout(15_000) });
@@ -214,7 +214,7 @@ describe('a worker, asked by a hostile gateway', () => {
     'a request before hello': (channel) => channel.send(requestOf(1)),
   };
   for (const [name, breach] of Object.entries({ ...afterHello, ...asHello }))
-    it(`refuses ${name}, and closes the channel`, async () => {
+    it(`rejects ${name}, and closes the channel`, async () => {
       await using gateway = await connected();
       const channel = name in asHello ? await gateway.nextChannel() : await gateway.greeted();
       await breach(channel);
@@ -228,7 +228,7 @@ describe('a worker, asked by a hostile gateway', () => {
     'breaks its connection': (gateway) => gateway[Symbol.asyncDispose](),
   };
   for (const [what, end] of Object.entries(endings))
-    it(`serves others while a gateway ${what}, and releases the slots of that one`, async () => {
+    it(`serves other gateways while one ${what}, and releases the slots of that one`, async () => {
       await using good = await connected();
       await using bad = await connected();
       const [fine, spoilt] = await Promise.all([good.greeted(), bad.greeted()]);
@@ -245,7 +245,7 @@ describe('a worker, asked by a hostile gateway', () => {
       const ofBoth = totals.filter(({ key }) => [good.node.id, bad.node.id].includes(key));
       assert.deepEqual(ofBoth, [{ key: good.node.id, segments: 1, settled: 0, ...used }]);
     });
-  it('serves a second gateway, though the first asks for everything', async () => {
+  it('serves a second gateway, though the first one requests everything', async () => {
     await using greedy = await connected();
     await using modest = await connected();
     const [many, few] = await Promise.all([greedy.greeted(), modest.greeted()]);

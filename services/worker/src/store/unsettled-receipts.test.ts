@@ -5,8 +5,8 @@ import type { Store } from '@strata/store';
 import { Receipts } from './receipts.ts';
 import { UnsettledReceipts } from './unsettled-receipts.ts';
 
-describe('receipts that no gateway has signed', () => {
-  it('are limited for each gateway; signatures and time reduce them', () => {
+describe('receipts without an agreement', () => {
+  it('are limited per gateway; agreements and time reduce them', () => {
     let nowMs = 0;
     const unsettled = new UnsettledReceipts(() => nowMs);
     const isFull = (gateway = 'silent') => unsettled.isFull(gateway);
@@ -30,7 +30,7 @@ describe('receipts that no gateway has signed', () => {
     }
     assert.equal(isFull('honest'), false, 'never of a gateway that signs');
   });
-  it('are counted also for answers without a token', async () => {
+  it('are counted also for answers without tokens', async () => {
     const HEX = 'ab'.repeat(32);
     const segments = { put: async () => true } as unknown as Store['segments'];
     const receipts = new Receipts(segments, { sign: async () => new Uint8Array(64), nowMs: () => 0 });

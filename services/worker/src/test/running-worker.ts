@@ -25,7 +25,7 @@ export const configOf = (settings: Readonly<Record<string, string | undefined>>)
 interface TestWorkerOptions extends SimulatedEngineOptions {
   readonly join?: readonly string[];
   readonly queue?: number;
-  /** Of a worker that was there before; it is left where it is. */
+  /** The directory of a previous worker, which is kept. */
   readonly directory?: string;
   readonly model?: LentModel;
   readonly metrics?: boolean;

@@ -55,7 +55,7 @@ export function isPassed({ job, changed }: Challenge, margins: readonly number[]
   return deviation(ownPart(job, margins, 0)) <= FALSE_ALARM_FACTOR * TOLERATED_DEVIATION;
 }
 
-/** Replaces tokens by others from the same text, so that they are plausible. */
+/** Replaces tokens by different ones from the same text, so that they are plausible. */
 function tampered(job: ScoreJob, random: () => number): Challenge {
   const source = [...job.prompt, ...job.answer];
   const answer = [...job.answer];

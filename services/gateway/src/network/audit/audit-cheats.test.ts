@@ -1,4 +1,4 @@
-// Workers that cheat: audits catch each of them, trusted or new, and no other worker.
+// Workers that cheat: audits catch each of them, trusted or new, and no honest worker.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { simulatedAnswer } from '@strata/testnet';
@@ -10,7 +10,7 @@ const simulated = (prompt: readonly number[], options: { seed: number; modelSeed
 });
 const cheats: readonly (readonly [string, (answer: ObservedAnswer) => Partial<ObservedAnswer>])[] = [
   ['answers by another model', ({ prompt, sampling: { seed } }) => simulated(prompt, { seed, modelSeed: 2 })],
-  ['the same answer to everybody', () => ({ answer: [5, 6, 7, 8] })],
+  ['the same answer to every client', () => ({ answer: [5, 6, 7, 8] })],
   ['draws by a seed of its own', ({ prompt }) => simulated(prompt, { seed: 3 })],
   ['answers of nothing', () => ({ answer: [] })],
   ['answers that end early', ({ answer }) => ({ answer: answer.slice(0, 25) })],
@@ -22,7 +22,7 @@ const cheats: readonly (readonly [string, (answer: ObservedAnswer) => Partial<Ob
 describe('a cheat', () => {
   for (const [what, change] of cheats)
     for (const isTrusted of [false, true])
-      it(`is caught within ${isTrusted ? '500 requests once trusted' : '80 requests'}, and no other is: ${what}`, async () => {
+      it(`is caught within ${isTrusted ? '500 requests once trusted' : '80 requests'}, and no honest worker is: ${what}`, async () => {
         await using network = await auditedNetwork({ workers: { ...HONEST, eve: honest } });
         await network.answerHonestly(isTrusted ? ['ann', 'ben', 'cid', 'eve'] : ['ann', 'ben', 'cid'], 150);
         assert.equal(network.states('eve'), isTrusted ? 'good' : 'new');
@@ -34,7 +34,7 @@ describe('a cheat', () => {
         assert.equal(network.states('ann', 'ben', 'cid'), 'good good good');
       });
 
-  it('that takes over an honest answer is caught by what it adds, and who began it is not', async () => {
+  it('that continues an honest answer is caught by its own part, and the first worker is not', async () => {
     await using network = await auditedNetwork({ workers: { ...HONEST, eve: honest }, share: 0.2 });
     for (let request = 0; request < 200; request += 1) {
       const { answer, ...rest } = trueAnswer('dan', request);
@@ -47,7 +47,7 @@ describe('a cheat', () => {
     assert.equal(network.states('eve', 'dan'), 'quarantined good');
   });
 
-  it('that is proven one at once has no work for a day', async () => {
+  it('that is proven gets no requests for a day', async () => {
     await using network = await auditedNetwork({ workers: HONEST, share: 0 });
     await network.take(...trueAnswers('eve', 50));
     assert.equal(network.asked.length, 0, 'at a share of 0 nothing is audited');

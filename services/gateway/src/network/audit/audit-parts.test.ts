@@ -1,4 +1,4 @@
-// The parts of an audit: challenges of verifiers, runs of answers, and ends and texts that need no model.
+// The parts of an audit: challenges of verifiers, runs of answers, and checks of ends and texts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomFrom } from '../../../../../tests/support/random.ts';
@@ -17,7 +17,7 @@ function known(count: number, knownTo: readonly string[] = ['ann']): KnownAnswer
 }
 
 describe('a challenge', () => {
-  it('is passed by a verifier that scores, and failed by one that always says the same', async () => {
+  it('is passed by a verifier that scores, and failed by one with constant results', async () => {
     const random = randomFrom(3);
     let changes = 0;
     for (let round = 0; round < 100; round += 1) {
@@ -33,7 +33,7 @@ describe('a challenge', () => {
     assert.ok(changes > 20 && changes < 80, `${changes}`);
   });
 
-  it('is never one that the verifier has seen, and each is given once', () => {
+  it('is never one that the verifier knows, and is given once', () => {
     const answers = known(3, ['ann', 'ben']);
     const isGiven = (peer: string, model = MODEL) => answers.challenge(peer, model, Math.random) !== undefined;
     assert.deepEqual([isGiven('ben'), isGiven('cid', '00')], [false, false]);
@@ -52,16 +52,16 @@ describe('the runs of many workers', () => {
   const runsOf = (answers: number, seed: number) =>
     new AuditRuns({ maxTokens: answers * sizeOf(trueAnswer('ann', 1)), random: randomFrom(seed) });
 
-  it('are no more than fit, and what was drawn of the others is audited at once', () => {
+  it('are limited in number, and the selected answers of evicted runs are audited immediately', () => {
     const runs = runsOf(10, 1);
     const workers = Array.from({ length: 200 }, (_, i) => `w${i}`);
-    // At so small a share no run ends by itself.
+    // With such a small share no run ends by itself.
     const due = workers.flatMap((worker, i) => runs.add(trueAnswer(worker, i), 1e-6)).map(({ worker }) => worker);
     assert.ok(due.length >= 188 && due.length <= 190, `${due.length}`);
     assert.deepEqual(due, workers.slice(0, due.length), 'those longest without an answer');
   });
 
-  it('are of each worker alone, and what is forgotten is not audited', () => {
+  it('are independent for each worker, and dropped runs are not audited', () => {
     const runs = runsOf(1_000, 2);
     const audited = { ann: 0, ben: 0 };
     for (let request = 0; request < 1_000; request += 1) {
@@ -73,7 +73,7 @@ describe('the runs of many workers', () => {
     assert.ok(audited.ben > 5, 'and yet a worker that is forgotten again and again is not free');
   });
 
-  it('draw a long answer four times as often as a short one, and the short ones, too', () => {
+  it('select a long answer four times as often as a short one, but also short ones', () => {
     const runs = runsOf(1_000, 3);
     const long = { answer: Array.from({ length: 300 }, () => 7), from: 0 };
     const drawn = trueAnswers('ann', 20_000).flatMap((answer, i) =>
@@ -93,7 +93,7 @@ const grammar = 'root ::= "a"+';
 const full = { prompt: Array.from({ length: CONTEXT - 100 }, () => 1) };
 const last = { prompt: full.prompt.slice(16) };
 
-/** Whether it was cut short, and whether its end is a draw of the model that can be checked. */
+/** Whether the answer was cut short, and whether its end can be checked. */
 const ends: readonly (readonly [string, ObservedAnswer, isShort: boolean, isDrawn: boolean])[] = [
   ['at the limit', answerOf(200), false, false],
   ['one before it', answerOf(199), true, false],
@@ -108,7 +108,7 @@ const ends: readonly (readonly [string, ObservedAnswer, isShort: boolean, isDraw
   ['cancelled', answerOf(100, { reason: 'cancelled' }), false, false],
 ];
 
-it('an answer of as many tokens as may wait is queued, a larger one is not', () => {
+it('an answer with the maximum number of queued tokens is queued, a larger one is not', () => {
   const answer = trueAnswer('ann', 1);
   const droppedAt = (maxTokens: number) => new AuditQueue({ maxAnswers: 1, maxTokens }).push(answer);
   assert.deepEqual([sizeOf(answer), sizeOf(answer) - 1].map(droppedAt), [[], [answer]]);
@@ -119,7 +119,7 @@ describe('an answer', () => {
     it(`is ${isShort ? '' : 'not '}cut short, and its end is ${isDrawn ? '' : 'not '}drawn: ${what}`, () =>
       assert.deepEqual([isCutShort(answer), hasDrawnEnd(answer)], [isShort, isDrawn]));
 
-  it('has the text of its tokens, from where the worker began', async () => {
+  it('has the text of its tokens, from the start of the worker’s part', async () => {
     const answer = trueAnswer('ann', 3);
     const longer = { text: Buffer.concat([answer.text, Buffer.from('!')]) };
     for (const change of [{}, { from: 1 }, longer])

@@ -1,4 +1,4 @@
-// Audits and verifiers, among workers that lie and are honest.
+// Audits and verifiers, with honest and dishonest workers.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -20,14 +20,14 @@ const lying = always(8);
 const LIAR = 'good good good quarantined';
 
 describe('verifiers', () => {
-  it('are our own engine where there is one, and then no worker', async () => {
+  it('are only our own engine if there is one', async () => {
     await using network = await auditedNetwork({ workers: HONEST, hasOwnEngine: true, share: 1 });
     await network.answerHonestly(['ann'], 20);
     assert.deepEqual([network.reputation('ann').audits, network.asked.length], [20, 0]);
     assert.ok((await network.requestsUntilCaught((answer) => readAs({ ...answer, answer: [5, 6, 7] }))) < 10);
   });
 
-  it('never check themselves, and get the request as the worker got it', async () => {
+  it('never check themselves, and get the same request as the worker', async () => {
     await using network = await auditedNetwork({ workers: HONEST, share: 1 });
     const answers = trueAnswers('ann', 30);
     await network.take(...answers);
@@ -43,7 +43,7 @@ describe('verifiers', () => {
   const odd = { workers: alone(async () => [0, 0, 0]) };
   const late = { workers: alone(silent), timeoutMs: 20 };
   const max = { workers: { ...alone(lying), fay: lying } };
-  /** Who verifies, who answers how often, and the states of all after that. */
+  /** The verifiers, the number of answers of each worker, and all states afterwards. */
   const cases: readonly (readonly [string, NetworkOptions, readonly string[], count: number, states: string])[] = [
     ['that speak against honest workers are found out', { workers: workers(lying), share: 0.2 }, all, 300, LIAR],
     ['that find everything clean are found out', { workers: workers(always(0)), share: 0.2 }, all, 600, LIAR],
@@ -58,7 +58,7 @@ describe('verifiers', () => {
       assert.equal(network.states(...all), states);
     });
 
-  it('alone convict no worker: what one says against it needs a second one', async () => {
+  it('convict no worker alone: evidence needs a second verifier', async () => {
     await using network = await auditedNetwork({ workers: alone(lying), share: 1 });
     await network.answerHonestly(['ann'], 50);
     assert.equal(network.reputation('ann').evidence, 0);
@@ -67,7 +67,7 @@ describe('verifiers', () => {
 });
 
 describe('the auditor', () => {
-  it('drops the oldest when too many answers wait', async () => {
+  it('drops the oldest answers when too many wait', async () => {
     const opened = Promise.withResolvers<void>();
     const ann: Score = (request, signal) => opened.promise.then(() => honest(request, signal));
     const bounds = { share: 1, concurrency: 1, maxQueuedTokens: 2_000 };
@@ -81,8 +81,8 @@ describe('the auditor', () => {
     assert.deepEqual(last?.request.answer, trueAnswer('ben', 49).answer, 'the newest, but for the one too large');
   });
 
-  // Which one of them, and when: see reputation.test.ts of packages/inference.
-  it('audits exactly one of each fifty answers of a worker that is trusted', async () => {
+  // Which one, and when: see reputation.test.ts of packages/inference.
+  it('audits exactly one of fifty answers of a trusted worker', async () => {
     await using network = await auditedNetwork({ workers: HONEST });
     await network.answerHonestly(['eve'], 60);
     const { state, audits } = network.reputation('eve');
@@ -90,7 +90,7 @@ describe('the auditor', () => {
     assert.deepEqual([state, network.reputation('eve').audits - audits], ['good', 10]);
   });
 
-  it('makes up for audits that no worker was free to make', async () => {
+  it('repays audits for which no worker was available', async () => {
     let isAway = false;
     const ann: Score = async (request, signal) => (isAway ? assert.fail('no slot is free') : honest(request, signal));
     await using network = await auditedNetwork({ workers: { ann } });
@@ -105,7 +105,7 @@ describe('the auditor', () => {
     assert.ok(made >= 14, `${made} of 700 answers`);
   });
 
-  it('knows after a restart what it knew before, and begins anew with what it cannot read', async () => {
+  it('restores reputations after a restart, and replaces invalid ones with new ones', async () => {
     const unreadable = { dan: '{"state":"good"}', fay: 'no JSON' };
     const options = { workers: HONEST, share: 1, reputations: reputationsMap(new Map(Object.entries(unreadable))) };
     {
@@ -118,7 +118,7 @@ describe('the auditor', () => {
     assert.deepEqual(facts, ['good quarantined new new', 'a replayed receipt']);
   });
 
-  it('ends during audits without a finding', async () => {
+  it('stops during audits without a finding', async () => {
     const network = await auditedNetwork({ workers: { ann: silent, ben: silent }, share: 1 });
     for (const answer of trueAnswers('eve', 10)) network.auditor.answered(answer);
     await network[Symbol.asyncDispose]();

@@ -12,8 +12,8 @@ const MAX_DECODE_PER_SECOND = 300;
 /** With fewer tokens the measured time is dominated by other factors. */
 const TOKENS_TO_MEASURE = 16;
 /**
- * Weight of one answer in the measured speed. A single one is unreliable: a slow reader or a queue makes a worker look
- * slow; tokens that were held back, by the worker or in transit, make it look fast.
+ * Weight of one answer in the measured speed. A single one is unreliable: a slow reader or a queue makes a worker
+ * appear slow; tokens that were held back, by the worker or in transit, make it appear fast.
  */
 const SHARE = 0.2;
 

@@ -6,12 +6,12 @@ import { offeredModel } from '../../test/network/answers.ts';
 import type { SessionLoad, WorkerSession } from '../session/worker-session.ts';
 import { LiveFleet } from './live-fleet.ts';
 
-/** What was chosen in this turn of the event loop has reached its worker in the next. */
+/** Jobs assigned in this iteration of the event loop have reached their workers in the next. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 type WorkerFacts = { model?: Partial<OfferedModel>; rttMs?: number; trust?: number };
 
-/** Workers whose connections are simulated; all else is real. */
+/** Workers with simulated connections; everything else is real. */
 function world(facts: Readonly<Record<string, WorkerFacts>>) {
   const time = { nowMs: 1_800_000_000_000 };
   const directory = new Directory();
@@ -46,21 +46,21 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
 const prompt: readonly number[] = Array.from({ length: 1_000 }, (_, i) => i);
 const given: readonly number[] = [];
 const job = { prompt, given };
-/** No worker has read any of it. */
+/** A prompt that no worker has read. */
 const fresh = { prompt: prompt.map((token) => token + 50_000), given };
 
 describe('live fleet', () => {
-  it('never expects so little that a timer would be late', () =>
+  it('never expects less than timer granularity', () =>
     assert.equal(world({ fast: { rttMs: 0 } }).expectedMs({ prompt: [1], given }), 50));
 
-  it('has the workers of its file and vocabulary alone, while they are alive and trusted', () => {
+  it('has only workers of its file and vocabulary, while they are alive and trusted', () => {
     const { fleet, trusts, lose, sessions, chosen } = world({
       ...{ a: {}, b: {}, quarantined: { trust: 0 } },
       'other file': { model: { sha256: 'dd'.repeat(32) } },
       'other vocabulary': { model: { vocabularySha256: 'dd'.repeat(32) } },
     });
     assert.deepEqual([fleet.slots, chosen(job, 'a'), chosen(job, 'a', 'b')], [8, 'b', undefined]);
-    // Before a refresh, no worker that is lost or quarantined is chosen.
+    // Before a refresh, lost and quarantined workers are not chosen.
     trusts.set('a', 0);
     assert.equal(chosen(), 'b');
     lose('b');
@@ -86,7 +86,7 @@ describe('live fleet', () => {
     assert.notEqual(chosen(next), 'w33');
     load('w33', { own: 0 });
     fleet.noteLost('w33', 'engine-failed');
-    // Once it is back, it has to read the prompt like any other.
+    // After reconnecting, it has to read the prompt like any other worker.
     time.nowMs += 2_000;
     assert.notEqual(chosen(next), 'w33');
   });
@@ -104,7 +104,7 @@ describe('live fleet', () => {
     ['no slot less for calls', { own: 3, calls: 2 }, {}, 'a after 1030 ms'],
   ];
   for (const [why, a, b, expected] of loads)
-    it(`gives a worker ${why}`, () => {
+    it(`assigns a worker ${why}`, () => {
       const { load, choose } = world({ a: {}, b: { rttMs: 900 } });
       load('a', a);
       load('b', b);
@@ -112,7 +112,7 @@ describe('live fleet', () => {
       assert.equal(`${session.peer} after ${expectedFirstTokenMs} ms`, expected);
     });
 
-  it('counts jobs of the same turn before they have reached their worker', async () => {
+  it('counts jobs of the same iteration before they have reached their worker', async () => {
     const { chosen } = world({ one: {}, two: {} });
     const turn = () => Array.from({ length: 8 }, () => chosen(fresh)).filter((peer) => peer === 'one').length;
     assert.equal(turn(), 4);
@@ -120,7 +120,7 @@ describe('live fleet', () => {
     assert.equal(turn(), 4, 'they are forgotten with the turn');
   });
 
-  it('counts a job once that has reached its worker within the turn', () => {
+  it('counts a job once that has reached its worker within the iteration', () => {
     const { load, chosen } = world({ one: {}, two: {} });
     load('one', { own: 4 });
     for (let own = 1; own <= 4; own++) {
@@ -129,12 +129,12 @@ describe('live fleet', () => {
     }
   });
 
-  it('does not believe a million slots, nor a billion tokens a second', () => {
+  it('caps claims of a million slots or a billion tokens per second', () => {
     const model = { slots: 10_000, prefillTokensPerSecond: 1e9, decodeTokensPerSecond: 1e9 };
     const { fleet, expectedMs, serve } = world({ liar: { model } });
     assert.equal(fleet.slots, 4);
     assert.ok(expectedMs() > 50);
-    // What is measured is believed at once.
+    // Measurements are used immediately.
     serve('liar', { firstTokenMs: 20_010 });
     assert.ok(expectedMs() >= 20_000);
     // Four concurrently, but the fourth began only when another one had ended.
@@ -142,7 +142,7 @@ describe('live fleet', () => {
     assert.equal(fleet.slots, 4);
   });
 
-  it('believes more slots as they are used, up to what is offered; jobs that wait use none', () => {
+  it('increases slots with use, up to the offered number; waiting jobs do not count', () => {
     const { fleet, load, serve } = world({ large: { model: { slots: 6 } } });
     load('large', { own: 40 });
     const slots = [1, 2, 4, 4, 5, 6, 7].map((concurrentAnswers) => {
@@ -164,7 +164,7 @@ describe('live fleet', () => {
     assert.equal(expectedMs(), before);
   });
 
-  it('gives one answer little weight once it has measured, whether it was fast or slow', () => {
+  it('gives a single answer little weight after the first measurement', () => {
     const { expectedMs, serve } = world({ w: {} });
     const expectedAfter = (firstTokenMs: number) => {
       serve('w', { firstTokenMs });
@@ -175,7 +175,7 @@ describe('live fleet', () => {
     assert.ok(expectedAfter(510) > 800);
   });
 
-  it('does not believe the speed of tokens that were held back and sent at once', () => {
+  it('does not measure speed from tokens that were held back and sent at once', () => {
     const { choose, serve } = world({ w: {} });
     const speed = () => choose()?.decodeTokensPerSecond ?? 0;
     serve('w', { decodeMs: 0.5 });
@@ -185,7 +185,7 @@ describe('live fleet', () => {
   });
 
   for (const loss of ['stalled', 'unusable', 'grammar-unusable'])
-    it(`backs off from a worker that failed, and tries it with one job: ${loss}`, () => {
+    it(`backs off from a failed worker, and retries with one job: ${loss}`, () => {
       const { fleet, time, choose, serve } = world({ w: {} });
       const areChosen = (afterMs = 0) => {
         time.nowMs += afterMs;
@@ -216,7 +216,7 @@ describe('live fleet', () => {
     assert.equal(choose(), undefined);
   });
 
-  it('asks no worker for more than its own context, whatever the others offer', () => {
+  it('respects the context length of each worker', () => {
     const { choose, chosen } = world({ small: { model: { contextLength: 1_000 } }, large: { rttMs: 900 } });
     const small = choose({ prompt: prompt.slice(0, 999), given });
     assert.deepEqual([small?.session.peer, small?.contextLength], ['small', 1_000]);

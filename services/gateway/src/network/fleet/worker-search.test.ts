@@ -1,4 +1,4 @@
-// Who is asked next, by a fleet that always has the same workers: how long a search goes on, and when it gives up.
+// The search for workers in a fixed fleet: how long it takes, and when it gives up.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type LossCause, WorkerLostError, type WorkerSession } from '../session/worker-session.ts';
@@ -9,8 +9,8 @@ const NEVER = new AbortController().signal;
 const wanted = { prompt: [1], given: [] };
 
 /**
- * A search among so many workers, the first that is not excluded, on a clock that its waits advance; `lost` is what the
- * fleet gets.
+ * A search among this many workers, the first that is not excluded, on a clock that its waits advance; `lost` is what
+ * the fleet is notified of.
  */
 function searchAmong(count: number) {
   const lost: string[] = [];
@@ -31,7 +31,7 @@ function searchAmong(count: number) {
   return { lost, search: new WorkerSearch(fleet, { patienceMs: 600, nowMs: () => nowMs, sleep }) };
 }
 
-/** All workers fail in the same way; how often one was asked before the search gave up, and why it did. */
+/** All workers fail in the same way: how often a worker was asked before the search gave up, and the reason. */
 async function exhausted({ search }: ReturnType<typeof searchAmong>, loss: LossCause) {
   for (let asked = 0; ; asked += 1) {
     try {
@@ -44,22 +44,22 @@ async function exhausted({ search }: ReturnType<typeof searchAmong>, loss: LossC
 }
 
 describe('a search for a worker', () => {
-  it('waits within its patience while all are busy, however many they are', async () => {
+  it('waits for busy workers within its time limit, however many they are', async () => {
     const { asked, code } = await exhausted(searchAmong(40), 'busy');
     assert.ok(asked > 40 && asked < 50 && code === 'nobody-there', `${asked} asked, ${code}`);
   });
 
-  it('gives up after 32 failures in sequence', async () => {
+  it('gives up after 32 consecutive failures', async () => {
     assert.deepEqual(await exhausted(searchAmong(40), 'engine-failed'), { asked: 32, code: 'crashed' });
   });
 
-  it('believes five of many that a grammar cannot be used', async () => {
+  it('accepts that a grammar is unusable after five reports', async () => {
     const scene = searchAmong(40);
     assert.deepEqual(await exhausted(scene, 'grammar-unusable'), { asked: 5, code: 'grammar-unusable' });
     assert.deepEqual(scene.lost, []);
   });
 
-  it('reports the workers that refused to continue what others could', async () => {
+  it('reports workers that refused what another worker could continue', async () => {
     const { search, lost } = searchAmong(3);
     for (const loss of ['unusable', 'grammar-unusable'] as const) {
       const { session } = await search.next(wanted, NEVER);
@@ -70,7 +70,7 @@ describe('a search for a worker', () => {
     assert.deepEqual(lost, ['w0 unusable', 'w1 grammar-unusable']);
   });
 
-  it('never asks those again whose context is too small, and finds none when all are', async () => {
+  it('never asks workers again whose context is too small, and fails when all are too small', async () => {
     const { search } = searchAmong(2);
     for (const peer of ['w0', 'w1']) {
       assert.equal((await search.larger(wanted, NEVER))?.session.peer, peer);

@@ -83,7 +83,7 @@ export class WorkerSearch {
   }
 
   /**
-   * A worker with a larger context than those that were full; undefined if there is none. Rejects with the signal's
+   * A worker with a larger context than those that were full; undefined if no worker has one. Rejects with the signal's
    * reason.
    */
   larger(wanted: Wanted, signal: AbortSignal): Promise<Chosen | undefined> {

@@ -62,7 +62,7 @@ export class AnswerPart {
     this.#chain = new TokenChain({ nonce: this.#nonce, modelSha256, promptSha256, from: this.#from });
   }
 
-  /** The next event; there is none after `end`. Rejects with WorkerLostError, or with the signal's reason. */
+  /** The next event. Must not be called after `end`. Rejects with WorkerLostError, or with the signal's reason. */
   async next(): Promise<SessionEvent> {
     try {
       this.#events ??= this.#ask();

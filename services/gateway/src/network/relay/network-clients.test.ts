@@ -1,5 +1,5 @@
-// What clients of a network engine may do, and what workers may refuse: stopping, aborting, closing, scores and
-// vectors.
+// Clients of a network engine, and refusals of workers: stopping, aborting, closing, scores and
+// embeddings.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Engine, Job, JobContext, JobSegment } from '@strata/engine';
@@ -18,20 +18,20 @@ describe('a worker that refuses', () => {
   });
   const refusesGrammar = refusing('grammar-unusable');
 
-  it('a grammar is believed where all refuse it, and none of them is lost', async () => {
+  it('a grammar is believed if all workers refuse it, and no worker is lost', async () => {
     await using net = await networkOf([refusesGrammar, refusesGrammar, refusesGrammar]);
     await assert.rejects(net.answer(), { code: 'grammar-unusable' });
     assert.deepEqual([net.fleet.chosen.length, net.lost()], [3, []]);
   });
 
   for (const code of ['grammar-unusable', 'unusable'] as const)
-    it(`is lost where another one can: ${code}`, async () => {
+    it(`is lost if another worker can serve the request: ${code}`, async () => {
       await using net = await networkOf([refusing(code), refusing(code), {}]);
       net.bed.chooseInOrder();
       assert.deepEqual([await net.answer(), net.lost()], [UNDISTURBED, [`0 ${code}`, `1 ${code}`]]);
     });
 
-  it('a grammar is not believed where others used it', async () => {
+  it('a grammar is not believed if another worker used it', async () => {
     await using net = await networkOf([at(5, killed), refusesGrammar, refusesGrammar, {}]);
     net.bed.chooseInOrder();
     assert.deepEqual(await net.answer(), UNDISTURBED);
@@ -57,7 +57,7 @@ describe('a client that stops reading', () => {
     assert.deepEqual([net.trust.breaches, net.worker(0).running], [[], 0]);
   });
 
-  it('leaves later tokens to be checked before the receipt is signed', async () => {
+  it('leaves late tokens to be checked before the receipt is signed', async () => {
     await using net = await networkOf([{}]);
     await readSome(net.engine, job({ maxTokens: 100 }));
     await until(() => net.bed.agreed.length === 1);
@@ -66,7 +66,7 @@ describe('a client that stops reading', () => {
     assert.deepEqual([made > 1, ...parts], [true, 0, truth(1), 1, truth(made)]);
   });
 
-  it('leaves a later token that the model does not have: it is a breach', async () => {
+  it('leaves an unknown late token, which is a breach', async () => {
     const late = at(1, (frame) => [{ ...frame, tokens: frame.tokens.map((token) => ({ ...token, token: 5_000 })) }]);
     await using net = await networkOf([late]);
     await readSome(net.engine, job());
@@ -76,7 +76,7 @@ describe('a client that stops reading', () => {
 });
 
 describe('a client', () => {
-  it('may abort: its answer ends at once, and the worker is cancelled', async () => {
+  it('may abort: its answer ends immediately, and the worker is cancelled', async () => {
     await using net = await networkOf([{ tokensPerSecond: 2 }]);
     const stop = new AbortController();
     const reading = (async () => {
@@ -102,7 +102,7 @@ describe('a client', () => {
     await assert.rejects(net.answer(), { code: 'crashed' });
   });
 
-  it('gets scores and vectors from another worker when one is lost, or again from one that failed once', async () => {
+  it('gets scores and embeddings from another worker when one is lost, or again from one that failed once', async () => {
     let asked = 0;
     const dying: WorkerOptions = {
       onFrame(frame, worker) {
@@ -127,18 +127,18 @@ describe('a client', () => {
     const vectors = [];
     for (let i = 0; i < 3; i += 1) vectors.push(await net.engine.embed(PROMPT, NEVER));
     assert.deepEqual(vectors, Array(3).fill(Float32Array.of(0.5, 0.25)));
-    assert.deepEqual(net.lost(), ['0 gone', '0 gone', '1 engine-failed']);
+    assert.deepEqual(net.lost(), ['0 disconnected', '0 disconnected', '1 engine-failed']);
     assert.deepEqual(net.fleet.answered, Array(4).fill(net.bed.peer(1)));
   });
 
-  it('may ask for more than a frame holds: it is reduced or refused, and no worker is lost', async () => {
+  it('may request more than a frame can hold: the request is reduced or rejected, and no worker is lost', async () => {
     await using net = await networkOf([{ answerTokens: 5 }]);
     const cacheKey = 'secret of a client '.repeat(27);
     const sampling = { ...job().sampling, logitBias: new Map([[9_000_000, 1]]) };
     const { tokens } = await net.answer(job({ maxTokens: 50_000_000, cacheKey, sampling }), { caller: 'key-1' });
     assert.deepEqual(tokens, truth(5));
-    const [seen] = net.trust.answers;
-    assert.deepEqual([seen?.maxTokens, seen?.sampling.logitBias.size], [1_000_000, 0], 'it can be audited');
+    const [observed] = net.trust.answers;
+    assert.deepEqual([observed?.maxTokens, observed?.sampling.logitBias.size], [1_000_000, 0], 'it can be audited');
     const request = await net.worker(0).received('request');
     assert.equal(request.cacheKey?.length, 64);
     assert.doesNotMatch(request.cacheKey, /secret/);

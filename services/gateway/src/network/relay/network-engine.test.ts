@@ -1,4 +1,4 @@
-// Answers of a network whose workers are lost, against what an undisturbed worker generates: token by token the same.
+// Answers of a network whose workers are lost: token by token the same as those of an undisturbed worker.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JobSegment } from '@strata/engine';
@@ -8,7 +8,7 @@ import type { WorkerEngine } from '../../test/network/scripted-worker.ts';
 import { networkOf, UNDISTURBED, type WorkerOptions } from '../../test/network/shared-bed.ts';
 
 describe('an answer of the network', () => {
-  it('is what its worker generates, and its segment names the worker', async () => {
+  it('is the output of its worker, and its segment names the worker', async () => {
     await using net = await networkOf([{}]);
     const segments: JobSegment[] = [];
     assert.deepEqual(await net.answer(job(), { onSegment: (segment) => segments.push(segment) }), UNDISTURBED);
@@ -18,7 +18,7 @@ describe('an answer of the network', () => {
   });
 
   for (const given of [12, COUNT])
-    it(`continues ${given} given tokens, and needs no worker where they are all`, async () => {
+    it(`continues ${given} given tokens, and needs no worker if they are complete`, async () => {
       await using net = await networkOf(given < COUNT ? [{}] : []);
       const answer = await net.answer(job({ given: truth(given) }));
       assert.deepEqual(answer, { ...UNDISTURBED, tokens: truth().slice(given) });
@@ -30,7 +30,7 @@ describe('an answer of the network', () => {
   });
 
   for (const made of [0, 10])
-    it(`that ends without a token of its worker is reported to trust, after ${made} of another`, async () => {
+    it(`that ends without a token of its worker is reported to trust, after ${made} of another worker`, async () => {
       await using net = await networkOf(made > 0 ? [at(made, killed)] : []);
       await net.connect(1, { answerTokens: made });
       assert.deepEqual(await net.answer(), { tokens: truth(made), kinds: ['begin', 'stop'] });
@@ -39,27 +39,27 @@ describe('an answer of the network', () => {
     });
 
   for (const slots of [1, 3])
-    it(`is counted as made concurrently with others only while it is generated: ${slots} of 3`, async () => {
+    it(`counts as concurrent only while it is generated: ${slots} of 3`, async () => {
       await using net = await networkOf([{ slots, tokensPerSecond: 200 }]);
       await Promise.all(Array.from({ length: 3 }, () => net.answer()));
       assert.equal(Math.max(...net.fleet.served.map(({ concurrentAnswers }) => concurrentAnswers)), slots);
     });
 
-  it('needs a prompt', async () => {
+  it('requires a prompt', async () => {
     await using net = await networkOf([]);
     await assert.rejects(net.answer(job({ prompt: [] })), { code: 'prompt-empty' });
   });
 });
 
 describe('an answer whose worker has a smaller context', () => {
-  /** An honest worker with a smaller context, or one that lies: from here they look alike. */
+  /** An honest worker with a smaller context, or a dishonest one: indistinguishable here. */
   const ending = (maxTokens: number): WorkerOptions => {
     const engine = createSimulatedEngine();
     const generate: WorkerEngine['generate'] = (asked, signal) => engine.generate({ ...asked, maxTokens }, signal);
     return { engine: { info: engine.info, generate } };
   };
 
-  it('is continued by one with a larger context', async () => {
+  it('is continued by a worker with a larger context', async () => {
     await using net = await networkOf([ending(4)]);
     const answer = net.answer();
     await until(() => net.fleet.lost.length === 1);
@@ -67,7 +67,7 @@ describe('an answer whose worker has a smaller context', () => {
     assert.deepEqual([await answer, net.lost()], [UNDISTURBED, ['0 full']]);
   });
 
-  it('ends where no worker has a larger one', async () => {
+  it('ends if no worker has a larger one', async () => {
     await using net = await networkOf([ending(4), ending(9)]);
     net.bed.chooseInOrder();
     assert.deepEqual(await net.answer(), { tokens: truth(9), kinds: ['begin', 'length'] });
@@ -78,20 +78,20 @@ describe('an answer whose worker is killed', () => {
   const alone = Array.from({ length: COUNT }, (_, position) => [position]);
   const twice = ['0,0', '0,1', '4,4', '4,5', '7,29', '28,29'].map((pair) => pair.split(',').map(Number));
   for (const [which, positions] of Object.entries({ 'a worker is': alone, 'the next one is, too,': twice }))
-    it(`is the same at whichever tokens ${which} killed`, async () => {
+    it(`is the same for every token at which ${which} killed`, async () => {
       for (const killedAt of positions) {
         await using net = await networkOf([...killedAt.map((position) => at(position, killed)), {}]);
         const parts: string[] = [];
         const answer = await net.answer(job(), { onSegment: ({ from, to }) => parts.push(`${from}-${to}`) });
         assert.deepEqual(answer, UNDISTURBED, `killed at ${killedAt}`);
-        const lost = killedAt.map((_, host) => `${host} gone`);
+        const lost = killedAt.map((_, host) => `${host} disconnected`);
         const cuts = [...new Set([0, ...killedAt, COUNT])];
         const made = cuts.slice(1).map((to, i) => `${cuts[i]}-${to}`);
         assert.deepEqual([net.lost(), parts], [lost, made]);
       }
     });
 
-  it('is the same when the next one is killed while it reads the given tokens', async () => {
+  it('is the same when the next worker is killed while it reads the given tokens', async () => {
     // It reads 15 tokens in 300 ms, and is killed before.
     const slow: WorkerOptions = {
       tokensPerSecond: 50,
@@ -121,7 +121,7 @@ describe('an answer whose worker is killed', () => {
 
   const replays = { 1000: 'exact', 5: 'fast', 0: 'exact' };
   for (const [tokensPerSecond, replay] of Object.entries(replays))
-    it(`is read again ${replay} where ${tokensPerSecond} tokens a second are expected`, async () => {
+    it(`is replayed ${replay} if ${tokensPerSecond} tokens per second are expected`, async () => {
       await using net = await networkOf([at(10, killed), {}]);
       net.fleet.decodeTokensPerSecond = Number(tokensPerSecond);
       assert.deepEqual(await net.answer(), UNDISTURBED);
@@ -138,7 +138,7 @@ describe('an answer whose worker is killed', () => {
       assert.deepEqual(await answer, UNDISTURBED);
     });
 
-  it('fails when no worker connects within its patience', async () => {
+  it('fails if no worker connects in time', async () => {
     await using net = await networkOf([at(5, killed)], { patienceMs: 100 });
     await assert.rejects(net.answer(), { name: 'EngineError', code: 'nobody-there' });
   });

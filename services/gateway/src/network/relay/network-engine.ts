@@ -23,7 +23,7 @@ export interface NetworkEngineOptions {
   readonly replayBudgetMs?: number;
   /** A second worker is asked after this multiple of the expected time to first token. Undefined: never. */
   readonly hedgeAfter?: number;
-  /** How long a job waits for a worker if there is none. 10,000 by default. */
+  /** How long a job waits for a worker to connect. 10,000 by default. */
   readonly patienceMs?: number;
 }
 

@@ -1,31 +1,31 @@
-// Workers that stall, or send what no worker may send: the answer is the same, and the fault has a name.
+// Workers that stall or violate the protocol: the answer is the same, and the fault is reported.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Frame } from '@strata/inference';
 import { type Act, at, COUNT, job, NEVER, truth, until } from '../../test/network/answers.ts';
 import { type NetworkOptions, networkOf, UNDISTURBED, type WorkerOptions } from '../../test/network/shared-bed.ts';
 
-/** Short ticks; deadlines that are not ticks are a second at least. */
+/** Short ticks; deadlines that are not in ticks are at least a second. */
 const session = { tickMs: 25 };
-const pulseMs = 25;
+const heartbeatMs = 25;
 const frozen: Act = (_frame, worker) => {
   worker.isFrozen = true;
   return [];
 };
 
 describe('a worker that stalls', () => {
-  it('is left at whichever token that is, and its session goes on', async () => {
-    // The answer with number n stalls at token n, and the worker goes on.
+  it('is abandoned at any token, and its session continues', async () => {
+    // The answer with number n stalls at token n, and the worker continues.
     const stalled = new Set<number>();
     const send: WorkerOptions['send'] = (frame) => {
       if (frame.kind === 'tokens' && frame.position === frame.id - 1) stalled.add(frame.id);
       return (frame.kind === 'tokens' || frame.kind === 'done') && stalled.has(frame.id) ? [] : [frame];
     };
-    await using net = await networkOf([{ slots: COUNT, tokensPerSecond: 200, pulseMs, send }], { session });
+    await using net = await networkOf([{ slots: COUNT, tokensPerSecond: 200, heartbeatMs, send }], { session });
     net.bed.chooseInOrder(1);
     const answers = Array.from({ length: COUNT }, () => net.answer());
     await until(() => net.worker(0).running === COUNT);
-    await net.connect(1, { slots: COUNT, pulseMs });
+    await net.connect(1, { slots: COUNT, heartbeatMs });
     for (const [position, answer] of (await Promise.all(answers)).entries())
       assert.deepEqual(answer, UNDISTURBED, `stalled at ${position}`);
     assert.equal(net.lost().filter((loss) => loss === '0 stalled').length, COUNT);
@@ -35,25 +35,25 @@ describe('a worker that stalls', () => {
 
   for (const position of [0, 1, 13, COUNT - 1])
     it(`is lost when it sends and receives nothing on an open connection, from token ${position}`, async () => {
-      const freezing = { tokensPerSecond: 200, ...at(position, frozen), pulseMs };
-      await using net = await networkOf([freezing, { pulseMs }], { session });
+      const freezing = { tokensPerSecond: 200, ...at(position, frozen), heartbeatMs };
+      await using net = await networkOf([freezing, { heartbeatMs }], { session });
       assert.deepEqual([await net.answer(), net.lost()], [UNDISTURBED, ['0 stalled']]);
       assert.deepEqual(net.bed.ends, [{ peer: net.bed.peer(0), loss: 'stalled', breach: undefined }]);
     });
 
-  it('is lost also when it has no work', async () => {
-    await using net = await networkOf([{ pulseMs }], { session });
+  it('is lost also when it is idle', async () => {
+    await using net = await networkOf([{ heartbeatMs }], { session });
     net.worker(0).isFrozen = true;
     await until(() => net.bed.ends.length === 1);
     assert.equal(net.bed.ends[0]?.loss, 'stalled');
   });
 
   it('is not one that waits for a slow reader', async () => {
-    await using net = await networkOf([{ pulseMs }], { session });
+    await using net = await networkOf([{ heartbeatMs }], { session });
     const tokens: number[] = [];
     for await (const event of net.engine.generate(job({ maxTokens: 600 }), NEVER)) {
       if (event.kind !== 'token') continue;
-      // Longer than any deadline between tokens: real time, since the worker has to be silent meanwhile.
+      // Longer than any deadline between tokens, in real time, because the worker has to be silent for that long.
       if (tokens.length === 100) await new Promise((resolve) => setTimeout(resolve, 1_300));
       tokens.push(event.token);
     }
@@ -66,13 +66,13 @@ describe('a breach of the protocol', () => {
   const many = <Value>(length: number, value: Value) => Array.from({ length }, () => value);
   const unsigned = { receipt: Uint8Array.of(1), signature: new Uint8Array(64) };
   const long = { ...token, text: new Uint8Array(16_000) };
-  const pulse: Frame = { kind: 'pulse', running: 0, waiting: 0, jobs: [] };
+  const heartbeat: Frame = { kind: 'pulse', running: 0, waiting: 0, jobs: [] };
   const breaches: readonly (readonly [breach: RegExp, Act])[] = [
     [/./, () => [Uint8Array.of(255, 255, 255, 255)]],
     [/./, () => [new Uint8Array()]],
     [/tokens at 11 instead of 10/, (frame) => [{ ...frame, position: frame.position + 1 }]],
-    [/tokens at 10 where 11 was due/, (frame) => [frame, frame]],
-    [/tokens at 0 where 10 was due/, (frame) => [{ ...frame, position: 0 }]],
+    [/tokens at 10 instead of 11/, (frame) => [frame, frame]],
+    [/tokens at 0 instead of 10/, (frame) => [{ ...frame, position: 0 }]],
     [/tokens of 999, which was not requested/, (frame) => [{ ...frame, id: 999 }]],
     [/it began twice/, ({ id }) => [{ kind: 'begin', id, cachedTokens: 0 }]],
     [/more tokens than requested/, (frame) => [{ ...frame, tokens: many(COUNT, token) }]],
@@ -80,12 +80,12 @@ describe('a breach of the protocol', () => {
     [/alternatives that were not/, (frame) => [{ ...frame, tokens: [{ ...token, top: many(100, token) }] }]],
     [/cancel, which only a gateway sends/, ({ id }) => [{ kind: 'cancel', id }]],
     [/hello twice/, () => [{ kind: 'hello', version: 1, software: 'x', role: 'worker' }]],
-    [/cancelled where it cannot be/, ({ id }) => [{ kind: 'done', id, reason: 'cancelled', ...unsigned }]],
+    [/an invalid end: cancelled/, ({ id }) => [{ kind: 'done', id, reason: 'cancelled', ...unsigned }]],
     [/a malformed receipt/, ({ id }) => [{ kind: 'done', id, reason: 'stop', ...unsigned }]],
-    [/too many heartbeats/, () => many(1_001, pulse)],
+    [/too many heartbeats/, () => many(1_001, heartbeat)],
   ];
   for (const [breach, act] of breaches)
-    it(`ends the session, is reported to its worker, and another one continues: ${breach}`, async () => {
+    it(`ends the session, is reported to its worker, and another worker continues: ${breach}`, async () => {
       await using net = await networkOf([at(10, act), {}]);
       assert.deepEqual([await net.answer(), net.lost()], [UNDISTURBED, ['0 protocol']]);
       const { kind, id, code, message } = await net.worker(0).received('failed');
@@ -94,7 +94,7 @@ describe('a breach of the protocol', () => {
       assert.deepEqual(net.bed.ends, [{ peer: net.bed.peer(0), loss: 'protocol', breach: message }]);
     });
 
-  it('is an answer beyond its credit', async () => {
+  it('is an answer that exceeds its credit', async () => {
     const onFrame: WorkerOptions['onFrame'] = (frame, worker) => {
       if (frame.kind !== 'request') return true;
       worker.send({ kind: 'begin', id: frame.id, cachedTokens: 0 });
@@ -109,7 +109,7 @@ describe('a breach of the protocol', () => {
     assert.match(net.bed.ends[0]?.breach ?? '', /more tokens than it had credit for/);
   });
 
-  it('is a token that the model does not have: trust gets the breach', async () => {
+  it('is a token that the model does not have: it is reported to trust', async () => {
     const act: Act = (frame) => [{ ...frame, tokens: [{ ...token, token: 4_096 }] }];
     await using net = await networkOf([at(10, act), {}]);
     assert.deepEqual(await net.answer(), UNDISTURBED);
@@ -125,14 +125,14 @@ describe('an answer that begins late', () => {
     return net;
   };
 
-  it('is hedged, and the first worker with a token makes it', async () => {
+  it('is hedged, and generated by the worker with the first token', async () => {
     await using net = await hedged([{ prefillTokensPerSecond: 2 }, {}]);
     assert.deepEqual(await net.answer(), UNDISTURBED);
     await net.worker(0).received('cancel');
     assert.deepEqual([net.served(), net.lost()], [[1], []]);
   });
 
-  it('is made by the worker that was asked first when its token comes first', async () => {
+  it('is generated by the first worker if its token arrives first', async () => {
     await using net = await hedged([{ prefillTokensPerSecond: 6 }, { prefillTokensPerSecond: 1 }]);
     assert.deepEqual(await net.answer(), UNDISTURBED);
     await net.worker(1).received('request');
@@ -141,13 +141,13 @@ describe('an answer that begins late', () => {
   });
 
   for (const victim of [0, 1])
-    it(`is made by the other worker when number ${victim} is killed`, async () => {
+    it(`is generated by the other worker when number ${victim} is killed`, async () => {
       const slow = { prefillTokensPerSecond: 4 };
       await using net = await hedged([slow, slow]);
       const answer = net.answer();
       await until(() => net.worker(0).running + net.worker(1).running === 2);
       net.worker(victim).kill();
-      assert.deepEqual([await answer, net.lost()], [UNDISTURBED, [`${victim} gone`]]);
+      assert.deepEqual([await answer, net.lost()], [UNDISTURBED, [`${victim} disconnected`]]);
     });
 
   // After 700 ms a worker without a token is hedged; this one has its first token long before and its last one after.

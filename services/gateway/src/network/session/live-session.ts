@@ -165,7 +165,7 @@ export class LiveSession implements WorkerSession {
     const { messages } = this.#deps;
     try {
       for (let next = await messages.next(); !next.done && !this.#lost; next = await messages.next()) {
-        this.#jobs.heard();
+        this.#jobs.received();
         const breach = await this.#take(next.value);
         if (breach !== undefined) this.#end('protocol', { breach });
       }

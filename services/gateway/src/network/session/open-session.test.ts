@@ -1,4 +1,4 @@
-// A session with a worker over a real channel: hello, offers, calls, credit, load, and what is not read.
+// A session with a worker over a real channel: hello, offers, calls, credit, load, and unread answers.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { freshBed, requestOf, sessionWith, type WorkerOptions } from '../../test
 import { openWorkerSession } from './open-session.ts';
 import type { WorkerSession } from './worker-session.ts';
 
-/** Waits until the session has received all that the worker has sent. */
+/** Waits until the session has received everything that the worker has sent. */
 async function untilReceived(worker: ScriptedWorker, session: WorkerSession): Promise<void> {
   worker.send({ kind: 'pulse', running: 77, waiting: 0, jobs: [] });
   await until(() => session.load.running === 77);
@@ -25,13 +25,13 @@ async function breachOf({ ends }: TestNetwork): Promise<string> {
 
 describe('hello', () => {
   const hello = { kind: 'hello', version: 1, software: 'x', role: 'worker' } as const;
-  const pulse = { kind: 'pulse', running: 0, waiting: 0, jobs: [] } as const;
+  const heartbeat = { kind: 'pulse', running: 0, waiting: 0, jobs: [] } as const;
   const send = (...frames: readonly (Frame | Uint8Array)[]): WorkerOptions => ({ send: () => frames });
   const failed = { kind: 'failed', id: 0, code: 'leaving', message: 'closing' } as const;
   const refused: Readonly<Record<string, readonly [WorkerOptions, loss: string, breach: RegExp]>> = {
     'of another version': [{ hello: { ...hello, version: 2 } }, 'protocol', /version 2, and here 1/],
     'of a gateway': [{ hello: { ...hello, role: 'gateway' } }, 'protocol', /no worker/],
-    'after another frame': [send(pulse), 'protocol', /pulse before hello/],
+    'after another frame': [send(heartbeat), 'protocol', /pulse before hello/],
     'that is not a frame': [send(Uint8Array.of(1, 2, 3)), 'protocol', /no frame/],
     'that does not come': [send(), 'stalled', /stalled/],
     'that is a refusal': [send(failed), 'leaving', /closing/],
@@ -39,7 +39,7 @@ describe('hello', () => {
   for (const [name, [script, loss, breach]] of Object.entries(refused))
     it(`${name} ends as ${loss}`, async () => {
       const bed = await freshBed({ helloLimitMs: loss === 'stalled' ? 50 : 15_000 });
-      const worker = await bed.closedWorker(0, createSimulatedEngine(), { ...script, pulseMs: 100_000 });
+      const worker = await bed.closedWorker(0, createSimulatedEngine(), { ...script, heartbeatMs: 100_000 });
       assert.match(await breachOf(bed), breach);
       assert.equal(bed.ends[0]?.loss, loss);
       if (loss === 'protocol') await worker.received('failed');
@@ -101,7 +101,7 @@ describe('an answer that the client does not read', () => {
     assert.equal(read, 5_000);
   });
 
-  it('is dropped when it is cancelled: late tokens are not a breach, and its receipt comes', async () => {
+  it('is dropped when it is cancelled: late tokens are not a breach, and its receipt arrives', async () => {
     const { bed, session, worker } = await sessionWith({ slots: 100, tokensPerSecond: 300 });
     const segments: number[] = [];
     for (let i = 0; i < 50; i += 1) {
@@ -113,16 +113,16 @@ describe('an answer that the client does not read', () => {
     assert.deepEqual([session.load.own, worker.running, bed.ends.length], [0, 0, 0]);
   });
 
-  it('is forgotten when its receipt does not come; one that comes later is not a breach', async () => {
+  it('is forgotten when its receipt does not arrive; a late one is not a breach', async () => {
     let isDone = false;
     let isLate = false;
     const send: WorkerOptions['send'] = (frame) => {
-      // Pulses after the late frame show that it was received.
+      // Heartbeats after the late frame show that it was received.
       if (frame.kind === 'pulse') return [{ ...frame, waiting: isLate ? 6 : 0 }];
       isDone ||= frame.kind === 'done';
       return frame.kind === 'done' ? [] : [frame];
     };
-    const { session, worker } = await sessionWith({ pulseMs: 10, send }, { tickMs: 10 });
+    const { session, worker } = await sessionWith({ heartbeatMs: 10, send }, { tickMs: 10 });
     for await (const event of session.run(requestOf({ maxTokens: 5_000 }), unread)) if (event.kind === 'tokens') break;
     await until(() => isDone && session.load.own === 0);
     worker.send({ kind: 'failed', id: 1, code: 'busy', message: 'late' });
@@ -136,7 +136,7 @@ const { sampling } = requestOf();
 const scored = { modelSha256: MODEL, prompt: PROMPT, answer: [1, 2], hasEnd: true, sampling };
 const embedded = { modelSha256: MODEL, tokens: PROMPT };
 
-it('a session that ends ends all jobs and calls, and takes no more', async () => {
+it('a session that ends fails all jobs and calls, and accepts no more', async () => {
   const { bed, session, worker } = await sessionWith({ onFrame: () => true });
   const run = () => Array.fromAsync(session.run(requestOf(), unread));
   const pending = [run(), run(), session.score(scored, NEVER), session.vocabulary(MODEL, NEVER)];
@@ -192,7 +192,7 @@ describe('a call', () => {
       assert.match(await breachOf(bed), breach);
     });
 
-  it('may be aborted; a late answer is not a breach', async () => {
+  it('may be aborted; a late reply is not a breach', async () => {
     const { session, worker } = await sessionWith({ onFrame: () => true });
     const stop = new AbortController();
     const asked = session.embed(embedded, stop.signal);
@@ -204,7 +204,7 @@ describe('a call', () => {
   });
 });
 
-it('a channel that takes nothing any more ends the session although its other side lives on', async () => {
+it('a channel whose peer does not read ends the session', async () => {
   const broken = new AbortController();
   async function* messages() {
     yield encodeFrame({ kind: 'hello', version: 1, software: 'x', role: 'worker' });
@@ -214,8 +214,8 @@ it('a channel that takes nothing any more ends the session although its other si
   const send = async () => assert.ok(++sent === 1, 'its side is closed');
   const ended = Promise.withResolvers<{ readonly loss: string }>();
   const channel = { peer: 'p', messages: messages(), send, close: async () => {}, abort: () => broken.abort() };
-  const heard = { software: 'x', roundTripMs: () => 1, onOffer: () => {}, onEnd: ended.resolve, tickMs: 10 };
-  await using session = await openWorkerSession(channel, heard);
+  const options = { software: 'x', roundTripMs: () => 1, onOffer: () => {}, onEnd: ended.resolve, tickMs: 10 };
+  await using session = await openWorkerSession(channel, options);
   await assert.rejects(session.embed(embedded, NEVER), { loss: 'disconnected' });
   assert.equal((await ended.promise).loss, 'disconnected');
 });
@@ -231,7 +231,7 @@ async function loadedSession(options: WorkerOptions = {}) {
       const { otherGateways, own, calls } = session.load;
       return [otherGateways, own, calls];
     },
-    /** Gives what is left of an answer once it has begun. */
+    /** The rest of an answer after it has begun. */
     async begin(signal: AbortSignal) {
       const events = session.run(requestOf({ maxTokens: 5_000 }), { ...unread, signal })[Symbol.asyncIterator]();
       await events.next();
@@ -243,7 +243,7 @@ async function loadedSession(options: WorkerOptions = {}) {
 describe('the load of a worker', () => {
   const writing = { id: 1, phase: 'writing' } as const;
 
-  it('is what it says, less what of it is ours, and what is ours now', async () => {
+  it('is the reported load without our part, and our current part', async () => {
     const { session, begin, loadAfter } = await loadedSession();
     const stop = new AbortController();
     const events = await begin(stop.signal);
@@ -252,19 +252,19 @@ describe('the load of a worker', () => {
     await assert.rejects(Array.fromAsync(events), { message: 'enough' });
     await until(() => session.load.own === 0);
     assert.equal(session.load.otherGateways, 5);
-    // It lists a job whose end has been received: that slot is free.
+    // The heartbeat lists a job that has already ended: its slot is free.
     assert.deepEqual(await loadAfter(3, 0, writing), [3, 0, 0]);
     assert.equal(session.rttMs, 1, 'as it is measured elsewhere');
   });
 
-  it('is ours alone where it says less than that', async () => {
+  it('is only ours if the reported load is smaller', async () => {
     const { begin, loadAfter } = await loadedSession();
     await loadAfter(4, 0);
     await begin(NEVER);
     assert.deepEqual(await loadAfter(0, 0, writing), [0, 1, 0]);
   });
 
-  it('counts no call of ours among those of others', async () => {
+  it('does not count our calls as load of other gateways', async () => {
     const { session, loadAfter } = await loadedSession({ onFrame: ({ kind }) => kind === 'embed' });
     const stop = new AbortController();
     const asked = session.embed(embedded, stop.signal);

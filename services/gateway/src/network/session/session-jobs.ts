@@ -70,7 +70,7 @@ export class SessionJobs {
     return started;
   }
 
-  heard(): void {
+  received(): void {
     this.#watch.heard();
   }
 

@@ -1,4 +1,4 @@
-// Slots for workers: one that holds a slot without work is evicted for another, and one with work keeps it.
+// Capacity for workers: an idle worker is evicted for another one, a busy one is not.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { encodeFrame, PROTOCOL_VERSION } from '@strata/inference';
@@ -7,7 +7,7 @@ import { Sessions, type SessionsDeps } from './sessions.ts';
 
 const hello = encodeFrame({ kind: 'hello', version: PROTOCOL_VERSION, software: 'w', role: 'worker' });
 
-/** One slot; `connect` says whether a peer got it. */
+/** Capacity for one worker; `connect` returns whether a peer was accepted. */
 function scene(deps: Partial<SessionsDeps>) {
   const left: string[] = [];
   const sessions: Sessions = new Sessions({
@@ -29,8 +29,8 @@ function scene(deps: Partial<SessionsDeps>) {
   return { left, connect, peers: () => [...sessions.all.keys()], sessions };
 }
 
-describe('slots for workers', () => {
-  it('are given to others when their workers get no work', async () => {
+describe('capacity for workers', () => {
+  it('is reassigned when a worker gets no requests', async () => {
     const trust = new Map([['a', 0.5]]);
     const { left, connect, peers, sessions } = scene({ trustOf: (peer) => trust.get(peer) ?? 0.5 });
     await using _sessions = sessions;
@@ -43,7 +43,7 @@ describe('slots for workers', () => {
     assert.deepEqual([left, peers()], [['a'], ['b']]);
   });
 
-  it('are given to others after a while when their workers offer nothing', async (context) => {
+  it('is reassigned after a while when a worker offers nothing', async (context) => {
     const { connect, peers, sessions } = scene({ hasModels: () => false });
     await using _sessions = sessions;
     assert.ok(await connect('a'));

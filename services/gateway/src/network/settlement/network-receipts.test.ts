@@ -1,5 +1,5 @@
-// Receipts of workers compared with what was observed: right ones are signed, wrong ones are breaches, and the answer
-// stays.
+// Receipts of workers compared with observed segments: correct ones are signed, incorrect ones are breaches, and the
+// answer is not affected.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -20,7 +20,7 @@ import { openSegmentAccounts } from './open-segment-accounts.ts';
 import { Settlement } from './settle-segment.ts';
 
 describe('a receipt', () => {
-  it('is of the part of its worker alone, and is signed by the gateway; a worker that was killed has none', async () => {
+  it('covers only the part of its worker, and is signed by the gateway; a killed worker has none', async () => {
     await using net = await networkOf([at(12, killed), {}]);
     assert.deepEqual(await net.answer(), UNDISTURBED);
     const { nonce, signature } = await net.worker(1).received('settle');
@@ -39,7 +39,7 @@ describe('a receipt', () => {
   const changed = (change: (receipt: SegmentReceipt) => Partial<SegmentReceipt>): WorkerOptions => ({
     receipt: (right) => ({ ...right, ...change(right) }),
   });
-  // The other fields are compared in the same place: see segment.test.ts of packages/inference.
+  // The other fields are compared in the same function: see segment.test.ts of packages/inference.
   const scripts: Readonly<Record<string, WorkerOptions>> = {
     worker: changed(({ gateway }) => ({ worker: gateway })),
     gateway: changed(({ worker }) => ({ gateway: worker })),
@@ -49,7 +49,7 @@ describe('a receipt', () => {
     signature: { done: (done) => ({ ...done, signature: new Uint8Array(64) }) },
   };
   for (const [field, script] of Object.entries(scripts))
-    it(`with a wrong ${field} is a breach and is not signed`, async () => {
+    it(`with an incorrect ${field} is a breach and is not signed`, async () => {
       await using net = await networkOf([script]);
       assert.deepEqual(await net.answer(), UNDISTURBED);
       await until(() => net.trust.breaches.length === 1);
@@ -82,8 +82,8 @@ function sessionOf(node: PeerNode) {
   return { node, settled, session: { peer: node.id, settle } as Partial<WorkerSession> as WorkerSession };
 }
 
-// They may have been lost.
-it('settlements are repeated once on each new session, the last ones, and to their own worker alone', async () => {
+// They may not have arrived.
+it('recent settlements are repeated once in each new session, only to their own worker', async () => {
   const { gateway, nodes } = await freshBed();
   const [worker, other] = nodes as [PeerNode, PeerNode];
   await using store = await openStore('sqlite::memory:');

@@ -1,4 +1,4 @@
-// Vocabularies: processes that start when they are called, files that are always checked, and workers that send them.
+// Vocabularies: processes that start on demand, files that are always verified, and workers that send them.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
@@ -34,7 +34,7 @@ function scene(options: VocabulariesOptions = {}) {
 }
 
 describe('vocabularies', () => {
-  it('are opened when they are first called, and once; those that are closed are not opened again', async () => {
+  it('are opened once on first use, and not after closing', async () => {
     const { events, of, vocabularies } = scene();
     const one = of('a');
     assert.deepEqual(events, []);
@@ -47,7 +47,7 @@ describe('vocabularies', () => {
     assert.deepEqual(events, ['open a', 'close a']);
   });
 
-  it('give way to others beyond the bound, the one unused for the longest time first', async () => {
+  it('are evicted above the limit, least recently used first', async () => {
     const { events, of, vocabularies } = scene({ max: 2 });
     await using _all = vocabularies;
     for (const name of ['a', 'b', 'a', 'c']) await of(name).tokenize('');
@@ -56,7 +56,7 @@ describe('vocabularies', () => {
     assert.deepEqual(events.slice(4).sort(), ['close a', 'open b']);
   });
 
-  it('that are at work are not closed for others; what is too many ends with its work', async () => {
+  it('are not closed while in use; excess ones close afterwards', async () => {
     const { events, of, next, vocabularies } = scene({ max: 1 });
     await using _all = vocabularies;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -69,7 +69,7 @@ describe('vocabularies', () => {
     assert.equal(vocabularies.size, 1);
   });
 
-  it('that failed one caller end when the calls of others are over', async () => {
+  it('that failed one call close when the remaining calls have ended', async () => {
     const { events, of, next, vocabularies } = scene();
     await using _all = vocabularies;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -87,7 +87,7 @@ describe('vocabularies', () => {
     assert.deepEqual(events, ['open a', 'open a', 'close a']);
   });
 
-  it('that nobody asks are ended', async () => {
+  it('are closed when idle', async () => {
     const { events, of, vocabularies } = scene({ idleMs: 20 });
     await using _all = vocabularies;
     await of('a').tokenize('');
@@ -95,7 +95,7 @@ describe('vocabularies', () => {
     assert.deepEqual(events, ['open a', 'close a']);
   });
 
-  it('that crashed are begun anew by the next who asks; a template that refuses is no crash', async () => {
+  it('that crashed are reopened by the next call; a rejecting template is not a crash', async () => {
     const { events, of, next, vocabularies } = scene();
     await using _all = vocabularies;
     for (const code of ['crashed', 'template-failed'] as const) {
@@ -116,7 +116,7 @@ const never = async (): Promise<Uint8Array> => assert.fail('it was fetched');
 const giving = (bytes: Uint8Array) => async () => bytes;
 
 describe('vocabulary files', () => {
-  it('are fetched once, also by two at the same time, and found by the next process', async () => {
+  it('are fetched once, even concurrently, and found by the next process', async () => {
     await using directory = await temporaryDirectory();
     const { bytes, sha256 } = file('one');
     const fetch = mock.fn(giving(bytes));
@@ -127,7 +127,7 @@ describe('vocabulary files', () => {
     assert.deepEqual([fetch.mock.callCount(), await readdir(directory.path)], [1, [`${sha256}.gguf`]]);
   });
 
-  it('that were tampered with on disk are fetched again', async () => {
+  it('that were modified on disk are fetched again', async () => {
     await using directory = await temporaryDirectory();
     const cache = new VocabularyCache({ directory: directory.path });
     const { bytes, sha256 } = file('right');
@@ -138,7 +138,7 @@ describe('vocabulary files', () => {
     }
   });
 
-  it('with another digest, or too large, leave nothing behind', async () => {
+  it('with the wrong digest or size are not stored', async () => {
     await using directory = await temporaryDirectory();
     const cache = new VocabularyCache({ directory: directory.path, maxBytes: 10 });
     const [asked, large] = [file('asked for'), file('eleven bytes')];
@@ -148,7 +148,7 @@ describe('vocabulary files', () => {
     await cache.file(asked.sha256, async () => asked.bytes);
   });
 
-  it('beyond the bound give way, those used longest ago first, and so does what a kill left half written', async () => {
+  it('are evicted above the limit, least recently used first, including partial files of a crash', async () => {
     await using directory = await temporaryDirectory();
     const cache = new VocabularyCache({ directory: directory.path, maxFiles: 2 });
     const half = path.join(directory.path, 'left.part');
@@ -158,7 +158,7 @@ describe('vocabulary files', () => {
       const usedAt = new Date(1_000_000 * (i + 1));
       if (i < 2) await utimes(at, usedAt, usedAt);
       if (i === 1) {
-        // The first is used again: the second is the oldest now, but for what was left.
+        // The first one was used again: the second one is now the oldest, except for the partial file.
         await cache.file(files[0]?.sha256 ?? '', never);
         await writeFile(half, 'half');
         await utimes(half, new Date(1_000), new Date(1_000));
@@ -181,12 +181,12 @@ const isSilent: Give = (_sha256, stop) =>
   new Promise((_resolve, reject) => stop.addEventListener('abort', () => reject(stop.reason)));
 
 describe('a vocabulary is fetched', () => {
-  it('from whoever gives it, also after many who refuse', async () => {
+  it('from any worker that delivers it, even after many that refuse', async () => {
     const sessions = [...Array.from({ length: 30 }, (_, i) => sessionOf(`r${i}`, refuses)), sessionOf('honest', gives)];
     assert.equal(await fetchVocabulary({ sha256: SHA256, sessions, signal, hedgeMs: 60_000 }), BYTES);
   });
 
-  it('beside those who are silent, who are then left', async () => {
+  it('concurrently from further workers if one is silent, which is then cancelled', async () => {
     const stopped: string[] = [];
     const silent = ['a', 'b'].map((peer) =>
       sessionOf(peer, (digest, stop) => isSilent(digest, stop).finally(() => stopped.push(peer))),
@@ -202,14 +202,14 @@ describe('a vocabulary is fetched', () => {
       await assert.rejects(fetchVocabulary({ sha256: SHA256, sessions, signal, limitMs: 50 }), VocabularyError);
   });
 
-  it('until it is not wanted any more', async () => {
+  it('until the request is aborted', async () => {
     const reason = new Error('closing');
     const closing = AbortSignal.abort(reason);
     const sessions = [sessionOf('a', isSilent)];
     await assert.rejects(fetchVocabulary({ sha256: SHA256, sessions, signal: closing }), reason);
   });
 
-  it('from the most trusted first, by chance among the others', () => {
+  it('from the most trusted workers first, otherwise in random order', () => {
     const sessions = ['new', 'trusted', 'other'].map((peer) => sessionOf(peer, gives));
     const draws = [0.9, 0.1, 0.2];
     const of = (peer: string) => (peer === 'trusted' ? 1 : 0.5);

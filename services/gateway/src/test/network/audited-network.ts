@@ -1,5 +1,5 @@
-// An auditor and workers in one process: how each answers and verifies is up to the test. The truth is a simulated
-// engine's.
+// An auditor and workers in one process, whose answers and scores the test controls. The truth is a simulated
+// engine’s.
 import { GREEDY } from '@strata/inference';
 import type { Reputations } from '@strata/store';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
@@ -16,10 +16,10 @@ export const MODEL = truth.info.sha256;
 
 export type Score = WorkerSession['score'];
 
-/** Scores as the model has it. */
+/** Scores as the model does. */
 export const honest: Score = ({ sampling, ...job }, signal) =>
   truth.score({ ...job, sampling: { ...GREEDY, seed: sampling.seed } }, signal);
-/** The same margin for every token, whatever the answer is. */
+/** The same margin for every token, independent of the answer. */
 export const always =
   (margin: number): Score =>
   async ({ answer, hasEnd }) =>
@@ -33,7 +33,7 @@ export function readAs(answer: Omit<ObservedAnswer, 'text'>): ObservedAnswer {
   return { ...answer, text: Buffer.from(own.map(simulatedText).join('')) };
 }
 
-/** The true answer to the request of this number, as an honest worker gives it. */
+/** The true answer to the request with this number, as an honest worker generates it. */
 export function trueAnswer(worker: string, request: number): ObservedAnswer {
   const prompt = [1, 2, request % 4_096, request >> 12, 5];
   const seed = request * 7 + 1;
@@ -49,7 +49,7 @@ export const trueAnswers = (worker: string, count: number, first = 0): readonly 
 
 export function reputationsMap(kept = new Map<string, string>()): Reputations {
   const put = async (peer: string, reputation: string) => {
-    // As a database: not at once.
+    // Asynchronous, like a database.
     await new Promise(setImmediate);
     kept.set(peer, reputation);
   };
@@ -57,7 +57,7 @@ export function reputationsMap(kept = new Map<string, string>()): Reputations {
 }
 
 export interface NetworkOptions extends AuditorOptions {
-  /** How each verifies, by its peer id. */
+  /** How each worker verifies, by its peer id. */
   readonly workers: Readonly<Record<string, Score>>;
   readonly hasOwnEngine?: boolean;
   readonly reputations?: Reputations;
@@ -92,12 +92,12 @@ export async function auditedNetwork({ workers, hasOwnEngine, reputations, ...op
       for (const answer of answers) auditor.answered(answer);
       await auditor.settled();
     },
-    /** Each answers so many requests truly, one after another. */
+    /** Each worker answers this many requests truthfully, one after another. */
     async answerHonestly(peers: readonly string[], count: number): Promise<void> {
       for (let request = 0; request < count; request += 1)
         await this.take(...peers.map((peer, i) => trueAnswer(peer, request * 7 + i)));
     },
-    /** A worker answers one request after another until it is quarantined: how many; 501 if it never is. */
+    /** A worker answers requests until it is quarantined: how many; 501 if it never is. */
     async requestsUntilCaught(change: (answer: ObservedAnswer) => ObservedAnswer): Promise<number> {
       let request = 0;
       while (request <= 500 && auditor.of('eve') > 0) await this.take(change(trueAnswer('eve', ++request)));

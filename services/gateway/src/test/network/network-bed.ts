@@ -1,5 +1,5 @@
-// A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the engine over
-// them.
+// A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the network
+// engine.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';
@@ -16,14 +16,14 @@ import { ScriptedWorker, type WorkerEngine, type WorkerScript } from './scripted
 
 const CONTEXT = 131_072;
 
-/** Chooses the least busy worker, keeps all that it is told, and excludes no worker for it. */
+/** Chooses the least busy worker, records all calls, and excludes no worker because of them. */
 class TestFleet implements Fleet {
   readonly sessions = new Set<WorkerSession>();
   readonly served: Served[] = [];
   readonly answered: string[] = [];
   readonly lost: { peer: string; loss: string; atMs: number }[] = [];
   readonly chosen: string[] = [];
-  /** If it is given, the first of these is chosen that is connected, however busy it is. */
+  /** If given, the first connected one of these is chosen, however busy it is. */
   order: readonly string[] | undefined;
   expectedFirstTokenMs = 100;
   decodeTokensPerSecond = 1_000;
@@ -38,7 +38,7 @@ class TestFleet implements Fleet {
 
   choose(_wanted: unknown, { except }: { readonly except: ReadonlySet<string> }): Chosen | undefined {
     const { order, expectedFirstTokenMs, decodeTokensPerSecond } = this;
-    // Jobs that were begun in the same turn of the event loop have not reached their worker yet.
+    // Jobs that were started in the same iteration of the event loop have not reached their worker yet.
     const timesOf = (peer: string) => this.chosen.filter((each) => each === peer).length;
     const rank = ({ peer, load }: WorkerSession) => order?.indexOf(peer) ?? load.own * 1e6 + timesOf(peer);
     const free = [...this.sessions].filter(({ peer, isAlive }) => isAlive && !except.has(peer));
@@ -94,7 +94,7 @@ export class TestNetwork implements AsyncDisposable {
     return bed;
   }
 
-  /** Ends all workers and sessions; the hosts stay. */
+  /** Ends all workers and sessions; the nodes stay. */
   async fresh(sessionOptions: Partial<SessionOptions> = {}): Promise<void> {
     for (const worker of this.#workers) worker.kill();
     await Promise.all(Array.from(this.fleet.sessions, (session) => session[Symbol.asyncDispose]()));
@@ -103,7 +103,7 @@ export class TestNetwork implements AsyncDisposable {
     Object.assign(this, { fleet: new TestFleet(), trust: new TestTrust(), agreed: [], ends: [] });
   }
 
-  /** A worker whose session is open at the gateway. */
+  /** A worker with an open session at the gateway. */
   async worker(at: number, engine: WorkerEngine, script: WorkerScript = {}): Promise<ScriptedWorker> {
     const opened = Promise.withResolvers<void>();
     this.#opening.set(this.peer(at), opened);
@@ -126,7 +126,7 @@ export class TestNetwork implements AsyncDisposable {
     return [...this.fleet.sessions].find(({ peer }) => peer === this.peer(at)) ?? assert.fail(`no session with ${at}`);
   }
 
-  /** The fleet prefers workers in the order of their hosts, whatever their load. */
+  /** The fleet prefers workers in the order of their nodes, whatever their load. */
   chooseInOrder(expectedFirstTokenMs = 100): void {
     Object.assign(this.fleet, { order: this.nodes.map(({ id }) => id), expectedFirstTokenMs });
   }
