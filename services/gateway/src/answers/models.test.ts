@@ -13,8 +13,8 @@ describe('models', () => {
     models.remove('b');
     models.remove('never');
     const overloaded = { name: 'CompletionError', kind: 'overloaded', retryAfterMs: 5_000 };
-    assert.throws(() => models.get('b'), { ...overloaded, message: /'b' just now; try again/ });
-    assert.throws(() => models.get('never'), { kind: 'model_not_found', message: /There is: 'a'/ });
+    assert.throws(() => models.get('b'), { ...overloaded, message: /'b' at present; try again/ });
+    assert.throws(() => models.get('never'), { kind: 'model_not_found', message: /Available models: 'a'/ });
     models.add(model('b'));
     assert.equal(models.get('b').id, 'b');
     const ids = models.list().map(({ id }) => id);
@@ -28,7 +28,7 @@ describe('models', () => {
       models.add(model(`m${i}`));
       models.remove(`m${i}`);
     }
-    assert.throws(() => models.get('m0'), { kind: 'model_not_found', message: /No model is served/ });
+    assert.throws(() => models.get('m0'), { kind: 'model_not_found', message: /No model is available/ });
     assert.throws(() => models.get('m1099'), { kind: 'overloaded', message: /m1099/ });
   });
 });

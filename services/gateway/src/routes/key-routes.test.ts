@@ -46,7 +46,7 @@ describe('free keys', () => {
     for (const address of ['7::1', '7:ffff::2', '8::1']) assert.equal((await ask(address)).status, 201);
     const { status, body, headers } = await ask('7:1:2:3:4');
     assert.deepEqual([status, body.error.code], [429, 'rate_limit_exceeded']);
-    assert.match(body.error.message, /free keys of the day/);
+    assert.match(body.error.message, /daily quota of free keys/);
     const wait = Number(headers.get('retry-after'));
     assert.ok(wait >= 1 && wait <= 86_400, `retry-after ${wait}`);
   });
@@ -62,7 +62,7 @@ describe('free keys', () => {
     ] as const) {
       const { status, body } = await request(service.base, '192.0.2.9', { headers });
       assert.equal(status, expected, JSON.stringify(headers));
-      if (status === 403) assert.match(body.error.message, /another site/);
+      if (status === 403) assert.match(body.error.message, /other sites/);
     }
   });
 

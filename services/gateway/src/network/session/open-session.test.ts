@@ -29,10 +29,10 @@ describe('hello', () => {
   const send = (...frames: readonly (Frame | Uint8Array)[]): WorkerOptions => ({ send: () => frames });
   const failed = { kind: 'failed', id: 0, code: 'leaving', message: 'closing' } as const;
   const refused: Readonly<Record<string, readonly [WorkerOptions, loss: string, breach: RegExp]>> = {
-    'of another version': [{ hello: { ...hello, version: 2 } }, 'protocol', /version 2, and here 1/],
-    'of a gateway': [{ hello: { ...hello, role: 'gateway' } }, 'protocol', /no worker/],
+    'of another version': [{ hello: { ...hello, version: 2 } }, 'protocol', /version 2, expected 1/],
+    'of a gateway': [{ hello: { ...hello, role: 'gateway' } }, 'protocol', /not a worker/],
     'after another frame': [send(heartbeat), 'protocol', /pulse before hello/],
-    'that is not a frame': [send(Uint8Array.of(1, 2, 3)), 'protocol', /no frame/],
+    'that is not a frame': [send(Uint8Array.of(1, 2, 3)), 'protocol', /not a frame/],
     'that does not come': [send(), 'stalled', /stalled/],
     'that is a refusal': [send(failed), 'leaving', /closing/],
   };
@@ -64,7 +64,7 @@ describe('an offer', () => {
   });
 
   const wrong: readonly (readonly [breach: RegExp, (worker: ScriptedWorker, bed: TestNetwork) => Promise<Frame>])[] = [
-    [/forged/, async (worker) => ({ ...(await signed(worker)), signature: new Uint8Array(64) })],
+    [/invalid signature/, async (worker) => ({ ...(await signed(worker)), signature: new Uint8Array(64) })],
     [/of another peer/, (worker, { gateway }) => signed(worker, { peer: gateway.id })],
     [/./, async () => ({ kind: 'offer', offer: Uint8Array.of(1), signature: new Uint8Array(64) })],
   ];
@@ -179,10 +179,10 @@ describe('a call', () => {
     ['vocabulary', /out of order/, giving((from) => ({ sizeBytes: file.byteLength + from }))],
     ['vocabulary', /too large/, giving(() => ({ sizeBytes: 2 ** 31 }))],
     ['vocabulary', /wrong length/, giving(() => ({ part: new Uint8Array() }))],
-    ['vocabulary', /another digest/, giving(() => ({ sizeBytes: 4, part: new Uint8Array(4) }))],
-    ['score', /another length/, scoring((id) => ({ kind: 'scored', id, margins: [0, 0] }))],
+    ['vocabulary', /wrong digest/, giving(() => ({ sizeBytes: 4, part: new Uint8Array(4) }))],
+    ['score', /wrong length/, scoring((id) => ({ kind: 'scored', id, margins: [0, 0] }))],
     ['score', /another question/, scoring((id) => ({ kind: 'embedded', id, vector: [1] }))],
-    ['score', /was not asked for/, scoring((id) => ({ kind: 'scored', id: id + 1, margins: [0, 0, 0] }))],
+    ['score', /was not requested/, scoring((id) => ({ kind: 'scored', id: id + 1, margins: [0, 0, 0] }))],
   ];
   for (const [call, breach, script] of wrong)
     it(`rejects a ${call}: ${breach}`, async () => {
