@@ -26,9 +26,7 @@ async function orderOf(admission: Admission, entries: readonly Entry[]): Promise
 }
 const many = (count: number, ...entry: Entry): readonly Entry[] => Array.from({ length: count }, () => entry);
 
-/**
- * Enters under these names, each with its first letter as key; `log` has each name with "in" or "refused", in order.
- */
+/** Enters under these names, each with its first letter as key; `log` has each name with "in" or "refused", in order. */
 function entering(admission: Admission, signal = never) {
   const log: string[] = [];
   const held: Disposable[] = [];

@@ -1,5 +1,4 @@
-// Models of the network are added, removed and restored; invalid vocabularies are rejected; untrusted workers cannot
-// fill the list or take over names.
+// Models of the network are added, removed and restored; invalid vocabularies are rejected; untrusted workers cannot fill the list or take over names.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Engine, EngineError } from '@strata/engine';

@@ -1,5 +1,4 @@
-// Free keys by `POST /keys`: disabled by default, limited by address first, and valid within the returned
-// limits.
+// Free keys by `POST /keys`: disabled by default, limited by address first, and valid within the returned limits.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createFrontDoor } from '@strata/http';

@@ -1,5 +1,4 @@
-// Random bodies for every endpoint: each is rejected or answered, none causes an internal error, and none keeps a slot
-// occupied.
+// Random bodies for every endpoint: each is rejected or answered, none causes an internal error, and none keeps a slot occupied.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -1,5 +1,4 @@
-// Simulated stalls: a stalled worker is detected in time, and no worker is blamed for our own lag or for credit that we
-// did not grant.
+// Simulated stalls: a stalled worker is detected in time, and no worker is blamed for our own lag or for credit that we did not grant.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { afterAsked, afterFailure, afterRefusal, afterSuccess, type Breaker, breakerState, CLOSED } from './breaker.ts';

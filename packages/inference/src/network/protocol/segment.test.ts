@@ -1,5 +1,4 @@
-// The protocol: its vectors, its document, and receipts compared with observed segments. Regenerate the vectors with
-// test/write-vectors.ts
+// The protocol: its vectors, its document, and receipts compared with observed segments. Regenerate the vectors with test/write-vectors.ts
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,13 +1,9 @@
-// Seeded margins as audits measure them: a model with many logits, sampled by a worker whose logits have small errors.
-// Sampling is the real code; only the logits are simulated.
+// Seeded margins as audits measure them: a model with many logits, sampled by a worker whose logits have small errors. Sampling is the real code; only the logits are simulated.
 import { normal } from '../../../../../tests/support/random.ts';
 import { gumbel } from '../../sampling.ts';
 
 export interface MarginOptions {
-  /**
-   * Standard deviation of the error of each logit between worker and verifier, nats: 0.02 to 0.05 is rounding, 0.2 four
-   * bits.
-   */
+  /** Standard deviation of the error of each logit between worker and verifier, nats: 0.02 to 0.05 is rounding, 0.2 four bits. */
   readonly error: number;
   /** Standard deviation of the logits themselves: small values cause many near ties. */
   readonly spread?: number;

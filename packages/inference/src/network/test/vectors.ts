@@ -1,5 +1,4 @@
-// The vectors of vectors/network for other implementations: generated here, written by write-vectors.ts, checked
-// by segment.test.ts.
+// The vectors of vectors/network for other implementations: generated here, written by write-vectors.ts, checked by segment.test.ts.
 import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
 import { chooseToken, GREEDY, gumbel, uniform } from '../../sampling.ts';
 import { FAILURE_CODES, Frame, type Offer, type SegmentReceipt } from '../protocol/frame.ts';

@@ -8,10 +8,7 @@ import { WorkerSearch } from './worker-search.ts';
 const NEVER = new AbortController().signal;
 const wanted = { prompt: [1], given: [] };
 
-/**
- * A search among this many workers, the first that is not excluded, on a clock that its waits advance; `lost` is what
- * the fleet is notified of.
- */
+/** A search among this many workers, the first that is not excluded, on a clock that its waits advance; `lost` is what the fleet is notified of. */
 function searchAmong(count: number) {
   const lost: string[] = [];
   const peers = Array.from({ length: count }, (_, i) => `w${i}`);

@@ -1,5 +1,4 @@
-// Complete answers of a real model over a network whose workers are killed: grammars, tool calls, stop strings,
-// log-probabilities. Clients get the same answers as without a network.
+// Complete answers of a real model over a network whose workers are killed: grammars, tool calls, stop strings, log-probabilities. Clients get the same answers as without a network.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';

@@ -1,5 +1,4 @@
-// Clients of a network engine, and refusals of workers: stopping, aborting, closing, scores and
-// embeddings.
+// Clients of a network engine, and refusals of workers: stopping, aborting, closing, scores and embeddings.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Engine, Job, JobContext, JobSegment } from '@strata/engine';

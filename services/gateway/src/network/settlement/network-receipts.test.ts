@@ -1,5 +1,4 @@
-// Receipts of workers compared with observed segments: correct ones are signed, incorrect ones are breaches, and the
-// answer is not affected.
+// Receipts of workers compared with observed segments: correct ones are signed, incorrect ones are breaches, and the answer is not affected.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

@@ -1,5 +1,4 @@
-// An auditor and workers in one process, whose answers and scores the test controls. The truth is a simulated
-// engine’s.
+// An auditor and workers in one process, whose answers and scores the test controls. The truth is a simulated engine’s.
 import { GREEDY } from '@strata/inference';
 import type { Reputations } from '@strata/store';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';

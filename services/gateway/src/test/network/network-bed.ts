@@ -1,5 +1,4 @@
-// A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the network
-// engine.
+// A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the network engine.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';

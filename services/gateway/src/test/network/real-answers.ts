@@ -1,5 +1,4 @@
-// Requests to a real model with and without the network, and the answers that a client gets: the two must
-// be equal.
+// Requests to a real model with and without the network, and the answers that a client gets: the two must be equal.
 import type { Engine } from '@strata/engine';
 import { type ChatDelta, readChatRequest } from '@strata/inference';
 import { EngineBackend } from '../../answers/engine-backend.ts';

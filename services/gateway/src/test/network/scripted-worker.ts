@@ -1,5 +1,4 @@
-// A worker for tests that implements the protocol from its frames, with arbitrary behaviour: written from the
-// specification, without code of the real worker.
+// A worker for tests that implements the protocol from its frames, with arbitrary behaviour: written from the specification, without code of the real worker.
 import type { Job, JobEvent } from '@strata/engine';
 import {
   bytesSha256,
