@@ -41,8 +41,7 @@ const inPhase =
   };
 
 describe('the stall watch detects', () => {
-  // Frames received just before a tick count from that tick on: silence of one second is reported after 1 to
-  // 1.25 s.
+  // Frames received just before a tick count from that tick on: silence of one second is reported after 1 to 1.25 s.
   /** The time and the job of the report (no job: the worker); the lag of each tick. */
   const finds = (name: string, expected: string, worker: Worker, lagMs = (_tick: number) => 0) =>
     it(name, () => assert.equal(firstStall(worker, lagMs), expected));

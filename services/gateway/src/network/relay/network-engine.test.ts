@@ -66,7 +66,6 @@ describe('an answer whose worker has a smaller context', () => {
     await net.connect(1);
     assert.deepEqual([await answer, net.lost()], [UNDISTURBED, ['0 full']]);
   });
-
   it('ends if no worker has a larger one', async () => {
     await using net = await networkOf([ending(4), ending(9)]);
     net.bed.chooseInOrder();

@@ -100,7 +100,6 @@ describe('an answer that the client does not read', () => {
     }
     assert.equal(read, 5_000);
   });
-
   it('is dropped when it is cancelled: late tokens are not a breach, and its receipt arrives', async () => {
     const { bed, session, worker } = await sessionWith({ slots: 100, tokensPerSecond: 300 });
     const segments: number[] = [];
@@ -112,7 +111,6 @@ describe('an answer that the client does not read', () => {
     await until(() => segments.length === 50);
     assert.deepEqual([session.load.own, worker.running, bed.ends.length], [0, 0, 0]);
   });
-
   it('is forgotten when its receipt does not arrive; a late one is not a breach', async () => {
     let isDone = false;
     let isLate = false;
@@ -162,7 +160,6 @@ describe('a call', () => {
       return true;
     },
   });
-
   it('fetches a vocabulary part by part', async () => {
     const { session } = await sessionWith(giving(() => ({})));
     assert.deepEqual(Buffer.from(await session.vocabulary(digest, NEVER)), file);
@@ -256,14 +253,12 @@ describe('the load of a worker', () => {
     assert.deepEqual(await loadAfter(3, 0, writing), [3, 0, 0]);
     assert.equal(session.rttMs, 1, 'as it is measured elsewhere');
   });
-
   it('is only ours if the reported load is smaller', async () => {
     const { begin, loadAfter } = await loadedSession();
     await loadAfter(4, 0);
     await begin(NEVER);
     assert.deepEqual(await loadAfter(0, 0, writing), [0, 1, 0]);
   });
-
   it('does not count our calls as load of other gateways', async () => {
     const { session, loadAfter } = await loadedSession({ onFrame: ({ kind }) => kind === 'embed' });
     const stop = new AbortController();
