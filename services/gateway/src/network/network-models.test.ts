@@ -114,7 +114,6 @@ describe('models of the network', () => {
     assert.deepEqual([ids(), opened.length, ended], [['new'], 1, []]);
     assert.equal(models.get('new').admission, admission);
   });
-
   it('are kept for a while without workers, and lose their name only to a model with more workers', async () => {
     await using world = scene({ graceMs: 60_000 });
     const digestOf = (n: number) => ['m', `m@${digest(n).slice(0, 12)}`];
@@ -131,7 +130,6 @@ describe('models of the network', () => {
     }
     assert.equal(world.opened.length, 2);
   });
-
   it('that return during their last answers are the same as before', async () => {
     await using world = scene();
     const { offer, ids, models, opened, ended, slots } = world;

@@ -45,7 +45,6 @@ describe('the report of the network', () => {
     assert.deepEqual(report.audits, [reported]);
     assert.deepEqual(NetworkReport.parse(report), report);
   });
-
   it('is bounded, however many peers there are and however much they offer', () => {
     const models = Array.from({ length: 64 }, () => ({ ...model, name: '\u202e'.repeat(200) }));
     const peers = Array.from({ length: 3_000 }, (_, i) => peerOf(`p${i}`, { offer: offerOf(`p${i}`, models) }));
@@ -72,7 +71,6 @@ describe('GET /network', () => {
     assert.deepEqual([body.self.peer, body.peers, body.models], [service.running.gateway.network?.node.id, [], []]);
     assert.equal((await service.get('/v1/models')).body.data[0].id, MODEL);
   });
-
   it('is the same for every suffix of the path, and never contains an address', async () => {
     const first = await service.get('/network');
     for (const query of ['?limit=1e9', '?peer=../../etc/passwd', `?x=${'a'.repeat(4_000)}`, '?%00', '?__proto__=1']) {

@@ -41,7 +41,6 @@ describe('gossiped offers', () => {
       assert.equal(offers.receive(bytes, author.id), 'reject');
     assert.deepEqual(known.workers(), []);
   });
-
   it('with an invalid signature change nothing, even in large numbers; valid ones are accepted', async () => {
     const { known, offers, taken } = scene();
     const wrong = encodeFrame({ kind: 'offer', offer: encodeOffer(offerOf(5)), signature: new Uint8Array(64) });

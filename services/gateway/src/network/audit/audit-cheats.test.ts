@@ -46,7 +46,6 @@ describe('a cheat', () => {
     }
     assert.equal(network.states('eve', 'dan'), 'quarantined good');
   });
-
   it('that is proven gets no requests for a day', async () => {
     await using network = await auditedNetwork({ workers: HONEST, share: 0 });
     await network.take(...trueAnswers('eve', 50));

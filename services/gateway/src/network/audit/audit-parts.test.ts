@@ -32,7 +32,6 @@ describe('a challenge', () => {
     }
     assert.ok(changes > 20 && changes < 80, `${changes}`);
   });
-
   it('is never one that the verifier knows, and is given once', () => {
     const answers = known(3, ['ann', 'ben']);
     const isGiven = (peer: string, model = MODEL) => answers.challenge(peer, model, Math.random) !== undefined;
@@ -40,7 +39,6 @@ describe('a challenge', () => {
     const given = Array.from({ length: 4 }, () => isGiven('cid'));
     assert.deepEqual(given, [true, true, true, false]);
   });
-
   it('is kept for the newest sixteen answers', () => {
     const answers = known(40);
     const given = Array.from({ length: 40 }, () => answers.challenge('ben', MODEL, Math.random));

@@ -26,7 +26,6 @@ describe('verifiers', () => {
     assert.deepEqual([network.reputation('ann').audits, network.asked.length], [20, 0]);
     assert.ok((await network.requestsUntilCaught((answer) => readAs({ ...answer, answer: [5, 6, 7] }))) < 10);
   });
-
   it('never check themselves, and get the same request as the worker', async () => {
     await using network = await auditedNetwork({ workers: HONEST, share: 1 });
     const answers = trueAnswers('ann', 30);
@@ -89,7 +88,6 @@ describe('the auditor', () => {
     await network.answerHonestly(['eve'], 500);
     assert.deepEqual([state, network.reputation('eve').audits - audits], ['good', 10]);
   });
-
   it('repays audits for which no worker was available', async () => {
     let isAway = false;
     const ann: Score = async (request, signal) => (isAway ? assert.fail('no slot is free') : honest(request, signal));

@@ -72,7 +72,6 @@ describe('live fleet', () => {
     fleet.refresh();
     assert.deepEqual([fleet.slots, fleet.isReady], [4, true]);
   });
-
   it('returns a conversation to the worker of the last answer, unless it is busy or was lost', async () => {
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`w${i}`, {}]));
     const { fleet, load, time, chosen, serve } = world(many);
@@ -119,7 +118,6 @@ describe('live fleet', () => {
     await nextTurn();
     assert.equal(turn(), 4, 'they are forgotten with the turn');
   });
-
   it('counts a job once that has reached its worker within the iteration', () => {
     const { load, chosen } = world({ one: {}, two: {} });
     load('one', { own: 4 });

@@ -45,11 +45,9 @@ describe('a search for a worker', () => {
     const { asked, code } = await exhausted(searchAmong(40), 'busy');
     assert.ok(asked > 40 && asked < 50 && code === 'nobody-there', `${asked} asked, ${code}`);
   });
-
   it('gives up after 32 consecutive failures', async () => {
     assert.deepEqual(await exhausted(searchAmong(40), 'engine-failed'), { asked: 32, code: 'crashed' });
   });
-
   it('accepts that a grammar is unusable after five reports', async () => {
     const scene = searchAmong(40);
     assert.deepEqual(await exhausted(scene, 'grammar-unusable'), { asked: 5, code: 'grammar-unusable' });

@@ -55,7 +55,6 @@ describe('a client that stops reading', () => {
     assert.partialDeepStrictEqual(net.trust.answers[0], { reason: 'cancelled', answer: truth(7) });
     assert.deepEqual([net.trust.breaches, net.worker(0).running], [[], 0]);
   });
-
   it('leaves late tokens to be checked before the receipt is signed', async () => {
     await using net = await networkOf([{}]);
     await readSome(net.engine, job({ maxTokens: 100 }));
@@ -64,7 +63,6 @@ describe('a client that stops reading', () => {
     const parts = net.trust.answers.flatMap(({ from, answer }) => [from, answer]);
     assert.deepEqual([made > 1, ...parts], [true, 0, truth(1), 1, truth(made)]);
   });
-
   it('leaves an unknown late token, which is a breach', async () => {
     const late = at(1, (frame) => [{ ...frame, tokens: frame.tokens.map((token) => ({ ...token, token: 5_000 })) }]);
     await using net = await networkOf([late]);

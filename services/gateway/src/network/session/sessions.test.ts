@@ -42,7 +42,6 @@ describe('capacity for workers', () => {
     assert.ok(!(await connect('c')), 'a worker that gets no work gets no slot');
     assert.deepEqual([left, peers()], [['a'], ['b']]);
   });
-
   it('is reassigned after a while when a worker offers nothing', async (context) => {
     const { connect, peers, sessions } = scene({ hasModels: () => false });
     await using _sessions = sessions;

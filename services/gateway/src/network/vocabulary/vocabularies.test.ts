@@ -46,7 +46,6 @@ describe('vocabularies', () => {
     await assert.rejects(of('b').facts(), /closed/);
     assert.deepEqual(events, ['open a', 'close a']);
   });
-
   it('are evicted above the limit, least recently used first', async () => {
     const { events, of, vocabularies } = scene({ max: 2 });
     await using _all = vocabularies;
@@ -55,7 +54,6 @@ describe('vocabularies', () => {
     await of('b').tokenize('');
     assert.deepEqual(events.slice(4).sort(), ['close a', 'open b']);
   });
-
   it('are not closed while in use; excess ones close afterwards', async () => {
     const { events, of, next, vocabularies } = scene({ max: 1 });
     await using _all = vocabularies;
