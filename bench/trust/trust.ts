@@ -1,6 +1,10 @@
 // Who is caught and who is not: deviations measured between real engines, then lives of workers drawn from them.
 import { afterFinding, NEW_WORKER } from '../../packages/inference/src/index.ts';
-import { deviation, type Reputation, TOLERATED_DEVIATION } from '../../packages/inference/src/network/reputation.ts';
+import {
+  deviation,
+  type Reputation,
+  TOLERATED_DEVIATION,
+} from '../../packages/inference/src/network/audit/reputation.ts';
 import { audited } from '../../packages/inference/src/network/test/audited-life.ts';
 import { marginsOf } from '../../packages/inference/src/network/test/margins.ts';
 import { randomFrom } from '../../tests/support/random.ts';

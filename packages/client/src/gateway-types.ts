@@ -5,7 +5,7 @@
  */
 export interface GatewayPaths {
   /**
-   * Models that are served
+   * List the models
    */
   '/v1/models': {
     path: Record<string, never>;
@@ -16,7 +16,7 @@ export interface GatewayPaths {
     };
   };
   /**
-   * One model
+   * Get a model
    */
   '/v1/models/{id}': {
     path: {
@@ -26,7 +26,7 @@ export interface GatewayPaths {
     body: Model;
   };
   /**
-   * The receipt of one of the key's answers
+   * Get the receipt of an answer of this key
    */
   '/v1/receipts/{id}': {
     path: {
@@ -36,7 +36,7 @@ export interface GatewayPaths {
     body: Receipt;
   };
   /**
-   * Peers, models, load and standing of the network
+   * Peers, models, load and reputation in the network
    */
   '/network': {
     path: Record<string, never>;
@@ -70,15 +70,15 @@ export interface Receipt {
     engine: string;
   };
   /**
-   * HMAC-SHA-256 of the body as it was sent, with `x-receipt-salt` as the key.
+   * HMAC-SHA-256 of the request body, with `x-receipt-salt` as the key.
    */
   request_hmac_sha256?: string;
   /**
-   * The same of what the answer says.
+   * HMAC-SHA-256 of the content of the answer, with the same key.
    */
   answer_hmac_sha256?: string;
   /**
-   * Of earlier receipts, which had no salt: plain SHA-256.
+   * Plain SHA-256, in earlier receipts without a salt.
    */
   request_sha256?: string;
   answer_sha256?: string;
@@ -102,7 +102,7 @@ export interface Receipt {
     to: number;
     chain_head_hmac_sha256?: string;
     /**
-     * Of earlier receipts, which had no salt.
+     * Only in earlier receipts without a salt.
      */
     chain_head?: string;
   }[];
@@ -577,13 +577,13 @@ export interface Embeddings {
 }
 export interface NewKey {
   /**
-   * Shown only now. Send it as `Authorization: Bearer sk-…`.
+   * Returned only once. Send it as `Authorization: Bearer sk-…`.
    */
   key: string;
   key_id: string;
   tier: string;
   /**
-   * Requests in a UTC day.
+   * Requests per UTC day.
    */
   daily_limit: number | null;
   requests_per_minute: number;
@@ -611,7 +611,7 @@ export interface GatewayPosts {
     body: ChatCompletion;
   };
   /**
-   * Go on with a text
+   * Complete a text
    */
   '/v1/completions': {
     path: Record<string, never>;
@@ -619,7 +619,7 @@ export interface GatewayPosts {
     body: Completion;
   };
   /**
-   * Answer a conversation, in the newer form
+   * Answer a conversation (Responses API)
    */
   '/v1/responses': {
     path: Record<string, never>;
@@ -627,7 +627,7 @@ export interface GatewayPosts {
     body: Response;
   };
   /**
-   * Vectors of texts
+   * Compute embeddings
    */
   '/v1/embeddings': {
     path: Record<string, never>;

@@ -1,9 +1,9 @@
-// Every way in which a completion can be refused, as clients of this contract expect to hear it.
+// The errors of the API: status, type and code of each, as clients of the OpenAI contract expect them.
 
 interface ErrorKind {
   readonly status: number;
   readonly type: string;
-  /** What `error.code` says; null where clients know only the type. */
+  /** The value of `error.code`; null if clients expect only the type. */
   readonly code: string | null;
 }
 
@@ -30,16 +30,16 @@ export const ERROR_KINDS = {
 export type ErrorName = keyof typeof ERROR_KINDS;
 
 export interface CompletionErrorOptions {
-  /** The parameter that cannot be used: `messages[0].content`. */
+  /** The invalid parameter, for example `messages[0].content`. */
   readonly param?: string | undefined;
-  /** When it is worth another try. */
+  /** When the client should retry. */
   readonly retryAfterMs?: number;
-  /** Sent along with it. */
+  /** Additional response headers. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** A refusal with words that are meant for the caller. */
+/** An error with a message for the client. */
 export class CompletionError extends Error {
   override readonly name = 'CompletionError';
   readonly kind: ErrorName;
@@ -60,7 +60,7 @@ export class CompletionError extends Error {
   }
 }
 
-/** The body of an error, and what a stream says when it fails after it began. */
+/** The body of an error response, and of the error event of a stream that has already started. */
 export function errorBody({ kind, message, param }: CompletionError) {
   const { type, code } = ERROR_KINDS[kind];
   return { error: { message, type, param, code } };

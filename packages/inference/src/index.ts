@@ -13,18 +13,50 @@ export {
   textCompletion,
   type Usage,
   usageChunk,
-} from './answer.ts';
+} from './answer/answer.ts';
 export {
   type AnswerContent,
   type ChoiceContent,
   contentOfChoice,
   contentOfVector,
   readAnswerContent,
-} from './answer-content.ts';
+} from './answer/answer-content.ts';
+export { type OutputItem, outputCall, outputItems, outputText, responseObject } from './answer/responses-answer.ts';
+export { type Scanned, StopScanner } from './answer/stop-scanner.ts';
+export { ToolCallReader, type ToolDelta } from './answer/tool-calls.ts';
 export { CompletionError, ERROR_KINDS, type ErrorName, errorBody } from './errors.ts';
-export { grammarProblem } from './grammar-bounds.ts';
+export { grammarProblem } from './grammar/grammar-bounds.ts';
+export { callGrammar, schemaGrammar, schemaOrCallGrammar } from './grammar/schema-grammar.ts';
 export { endMarginOf, MAX_MARGIN_NATS, marginOf } from './margin.ts';
-export { AuditRun } from './network/audit-run.ts';
+export { AuditRun } from './network/audit/audit-run.ts';
+export {
+  afterFinding,
+  atTime,
+  auditShare,
+  deviation,
+  type Finding,
+  type Margins,
+  NEW_WORKER,
+  Reputation,
+  TOLERATED_DEVIATION,
+  trust,
+} from './network/audit/reputation.ts';
+export { type WeightedDraw, weightedDraw } from './network/audit/weighted-draw.ts';
+export {
+  Directory,
+  type DirectoryOptions,
+  type KnownWorker,
+  type OfferOutcome,
+} from './network/directory/directory.ts';
+export { type ModelGroupsOptions, modelGroups } from './network/directory/model-groups.ts';
+export {
+  type Binding,
+  type BindingOptions,
+  type Bindings,
+  bindNames,
+  isModelName,
+  type ModelGroup,
+} from './network/directory/model-name.ts';
 export {
   afterAsked,
   afterFailure,
@@ -34,8 +66,18 @@ export {
   type BreakerState,
   breakerState,
   CLOSED,
-} from './network/breaker.ts';
-export { Directory, type DirectoryOptions, type KnownWorker, type OfferOutcome } from './network/directory.ts';
+} from './network/placement/breaker.ts';
+export {
+  type Candidate as PlacementCandidate,
+  type CandidateField,
+  choosePlacement,
+  expectedFirstTokenMs,
+  type Placement,
+  type PlacementRequest,
+} from './network/placement/placement.ts';
+export { PrefixMap } from './network/placement/prefix-map.ts';
+export { replayOf } from './network/placement/replay.ts';
+export { type JobPhase, type StallReport, StallWatch } from './network/placement/stall-watch.ts';
 export {
   FAILURE_CODES,
   type FailureCode,
@@ -48,7 +90,7 @@ export {
   PROTOCOL,
   PROTOCOL_VERSION,
   type SegmentReceipt,
-} from './network/frame.ts';
+} from './network/protocol/frame.ts';
 export {
   decodeFrame,
   decodeOffer,
@@ -58,38 +100,7 @@ export {
   encodeSegmentReceipt,
   FrameError,
   type FrameErrorCode,
-} from './network/frame-codec.ts';
-export { type ModelGroupsOptions, modelGroups } from './network/model-groups.ts';
-export {
-  type Binding,
-  type BindingOptions,
-  type Bindings,
-  bindNames,
-  isModelName,
-  type ModelGroup,
-} from './network/model-name.ts';
-export {
-  type Candidate as PlacementCandidate,
-  type CandidateField,
-  choosePlacement,
-  expectedFirstTokenMs,
-  type Placement,
-  type PlacementRequest,
-} from './network/placement.ts';
-export { PrefixMap } from './network/prefix-map.ts';
-export { replayOf } from './network/replay.ts';
-export {
-  afterFinding,
-  atTime,
-  auditShare,
-  deviation,
-  type Finding,
-  type Margins,
-  NEW_WORKER,
-  Reputation,
-  TOLERATED_DEVIATION,
-  trust,
-} from './network/reputation.ts';
+} from './network/protocol/frame-codec.ts';
 export {
   bytesSha256,
   offerSignedBytes,
@@ -99,10 +110,8 @@ export {
   settleSignedBytes,
   TokenChain,
   tokensSha256,
-} from './network/segment.ts';
-export { type JobPhase, type StallReport, StallWatch } from './network/stall-watch.ts';
-export { GATEWAY_KEY, OFFERS_TOPIC } from './network/topics.ts';
-export { type WeightedDraw, weightedDraw } from './network/weighted-draw.ts';
+} from './network/protocol/segment.ts';
+export { GATEWAY_KEY, OFFERS_TOPIC } from './network/protocol/topics.ts';
 export {
   type ChatMessage,
   type ChatRequest,
@@ -116,11 +125,6 @@ export {
   type Tool,
   type ToolCall,
   type ToolChoice,
-} from './request.ts';
-export { requestSchemas } from './request-schemas.ts';
-export { type OutputItem, outputCall, outputItems, outputText, responseObject } from './responses-answer.ts';
-export { type ResponsesRequest, readResponsesRequest } from './responses-request.ts';
+} from './request/request.ts';
+export { type ResponsesRequest, readResponsesRequest, requestSchemas } from './request/responses-request.ts';
 export { type Candidate, chooseToken, GREEDY, logProbability, type Sampling, type Step } from './sampling.ts';
-export { callGrammar, schemaGrammar, schemaOrCallGrammar } from './schema-grammar.ts';
-export { type Scanned, StopScanner } from './stop-scanner.ts';
-export { ToolCallReader, type ToolDelta } from './tool-calls.ts';

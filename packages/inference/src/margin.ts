@@ -1,15 +1,16 @@
-// How near a draw came to a token that somebody says was drawn: what tells rounding, which moves a logit a little, from a token
-// that the model would not have given. After Token-DiFR (arxiv.org/abs/2511.20621): with the seed known, the tokens are the proof.
+// Margin of a claimed token: how far the draw was from choosing it. Separates rounding errors, which move a logit a
+// little, from tokens that the model would not generate. After Token-DiFR (arxiv.org/abs/2511.20621): because the seed
+// is known, the tokens are the proof.
 import { type Candidate, cut, draw, gumbel, hasCut, rank, type Sampling, type Step } from './sampling.ts';
 
-/** What no rounding can bring about is told as this: a token that the grammar forbids, one that is no candidate. */
+/** The margin of tokens that rounding cannot explain: forbidden by the grammar, or not a candidate. */
 export const MAX_MARGIN_NATS = 100;
 
 /**
- * The margin of a token, in nats of logits: by so much the differences between the model's logits would have to be others for it
- * to be the one drawn. 0 for the token that `chooseToken` gives; where every logit is wrong by at most ε, the token that was
- * drawn truly has a margin of at most 2ε, whatever the temperature, also where the error moved it, or the one drawn in its
- * stead, across the edge of a cut.
+ * The margin of a token, in nats of logits: the change of the differences between logits that would make it the drawn
+ * token. It is 0 for the token that `chooseToken` returns. If every logit has an error of at most ε, the token that was
+ * really drawn has a margin of at most 2ε, at any temperature, even if the error moved that token or its rival across
+ * the edge of a cut.
  */
 export function marginOf(
   token: number,
@@ -26,11 +27,11 @@ export function marginOf(
     return Math.min(first.logit - wanted.logit, MAX_MARGIN_NATS);
   }
   const wantedNoise = gumbel(seed, position, token);
-  /** Those that are drawn before it, by how much; in nats of logits, where noise counts for more the warmer it is. */
+  /** The tokens drawn before it, and their lead in nats of logits; noise weighs more at higher temperatures. */
   const ahead = (pool: readonly Candidate[]) => {
     const drawn = draw(pool, { temperature, seed, position });
-    const place = drawn.findIndex((each) => each.token === token);
-    return (place < 0 ? drawn : drawn.slice(0, place)).map((rival) => ({
+    const rank = drawn.findIndex((each) => each.token === token);
+    return (rank < 0 ? drawn : drawn.slice(0, rank)).map((rival) => ({
       ...rival,
       lead: Math.max(0, rival.logit - wanted.logit + temperature * (rival.noise - wantedNoise)),
     }));
@@ -42,20 +43,20 @@ export function marginOf(
   const allowed = ranked.filter((each) => isAllowed(each.token));
   const pool = cut(allowed, sampling);
   const edge = new Edge(allowed, sampling);
-  const places = new Map(allowed.map((each, place) => [each.token, place]));
-  let margin = pool.includes(wanted) ? 0 : edge.outside(places.get(token) as number);
+  const ranks = new Map(allowed.map((each, rank) => [each.token, rank]));
+  let margin = pool.includes(wanted) ? 0 : edge.outside(ranks.get(token) as number);
   let likeliest = Number.NEGATIVE_INFINITY;
   for (const rival of ahead(pool)) {
     if (rival.lead <= margin) break;
-    // One that is less likely than another with a larger lead is cut away before that one.
+    // A rival that is less likely than another one with a larger lead is cut before that one.
     if (rival.logit <= likeliest) continue;
     likeliest = rival.logit;
-    margin = Math.max(margin, Math.min(rival.lead, edge.inside(places.get(rival.token) as number)));
+    margin = Math.max(margin, Math.min(rival.lead, edge.inside(ranks.get(rival.token) as number)));
   }
   return Math.min(margin, MAX_MARGIN_NATS);
 }
 
-/** The margin of an end: of the nearest of the tokens that end an answer, and 0 where nothing more is allowed. */
+/** The margin of an end: the smallest margin of all end-of-answer tokens; 0 if no further token is allowed. */
 export function endMarginOf(
   ends: readonly number[],
   candidates: readonly Candidate[],
@@ -66,11 +67,17 @@ export function endMarginOf(
   return Math.min(MAX_MARGIN_NATS, ...ends.map((token) => marginOf(token, candidates, asked)));
 }
 
-/** Where top k, top p and min p cut a ranked list: how far, in nats of logits, each place is from the other side. */
+/**
+ * The edges of top k, top p and min p in a ranked list: the distance of each rank from the other side, in nats of
+ * logits.
+ */
 class Edge {
   readonly #ranked: readonly Candidate[];
   readonly #sampling: Sampling;
-  /** Of those that top k leaves: their shares, and the sums of all before and of all from each place on, one beyond the last. */
+  /**
+   * For the tokens within top k: their weights, and the sums of all weights before and from each rank, including one
+   * past the last.
+   */
   readonly #weights: readonly number[];
   readonly #before: readonly number[];
   readonly #after: readonly number[];
@@ -84,54 +91,57 @@ class Edge {
     this.#after = sums(this.#weights.toReversed()).toReversed();
   }
 
-  /** How far a place that was cut away is from being in. */
-  outside(place: number): number {
+  /** The distance of a rank that was cut from being kept. */
+  outside(rank: number): number {
     const { topK, topP, minP, temperature } = this.#sampling;
-    const gap = (other: number) => this.#logit(other) - this.#logit(place);
-    const byCount = topK > 0 && place >= topK ? gap(topK - 1) : 0;
-    const byLeast = minP > 0 ? gap(0) + temperature * Math.log(minP) : 0;
-    if (topP >= 1) return Math.max(byCount, byLeast, 0);
-    // It rises past some, or those that stay before it lose weight, whichever asks for less.
-    let byShare = gap(0);
-    for (let first = Math.min(place, this.#weights.length); first > 0; first -= 1) {
+    const gap = (other: number) => this.#logit(other) - this.#logit(rank);
+    const byTopK = topK > 0 && rank >= topK ? gap(topK - 1) : 0;
+    const byMinP = minP > 0 ? gap(0) + temperature * Math.log(minP) : 0;
+    if (topP >= 1) return Math.max(byTopK, byMinP, 0);
+    // The rank rises above some tokens, or the tokens before it lose weight, whichever needs the smaller change.
+    let byTopP = gap(0);
+    for (let first = Math.min(rank, this.#weights.length); first > 0; first -= 1) {
       const excess = this.#excess(this.#before[first] as number, this.#after[first] as number);
-      byShare = Math.min(byShare, Math.max(first < place ? gap(first) : 0, excess));
+      byTopP = Math.min(byTopP, Math.max(first < rank ? gap(first) : 0, excess));
     }
-    return Math.max(byCount, byLeast, byShare, 0);
+    return Math.max(byTopK, byMinP, byTopP, 0);
   }
 
-  /** How far a place that was left is from being cut away. */
-  inside(place: number): number {
+  /** The distance of a rank that was kept from being cut. */
+  inside(rank: number): number {
     const { topK, topP, minP, temperature } = this.#sampling;
-    const lead = (other: number) => this.#logit(place) - this.#logit(other);
-    const byCount = topK > 0 ? lead(topK) : Number.POSITIVE_INFINITY;
-    const byLeast = minP > 0 ? lead(place === 0 ? 1 : 0) - temperature * Math.log(minP) : Number.POSITIVE_INFINITY;
-    if (topP >= 1) return Math.max(0, Math.min(byCount, byLeast));
-    let byShare = Number.POSITIVE_INFINITY;
-    let others = this.#before[place] as number;
-    for (let last = place; last < this.#weights.length; last += 1) {
-      if (last > place) others += this.#weights[last] as number;
-      // The likeliest is never cut away.
+    const lead = (other: number) => this.#logit(rank) - this.#logit(other);
+    const byTopK = topK > 0 ? lead(topK) : Number.POSITIVE_INFINITY;
+    const byMinP = minP > 0 ? lead(rank === 0 ? 1 : 0) - temperature * Math.log(minP) : Number.POSITIVE_INFINITY;
+    if (topP >= 1) return Math.max(0, Math.min(byTopK, byMinP));
+    let byTopP = Number.POSITIVE_INFINITY;
+    let before = this.#before[rank] as number;
+    for (let last = rank; last < this.#weights.length; last += 1) {
+      if (last > rank) before += this.#weights[last] as number;
+      // The most likely token is never cut away.
       if (last === 0) continue;
-      const rest = (this.#weights[place] as number) + (this.#after[last + 1] as number);
-      byShare = Math.min(byShare, Math.max(lead(last), -this.#excess(others, rest)));
+      const rest = (this.#weights[rank] as number) + (this.#after[last + 1] as number);
+      byTopP = Math.min(byTopP, Math.max(lead(last), -this.#excess(before, rest)));
     }
-    return Math.max(0, Math.min(byCount, byLeast, byShare));
+    return Math.max(0, Math.min(byTopK, byMinP, byTopP));
   }
 
-  /** By how much the odds of a weight are above those of top p, in logits: a change of these by δ makes odds others by δ / temperature. */
+  /**
+   * The distance of a weight's odds from the odds of top p, in logits: a change of the logits by δ changes the odds by
+   * δ / temperature.
+   */
   #excess(weight: number, rest: number): number {
     const { topP, temperature } = this.#sampling;
     if (topP <= 0) return Number.POSITIVE_INFINITY;
     return temperature * (Math.log(weight / rest) - Math.log(topP / (1 - topP)));
   }
 
-  #logit(place: number): number {
-    return this.#ranked[place]?.logit ?? Number.NEGATIVE_INFINITY;
+  #logit(rank: number): number {
+    return this.#ranked[rank]?.logit ?? Number.NEGATIVE_INFINITY;
   }
 }
 
-/** Of all before each place, and of all. */
+/** Prefix sums: the sum of all weights before each rank, and of all weights. */
 function sums(weights: readonly number[]): number[] {
   const found = [0];
   for (const [i, weight] of weights.entries()) found.push((found[i] as number) + weight);

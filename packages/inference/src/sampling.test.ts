@@ -24,24 +24,24 @@ function close(found: readonly number[], expected: readonly number[]): void {
 }
 
 describe('the next token', () => {
-  it('is the likeliest at temperature 0, the lower number of two that are equal', () => {
+  it('is the most likely one at temperature 0, and the lower number of two equal ones', () => {
     assert.equal(chooseToken(candidates(1, 3, 3, 2), GREEDY, start), 1);
     assert.equal(chooseToken([], GREEDY, start), undefined);
   });
-  it('comes as often as the model says', () => {
+  it('is drawn with the frequency that the model specifies', () => {
     const logits = [0.5, 0.3, 0.2].map(Math.log);
     close(shares(candidates(...logits), sampled()), [0.5, 0.3, 0.2]);
     const squared = [0.25, 0.09, 0.04].map((share) => share / 0.38);
     close(shares(candidates(...logits), sampled({ temperature: 0.5, seed: 7 })), squared);
   });
-  it('comes from what top k, top p and min p leave', () => {
+  it('is within the cuts of top k, top p and min p', () => {
     const logits = [0.5, 0.3, 0.15, 0.05].map(Math.log);
     close(shares(candidates(...logits), sampled({ topK: 2 })), [0.625, 0.375, 0, 0]);
     close(shares(candidates(...logits), sampled({ topP: 0.6 })), [0.625, 0.375, 0, 0]);
     close(shares(candidates(...logits), sampled({ minP: 0.2 })), [0.5263, 0.3158, 0.1579, 0]);
     close(shares(candidates(...logits), sampled({ topP: 0 })), [1, 0, 0, 0]);
   });
-  it('heeds bias and penalties', () => {
+  it('respects bias and penalties', () => {
     const list = candidates(2, 1.9, 1);
     assert.equal(chooseToken(list, { ...GREEDY, logitBias: new Map([[2, 5]]) }, start), 2);
     assert.equal(chooseToken(list, { ...GREEDY, logitBias: new Map([[0, -100]]) }, start), 1);
@@ -50,20 +50,20 @@ describe('the next token', () => {
     assert.equal(chooseToken(list, { ...GREEDY, frequencyPenalty: 0.02 }, { ...start, given }), 0);
     assert.equal(chooseToken(list, { ...GREEDY, frequencyPenalty: 0.04 }, { ...start, given }), 1);
   });
-  it('is one that the grammar allows, as often among them as the model says', () => {
+  it('is allowed by the grammar, with the relative frequency that the model specifies', () => {
     const logits = [0.6, 0.2, 0.1, 0.1].map(Math.log);
     const isAllowed = (token: number) => token !== 0;
     for (const sampling of [sampled(), sampled({ topP: 0.999_999 })])
       close(shares(candidates(...logits), sampling, { isAllowed }), [0, 0.5, 0.25, 0.25]);
     assert.equal(chooseToken(candidates(1, 2), GREEDY, { ...start, isAllowed: () => false }), undefined);
-    // The grammar is asked of few.
+    // The grammar is called for few tokens.
     const asked: number[] = [];
     const isNoted = (token: number) => asked.push(token) > 0;
     const many = candidates(...Array.from({ length: 1_000 }, (_, i) => -i));
     chooseToken(many, sampled(), { ...start, isAllowed: isNoted });
     assert.equal(asked.length, 1);
   });
-  it('depends on seed and position alone, whatever stands beside it', () => {
+  it('depends only on seed and position, not on other candidates', () => {
     const anyLogits = fc.array(fc.double({ min: -20, max: 20, noNaN: true }), { minLength: 2, maxLength: 50 });
     holds(100, [anyLogits, fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.nat(100_000)], (logits, seed, position) => {
       const chosen = (list: readonly Candidate[]) => chooseToken(list, sampled({ seed }), { ...start, position });
@@ -75,19 +75,19 @@ describe('the next token', () => {
   });
 });
 
-it('the draw is even, and other for each seed, position and token', () => {
+it('the noise is uniform, and differs for each seed, position and token', () => {
   const bins = new Array<number>(16).fill(0);
-  const seen = new Set<number>();
+  const values = new Set<number>();
   for (let i = 0; i < 32_000; i += 1) {
     const value = uniform(i % 20, Math.floor(i / 20) % 40, Math.floor(i / 800));
     assert.ok(value > 0 && value < 1);
-    seen.add(value);
+    values.add(value);
     const bin = Math.floor(value * 16);
     bins[bin] = (bins[bin] ?? 0) + 1;
   }
-  assert.equal(seen.size, 32_000);
+  assert.equal(values.size, 32_000);
   for (const count of bins) assert.ok(Math.abs(count - 2_000) < 200, bins.join());
-  // At the edges it is finite.
+  // It is finite at the limits.
   assert.ok(Number.isFinite(gumbel(0, 0, 0)) && Number.isFinite(gumbel(2 ** 32 - 1, 2 ** 31, 2 ** 20)));
 });
 
@@ -119,10 +119,10 @@ describe('the margin of a token', () => {
     return { list, context: { sampling: asked.sampling, step }, token: chooseToken(list, asked.sampling, step) };
   };
 
-  it('is 0 for the token that is drawn, above 0 for another that could have been, and never more than the most', () =>
+  it('is 0 for the drawn token, above 0 for other candidates, and at most the maximum', () =>
     holds(1_000, [anyDraw], (asked) => {
       const { list, context, token: drawn } = drawOf(asked);
-      // At an edge of a cut two may be equally near.
+      // At the edge of a cut two tokens may be equally near.
       const { temperature, topK, topP, minP } = asked.sampling;
       const isUncut = temperature === 1 && topK === 0 && topP === 1 && minP === 0;
       for (const { token } of list) {
@@ -131,7 +131,7 @@ describe('the margin of a token', () => {
         else assert.ok(margin >= 0 && margin <= MAX_MARGIN_NATS && !(isUncut && margin === 0), `${token}: ${margin}`);
       }
     }));
-  it('is small for the token drawn from logits that were a little others: at most twice their error, cuts or not', () => {
+  it('is small for a token drawn from slightly different logits: at most twice their error, with or without cuts', () => {
     const error = fc.constantFrom(1e-6, 1e-3, 0.05, 0.5);
     const signs = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 });
     holds(1_500, [anyDraw, error, signs], (asked, max, wobble) => {
@@ -143,14 +143,14 @@ describe('the margin of a token', () => {
       assert.ok(margin <= 2 * max + 1e-9, `${margin} nats for errors of ${max}`);
     });
   });
-  it('is the lead of the likeliest at temperature 0', () => {
+  it('is the lead of the most likely token at temperature 0', () => {
     const list = candidates(1, 3.5, 3, -200);
     const margins = list.map(({ token }) => marginOf(token, list, { sampling: GREEDY, step: start }));
     assert.deepEqual(margins, [2.5, 0, 0.5, MAX_MARGIN_NATS]);
     const step = { ...start, isAllowed: (token: number) => token !== 1 };
     assert.equal(marginOf(2, list, { sampling: GREEDY, step }), 0);
   });
-  it('is the most where a token is forbidden, or is no candidate', () => {
+  it('is the maximum for a token that is forbidden or not a candidate', () => {
     const list = candidates(3, 2);
     for (const sampling of [GREEDY, { ...GREEDY, temperature: 1 }, { ...GREEDY, temperature: 1, topP: 0.9 }]) {
       assert.equal(marginOf(7, list, { sampling, step: start }), MAX_MARGIN_NATS);
@@ -158,8 +158,8 @@ describe('the margin of a token', () => {
       assert.equal(marginOf(0, list, { sampling, step }), MAX_MARGIN_NATS);
     }
   });
-  it('tells how far beyond an edge a token was cut away', () => {
-    // Cold: the draw itself decides for the likeliest, and the cut is what stands before the others.
+  it('includes the distance to the edge of a cut', () => {
+    // At low temperature the draw itself chooses the most likely token, and the cut excludes the rest.
     const list = candidates(5, 4.99, 4.9, 2);
     for (const [token, cut, expected] of [
       [0, { topK: 1 }, 0],
@@ -174,7 +174,7 @@ describe('the margin of a token', () => {
       assert.ok(expected === 0 ? found === 0 : Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`);
     }
   });
-  it('of an end is that of the nearest token that ends, and 0 where nothing may come', () => {
+  it('of an end is that of the nearest end token, and 0 if no token is allowed', () => {
     const list = candidates(1, 3.5, 3);
     assert.equal(endMarginOf([0, 2], list, { sampling: GREEDY, step: start }), 0.5);
     assert.equal(endMarginOf([], list, { sampling: GREEDY, step: start }), MAX_MARGIN_NATS);

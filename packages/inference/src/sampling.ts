@@ -1,27 +1,27 @@
-// Which token comes next. The draw at a position depends on the seed, the position and the token alone, so that an answer
-// continued elsewhere is the answer that would have been given, and so that anybody can check it.
+// Chooses the next token. The draw depends only on the seed, the position and the token, so that another worker
+// continues an answer identically, and anyone can verify it.
 
 export interface Candidate {
   readonly token: number;
-  /** As the model gave it, before anything that the request asks for. */
+  /** The logit of the model, before penalties and bias. */
   readonly logit: number;
 }
 
 export interface Sampling {
-  /** 0 takes the likeliest. */
+  /** 0: greedy, always the most likely token. */
   readonly temperature: number;
-  /** Of the likeliest, as many as have this share together; 1 is all. */
+  /** Nucleus sampling: keep the most likely tokens up to this total probability; 1 disables the cut. */
   readonly topP: number;
-  /** Of the likeliest, so many; 0 is all. */
+  /** Keep this many of the most likely tokens; 0 disables the cut. */
   readonly topK: number;
-  /** Those at least so likely as this share of the likeliest; 0 is all. */
+  /** Keep tokens whose probability is at least this share of the highest probability; 0 disables the cut. */
   readonly minP: number;
-  /** Taken from the logit of a token that was given before, once, and for each time. */
+  /** Subtracted from the logit of a token that is already in the answer: once, and for each occurrence. */
   readonly presencePenalty: number;
   readonly frequencyPenalty: number;
-  /** Added to logits, by token. */
+  /** Added to the logits, by token. */
   readonly logitBias: ReadonlyMap<number, number>;
-  /** A whole number of 32 bits. */
+  /** An unsigned 32-bit integer. */
   readonly seed: number;
 }
 
@@ -37,18 +37,18 @@ export const GREEDY: Sampling = {
 };
 
 export interface Step {
-  /** Tokens of the answer before this one. */
+  /** The number of answer tokens before this one. */
   readonly position: number;
-  /** How often each token was given in this answer. */
+  /** How often each token occurs in the answer so far. */
   readonly given: ReadonlyMap<number, number>;
-  /** A grammar's word on a token; asked of as few as possible. */
+  /** Whether the grammar allows a token. Expensive, so it is called for as few tokens as possible. */
   readonly isAllowed?: (token: number) => boolean;
 }
 
 /**
- * The next token, or undefined when none of the candidates is allowed. Sampling is Gumbel-max: the largest sum of scaled
- * logit and noise, where the noise of a token is keyed by seed, position and token. Which other candidates there are does not
- * change it, and a small error of a logit seldom does.
+ * The next token, or undefined if no candidate is allowed. Sampling uses the Gumbel-max trick: the token with the
+ * largest sum of scaled logit and noise, where the noise depends on seed, position and token. Other candidates do not
+ * affect a token's noise, and small errors of the logits rarely change the result.
  */
 export function chooseToken(
   candidates: readonly Candidate[],
@@ -59,7 +59,7 @@ export function chooseToken(
   const { temperature, seed } = sampling;
   if (temperature === 0) return ranked.find(({ token }) => isAllowed(token))?.token;
   const isCut = hasCut(sampling);
-  // What is cut away depends on what is allowed; without a cut only those before the chosen one are asked about.
+  // The cut depends on the allowed tokens. Without a cut, only the tokens before the chosen one are checked.
   const pool = isCut
     ? cut(
         ranked.filter(({ token }) => isAllowed(token)),
@@ -69,15 +69,18 @@ export function chooseToken(
   return draw(pool, { temperature, seed, position }).find(({ token }) => isCut || isAllowed(token))?.token;
 }
 
-/** Divided by less than this, the difference of two logits is no longer a finite number; it decides alone long before. */
+/**
+ * Minimum divisor: with less, a difference of logits would overflow. At this temperature the noise no longer has any
+ * effect.
+ */
 const COLDEST = 1e-300;
 
-/** A pool, likeliest first, in the order of the draw: the first one is drawn. */
+/** A pool, most likely token first, sorted by draw order: the first one is drawn. */
 export function draw(
   pool: readonly Candidate[],
   { temperature, seed, position }: { readonly temperature: number; readonly seed: number; readonly position: number },
 ): readonly (Candidate & { readonly noise: number })[] {
-  // Beside the likeliest: a temperature near 0 must not make infinities of all.
+  // Relative to the most likely token, so that a temperature near 0 does not turn all scores into infinities.
   const top = pool[0]?.logit ?? 0;
   return pool
     .map(({ token, logit }) => {
@@ -87,7 +90,7 @@ export function draw(
     .sort((a, b) => b.score - a.score || a.token - b.token);
 }
 
-/** Candidates with what penalties and bias make of their logits, likeliest first. */
+/** Candidates with penalties and bias applied, most likely first. */
 export function rank(
   candidates: readonly Candidate[],
   sampling: Sampling,
@@ -113,7 +116,7 @@ function adjusted(
   return logit + (logitBias.get(token) ?? 0) - penalty;
 }
 
-/** The likeliest of a ranked list: top k, then top p, then min p, shares at the request's temperature. */
+/** The cut of a ranked list: top k, then top p, then min p, with probabilities at the request's temperature. */
 export function cut(ranked: readonly Candidate[], { topK, topP, minP, temperature }: Sampling): readonly Candidate[] {
   const few = topK > 0 ? ranked.slice(0, topK) : ranked;
   const top = few[0]?.logit ?? 0;
@@ -134,8 +137,8 @@ export function gumbel(seed: number, position: number, token: number): number {
 }
 
 /**
- * A number above 0 and below 1, of 53 bits. Two chains of MurmurHash3's 32-bit finaliser over seed, position and token give
- * the upper 27 and the lower 26 bits.
+ * A number above 0 and below 1 with 53 random bits. Two chains of MurmurHash3's 32-bit finaliser over seed, position
+ * and token supply the upper 27 and the lower 26 bits.
  */
 export function uniform(seed: number, position: number, token: number): number {
   const high = mix(mix(mix(0x9e3779b9 ^ seed) ^ position) ^ token) >>> 5;
@@ -150,7 +153,7 @@ function mix(word: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Natural logarithm of each candidate's share, given the logarithm of the sum over the whole vocabulary. */
+/** The natural logarithm of a candidate's probability, given the logarithm of the sum over the entire vocabulary. */
 export function logProbability(logit: number, logTotal: number): number {
   return Math.min(0, logit - logTotal);
 }

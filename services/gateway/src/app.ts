@@ -1,4 +1,4 @@
-// The only place that constructs things: engine, keys, server.
+// The composition root of the gateway: creates every object, in order; disposed in reverse.
 import { mkdir } from 'node:fs/promises';
 import type { Engine } from '@strata/engine';
 import { canSign, createFrontDoor, Metrics, Readiness, traceRequests, witnessFacts } from '@strata/http';
@@ -6,29 +6,29 @@ import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
-import { stopping } from './admission.ts';
-import { Callers } from './callers.ts';
+import { EngineBackend } from './answers/engine-backend.ts';
+import type { Models } from './answers/models.ts';
+import { openModels } from './answers/open-models.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
-import { EngineBackend } from './engine-backend.ts';
-import { followRevocations } from './follow-revocations.ts';
 import { addGatewayMetrics, answerMeter, meterRequests } from './gateway-metrics.ts';
-import { addHealthRoutes } from './health-routes.ts';
-import { addKeyRoute } from './key-routes.ts';
-import { addLedgerRoutes, addReceiptRoute, KEY_SET_PATH } from './ledger-routes.ts';
-import { Limits } from './limits.ts';
-import type { Models } from './models.ts';
+import { stopping } from './limits/admission.ts';
+import { Callers } from './limits/callers.ts';
+import { followRevocations } from './limits/follow-revocations.ts';
+import { Limits } from './limits/limits.ts';
 import { type GatewayNetwork, type GatewayNetworkDeps, openGatewayNetwork } from './network/gateway-network.ts';
-import { addNetworkRoute } from './network/network-route.ts';
-import type { OpenVocabulary } from './network/vocabularies.ts';
-import { openModels } from './open-models.ts';
-import { openWitnesses } from './open-witnesses.ts';
-import { gatewayOpenApi } from './openapi.ts';
-import { servePages } from './pages.ts';
-import { addRoutes } from './routes.ts';
-import { createServer, type GatewayServer } from './server.ts';
-import { SoleGateway } from './sole-gateway.ts';
+import type { OpenVocabulary } from './network/vocabulary/vocabularies.ts';
+import { addHealthRoutes } from './routes/health-routes.ts';
+import { addKeyRoute } from './routes/key-routes.ts';
+import { addLedgerRoutes, addReceiptRoute, KEY_SET_PATH } from './routes/ledger-routes.ts';
+import { addNetworkRoute } from './routes/network-route.ts';
+import { gatewayOpenApi } from './routes/openapi.ts';
+import { servePages } from './routes/pages.ts';
+import { addRoutes } from './routes/routes.ts';
+import { createServer, type GatewayServer } from './routes/server.ts';
 import { networkStartError } from './start-error.ts';
-import { UsageRecorder } from './usage-recorder.ts';
+import { GatewayLock } from './store/gateway-lock.ts';
+import { openWitnesses } from './store/open-witnesses.ts';
+import { UsageRecorder } from './store/usage-recorder.ts';
 
 export interface Gateway extends AsyncDisposable {
   readonly server: GatewayServer;
@@ -38,40 +38,40 @@ export interface Gateway extends AsyncDisposable {
   readonly segments: Store['segments'];
   readonly recorder: UsageRecorder;
   readonly ledger: SignedLedger;
-  /** Undefined: it serves what its settings name, and nothing else. */
+  /** Undefined: only the models of the settings are served. */
   readonly network: GatewayNetwork | undefined;
-  readonly watched: Watched;
-  /** Aborts, with a GatewayStartError, when another gateway has begun to work on the database: this one must end. */
+  readonly monitoring: Monitoring;
+  /** Aborts with a GatewayStartError when another gateway has taken over the database: this gateway must stop. */
   readonly superseded: AbortSignal;
 }
 
-/** What is told of the service to those who run it. */
-export interface Watched {
+/** The monitoring interfaces of the service. */
+export interface Monitoring {
   readonly metrics: Metrics;
   readonly readiness: Readiness;
 }
 
-export const newWatched = (): Watched => ({ metrics: new Metrics(), readiness: new Readiness() });
+export const newMonitoring = (): Monitoring => ({ metrics: new Metrics(), readiness: new Readiness() });
 
-/** For tests and benches: another engine than the configured one, another clock. */
+/** Overrides for tests and benchmarks: other engines than the configured ones, another clock. */
 export interface GatewayWorld {
   readonly engines?: Readonly<Record<string, Engine>>;
   readonly now?: () => Date;
   readonly openVocabulary?: OpenVocabulary;
-  /** How long answers under way are waited for when it stops. */
+  /** How long to wait for answers in progress when the gateway stops. */
   readonly shutdownMs?: number;
-  /** How long another gateway's lock on the database is waited for. */
+  /** How long to wait for another gateway's lock on the database. */
   readonly lockPatienceMs?: number;
-  /** Ends the start, with its reason; what was started until then ends too. */
+  /** Aborts the start, and stops everything that was started before. */
   readonly signal?: AbortSignal;
 }
 
-/** What names the database of the inference service. */
+/** The settings of the inference database. */
 export type GatewayStoreConfig = Pick<GatewayConfig, 'dataDirectory' | 'databaseUrl' | 'databaseConnections'>;
 
 /**
- * Opens the database of the inference service, made by whoever opens it first; apart from the stack's, so that the two can
- * run on different machines.
+ * Opens the inference database, and creates it if it does not exist. It is separate from the database of the stack
+ * service, so that the two can run on different machines.
  */
 export async function openGatewayStore(config: GatewayStoreConfig): Promise<Store> {
   await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
@@ -79,23 +79,23 @@ export async function openGatewayStore(config: GatewayStoreConfig): Promise<Stor
 }
 
 /**
- * Builds the service; nothing listens yet. Rejects with GatewayStartError where another gateway has the database, with EngineError or
- * ModelStoreError when a model cannot be had, or with the signal's reason.
+ * Builds the service without listening. Rejects with GatewayStartError if another gateway uses the database, with
+ * EngineError or ModelStoreError if a model cannot be loaded, or with the signal's reason.
  */
 export async function createGateway(
   config: GatewayConfig,
   logger: Logger,
   world: GatewayWorld = {},
-  watched: Watched = newWatched(),
+  monitoring: Monitoring = newMonitoring(),
 ): Promise<Gateway> {
-  const { metrics, readiness } = watched;
+  const { metrics, readiness } = monitoring;
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
   const store = stack.use(await openGatewayStore(config));
   readiness.watch('database', () => store.latestSeq());
   const { lockPatienceMs: patienceMs, signal } = world;
-  const sole = stack.use(
-    await SoleGateway.take({ store, logger, signal, ...(patienceMs === undefined ? {} : { patienceMs }) }),
+  const lock = stack.use(
+    await GatewayLock.take({ store, logger, signal, ...(patienceMs === undefined ? {} : { patienceMs }) }),
   );
   const { models } = stack.use(
     await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
@@ -115,7 +115,7 @@ export async function createGateway(
   readiness.watch('ledger', () => canSign(ledger));
   readiness.report(() => witnessFacts(ledger.witnesses()));
   const { segments } = store;
-  const { answers, reputations } = sole.tables;
+  const { answers, reputations } = lock.tables;
   const onAnswer = answerMeter(metrics);
   const recorder = stack.use(await UsageRecorder.open({ ledger, answers, segments, logger, now, onAnswer }));
   const { openVocabulary } = world;
@@ -123,7 +123,7 @@ export async function createGateway(
   const network = stack.use(
     await openNetwork(config, { models, store: { segments, reputations }, logger, now, ...vocabulary }),
   );
-  // After the server, before the network and the books: an answer that was cut off has a receipt too.
+  // Disposed after the server and before the network and the recorder: interrupted answers get a receipt too.
   const running = new Set<Promise<unknown>>();
   stack.defer(async () => void (await Promise.allSettled(running)));
   const limits = new Limits({ quota: store.quota, answers, now });
@@ -132,7 +132,7 @@ export async function createGateway(
   const callers = new Callers(store, { areKeysFree: config.freeKeysPerDay > 0 });
   const closed = new AbortController();
   const following = followRevocations({ store, callers, logger }, closed.signal);
-  // Ends after the server: a revocation ends whatever is open until then.
+  // Stops after the server: until then a revocation ends open requests.
   stack.defer(async () => {
     closed.abort();
     await following;
@@ -176,16 +176,16 @@ export async function createGateway(
     recorder,
     ledger,
     network,
-    watched,
+    monitoring,
     keys: store.keys,
     answers,
     segments,
-    superseded: sole.superseded,
+    superseded: lock.superseded,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-/** Rejects with GatewayStartError where the host cannot be opened: its key, its addresses, whom it should join. */
+/** Rejects with GatewayStartError if the network node cannot be started: its key, its addresses, the peers to join. */
 async function openNetwork(
   config: GatewayConfig,
   deps: Omit<GatewayNetworkDeps, 'engines'>,
@@ -196,7 +196,7 @@ async function openNetwork(
   try {
     const peer = {
       ...(await peerNodeOptions(config.network.peer)),
-      // Else nobody learns the id that is to be allowed.
+      // Otherwise the operator could not find out which id to allow.
       onRefused: (refused: string) =>
         deps.logger.warn({ peer: refused }, 'a peer was refused: STRATA_P2P_ALLOW does not name it'),
     };

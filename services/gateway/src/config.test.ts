@@ -11,14 +11,14 @@ import { VERSION } from './version.ts';
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
 
 describe('the settings', () => {
-  it('are described in docs/inference.md in full: every variable with its default, and no other', () =>
+  it('are documented in docs/inference.md: every variable with its default, and no other', () =>
     assertDocumented('inference.md', Environment.shape));
 
-  it('that cannot be used are named', () => {
+  it('that are invalid are named', () => {
     for (const [name, value] of Object.entries({
       ...{ STRATA_INFERENCE_PORT: '70000', STRATA_MODEL_SLOTS: '0', STRATA_MODEL_THREADS: 'many' },
       ...{ STRATA_MODEL_GPU: 'yes', STRATA_LOG_LEVEL: 'loud', STRATA_NETWORK: 'perhaps', STRATA_AUDIT_SHARE: '2' },
-      ...{ STRATA_P2P_LISTEN: '0.0.0.0:9788', STRATA_P2P_ALLOW: 'everybody', STRATA_PIN_MODELS: 'llama=abc' },
+      ...{ STRATA_P2P_LISTEN: '0.0.0.0:9788', STRATA_P2P_ALLOW: 'all', STRATA_PIN_MODELS: 'llama=abc' },
       ...{ STRATA_REPLAY_BUDGET_MS: '-1', STRATA_HEDGE_AFTER: '0.5' },
       ...{ STRATA_NETWORK_WORKERS: '0', STRATA_NETWORK_MODELS: 'all' },
     })) {
@@ -28,7 +28,7 @@ describe('the settings', () => {
     assert.equal(readGatewayConfig({ STRATA_INFERENCE_PORT: ' ' }).port, 8788);
   });
 
-  it('turn the network on when they say so, or name somebody to join', () => {
+  it('enable the network explicitly, or by naming a peer to join', () => {
     for (const off of [{}, { STRATA_NETWORK: 'off', STRATA_JOIN: 'strata1x' }])
       assert.equal(readGatewayConfig(off).network, undefined);
     const { network } = readGatewayConfig({ STRATA_JOIN: 'strata1x, strata1y' });
@@ -45,7 +45,7 @@ describe('the settings', () => {
     assert.equal(VERSION, (JSON.parse(read('../package.json')) as { version: string }).version);
   });
 
-  it('that name a port in use say so', async () => {
+  it('with a port in use are reported', async () => {
     const { port } = (await sharedGateway()).running;
     const refusal = { name: 'GatewayStartError', message: new RegExp(`port ${port}: the port is in use`) };
     await assert.rejects(startHarness({ STRATA_INFERENCE_PORT: String(port) }), refusal);

@@ -1,4 +1,4 @@
-// The only reader of the environment: STRATA_* -> one validated Config.
+// The only reader of the environment: STRATA_* variables to one validated Config.
 import path from 'node:path';
 import { ModelEnvironment, type ModelSettings, readModelSettings } from '@strata/engine';
 import {
@@ -21,7 +21,7 @@ import { type NetworkConfig, NetworkEnvironment, networkConfigOf } from './netwo
 
 const Port = z.coerce.number().int().min(0).max(65_535);
 
-/** Every setting: variable, meaning and default stand together; `docs/inference.md` is checked against this table. */
+/** All settings: variable, validation and default. `docs/inference.md` is checked against this table. */
 export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
   STRATA_INFERENCE_DATABASE_URL: DatabaseUrl.optional(),
@@ -57,61 +57,61 @@ export interface GatewayConfig extends ModelSettings {
   readonly dataDirectory: string;
   /** `sqlite:<path>` or `postgres://…`; by default `inference.db` in the data directory. */
   readonly databaseUrl: string;
-  /** To PostgreSQL, at most. */
+  /** Maximum number of connections to PostgreSQL. */
   readonly databaseConnections: number;
   readonly host: string;
   readonly port: number;
-  /** Undefined: figures are served nowhere. */
+  /** Undefined: metrics are not served. */
   readonly metricsPort: number | undefined;
-  /** Another server that speaks the contract. */
+  /** Another server with an OpenAI-compatible API. */
   readonly upstream:
     | {
         /** Ends in /v1. */
         readonly baseUrl: string;
         readonly apiKey: string | undefined;
         readonly models: readonly string[];
-        readonly places: number;
+        readonly slots: number;
         readonly contextLength: number | undefined;
       }
     | undefined;
-  /** Undefined: only what is named above is served. */
+  /** Undefined: only the models named above are served. */
   readonly network: NetworkConfig | undefined;
-  /** Answers that may wait for a slot, besides those being made. */
+  /** Maximum number of answers that wait for a slot, in addition to those in progress. */
   readonly queue: number;
-  /** Free keys that one address may get in a UTC day; 0: none are given away. */
+  /** Free keys that one address can get per UTC day; 0 disables free keys. */
   readonly freeKeysPerDay: number;
-  /** Addresses or CIDRs: only their X-Forwarded-For is believed. */
+  /** Addresses or CIDRs of proxies; X-Forwarded-For is only trusted from these. */
   readonly trustedProxies: readonly string[];
-  /** Of connections and answers. */
+  /** Limits on connections and concurrent answers. */
   readonly bounds: Bounds;
-  /** Names, besides this machine's, that requests may be addressed to; `*`: any. */
+  /** Host names, in addition to this machine's, that are accepted in requests; `*`: any. */
   readonly allowedHosts: readonly string[];
-  /** Where readers find the explorer of the stack service; its pages and ours name each other. */
+  /** The URL of the stack service's explorer; the pages of the two services link to each other. */
   readonly explorerUrl: string | undefined;
-  /** The ledger's name in its checkpoints, for ever. */
+  /** The ledger's origin in its checkpoints. It must never change. */
   readonly ledgerOrigin: string;
-  /** They cosign the ledger's checkpoints. */
+  /** The witnesses that cosign the ledger's checkpoints. */
   readonly witnesses: WitnessSettings | undefined;
-  /** Private addresses at which witnesses may be. */
+  /** Private addresses that witnesses may have. */
   readonly allowAddresses: readonly string[];
-  /** Receipts can be fetched for so long; the ledger keeps its leaves for ever. */
+  /** Retention of receipts in days; the ledger keeps its leaves forever. */
   readonly receiptDays: number;
-  /** Told to be stopping, it answers on for so long before it closes connections. */
+  /** When stopping, requests are served for this long before connections are closed. */
   readonly drainMs: number;
   readonly logLevel: string;
 }
 
-/** Where signing keys, ledger, peer key and vocabularies are, beside those of the stack. */
+/** The directory of signing keys, ledger, peer key and vocabularies, separate from those of the stack service. */
 export function inferenceDirectory({ dataDirectory }: Pick<GatewayConfig, 'dataDirectory'>): string {
   return path.join(dataDirectory, 'inference');
 }
 
-/** A setting that cannot be used; the message names the variables. */
+/** An invalid setting; the message names the variables. */
 export class GatewayConfigError extends Error {
   override readonly name = 'GatewayConfigError';
 }
 
-/** Empty values count as absent. Throws GatewayConfigError. */
+/** Empty values are treated as absent. Throws GatewayConfigError. */
 export function readGatewayConfig(env: Readonly<Record<string, string | undefined>>): GatewayConfig {
   const settings = readEnvironment(Environment, env, (problems) => new GatewayConfigError(problems));
   return {
@@ -144,12 +144,12 @@ function upstreamOf(settings: z.output<typeof Environment>): GatewayConfig['upst
   if (baseUrl === undefined) return undefined;
   const models = (names ?? '').split(/[\s,]+/).filter((name) => name !== '');
   if (models.length === 0)
-    throw new GatewayConfigError('STRATA_UPSTREAM_MODELS: name the models of the upstream that are to be served');
+    throw new GatewayConfigError('STRATA_UPSTREAM_MODELS: list the models of the upstream to serve');
   return {
     baseUrl,
     models: [...new Set(models)],
     apiKey: settings.STRATA_UPSTREAM_KEY,
-    places: settings.STRATA_UPSTREAM_PLACES,
+    slots: settings.STRATA_UPSTREAM_PLACES,
     contextLength: settings.STRATA_UPSTREAM_CONTEXT,
   };
 }

@@ -1,18 +1,18 @@
-// Figures of the gateway for Prometheus; docs/monitoring.md says what each means.
+// Prometheus metrics of the gateway, documented in docs/monitoring.md.
 import { addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
 import type { FastifyInstance } from 'fastify';
-import type { Models } from './models.ts';
+import type { Models } from './answers/models.ts';
 import type { GatewayNetwork } from './network/gateway-network.ts';
-import type { UsageRecorderDeps } from './usage-recorder.ts';
+import type { UsageRecorderDeps } from './store/usage-recorder.ts';
 
-/** Counts and times requests by the route that was found, not by how its path was written. Before any route is added. */
+/** Counts and times requests by route pattern, not by path. Must be called before any route is added. */
 export function meterRequests(fastify: FastifyInstance, metrics: Metrics): void {
   const meters = new Map<string, ReturnType<Metrics['routeMeter']>>();
   let refused = 0;
   metrics.total('strata_quota_refusals_total', 'Requests refused because a limit was reached', () => refused);
   fastify.addHook('onResponse', async (request, reply) => {
-    // What matches no route may have been asked with any method.
+    // Requests that match no route may have any method.
     const { url } = request.routeOptions;
     const [method, route] = url === undefined ? ['*', 'unmatched'] : [request.method, url];
     const name = `${method} ${route}`;
@@ -23,7 +23,7 @@ export function meterRequests(fastify: FastifyInstance, metrics: Metrics): void 
   });
 }
 
-/** Hears of answers that are over: how they ended, how long they took, what they used. */
+/** Records finished answers: outcome, duration and usage. */
 export function answerMeter(metrics: Metrics): NonNullable<UsageRecorderDeps['onAnswer']> {
   const took = metrics.durations('strata_inference_answer_seconds', 'Answers by how they ended', {
     label: 'outcome',
@@ -43,7 +43,7 @@ export function answerMeter(metrics: Metrics): NonNullable<UsageRecorderDeps['on
   };
 }
 
-/** What the parts of the gateway say of themselves. */
+/** Gauges and counters of the gateway's components. */
 export function addGatewayMetrics(
   metrics: Metrics,
   {
@@ -52,15 +52,15 @@ export function addGatewayMetrics(
     network,
   }: { readonly models: Models; readonly ledger: SignedLedger; readonly network: GatewayNetwork | undefined },
 ): void {
-  // One that has two names has one line.
-  const lines = () => [...new Set(models.list().map(({ admission }) => admission))];
-  const sum = (of: (line: ReturnType<typeof lines>[number]) => number) =>
-    lines().reduce((total, line) => total + of(line), 0);
-  metrics.gauges('strata_inference_answers', 'Answers being made, and waiting for a place', 'state', () => [
+  // A model with two names has one admission.
+  const admissions = () => [...new Set(models.list().map(({ admission }) => admission))];
+  const sum = (of: (admission: ReturnType<typeof admissions>[number]) => number) =>
+    admissions().reduce((total, admission) => total + of(admission), 0);
+  metrics.gauges('strata_inference_answers', 'Answers in progress, and answers waiting for a slot', 'state', () => [
     ['running', sum(({ size, waiting }) => size - waiting)],
     ['waiting', sum(({ waiting }) => waiting)],
   ]);
-  metrics.gauge('strata_inference_places', 'Answers that can be made at once', () => sum(({ places }) => places));
+  metrics.gauge('strata_inference_places', 'Maximum number of concurrent answers', () => sum(({ slots }) => slots));
   metrics.gauge(
     'strata_inference_models_ready',
     'Models that can answer',
@@ -68,7 +68,7 @@ export function addGatewayMetrics(
   );
   metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
   metrics.total('strata_ledger_commits_total', 'Commits of the ledger', () => ledger.log.stats().commits);
-  metrics.gauge('strata_ledger_refusing', 'Whether the ledger takes no receipts until it is mended: 1 or 0', () =>
+  metrics.gauge('strata_ledger_refusing', 'Whether the ledger rejects receipts until it is repaired: 1 or 0', () =>
     ledger.log.stats().refusal || ledger.problem() !== undefined ? 1 : 0,
   );
   addWitnessMetrics(metrics, () => ledger.witnesses());

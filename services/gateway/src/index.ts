@@ -1,4 +1,4 @@
-// What @strata/gateway offers: settings, and the running service.
+// The public interface of @strata/gateway: settings and the running service.
 export { createGateway, type Gateway, type GatewayStoreConfig, type GatewayWorld, openGatewayStore } from './app.ts';
 export {
   Environment as GatewayEnvironment,

@@ -1,4 +1,4 @@
-// A gateway that is stopped while it starts and while it answers, and one whose engine is killed.
+// A gateway that is stopped during its start and during answers, and one whose engine is killed.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
@@ -13,20 +13,20 @@ import { until } from './test/network/answers.ts';
 import { ENDLESS, MESSAGES as messages, untilIdle } from './test/shared.ts';
 
 const CHAT = '/v1/chat/completions';
-/** Whose answers do not end by themselves. */
+/** Answers do not end by themselves. */
 const endless = (slots: number) =>
   createSimulatedEngine({ slots, tokensPerSecond: 50, answerTokens: 100_000 }) as unknown as Engine;
 
 describe('a gateway that is stopped', () => {
-  it('ends at once while it waits for a model', async () => {
+  it('stops immediately while it waits for a model', async () => {
     const stopping = new AbortController();
-    // It takes the request and never answers.
+    // Accepts the request and never answers.
     await using hub = await fakeService(() => stopping.abort());
-    const settings = { STRATA_MODEL: 'hf:somebody/some-model', STRATA_HF_ENDPOINT: hub.base };
+    const settings = { STRATA_MODEL: 'hf:owner/some-model', STRATA_HF_ENDPOINT: hub.base };
     await assert.rejects(startHarness(settings, { signal: stopping.signal }), stopping.signal.reason);
   });
 
-  it('refuses what waits, then ends what takes too long, and keeps receipts of it', async () => {
+  it('rejects waiting requests, then ends slow answers, and stores their receipts', async () => {
     await using directory = await temporaryDirectory();
     const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
     const service = await startHarness(settings, { engines: { m: endless(2) }, shutdownMs: 300 });
@@ -67,7 +67,7 @@ describe('a gateway', () => {
   const ask = (more: object, headers = {}) => service.post(CHAT, { model: 'm', messages, ...more }, headers);
   const short = (headers = {}) => ask({ max_tokens: 1 }, headers);
 
-  it('whose clock is before its signing key makes no answer, says so, and goes on when the clock is right', async () => {
+  it('whose clock is before its signing key rejects requests with the reason, and recovers when the clock is right', async () => {
     now -= DAY_MS;
     const { status, body, headers } = await short();
     assert.deepEqual([status, body.error.code, headers.get('retry-after')], [503, 'storage_unavailable', '30']);
@@ -79,7 +79,7 @@ describe('a gateway', () => {
     assert.equal((await short()).status, 200);
   });
 
-  it('makes so many answers at once for the free keys of an address, and others besides', async () => {
+  it('limits concurrent answers for the free keys of an address, and not for other keys', async () => {
     const { keys, models } = service.running.gateway;
     const bearer = async () => ({ authorization: `Bearer ${(await keys.create({ tier: 'free' })).key}` });
     const streams = [ask({ stream: true }, await bearer()), ask({ stream: true }, await bearer())];
@@ -94,7 +94,7 @@ describe('a gateway', () => {
 });
 
 describe('a key that another process revokes', { timeout: 120_000 }, () => {
-  it('loses what it has open, with an error and without [DONE]; other keys lose nothing', async () => {
+  it('ends its open requests with an error and without [DONE]; other keys are not affected', async () => {
     await using directory = await temporaryDirectory();
     const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
     await using service = await startHarness(settings, { engines: { m: endless(4) }, shutdownMs: 0 });
@@ -103,7 +103,7 @@ describe('a key that another process revokes', { timeout: 120_000 }, () => {
     const { key, stored } = await store.keys.create({ tier: 'unlimited' });
     const ask = () => service.post(CHAT, { model: 'm', messages }, { authorization: `Bearer ${key}` });
     const stream = (own: string) => service.open(CHAT, { model: 'm', messages, stream: true }, { key: own });
-    const [others, ...streams] = [await stream(service.key), await stream(key), await stream(key)];
+    const [unaffected, ...streams] = [await stream(service.key), await stream(key), await stream(key)];
     const complete = ask();
     await until(() => models.busy === 4);
     assert.ok(await store.keys.revoke(stored.id));
@@ -113,7 +113,7 @@ describe('a key that another process revokes', { timeout: 120_000 }, () => {
       assert.deepEqual([status, body.error.code], [401, 'invalid_api_key']);
     await until(() => models.busy === 1);
     await service[Symbol.asyncDispose]();
-    assert.match((await others?.text()) ?? '', /is stopping/);
+    assert.match((await unaffected?.text()) ?? '', /is stopping/);
   });
 });
 
@@ -134,7 +134,7 @@ describe('an engine that is killed', () => {
     process.kill(engine.process.pid, 'SIGKILL');
   }
 
-  it('ends a stream with an error and without [DONE], and releases the slots of all its choices', async () => {
+  it('ends a stream with an error and without [DONE], and releases the slots of all choices', async () => {
     const response = await service.open(CHAT, { ...ENDLESS, n: 8, stream: true });
     let text = '';
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -146,7 +146,7 @@ describe('an engine that is killed', () => {
     await untilIdle(service);
   });
 
-  it('is a 503 that says when to try again', async () => {
+  it('causes a 503 with a retry time', async () => {
     await isStarted();
     const answer = service.post(CHAT, { ...ENDLESS, n: 8 });
     await isBusy();
@@ -158,7 +158,7 @@ describe('an engine that is killed', () => {
     await untilIdle(service);
   });
 
-  it('is started again, and official clients get their answer by trying again', async () => {
+  it('is restarted, and official clients get their answer by retrying', async () => {
     await isStarted();
     const client = new OpenAI({ baseURL: `${service.base}/v1`, apiKey: service.key, maxRetries: 3 });
     const answer = client.chat.completions.create(asked);

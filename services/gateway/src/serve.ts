@@ -1,22 +1,25 @@
-// A running gateway: listens until it is stopped.
+// Runs the gateway: listens until it is stopped.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockedDirectories, warnOfFileSystem } from '@strata/db';
 import { serveMetrics, witnessProblem } from '@strata/http';
 import type { Logger } from 'pino';
-import { createGateway, type Gateway, type GatewayWorld, newWatched } from './app.ts';
+import { createGateway, type Gateway, type GatewayWorld, newMonitoring } from './app.ts';
 import type { GatewayConfig } from './config.ts';
 import { GatewayStartError } from './start-error.ts';
 
 export interface RunningGateway extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly port: number;
-  /** Undefined: the settings name none. */
+  /** Undefined if the settings have no metrics port. */
   readonly metricsPort: number | undefined;
 }
 
-/** Starts the service; resolves when it answers. Rejects with EngineError for the model, GatewayStartError for a port. */
+/**
+ * Starts the service; resolves when it accepts requests. Rejects with EngineError for a model, GatewayStartError for a
+ * port.
+ */
 export async function startGateway(
   config: GatewayConfig,
   logger: Logger,
@@ -33,35 +36,38 @@ export async function startGateway(
     );
   };
   const unusable = unusableAt(config.port, 'STRATA_INFERENCE_PORT');
-  // Before a model is downloaded or loaded for nothing.
+  // Before a model is downloaded or loaded in vain.
   await tryPort(host, config.port).catch(unusable);
-  const watched = newWatched();
-  const { metrics, readiness } = watched;
-  // Before a model is loaded, which may take minutes: until then it says that it starts.
-  const figures =
+  const monitoring = newMonitoring();
+  const { metrics, readiness } = monitoring;
+  // Before a model is loaded, which can take minutes; until then the readiness is `starting`.
+  const metricsServer =
     config.metricsPort === undefined
       ? undefined
       : await serveMetrics(metrics, { host, port: config.metricsPort, readiness }).catch(
           unusableAt(config.metricsPort, 'STRATA_INFERENCE_METRICS_PORT'),
         );
-  stack.use(figures);
-  const gateway = stack.use(await createGateway(config, logger, world, watched));
+  stack.use(metricsServer);
+  const gateway = stack.use(await createGateway(config, logger, world, monitoring));
   const port = await gateway.server.listen({ host, port: config.port }).catch(unusable);
   readiness.started();
   const stopping = new AbortController();
-  const chores = keepHouse(gateway, { config, logger, signal: stopping.signal });
+  const maintenance = maintain(gateway, { config, logger, signal: stopping.signal });
   stack.defer(async () => {
     stopping.abort();
-    // Balancers that look are told before a connection closes, and get their time to hear it.
+    // Load balancers that poll readiness get time to react before connections are closed.
     readiness.stopping();
     if (config.drainMs > 0) await sleep(config.drainMs);
-    await chores;
+    await maintenance;
   });
   const owned = stack.move();
-  return { gateway, port, metricsPort: figures?.port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { gateway, port, metricsPort: metricsServer?.port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Serves until SIGINT or SIGTERM; `onReady` hears when it answers. Rejects with GatewayStartError when another gateway has taken over. */
+/**
+ * Serves until SIGINT or SIGTERM; calls `onReady` when it accepts requests. Rejects with GatewayStartError when another
+ * gateway has taken over.
+ */
 export async function serveGateway(
   config: GatewayConfig,
   logger: Logger,
@@ -79,18 +85,18 @@ export async function serveGateway(
     logger.info('stopping');
     superseded.throwIfAborted();
   } catch (error) {
-    // Stopped while a model came, or was loaded.
+    // Stopped while a model was downloaded or loaded.
     if (!stopping.signal.aborted) throw error;
     logger.info('stopped before it was ready');
   }
 }
 
-const FOLLOW_MS = 2_000;
-/** Receipts are forgotten this often. */
+const POLL_MS = 2_000;
+/** Interval between deletions of expired receipts. */
 const FORGET_MS = 3_600_000;
 
-/** Takes up rotated signing keys, logs when it cannot sign and when it can again, and forgets old receipts. */
-async function keepHouse(
+/** Loads rotated signing keys, logs when signing fails and when it works again, and deletes expired receipts. */
+async function maintain(
   { ledger, recorder }: Gateway,
   { config, logger, signal }: { readonly config: GatewayConfig; readonly logger: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -101,23 +107,23 @@ async function keepHouse(
     try {
       await ledger.reload();
       const problem = ledger.problem();
-      if (problem === undefined && logged !== undefined) logger.info('receipts are signed again');
+      if (problem === undefined && logged !== undefined) logger.info('receipts can be signed again');
       if (problem !== undefined && problem !== logged)
-        logger.error({ problem }, 'no answers: no receipt can be signed');
+        logger.error({ problem }, 'no requests are served: receipts cannot be signed');
       logged = problem;
       const missing = witnessProblem(ledger.witnesses());
       if (missing === undefined && uncosigned !== undefined) logger.info('checkpoints are cosigned again');
       if (missing !== undefined && missing !== uncosigned)
-        logger.error({ problem: missing }, 'checkpoints lack cosignatures: answers go on without them');
+        logger.error({ problem: missing }, 'checkpoints lack cosignatures: requests are served without them');
       uncosigned = missing;
       if (performance.now() - forgotAt > FORGET_MS) {
         forgotAt = performance.now();
         await recorder.forget(new Date(Date.now() - config.receiptDays * 86_400_000));
       }
     } catch (error) {
-      logger.error({ err: error }, 'reading the signing keys, or forgetting old receipts, failed');
+      logger.error({ err: error }, 'loading the signing keys or deleting expired receipts failed');
     }
-    await sleep(FOLLOW_MS, undefined, { signal }).catch(() => {});
+    await sleep(POLL_MS, undefined, { signal }).catch(() => {});
   }
 }
 

@@ -1,4 +1,4 @@
-// Why a gateway cannot join the network, told in one sentence, from the errors of a real host.
+// The reasons why a gateway cannot join the network, each in one sentence, from errors of a real network node.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -6,8 +6,8 @@ import { startPeerNode } from '@strata/p2p';
 import { pino } from 'pino';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { reportJoined } from './network/report-joined.ts';
-import { SoleGateway, type SoleGatewayDeps } from './sole-gateway.ts';
 import { networkStartError } from './start-error.ts';
+import { GatewayLock, type GatewayLockDeps } from './store/gateway-lock.ts';
 import { freshBed } from './test/network/shared-bed.ts';
 
 describe('a network that cannot be joined', () => {
@@ -19,7 +19,7 @@ describe('a network that cannot be joined', () => {
     return networkStartError(cause, listen).message;
   };
 
-  it('names the port that is in use, and what a second gateway needs', async () => {
+  it('names the port in use, and what a second gateway needs', async () => {
     const listen = ((await freshBed()).gateway.addresses()[0] ?? '').replace(/\/p2p\/.*/, '');
     const problem = await problemOf(listen);
     const port = listen.split('/').at(-1);
@@ -28,23 +28,23 @@ describe('a network that cannot be joined', () => {
     assert.doesNotMatch(problem, /\n|transportManager|node:net/);
   });
 
-  it('names an address that is not of this machine', async () => {
+  it('names an address that this machine does not have', async () => {
     const problem = await problemOf('/ip4/192.0.2.1/tcp/1');
     assert.match(problem, /192\.0\.2\.1:1 is no address of this machine: .*STRATA_P2P_LISTEN$/);
     assert.doesNotMatch(problem, /\n|transportManager|node:net|second gateway/);
   });
 });
 
-it('a gateway that waits for another to end asks for its lock twice a second, not all the time', async () => {
+it('a gateway that waits for another one polls the lock twice a second', async () => {
   const asked: string[] = [];
   const gatewayLock = { tryTake: async () => void asked.push('lock') };
-  const store = { gatewayLock, inGatewayTerm: () => assert.fail() } as unknown as SoleGatewayDeps['store'];
+  const store = { gatewayLock, inGatewayTerm: () => assert.fail() } as unknown as GatewayLockDeps['store'];
   const parts = { store, logger: pino({ level: 'silent' }), signal: AbortSignal.timeout(100) };
-  await assert.rejects(SoleGateway.take(parts), { name: 'TimeoutError' });
+  await assert.rejects(GatewayLock.take(parts), { name: 'TimeoutError' });
   assert.deepEqual(asked, ['lock']);
 });
 
-async function toldOf(join: readonly string[], reach: (target: string) => Promise<readonly string[]>) {
+async function logOf(join: readonly string[], reach: (target: string) => Promise<readonly string[]>) {
   const lines: { readonly level: number; readonly msg: string; readonly setting: string }[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
   await reportJoined({ peers: { join: reach } }, { join, logger, signal: new AbortController().signal });
@@ -52,16 +52,16 @@ async function toldOf(join: readonly string[], reach: (target: string) => Promis
 }
 
 describe('joining the network', () => {
-  it('is told of each who was named', async () => {
-    const lines = await toldOf(['strata1secret', '/ip4/127.0.0.1/tcp/1/p2p/x'], async (target) =>
+  it('is logged for each target', async () => {
+    const lines = await logOf(['strata1secret', '/ip4/127.0.0.1/tcp/1/p2p/x'], async (target) =>
       target.startsWith('/ip4') ? Promise.reject(new Error('it did not answer')) : ['peer'],
     );
     assert.deepEqual(lines.map(({ level, setting, msg }) => `${level} ${setting}: ${msg}`).sort(), [
       '30 STRATA_JOIN, number 1: joined the network',
-      '40 STRATA_JOIN, number 2: nobody was reached there; it is tried again',
+      '40 STRATA_JOIN, number 2: no peer was reached; retrying',
     ]);
     assert.doesNotMatch(JSON.stringify(lines), /strata1secret/);
   });
 
-  it('is not told of where nobody was named', async () => assert.deepEqual(await toldOf([], () => assert.fail()), []));
+  it('is not logged without targets', async () => assert.deepEqual(await logOf([], () => assert.fail()), []));
 });

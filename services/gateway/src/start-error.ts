@@ -1,9 +1,9 @@
-// The service cannot start for a reason that its operator can mend; the message says what to change.
+// The service cannot start for a reason that its operator can fix; the message says what to change.
 export class GatewayStartError extends Error {
   override readonly name = 'GatewayStartError';
 }
 
-/** Errors of the host whose message says what to change. */
+/** Errors of the network node whose message says what to change. */
 const HOST_ERRORS: ReadonlySet<string> = new Set([
   'JoinError',
   'JoinTokenError',
@@ -12,10 +12,10 @@ const HOST_ERRORS: ReadonlySet<string> = new Set([
   'NetworkKeyError',
 ]);
 
-/** What an operator is to change so that the network can be joined, in one sentence. */
+/** A one-line message that says what the operator must change so that the gateway can join the network. */
 export function networkStartError(cause: Error, listen: readonly string[]): GatewayStartError {
   const [why = ''] = cause.message.split('\n');
-  // As it is when a gateway runs already, the most frequent of all reasons.
+  // A gateway that already runs on this machine is the most frequent reason.
   const second = cause.name === 'ListenError' && why.includes('in use');
   const more = second ? ' (a second gateway of this machine also needs STRATA_INFERENCE_PORT and STRATA_DATA)' : '';
   const where = HOST_ERRORS.has(cause.name) ? '' : ` at ${listen.join(' ')} (STRATA_P2P_LISTEN)`;

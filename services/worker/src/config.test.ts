@@ -9,16 +9,16 @@ import { VERSION } from './version.ts';
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
 
 describe('the settings of a worker', () => {
-  it('are described in docs/worker.md in full: every variable with its default, and no other', () =>
+  it('are documented in docs/worker.md: every variable with its default, and no other', () =>
     assertDocumented('worker.md', Environment.shape));
-  it('that cannot be used are named', () => {
+  it('that are invalid are named', () => {
     const limits = { STRATA_MODEL_SLOTS: '0', STRATA_QUEUE: '-1' };
-    for (const [name, value] of Object.entries({ ...limits, STRATA_P2P_ALLOW: 'somebody', STRATA_LOG_LEVEL: 'loud' }))
+    for (const [name, value] of Object.entries({ ...limits, STRATA_P2P_ALLOW: 'some', STRATA_LOG_LEVEL: 'loud' }))
       assert.throws(() => readWorkerConfig({ [name]: value }), {
         ...{ name: 'WorkerConfigError', message: new RegExp(`^${name}: `) },
       });
   });
-  it('keep what is the worker’s own in one folder of the data directory', () => {
+  it('keep the worker’s own files in one folder of the data directory', () => {
     const { directory, peer, model } = readWorkerConfig({ STRATA_DATA: '/data', STRATA_MODEL: ' ' });
     const own = path.join('/data', 'inference', 'worker');
     assert.deepEqual([directory, peer.keyFile, model], [own, path.join(own, 'peer.key'), undefined]);

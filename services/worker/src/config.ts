@@ -1,11 +1,11 @@
-// The only reader of the environment: STRATA_* -> one validated WorkerConfig.
+// The only reader of the environment: STRATA_* variables to one validated WorkerConfig.
 import path from 'node:path';
 import { ModelEnvironment, type ModelSettings, readModelSettings } from '@strata/engine';
 import { readEnvironment } from '@strata/http';
 import { PeerEnvironment, type PeerSettings, readPeerSettings } from '@strata/p2p';
 import { z } from 'zod';
 
-/** Every setting: variable and default stand together; `docs/worker.md` is checked against this table. */
+/** All settings: variable, validation and default. `docs/worker.md` is checked against this table. */
 export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
   STRATA_HOST: z.string().min(1).default('127.0.0.1'),
@@ -18,24 +18,24 @@ export const Environment = z.object({
 });
 
 export interface WorkerConfig extends ModelSettings {
-  /** Where the worker keeps its key and what it has earned. */
+  /** The directory of the worker's key and receipts. */
   readonly directory: string;
-  /** What gateways call the model; its file's name by default. */
+  /** The name of the model in the network; the file name by default. */
   readonly name: string | undefined;
-  /** Requests that may wait for a slot, besides those being served. */
+  /** Maximum number of requests that wait for a slot, in addition to those being served. */
   readonly queue: number;
   readonly peer: PeerSettings;
-  /** Undefined: figures are served nowhere. */
+  /** Undefined: metrics are not served. */
   readonly metricsAt: { readonly host: string; readonly port: number } | undefined;
   readonly logLevel: string;
 }
 
-/** A setting that cannot be used; the message names the variables. */
+/** An invalid setting; the message names the variables. */
 export class WorkerConfigError extends Error {
   override readonly name = 'WorkerConfigError';
 }
 
-/** Empty values count as absent. Throws WorkerConfigError. */
+/** Empty values are treated as absent. Throws WorkerConfigError. */
 export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
   const settings = readEnvironment(Environment, env, (problems) => new WorkerConfigError(problems));
   const { STRATA_HOST: host, STRATA_WORKER_METRICS_PORT: port } = settings;
@@ -45,7 +45,8 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     ...readModelSettings(settings, { dataDirectory: settings.STRATA_DATA }),
     name: settings.STRATA_WORKER_NAME,
     queue: settings.STRATA_QUEUE,
-    // It dials gateways; the port is for peers of the same LAN, and for gateways that find it first.
+    // The worker connects to gateways; the port is for peers in the same LAN, and for gateways that discover the worker
+    // first.
     peer: readPeerSettings(settings, { directory, listen: ['/ip4/0.0.0.0/tcp/0'] }),
     metricsAt: port === undefined ? undefined : { host, port },
     logLevel: settings.STRATA_LOG_LEVEL,

@@ -1,7 +1,6 @@
-// What @strata/worker offers: settings, and an engine of this machine, joined to the network.
+// The public interface of @strata/worker: settings, and a worker that contributes a local engine to the network.
 export { Environment as WorkerEnvironment, readWorkerConfig, type WorkerConfig, WorkerConfigError } from './config.ts';
-export type { LentModel } from './lent-model.ts';
-export { checkProof, type ProofOutcome, proofLine, proofName } from './proofs.ts';
+export type { LentModel } from './contributed-model.ts';
 export {
   type RunningWorker,
   serveWorker,
@@ -10,4 +9,5 @@ export {
   WorkerStartError,
   type WorkerWorld,
 } from './run-worker.ts';
+export { checkProof, type ProofOutcome, proofLine, proofName } from './store/proofs.ts';
 export type { WorkerEvent } from './worker-event.ts';

@@ -1,4 +1,4 @@
-// The real thing: llama.cpp with a small model, lent to a gateway.
+// llama.cpp with a small model, contributed to a gateway.
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { startWorker } from './run-worker.ts';
 import { configOf, requestOf } from './test/running-worker.ts';
 import { reasonOf, startScriptedGateway } from './test/scripted-gateway.ts';
 
-it('a worker on llama.cpp gives its vocabulary, continues its own answers token by token, scores them as its own, and outlives a grammar without end', async () => {
+it('a worker on llama.cpp sends its vocabulary, continues its own answers token by token, scores them as its own, and survives an endless grammar', async () => {
   await using directory = await temporaryDirectory();
   await using gateway = await startScriptedGateway();
   const settings = { STRATA_DATA: directory.path, STRATA_MODEL: tinyChatModel, STRATA_MODEL_PROCESSES: '1' };
@@ -46,7 +46,7 @@ it('a worker on llama.cpp gives its vocabulary, continues its own answers token 
   const refused = await channel.ask(requestOf(5, { ...asked, grammar: 'root ::= "unended' }));
   assert.ok(reasonOf(refused) === 'grammar-unusable' && encodeFrame(refused).byteLength < 1_000);
 
-  // 4 ways in each of 30 rules, in each other: llama.cpp does not come back.
+  // 4 alternatives in each of 30 nested rules: llama.cpp does not terminate.
   const rules = Array.from({ length: 30 }, (_, i) => `r${i} ::= r${i + 1} r${i + 1}? | r${i + 1}? r${i + 1}`);
   const codeOf = async (id: number, grammar?: string) =>
     reasonOf(await channel.ask(requestOf(id, { ...asked, ...(grammar === undefined ? {} : { grammar }) })));

@@ -1,4 +1,4 @@
-// The life of a worker: two gateways, its own restart, an engine that dies, and leaving.
+// The lifecycle of a worker: two gateways, its own restart, an engine that crashes, and leaving.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -15,7 +15,7 @@ import { reasonOf, startScriptedGateway } from './test/scripted-gateway.ts';
 const offline = '/ip4/127.0.0.1/tcp/1/p2p/12D3KooWGp1yn9Z7SGR3LvakYs8etmjbQ5tz2xiSs4dTKHkLYhXA';
 
 describe('a running worker', () => {
-  it('serves two gateways at once, and reports what it joined', async () => {
+  it('serves two gateways concurrently, and reports what it joined', async () => {
     await using first = await startScriptedGateway();
     await using second = await startScriptedGateway();
     const join = [first.address, second.address, offline];
@@ -27,10 +27,10 @@ describe('a running worker', () => {
     assert.deepEqual([...tested.worker.serving()].sort(), [first.node.id, second.node.id].sort());
     assert.deepEqual([first.opened(), second.opened()], [1, 1], 'one channel each');
     await until(() => tested.news.length === 6);
-    const [started, ...others] = tested.news.map(({ kind }) => kind);
-    assert.equal([started, ...others.sort()].join(), 'started,joined,joined,not-joined,serving,serving');
+    const [started, ...later] = tested.news.map(({ kind }) => kind);
+    assert.equal([started, ...later.sort()].join(), 'started,joined,joined,not-joined,serving,serving');
   });
-  it('is the same worker after a restart: it refuses an old request, and keeps a late agreement, once', async () => {
+  it('is the same worker after a restart: it rejects a repeated request, and stores a late agreement once', async () => {
     await using directory = await temporaryDirectory();
     await using gateway = await startScriptedGateway();
     const request = requestOf(1, { maxTokens: 5 });
@@ -59,10 +59,10 @@ describe('a running worker', () => {
   });
   it('is the only one for its directory', async () => {
     await using first = await startTestWorker();
-    const error = { name: 'WorkerStartError', message: /another worker runs with .+ already/ };
+    const error = { name: 'WorkerStartError', message: /another worker already uses .+/ };
     await assert.rejects(startTestWorker({ directory: first.directory }), error);
   });
-  it('can be ended while it starts, during a download or a load, and while it joins', async () => {
+  it('can be stopped during its start, a download or a load, and while it joins', async () => {
     await using directory = await temporaryDirectory();
     // It never answers.
     await using hub = createServer().listen(0, '127.0.0.1');
@@ -79,7 +79,7 @@ describe('a running worker', () => {
     await assert.rejects(started, /enough/);
     const loading = { ...parts, signal: AbortSignal.timeout(50) };
     await assert.rejects(startWorker({ ...config, model: tinyChatModel }, loading), { name: 'TimeoutError' });
-    // The directory is free again. A worker that leaves while it joins does not report that as a failure.
+    // The directory is unlocked again. A worker that leaves while it joins does not report that as a failure.
     const again = await startTestWorker({ directory: directory.path, join: [offline] });
     await again.worker.leave();
     assert.equal(again.news.map(({ kind }) => kind).join(), 'started');
@@ -95,7 +95,7 @@ describe('a running worker', () => {
     const end = await channel.endOf(1);
     assert.ok(end.kind === 'failed' && end.code === 'engine-failed' && !/simulated/.test(end.message), 'by our text');
   });
-  it('finishes its answers before it leaves, and takes no new ones', async () => {
+  it('finishes its answers before it leaves, and accepts no new ones', async () => {
     await using gateway = await startScriptedGateway();
     await using tested = await startTestWorker({ join: [gateway.address], tokensPerSecond: 100 });
     const channel = await gateway.greeted();

@@ -1,4 +1,4 @@
-// A running worker: an engine of this machine, joined to the network until it leaves.
+// Runs a worker: contributes a local engine to the network until it leaves.
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,15 +9,15 @@ import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@s
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from './config.ts';
-import { EngineSlots } from './engine-slots.ts';
-import { Gateways } from './find-gateways.ts';
-import { Fitness } from './fitness.ts';
-import { Grammars } from './grammars.ts';
-import { joinNetwork } from './join-network.ts';
-import type { LentModel } from './lent-model.ts';
-import { Offers } from './offers.ts';
-import { Receipts } from './receipts.ts';
-import { serveChannel } from './serve-channel.ts';
+import type { LentModel } from './contributed-model.ts';
+import { Gateways } from './network/find-gateways.ts';
+import { joinNetwork } from './network/join-network.ts';
+import { Offers } from './network/offers.ts';
+import { EngineSlots } from './serve/engine-slots.ts';
+import { Fitness } from './serve/fitness.ts';
+import { Grammars } from './serve/grammars.ts';
+import { serveChannel } from './serve/serve-channel.ts';
+import { Receipts } from './store/receipts.ts';
 import type { WorkerEvent } from './worker-event.ts';
 import { addWorkerMetrics, segmentMeter } from './worker-metrics.ts';
 
@@ -25,43 +25,46 @@ export interface RunningWorker extends AsyncDisposable {
   /** Peer id. */
   readonly id: string;
   addresses(): readonly string[];
-  /** Peer ids of the gateways that have a channel to it. */
+  /** Peer ids of the gateways with an open channel. */
   serving(): readonly string[];
   readonly store: Store;
-  /** Undefined: the settings name none. */
+  /** Undefined if the settings have no metrics port. */
   readonly metricsPort: number | undefined;
-  /** Refuses new work, finishes what it has or hands it back after ten seconds, says goodbye, and is gone. Disposing is the same. */
+  /**
+   * Rejects new requests, finishes or hands back those in progress within ten seconds, and withdraws its offer.
+   * Disposing does the same.
+   */
   leave(): Promise<void>;
 }
 
 export interface WorkerDeps {
   readonly logger: Logger;
   readonly onNews?: ((news: WorkerEvent) => void) | undefined;
-  /** Ends the start, with whatever is being downloaded or loaded. */
+  /** Aborts the start, including downloads. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What stands in place of the real things: a model that is open already, which is not disposed. */
+/** Overrides for tests: a model that is already open, and is not disposed. */
 export interface WorkerWorld {
   readonly model?: LentModel;
 }
 
-/** The worker cannot start for a reason that its operator can mend; the message says what to change. */
+/** The worker cannot start for a reason that its operator can fix; the message says what to change. */
 export class WorkerStartError extends Error {
   override readonly name = 'WorkerStartError';
 }
 
-/** Work that is under way when it leaves is given so long. */
+/** How long requests in progress may take when the worker leaves. */
 const FINISH_MS = 10_000;
-/** A LAN is heard within seconds, the first look-ups of the DHT within some more. */
+/** Peers in a LAN are discovered within seconds, the first DHT lookups take somewhat longer. */
 const ALONE_MS = 15_000;
 
-/** Where the receipts of what was served are kept: SQLite. */
+/** The SQLite database of the receipts. */
 export const storeFile = (config: WorkerConfig): string => path.join(config.directory, 'worker.db');
 
 /**
- * Resolves when it can be served from; joining goes on beside. Rejects with EngineError, ModelStoreError, WorkerStartError, or
- * the signal's reason.
+ * Resolves when the worker can serve requests; joining the network continues in the background. Rejects with
+ * EngineError, ModelStoreError, WorkerStartError, or the signal's reason.
  */
 export async function startWorker(
   config: WorkerConfig,
@@ -72,12 +75,12 @@ export async function startWorker(
   const nowMs = () => Date.now();
   const monotonicMs = () => performance.now();
   await using stack = new AsyncDisposableStack();
-  // Whom it served, and when, is its own business.
+  // The records of who was served, and when, are private.
   await mkdir(config.directory, { recursive: true, mode: 0o700 });
   warnOfFileSystem(config.directory, logger);
   stack.use(lockOf(config));
   const [metrics, readiness] = [new Metrics(), new Readiness()];
-  const figures =
+  const metricsServer =
     config.metricsAt === undefined
       ? undefined
       : await serveMetrics(metrics, { ...config.metricsAt, readiness }).catch((cause: Error) => {
@@ -86,11 +89,11 @@ export async function startWorker(
             { cause },
           );
         });
-  stack.use(figures);
-  // Before a model is loaded for nothing: a key or an address that cannot be used.
+  stack.use(metricsServer);
+  // Before a model is loaded in vain: the key or an address may be unusable.
   const node = stack.use(await openNode(config));
   const store = stack.use(await openStore(`sqlite:${storeFile(config)}`));
-  const model = world.model ?? (await lend(config, { logger, stack, signal }));
+  const model = world.model ?? (await contributeModel(config, { logger, stack, signal }));
   signal?.throwIfAborted();
   let offers: Offers | undefined;
   const fitness = new Fitness({
@@ -99,9 +102,16 @@ export async function startWorker(
     onChange: (reason) => onNews({ kind: 'refusing', reason }),
   });
   const { slots } = model.engine.info;
-  const places = new EngineSlots({ places: slots, queue: config.queue }, () => offers?.noteLoad());
+  const engineSlots = new EngineSlots({ slots, queue: config.queue }, () => offers?.noteLoad());
   offers = stack.use(
-    await Offers.start({ node, model, places, logger, nowMs, isFit: () => fitness.trouble() === undefined }),
+    await Offers.start({
+      node,
+      model,
+      slots: engineSlots,
+      logger,
+      nowMs,
+      isFit: () => fitness.failure() === undefined,
+    }),
   );
   const receipts = new Receipts(store.segments, {
     sign: (bytes) => node.sign(bytes),
@@ -112,7 +122,7 @@ export async function startWorker(
   const leaving = new AbortController();
   const closing = new AbortController();
   const serving = (gateway: string) => onNews({ kind: 'serving', gateway });
-  const shared = { worker: node.id, model, places, receipts, logger, nowMs, offers, grammars, fitness };
+  const shared = { worker: node.id, model, slots: engineSlots, receipts, logger, nowMs, offers, grammars, fitness };
   const signals = { leaving: leaving.signal, closing: closing.signal };
   onNews({ kind: 'started', peer: node.id, model, addresses: node.addresses() });
   const gateways = stack.use(
@@ -120,37 +130,43 @@ export async function startWorker(
       ...{ node, logger, random: Math.random, nowMs: monotonicMs },
       serve: async (channel, onWork) => {
         const end = await serveChannel(channel, { ...shared, ...signals, onServing: serving, onWork });
-        // It was served, and is not what this worker itself leaves.
+        // Gateways that were served, unless this worker itself is leaving.
         if (end === 'over' && !leaving.signal.aborted) onNews({ kind: 'left', gateway: channel.peer });
         return end;
       },
     }),
   );
-  const told = (news: WorkerEvent) => {
+  const onJoin = (news: WorkerEvent) => {
     if (news.kind === 'joined') gateways.name(news.peers);
     onNews(news);
   };
   gateways.name(config.peer.join.flatMap(namedPeers));
-  const joining = joinNetwork(node, { targets: config.peer.join, model, logger, onNews: told, signal: leaving.signal });
-  const lonely = setTimeout(() => {
+  const joining = joinNetwork(node, {
+    targets: config.peer.join,
+    model,
+    logger,
+    onNews: onJoin,
+    signal: leaving.signal,
+  });
+  const aloneTimer = setTimeout(() => {
     if (gateways.serving().length === 0) onNews({ kind: 'alone', connected: node.peers.connected().length });
   }, ALONE_MS);
-  const isFit = () => fitness.trouble() === undefined;
+  const isFit = () => fitness.failure() === undefined;
   metrics.disk(config.directory);
-  addWorkerMetrics(metrics, { places, slots, gateways: () => gateways.serving().length, isFit });
+  addWorkerMetrics(metrics, { engineSlots, slots, gateways: () => gateways.serving().length, isFit });
   readiness.watch('engine', async () => {
-    const trouble = fitness.trouble();
-    if (trouble) throw trouble;
+    const failure = fitness.failure();
+    if (failure) throw failure;
   });
   readiness.started();
   const owned = stack.move();
-  const leave = atMostOnce(async () => {
+  const leave = onlyOnce(async () => {
     readiness.stopping();
-    clearTimeout(lonely);
+    clearTimeout(aloneTimer);
     leaving.abort();
     gateways.stop();
-    await offers.withdraw().catch((error: unknown) => logger.warn({ err: error }, 'saying goodbye failed'));
-    await places.empty(AbortSignal.timeout(FINISH_MS));
+    await offers.withdraw().catch((error: unknown) => logger.warn({ err: error }, 'withdrawing the offer failed'));
+    await engineSlots.empty(AbortSignal.timeout(FINISH_MS));
     closing.abort();
     await joining;
     await owned.disposeAsync();
@@ -160,7 +176,7 @@ export async function startWorker(
     addresses: () => node.addresses(),
     serving: () => gateways.serving(),
     store,
-    metricsPort: figures?.port,
+    metricsPort: metricsServer?.port,
     leave,
     [Symbol.asyncDispose]: leave,
   };
@@ -172,11 +188,11 @@ function lockOf(config: WorkerConfig): Disposable {
   const lock = lockFile(file);
   if (lock) return lock;
   throw new WorkerStartError(
-    `another worker runs with ${config.directory} already (${holderOf(file)}); name another data directory with STRATA_DATA to run two`,
+    `another worker already uses ${config.directory} (${holderOf(file)}); to run two, choose another data directory with STRATA_DATA`,
   );
 }
 
-/** The peer that a join token or a multiaddr names; what is neither is told of where it is joined. */
+/** The peer that a join token or a multiaddr names; invalid targets are reported when they are joined. */
 function namedPeers(target: string): readonly string[] {
   try {
     return [readJoinToken(target).peer];
@@ -190,11 +206,11 @@ async function openNode(config: WorkerConfig): Promise<PeerNode> {
     return await startPeerNode(await peerNodeOptions(config.peer));
   } catch (cause) {
     const { message } = cause as Error;
-    throw new WorkerStartError(`the worker cannot open its host of the network: ${message}`, { cause });
+    throw new WorkerStartError(`the worker cannot start its network node: ${message}`, { cause });
   }
 }
 
-async function lend(
+async function contributeModel(
   config: WorkerConfig,
   {
     logger,
@@ -204,7 +220,7 @@ async function lend(
 ): Promise<LentModel> {
   if (config.model === undefined)
     throw new WorkerStartError(
-      'no model to lend: name a GGUF file or hf:owner/repository with --model or STRATA_MODEL',
+      'no model to contribute: specify a GGUF file or hf:owner/repository with --model or STRATA_MODEL',
     );
   const { id, file, engine } = await openModel({ ...config, model: config.model, signal }, logger);
   stack.use(engine);
@@ -218,7 +234,7 @@ async function lend(
   };
 }
 
-/** Serves until SIGINT or SIGTERM, which end a start too. */
+/** Serves until SIGINT or SIGTERM, which also abort the start. */
 export async function serveWorker(config: WorkerConfig, deps: Omit<WorkerDeps, 'signal'>): Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -235,8 +251,8 @@ export async function serveWorker(config: WorkerConfig, deps: Omit<WorkerDeps, '
   deps.logger.info('leaving');
 }
 
-/** All calls have the outcome of the first. */
-function atMostOnce(run: () => Promise<void>): () => Promise<void> {
+/** Runs once; later calls return the result of the first. */
+function onlyOnce(run: () => Promise<void>): () => Promise<void> {
   let outcome: Promise<void> | undefined;
   return () => {
     outcome ??= run();

@@ -1,5 +1,5 @@
-// What whoever runs the worker hears of it.
-import type { LentModel } from './lent-model.ts';
+// Events for the operator of the worker.
+import type { LentModel } from './contributed-model.ts';
 
 export type WorkerEvent =
   | {
@@ -12,7 +12,7 @@ export type WorkerEvent =
   | { readonly kind: 'not-joined'; readonly target: string; readonly reason: string }
   | { readonly kind: 'serving'; readonly gateway: string }
   | { readonly kind: 'left'; readonly gateway: string }
-  /** It refuses what it is asked, and offers nothing; undefined: it serves again. */
+  /** It rejects requests and offers nothing, for this reason; undefined: it serves again. */
   | { readonly kind: 'refusing'; readonly reason: string | undefined }
-  /** No gateway takes it, though it has been looking for a while. */
+  /** No gateway has connected to it for a while. */
   | { readonly kind: 'alone'; readonly connected: number };

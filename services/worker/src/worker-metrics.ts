@@ -1,13 +1,13 @@
-// Figures of the worker for Prometheus; docs/monitoring.md says what each means. Who asked is not among them.
+// Prometheus metrics of the worker, documented in docs/monitoring.md. They do not identify who sent requests.
 import type { Metrics } from '@strata/http';
 import type { SegmentReceipt } from '@strata/inference';
-import type { EngineSlots } from './engine-slots.ts';
+import type { EngineSlots } from './serve/engine-slots.ts';
 
-/** Hears of receipts: what was made. */
+/** Records receipts: segments and tokens. */
 export function segmentMeter(metrics: Metrics): (receipt: SegmentReceipt) => void {
   let segments = 0;
-  metrics.total('strata_worker_segments_total', 'Parts of answers made, each with its receipt', () => segments);
-  const tokens = metrics.counter('strata_worker_tokens_total', 'Tokens of these parts', 'kind');
+  metrics.total('strata_worker_segments_total', 'Answer segments generated, each with a receipt', () => segments);
+  const tokens = metrics.counter('strata_worker_tokens_total', 'Tokens of these segments', 'kind');
   return ({ promptTokens, cachedTokens, from, to }) => {
     segments += 1;
     tokens('prompt', promptTokens);
@@ -16,27 +16,27 @@ export function segmentMeter(metrics: Metrics): (receipt: SegmentReceipt) => voi
   };
 }
 
-/** What the parts of the worker say of themselves. */
+/** Gauges of the worker's components. */
 export function addWorkerMetrics(
   metrics: Metrics,
   {
-    places,
+    engineSlots,
     slots,
     gateways,
     isFit,
   }: {
-    readonly places: EngineSlots;
+    readonly engineSlots: EngineSlots;
     readonly slots: number;
-    /** Gateways that have a channel to it. */
+    /** The number of gateways with an open channel. */
     readonly gateways: () => number;
     readonly isFit: () => boolean;
   },
 ): void {
-  metrics.gauges('strata_worker_requests', 'Requests being served, and waiting for a place', 'state', () => [
-    ['running', places.running],
-    ['waiting', places.waiting],
+  metrics.gauges('strata_worker_requests', 'Requests being served, and waiting for a slot', 'state', () => [
+    ['running', engineSlots.running],
+    ['waiting', engineSlots.waiting],
   ]);
-  metrics.gauge('strata_worker_places', 'Requests that can be served at once', () => slots);
-  metrics.gauge('strata_worker_gateways', 'Gateways that are served', gateways);
-  metrics.gauge('strata_worker_fit', '1 while its engine answers as it should, else 0', () => (isFit() ? 1 : 0));
+  metrics.gauge('strata_worker_places', 'Maximum number of concurrent requests', () => slots);
+  metrics.gauge('strata_worker_gateways', 'Connected gateways', gateways);
+  metrics.gauge('strata_worker_fit', '1 if the worker can serve requests, otherwise 0', () => (isFit() ? 1 : 0));
 }

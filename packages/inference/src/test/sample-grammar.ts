@@ -1,16 +1,16 @@
-// Random texts of a GBNF grammar, the same each time: what an engine that holds to it could write.
+// Seeded random texts of a GBNF grammar: what an engine with this grammar could generate.
 import assert from 'node:assert/strict';
 import { randomFrom } from '../../../../tests/support/random.ts';
 
 type Write = (depth: number) => string;
 
-/** A text, a class, the name of a rule, a range, or a sign. */
+/** A literal, a class, the name of a rule, a repetition range, or an operator. */
 const TOKEN =
   /"(?<text>(?:\\.|[^"\\])*)"|(?<set>\[(?:\\.|[^\]\\])*\])|(?<rule>[a-z][a-z0-9-]*)|\{(?<min>\d+)(?<open>,)?(?<max>\d*)\}|[()|?*+]/g;
-/** Of which a class takes its characters. */
+/** The characters that a class is sampled from. */
 const CHARACTERS = [...String.fromCharCode(...Array(128).keys()), 'é', '\u2028'];
 const SIGNS = { '?': [0, 1], '*': [0, Number.POSITIVE_INFINITY], '+': [1, Number.POSITIVE_INFINITY] } as const;
-/** So deep a text becomes as short as it can. */
+/** At this depth texts become as short as possible. */
 const DEEP = 24;
 
 export function sampleGrammar(grammar: string, count: number): string[] {
@@ -25,7 +25,7 @@ export function sampleGrammar(grammar: string, count: number): string[] {
       if (next[0] === '|') options.push([]);
       else options.at(-1)?.push(repeated(item(next, tokens), tokens));
     }
-    // Deep down, the last: primitives and ends stand there.
+    // At the maximum depth, the last alternative: it contains primitives and ends.
     return (depth) =>
       (options[depth > DEEP ? options.length - 1 : below(options.length)] ?? []).map((each) => each(depth)).join('');
   };

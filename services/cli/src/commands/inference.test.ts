@@ -121,7 +121,7 @@ describe('strata inference', () => {
       ['chat --repeat 2', env, 2, /--repeat needs a question/],
       ['chat --repeat 0 hi', env, 2, /a whole number from 1/],
       ['chat hi --key sk-wrong', without, 1, /unknown or was revoked/],
-      ['chat hi --model none', env, 1, /The model 'none' does not exist here/],
+      ['chat hi --model none', env, 1, /The model 'none' does not exist/],
       ['chat hi --base http://127.0.0.1:1', env, 1, /nothing answers/],
     ] as const)
       assert.equal((await ends(args, code, words, { env: more })).stdout, '');

@@ -162,10 +162,10 @@ describe('strata inference worker', () => {
     assert.equal(refused.stdout, summary, refused.stderr);
     for (const words of [
       'line 1: the signature is not that of the worker',
-      'line 2: output_tokens is not what was signed',
-      'line 3: worker is not what was signed',
+      'line 2: output_tokens differs from the signed receipt',
+      'line 3: worker differs from the signed receipt',
       'line 5: its receipt stands at line 4 already',
-      'line 6: it is no line of an export',
+      'line 6: it is not a line of an export',
     ])
       assert.ok(refused.stderr.includes(words), refused.stderr);
   });

@@ -1,4 +1,5 @@
-// The gateway on the network: one host, the workers that come to it, what they offer, and the models that follow from that.
+// The gateway's part in the network: one node, the workers that connect to it, their offers, and the models that they
+// serve.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { type Engine, openVocabulary, VocabularySpare } from '@strata/engine';
@@ -6,60 +7,63 @@ import { Directory, modelGroups, OFFERS_TOPIC, PROTOCOL, PrefixMap } from '@stra
 import { type PeerNode, type PeerNodeOptions, startPeerNode } from '@strata/p2p';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
-import type { Models } from '../models.ts';
+import type { Models } from '../answers/models.ts';
 import { VERSION } from '../version.ts';
 import { advertise } from './advertise.ts';
-import { openAuditor } from './auditor.ts';
-import { fetchVocabulary, mostTrustedFirst } from './fetch-vocabulary.ts';
+import { openAuditor } from './audit/auditor.ts';
+import { LiveFleet } from './fleet/live-fleet.ts';
 import { knownPeers } from './known-peers.ts';
-import { LiveFleet } from './live-fleet.ts';
 import type { NetworkConfig } from './network-config.ts';
-import { createNetworkEngine } from './network-engine.ts';
-import { networkModelInfo } from './network-model-info.ts';
-import { NetworkModels } from './network-models.ts';
+
+import { NetworkModels, networkModelInfo } from './network-models.ts';
 import { type NetworkReport, networkReport } from './network-report.ts';
 import { Offers } from './offers.ts';
-import { openSegmentAccounts } from './open-segment-accounts.ts';
-import { pacedBy } from './paced.ts';
+import { createNetworkEngine } from './relay/network-engine.ts';
 import { reportJoined } from './report-joined.ts';
-import { Sessions } from './sessions.ts';
-import { type OpenVocabulary, Vocabularies } from './vocabularies.ts';
-import { VocabularyCache } from './vocabulary-cache.ts';
+import { Sessions } from './session/sessions.ts';
+import { openSegmentAccounts } from './settlement/open-segment-accounts.ts';
+import { throttled } from './throttled.ts';
+import { byTrust, fetchVocabulary } from './vocabulary/fetch-vocabulary.ts';
+import { type OpenVocabulary, Vocabularies } from './vocabulary/vocabularies.ts';
+import { VocabularyCache } from './vocabulary/vocabulary-cache.ts';
 
 export interface GatewayNetwork extends AsyncDisposable {
   readonly node: PeerNode;
-  /** What a worker needs to join; a secret where the network is private. */
+  /** What a worker needs to join; a secret if the network is private. */
   joinToken(): string;
   report(): NetworkReport;
 }
 
 export interface GatewayNetworkOptions extends Omit<NetworkConfig, 'peer'> {
   readonly peer: PeerNodeOptions;
-  /** Where vocabularies are kept. */
+  /** The directory of the vocabularies. */
   readonly directory: string;
-  /** Answers of each model that may wait. */
+  /** Maximum number of waiting answers per model. */
   readonly queue: number;
 }
 
 export interface GatewayNetworkDeps {
-  /** Models of the network are added to them. */
+  /** The models of the network are added to these. */
   readonly models: Models;
-  /** Engines of this machine: they check what workers say of the same file. */
+  /** Local engines: they verify answers of workers that have the same model file. */
   readonly engines: readonly Engine[];
   readonly store: Pick<Store, 'segments' | 'reputations'>;
   readonly logger: Logger;
   readonly now: () => Date;
-  /** For tests and benches, whose engines have no files. */
+  /** For tests and benchmarks, whose engines have no files. */
   readonly openVocabulary?: OpenVocabulary;
 }
 
 const SOFTWARE = `strata-gateway/${VERSION}`;
-/** Offers expire, and models without workers go. */
+/** Interval at which expired offers and models without workers are removed. */
 const TICK_MS = 1_000;
-/** What is offered is looked at no more often: with thousands of models it takes some milliseconds, and anybody can send an offer. */
+/**
+ * Minimum interval between evaluations of the offers: with thousands of models one takes milliseconds, and any peer can
+ * send an offer.
+ */
 const REFRESH_MS = 150;
 
-/** Resolves when workers can come; what they have is served as they come. Rejects when the host cannot listen. */
+/** Resolves when workers can connect; their models are served as they arrive. Rejects if the node cannot listen. */
 export async function openGatewayNetwork(
   options: GatewayNetworkOptions,
   deps: GatewayNetworkDeps,
@@ -72,11 +76,11 @@ export async function openGatewayNetwork(
   const prefixes = new PrefixMap();
   const closing = new AbortController();
   let models: NetworkModels | undefined;
-  const stirred = pacedBy(REFRESH_MS, () => {
+  const scheduleRefresh = throttled(REFRESH_MS, () => {
     try {
       models?.refresh();
     } catch (error) {
-      logger.error({ err: error }, 'looking at what the network offers failed');
+      logger.error({ err: error }, 'updating the models of the network failed');
     }
   });
   const sessions: Sessions = stack.use(
@@ -84,12 +88,12 @@ export async function openGatewayNetwork(
       software: SOFTWARE,
       max: options.maxWorkers,
       trustOf: (peer) => trust.of(peer),
-      offersAnything: (peer) => (directory.worker(peer)?.offer.models.length ?? 0) > 0,
+      hasModels: (peer) => (directory.worker(peer)?.offer.models.length ?? 0) > 0,
       roundTripMs: (peer) => node.peers.roundTripMs(peer),
       onOffer: (offer) => offers.take(offer, { isConnected: true }),
       onChange: (peer) => {
         if (!sessions.all.has(peer)) directory.drop(peer);
-        stirred();
+        scheduleRefresh();
       },
       onBreach: (peer, breach) => trust.breach(peer, breach),
       logger,
@@ -99,14 +103,14 @@ export async function openGatewayNetwork(
   const offers = new Offers({
     ...{ directory, isConnected, nowMs: () => now().getTime() },
     onTaken: ({ peer }) => {
-      if (isConnected(peer)) stirred();
+      if (isConnected(peer)) scheduleRefresh();
     },
   });
   const servedOf = (sha256: string) => models?.list().find(({ group }) => group.sha256 === sha256);
   const offered = (peer: string, sha256: string) =>
     directory.worker(peer)?.offer.models.find((model) => model.sha256 === sha256);
   const cache = new VocabularyCache({ directory: path.join(options.directory, 'vocabularies') });
-  // Before trust, whose last audits read by them.
+  // Disposed after trust, whose last audits need them.
   const vocabularies = stack.use(new Vocabularies(deps.openVocabulary ?? openerWithSpare(stack)));
   const trust = stack.use(
     await openAuditor(
@@ -124,7 +128,7 @@ export async function openGatewayNetwork(
   const accounts = openSegmentAccounts({ segments: deps.store.segments, sign: (bytes) => node.sign(bytes), now });
   const weigh = (peer: string) => (isConnected(peer) ? trust.of(peer) : 0);
   const sessionsOf = (peers: readonly string[]) =>
-    mostTrustedFirst(
+    byTrust(
       peers.flatMap((peer) => sessions.all.get(peer) ?? []),
       { of: weigh, random: Math.random },
     );
@@ -133,7 +137,7 @@ export async function openGatewayNetwork(
       { max: options.maxModels, pins: options.pins, queue: options.queue },
       {
         models: deps.models,
-        onOpened: stirred,
+        onOpened: scheduleRefresh,
         groups: (nameOf) => modelGroups(directory.connected(), { weigh, ...(nameOf ? { nameOf } : {}) }),
         vocabularyOf: (sha256, peers) =>
           vocabularies.of(sha256, () =>
@@ -165,20 +169,20 @@ export async function openGatewayNetwork(
       },
     ),
   );
-  await node.gossip.subscribe(OFFERS_TOPIC, (message, from) => offers.hear(message, from));
+  await node.gossip.subscribe(OFFERS_TOPIC, (message, from) => offers.receive(message, from));
   await node.channels.handle(PROTOCOL, (channel) => void sessions.take(channel));
   const tick = setInterval(() => {
     directory.expire(now().getTime());
-    stirred();
+    scheduleRefresh();
   }, TICK_MS);
-  const found = Promise.all([
+  const discovery = Promise.all([
     advertise(node, { pins: options.pins, logger, signal: closing.signal }),
     reportJoined(node, { join: options.peer.join ?? [], logger, signal: closing.signal }),
   ]);
   stack.defer(async () => {
     clearInterval(tick);
     closing.abort();
-    await found;
+    await discovery;
   });
   const served = models;
   const owned = stack.move();
@@ -191,7 +195,7 @@ export async function openGatewayNetwork(
         peers: knownPeers({ node, directory, sessions, trust }),
         audits: trust.audits(),
         models: served.list().map(({ id, group, admission, fleet }) => {
-          const running = Math.min(admission.size, admission.places);
+          const running = Math.min(admission.size, admission.slots);
           return {
             ...{ id, name: group.name, sha256: group.sha256, slots: fleet.slots },
             workers: group.peers.filter(isConnected).length,
@@ -204,7 +208,7 @@ export async function openGatewayNetwork(
   };
 }
 
-/** A new vocabulary finds its process waiting. */
+/** Keeps a spare process ready for the next vocabulary. */
 function openerWithSpare(stack: AsyncDisposableStack): OpenVocabulary {
   const spare = stack.use(new VocabularySpare());
   return (file) => openVocabulary(file, { spare });

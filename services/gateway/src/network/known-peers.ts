@@ -1,9 +1,9 @@
-// Everybody that the gateway knows of, for the report: connected peers, and workers heard of by gossip.
+// All known peers for the report: connected peers, and workers known by gossip.
 import type { Directory, Reputation } from '@strata/inference';
 import type { PeerNode } from '@strata/p2p';
+import type { Trust } from './audit/trust.ts';
 import type { KnownPeer } from './network-report.ts';
-import type { Sessions } from './sessions.ts';
-import type { Trust } from './trust.ts';
+import type { Sessions } from './session/sessions.ts';
 
 export interface KnownPeersDeps {
   readonly node: PeerNode;
@@ -20,7 +20,7 @@ export function knownPeers({ node, directory, sessions, trust }: KnownPeersDeps)
     const offer = directory.worker(peer)?.offer;
     const reputation: Reputation | undefined = offer ? trust.reputation(peer) : undefined;
     return {
-      ...{ peer, offer, standing: reputation, load: session?.load },
+      ...{ peer, offer, reputation, load: session?.load },
       connectedSince: since.get(peer),
       roundTripMs: session?.rttMs ?? node.peers.roundTripMs(peer),
       trust: trust.of(peer),

@@ -1,14 +1,14 @@
-// The settings of a gateway on the network: its host's, which workers share, and its own.
+// The network settings of a gateway: those of its node, which workers share, and its own.
 import { PeerEnvironment, type PeerSettings, readPeerSettings } from '@strata/p2p';
 import { z } from 'zod';
 
-/** Names as callers use them, each with the one model file that may have it: `name=sha256`, apart by spaces or commas. */
+/** Model names with the only file that may have each name: `name=sha256`, separated by spaces or commas. */
 const Pins = z.string().transform((text, context): ReadonlyMap<string, string> => {
   const pins = new Map<string, string>();
   for (const pin of text.split(/[\s,]+/).filter((each) => each !== '')) {
     const [, name, sha256] = /^(.{1,200})=([0-9a-f]{64})$/i.exec(pin) ?? [];
     if (name === undefined || sha256 === undefined)
-      context.addIssue({ code: 'custom', message: `'${pin.slice(0, 100)}' is no name=sha256` });
+      context.addIssue({ code: 'custom', message: `'${pin.slice(0, 100)}' is not of the form name=sha256` });
     else if (pins.has(name)) context.addIssue({ code: 'custom', message: `'${name}' is pinned twice` });
     else pins.set(name, sha256.toLowerCase());
   }
@@ -22,30 +22,39 @@ export const NetworkEnvironment = z.object({
   STRATA_AUDIT_SHARE: z.coerce.number().min(0).max(1).default(0.02),
   STRATA_REPLAY_BUDGET_MS: z.coerce.number().int().min(0).max(600_000).default(1_000),
   STRATA_HEDGE_AFTER: z.coerce.number().min(1).max(1_000).optional(),
-  // Its host holds 1,024 connections; some are other gateways'.
+  // The node allows 1,024 connections; some are for other gateways.
   STRATA_NETWORK_WORKERS: z.coerce.number().int().min(1).max(1_000).default(1_000),
   STRATA_NETWORK_MODELS: z.coerce.number().int().min(1).max(1_000).default(64),
 });
 
 export interface NetworkConfig {
   readonly peer: PeerSettings;
-  /** SHA-256 by name: no other file is served under that name, and who has it is looked for. */
+  /**
+   * SHA-256 by name: no other file is served under that name, and the gateway searches the network for workers with the
+   * file.
+   */
   readonly pins: ReadonlyMap<string, string>;
-  /** Share of the answers of workers with a good reputation, 0 to 1. */
+  /** The share of answers to audit for workers with a good reputation, 0 to 1. */
   readonly auditShare: number;
-  /** What a lost worker may cost an answer: it goes on exactly, read again token by token, as long as that fits. */
+  /**
+   * Maximum interruption when a worker is lost: within it, the answer is continued exactly, by replaying it token by
+   * token.
+   */
   readonly replayBudgetMs: number;
-  /** A second worker is asked after so many times the expected time to a first token. */
+  /** A second worker is asked after this multiple of the expected time to first token. */
   readonly hedgeAfter: number | undefined;
-  /** Workers connected, and models served, at most. */
+  /** Maximum number of connected workers, and of served models. */
   readonly maxWorkers: number;
   readonly maxModels: number;
 }
 
-/** Workers dial gateways: a gateway listens where a firewall is easily opened, beside its API. WebSockets are for hosts whose way out is a web proxy. */
+/**
+ * Workers connect to gateways: a gateway listens on a port that is easily opened in a firewall, next to its API.
+ * WebSockets are for workers behind a web proxy.
+ */
 const LISTEN = ['/ip4/0.0.0.0/tcp/9788', '/ip4/0.0.0.0/tcp/9789/ws'];
 
-/** Undefined: the gateway stays out of the network. Naming somebody to join turns it on. */
+/** Undefined: the gateway does not join the network. Naming a peer to join enables the network. */
 export function networkConfigOf(
   settings: z.output<typeof NetworkEnvironment>,
   directory: string,

@@ -1,20 +1,19 @@
-// Models of the network come, go and come back; a lying vocabulary is found out; strangers cannot fill the list or take names.
+// Models of the network are added, removed and restored; invalid vocabularies are rejected; untrusted workers cannot fill the list or take over names.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Engine, EngineError } from '@strata/engine';
 import type { ModelGroup } from '@strata/inference';
 import { pino } from 'pino';
-import { Admission } from '../admission.ts';
-import type { Backend } from '../backend.ts';
-import { Models } from '../models.ts';
+import type { Backend } from '../answers/backend.ts';
+import { Models } from '../answers/models.ts';
+import { Admission } from '../limits/admission.ts';
 import { offeredModel } from '../test/network/answers.ts';
-import { networkModelInfo } from './network-model-info.ts';
-import { NetworkModels, type NetworkModelsOptions } from './network-models.ts';
-import type { LazyVocabulary } from './vocabularies.ts';
+import { NetworkModels, type NetworkModelsOptions, networkModelInfo } from './network-models.ts';
+import type { LazyVocabulary } from './vocabulary/vocabularies.ts';
 
 const digest = (n: number) => n.toString(16).padStart(64, '0');
 
-/** The model of this number, by this name, of these peers. */
+/** The model with this number and name, offered by these peers. */
 function groupOf(n: number, name = 'm', peers: readonly string[] = ['a']): ModelGroup {
   const ids = { sha256: digest(n), vocabularySha256: digest(1_000 + n), name };
   return { ...ids, model: offeredModel(ids), peers, weight: peers.length };
@@ -28,7 +27,7 @@ const bytewise: LazyVocabulary = {
 };
 
 function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string[] = []) {
-  const admission = new Admission({ places: 1, queue: 0 });
+  const admission = new Admission({ slots: 1, queue: 0 });
   const models = new Models(own.map((id) => ({ id, backend: {} as Backend, created: 0, admission })));
   let groups: readonly ModelGroup[] = [];
   const given = { vocabulary: bytewise };
@@ -56,7 +55,7 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
     offer: async (...offered: readonly ModelGroup[]) => {
       groups = offered;
       network.refresh();
-      // Trying a vocabulary takes a few turns here, and no time.
+      // Checking a vocabulary takes a few iterations of the event loop here.
       for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     },
   };
@@ -65,21 +64,21 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
 const never = new AbortController().signal;
 
 describe('models of the network', () => {
-  it('come when a connected worker has them, have its slots, and go with it', async () => {
+  it('are added with a connected worker, have its slots, and are removed with it', async () => {
     await using world = scene();
     const { offer, ids, models, slots, opened, ended } = world;
     await offer(groupOf(1, 'm', ['a', 'b']));
     assert.deepEqual([ids(), opened], [['m'], ['m 256']], 'as their vocabulary says');
     const { admission } = models.get('m');
-    assert.equal(admission.places, 2);
+    assert.equal(admission.slots, 2);
     slots.slots = 6;
     await offer(groupOf(1));
-    assert.equal(admission.places, 6);
+    assert.equal(admission.slots, 6);
     using slot = await admission.enter('key', never);
     await new Promise((resolve) => setTimeout(resolve, 5));
     await offer();
     assert.throws(() => models.get('m'), { kind: 'overloaded' });
-    // The answer under way is not cut off: its engine lives as long as it.
+    // The answer in progress continues: its engine stays until it ends.
     assert.deepEqual([ids(), admission.size, ended], [[], 1, []]);
     slot[Symbol.dispose]();
     await offer();
@@ -97,7 +96,7 @@ describe('models of the network', () => {
     'cannot be opened': { facts: () => Promise.reject(new EngineError('model-unusable', 'no vocabulary')) },
   };
   for (const [why, vocabulary] of Object.entries(broken))
-    it(`are refused, and not tried again at once, where the vocabulary ${why}`, async () => {
+    it(`are rejected, and not retried immediately, if the vocabulary ${why}`, async () => {
       await using world = scene();
       for (const each of [{ ...bytewise, ...vocabulary }, bytewise]) {
         world.given.vocabulary = each;
@@ -106,7 +105,7 @@ describe('models of the network', () => {
       assert.deepEqual(world.ids(), []);
     });
 
-  it('that get another name keep their queue and their answers', async () => {
+  it('keep their queue and their answers when they are renamed', async () => {
     await using world = scene();
     const { offer, ids, models, opened, ended } = world;
     await offer(groupOf(1, 'old'));
@@ -115,8 +114,7 @@ describe('models of the network', () => {
     assert.deepEqual([ids(), opened.length, ended], [['new'], 1, []]);
     assert.equal(models.get('new').admission, admission);
   });
-
-  it('stay for a while without workers, and lose their name only to one with more workers', async () => {
+  it('are kept for a while without workers, and lose their name only to a model with more workers', async () => {
     await using world = scene({ graceMs: 60_000 });
     const digestOf = (n: number) => ['m', `m@${digest(n).slice(0, 12)}`];
     const strange = groupOf(2, 'm', ['b']);
@@ -132,8 +130,7 @@ describe('models of the network', () => {
     }
     assert.equal(world.opened.length, 2);
   });
-
-  it('that come back while their last answers are under way are the same as before', async () => {
+  it('that return during their last answers are the same as before', async () => {
     await using world = scene();
     const { offer, ids, models, opened, ended, slots } = world;
     await offer(groupOf(1));
@@ -148,7 +145,7 @@ describe('models of the network', () => {
     assert.equal(models.get('m').admission, admission);
   });
 
-  it('that go refuse the requests that wait', async () => {
+  it('that are removed reject waiting requests', async () => {
     await using world = scene();
     world.slots.slots = 1;
     await world.offer(groupOf(1));
@@ -161,25 +158,25 @@ describe('models of the network', () => {
     assert.equal(admission.size, 1);
   });
 
-  it('are limited in number, except those that the operator pinned', async () => {
+  it('are limited in number, except pinned ones', async () => {
     const pinned = groupOf(99, 'wanted');
     await using world = scene({ pins: new Map([['mine', pinned.sha256]]) });
     const { offer, ids, models, network } = world;
     const many = Array.from({ length: 20 }, (_, i) => groupOf(i + 1, `m${i}`));
     for (let round = 0; round < 4; round += 1) await offer(...many, pinned);
     assert.equal(ids().filter((id) => /^m\d/.test(id)).length, 3);
-    // One file, by both of its names.
+    // One file, under both of its names.
     assert.equal(models.get('mine').admission, models.get('wanted').admission);
     assert.equal(network.list().length, 4);
   });
 
-  it("do not take names of the gateway's own models", async () => {
+  it('do not take the names of the gateway’s own models', async () => {
     await using world = scene({}, ['m']);
     await world.offer(groupOf(1));
     assert.deepEqual(world.ids(), ['m', `m@${digest(1).slice(0, 12)}`]);
   });
 
-  it('have the facts of their vocabulary, and no larger a context than can be asked for', () => {
+  it('have the facts of their vocabulary, and a context within the limits of requests', () => {
     const facts = { vocabularySize: 256, longestToken: 8, hasChatTemplate: true };
     const group = groupOf(1);
     const info = { ...group.model, ...facts, slots: 4, contextLength: 4_096 };

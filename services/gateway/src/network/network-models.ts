@@ -1,35 +1,36 @@
-// The models of the network among those that are served: each comes when a worker has it, and goes when none has had it for a while.
-import { type Engine, EngineError, type VocabularyFacts } from '@strata/engine';
-import { type Binding, bindNames, type ModelGroup, type ModelGroupsOptions } from '@strata/inference';
+// The served models of the network: a model is added when a worker offers it, and removed when no worker has offered it
+// for a while.
+import { type Engine, EngineError, type ModelInfo, type VocabularyFacts } from '@strata/engine';
+import { type Binding, bindNames, MAX_TOKENS, type ModelGroup, type ModelGroupsOptions } from '@strata/inference';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { Admission } from '../admission.ts';
-import { EngineBackend } from '../engine-backend.ts';
-import { type Models, notHereNow, type ServedModel } from '../models.ts';
-import { checkVocabulary } from './check-vocabulary.ts';
-import type { Fleet } from './fleet.ts';
-import type { LazyVocabulary } from './vocabularies.ts';
+import { EngineBackend } from '../answers/engine-backend.ts';
+import { type Models, type ServedModel, unavailable } from '../answers/models.ts';
+import { Admission } from '../limits/admission.ts';
+import type { Fleet } from './fleet/fleet.ts';
+import { checkVocabulary } from './vocabulary/check-vocabulary.ts';
+import type { LazyVocabulary } from './vocabulary/vocabularies.ts';
 
 export interface NetworkModelsOptions {
-  /** Models served at most; pinned ones besides. */
+  /** Maximum number of served models, not counting pinned ones. */
   readonly max: number;
   /** SHA-256 by name. */
   readonly pins: ReadonlyMap<string, string>;
-  /** Answers of each model that may wait. */
+  /** Maximum number of waiting answers per model. */
   readonly queue: number;
-  /** A model without workers stays for so long. 30,000 by default: a worker that restarts is back by then. */
+  /** How long a model without workers is kept. 30,000 by default, so that a worker can restart. */
   readonly graceMs?: number;
 }
 
 export interface NetworkModelsDeps {
   readonly models: Models;
-  /** Of the workers that are connected and trusted. */
+  /** Groups of the workers that are connected and trusted. */
   readonly groups: (nameOf: ModelGroupsOptions['nameOf']) => readonly ModelGroup[];
-  /** The vocabulary is that of the group, fetched from whichever of its workers are there when it is needed. */
+  /** The vocabulary of the group, fetched from any of its current workers when it is needed. */
   readonly vocabularyOf: (sha256: string, peers: () => readonly string[]) => LazyVocabulary;
-  /** `group` gives the newest. */
+  /** `group` returns the current state of the group. */
   readonly openModel: (group: () => ModelGroup, vocabulary: LazyVocabulary, facts: VocabularyFacts) => NetworkModelDeps;
-  /** Hears that one more can be served, or cannot: it is time for a refresh. */
+  /** Called when a model was opened or could not be opened: a refresh is due. */
   readonly onOpened: () => void;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -40,37 +41,37 @@ export interface NetworkModelDeps {
   readonly fleet: Pick<Fleet, 'slots'> & { refresh(): void };
 }
 
-/** One file with one vocabulary, whatever it is called just now. */
+/** One file with one vocabulary, under any number of names. */
 interface Served extends NetworkModelDeps {
   readonly model: Omit<ServedModel, 'id'>;
   readonly vocabulary: LazyVocabulary;
   readonly admission: Admission;
-  /** Without any it is not served any more, and ends with the last answer under way, unless a worker comes before. */
+  /** Without ids the model gets no new requests, and ends with its last answer, unless a worker returns first. */
   readonly ids: Set<string>;
   group: ModelGroup;
-  /** When a worker was there last. */
-  seenAtMs: number;
+  /** When a worker last offered it. */
+  offeredAtMs: number;
 }
 
 const GRACE_MS = 30_000;
-/** A model whose vocabulary no worker gave is tried again soon; one that could not be opened, later. */
+/** Retry delay if no worker delivered the vocabulary; longer if the vocabulary could not be opened. */
 const RETRY_MS = 5_000;
 const UNUSABLE_MS = 60_000;
-/** Vocabularies fetched and tried at the same time. */
+/** Maximum number of vocabularies that are fetched and opened concurrently. */
 const MAX_OPENING = 8;
 
-/** A file with another vocabulary is another model. */
+/** The same file with another vocabulary is a different model. */
 const keyOf = ({ sha256, vocabularySha256 }: Pick<ModelGroup, 'sha256' | 'vocabularySha256'>) =>
   `${sha256}/${vocabularySha256}`;
 
 export class NetworkModels implements AsyncDisposable {
   readonly #options: NetworkModelsOptions;
   readonly #deps: NetworkModelsDeps;
-  /** Ids of the gateway's own settings, which keep their names. */
+  /** Ids of the models in the settings, which keep their names. */
   readonly #own: ReadonlySet<string>;
   readonly #served = new Map<string, Served>();
   readonly #opening = new Map<string, Promise<void>>();
-  readonly #refused = new LRUCache<string, true>({ max: 2_000 });
+  readonly #unusable = new LRUCache<string, true>({ max: 2_000 });
   readonly #ending = new Set<Promise<void>>();
   #offered: ReadonlyMap<string, ModelGroup> = new Map();
   #bound: ReadonlyMap<string, Binding> = new Map();
@@ -86,7 +87,7 @@ export class NetworkModels implements AsyncDisposable {
     return [...this.#served.values()].flatMap((served) => [...served.ids].slice(0, 1).map((id) => ({ ...served, id })));
   }
 
-  /** Brings what is served in line with what is offered. To be called when that changed, and now and then. */
+  /** Updates the served models to match the offers. Must be called after changes, and periodically. */
   refresh(): void {
     if (this.#isClosed) return;
     const nowMs = performance.now();
@@ -99,13 +100,13 @@ export class NetworkModels implements AsyncDisposable {
       served.fleet.refresh();
       if (!group) continue;
       served.group = group;
-      served.seenAtMs = nowMs;
+      served.offeredAtMs = nowMs;
       served.admission.resize(Math.max(1, served.fleet.slots));
     }
     this.#name(models, nowMs);
     for (const [key, served] of this.#served) {
       if (served.ids.size > 0) continue;
-      served.admission.sendAway(notHereNow(served.group.name));
+      served.admission.rejectWaiting(unavailable(served.group.name));
       if (served.admission.size === 0) this.#end(key, served);
     }
     for (const [name, group] of models) if (this.#isWanted(name, group)) this.#open(name, group);
@@ -118,7 +119,7 @@ export class NetworkModels implements AsyncDisposable {
     await Promise.allSettled(this.#ending);
   }
 
-  /** Gives each what it is called by now, and takes what another one is called by. */
+  /** Assigns the current names, and withdraws names that now belong to another model. */
   #name(models: ReadonlyMap<string, ModelGroup>, nowMs: number): void {
     const { graceMs = GRACE_MS } = this.#options;
     const wanted = new Map<string, Served>();
@@ -126,9 +127,9 @@ export class NetworkModels implements AsyncDisposable {
       const served = this.#served.get(keyOf(group));
       if (served) wanted.set(this.#own.has(name) ? `${name}@${group.sha256.slice(0, 12)}` : name, served);
     }
-    // Who is away is still called so for a while, unless another one is.
+    // A model without workers keeps its names for a while, unless another model claims them.
     for (const [key, served] of this.#served)
-      if (!this.#offered.has(key) && nowMs - served.seenAtMs <= graceMs)
+      if (!this.#offered.has(key) && nowMs - served.offeredAtMs <= graceMs)
         for (const id of served.ids) if (!wanted.has(id)) wanted.set(id, served);
     for (const served of this.#served.values())
       for (const id of served.ids) if (wanted.get(id) !== served) this.#unname(id, served);
@@ -137,35 +138,35 @@ export class NetworkModels implements AsyncDisposable {
       const { sha256, peers } = served.group;
       served.ids.add(id);
       this.#deps.models.add({ id, ...served.model });
-      this.#deps.logger.info({ model: id, sha256, workers: peers.length }, 'the network serves a model');
+      this.#deps.logger.info({ model: id, sha256, workers: peers.length }, 'a model of the network is served');
     }
   }
 
   #unname(id: string, served: Served): void {
     served.ids.delete(id);
     this.#deps.models.remove(id);
-    this.#deps.logger.info({ model: id, sha256: served.group.sha256 }, 'the network has a model no longer');
+    this.#deps.logger.info({ model: id, sha256: served.group.sha256 }, 'a model of the network is no longer served');
   }
 
   #isWanted(name: string, group: ModelGroup): boolean {
     const key = keyOf(group);
-    if (this.#served.has(key) || this.#opening.has(key) || this.#refused.has(key)) return false;
+    if (this.#served.has(key) || this.#opening.has(key) || this.#unusable.has(key)) return false;
     if (this.#opening.size >= MAX_OPENING) return false;
-    // Strangers' models do not keep out those that the operator named.
+    // Pinned models do not count against the limit.
     const { pins, max } = this.#options;
     if (pins.has(name)) return true;
     const pinned = new Set(pins.values());
-    const strangers = [...this.#served.keys(), ...this.#opening.keys()].filter(
+    const unpinned = [...this.#served.keys(), ...this.#opening.keys()].filter(
       (each) => !pinned.has(each.slice(0, each.indexOf('/'))),
     );
-    return strangers.length < max;
+    return unpinned.length < max;
   }
 
   #open(name: string, group: ModelGroup): void {
     const key = keyOf(group);
     const opening = this.#serve(group)
       .catch((error: unknown) => {
-        this.#refused.set(key, true, { ttl: error instanceof EngineError ? UNUSABLE_MS : RETRY_MS });
+        this.#unusable.set(key, true, { ttl: error instanceof EngineError ? UNUSABLE_MS : RETRY_MS });
         this.#deps.logger.warn({ err: error, sha256: group.sha256, name }, 'a model of the network cannot be served');
       })
       .finally(() => {
@@ -183,11 +184,11 @@ export class NetworkModels implements AsyncDisposable {
     await checkVocabulary(vocabulary, facts);
     if (this.#isClosed) return;
     const { engine, fleet } = openModel(() => this.#served.get(key)?.group ?? offered, vocabulary, facts);
-    const admission = new Admission({ places: Math.max(1, fleet.slots), queue: this.#options.queue });
+    const admission = new Admission({ slots: Math.max(1, fleet.slots), queue: this.#options.queue });
     const created = Math.floor(now().getTime() / 1_000);
     const model = { backend: new EngineBackend(engine), created, admission };
-    const seenAtMs = performance.now();
-    this.#served.set(key, { model, engine, fleet, vocabulary, admission, ids: new Set(), group: offered, seenAtMs });
+    const offeredAtMs = performance.now();
+    this.#served.set(key, { model, engine, fleet, vocabulary, admission, ids: new Set(), group: offered, offeredAtMs });
   }
 
   #end(key: string, served: Served): void {
@@ -197,9 +198,17 @@ export class NetworkModels implements AsyncDisposable {
       try {
         await served.engine[Symbol.asyncDispose]();
       } catch (error) {
-        this.#deps.logger.error({ err: error, sha256: served.group.sha256 }, 'ending a model of the network');
+        this.#deps.logger.error({ err: error, sha256: served.group.sha256 }, 'stopping a model of the network failed');
       }
     })().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
+}
+
+/**
+ * Facts of a network model: the vocabulary's from its file, the rest as reported by the workers, with the slots of all
+ * workers.
+ */
+export function networkModelInfo({ sha256, model }: ModelGroup, facts: VocabularyFacts, slots: number): ModelInfo {
+  return { ...model, ...facts, sha256, slots, contextLength: Math.min(model.contextLength, MAX_TOKENS) };
 }

@@ -1,4 +1,4 @@
-// What GET /network reports, of strangers too: bounded, by its own schema, without addresses, to everybody.
+// The report of GET /network: bounded, matching its schema, without addresses, without a key.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { NEW_WORKER, type Offer } from '@strata/inference';
@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Harness, MODEL, startHarness } from '../test/harness.ts';
 import { offeredModel } from '../test/network/answers.ts';
 import { get, startOnSharedEngine } from '../test/shared.ts';
-import type { AuditRecord } from './audit-log.ts';
+import type { AuditRecord } from './audit/audit-log.ts';
 import { type KnownPeer, NetworkReport, networkReport } from './network-report.ts';
 
 const model = offeredModel({ slots: 2 });
@@ -15,7 +15,7 @@ const offerOf = (peer: string, models = [model]): Offer => ({
 });
 const unknown = { connectedSince: undefined, roundTripMs: undefined, load: undefined, offer: undefined };
 const peerOf = (peer: string, more: Partial<KnownPeer> = {}): KnownPeer => ({
-  ...{ peer, ...unknown, standing: NEW_WORKER, trust: 0.5 },
+  ...{ peer, ...unknown, reputation: NEW_WORKER, trust: 0.5 },
   ...more,
 });
 const audit: AuditRecord = {
@@ -25,7 +25,7 @@ const audit: AuditRecord = {
 const self = { peer: 'me', software: 's' };
 
 describe('the report of the network', () => {
-  it('has connected workers first, then other peers, then those known by gossip', () => {
+  it('lists connected workers first, then other peers, then those known by gossip', () => {
     const [connectedSince, load] = [new Date(0), { running: 1, waiting: 0 }];
     const peers = [
       peerOf('gossiped', { offer: offerOf('gossiped') }),
@@ -39,14 +39,13 @@ describe('the report of the network', () => {
     assert.deepEqual(report.totals, { peers: 3, workers: 1, models: 1, slots: 2, running: 1, waiting: 0 });
     const [worker, other, gossiped] = report.peers;
     assert.deepEqual([worker?.running, worker?.round_trip_ms, worker?.standing?.state], [1, 1.23, 'new']);
-    // What a worker that is not connected says of its load is all that is known.
+    // The load of a worker that is not connected is known only from its offer.
     assert.deepEqual([gossiped?.running, other?.standing], [3, null]);
-    const told = { at: '1970-01-01T00:00:00.007Z', kind: 'answer', worker: 'worker', outcome: 'clean' };
-    assert.deepEqual(report.audits, [told]);
+    const reported = { at: '1970-01-01T00:00:00.007Z', kind: 'answer', worker: 'worker', outcome: 'clean' };
+    assert.deepEqual(report.audits, [reported]);
     assert.deepEqual(NetworkReport.parse(report), report);
   });
-
-  it('is bounded, however many there are and however much they offer', () => {
+  it('is bounded, however many peers there are and however much they offer', () => {
     const models = Array.from({ length: 64 }, () => ({ ...model, name: '\u202e'.repeat(200) }));
     const peers = Array.from({ length: 3_000 }, (_, i) => peerOf(`p${i}`, { offer: offerOf(`p${i}`, models) }));
     const report = networkReport({ self, peers, models: [], audits: [] });
@@ -64,7 +63,7 @@ describe('GET /network', () => {
   });
   after(() => service?.[Symbol.asyncDispose]());
 
-  it('is as described, beside models of the gateway itself', async () => {
+  it('matches its description, in addition to the gateway’s own models', async () => {
     const { status, body, headers } = await service.get('/network', { authorization: '' });
     assert.deepEqual([status, headers.get('cache-control')], [200, 'public, max-age=1']);
     const ajv = new Ajv2020({ strict: false }).addSchema((await service.get('/openapi.json')).body, 'api');
@@ -72,8 +71,7 @@ describe('GET /network', () => {
     assert.deepEqual([body.self.peer, body.peers, body.models], [service.running.gateway.network?.node.id, [], []]);
     assert.equal((await service.get('/v1/models')).body.data[0].id, MODEL);
   });
-
-  it('tells the same whatever is put behind it, and never an address', async () => {
+  it('is the same for every suffix of the path, and never contains an address', async () => {
     const first = await service.get('/network');
     for (const query of ['?limit=1e9', '?peer=../../etc/passwd', `?x=${'a'.repeat(4_000)}`, '?%00', '?__proto__=1']) {
       const { status, body } = await service.get(`/network${query}`);
@@ -86,20 +84,20 @@ describe('GET /network', () => {
     assert.deepEqual([status, headers.get('allow')], [405, 'GET']);
   });
 
-  it('is made once for all who ask within a second', async () => {
+  it('is cached for a second', async () => {
     const texts = await Promise.all(Array.from({ length: 50 }, async () => (await service.get('/network')).text));
     assert.ok(new Set(texts).size <= 2);
   });
 });
 
-it('a gateway on no network says so', async () => {
+it('a gateway without a network reports that', async () => {
   const { status, body } = await get('/network');
   assert.deepEqual([status, body.error.code], [404, 'not_found']);
 });
 
-it('settings of the network that cannot be used are told before anything listens', async () => {
+it('invalid network settings are reported before anything listens', async () => {
   const wrong = [
-    [{ STRATA_JOIN: 'nobody' }, /join takes an address with a peer id/],
+    [{ STRATA_JOIN: 'no-address' }, /join takes an address with a peer id/],
     [{ STRATA_JOIN: 'strata1damaged' }, /token/],
     [{ STRATA_NETWORK_KEY_FILE: '/nowhere/network.key' }, /network key cannot be read/],
     [{ STRATA_P2P_LISTEN: '/ip4/192.0.2.1/tcp/1' }, /STRATA_P2P_LISTEN/],

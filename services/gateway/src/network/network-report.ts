@@ -1,11 +1,11 @@
-// What `GET /network` tells: who is there, what they have, how busy they are and how far they are trusted. No addresses.
+// The report of `GET /network`: peers, models, load and reputation. It contains no addresses.
 import type { Offer, Reputation } from '@strata/inference';
 import { z } from 'zod';
-import type { AuditRecord } from './audit-log.ts';
+import type { AuditRecord } from './audit/audit-log.ts';
 
-/** Peers told; more are counted. */
+/** Maximum number of listed peers; the totals count all. */
 const MAX_PEERS = 500;
-/** Models told of one peer. */
+/** Maximum number of listed models of one peer. */
 const MAX_PEER_MODELS = 8;
 
 const Count = z.int().min(0);
@@ -26,14 +26,14 @@ export const NetworkReport = z.object({
     z.object({
       peer: z.string(),
       role: z.enum(['worker', 'other']),
-      /** Null: known by gossip alone. */
+      /** Null: only known by gossip. */
       connected_since: z.string().nullable(),
       round_trip_ms: z.number().nullable(),
       software: z.string().nullable(),
       models: z.array(PeerModel),
       running: Count,
       waiting: Count,
-      /** Null for those who make no answers. */
+      /** Null for peers that are not workers. */
       standing: z.object({ state: z.string(), trust: z.number(), audits: Count }).nullable(),
     }),
   ),
@@ -48,7 +48,7 @@ export const NetworkReport = z.object({
       waiting: Count,
     }),
   ),
-  /** The last audits, newest first. */
+  /** The most recent audits, newest first. */
   audits: z.array(
     z.object({ at: z.string(), kind: z.enum(['answer', 'challenge']), worker: z.string(), outcome: z.string() }),
   ),
@@ -62,7 +62,7 @@ export interface KnownPeer {
   readonly roundTripMs: number | undefined;
   readonly load: { readonly running: number; readonly waiting: number } | undefined;
   readonly offer: Offer | undefined;
-  readonly standing: Reputation | undefined;
+  readonly reputation: Reputation | undefined;
   /** 0 to 1. */
   readonly trust: number;
 }
@@ -73,7 +73,7 @@ export interface NetworkModel {
   readonly sha256: string;
   readonly workers: number;
   readonly slots: number;
-  /** Answers of ours. */
+  /** Answers of this gateway. */
   readonly running: number;
   readonly waiting: number;
 }
@@ -86,15 +86,15 @@ export interface NetworkFacts {
   readonly audits: readonly AuditRecord[];
 }
 
-/** Bounded, whatever strangers say of themselves; those that are connected come first. */
+/** Bounded, whatever peers report about themselves; connected peers come first. */
 export function networkReport({ self, peers, models, audits }: NetworkFacts): NetworkReport {
-  const told = peers.map(peerReport);
-  const workers = told.filter(({ role, connected_since }) => role === 'worker' && connected_since !== null);
+  const reports = peers.map(peerReport);
+  const workers = reports.filter(({ role, connected_since }) => role === 'worker' && connected_since !== null);
   const sum = (of: (model: NetworkModel) => number) => models.reduce((total, model) => total + of(model), 0);
   return {
     object: 'network',
     self,
-    peers: told.sort((a, b) => rankOf(a) - rankOf(b)).slice(0, MAX_PEERS),
+    peers: reports.sort((a, b) => rankOf(a) - rankOf(b)).slice(0, MAX_PEERS),
     models: [...models],
     audits: audits.map(({ atMs, kind, peer, outcome }) => ({
       at: new Date(atMs).toISOString(),
@@ -118,7 +118,7 @@ type PeerReport = NetworkReport['peers'][number];
 const rankOf = ({ role, connected_since }: PeerReport): number =>
   (connected_since === null ? 2 : 0) + (role === 'worker' ? 0 : 1);
 
-function peerReport({ peer, connectedSince, roundTripMs, load, offer, standing, trust }: KnownPeer): PeerReport {
+function peerReport({ peer, connectedSince, roundTripMs, load, offer, reputation, trust }: KnownPeer): PeerReport {
   return {
     peer,
     role: offer ? 'worker' : 'other',
@@ -136,6 +136,6 @@ function peerReport({ peer, connectedSince, roundTripMs, load, offer, standing, 
     })),
     running: load?.running ?? offer?.running ?? 0,
     waiting: load?.waiting ?? offer?.waiting ?? 0,
-    standing: offer && standing ? { state: standing.state, trust, audits: standing.audits } : null,
+    standing: offer && reputation ? { state: reputation.state, trust, audits: reputation.audits } : null,
   };
 }

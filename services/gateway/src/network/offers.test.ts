@@ -1,4 +1,4 @@
-// Offers by gossip: only what its author signed is taken, and what is no offer is held against whoever sent it.
+// Offers by gossip: only offers signed by their author are accepted, and invalid ones are rejected.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { Directory, encodeFrame, encodeOffer, type Offer, offerSignedBytes } from '@strata/inference';
@@ -31,26 +31,25 @@ describe('gossiped offers', () => {
     return encodeFrame({ kind: 'offer', offer: bytes, signature });
   };
 
-  it('in the name of another, or that are no offers, are rejected at once', async () => {
+  it('in the name of another peer, or that are malformed, are rejected immediately', async () => {
     const { known, offers } = scene();
     const right = await signed(offerOf(1));
-    assert.equal(offers.hear(right, '12D3KooWAnotherPeer'), 'reject');
+    assert.equal(offers.receive(right, '12D3KooWAnotherPeer'), 'reject');
     const ofAnother = await signed(offerOf(1, 'another-peer'));
     const noOffers = [encodeFrame({ kind: 'cancel', id: 1 }), new Uint8Array(), new Uint8Array(1_000).fill(255)];
     for (const bytes of [ofAnother, ...noOffers, right.subarray(0, 20)])
-      assert.equal(offers.hear(bytes, author.id), 'reject');
+      assert.equal(offers.receive(bytes, author.id), 'reject');
     assert.deepEqual(known.workers(), []);
   });
-
-  it('with a signature that does not hold change nothing, also in a flood; those that their author has signed are taken', async () => {
+  it('with an invalid signature change nothing, even in large numbers; valid ones are accepted', async () => {
     const { known, offers, taken } = scene();
     const wrong = encodeFrame({ kind: 'offer', offer: encodeOffer(offerOf(5)), signature: new Uint8Array(64) });
-    const verdicts = Array.from({ length: 1_000 }, () => offers.hear(wrong, author.id));
+    const verdicts = Array.from({ length: 1_000 }, () => offers.receive(wrong, author.id));
     assert.ok(verdicts.includes('ignore'));
-    // What is right is heard once the checks of the flood are done.
+    // A valid one is accepted once the checks of the flood are done.
     const right = await signed(offerOf(1));
-    let verdict = offers.hear(right, author.id);
-    for (; verdict === 'ignore'; verdict = offers.hear(right, author.id)) await new Promise(setImmediate);
+    let verdict = offers.receive(right, author.id);
+    for (; verdict === 'ignore'; verdict = offers.receive(right, author.id)) await new Promise(setImmediate);
     const facts = [verdict, (await taken).peer, known.worker(author.id)?.offer.sequence];
     assert.deepEqual(facts, ['accept', author.id, 1]);
   });

@@ -1,4 +1,4 @@
-// Offers as they come, over channels and by gossip, into the directory: nothing is taken that its worker did not sign.
+// Receives offers over channels and by gossip, and adds them to the directory if the worker's signature is valid.
 import {
   type Directory,
   decodeFrame,
@@ -10,13 +10,16 @@ import {
 } from '@strata/inference';
 import { type Verdict, verifyPeerSignature } from '@strata/p2p';
 
-/** Signatures of gossiped offers that are checked at the same time; more offers are dropped: they come again. */
+/**
+ * Maximum number of concurrent signature checks of gossiped offers; above it offers are dropped, because they are
+ * repeated.
+ */
 const MAX_CHECKS = 64;
 
 export interface OffersDeps {
   readonly directory: Directory;
   readonly isConnected: (peer: string) => boolean;
-  /** Hears that the directory changed. */
+  /** Called when the directory has changed. */
   readonly onTaken: (offer: Offer) => void;
   readonly nowMs: () => number;
 }
@@ -29,7 +32,7 @@ export class Offers {
     this.#deps = deps;
   }
 
-  /** Takes an offer whose signature was checked already; `isConnected`: it came over the worker's channel. */
+  /** Adds an offer whose signature was verified; `isConnected`: it came over the worker's channel. */
   take(offer: Offer, { isConnected }: { readonly isConnected: boolean }): OfferOutcome {
     const { directory, onTaken, nowMs } = this.#deps;
     const outcome = directory.take(offer, { nowMs: nowMs(), isConnected });
@@ -37,8 +40,10 @@ export class Offers {
     return outcome;
   }
 
-  /** A gossiped message from its author. What cannot be an offer of that author is not passed on; signatures are checked after. */
-  hear(message: Uint8Array, from: string): Verdict {
+  /**
+   * Receives a gossiped message from its author. Invalid messages are not relayed; signatures are checked afterwards.
+   */
+  receive(message: Uint8Array, from: string): Verdict {
     let offer: Offer;
     let signed: { readonly offer: Uint8Array; readonly signature: Uint8Array };
     try {

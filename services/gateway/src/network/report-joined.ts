@@ -1,11 +1,11 @@
-// For the operator's log: whether those whom the settings name were reached. The host itself goes on trying.
+// Logs whether the peers named in the settings were reached. The node itself keeps trying.
 import type { PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
 
-/** Then it is said that nobody was reached yet. */
+/** After this time a peer is logged as not reached. */
 const LIMIT_MS = 15_000;
 
-/** Addresses and tokens themselves are not told: a token may hold the key of a private network. */
+/** Addresses and tokens are not logged: a token may contain the key of a private network. */
 export async function reportJoined(
   { peers }: { readonly peers: Pick<PeerNode['peers'], 'join'> },
   { join, logger, signal }: { readonly join: readonly string[]; readonly logger: Logger; readonly signal: AbortSignal },
@@ -17,7 +17,7 @@ export async function reportJoined(
         const reached = await peers.join(target, { signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]) });
         logger.info({ setting, peers: reached }, 'joined the network');
       } catch (error) {
-        if (!signal.aborted) logger.warn({ setting, err: error }, 'nobody was reached there; it is tried again');
+        if (!signal.aborted) logger.warn({ setting, err: error }, 'no peer was reached; retrying');
       }
     }),
   );

@@ -1,4 +1,4 @@
-// A running gateway on the demo's model, its key, and plain requests to it.
+// A running gateway on the model of the demo, with a key, and plain requests to it.
 import { createLogger } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
@@ -8,12 +8,12 @@ import { readGatewayConfig, startGateway } from '../index.ts';
 export const MODEL = 'strata-tiny-chat';
 
 export type Harness = Awaited<ReturnType<typeof startHarness>>;
-/** `body` is undefined where it is not JSON. */
+/** `body` is undefined if it is not JSON. */
 export type Answer = Awaited<ReturnType<Harness['get']>>;
-// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
+// biome-ignore lint/suspicious/noExplicitAny: tests inspect bodies whose shape is under test
 export type Json = any;
 
-/** `world.engines` replace the model of the demo where `settings` name none: `STRATA_MODEL: ''`. */
+/** `world.engines` replace the model of the demo if `settings` name none: `STRATA_MODEL: ''`. */
 export async function startHarness(settings: Record<string, string> = {}, world: GatewayWorld = {}) {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory());
@@ -39,9 +39,9 @@ export async function startHarness(settings: Record<string, string> = {}, world:
   const owned = stack.move();
   return {
     ...{ running, base, key },
-    /** Posts JSON, or text as it is. */
+    /** Posts JSON, or text unchanged. */
     post: (target: string, body: unknown, headers?: Record<string, string>) => ask(target, posting(body, headers)),
-    /** Posts JSON and gives the response as soon as its headers are there. */
+    /** Posts JSON and returns the response as soon as its headers have arrived. */
     open: (
       target: string,
       body: unknown,

@@ -1,4 +1,4 @@
-// Random bodies to every endpoint that takes one: each is refused or answered, none fails, and none leaves a slot taken.
+// Random bodies for every endpoint: each is rejected or answered, none causes an internal error, and none keeps a slot occupied.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -23,7 +23,7 @@ const junk = fc.oneof(
   fc.constant(JSON.parse('{"__proto__":{"model":"x"},"constructor":1}') as unknown),
 );
 
-/** The valid body with something else at one place. */
+/** The valid body with one value replaced. */
 function mutated(path: readonly number[], value: unknown): unknown {
   const body = structuredClone(valid) as Json;
   let at = body;
@@ -41,7 +41,7 @@ function mutated(path: readonly number[], value: unknown): unknown {
 export const describeHostileBodies = (numRuns: number) =>
   describe('hostile bodies', () => {
     for (const url of ['/v1/chat/completions', '/v1/completions', '/v1/embeddings', '/v1/responses'])
-      it(`to ${url} are refused or answered`, async () => {
+      it(`to ${url} are rejected or answered`, async () => {
         const { running, key } = await sharedGateway();
         const { fastify } = running.gateway.server;
         const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -59,7 +59,7 @@ export const describeHostileBodies = (numRuns: number) =>
         assert.ok(refused > numRuns / 4, `${refused} of ${numRuns} were refused`);
       });
 
-    it('leave nothing behind', async () => {
+    it('leave no slots occupied', async () => {
       const { body } = await post('/v1/chat/completions', { model: MODEL, messages: MESSAGES, temperature: 0 });
       assert.match(body.choices[0].message.content, /^DMARC tells/);
       const { busy } = (await sharedGateway()).running.gateway.models;

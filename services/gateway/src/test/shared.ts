@@ -1,11 +1,11 @@
-// What test files share within one process: one loaded model, and one gateway with the default settings that serves it.
+// Shared by the test files of one process: one loaded model, and one gateway with default settings that serves it.
 import assert from 'node:assert/strict';
 import { shared } from '../../../../tests/support/shared.ts';
 import { tinyEngine } from '../../../../tests/support/tiny-engine.ts';
 import { type Answer, type Harness, type Json, MODEL, startHarness } from './harness.ts';
 import { until } from './network/answers.ts';
 
-/** A gateway of its own on the shared model. */
+/** A separate gateway on the shared model. */
 export async function startOnSharedEngine(settings: Record<string, string> = {}): Promise<Harness> {
   return startHarness({ STRATA_MODEL: '', ...settings }, { engines: { [MODEL]: await tinyEngine() } });
 }
@@ -23,7 +23,7 @@ export const ENDLESS = { model: MODEL, messages: MESSAGES, logit_bias: { 1023: -
 export const untilIdle = (...gateways: readonly Harness[]): Promise<void> =>
   until(() => gateways.every(({ running }) => running.gateway.models.busy === 0));
 
-/** The chunks of a stream that is over. */
+/** The chunks of a completed stream. */
 export function chunksOf({ text, headers }: Answer): readonly Json[] {
   assert.equal(headers.get('content-type'), 'text/event-stream; charset=utf-8');
   const blocks = text.split('\n\n');
@@ -33,7 +33,7 @@ export function chunksOf({ text, headers }: Answer): readonly Json[] {
 
 export type Refused = readonly [status: number, code: string | null, param: string | null];
 
-/** Asserts an error in the form of the contract, with a message for people. */
+/** Asserts an error in the format of the contract, with a readable message. */
 export function assertRefusal({ status, body, text }: Answer, expected: Refused) {
   assert.deepEqual(Object.keys(body), ['error'], text);
   const { error } = body;

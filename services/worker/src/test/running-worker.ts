@@ -5,7 +5,7 @@ import { createSimulatedEngine, type SimulatedEngineOptions, simulatedAnswer } f
 import pino from 'pino';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
-import type { LentModel } from '../lent-model.ts';
+import type { LentModel } from '../contributed-model.ts';
 import { startWorker } from '../run-worker.ts';
 import type { WorkerEvent } from '../worker-event.ts';
 
@@ -25,7 +25,7 @@ export const configOf = (settings: Readonly<Record<string, string | undefined>>)
 interface TestWorkerOptions extends SimulatedEngineOptions {
   readonly join?: readonly string[];
   readonly queue?: number;
-  /** Of a worker that was there before; it is left where it is. */
+  /** The directory of a previous worker, which is kept. */
   readonly directory?: string;
   readonly model?: LentModel;
   readonly metrics?: boolean;

@@ -1,4 +1,4 @@
-// A gateway for tests that sends exactly what it is told to, over a host of its own on a loopback port.
+// A scripted gateway for tests, on its own network node on a loopback port.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { decodeFrame, encodeFrame, type Frame, type FrameOf, PROTOCOL, PROTOCOL_VERSION } from '@strata/inference';
@@ -12,7 +12,7 @@ export const reasonOf = (end: FrameOf<'done' | 'failed'>): string => (end.kind =
 export class ScriptedChannel {
   readonly frames: Frame[] = [];
   readonly channel: Channel;
-  /** Resolves when the worker has ended it, or the connection. */
+  /** Resolves when the worker has closed the channel or the connection. */
   readonly ended: Promise<void>;
   #isOver = false;
   #lastId = 0;
@@ -30,7 +30,7 @@ export class ScriptedChannel {
     return this.send({ kind: 'hello', version: PROTOCOL_VERSION, software: 'test/1', role: 'gateway', ...change });
   }
 
-  /** The first frame that is so, received already or later; rejects when the channel is over without it. */
+  /** The first matching frame, received already or later; rejects when the channel closes without it. */
   async until<Kind extends Frame['kind']>(kind: Kind, isIt: (frame: FrameOf<Kind>) => boolean = () => true) {
     return (await this.#received((frame) => frame.kind === kind && isIt(frame as FrameOf<Kind>))) as FrameOf<Kind>;
   }
@@ -68,7 +68,7 @@ export class ScriptedChannel {
     try {
       for await (const bytes of this.channel.messages) this.frames.push(decodeFrame(bytes));
     } catch {
-      // A broken connection is an end like another.
+      // A broken connection is treated like any other end.
     } finally {
       this.#isOver = true;
       await this.channel.close();
@@ -86,7 +86,7 @@ export async function startScriptedGateway() {
   const channels: ScriptedChannel[] = [];
   let taken = 0;
   await node.channels.handle(PROTOCOL, (channel) => void channels.push(new ScriptedChannel(channel)));
-  /** The next channel that a worker opens; the greeting is left to the test. */
+  /** The next channel that a worker opens; the test sends hello. */
   const nextChannel = async () => {
     await until(() => channels.length > taken);
     taken += 1;

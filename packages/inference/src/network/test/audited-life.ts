@@ -1,20 +1,20 @@
-// A worker's life by audits alone: it answers, one answer of each run is audited, until it is quarantined.
-import { AuditRun } from '../audit-run.ts';
-import { afterFinding, atTime, auditShare, NEW_WORKER, type Reputation } from '../reputation.ts';
+// Simulates a worker under audits: it answers, one answer of each run is audited, until it is quarantined.
+import { AuditRun } from '../audit/audit-run.ts';
+import { afterFinding, atTime, auditShare, NEW_WORKER, type Reputation } from '../audit/reputation.ts';
 
 export interface LifeOptions {
-  /** Deviation of the next answer of a worker with this reputation. */
+  /** The deviation of the next answer of a worker with this reputation. */
   readonly deviationOf: (reputation: Reputation) => number;
   readonly requests: number;
-  /** Share of answers audited where the reputation is good. */
+  /** The share of answers to audit for a good reputation. */
   readonly share?: number;
   readonly from?: Reputation;
   readonly random: () => number;
-  /** Between requests. */
+  /** The time between requests. */
   readonly everyMs?: number;
 }
 
-/** `caughtAfter`: requests answered until it was quarantined; undefined where it was not. */
+/** `caughtAfter`: the number of answers before quarantine; undefined if the worker was not caught. */
 export function audited(options: LifeOptions) {
   const { deviationOf, requests, share = 0.02, random, everyMs = 1_000 } = options;
   let reputation = options.from ?? NEW_WORKER;
@@ -27,7 +27,7 @@ export function audited(options: LifeOptions) {
     const found = run.add(deviationOf(reputation), { share: auditShare(reputation, share), weight: 1 });
     if (found === undefined) continue;
     audits += 1;
-    // One token that is off by so much: the deviation is what counts.
+    // One token with this deviation: only the deviation matters.
     reputation = afterFinding(reputation, { kind: 'scored', margins: [found] }, nowMs);
     if (reputation.state === 'quarantined') return { reputation, caughtAfter: request, audits };
   }

@@ -1,16 +1,15 @@
-// Margins as audits find them, from a seed: a model of many logits, drawn from by one who has them a little wrong.
-// The draw is the product's own; only the logits are made up.
+// Seeded margins as audits measure them: a model with many logits, sampled by a worker whose logits have small errors. Sampling is the real code; only the logits are simulated.
 import { normal } from '../../../../../tests/support/random.ts';
 import { gumbel } from '../../sampling.ts';
 
 export interface MarginOptions {
   /** Standard deviation of the error of each logit between worker and verifier, nats: 0.02 to 0.05 is rounding, 0.2 four bits. */
   readonly error: number;
-  /** Standard deviation of the logits themselves: small ones have many near ties. */
+  /** Standard deviation of the logits themselves: small values cause many near ties. */
   readonly spread?: number;
   readonly temperature?: number;
   readonly tokens: number;
-  /** What the worker draws with, where it is not what it was asked to. */
+  /** The sampling that the worker uses if it differs from the request. */
   readonly drawnAt?: { readonly temperature?: number; readonly seed?: number };
 }
 

@@ -1,7 +1,7 @@
-// Valid values of the wire's schemas, drawn from a seed.
+// Seeded random values that are valid for the frame schemas.
 import type { z } from 'zod';
 import { randomFrom } from '../../../../../tests/support/random.ts';
-import { Frame } from '../frame.ts';
+import { Frame } from '../protocol/frame.ts';
 
 export type Draw = (below: number) => number;
 
@@ -14,7 +14,7 @@ const HEX = '0123456789abcdef';
 const TEXTS = ['', 'a', 'llama.cpp', 'Grüße', '日本', '\u{1f600}', '\ufeffmark', 'line\nline'];
 const EDGES = [0, 1, 127, 128, 2 ** 21 - 1, 2 ** 32 - 1, 2 ** 32, Number.MAX_SAFE_INTEGER, -0.5, -1e-300];
 
-/** Draws one value after the other, until the schema allows one. */
+/** Draws values until the schema accepts one. */
 export function drawn<Schema extends z.ZodType>(schema: Schema, draw: Draw): z.infer<Schema> {
   for (let tries = 0; tries < 10_000; tries += 1) {
     const { success, data } = schema.safeParse(candidate(schema as unknown as z.core.$ZodTypes, draw));
@@ -26,7 +26,7 @@ export function drawn<Schema extends z.ZodType>(schema: Schema, draw: Draw): z.i
 export function randomFrame(draw: Draw, kind: Frame['kind']): Frame {
   const schema = Frame.options.find(({ shape }) => shape.kind.value === kind) as z.ZodType<Frame>;
   const frame = drawn(schema, draw);
-  // The only doubles that are written in 32 bits.
+  // The only numbers that are encoded in 32 bits.
   return frame.kind === 'embedded' ? { ...frame, vector: frame.vector.map(Math.fround) } : frame;
 }
 

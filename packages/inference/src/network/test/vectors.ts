@@ -1,14 +1,14 @@
-// The vectors of vectors/network, for other implementations: made here, written by write-vectors.ts, held to the code by segment.test.ts.
+// The vectors of vectors/network for other implementations: generated here, written by write-vectors.ts, checked by segment.test.ts.
 import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
 import { chooseToken, GREEDY, gumbel, uniform } from '../../sampling.ts';
-import { FAILURE_CODES, Frame, type Offer, type SegmentReceipt } from '../frame.ts';
-import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError } from '../frame-codec.ts';
-import * as segments from '../segment.ts';
+import { FAILURE_CODES, Frame, type Offer, type SegmentReceipt } from '../protocol/frame.ts';
+import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError } from '../protocol/frame-codec.ts';
+import * as segments from '../protocol/segment.ts';
 import { drawFrom, randomFrame } from './random-frames.ts';
 
 const { bytesSha256, fromHex, offerSignedBytes, segmentSignedBytes, settleSignedBytes, toHex } = segments;
 
-/** By file name; each is JSON. Bytes are hex. */
+/** By file name; each file is JSON. Bytes are hexadecimal. */
 export const networkVectors = (): Readonly<Record<string, unknown>> => ({
   'frames.json': frames(),
   'read-alike.json': readAlike(),
@@ -18,7 +18,7 @@ export const networkVectors = (): Readonly<Record<string, unknown>> => ({
   'draws.json': draws(),
 });
 
-/** JSON of a value with bytes in it. */
+/** JSON of a value that contains bytes. */
 export const plain = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, each) => (each instanceof Uint8Array ? toHex(each) : each)));
 
@@ -33,7 +33,7 @@ function testKey(byte: number) {
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** Of hex that begins with one zero byte. */
+/** For hexadecimal numbers that start with one zero byte. */
 function base58(hex: string): string {
   let text = '';
   for (let rest = BigInt(`0x${hex}`); rest > 0n; rest /= 58n) text = (ALPHABET[Number(rest % 58n)] ?? '') + text;
@@ -44,7 +44,7 @@ const WORKER = testKey(1);
 const GATEWAY = testKey(2);
 const dataOf = ({ sign: _, ...rest }: typeof WORKER) => rest;
 
-/** Two of every kind, and every word that a failure may have. */
+/** Two frames of every kind, and every failure code. */
 function frames() {
   const drawn = Frame.options.flatMap(({ shape }) =>
     [3, 4].map((seed) => randomFrame(drawFrom(seed), shape.kind.value)),
@@ -56,7 +56,7 @@ function frames() {
 type Cases = readonly (readonly [name: string, hex: string])[];
 const unspaced = (cases: Cases) => cases.map(([name, hex]) => [name, hex.replaceAll(' ', '')] as const);
 
-/** Encodings that are not what we would write, and say the same. */
+/** Encodings that differ from ours but have the same meaning. */
 function readAlike() {
   const cases: Cases = [
     ['unknown fields of every wire type', '1a 1a 0807 a00605 a1060101010101010101 a206020909 a50601020304'],
@@ -71,7 +71,7 @@ function readAlike() {
   return unspaced(cases).map(([name, hex]) => ({ name, hex, frame: plain(decodeFrame(fromHex(hex))) }));
 }
 
-/** What is not a frame, and why. */
+/** Byte strings that are not frames, and the reason. */
 function refused() {
   const cases: Cases = [
     ['no bytes', ''],
@@ -163,7 +163,7 @@ function offer() {
   };
 }
 
-/** Noise, and tokens drawn with it. */
+/** Noise, and tokens sampled with it. */
 function draws() {
   const keys = [
     [0, 0, 0],

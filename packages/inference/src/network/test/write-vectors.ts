@@ -1,4 +1,4 @@
-// Writes vectors/network; a test holds the two together.
+// Writes vectors/network; a test compares the files with the code.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { networkVectors } from './vectors.ts';

@@ -1,4 +1,4 @@
-// What tests ask of a network of simulated workers, and what an undisturbed one would say.
+// Requests to a network of simulated workers, and the answers of an undisturbed one.
 import type { Engine, Job, JobContext } from '@strata/engine';
 import { type Frame, type FrameOf, GREEDY, type OfferedModel } from '@strata/inference';
 import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
@@ -18,7 +18,7 @@ export const job = (more: Partial<Job> = {}): Job => ({
 
 export const truth = (count = COUNT, seed = SEED): readonly number[] => simulatedAnswer(PROMPT, { seed, count });
 
-/** `kinds`: `begin`, and why it ended. */
+/** `kinds`: `begin`, and the reason of the end. */
 export async function answerOf(engine: Engine, asked: Job = job(), context: JobContext = {}) {
   const tokens: number[] = [];
   const kinds: string[] = [];
@@ -29,7 +29,7 @@ export async function answerOf(engine: Engine, asked: Job = job(), context: JobC
   return { tokens, kinds };
 }
 
-/** A model as a worker offers it. */
+/** A model as offered by a worker. */
 export const offeredModel = (given: Partial<OfferedModel> = {}): OfferedModel => ({
   ...{ name: 'm', sha256: 'a'.repeat(64), vocabularySha256: 'b'.repeat(64), templateSha256: 'c'.repeat(64) },
   ...{ architecture: 'llama', quantisation: 'F16', sizeBytes: 1, parameters: 1, contextLength: 4_096 },
@@ -39,7 +39,7 @@ export const offeredModel = (given: Partial<OfferedModel> = {}): OfferedModel =>
 
 export type Act = (frame: FrameOf<'tokens'>, worker: ScriptedWorker) => readonly (Frame | Uint8Array)[];
 
-/** Does something in place of the token at this position, once. */
+/** Runs an action instead of the token at this position, once. */
 export function at(position: number, act: Act): WorkerScript {
   let isDone = false;
   return {
@@ -56,5 +56,5 @@ export const killed: Act = (_frame, worker) => {
   return [];
 };
 
-/** Waits, a tick at a time, for something that other tasks bring about. */
+/** Waits, in ticks, for a condition that other tasks bring about. */
 export const until = (isSo: () => boolean) => untilSo(isSo, { intervalMs: 2 });

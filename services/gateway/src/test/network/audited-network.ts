@@ -1,12 +1,12 @@
-// An auditor and workers in one process: how each answers and verifies is up to the test. The truth is a simulated engine's.
+// An auditor and workers in one process, whose answers and scores the test controls. The truth is a simulated engine’s.
 import { GREEDY } from '@strata/inference';
 import type { Reputations } from '@strata/store';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
 import pino from 'pino';
 import { randomFrom } from '../../../../../tests/support/random.ts';
-import { type AuditorOptions, openAuditor } from '../../network/auditor.ts';
-import type { SeenAnswer } from '../../network/trust.ts';
-import type { WorkerSession } from '../../network/worker-session.ts';
+import { type AuditorOptions, openAuditor } from '../../network/audit/auditor.ts';
+import type { ObservedAnswer } from '../../network/audit/trust.ts';
+import type { WorkerSession } from '../../network/session/worker-session.ts';
 
 export const ANSWER_TOKENS = 40;
 export const CONTEXT = 4_096;
@@ -15,10 +15,10 @@ export const MODEL = truth.info.sha256;
 
 export type Score = WorkerSession['score'];
 
-/** Scores as the model has it. */
+/** Scores as the model does. */
 export const honest: Score = ({ sampling, ...job }, signal) =>
   truth.score({ ...job, sampling: { ...GREEDY, seed: sampling.seed } }, signal);
-/** The same margin for every token, whatever the answer is. */
+/** The same margin for every token, independent of the answer. */
 export const always =
   (margin: number): Score =>
   async ({ answer, hasEnd }) =>
@@ -27,13 +27,13 @@ export const silent: Score = (_request, signal) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 export const HONEST = { ann: honest, ben: honest, cid: honest };
 
-export function readAs(answer: Omit<SeenAnswer, 'text'>): SeenAnswer {
+export function readAs(answer: Omit<ObservedAnswer, 'text'>): ObservedAnswer {
   const own = answer.answer.slice(answer.from);
   return { ...answer, text: Buffer.from(own.map(simulatedText).join('')) };
 }
 
-/** The true answer to the request of this number, as an honest worker gives it. */
-export function trueAnswer(worker: string, request: number): SeenAnswer {
+/** The true answer to the request with this number, as an honest worker generates it. */
+export function trueAnswer(worker: string, request: number): ObservedAnswer {
   const prompt = [1, 2, request % 4_096, request >> 12, 5];
   const seed = request * 7 + 1;
   return readAs({
@@ -43,12 +43,12 @@ export function trueAnswer(worker: string, request: number): SeenAnswer {
   });
 }
 
-export const trueAnswers = (worker: string, count: number, first = 0): readonly SeenAnswer[] =>
+export const trueAnswers = (worker: string, count: number, first = 0): readonly ObservedAnswer[] =>
   Array.from({ length: count }, (_, i) => trueAnswer(worker, first + i));
 
 export function reputationsMap(kept = new Map<string, string>()): Reputations {
   const put = async (peer: string, reputation: string) => {
-    // As a database: not at once.
+    // Asynchronous, like a database.
     await new Promise(setImmediate);
     kept.set(peer, reputation);
   };
@@ -56,7 +56,7 @@ export function reputationsMap(kept = new Map<string, string>()): Reputations {
 }
 
 export interface NetworkOptions extends AuditorOptions {
-  /** How each verifies, by its peer id. */
+  /** How each worker verifies, by its peer id. */
   readonly workers: Readonly<Record<string, Score>>;
   readonly hasOwnEngine?: boolean;
   readonly reputations?: Reputations;
@@ -65,7 +65,7 @@ export interface NetworkOptions extends AuditorOptions {
 export async function auditedNetwork({ workers, hasOwnEngine, reputations, ...options }: NetworkOptions) {
   const asked: { peer: string; request: Parameters<Score>[0] }[] = [];
   const clock = { nowMs: Date.UTC(2026, 0, 1) };
-  const load = { running: 0, waiting: 0, others: 0, own: 0, writing: 0, calls: 0 };
+  const load = { running: 0, waiting: 0, otherGateways: 0, own: 0, writing: 0, calls: 0 };
   const sessions = Object.entries(workers).map(([peer, verify]) => {
     const score: Score = (request, signal) => {
       asked.push({ peer, request });
@@ -87,17 +87,17 @@ export async function auditedNetwork({ workers, hasOwnEngine, reputations, ...op
     reputation: (peer: string) => auditor.reputation(peer),
     states: (...peers: readonly string[]) => peers.map((peer) => auditor.reputation(peer).state).join(' '),
     /** Takes all answers at once, and waits for their audits. */
-    async take(...answers: readonly SeenAnswer[]): Promise<void> {
+    async take(...answers: readonly ObservedAnswer[]): Promise<void> {
       for (const answer of answers) auditor.answered(answer);
       await auditor.settled();
     },
-    /** Each answers so many requests truly, one after another. */
+    /** Each worker answers this many requests truthfully, one after another. */
     async answerHonestly(peers: readonly string[], count: number): Promise<void> {
       for (let request = 0; request < count; request += 1)
         await this.take(...peers.map((peer, i) => trueAnswer(peer, request * 7 + i)));
     },
-    /** A worker answers one request after another until it is quarantined: how many; 501 if it never is. */
-    async requestsUntilCaught(change: (answer: SeenAnswer) => SeenAnswer): Promise<number> {
+    /** A worker answers requests until it is quarantined: how many; 501 if it never is. */
+    async requestsUntilCaught(change: (answer: ObservedAnswer) => ObservedAnswer): Promise<number> {
       let request = 0;
       while (request <= 500 && auditor.of('eve') > 0) await this.take(change(trueAnswer('eve', ++request)));
       return request;

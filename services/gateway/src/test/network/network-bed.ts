@@ -1,28 +1,28 @@
-// A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the engine over them.
+// A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the network engine.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';
 import { NEW_WORKER, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import type { Chosen, Fleet, Served } from '../../network/fleet.ts';
-import type { SessionOptions } from '../../network/live-session.ts';
-import { createNetworkEngine, type NetworkEngineOptions } from '../../network/network-engine.ts';
-import { openWorkerSession } from '../../network/open-session.ts';
-import type { SeenAnswer, Trust } from '../../network/trust.ts';
-import type { SignedSegment, WorkerSession } from '../../network/worker-session.ts';
+import type { ObservedAnswer, Trust } from '../../network/audit/trust.ts';
+import type { Chosen, Fleet, Served } from '../../network/fleet/fleet.ts';
+import { createNetworkEngine, type NetworkEngineOptions } from '../../network/relay/network-engine.ts';
+import type { SessionOptions } from '../../network/session/live-session.ts';
+import { openWorkerSession } from '../../network/session/open-session.ts';
+import type { SignedSegment, WorkerSession } from '../../network/session/worker-session.ts';
 import { ScriptedWorker, type WorkerEngine, type WorkerScript } from './scripted-worker.ts';
 
 const CONTEXT = 131_072;
 
-/** Chooses the least busy worker, keeps all that it is told, and excludes no worker for it. */
+/** Chooses the least busy worker, records all calls, and excludes no worker because of them. */
 class TestFleet implements Fleet {
   readonly sessions = new Set<WorkerSession>();
   readonly served: Served[] = [];
   readonly answered: string[] = [];
   readonly lost: { peer: string; loss: string; atMs: number }[] = [];
   readonly chosen: string[] = [];
-  /** If it is given, the first of these is chosen that is connected, however busy it is. */
+  /** If given, the first connected one of these is chosen, however busy it is. */
   order: readonly string[] | undefined;
   expectedFirstTokenMs = 100;
   decodeTokensPerSecond = 1_000;
@@ -37,7 +37,7 @@ class TestFleet implements Fleet {
 
   choose(_wanted: unknown, { except }: { readonly except: ReadonlySet<string> }): Chosen | undefined {
     const { order, expectedFirstTokenMs, decodeTokensPerSecond } = this;
-    // Jobs that were begun in the same turn of the event loop have not reached their worker yet.
+    // Jobs that were started in the same iteration of the event loop have not reached their worker yet.
     const timesOf = (peer: string) => this.chosen.filter((each) => each === peer).length;
     const rank = ({ peer, load }: WorkerSession) => order?.indexOf(peer) ?? load.own * 1e6 + timesOf(peer);
     const free = [...this.sessions].filter(({ peer, isAlive }) => isAlive && !except.has(peer));
@@ -53,11 +53,11 @@ class TestFleet implements Fleet {
 }
 
 class TestTrust implements Trust {
-  readonly answers: SeenAnswer[] = [];
+  readonly answers: ObservedAnswer[] = [];
   readonly breaches: { peer: string; reason: string }[] = [];
   readonly of = () => 1;
   readonly reputation = () => NEW_WORKER;
-  readonly answered = (answer: SeenAnswer) => void this.answers.push(answer);
+  readonly answered = (answer: ObservedAnswer) => void this.answers.push(answer);
   readonly breach = (peer: string, reason: string) => void this.breaches.push({ peer, reason });
 }
 
@@ -93,7 +93,7 @@ export class TestNetwork implements AsyncDisposable {
     return bed;
   }
 
-  /** Ends all workers and sessions; the hosts stay. */
+  /** Ends all workers and sessions; the nodes stay. */
   async fresh(sessionOptions: Partial<SessionOptions> = {}): Promise<void> {
     for (const worker of this.#workers) worker.kill();
     await Promise.all(Array.from(this.fleet.sessions, (session) => session[Symbol.asyncDispose]()));
@@ -102,7 +102,7 @@ export class TestNetwork implements AsyncDisposable {
     Object.assign(this, { fleet: new TestFleet(), trust: new TestTrust(), agreed: [], ends: [] });
   }
 
-  /** A worker whose session is open at the gateway. */
+  /** A worker with an open session at the gateway. */
   async worker(at: number, engine: WorkerEngine, script: WorkerScript = {}): Promise<ScriptedWorker> {
     const opened = Promise.withResolvers<void>();
     this.#opening.set(this.peer(at), opened);
@@ -125,7 +125,7 @@ export class TestNetwork implements AsyncDisposable {
     return [...this.fleet.sessions].find(({ peer }) => peer === this.peer(at)) ?? assert.fail(`no session with ${at}`);
   }
 
-  /** The fleet prefers workers in the order of their hosts, whatever their load. */
+  /** The fleet prefers workers in the order of their nodes, whatever their load. */
   chooseInOrder(expectedFirstTokenMs = 100): void {
     Object.assign(this.fleet, { order: this.nodes.map(({ id }) => id), expectedFirstTokenMs });
   }

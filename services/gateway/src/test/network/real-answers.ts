@@ -1,12 +1,12 @@
-// What a real model is asked over the network and without it, and what a client would see of its answer: the two must be the same.
+// Requests to a real model with and without the network, and the answers that a client gets: the two must be equal.
 import type { Engine } from '@strata/engine';
 import { type ChatDelta, readChatRequest } from '@strata/inference';
-import { EngineBackend } from '../../engine-backend.ts';
+import { EngineBackend } from '../../answers/engine-backend.ts';
 import { NEVER } from './answers.ts';
 
 const properties = { domain: { type: 'string', maxLength: 12 }, isDeep: { type: 'boolean' } };
 const parameters = { type: 'object', properties, required: ['domain', 'isDeep'], additionalProperties: false };
-const TOOL = { type: 'function', function: { name: 'look_up', parameters } };
+const TOOL = { type: 'function', function: { name: 'find_domain', parameters } };
 export const SCHEMA = {
   type: 'object',
   properties: {
@@ -19,7 +19,7 @@ export const SCHEMA = {
 };
 const FORMAT = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: SCHEMA } } };
 
-/** By what is special in each. */
+/** By their special property. */
 export const REQUESTS: Readonly<Record<string, object>> = {
   'JSON by a schema': FORMAT,
   'JSON by a schema, seeded': { ...FORMAT, temperature: 1, seed: 42 },
@@ -28,7 +28,7 @@ export const REQUESTS: Readonly<Record<string, object>> = {
   'words with their log-probabilities': { logprobs: true, top_logprobs: 3, max_tokens: 20 },
 };
 
-/** Deltas as a client would see them: ids of calls are drawn anew each time, and text comes in pieces of any size. */
+/** Deltas as a client gets them: ids of calls are random, and text is split arbitrarily. */
 export async function deltasOf(engine: Engine, more: object) {
   const messages = [{ role: 'user', content: 'What is DMARC?' }];
   const request = readChatRequest({ model: 'm', messages, temperature: 0, ...more });
@@ -37,7 +37,7 @@ export async function deltasOf(engine: Engine, more: object) {
   const made: ChatDelta[] = [];
   for await (const delta of plan.choices[0]?.deltas({ usage, context: {}, signal: NEVER }) ?? []) made.push(delta);
   const text = made.map((delta) => ('text' in delta ? delta.text : '')).join('');
-  // Probabilities depend, far behind the point, on what a slot has read before.
+  // Probabilities depend, far behind the decimal point, on the previous content of the slot.
   const rounded = (key: string, value: unknown) => (key === 'logprob' ? Math.round(Number(value)) : value);
   const deltas = made.map((delta) => JSON.stringify('id' in delta ? { ...delta, id: 'call' } : delta, rounded));
   return { text, deltas, tokens: usage.completionTokens };

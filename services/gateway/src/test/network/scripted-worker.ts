@@ -1,5 +1,4 @@
-// A worker that speaks the protocol from its frames, and does whatever a test makes it do: it is written from the specification and
-// shares nothing with the real one.
+// A worker for tests that implements the protocol from its frames, with arbitrary behaviour: written from the specification, without code of the real worker.
 import type { Job, JobEvent } from '@strata/engine';
 import {
   bytesSha256,
@@ -23,13 +22,13 @@ export interface WorkerEngine {
 }
 
 export interface WorkerScript {
-  readonly pulseMs?: number;
+  readonly heartbeatMs?: number;
   readonly hello?: FrameOf<'hello'>;
-  /** What is sent in place of a frame. */
+  /** Replaces a frame. */
   readonly send?: (frame: Frame, worker: ScriptedWorker) => readonly (Frame | Uint8Array)[];
-  /** What is signed in place of a receipt. */
+  /** Replaces the signed receipt. */
   readonly receipt?: (receipt: SegmentReceipt) => SegmentReceipt;
-  /** What stands in place of `done`'s fields, its receipt signed. */
+  /** Replaces fields of `done`, with the receipt signed. */
   readonly done?: (done: FrameOf<'done'>) => FrameOf<'done'>;
   /** Called with each frame of the gateway; true: it is processed. */
   readonly onFrame?: (frame: Frame, worker: ScriptedWorker) => boolean;
@@ -46,7 +45,7 @@ export class ScriptedWorker {
   readonly #channel: Channel;
   readonly #by: { readonly engine: WorkerEngine; readonly script: WorkerScript };
   readonly #jobs = new Map<number, ReturnType<typeof newJob>>();
-  readonly #pulses: NodeJS.Timeout;
+  readonly #heartbeats: NodeJS.Timeout;
   /** Sends and processes nothing any more, and keeps the connection. */
   isFrozen = false;
 
@@ -54,7 +53,7 @@ export class ScriptedWorker {
     this.node = node;
     this.#channel = channel;
     this.#by = { engine, script };
-    this.#pulses = setInterval(() => this.#pulse(), script.pulseMs ?? 250);
+    this.#heartbeats = setInterval(() => this.#heartbeat(), script.heartbeatMs ?? 250);
     this.send(script.hello ?? { kind: 'hello', version: 1, software: 'scripted', role: 'worker' });
     void this.#read();
   }
@@ -73,13 +72,13 @@ export class ScriptedWorker {
     return this.#jobs.size;
   }
 
-  /** As a process that is killed: the channel breaks. */
+  /** Like a killed process: the channel breaks. */
   kill(): void {
     this.#stop();
     this.#channel.abort(new Error('killed'));
   }
 
-  /** Ends the channel as if nothing were under way. */
+  /** Closes the channel as if no job were in progress. */
   async close(): Promise<void> {
     this.#stop();
     await this.#channel.close();
@@ -87,7 +86,7 @@ export class ScriptedWorker {
 
   #stop(): void {
     this.isFrozen = true;
-    clearInterval(this.#pulses);
+    clearInterval(this.#heartbeats);
     for (const job of this.#jobs.values()) job.cancelled.abort();
   }
 
@@ -98,7 +97,7 @@ export class ScriptedWorker {
     for (const each of sent) this.#channel.send(each instanceof Uint8Array ? each : encodeFrame(each)).catch(() => {});
   }
 
-  #pulse(): void {
+  #heartbeat(): void {
     const jobs = Array.from(this.#jobs, ([id, { phase }]) => ({ id, phase }));
     this.send({ kind: 'pulse', running: jobs.length, waiting: 0, jobs });
   }
@@ -110,7 +109,7 @@ export class ScriptedWorker {
         this.#take(decodeFrame(bytes), bytes);
       }
     } catch {
-      // The gateway has gone.
+      // The gateway has disconnected.
     }
     this.kill();
   }
@@ -133,7 +132,7 @@ export class ScriptedWorker {
     this.#jobs.set(id, job);
     cancelled.signal.addEventListener('abort', () => job.wake());
     const logitBias = new Map(sampling.logitBias.map(({ token, bias }) => [token, bias]));
-    // What a frame lacks is undefined in it.
+    // Fields that a frame does not have are undefined.
     const asked = { ...request, sampling: { ...sampling, logitBias } } as Job;
     const chain = new TokenChain({ nonce, modelSha256, promptSha256: tokensSha256(prompt), from: given.length });
     const times = { startedAtMs: Date.now(), firstTokenAtMs: 0 };

@@ -1,10 +1,10 @@
-// The hosts that all files of a process share, and a network engine over workers on them.
+// The nodes that all test files of a process share, and a network engine over workers on them.
 import type { Job, JobContext } from '@strata/engine';
 import { createSimulatedEngine, type SimulatedEngineOptions } from '@strata/testnet';
 import { shared } from '../../../../../tests/support/shared.ts';
-import type { SessionOptions } from '../../network/live-session.ts';
-import type { NetworkEngineOptions } from '../../network/network-engine.ts';
-import type { SessionRequest } from '../../network/worker-session.ts';
+import type { NetworkEngineOptions } from '../../network/relay/network-engine.ts';
+import type { SessionOptions } from '../../network/session/live-session.ts';
+import type { SessionRequest } from '../../network/session/worker-session.ts';
 import { answerOf, job, MODEL, truth } from './answers.ts';
 import { TestNetwork } from './network-bed.ts';
 import type { ScriptedWorker, WorkerEngine, WorkerScript } from './scripted-worker.ts';
@@ -12,14 +12,14 @@ import type { ScriptedWorker, WorkerEngine, WorkerScript } from './scripted-work
 const HOSTS = 5;
 const sharedBed = shared(() => TestNetwork.start(HOSTS));
 
-/** The shared hosts without any worker. */
+/** The shared nodes without any worker. */
 export async function freshBed(options: Partial<SessionOptions> = {}): Promise<TestNetwork> {
   const bed = await sharedBed();
   await bed.fresh(options);
   return bed;
 }
 
-/** How a worker behaves, and its engine: simulated, unless it is given. */
+/** The behaviour of a worker, and its engine: simulated by default. */
 export interface WorkerOptions extends WorkerScript, SimulatedEngineOptions {
   readonly engine?: WorkerEngine;
 }
@@ -31,7 +31,7 @@ export interface NetworkOptions extends Partial<NetworkEngineOptions> {
   readonly session?: Partial<SessionOptions>;
 }
 
-/** Workers on the shared hosts, and an engine over them. */
+/** Workers on the shared nodes, and an engine over them. */
 export async function networkOf(workers: readonly WorkerOptions[], { session, ...options }: NetworkOptions = {}) {
   const bed = await freshBed(session);
   const connected: ScriptedWorker[] = [];
@@ -41,9 +41,9 @@ export async function networkOf(workers: readonly WorkerOptions[], { session, ..
   return {
     ...{ bed, engine, fleet: bed.fleet, trust: bed.trust },
     worker: (at: number): ScriptedWorker => connected[at] as ScriptedWorker,
-    /** Losses, each with the number of the worker's host. */
+    /** Losses, each with the number of the worker’s node. */
     lost: () => bed.fleet.lost.map(({ peer, loss }) => `${hostOf(peer)} ${loss}`),
-    /** Numbers of the hosts whose workers made a part of an answer. */
+    /** Numbers of the nodes whose workers generated a part of an answer. */
     served: () => bed.fleet.served.map(({ peer }) => hostOf(peer)),
     connect: (at: number, more: WorkerOptions = {}) => connect(bed, at, more),
     answer: (asked: Job = job(), context: JobContext = {}) => answerOf(engine, asked, context),
@@ -51,17 +51,17 @@ export async function networkOf(workers: readonly WorkerOptions[], { session, ..
   };
 }
 
-/** What `answer` gives where every worker is honest. */
+/** The result of `answer` with honest workers. */
 export const UNDISTURBED = { tokens: truth(), kinds: ['begin', 'length'] };
 
-/** One worker with an open session, that pulses only when the test says so, and is never too late. */
+/** One worker with an open session, that sends heartbeats only when the test says so, and is never too late. */
 export async function sessionWith(options: WorkerOptions = {}, sessionOptions: Partial<SessionOptions> = {}) {
   const bed = await freshBed({ tickMs: 60_000, ...sessionOptions });
-  const worker = await connect(bed, 0, { pulseMs: 3_600_000, ...options });
+  const worker = await connect(bed, 0, { heartbeatMs: 3_600_000, ...options });
   return { bed, worker, session: bed.session() };
 }
 
-/** A request on a session, with a nonce of its own. */
+/** A request on a session, with its own nonce. */
 export function requestOf(more: Partial<SessionRequest> = {}): SessionRequest {
   const { prompt, given, replay, maxTokens, sampling } = job();
   const nonce = crypto.getRandomValues(new Uint8Array(16));

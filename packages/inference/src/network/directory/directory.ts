@@ -1,0 +1,161 @@
+// The directory of workers and their models: accepts signed offers, bounded in number, and drops expired ones.
+import type { Offer } from '../protocol/frame.ts';
+
+export interface DirectoryOptions {
+  /**
+   * Maximum number of workers; above it, workers that are neither connected nor recently received are evicted. 2,000 by
+   * default.
+   */
+  readonly maxWorkers?: number;
+  /**
+   * Maximum number of models of all workers, bounded in the same way; each connected worker has an equal share in
+   * addition. 20,000 by default, about 20 MB with names of maximum length.
+   */
+  readonly maxModels?: number;
+  /** Accepted offers of one peer per minute; more are rejected. 30 by default. */
+  readonly offersPerMinute?: number;
+  /**
+   * Maximum time that an offer's issue date may be in our future, and its maximum lifetime. 120,000 and 600,000 ms by
+   * default.
+   */
+  readonly maxSkewMs?: number;
+  readonly maxLifeMs?: number;
+}
+
+/** The outcome for an offer. Only `taken` changes the directory. */
+export type OfferOutcome = 'taken' | 'replayed' | 'expired' | 'from-the-future' | 'too-many' | 'full';
+
+export interface KnownWorker {
+  readonly peer: string;
+  readonly offer: Offer;
+  /** Whether the worker was connected when its offer arrived. */
+  readonly isConnected: boolean;
+  /** In our clock. */
+  readonly heardAtMs: number;
+  /** In our clock: the offered lifetime, capped, counted from the time of receipt. */
+  readonly expiresAtMs: number;
+}
+
+interface TakeOptions {
+  readonly nowMs: number;
+  readonly isConnected: boolean;
+}
+
+interface Entry extends KnownWorker {
+  /** Offers accepted since `windowAtMs`. */
+  readonly taken: number;
+  readonly windowAtMs: number;
+}
+
+const MINUTE_MS = 60_000;
+/**
+ * A worker sends an offer every 30 s. One that is not connected is kept if an offer was received within two of these
+ * intervals.
+ */
+const RECENT_MS = 60_000;
+
+export class Directory {
+  readonly #options: Required<DirectoryOptions>;
+  /** Least recently received first. Two maps, so that the eviction candidate is found without a search. */
+  readonly #connected = new Map<string, Entry>();
+  readonly #disconnected = new Map<string, Entry>();
+  #models = 0;
+
+  constructor(options: DirectoryOptions = {}) {
+    this.#options = {
+      maxWorkers: 2_000,
+      maxModels: 20_000,
+      offersPerMinute: 30,
+      maxSkewMs: 120_000,
+      maxLifeMs: 600_000,
+      ...options,
+    };
+  }
+
+  /**
+   * Adds an offer whose signature was verified. Workers with `isConnected` are not evicted to make space for another
+   * worker. Only the sequence determines which of two offers is newer; it is derived from milliseconds, so that it
+   * increases across restarts of the worker.
+   */
+  take(offer: Offer, { nowMs, isConnected }: TakeOptions): OfferOutcome {
+    const { maxSkewMs, maxLifeMs, offersPerMinute } = this.#options;
+    if (offer.issuedAtMs > nowMs + maxSkewMs) return 'from-the-future';
+    const lifeMs = Math.min(offer.expiresAtMs - offer.issuedAtMs, maxLifeMs);
+    // Also limited by the worker's own, possibly slow clock: otherwise an old offer would become valid again when it is
+    // received again.
+    const expiresAtMs = Math.min(nowMs + lifeMs, offer.expiresAtMs + maxSkewMs);
+    if (lifeMs <= 0 || expiresAtMs <= nowMs) return 'expired';
+    const known = this.#entry(offer.peer);
+    if (known && offer.sequence <= known.offer.sequence) {
+      // The offer of a newly connected worker may have arrived by gossip before.
+      if (isConnected && !known.isConnected) this.#keep({ ...known, isConnected });
+      return 'replayed';
+    }
+    const isNewWindow = !known || nowMs - known.windowAtMs >= MINUTE_MS;
+    const taken = isNewWindow ? 1 : known.taken + 1;
+    if (taken > offersPerMinute) return 'too-many';
+    if (!this.#makeSpace(offer, { nowMs, isConnected })) return 'full';
+    const windowAtMs = isNewWindow ? nowMs : known.windowAtMs;
+    this.#keep({ peer: offer.peer, offer, isConnected, heardAtMs: nowMs, expiresAtMs, taken, windowAtMs });
+    return 'taken';
+  }
+
+  /** Removes a peer. */
+  drop(peer: string): void {
+    const known = this.#entry(peer);
+    if (!known) return;
+    this.#connected.delete(peer);
+    this.#disconnected.delete(peer);
+    this.#models -= known.offer.models.length;
+  }
+
+  /** Removes expired offers. */
+  expire(nowMs: number): void {
+    for (const { peer, expiresAtMs } of this.workers()) if (expiresAtMs <= nowMs) this.drop(peer);
+  }
+
+  worker(peer: string): KnownWorker | undefined {
+    return this.#entry(peer);
+  }
+
+  workers(): readonly KnownWorker[] {
+    return [...this.#connected.values(), ...this.#disconnected.values()];
+  }
+
+  /** The workers that were connected when their offer arrived. */
+  connected(): Iterable<KnownWorker> {
+    return this.#connected.values();
+  }
+
+  #entry(peer: string): Entry | undefined {
+    return this.#connected.get(peer) ?? this.#disconnected.get(peer);
+  }
+
+  #keep(entry: Entry): void {
+    this.drop(entry.peer);
+    (entry.isConnected ? this.#connected : this.#disconnected).set(entry.peer, entry);
+    this.#models += entry.offer.models.length;
+  }
+
+  /**
+   * Evicts disconnected workers until the offer fits, and returns whether it does. For a disconnected worker, recently
+   * received ones are kept.
+   */
+  #makeSpace(offer: Offer, { nowMs, isConnected }: TakeOptions): boolean {
+    const { maxWorkers, maxModels } = this.#options;
+    const known = this.#entry(offer.peer);
+    const moreWorkers = known ? 0 : 1;
+    const moreModels = offer.models.length - (known?.offer.models.length ?? 0);
+    // Each connected worker keeps its share, however many models other workers offer.
+    const hasShare = isConnected && offer.models.length <= maxModels / maxWorkers;
+    const isOver = () =>
+      this.#connected.size + this.#disconnected.size + moreWorkers > maxWorkers ||
+      (!hasShare && this.#models + moreModels > maxModels);
+    for (const oldest of this.#disconnected.values()) {
+      if (!isOver()) return true;
+      if (!isConnected && nowMs - oldest.heardAtMs < RECENT_MS) return false;
+      if (oldest !== known) this.drop(oldest.peer);
+    }
+    return !isOver();
+  }
+}

@@ -1,0 +1,294 @@
+// The frames between gateway and worker: fields and bounds. Field values are validated here and nowhere else.
+import { z } from 'zod';
+
+/** Version of the protocol. A peer with another version is notified and disconnected. */
+export const PROTOCOL_VERSION = 1;
+export const PROTOCOL = '/strata/inference/1.0.0';
+
+/**
+ * Maximum number of tokens of a prompt and its answer. With three-byte ids they fit into one message, together with the
+ * largest grammar.
+ */
+export const MAX_TOKENS = 1_000_000;
+/** Upper bound of token ids, exclusive. The largest vocabularies in use have about 250,000 tokens. */
+const MAX_VOCABULARY = 2 ** 21;
+/** Maximum text length of one token. */
+const MAX_TEXT_BYTES = 16_384;
+const MAX_GRAMMAR_BYTES = 1_000_000;
+/** Maximum part of a vocabulary file in one frame, so that answers are not delayed behind it. */
+export const MAX_PART_BYTES = 1024 * 1024;
+const MAX_ID = 2 ** 32 - 1;
+
+const Id = z.number().int().min(1).max(MAX_ID);
+const Uint32 = z.number().int().min(0).max(MAX_ID);
+const isTokenId = (value: unknown): boolean =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) < MAX_VOCABULARY;
+const TokenId = z.number().refine(isTokenId, 'must be a token id');
+/** A single predicate: a zod schema for each element takes longer than decoding, and prompts are long. */
+const Tokens = z.custom<readonly number[]>(
+  (value) => Array.isArray(value) && value.length <= MAX_TOKENS && value.every(isTokenId),
+  'must be token ids',
+);
+const Finite = z.number();
+/** Margins in nats; 100 marks a token that could not have been sampled. */
+const isMargin = (value: unknown): boolean => Number(value) >= 0 && Number(value) <= 100;
+const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
+const bytesUpTo = (max: number) => Bytes.refine(({ byteLength }) => byteLength <= max, 'too long');
+const bytesOf = (length: number) => Bytes.refine((bytes) => bytes.byteLength === length, `must be ${length} bytes`);
+/** SHA-256 as lower-case hex; 32 bytes on the wire. */
+const Digest = z.string().regex(/^[0-9a-f]{64}$/);
+const Nonce = bytesOf(16);
+const Signature = bytesOf(64);
+const Text = (max: number) => z.string().max(max);
+const utf8 = new TextEncoder();
+const Grammar = z.string().refine(
+  // A UTF-16 unit takes at most three bytes in UTF-8.
+  (text) => text.length * 3 <= MAX_GRAMMAR_BYTES || utf8.encode(text).byteLength <= MAX_GRAMMAR_BYTES,
+  'too long',
+);
+
+const SamplingFrame = z.object({
+  temperature: z.number().min(0).max(100),
+  topP: z.number().min(0).max(1),
+  topK: Uint32,
+  minP: z.number().min(0).max(1),
+  presencePenalty: z.number().min(-100).max(100),
+  frequencyPenalty: z.number().min(-100).max(100),
+  logitBias: z
+    .array(z.object({ token: TokenId, bias: z.number().min(-1e6).max(1e6) }))
+    .max(10_000)
+    .readonly(),
+  seed: Uint32,
+});
+
+const Choice = z.object({ token: TokenId, text: bytesUpTo(MAX_TEXT_BYTES), logprob: Finite });
+
+/** Both directions, the first frame: the role and the protocol version of the sender. */
+const Hello = z.object({
+  kind: z.literal('hello'),
+  version: Uint32,
+  software: Text(100),
+  role: z.enum(['gateway', 'worker']),
+});
+
+/** Gateway: start or continue an answer. `id` is unique in this channel; `nonce` is globally unique. */
+const Request = z.object({
+  kind: z.literal('request'),
+  id: Id,
+  nonce: Nonce,
+  modelSha256: Digest,
+  prompt: Tokens,
+  /** Tokens of the answer that already exist; prompt and given tokens together are at most MAX_TOKENS. */
+  given: Tokens,
+  replay: z.enum(['exact', 'fast']),
+  /** Maximum length of the complete answer, including the given tokens. */
+  maxTokens: z.number().int().min(1).max(MAX_TOKENS),
+  sampling: SamplingFrame,
+  grammar: Grammar.optional(),
+  cacheKey: Text(500).optional(),
+  topLogprobs: z.number().int().min(0).max(100).optional(),
+  /** The number of tokens that the worker may send before it receives more credit. */
+  credit: Uint32,
+  /** W3C Trace Context: the gateway span that this request belongs to. */
+  traceparent: Text(100).optional(),
+});
+
+/** Gateway: stop generating. The worker still sends `done` with its receipt. */
+const Cancel = z.object({ kind: z.literal('cancel'), id: Id });
+
+/** Gateway: the worker may send this many more tokens. */
+const Credit = z.object({ kind: z.literal('credit'), id: Id, tokens: Uint32 });
+
+/** Worker: prompt processing starts; `cachedTokens` of the prompt were already in the cache. */
+const Begin = z.object({ kind: z.literal('begin'), id: Id, cachedTokens: Uint32 });
+
+/**
+ * Worker: consecutive tokens; `position` is the position of the first one in the answer, including the given tokens.
+ */
+const TokensFrame = z.object({
+  kind: z.literal('tokens'),
+  id: Id,
+  position: Uint32,
+  tokens: z
+    .array(Choice.extend({ top: z.array(Choice).max(100).readonly() }))
+    .min(1)
+    .max(4_096)
+    .readonly(),
+});
+
+/** Worker: the answer is complete; `receipt` is a SegmentReceipt, signed with the worker's key. */
+const Done = z.object({
+  kind: z.literal('done'),
+  id: Id,
+  reason: z.enum(['stop', 'length', 'cancelled']),
+  receipt: bytesUpTo(4_096),
+  signature: Signature,
+});
+
+export const FAILURE_CODES = [
+  /** The worker does not have this model. */
+  'unknown-model',
+  /** No slot is free, and the queue is full. */
+  'busy',
+  /** The grammar cannot be parsed; other workers cannot parse it either. */
+  'grammar-unusable',
+  /** The request cannot be served: too long, or without a prompt. */
+  'unusable',
+  /** The engine crashed or failed. */
+  'engine-failed',
+  /** The worker is shutting down. */
+  'leaving',
+  /** The gateway violated the protocol. */
+  'protocol',
+] as const;
+
+/** Worker: the request failed; no more frames follow for it. */
+const Failed = z.object({ kind: z.literal('failed'), id: Uint32, code: z.enum(FAILURE_CODES), message: Text(1_000) });
+
+/** Worker heartbeat with its load: every 250 ms while it works for this gateway, otherwise every second. */
+const Heartbeat = z.object({
+  kind: z.literal('pulse'),
+  /** Jobs of all gateways. */
+  running: Uint32,
+  waiting: Uint32,
+  /** Jobs of this channel: `waiting` for a slot, `reading` the prompt, or `writing` the answer. */
+  jobs: z
+    .array(z.object({ id: Id, phase: z.enum(['waiting', 'reading', 'writing']) }))
+    .max(10_000)
+    .readonly(),
+});
+
+/** Gateway: how likely is it that the model sampled these tokens? */
+const Score = z.object({
+  kind: z.literal('score'),
+  id: Id,
+  modelSha256: Digest,
+  prompt: Tokens,
+  answer: Tokens,
+  /** Whether the answer ended after its last token; if so, the end is scored too. */
+  hasEnd: z.boolean(),
+  sampling: SamplingFrame,
+  grammar: Grammar.optional(),
+  /** The `maxTokens` of the request: answers with a grammar are completed before this limit. */
+  maxTokens: z.number().int().min(1).max(MAX_TOKENS).optional(),
+});
+
+/**
+ * Worker: the margin of each token (and of the end) in nats, as 32-bit floats; 0: the token is the one that is sampled.
+ */
+const Scored = z.object({
+  kind: z.literal('scored'),
+  id: Id,
+  margins: z.custom<readonly number[]>(
+    (value) => Array.isArray(value) && value.length <= MAX_TOKENS + 1 && value.every(isMargin),
+    'must be margins',
+  ),
+});
+
+const Embed = z.object({ kind: z.literal('embed'), id: Id, modelSha256: Digest, tokens: Tokens });
+const Embedded = z.object({ kind: z.literal('embedded'), id: Id, vector: z.array(Finite).max(65_536).readonly() });
+
+/** Gateway: request the vocabulary with this digest, starting at this byte. */
+const VocabularyAsk = z.object({ kind: z.literal('vocabularyAsk'), id: Id, vocabularySha256: Digest, from: Uint32 });
+/** Worker: a part of the vocabulary; `sizeBytes` is the size of the complete file. */
+const VocabularyPart = z.object({
+  kind: z.literal('vocabularyPart'),
+  id: Id,
+  from: Uint32,
+  sizeBytes: Uint32,
+  part: bytesUpTo(MAX_PART_BYTES),
+});
+
+/** Gateway: accepts the receipt of the request with this nonce; contains the gateway's signature of the same bytes. */
+const Settle = z.object({ kind: z.literal('settle'), nonce: Nonce, signature: Signature });
+
+/** Worker: its models and its load, as an Offer signed with its key. Also the payload of gossip messages. */
+const SignedOfferFrame = z.object({
+  kind: z.literal('offer'),
+  offer: bytesUpTo(64 * 1024),
+  signature: Signature,
+});
+
+export const Frame = z.discriminatedUnion('kind', [
+  Hello,
+  Request,
+  Cancel,
+  Credit,
+  Begin,
+  TokensFrame,
+  Done,
+  Failed,
+  Heartbeat,
+  Score,
+  Scored,
+  Embed,
+  Embedded,
+  VocabularyAsk,
+  VocabularyPart,
+  Settle,
+  SignedOfferFrame,
+]);
+export type Frame = z.infer<typeof Frame>;
+export type FrameOf<Kind extends Frame['kind']> = Extract<Frame, { readonly kind: Kind }>;
+export type FailureCode = (typeof FAILURE_CODES)[number];
+
+export const OfferedModel = z.object({
+  name: z.string().min(1).max(200),
+  sha256: Digest,
+  /** Digest of the file without its tensors: a GGUF with vocabulary and chat template only. */
+  vocabularySha256: Digest,
+  /** Digest of the chat template, or of the empty string if the model has no template. */
+  templateSha256: Digest,
+  architecture: Text(100),
+  quantisation: Text(50),
+  sizeBytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  parameters: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  contextLength: z.number().int().min(1).max(100_000_000),
+  vocabularySize: z.number().int().min(1).max(MAX_VOCABULARY),
+  longestToken: z.number().int().min(1).max(MAX_TEXT_BYTES),
+  /** Number of concurrent answers; larger values are rejected. */
+  slots: z.number().int().min(1).max(10_000),
+  prefillTokensPerSecond: z.number().min(0).max(1e9),
+  decodeTokensPerSecond: z.number().min(0).max(1e9),
+  engine: Text(100),
+});
+export type OfferedModel = z.infer<typeof OfferedModel>;
+
+export const Offer = z.object({
+  peer: z.string().min(1).max(128),
+  /** Increases with each offer of this peer: an offer with a lower number is a replay. */
+  sequence: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  issuedAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  expiresAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  software: Text(100),
+  models: z.array(OfferedModel).min(0).max(64).readonly(),
+  running: Uint32,
+  waiting: Uint32,
+});
+export type Offer = z.infer<typeof Offer>;
+
+export const SegmentReceipt = z.object({
+  version: z.literal(1),
+  nonce: Nonce,
+  /** Peer ids. */
+  worker: z.string().min(1).max(128),
+  gateway: z.string().min(1).max(128),
+  modelSha256: Digest,
+  /** Digest of the prompt's token ids, each 4 bytes, little-endian. */
+  promptSha256: Digest,
+  /** Digest of the request frame as received, without its length prefix. */
+  requestSha256: Digest,
+  /** The range of answer positions that this worker generated: from `from` up to, not including, `to`. */
+  from: Uint32,
+  to: Uint32,
+  chainHead: Digest,
+  promptTokens: Uint32,
+  cachedTokens: Uint32,
+  reason: z.enum(['stop', 'length', 'cancelled']),
+  engine: Text(100),
+  startedAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  /** 0: no token was generated. */
+  firstTokenAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  endedAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+});
+export type SegmentReceipt = z.infer<typeof SegmentReceipt>;

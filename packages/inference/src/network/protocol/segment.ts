@@ -1,0 +1,131 @@
+// What a worker signs for its segment of an answer: digests, and a hash chain over token ids that commits to the entire
+// answer in a few bytes.
+import { sha256 } from '@noble/hashes/sha2.js';
+import type { SegmentReceipt } from './frame.ts';
+
+const utf8 = new TextEncoder();
+/** Domain separation: a signature made for one purpose is not valid for another. */
+const OFFER_DOMAIN = utf8.encode('strata-offer-v1\0');
+const SEGMENT_DOMAIN = utf8.encode('strata-segment-v1\0');
+const SETTLE_DOMAIN = utf8.encode('strata-settle-v1\0');
+const CHAIN_DOMAIN = utf8.encode('strata-chain-v1\0');
+
+/**
+ * The bytes to sign for an encoded offer, for an encoded receipt (worker), and for accepting the same receipt
+ * (gateway).
+ */
+export const offerSignedBytes = (offer: Uint8Array): Uint8Array => joined(OFFER_DOMAIN, offer);
+export const segmentSignedBytes = (receipt: Uint8Array): Uint8Array => joined(SEGMENT_DOMAIN, receipt);
+export const settleSignedBytes = (receipt: Uint8Array): Uint8Array => joined(SETTLE_DOMAIN, receipt);
+
+/** Hex SHA-256. */
+export const bytesSha256 = (bytes: Uint8Array): string => toHex(sha256(bytes));
+
+/** Hex SHA-256 of token ids, each 4 bytes, little-endian. */
+export function tokensSha256(tokens: readonly number[]): string {
+  const bytes = new Uint8Array(tokens.length * 4);
+  const view = new DataView(bytes.buffer);
+  for (const [i, token] of tokens.entries()) view.setUint32(i * 4, token, true);
+  return toHex(sha256(bytes));
+}
+
+/**
+ * The hash chain over the tokens of one segment: SHA-256 of the previous head and the token's 4 bytes, little-endian.
+ */
+export class TokenChain {
+  #head: Uint8Array;
+
+  /** Starts with the nonce, the model, the prompt's digest and the position of the segment's first token. */
+  constructor(start: {
+    readonly nonce: Uint8Array;
+    readonly modelSha256: string;
+    readonly promptSha256: string;
+    readonly from: number;
+  }) {
+    const from = new Uint8Array(4);
+    new DataView(from.buffer).setUint32(0, start.from, true);
+    this.#head = sha256(
+      joined(CHAIN_DOMAIN, start.nonce, fromHex(start.modelSha256), fromHex(start.promptSha256), from),
+    );
+  }
+
+  push(token: number): void {
+    const bytes = new Uint8Array(36);
+    bytes.set(this.#head);
+    new DataView(bytes.buffer).setUint32(32, token, true);
+    this.#head = sha256(bytes);
+  }
+
+  /** Hex. */
+  get head(): string {
+    return toHex(this.#head);
+  }
+}
+
+/** The segment as the gateway observed it, to compare with a receipt. */
+export interface SeenSegment {
+  readonly nonce: Uint8Array;
+  readonly worker: string;
+  readonly gateway: string;
+  readonly modelSha256: string;
+  readonly promptSha256: string;
+  /** Digest of the request frame as sent. */
+  readonly requestSha256: string;
+  readonly from: number;
+  readonly to: number;
+  readonly chainHead: string;
+  readonly promptTokens: number;
+  /** The reason in the `done` frame. */
+  readonly reason: SegmentReceipt['reason'];
+}
+
+/**
+ * The receipt fields that differ from the observed segment; empty if the receipt is correct. The signature is verified
+ * elsewhere.
+ */
+export function segmentProblems(receipt: SegmentReceipt, observed: SeenSegment): readonly string[] {
+  const problems: string[] = [];
+  if (toHex(receipt.nonce) !== toHex(observed.nonce)) problems.push('nonce');
+  for (const name of [
+    'worker',
+    'gateway',
+    'modelSha256',
+    'promptSha256',
+    'requestSha256',
+    'from',
+    'to',
+    'chainHead',
+    'promptTokens',
+    'reason',
+  ] as const)
+    if (receipt[name] !== observed[name]) problems.push(name);
+  if (receipt.to < receipt.from && receipt.to === observed.to) problems.push('to');
+  if (receipt.cachedTokens > receipt.promptTokens) problems.push('cachedTokens');
+  if (!areTimesInOrder(receipt)) problems.push('times');
+  return problems;
+}
+
+/**
+ * A receipt has a first token if and only if the segment has tokens. The worker's clock may be wrong, but it is
+ * monotonic.
+ */
+function areTimesInOrder({ from, to, startedAtMs, firstTokenAtMs, endedAtMs }: SegmentReceipt): boolean {
+  if (startedAtMs > endedAtMs) return false;
+  if (to === from) return firstTokenAtMs === 0;
+  return startedAtMs <= firstTokenAtMs && firstTokenAtMs <= endedAtMs;
+}
+
+export const toHex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+export const fromHex = (hex: string): Uint8Array =>
+  Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+
+function joined(...parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.byteLength;
+  }
+  return all;
+}

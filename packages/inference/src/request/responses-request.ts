@@ -1,0 +1,208 @@
+// Requests of `/v1/responses`, converted to chat requests: input items become messages.
+import { z } from 'zod';
+import { CompletionError } from '../errors.ts';
+import { chatFields, completionFields, embeddingFields, optional } from './fields.ts';
+import { parse } from './parse-fields.ts';
+import { type ChatRequest, readChatRequest } from './request.ts';
+
+const text = z.string().max(4_000_000, 'is too long');
+const part = z.object({ type: z.string().max(64), text: optional(text), refusal: optional(text) });
+const item = z.object({
+  type: optional(z.string().max(64)),
+  role: optional(z.string().max(64)),
+  content: optional(z.union([text, z.array(part).max(1_024)])),
+  call_id: optional(z.string().max(256)),
+  name: optional(z.string().max(128)),
+  arguments: optional(text),
+  output: optional(z.union([text, z.array(part).max(1_024)])),
+});
+/** The body of `/v1/responses`. */
+const responseFields = z.object({
+  model: z.string('must name a model').min(1, 'must name a model').max(256),
+  input: z.union([text, z.array(item).min(1, 'must hold an item').max(4_096)], 'must be a string or a list of items'),
+  instructions: optional(text),
+  stream: optional(z.boolean()),
+  max_output_tokens: z.unknown().optional(),
+  temperature: z.unknown().optional(),
+  top_p: z.unknown().optional(),
+  tools: optional(z.array(z.object({ type: z.string().max(64) }).loose()).max(128, 'has too many tools')),
+  tool_choice: z.unknown().optional(),
+  parallel_tool_calls: z.unknown().optional(),
+  text: optional(z.object({ format: optional(z.object({ type: z.string().max(64) }).loose()) })),
+  previous_response_id: z.unknown().optional(),
+  conversation: z.unknown().optional(),
+  background: z.unknown().optional(),
+  metadata: optional(z.record(z.string(), z.unknown())),
+  prompt_cache_key: z.unknown().optional(),
+  user: z.unknown().optional(),
+});
+
+export interface ResponsesRequest {
+  readonly chat: ChatRequest;
+  /** The fields of the request that the answer repeats unchanged. */
+  readonly echo: {
+    readonly instructions: string | null;
+    readonly tools: readonly unknown[];
+    readonly toolChoice: unknown;
+    readonly format: unknown;
+    readonly metadata: Readonly<Record<string, unknown>>;
+  };
+  /** Translates the parameter names of an error on the chat request to the names of `/v1/responses`. */
+  readonly renamed: (error: CompletionError) => CompletionError;
+}
+
+/** Parameters that have a different name in chat completions. */
+const NAMES: readonly (readonly [chat: RegExp, own: string])[] = [
+  [/^tools(\[\d+\])\.function\b/, 'tools$1'],
+  [/^max_completion_tokens\b/, 'max_output_tokens'],
+  [/^response_format\b/, 'text.format'],
+];
+
+/**
+ * Throws CompletionError that names the first invalid parameter. Nothing is stored, so references to earlier responses
+ * are rejected.
+ */
+export function readResponsesRequest(body: unknown): ResponsesRequest {
+  const given = parse(responseFields, body);
+  for (const param of ['previous_response_id', 'conversation', 'background'] as const) {
+    if (given[param] !== undefined && given[param] !== null && given[param] !== false)
+      throw new CompletionError('unsupported_value', 'Answers are not stored: send the full conversation.', {
+        param,
+      });
+  }
+  const format = given.text?.format;
+  const tools = given.tools ?? [];
+  const { messages, origins } = messagesOf(given);
+  const renamed = (error: CompletionError) => renamedOf(error, origins);
+  const chat = {
+    model: given.model,
+    messages,
+    stream: given.stream,
+    max_completion_tokens: given.max_output_tokens,
+    temperature: given.temperature,
+    top_p: given.top_p,
+    parallel_tool_calls: given.parallel_tool_calls,
+    prompt_cache_key: given.prompt_cache_key,
+    user: given.user,
+    tools: tools.length > 0 ? tools.map(({ type, ...own }) => ({ type, function: own })) : undefined,
+    tool_choice: choiceOf(given.tool_choice),
+    response_format: format?.type === 'json_schema' ? { type: format.type, json_schema: { ...format } } : format,
+  };
+  try {
+    return {
+      chat: readChatRequest(chat),
+      echo: {
+        instructions: given.instructions ?? null,
+        tools,
+        toolChoice: given.tool_choice ?? 'auto',
+        format: format ?? { type: 'text' },
+        metadata: given.metadata ?? {},
+      },
+      renamed,
+    };
+  } catch (error) {
+    throw error instanceof CompletionError ? renamed(error) : error;
+  }
+}
+
+type Given = z.output<typeof responseFields>;
+type Item = z.output<typeof item>;
+
+/** `origins`: the input field that each message comes from. */
+function messagesOf({ input, instructions }: Given): { readonly messages: unknown[]; readonly origins: string[] } {
+  const messages: Record<string, unknown>[] = [];
+  const origins: string[] = [];
+  const add = (message: Record<string, unknown>, origin: string) => {
+    messages.push(message);
+    origins.push(origin);
+  };
+  if (instructions !== undefined) add({ role: 'system', content: instructions }, 'instructions');
+  if (typeof input === 'string') add({ role: 'user', content: input }, 'input');
+  else {
+    for (const [i, each] of input.entries()) {
+      const message = messageOf(each, i);
+      const last = messages.at(-1);
+      if (!message) continue;
+      // Consecutive calls form one assistant message.
+      if (Array.isArray(message.tool_calls) && Array.isArray(last?.tool_calls))
+        last.tool_calls.push(...message.tool_calls);
+      else add(message, `input[${i}]`);
+    }
+  }
+  return { messages, origins };
+}
+
+function messageOf(given: Item, at: number): Record<string, unknown> | undefined {
+  const { type = 'message', role, content, call_id, name } = given;
+  switch (type) {
+    case 'message':
+      return {
+        role,
+        content:
+          typeof content === 'string' ? content : content?.map((each, i) => partOf(each, `input[${at}].content[${i}]`)),
+      };
+    case 'function_call':
+      return {
+        role: 'assistant',
+        tool_calls: [{ id: call_id, type: 'function', function: { name, arguments: given.arguments } }],
+      };
+    case 'function_call_output': {
+      const { output } = given;
+      return {
+        role: 'tool',
+        tool_call_id: call_id,
+        content:
+          typeof output === 'string' ? output : output?.map((each, i) => partOf(each, `input[${at}].output[${i}]`)),
+      };
+    }
+    case 'reasoning':
+      // The reasoning of another model is of no use to this one.
+      return undefined;
+    default:
+      throw new CompletionError('unsupported_value', `Items of type '${type}' are not supported.`, {
+        param: `input[${at}].type`,
+      });
+  }
+}
+
+function partOf({ type, text, refusal }: z.output<typeof part>, param: string): Record<string, unknown> {
+  if (type === 'input_text' || type === 'output_text' || type === 'text') return { type: 'text', text };
+  if (type === 'refusal') return { type, refusal };
+  throw new CompletionError(
+    'unsupported_value',
+    `Only text input is supported: a part of type '${type}' cannot be used.`,
+    { param: `${param}.type` },
+  );
+}
+
+function choiceOf(choice: unknown): unknown {
+  if (typeof choice !== 'object' || choice === null) return choice;
+  const { type, name } = choice as { readonly type?: unknown; readonly name?: unknown };
+  return { type, function: { name } };
+}
+
+function renamedOf(error: CompletionError, origins: readonly string[]): CompletionError {
+  const { param } = error;
+  if (param === null) return error;
+  const at = /^messages\[(\d+)\]/.exec(param);
+  let own = at
+    ? (origins[Number(at[1])] ?? 'input') + param.slice(at[0].length)
+    : param.replace(/^messages\b/, 'input');
+  for (const [chat, name] of NAMES) own = own.replace(chat, name);
+  if (own === param) return error;
+  const { kind, message, headers, retryAfterMs } = error;
+  return new CompletionError(kind, message.replaceAll(param, own), {
+    param: own,
+    headers,
+    cause: error,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** The schemas of all request bodies, by their names in the OpenAPI document. */
+export const requestSchemas = {
+  ChatCompletionRequest: chatFields,
+  CompletionRequest: completionFields,
+  ResponseRequest: responseFields,
+  EmbeddingRequest: embeddingFields,
+} as const;

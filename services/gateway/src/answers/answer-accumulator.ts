@@ -1,0 +1,88 @@
+// Accumulates the deltas of an answer by choice, for the complete answer and for its receipt.
+import {
+  type ChatChoice,
+  type ChatDelta,
+  type ChoiceContent,
+  type ChosenLogprob,
+  contentOfChoice,
+  type FinishReason,
+  type ToolCall,
+} from '@strata/inference';
+
+interface AccumulatedChoice {
+  content: string;
+  readonly calls: { id: string; name: string; arguments: string }[];
+  readonly logprobs: ChosenLogprob[];
+  finishReason: FinishReason | null;
+}
+
+export class AnswerAccumulator {
+  readonly #choices: readonly AccumulatedChoice[];
+  readonly #keepsLogprobs: boolean;
+
+  /** `keepsLogprobs`: false for streams, which send them immediately; receipts have none. */
+  constructor(choices: number, { keepsLogprobs }: { readonly keepsLogprobs: boolean }) {
+    this.#keepsLogprobs = keepsLogprobs;
+    this.#choices = Array.from({ length: choices }, () => ({
+      content: '',
+      calls: [],
+      logprobs: [],
+      finishReason: null,
+    }));
+  }
+
+  take(index: number, delta: ChatDelta): void {
+    const choice = this.#choices[index];
+    if (!choice) throw new RangeError(`there is no choice ${index}`);
+    switch (delta.kind) {
+      case 'begin':
+        break;
+      case 'text':
+        choice.content += delta.text;
+        if (this.#keepsLogprobs) for (const each of delta.logprobs ?? []) choice.logprobs.push(each);
+        break;
+      case 'call':
+        choice.calls[delta.at] = { id: delta.id, name: delta.name, arguments: '' };
+        break;
+      case 'arguments': {
+        const call = choice.calls[delta.at];
+        if (call) call.arguments += delta.text;
+        break;
+      }
+      case 'end':
+        choice.finishReason = delta.reason;
+        break;
+      default:
+        delta satisfies never;
+    }
+  }
+
+  /** The number of characters of a choice so far. */
+  lengthOf(index: number): number {
+    return this.#choices[index]?.content.length ?? 0;
+  }
+
+  get finishReasons(): readonly (FinishReason | null)[] {
+    return this.#choices.map(({ finishReason }) => finishReason);
+  }
+
+  /** The choices of an answer that has ended. */
+  choices(): readonly ChatChoice[] {
+    return this.#choices.map(({ content, calls, logprobs, finishReason }) => ({
+      content: contentOf(content, calls),
+      toolCalls: calls,
+      logprobs: this.#keepsLogprobs ? logprobs : undefined,
+      finishReason: finishReason ?? 'stop',
+    }));
+  }
+
+  content(): readonly ChoiceContent[] {
+    return this.#choices.map(({ content, calls, finishReason }) =>
+      contentOfChoice({ content: contentOf(content, calls), toolCalls: calls, finishReason }),
+    );
+  }
+}
+
+/** Null if there are calls and no text. */
+const contentOf = (content: string, calls: readonly ToolCall[]): string | null =>
+  content === '' && calls.length > 0 ? null : content;

@@ -1,0 +1,248 @@
+// Runs one answer from its plan to its receipt: choices are generated as slots become free, collected or streamed, then
+// recorded.
+import {
+  type AnswerContent,
+  type AnswerHead,
+  type ChatChoice,
+  type ChatDelta,
+  chatChunk,
+  type FinishReason,
+  type Generation,
+  textChunk,
+  type Usage,
+  usageChunk,
+} from '@strata/inference';
+import type { StoredKey } from '@strata/store';
+import type { Admission } from '../limits/admission.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { AnswerEnd, AnswerStart, UsageRecorder } from '../store/usage-recorder.ts';
+import { AnswerAccumulator } from './answer-accumulator.ts';
+import { AnswerSegments } from './answer-segments.ts';
+import type { ChoiceUsage, Plan } from './backend.ts';
+import type { EventWriter } from './event-writer.ts';
+import type { ResponseEvents } from './response-events.ts';
+
+export interface AnswerDeps {
+  readonly admission: Admission;
+  readonly recorder: UsageRecorder;
+  readonly limits: Limits;
+  readonly now: () => Date;
+  /** Aborts when the service stops and the grace period has ended. */
+  readonly stopping: AbortSignal;
+  /** Answers whose receipt is not stored yet; the recorder stays open until they end. */
+  readonly running: Set<Promise<unknown>>;
+}
+
+export interface AnswerRequest {
+  readonly plan: Plan;
+  readonly request: Generation;
+  readonly head: AnswerHead;
+  readonly start: AnswerStart;
+  readonly caller: StoredKey;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
+  /** Aborts when the key is revoked. */
+  readonly revoked: AbortSignal;
+}
+
+export class AnswerRun {
+  /** The id of the receipt that is signed when the answer ends. */
+  readonly receiptId: string;
+  readonly #deps: AnswerDeps;
+  readonly #request: AnswerRequest;
+  readonly #accumulated: AnswerAccumulator;
+  readonly #usages: readonly ChoiceUsage[];
+  readonly #segments = new AnswerSegments();
+  #firstTokenAt: Date | undefined;
+  #hasBegun = false;
+
+  constructor(deps: AnswerDeps, request: AnswerRequest) {
+    this.#deps = deps;
+    this.#request = request;
+    this.receiptId = deps.recorder.newId();
+    const { isStreamed, topLogprobs } = request.request;
+    this.#accumulated = new AnswerAccumulator(request.plan.choices.length, {
+      keepsLogprobs: !isStreamed && topLogprobs !== undefined,
+    });
+    this.#usages = request.plan.choices.map(() => ({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 }));
+  }
+
+  /** All choices, complete, after the receipt is stored. */
+  async gather(): Promise<{ readonly choices: readonly ChatChoice[]; readonly usage: Usage }> {
+    return this.#recorded(async () => {
+      await this.#eachChoice(async () => {});
+      return { choices: this.#accumulated.choices(), usage: this.usage };
+    });
+  }
+
+  /** Streams all choices, then the usage if requested; `[DONE]` follows after the receipt is stored. */
+  async stream(writer: EventWriter, kind: 'chat.completion.chunk' | 'text_completion'): Promise<void> {
+    const { head, request } = this.#request;
+    const hasUsage = request.hasUsageChunk;
+    await this.#recorded(async () => {
+      await this.#eachChoice(async (delta, index) => {
+        writer.begin();
+        const chunk =
+          kind === 'text_completion'
+            ? textChunkOf(head, index, { delta, length: this.#accumulated.lengthOf(index) })
+            : chatChunk(head, { index, delta, hasUsage });
+        if (chunk) await writer.send(chunk);
+      });
+      if (hasUsage) await writer.send(usageChunk(head, this.usage, kind));
+    });
+    await writer.send('[DONE]');
+  }
+
+  /** Streams the only choice as typed events; the last event follows after the receipt is stored. */
+  async streamEvents(writer: EventWriter, events: ResponseEvents): Promise<void> {
+    let reason: FinishReason = 'stop';
+    await this.#recorded(() =>
+      this.#eachChoice(async (delta) => {
+        writer.begin();
+        if (delta.kind === 'end') reason = delta.reason;
+        for (const event of events.take(delta)) await writer.send(event, event.type);
+      }),
+    );
+    const last = events.end(reason, this.usage);
+    await writer.send(last, last.type);
+  }
+
+  /** A prompt counts once for all of its choices. */
+  get usage(): Usage {
+    const prompts = new Map<number, { promptTokens: number; cachedTokens: number }>();
+    let completionTokens = 0;
+    for (const [i, { prompt }] of this.#request.plan.choices.entries()) {
+      const usage = this.#usages[i] as ChoiceUsage;
+      completionTokens += usage.completionTokens;
+      const known = prompts.get(prompt) ?? { promptTokens: 0, cachedTokens: 0 };
+      prompts.set(prompt, {
+        promptTokens: Math.max(known.promptTokens, usage.promptTokens),
+        cachedTokens: Math.max(known.cachedTokens, usage.cachedTokens),
+      });
+    }
+    const sum = (of: 'promptTokens' | 'cachedTokens') =>
+      [...prompts.values()].reduce((total, each) => total + each[of], 0);
+    return { promptTokens: sum('promptTokens'), completionTokens, cachedTokens: sum('cachedTokens') };
+  }
+
+  /** Generates choices concurrently, as many as there are slots; if one fails, the rest are aborted. */
+  async #eachChoice(onDelta: (delta: ChatDelta, index: number) => Promise<void>): Promise<void> {
+    const { plan, signal, caller, revoked } = this.#request;
+    const failing = new AbortController();
+    const stop = AbortSignal.any([signal, revoked, this.#deps.stopping, failing.signal]);
+    const numbers = plan.choices.keys();
+    const concurrency = Math.min(plan.choices.length, this.#deps.admission.slots);
+    const runs = Array.from({ length: concurrency }, async () => {
+      // A slot is kept for all remaining choices, so that an answer in progress is never rejected.
+      using _slot = await this.#deps.admission.enter(caller.id, stop, caller.priority);
+      for (const index of numbers) await this.#oneChoice(index, stop, onDelta);
+    });
+    try {
+      await Promise.all(runs);
+    } catch (error) {
+      failing.abort(error);
+      await Promise.allSettled(runs);
+      throw error;
+    }
+  }
+
+  async #oneChoice(
+    index: number,
+    signal: AbortSignal,
+    onDelta: (delta: ChatDelta, index: number) => Promise<void>,
+  ): Promise<void> {
+    const usage = this.#usages[index] as ChoiceUsage;
+    const context = { caller: this.#request.caller.id, onSegment: this.#segments.ofChoice(index) };
+    for await (const delta of this.#request.plan.choices[index]?.deltas({ usage, signal, context }) ?? []) {
+      this.#accumulated.take(index, delta);
+      this.#hasBegun = true;
+      if (delta.kind !== 'begin') this.#firstTokenAt ??= this.#deps.now();
+      await onDelta(delta, index);
+    }
+  }
+
+  /** Runs the work and records its outcome, including failures. */
+  #recorded<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { running } = this.#deps;
+    const run = this.#recordOutcome(work).finally(() => running.delete(run));
+    running.add(run);
+    return run;
+  }
+
+  async #recordOutcome<Result>(work: () => Promise<Result>): Promise<Result> {
+    let result: Result;
+    try {
+      result = await work();
+    } catch (error) {
+      // An answer that never began has no usage.
+      const { signal, revoked } = this.#request;
+      if (this.#hasBegun)
+        await this.#record(signal.aborted || revoked.aborted ? 'cancelled' : 'failed').catch(() => {});
+      // The engine may report the abort as its own error.
+      throw revoked.aborted ? revoked.reason : error;
+    }
+    await this.#record('completed');
+    return result;
+  }
+
+  #record(outcome: AnswerEnd['outcome']): Promise<void> {
+    const { start, caller } = this.#request;
+    return recordAnswer(this.#deps, caller, {
+      receiptId: this.receiptId,
+      taken: this.#request.plan.promptTokens,
+      start,
+      end: {
+        outcome,
+        content: this.#accumulated.content(),
+        finishReasons: this.#accumulated.finishReasons,
+        usage: this.usage,
+        firstTokenAt: this.#firstTokenAt,
+        segments: this.#segments.segments(),
+      },
+    });
+  }
+}
+
+/** Signs and stores the receipt of an answer, and counts its usage for the key. */
+export async function recordAnswer(
+  { recorder, limits }: Pick<AnswerDeps, 'recorder' | 'limits'>,
+  caller: StoredKey,
+  {
+    receiptId,
+    start,
+    end,
+    taken,
+  }: {
+    readonly receiptId: string;
+    readonly start: AnswerStart;
+    readonly end: AnswerEnd;
+    /** Tokens that were already taken for the prompt. */
+    readonly taken: number;
+  },
+): Promise<void> {
+  limits.spend(caller, end.usage, taken);
+  await recorder.keep(receiptId, start, end);
+}
+
+/** The record of an embedding request. */
+export function embeddingEnd(content: AnswerContent, promptTokens: number): AnswerEnd {
+  return {
+    outcome: 'completed',
+    content,
+    finishReasons: [],
+    usage: { promptTokens, completionTokens: 0, cachedTokens: 0 },
+    firstTokenAt: undefined,
+    segments: [],
+  };
+}
+
+/** `length`: the length of the choice including this delta. */
+function textChunkOf(head: AnswerHead, index: number, { delta, length }: { delta: ChatDelta; length: number }) {
+  if (delta.kind === 'text') {
+    const { text, logprobs } = delta;
+    return textChunk(head, [{ index, text, logprobs, finishReason: null, offset: length - text.length }]);
+  }
+  if (delta.kind === 'end')
+    return textChunk(head, [{ index, text: '', logprobs: undefined, finishReason: delta.reason }]);
+  return undefined;
+}

@@ -1,0 +1,79 @@
+// The interface of backends: an engine that processes tokens, or an upstream server that receives the conversation
+// unchanged.
+import type { JobContext } from '@strata/engine';
+import type { ChatDelta, ChatMessage, ChatRequest, CompletionRequest } from '@strata/inference';
+
+/** Updated while the deltas of a choice are read. */
+export interface ChoiceUsage {
+  promptTokens: number;
+  completionTokens: number;
+  /** Prompt tokens that were already in the cache. */
+  cachedTokens: number;
+}
+
+export interface ChoiceDeps {
+  readonly usage: ChoiceUsage;
+  /** The requesting key, and a callback for the workers' segments. */
+  readonly context: JobContext;
+  readonly signal: AbortSignal;
+}
+
+export interface PlannedChoice {
+  /** The index of its prompt; several choices can share one. */
+  readonly prompt: number;
+  /** The deltas from `begin` to `end`. Generation stops when the consumer stops reading. */
+  readonly deltas: (deps: ChoiceDeps) => AsyncIterable<ChatDelta>;
+}
+
+/** A validated request whose choices can be generated. */
+export interface Plan {
+  /** Tokens of all prompts; an estimate if only the answer has the exact number. */
+  readonly promptTokens: number;
+  readonly choices: readonly PlannedChoice[];
+}
+
+export interface EmbeddingPlan {
+  /** An estimate if only the answer has the exact number. */
+  readonly promptTokens: number;
+  /** One vector of length 1 for each input. */
+  readonly embed: (signal: AbortSignal) => Promise<Embeddings>;
+}
+
+export interface Embeddings {
+  readonly vectors: readonly Float32Array[];
+  readonly promptTokens: number;
+}
+
+export interface BackendFacts {
+  readonly name: string;
+  /** The engine or kind of server, with its version if known. */
+  readonly engine: string;
+  /** Hexadecimal SHA-256 of the model file; null if the server does not report it. */
+  readonly sha256: string | null;
+  /** Maximum number of prompt and answer tokens; null if the server does not report it. */
+  readonly contextLength: number | null;
+  readonly parameters: number | null;
+  readonly quantisation: string | null;
+  readonly sizeBytes: number | null;
+  /** Maximum number of concurrent answers. */
+  readonly slots: number;
+}
+
+export interface Backend {
+  readonly facts: BackendFacts;
+  /** Whether it accepts requests at present. */
+  readonly isReady: boolean;
+  /** Throws CompletionError for a conversation that the model cannot process. */
+  planChat(request: ChatRequest): Promise<Plan>;
+  /** The choices of all prompts, in order. Throws CompletionError for a prompt that the model cannot process. */
+  planText(request: CompletionRequest): Promise<Plan>;
+  /** Throws CompletionError for an input that is too long. */
+  planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan>;
+}
+
+/** The number of characters in all messages and tool calls. */
+export function conversationLength(messages: readonly ChatMessage[]): number {
+  const ofCalls = (calls: ChatMessage['toolCalls'] = []) =>
+    calls.reduce((sum, { name, arguments: given }) => sum + name.length + given.length, 0);
+  return messages.reduce((sum, { content, toolCalls }) => sum + (content?.length ?? 0) + ofCalls(toolCalls), 0);
+}

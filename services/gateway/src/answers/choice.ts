@@ -1,0 +1,86 @@
+// Generates one choice: tokens to text, stop strings, tool calls, log-probabilities.
+import type { Engine, Job, TokenChoice } from '@strata/engine';
+import {
+  type ChatDelta,
+  type ChosenLogprob,
+  type FinishReason,
+  StopScanner,
+  type TokenLogprob,
+  type Tool,
+  ToolCallReader,
+  type ToolDelta,
+} from '@strata/inference';
+import { randomText } from '../store/random-ids.ts';
+import type { ChoiceDeps } from './backend.ts';
+
+export interface ChoiceOptions extends ChoiceDeps {
+  readonly stops: readonly string[];
+  /** The tools that may be called; with `isCallForced` the answer consists of calls only. */
+  readonly tools: readonly Tool[];
+  readonly isCallForced: boolean;
+  /** Calls after this many are dropped. */
+  readonly maxCalls: number;
+}
+
+/** The deltas of a choice, from `begin` to `end`. The engine stops when the consumer stops reading. */
+export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOptions): AsyncGenerator<ChatDelta> {
+  const { stops, tools, isCallForced, signal, usage, context } = options;
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const scanner = new StopScanner(stops);
+  const reader = tools.length > 0 ? new ToolCallReader(tools, { max: options.maxCalls }) : undefined;
+  let logprobs: ChosenLogprob[] = [];
+  let reason: FinishReason = 'stop';
+  let hasCalls = false;
+
+  const callDeltas = (deltas: readonly ToolDelta[]): ChatDelta[] =>
+    deltas.flatMap((delta): ChatDelta[] => {
+      if (delta.kind === 'text') return textDeltas(delta.text);
+      hasCalls = true;
+      if (delta.kind === 'arguments') return [delta];
+      return [{ ...delta, id: `call_${randomText(12)}` }];
+    });
+  const textDeltas = (text: string): ChatDelta[] => {
+    // An answer that must be a call has no text, even if it was cut off.
+    if (text === '' || isCallForced) return [];
+    const delta = { kind: 'text', text, ...(job.topLogprobs === undefined ? {} : { logprobs }) } as const;
+    logprobs = [];
+    return [delta];
+  };
+  const deltasOf = (text: string) => (reader ? callDeltas(reader.push(text)) : textDeltas(text));
+
+  let hasBegun = false;
+  for await (const event of engine.generate(job, signal, context)) {
+    if (event.kind === 'begin') {
+      usage.cachedTokens = event.cachedTokens;
+      hasBegun = true;
+      yield { kind: 'begin' };
+      continue;
+    }
+    if (event.kind === 'end') {
+      reason = event.reason;
+      break;
+    }
+    usage.completionTokens += 1;
+    if (job.topLogprobs !== undefined)
+      logprobs.push({ ...logprobOf(event), top_logprobs: (event.top ?? []).map(logprobOf) });
+    const { text, stop } = scanner.push(decoder.decode(event.bytes, { stream: true }));
+    yield* deltasOf(text);
+    if (stop !== undefined) {
+      yield* ending('');
+      return;
+    }
+  }
+  if (!hasBegun) yield { kind: 'begin' };
+  // An incomplete character at the end is dropped.
+  yield* ending(scanner.end());
+
+  function* ending(rest: string): Generator<ChatDelta> {
+    yield* deltasOf(rest);
+    if (reader) yield* callDeltas(reader.end());
+    yield { kind: 'end', reason: hasCalls && reason === 'stop' ? 'tool_calls' : reason };
+  }
+}
+
+function logprobOf({ bytes, logprob }: TokenChoice): TokenLogprob {
+  return { token: Buffer.from(bytes).toString('utf8'), logprob, bytes: [...bytes] };
+}

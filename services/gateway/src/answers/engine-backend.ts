@@ -1,0 +1,211 @@
+// Backend for an engine: converts a request to jobs (prompt tokens, grammar, remaining context).
+import { type Engine, EngineError, type Job } from '@strata/engine';
+import {
+  type ChatDelta,
+  type ChatRequest,
+  CompletionError,
+  type CompletionRequest,
+  callGrammar,
+  type Generation,
+  schemaGrammar,
+  schemaOrCallGrammar,
+  type Tool,
+} from '@strata/inference';
+import { randomPart } from '../store/random-ids.ts';
+import {
+  type Backend,
+  type BackendFacts,
+  type ChoiceDeps,
+  conversationLength,
+  type EmbeddingPlan,
+  type Plan,
+  type PlannedChoice,
+} from './backend.ts';
+import { type ChoiceOptions, choiceDeltas } from './choice.ts';
+
+const NEVER = new AbortController().signal;
+
+export class EngineBackend implements Backend {
+  readonly engine: Engine;
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+  }
+
+  get facts(): BackendFacts {
+    return this.engine.info;
+  }
+
+  get isReady(): boolean {
+    return this.engine.isReady;
+  }
+
+  async planChat(request: ChatRequest): Promise<Plan> {
+    this.#assertMayFit(conversationLength(request.messages), 'messages');
+    this.#assertMayFit(JSON.stringify(request.tools).length, 'tools');
+    const { toolChoice } = request;
+    const tools = toolChoice === 'none' ? [] : request.tools;
+    const isCallForced = toolChoice === 'required' || typeof toolChoice === 'object';
+    const callable = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
+    const grammar = grammarOf(request, isCallForced ? callable : tools, isCallForced);
+    const prompt = await this.engine.render({ messages: request.messages, tools }).catch((error: unknown) => {
+      if (error instanceof EngineError && error.code === 'template-failed')
+        throw new CompletionError('invalid_value', `${error.message}.`, { param: 'messages', cause: error });
+      throw error;
+    });
+    const jobs = this.#jobs(request, { prompt, grammar, what: 'messages' });
+    const maxCalls = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
+    const options = { stops: request.stops, tools, isCallForced, maxCalls };
+    const grammarParam = isCallForced ? 'tools' : 'response_format';
+    return { promptTokens: prompt.length, choices: jobs.map((job) => this.#choice(job, options, { grammarParam })) };
+  }
+
+  async planText(request: CompletionRequest): Promise<Plan> {
+    const choices: PlannedChoice[] = [];
+    let promptTokens = 0;
+    for (const [at, given] of request.prompts.entries()) {
+      const what = request.prompts.length === 1 ? 'prompt' : `prompt[${at}]`;
+      const prompt = await this.#tokens(given, what);
+      if (prompt.length === 0)
+        throw new CompletionError('invalid_value', 'An empty prompt cannot be completed.', { param: what });
+      promptTokens += prompt.length;
+      const jobs = this.#jobs(request, { prompt, grammar: undefined, what });
+      const options = { stops: request.stops, tools: [], isCallForced: false, maxCalls: 0 };
+      const echo = request.isEchoed ? await this.#textOf(given) : undefined;
+      for (const job of jobs) choices.push(this.#choice(job, options, { prompt: at, echo }));
+    }
+    return { promptTokens, choices };
+  }
+
+  async planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan> {
+    const { contextLength } = this.engine.info;
+    const all: (readonly number[])[] = [];
+    for (const [at, input] of inputs.entries()) {
+      const what = inputs.length === 1 ? 'input' : `input[${at}]`;
+      const tokens = await this.#tokens(input, what);
+      if (tokens.length >= contextLength) throw tooLong(what, contextLength, String(tokens.length));
+      all.push(tokens);
+    }
+    const promptTokens = all.reduce((sum, { length }) => sum + length, 0);
+    return {
+      promptTokens,
+      embed: async (signal) => {
+        const vectors: Float32Array[] = [];
+        for (const tokens of all) {
+          signal.throwIfAborted();
+          // Runs to completion even if the client has disconnected: the engine is not free before.
+          vectors.push(await this.engine.embed(tokens, NEVER));
+        }
+        return { vectors, promptTokens };
+      },
+    };
+  }
+
+  #choice(
+    job: Job,
+    options: Omit<ChoiceOptions, keyof ChoiceDeps>,
+    {
+      prompt = 0,
+      echo,
+      grammarParam = 'response_format',
+    }: { readonly prompt?: number; readonly echo?: string | undefined; readonly grammarParam?: string },
+  ): PlannedChoice {
+    return {
+      prompt,
+      deltas: (deps) => {
+        deps.usage.promptTokens = job.prompt.length;
+        const deltas = asClientErrors(grammarParam, choiceDeltas(this.engine, job, { ...options, ...deps }));
+        return echo === undefined ? deltas : echoed(echo, deltas);
+      },
+    };
+  }
+
+  async #tokens(input: string | readonly number[], param: string): Promise<readonly number[]> {
+    if (typeof input === 'string') {
+      this.#assertMayFit(input.length, param);
+      return this.engine.tokenize(input);
+    }
+    const unknown = input.find((token) => token >= this.engine.info.vocabularySize);
+    if (unknown === undefined) return input;
+    throw new CompletionError('invalid_value', `This model has no token ${unknown}.`, { param });
+  }
+
+  /**
+   * Text that is too long for any tokenization is rejected without tokenizing it, which would take long and delay
+   * answers.
+   */
+  #assertMayFit(length: number, what: string): void {
+    const { contextLength, longestToken } = this.engine.info;
+    const min = Math.ceil(length / longestToken);
+    if (min >= contextLength) throw tooLong(what, contextLength, `at least ${min}`);
+  }
+
+  async #textOf(input: string | readonly number[]): Promise<string> {
+    return typeof input === 'string' ? input : this.engine.detokenize(input);
+  }
+
+  #jobs(
+    request: Generation,
+    { prompt, grammar, what }: { prompt: readonly number[]; grammar: string | undefined; what: string },
+  ): Job[] {
+    const { contextLength } = this.engine.info;
+    const available = contextLength - prompt.length;
+    if (available < 1) throw tooLong(what, contextLength, String(prompt.length));
+    const { choices, sampling, topLogprobs, cacheKey } = request;
+    const seed = sampling.seed ?? Buffer.from(randomPart(4)).readUInt32LE();
+    return Array.from({ length: choices }, (_, i) => ({
+      prompt,
+      given: [],
+      replay: 'exact',
+      maxTokens: Math.min(request.maxTokens ?? available, available),
+      // The choices of a request use consecutive seeds.
+      sampling: { ...sampling, seed: (seed + i) >>> 0 },
+      ...(grammar === undefined ? {} : { grammar }),
+      ...(topLogprobs === undefined ? {} : { topLogprobs }),
+      ...(cacheKey === undefined ? {} : { cacheKey }),
+    }));
+  }
+}
+
+/** The grammar that the answer must match; undefined without a required format. */
+function grammarOf({ format }: ChatRequest, tools: readonly Tool[], isCallForced: boolean): string | undefined {
+  if (isCallForced) return callGrammar(tools, 'tools');
+  if (format.kind === 'text') return undefined;
+  const param = 'response_format.json_schema.schema';
+  const schema = format.kind === 'schema' ? format.schema : { type: 'object' };
+  // If tools may be called, a call is a valid answer too.
+  return tools.length > 0 ? schemaOrCallGrammar(schema, param, tools) : schemaGrammar(schema, param);
+}
+
+function tooLong(what: string, contextLength: number, tokens: string): CompletionError {
+  return new CompletionError(
+    'context_length',
+    `This model's maximum context length is ${contextLength} tokens. However, your ${what} resulted in ${tokens} tokens. Please reduce the length of the ${what}.`,
+    { param: what },
+  );
+}
+
+/** Prepends the prompt to the answer. */
+async function* echoed(text: string, deltas: AsyncIterable<ChatDelta>): AsyncGenerator<ChatDelta> {
+  for await (const delta of deltas) {
+    yield delta;
+    if (delta.kind === 'begin') yield { kind: 'text', text };
+  }
+}
+
+/** Converts engine errors that the request caused to client errors. */
+async function* asClientErrors(grammarParam: string, deltas: AsyncIterable<ChatDelta>): AsyncGenerator<ChatDelta> {
+  try {
+    yield* deltas;
+  } catch (cause) {
+    const code = cause instanceof EngineError ? cause.code : undefined;
+    if (code === 'grammar-unusable')
+      throw new CompletionError('unsupported_value', 'The engine cannot enforce this schema.', {
+        param: grammarParam,
+        cause,
+      });
+    if (code === 'job-too-long')
+      throw new CompletionError('context_length', 'This request is too long for the engine.', { cause });
+    throw cause;
+  }
+}

@@ -1,0 +1,110 @@
+// Writes an answer as Server-Sent Events: the headers with the first event, with backpressure, and keep-alive comments
+// while idle.
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { answerSecurity } from '@strata/http';
+
+/** Interval of keep-alive comments: proxies and clients close connections that are silent for too long. */
+const KEEP_ALIVE_MS = 10_000;
+/** A client that reads nothing for this long is disconnected: it occupies a slot that other requests wait for. */
+const IDLE_MS = 30_000;
+
+/** The part of a Fastify reply that is needed. */
+export interface RawReply {
+  readonly raw: ServerResponse;
+  hijack(): unknown;
+  getHeaders(): Readonly<Record<string, string | string[] | number | undefined>>;
+}
+
+export interface EventWriterOptions {
+  readonly keepAliveMs?: number;
+  readonly idleMs?: number;
+  readonly onIdle?: () => void;
+}
+
+export class EventWriter implements Disposable {
+  readonly #reply: RawReply;
+  readonly #signal: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+  readonly #idleMs: number;
+  readonly #onIdle: () => void;
+  #hasBegun = false;
+
+  /**
+   * Keep-alive comments are also sent while the answer waits for a slot; the stream then begins before the answer.
+   * `onIdle` is called when the client is disconnected because it does not read.
+   */
+  constructor(
+    reply: RawReply,
+    signal: AbortSignal,
+    { keepAliveMs = KEEP_ALIVE_MS, idleMs = IDLE_MS, onIdle = () => {} }: EventWriterOptions = {},
+  ) {
+    this.#onIdle = onIdle;
+    this.#reply = reply;
+    this.#signal = signal;
+    this.#idleMs = idleMs;
+    this.#timer = setInterval(() => {
+      this.begin();
+      // A client that does not read gets no comments.
+      if (!reply.raw.writableNeedDrain) reply.raw.write(': keep-alive\n\n');
+    }, keepAliveMs);
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Sends the headers; after this a failure can only be reported as an event. */
+  begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#reply.hijack();
+    const { raw } = this.#reply;
+    for (const [name, value] of Object.entries(this.#reply.getHeaders()))
+      if (value !== undefined) raw.setHeader(name, value);
+    raw.writeHead(200, {
+      ...answerSecurity,
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    });
+    raw.flushHeaders();
+  }
+
+  /**
+   * Resolves when the socket accepts more data; rejects when the client has disconnected or does not read. `event`: the
+   * event name, if any.
+   */
+  async send(data: object | '[DONE]', event?: string): Promise<void> {
+    this.#signal.throwIfAborted();
+    this.begin();
+    this.#timer.refresh();
+    const { raw } = this.#reply;
+    if (raw.writableEnded || raw.destroyed) throw new Error('the stream has ended');
+    const text = typeof data === 'string' ? data : JSON.stringify(data);
+    if (!raw.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`)) await this.#drained();
+  }
+
+  async #drained(): Promise<void> {
+    const { raw } = this.#reply;
+    const idle = AbortSignal.timeout(this.#idleMs);
+    try {
+      await once(raw, 'drain', { signal: AbortSignal.any([this.#signal, idle]) });
+    } catch (error) {
+      if (idle.aborted) {
+        this.#onIdle();
+        raw.destroy();
+      }
+      throw error;
+    }
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#reply.raw.end();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}

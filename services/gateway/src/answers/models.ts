@@ -1,0 +1,102 @@
+// The served models, by id. Models of the network are added and removed at run time.
+import { CompletionError } from '@strata/inference';
+import { LRUCache } from 'lru-cache';
+import type { Admission } from '../limits/admission.ts';
+import type { Backend } from './backend.ts';
+
+export interface ServedModel {
+  readonly id: string;
+  readonly backend: Backend;
+  /** Seconds since the epoch. */
+  readonly created: number;
+  /** Admission control of its slots. */
+  readonly admission: Admission;
+}
+
+/** Requests for a model that was removed less than this time ago are asked to retry. */
+const REMOVED_MS = 3_600_000;
+const RETRY_MS = 5_000;
+
+export class Models {
+  readonly #models: Map<string, ServedModel>;
+  readonly #removed = new LRUCache<string, true>({ max: 1_000, ttl: REMOVED_MS });
+
+  constructor(models: readonly ServedModel[]) {
+    this.#models = new Map(models.map((model) => [model.id, model]));
+  }
+
+  has(id: string): boolean {
+    return this.#models.has(id);
+  }
+
+  /** Throws if another model has the id. */
+  add(model: ServedModel): void {
+    if (this.has(model.id)) throw new Error(`two models with the same id: ${model.id}`);
+    this.#models.set(model.id, model);
+    this.#removed.delete(model.id);
+  }
+
+  /** Rejects new requests for the model; answers in progress continue. */
+  remove(id: string): void {
+    if (this.#models.delete(id)) this.#removed.set(id, true);
+  }
+
+  list(): readonly ServedModel[] {
+    return [...this.#models.values()];
+  }
+
+  /** The number of answers in progress or waiting, for all models. */
+  get busy(): number {
+    // A model with two names has one admission.
+    const admissions = new Set(this.list().map(({ admission }) => admission));
+    return [...admissions].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Throws CompletionError `model_not_found`, or `overloaded` for a model that was removed recently. */
+  get(id: string): ServedModel {
+    const model = this.#models.get(id);
+    if (model) return model;
+    if (this.#removed.has(id)) throw unavailable(id);
+    const known = this.list()
+      .slice(0, 10)
+      .map((each) => `'${each.id}'`)
+      .join(', ');
+    throw new CompletionError(
+      'model_not_found',
+      `The model '${id.slice(0, 100)}' does not exist. ${known === '' ? 'No model is available at present.' : `Available models: ${known}.`}`,
+      { param: 'model' },
+    );
+  }
+}
+
+/** The workers of the model may be back in a moment. */
+export function unavailable(id: string): CompletionError {
+  return new CompletionError('overloaded', `No worker offers the model '${id}' at present; try again in a moment.`, {
+    param: 'model',
+    retryAfterMs: RETRY_MS,
+  });
+}
+
+export function modelReport({ id, created, backend }: ServedModel) {
+  const { name, sha256, contextLength, parameters, quantisation, sizeBytes, slots, engine } = backend.facts;
+  return {
+    id,
+    object: 'model',
+    created,
+    owned_by: 'strata',
+    // Extensions of the contract: facts that clients need before a request.
+    name,
+    engine,
+    sha256,
+    size_bytes: sizeBytes,
+    parameters,
+    quantisation,
+    context_length: contextLength,
+    slots,
+  };
+}
+
+/** Identifies the model file and the engine: the same seed gives the same answer only if it is equal. */
+export function fingerprintOf({ facts }: Backend): string {
+  return `fp_${facts.sha256?.slice(0, 10) ?? 'unknown'}_${facts.engine.replaceAll(/[^a-z0-9.]+/gi, '-')}`;
+}

@@ -1,0 +1,63 @@
+// Opens the configured models: a local engine, an upstream server, or both.
+import { type Engine, openModel, openUpstream } from '@strata/engine';
+import type { Logger } from 'pino';
+import type { GatewayConfig } from '../config.ts';
+import { Admission } from '../limits/admission.ts';
+import type { Backend } from './backend.ts';
+import { EngineBackend } from './engine-backend.ts';
+import { Models, type ServedModel } from './models.ts';
+import { UpstreamBackend } from './upstream-backend.ts';
+
+export interface OpenedModels extends AsyncDisposable {
+  readonly models: Models;
+}
+
+/**
+ * Rejects with EngineError or ModelStoreError, or with the signal's reason. `engines` are served as given, and not
+ * disposed.
+ */
+export async function openModels(
+  config: GatewayConfig,
+  deps: {
+    readonly logger: Logger;
+    readonly now: () => Date;
+    readonly engines: Readonly<Record<string, Engine>>;
+    readonly signal?: AbortSignal | undefined;
+  },
+): Promise<OpenedModels> {
+  await using stack = new AsyncDisposableStack();
+  const created = Math.floor(deps.now().getTime() / 1_000);
+  const served: ServedModel[] = [];
+  const serve = (id: string, backend: Backend) => {
+    const admission = new Admission({ slots: backend.facts.slots, queue: config.queue });
+    served.push({ id, backend, created, admission });
+  };
+  for (const [id, engine] of Object.entries(deps.engines)) serve(id, new EngineBackend(engine));
+  if (config.model !== undefined) {
+    const { id, engine } = await openModel({ ...config, model: config.model, signal: deps.signal }, deps.logger);
+    serve(id, new EngineBackend(stack.use(engine)));
+  }
+  if (config.upstream) {
+    const { baseUrl, apiKey, models, slots, contextLength } = config.upstream;
+    for (const model of models) {
+      const upstream = stack.use(
+        await openUpstream(
+          {
+            ...{ baseUrl, model, places: slots },
+            ...(apiKey === undefined ? {} : { apiKey }),
+            ...(contextLength === undefined ? {} : { contextLength }),
+          },
+          {
+            onRetry: ({ detail, waitMs }) =>
+              deps.logger.warn({ model, detail, waitMs }, 'retrying the upstream request'),
+          },
+        ),
+      );
+      const { engine, origin } = upstream.info;
+      serve(model, new UpstreamBackend(upstream));
+      deps.logger.info({ model, engine, origin, slots }, 'upstream model is served');
+    }
+  }
+  const owned = stack.move();
+  return { models: new Models(served), [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}

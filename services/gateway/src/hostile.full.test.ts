@@ -1,4 +1,0 @@
-// Many hostile request bodies to the gateway.
-import { describeHostileBodies } from './test/hostile-bodies.ts';
-
-describeHostileBodies(10_000);

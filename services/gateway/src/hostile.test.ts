@@ -1,4 +1,0 @@
-// Hostile request bodies to the gateway.
-import { describeHostileBodies } from './test/hostile-bodies.ts';
-
-describeHostileBodies(400);

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openStore } from '@strata/store';
+import { durationText, Limits } from './limits.ts';
+import { RateBucket } from './rate-bucket.ts';
+
+const free = { requestsPerMinute: 3, tokensPerMinute: 100, tokensPerDay: 250 };
+const tiers = { free, standard: null, unlimited: null };
+
+async function scene() {
+  const store = await openStore('sqlite::memory:');
+  let at = Date.parse('2026-01-01T12:00:00Z');
+  const limits = new Limits({ ...store, now: () => new Date(at), tiers });
+  const { stored } = await store.keys.create({ tier: 'free' });
+  const pass = (ms: number) => {
+    at += ms;
+  };
+  return { store, limits, stored, pass, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
+const refused = (message: RegExp, retryAfterMs?: number) => ({
+  ...{ name: 'CompletionError', kind: 'rate_limit', message, ...(retryAfterMs ? { retryAfterMs } : {}) },
+});
+
+describe('limits', () => {
+  it('count requests per minute, with a continuous refill', async () => {
+    await using world = await scene();
+    const { store, limits, stored, pass } = world;
+    assert.deepEqual(await limits.takeRequest(stored), {
+      ...{ 'x-ratelimit-limit-requests': '3', 'x-ratelimit-remaining-requests': '2' },
+      'x-ratelimit-reset-requests': '20s',
+    });
+    for (let i = 0; i < 2; i += 1) await limits.takeRequest(stored);
+    await assert.rejects(limits.takeRequest(stored), refused(/3 requests a minute/, 20_000));
+    pass(20_000);
+    await limits.takeRequest(stored);
+    await assert.rejects(limits.takeRequest(stored), refused(/3 requests a minute/));
+    // Only accepted requests are counted for the day.
+    assert.equal(await store.quota.used(stored.id, '2026-01-01'), 4);
+  });
+
+  it('count requests per day, across restarts', async () => {
+    await using world = await scene();
+    const { store, limits, stored, pass } = world;
+    for (let i = 0; i < 50; i += 1) {
+      await limits.takeRequest(stored);
+      pass(20_000);
+    }
+    await assert.rejects(limits.takeRequest(stored), refused(/daily quota of 50 requests/));
+    const again = new Limits({ ...store, now: () => new Date('2026-01-01T23:59:59Z'), tiers });
+    await assert.rejects(again.takeRequest(stored), refused(/daily quota/, 1_000));
+    await new Limits({ ...store, now: () => new Date('2026-01-02T00:00:00Z'), tiers }).takeRequest(stored);
+  });
+
+  it('count tokens: the prompt in advance, the answer afterwards', async () => {
+    await using world = await scene();
+    const { limits, stored, pass } = world;
+    const headers = await limits.takePrompt(stored, 60);
+    assert.deepEqual([headers['x-ratelimit-limit-tokens'], headers['x-ratelimit-remaining-tokens']], ['100', '40']);
+    limits.spend(stored, { promptTokens: 60, completionTokens: 90 });
+    await assert.rejects(limits.takePrompt(stored, 10), refused(/of which 0 are left; the prompt needs 10/, 36_000));
+    pass(36_000);
+    await limits.takePrompt(stored, 10);
+    limits.spend(stored, { promptTokens: 10, completionTokens: 100 });
+    pass(600_000);
+    await assert.rejects(limits.takePrompt(stored, 1), refused(/daily quota of 250 tokens/));
+    pass(12 * 3_600_000);
+    await limits.takePrompt(stored, 1);
+  });
+
+  it('accept a prompt longer than the limit per minute after an unused minute', async () => {
+    await using world = await scene();
+    const { limits, stored, pass } = world;
+    await limits.takePrompt(stored, 160);
+    await assert.rejects(limits.takePrompt(stored, 1), refused(/tokens a minute/, 36_600));
+    pass(60_000);
+    await assert.rejects(limits.takePrompt(stored, 160), refused(/tokens a minute/));
+    pass(36_000);
+    await limits.takePrompt(stored, 160);
+  });
+
+  it('per day are not reset when the clock is set back, and survive a restart', async () => {
+    await using world = await scene();
+    const { store, limits, stored, pass } = world;
+    await limits.takePrompt(stored, 1);
+    limits.spend(stored, { promptTokens: 1, completionTokens: 249 });
+    pass(-24 * 3_600_000);
+    await assert.rejects(limits.takePrompt(stored, 1), refused(/daily quota of 250 tokens/));
+    const used = { keyId: stored.id, model: 'm', day: '2026-01-01', cachedTokens: 0 };
+    await store.answers.enter(1, [{ ...used, promptTokens: 1, completionTokens: 249 }]);
+    for (const day of ['2026-01-01', '2025-12-31']) {
+      const again = new Limits({ ...store, now: () => new Date(`${day}T12:00:00Z`), tiers });
+      await assert.rejects(again.takePrompt(stored, 1), refused(/daily quota of 250 tokens/, 43_200_000));
+    }
+  });
+
+  it('do not exist for an unlimited key', async () => {
+    await using world = await scene();
+    const { store, limits } = world;
+    const { stored } = await store.keys.create({ tier: 'unlimited' });
+    for (let i = 0; i < 100; i += 1) assert.deepEqual(await limits.takeRequest(stored), {});
+    assert.deepEqual(await limits.takePrompt(stored, 1e9), {});
+  });
+
+  it('report times in the format of OpenAI’s headers', () => {
+    const texts = [1, 999, 1_000, 61_000, 3_600_000, 3_661_500].map(durationText);
+    assert.deepEqual(texts, ['1ms', '999ms', '1s', '1m1s', '1h0m0s', '1h1m2s']);
+  });
+});
+
+it('a bucket never exceeds its size, and is not refilled when the clock is set back', () => {
+  const bucket = new RateBucket(10, 1);
+  assert.deepEqual([bucket.take(1_000, 10), bucket.take(500, 1), bucket.at(1_000_000).level], [0, 1, 10]);
+  bucket.spend(1_000_000, 25);
+  assert.deepEqual(bucket.at(1_000_000), { level: -15, fullAfterMs: 25 });
+  assert.equal(bucket.take(1_000_000, 1), 16);
+});

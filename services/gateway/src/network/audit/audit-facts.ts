@@ -1,0 +1,40 @@
+// Checks of an answer that need no model: text that does not match its tokens, and premature ends.
+import type { Vocabulary } from '@strata/engine';
+import type { ObservedAnswer } from './trust.ts';
+
+/** Engines keep a few positions of their context free. */
+const CONTEXT_SLACK = 16;
+/**
+ * With a grammar, an answer is completed within this many tokens before its limit, at the earliest after half of it.
+ */
+const CLOSING_TOKENS = 32;
+
+type CutFacts = Pick<ObservedAnswer, 'prompt' | 'answer' | 'maxTokens' | 'grammar' | 'reason' | 'contextLength'>;
+
+/** Whether a worker reported `length` although neither the limit nor the context was reached. */
+export function isCutShort(answer: CutFacts): boolean {
+  if (answer.reason !== 'length') return false;
+  const closing = answer.grammar === undefined ? 0 : Math.min(CLOSING_TOKENS, Math.floor(answer.maxTokens / 2));
+  return answer.answer.length < answer.maxTokens - closing && !isContextFull(answer);
+}
+
+/** Whether the model itself ended the answer, so that its end can be checked like a token. */
+export function hasDrawnEnd(answer: ObservedAnswer): boolean {
+  if (answer.reason === 'stop') return true;
+  // With a grammar: completed before the limit.
+  const isClosed = answer.grammar !== undefined && answer.answer.length < answer.maxTokens;
+  return answer.reason === 'length' && isClosed && !isContextFull(answer);
+}
+
+/** Whether the worker's text matches its tokens: clients receive the text, audits check the tokens. */
+export async function isTextOfTokens(
+  answer: ObservedAnswer,
+  vocabulary: Pick<Vocabulary, 'detokenize'>,
+): Promise<boolean> {
+  const own = answer.answer.slice(answer.from);
+  return (await vocabulary.detokenize(own)) === Buffer.from(answer.text).toString('utf8');
+}
+
+function isContextFull({ prompt, answer, contextLength }: CutFacts): boolean {
+  return prompt.length + answer.length + CONTEXT_SLACK >= contextLength;
+}

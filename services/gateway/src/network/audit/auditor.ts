@@ -1,0 +1,267 @@
+// Audits the answers of workers: receives every answer, has one answer of each run scored again, and updates
+// reputations from the results. No worker can know which answer is audited; docs/trust.md describes what audits detect
+// and what they do not.
+import { randomInt } from 'node:crypto';
+import type { Engine, ScoreJob, Vocabulary } from '@strata/engine';
+import { auditShare, deviation, type Finding, TOLERATED_DEVIATION, trust } from '@strata/inference';
+import type { Reputations } from '@strata/store';
+import type { Logger } from 'pino';
+import type { WorkerSession } from '../session/worker-session.ts';
+import { isPassed, KnownAnswers } from './audit-challenge.ts';
+import { hasDrawnEnd, isCutShort, isTextOfTokens } from './audit-facts.ts';
+import { AuditLog, type AuditRecord } from './audit-log.ts';
+import { judge, type Panel, scoreOf } from './audit-panel.ts';
+import { AuditQueue } from './audit-queue.ts';
+import { AuditRuns } from './audit-runs.ts';
+import { ownVerifier, ranked, type Verifier, workerVerifier } from './audit-verifier.ts';
+import { ReputationRecorder } from './reputation-recorder.ts';
+import type { ObservedAnswer, Trust } from './trust.ts';
+
+export interface AuditorDeps {
+  readonly reputations: Reputations;
+  /** Connected workers that offer the model. */
+  readonly workers: (modelSha256: string) => readonly WorkerSession[];
+  /** A local engine with the same model file: preferred to all workers, and trusted. */
+  readonly engine: (modelSha256: string) => Pick<Engine, 'score'> | undefined;
+  readonly vocabulary: (modelSha256: string) => Pick<Vocabulary, 'detokenize'> | undefined;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+export interface AuditorOptions {
+  /** Share of answers to audit for workers with a good reputation, 0 to 1; 0 disables audits. 0.02 by default. */
+  readonly share?: number;
+  /** Maximum number of concurrent audits. 2 by default. */
+  readonly concurrency?: number;
+  /**
+   * Maximum number of tokens that wait for an audit, including prompts; the same limit applies to the ends of runs.
+   * 2,000,000 by default.
+   */
+  readonly maxQueuedTokens?: number;
+  /** Time limit for one verifier and one answer. 60,000 by default. */
+  readonly timeoutMs?: number;
+  /** Numbers from 0 to below 1 that a worker cannot predict. */
+  readonly random?: () => number;
+}
+
+export interface Auditor extends Trust, AsyncDisposable {
+  /** The most recent fifty, newest first. */
+  audits(): readonly AuditRecord[];
+  /** Resolves when no answer waits for its audit. */
+  settled(): Promise<void>;
+}
+
+const MAX_QUEUED_ANSWERS = 500;
+/** Share of clean scores that a second verifier checks. */
+const DOUBLE_CHECK_SHARE = 0.1;
+/** Share of audits after which a verifier is challenged. */
+const CHALLENGE_SHARE = 0.1;
+/** Replaces both shares if a worker is under suspicion or the verifier is new. */
+const ALERT_SHARE = 0.5;
+/** Maximum number of verifiers tried for one answer: three opinions, and some failures. */
+const MAX_VERIFIERS = 6;
+
+/** Rejects if the reputations cannot be read. */
+export async function openAuditor(deps: AuditorDeps, options: AuditorOptions = {}): Promise<Auditor> {
+  const nowMs = () => deps.now().getTime();
+  const recorder = await ReputationRecorder.open({ reputations: deps.reputations, logger: deps.logger, nowMs });
+  return new WorkersAuditor(deps, options, recorder);
+}
+
+class WorkersAuditor implements Auditor {
+  readonly #deps: AuditorDeps;
+  readonly #reputations: ReputationRecorder;
+  readonly #runs: AuditRuns;
+  readonly #queue: AuditQueue;
+  readonly #known = new KnownAnswers();
+  readonly #log = new AuditLog();
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopped = new AbortController();
+  readonly #share: number;
+  readonly #concurrency: number;
+  readonly #random: () => number;
+  readonly #timeoutMs: number;
+
+  constructor(deps: AuditorDeps, options: AuditorOptions, reputations: ReputationRecorder) {
+    const { share = 0.02, concurrency = 2, maxQueuedTokens = 2_000_000, timeoutMs = 60_000 } = options;
+    this.#deps = deps;
+    this.#reputations = reputations;
+    this.#queue = new AuditQueue({ maxAnswers: MAX_QUEUED_ANSWERS, maxTokens: maxQueuedTokens });
+    this.#share = share;
+    this.#concurrency = concurrency;
+    this.#random = options.random ?? (() => randomInt(2 ** 47) / 2 ** 47);
+    this.#runs = new AuditRuns({ maxTokens: maxQueuedTokens, random: this.#random });
+    this.#timeoutMs = timeoutMs;
+  }
+
+  of(peer: string): number {
+    return trust(this.#reputations.of(peer));
+  }
+
+  reputation(peer: string) {
+    return this.#reputations.of(peer);
+  }
+
+  answered(answer: ObservedAnswer): void {
+    if (this.#stopped.signal.aborted) return;
+    if (isCutShort(answer)) {
+      this.#proven(answer, 'answers that end before their limit');
+      return;
+    }
+    if (answer.from === answer.answer.length && !hasDrawnEnd(answer)) return;
+    const share = auditShare(this.#reputations.of(answer.worker), this.#share);
+    const dropped = this.#runs.add(answer, share).flatMap((due) => this.#queue.push(due));
+    for (const { worker } of dropped) this.#runs.owe(worker);
+    if (dropped.length > 0)
+      this.#deps.logger.info({ dropped: dropped.length }, 'audits postponed: too many answers wait for an audit');
+    this.#work();
+  }
+
+  breach(peer: string, reason: string): void {
+    this.#note(peer, { kind: 'proof', reason });
+  }
+
+  audits(): readonly AuditRecord[] {
+    return this.#log.list();
+  }
+
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped.abort(new Error('the auditor is closed'));
+    await this.settled();
+    await this.#reputations[Symbol.asyncDispose]();
+  }
+
+  #work(): void {
+    while (this.#running.size < this.#concurrency && !this.#stopped.signal.aborted) {
+      const answer = this.#queue.shift();
+      if (!answer) return;
+      const audit = this.#audit(answer)
+        .catch((error: unknown) => this.#deps.logger.error({ err: error, peer: answer.worker }, 'an audit failed'))
+        .finally(() => {
+          this.#running.delete(audit);
+          this.#work();
+        });
+      this.#running.add(audit);
+    }
+  }
+
+  async #audit(answer: ObservedAnswer): Promise<void> {
+    const { modelSha256, worker } = answer;
+    const vocabulary = this.#deps.vocabulary(modelSha256);
+    if (vocabulary && !(await isTextOfTokens(answer, vocabulary))) {
+      this.#proven(answer, 'text that does not match its tokens');
+      return;
+    }
+    const job = this.#jobOf(answer);
+    const suspects = this.#otherWorkers(answer).filter(({ state }) => state === 'suspect');
+    const panel = await judge(job, this.#verifiers(answer), {
+      from: answer.from,
+      isDoubleChecked: this.#random() < (suspects.length > 0 ? ALERT_SHARE : DOUBLE_CHECK_SHARE),
+      timeoutMs: this.#timeoutMs,
+      signal: this.#stopped.signal,
+    });
+    // Results that are missing because of the shutdown are not findings.
+    if (this.#stopped.signal.aborted) return;
+    if (panel.verdict.kind !== 'judged') this.#runs.owe(worker);
+    for (const peer of panel.misjudged) this.#note(peer, { kind: 'misjudged' });
+    for (const peer of panel.malformed) this.breach(peer, 'scores that do not belong to the answer');
+    const outcome = this.#weigh(answer, panel);
+    if (outcome === 'clean' && panel.verdict.kind === 'judged' && panel.verdict.voices > 1 && answer.from === 0)
+      this.#known.keep({ modelSha256, job, knownTo: [worker, ...panel.asked] });
+    for (const peer of new Set([...panel.asked, ...suspects.map(({ session }) => session.peer)]))
+      if (this.#random() < this.#challengeShare(peer)) await this.#challenge(peer, modelSha256);
+  }
+
+  #weigh(answer: ObservedAnswer, { verdict, asked, misjudged }: Panel): AuditRecord['outcome'] {
+    const { worker: peer, modelSha256 } = answer;
+    const found = verdict.kind === 'judged' ? verdict.found : undefined;
+    if (found) this.#note(peer, { kind: 'scored', ...found });
+    const deviates = found && deviation(found) > TOLERATED_DEVIATION ? 'deviating' : 'clean';
+    const record: AuditRecord = {
+      atMs: this.#nowMs(),
+      kind: 'answer',
+      peer,
+      modelSha256,
+      tokens: answer.answer.length - answer.from,
+      verifiers: asked,
+      outcome: verdict.kind === 'judged' ? deviates : verdict.kind,
+      deviation: found && deviation(found),
+    };
+    this.#log.add(record);
+    this.#deps.logger[record.outcome === 'clean' ? 'debug' : 'info']({ ...record, misjudged }, 'answer audited');
+    return record.outcome;
+  }
+
+  #proven({ worker: peer, modelSha256, answer, from }: ObservedAnswer, reason: string): void {
+    this.breach(peer, reason);
+    const tokens = answer.length - from;
+    const record = { kind: 'answer', peer, modelSha256, tokens, verifiers: [], outcome: 'proof' } as const;
+    this.#log.add({ ...record, atMs: this.#nowMs(), deviation: undefined });
+  }
+
+  #note(peer: string, finding: Finding): void {
+    // Its earlier answers are covered by the quarantine, and not counted again.
+    if (this.#reputations.note(peer, finding).state === 'quarantined') this.#runs.forget(peer);
+  }
+
+  #challengeShare(peer: string): number {
+    return this.#reputations.of(peer).state === 'good' ? CHALLENGE_SHARE : ALERT_SHARE;
+  }
+
+  async #challenge(peer: string, modelSha256: string): Promise<void> {
+    const session = this.#deps.workers(modelSha256).find((each) => each.peer === peer);
+    const challenge = session && this.#known.challenge(peer, modelSha256, this.#random);
+    if (!challenge) return;
+    const limits = { timeoutMs: this.#timeoutMs, signal: this.#stopped.signal };
+    const margins = await scoreOf(workerVerifier(session, modelSha256), challenge.job, limits);
+    // A verifier that does not answer is slow or disconnected, not dishonest.
+    if (margins === undefined) return;
+    const outcome = isPassed(challenge, margins) ? 'passed' : 'failed';
+    if (outcome === 'failed') this.#note(peer, { kind: 'misjudged' });
+    const tokens = challenge.job.answer.length;
+    const record = { peer, modelSha256, tokens, verifiers: [], outcome, deviation: undefined } as const;
+    this.#log.add({ ...record, atMs: this.#nowMs(), kind: 'challenge' });
+    this.#deps.logger[outcome === 'passed' ? 'debug' : 'info'](record, 'verifier challenged');
+  }
+
+  /**
+   * A local engine if there is one; otherwise workers with the model, except the audited one and those under suspicion.
+   */
+  #verifiers(answer: ObservedAnswer): readonly Verifier[] {
+    const engine = this.#deps.engine(answer.modelSha256);
+    if (engine) return [ownVerifier(engine)];
+    const candidates = this.#otherWorkers(answer)
+      .filter(({ state }) => state === 'good' || state === 'new')
+      .map(({ session, state }) => ({ session, isKnown: state === 'good', isBusy: session.load.waiting > 0 }));
+    return ranked(candidates, this.#random)
+      .slice(0, MAX_VERIFIERS)
+      .map(({ session }) => workerVerifier(session, answer.modelSha256));
+  }
+
+  #otherWorkers({ worker, modelSha256 }: ObservedAnswer) {
+    return this.#deps
+      .workers(modelSha256)
+      .filter(({ peer, isAlive }) => isAlive && peer !== worker)
+      .map((session) => ({ session, state: this.#reputations.of(session.peer).state }));
+  }
+
+  #jobOf(answer: ObservedAnswer): ScoreJob {
+    const { prompt, sampling, grammar, maxTokens } = answer;
+    return {
+      prompt,
+      answer: answer.answer,
+      hasEnd: hasDrawnEnd(answer),
+      sampling,
+      maxTokens,
+      ...(grammar === undefined ? {} : { grammar }),
+    };
+  }
+
+  #nowMs(): number {
+    return this.#deps.now().getTime();
+  }
+}

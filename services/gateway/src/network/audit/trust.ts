@@ -1,0 +1,35 @@
+// The interface of the auditor: how far a worker is trusted, and where observations are reported.
+import type { Reputation, Sampling } from '@strata/inference';
+
+/** A finished part of an answer, with everything needed to check it. */
+export interface ObservedAnswer {
+  readonly worker: string;
+  readonly modelSha256: string;
+  readonly prompt: readonly number[];
+  /** The complete answer up to the end of this worker's part. */
+  readonly answer: readonly number[];
+  /** Where this worker's part begins. */
+  readonly from: number;
+  readonly maxTokens: number;
+  /** From the worker's offer at the time of the request. */
+  readonly contextLength: number;
+  readonly reason: 'stop' | 'length' | 'cancelled';
+  readonly sampling: Sampling;
+  readonly grammar: string | undefined;
+  /** The text that the worker sent for its part: the bytes of its tokens, concatenated. */
+  readonly text: Uint8Array;
+}
+
+/** The memory for an answer, in tokens; a byte of text counts like a token. */
+export const sizeOf = ({ prompt, answer, text }: ObservedAnswer): number =>
+  prompt.length + answer.length + text.byteLength;
+
+export interface Trust {
+  /** 0 to 1; with 0 the worker gets no requests. */
+  of(peer: string): number;
+  reputation(peer: string): Reputation;
+  /** Reports a finished part, which may be audited later. Never throws, never waits. */
+  answered(answer: ObservedAnswer): void;
+  /** Reports proven misbehaviour: a forged receipt, false token counts, tokens out of order. */
+  breach(peer: string, reason: string): void;
+}

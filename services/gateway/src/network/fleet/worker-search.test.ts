@@ -1,0 +1,76 @@
+// The search for workers in a fixed fleet: how long it takes, and when it gives up.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type LossCause, WorkerLostError, type WorkerSession } from '../session/worker-session.ts';
+import type { Fleet } from './fleet.ts';
+import { WorkerSearch } from './worker-search.ts';
+
+const NEVER = new AbortController().signal;
+const wanted = { prompt: [1], given: [] };
+
+/** A search among this many workers, the first that is not excluded, on a clock that its waits advance; `lost` is what the fleet is notified of. */
+function searchAmong(count: number) {
+  const lost: string[] = [];
+  const peers = Array.from({ length: count }, (_, i) => `w${i}`);
+  const speed = { expectedFirstTokenMs: 50, decodeTokensPerSecond: 50, contextLength: 100_000 };
+  const fleet: Fleet = {
+    ...{ isReady: true, slots: count, noteServed() {}, noteAnswered() {} },
+    choose(_wanted, { except }) {
+      const peer = peers.find((each) => !except.has(each));
+      return peer === undefined ? undefined : { session: { peer } as WorkerSession, ...speed };
+    },
+    noteLost: (peer, loss) => lost.push(`${peer} ${loss}`),
+  };
+  let nowMs = 0;
+  const sleep = async (ms: number) => {
+    nowMs += ms;
+  };
+  return { lost, search: new WorkerSearch(fleet, { patienceMs: 600, nowMs: () => nowMs, sleep }) };
+}
+
+/** All workers fail in the same way: how often a worker was asked before the search gave up, and the reason. */
+async function exhausted({ search }: ReturnType<typeof searchAmong>, loss: LossCause) {
+  for (let asked = 0; ; asked += 1) {
+    try {
+      const { session } = await search.next(wanted, NEVER);
+      search.lost(new WorkerLostError(session.peer, loss), { hasTokens: false });
+    } catch (error) {
+      return { asked, code: (error as { code?: string }).code };
+    }
+  }
+}
+
+describe('a search for a worker', () => {
+  it('waits for busy workers within its time limit, however many they are', async () => {
+    const { asked, code } = await exhausted(searchAmong(40), 'busy');
+    assert.ok(asked > 40 && asked < 50 && code === 'nobody-there', `${asked} asked, ${code}`);
+  });
+  it('gives up after 32 consecutive failures', async () => {
+    assert.deepEqual(await exhausted(searchAmong(40), 'engine-failed'), { asked: 32, code: 'crashed' });
+  });
+  it('accepts that a grammar is unusable after five reports', async () => {
+    const scene = searchAmong(40);
+    assert.deepEqual(await exhausted(scene, 'grammar-unusable'), { asked: 5, code: 'grammar-unusable' });
+    assert.deepEqual(scene.lost, []);
+  });
+
+  it('reports workers that refused what another worker could continue', async () => {
+    const { search, lost } = searchAmong(3);
+    for (const loss of ['unusable', 'grammar-unusable'] as const) {
+      const { session } = await search.next(wanted, NEVER);
+      search.lost(new WorkerLostError(session.peer, loss), { hasTokens: true });
+    }
+    assert.deepEqual(lost, [], 'the tokens may be at fault');
+    search.progressed();
+    assert.deepEqual(lost, ['w0 unusable', 'w1 grammar-unusable']);
+  });
+
+  it('never asks workers again whose context is too small, and fails when all are too small', async () => {
+    const { search } = searchAmong(2);
+    for (const peer of ['w0', 'w1']) {
+      assert.equal((await search.larger(wanted, NEVER))?.session.peer, peer);
+      search.lost(new WorkerLostError(peer, 'full'), { hasTokens: true });
+    }
+    assert.equal(await search.larger(wanted, NEVER), undefined);
+  });
+});

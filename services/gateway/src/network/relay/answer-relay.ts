@@ -1,0 +1,150 @@
+// Relays one answer from successive workers as a single stream: each token is added to the answer before it is sent,
+// and the next worker receives all tokens so far.
+import { EngineError, type Job, type JobContext, type JobEvent, type ModelInfo } from '@strata/engine';
+import { MAX_TOKENS, replayOf, tokensSha256 } from '@strata/inference';
+import { isCutShort } from '../audit/audit-facts.ts';
+import type { Chosen } from '../fleet/fleet.ts';
+import { WorkerSearch } from '../fleet/worker-search.ts';
+import { knownBiases } from '../session/sampling-frame.ts';
+import { WorkerLostError } from '../session/worker-session.ts';
+import { AnswerPart, type AnswerPartDeps } from './answer-part.ts';
+import { hedged } from './hedge.ts';
+
+/** Minimum delay before a hedged request: ordinary delays are as long. */
+const MIN_HEDGE_MS = 200;
+/** Expected times double with each loss, at most this often. */
+const MAX_DOUBLINGS = 6;
+
+export interface RelayDeps extends AnswerPartDeps {
+  readonly info: () => ModelInfo;
+}
+
+export interface RelayOptions {
+  readonly replayBudgetMs: number;
+  readonly hedgeAfter: number | undefined;
+  readonly patienceMs: number;
+}
+
+export interface RelayTask {
+  readonly job: Job;
+  readonly context: JobContext;
+  readonly signal: AbortSignal;
+}
+
+export class AnswerRelay {
+  readonly #deps: RelayDeps;
+  readonly #options: RelayOptions;
+  readonly #task: RelayTask;
+  readonly #model: ModelInfo;
+  readonly #promptSha256: string;
+  readonly #search: WorkerSearch;
+  /** A token is added before it is emitted, and never removed. */
+  readonly #answer: number[];
+
+  constructor(deps: RelayDeps, options: RelayOptions, task: RelayTask) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#model = deps.info();
+    this.#task = { ...task, job: normalised(task.job, this.#model) };
+    this.#promptSha256 = tokensSha256(task.job.prompt);
+    this.#search = new WorkerSearch(deps.fleet, options);
+    this.#answer = [...task.job.given];
+  }
+
+  /** Rejects with EngineError if no worker can complete the answer, or with the signal's reason. */
+  async *events(): AsyncGenerator<JobEvent> {
+    const { job, signal } = this.#task;
+    assertPrompt(job.prompt);
+    let hasBegun = false;
+    let wasFull = false;
+    while (this.#answer.length < job.maxTokens) {
+      const chosen = await (wasFull
+        ? this.#search.larger(this.#wanted, signal)
+        : this.#search.next(this.#wanted, signal));
+      if (!chosen) break;
+      wasFull = false;
+      try {
+        for await (const { part, event } of this.#eventsOf(chosen)) {
+          if (event.kind === 'begin') {
+            if (!hasBegun) yield event;
+            hasBegun = true;
+          } else if (event.kind === 'tokens') {
+            this.#search.progressed();
+            for (const { token, bytes, logprob, top } of event.tokens) {
+              signal.throwIfAborted();
+              this.#answer.push(token);
+              part.commit(token, bytes);
+              yield { kind: 'token', token, bytes, logprob, top };
+            }
+          } else if (event.reason === 'length' && this.#isCutShort) {
+            wasFull = true;
+            this.#search.lost(new WorkerLostError(part.peer, 'full'), { hasTokens: true });
+          } else {
+            yield { kind: 'end', reason: event.reason === 'length' ? 'length' : 'stop' };
+            return;
+          }
+        }
+      } catch (error) {
+        if (!(error instanceof WorkerLostError)) throw error;
+      }
+    }
+    if (!hasBegun) yield { kind: 'begin', cachedTokens: 0 };
+    yield { kind: 'end', reason: 'length' };
+  }
+
+  get #wanted(): Pick<Job, 'prompt' | 'given'> {
+    return { prompt: this.#task.job.prompt, given: this.#answer };
+  }
+
+  /** Whether the answer was cut short, assuming the context of the model. */
+  get #isCutShort(): boolean {
+    const { prompt, maxTokens, grammar } = this.#task.job;
+    const { contextLength } = this.#model;
+    return isCutShort({ prompt, maxTokens, grammar, contextLength, answer: this.#answer, reason: 'length' });
+  }
+
+  get #hasTokens(): boolean {
+    return this.#answer.length > this.#task.job.given.length;
+  }
+
+  #eventsOf(chosen: Chosen) {
+    const { hedgeAfter } = this.#options;
+    const isHedged = hedgeAfter !== undefined && !this.#hasTokens;
+    return hedged(this.#part(chosen), {
+      afterMs: isHedged ? Math.max(MIN_HEDGE_MS, hedgeAfter * chosen.expectedFirstTokenMs) : undefined,
+      second: () => {
+        const other = this.#search.other(this.#wanted, [chosen.session.peer]);
+        return other && this.#part(other);
+      },
+      onLost: (error) => this.#search.lost(error, { hasTokens: this.#hasTokens }),
+    });
+  }
+
+  #part(chosen: Chosen): AnswerPart {
+    const slowness = 2 ** Math.min(this.#search.losses, MAX_DOUBLINGS);
+    return new AnswerPart(this.#deps, {
+      ...{ ...this.#task, chosen, answer: this.#answer, promptSha256: this.#promptSha256 },
+      ...{ modelSha256: this.#model.sha256, vocabularySize: this.#model.vocabularySize },
+      replay: this.#replay(chosen),
+      slowness,
+    });
+  }
+
+  /** Replays token by token if that is fast enough: the rest of the answer is then identical. */
+  #replay({ decodeTokensPerSecond }: Chosen): Job['replay'] {
+    const { job } = this.#task;
+    if (job.replay === 'fast' || !this.#hasTokens) return job.replay;
+    const { replayBudgetMs } = this.#options;
+    return replayOf({ givenTokens: this.#answer.length, decodeTokensPerSecond, budgetMs: replayBudgetMs });
+  }
+}
+
+/** The job within the limits of workers, including those that audit the answer. */
+function normalised(job: Job, { vocabularySize }: ModelInfo): Job {
+  const sampling = knownBiases(job.sampling, vocabularySize);
+  return { ...job, maxTokens: Math.min(job.maxTokens, MAX_TOKENS), sampling };
+}
+
+export function assertPrompt(prompt: readonly number[]): void {
+  if (prompt.length === 0) throw new EngineError('prompt-empty', 'the prompt is empty');
+}

@@ -1,0 +1,92 @@
+// One model of the network as an engine: when a worker is lost, another one continues the answer from the tokens so
+// far.
+import { type Engine, EngineError, type Job, type ModelInfo, type Vocabulary } from '@strata/engine';
+import type { Trust } from '../audit/trust.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { WorkerSearch } from '../fleet/worker-search.ts';
+import { knownBiases, samplingFrame } from '../session/sampling-frame.ts';
+import { WorkerLostError, type WorkerSession } from '../session/worker-session.ts';
+import type { SegmentAccounts } from '../settlement/segment-accounts.ts';
+import { Settlement } from '../settlement/settle-segment.ts';
+import { AnswerRelay, assertPrompt } from './answer-relay.ts';
+
+export interface NetworkEngineOptions {
+  /** Slots and engine can change; the model cannot. */
+  readonly info: () => ModelInfo;
+  readonly vocabulary: Vocabulary;
+  readonly fleet: Fleet;
+  readonly trust: Trust;
+  readonly accounts: SegmentAccounts;
+  /** Our own peer id. */
+  readonly gateway: string;
+  /** Maximum interruption when a worker is lost; within it, tokens are replayed exactly. 1,000 by default. */
+  readonly replayBudgetMs?: number;
+  /** A second worker is asked after this multiple of the expected time to first token. Undefined: never. */
+  readonly hedgeAfter?: number;
+  /** How long a job waits for a worker to connect. 10,000 by default. */
+  readonly patienceMs?: number;
+}
+
+const DEFAULTS = { replayBudgetMs: 1_000, patienceMs: 10_000 };
+
+/** Answers reject with EngineError `nobody-there` if no worker can complete them. */
+export function createNetworkEngine(options: NetworkEngineOptions): Engine {
+  const { info, vocabulary, fleet, hedgeAfter } = options;
+  const { replayBudgetMs = DEFAULTS.replayBudgetMs, patienceMs = DEFAULTS.patienceMs } = options;
+  const settlement = new Settlement(options);
+  const deps = { ...options, settle: settlement.settle };
+  const closing = new AbortController();
+  const whileOpen = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, closing.signal]);
+
+  async function withWorker<Result>(
+    wanted: Pick<Job, 'prompt' | 'given'>,
+    signal: AbortSignal,
+    call: (session: WorkerSession) => Promise<Result>,
+  ): Promise<Result> {
+    const search = new WorkerSearch(fleet, { patienceMs });
+    for (;;) {
+      const { session } = await search.next(wanted, signal);
+      try {
+        const result = await call(session);
+        fleet.noteAnswered(session.peer);
+        return result;
+      } catch (error) {
+        if (!(error instanceof WorkerLostError)) throw error;
+        search.lost(error, { hasTokens: false });
+      }
+    }
+  }
+
+  return {
+    get info() {
+      return info();
+    },
+    get isReady() {
+      return fleet.isReady && !closing.signal.aborted;
+    },
+    tokenize: (text, how) => vocabulary.tokenize(text, how),
+    detokenize: (tokens) => vocabulary.detokenize(tokens),
+    render: (prompt) => vocabulary.render(prompt),
+    generate(job, signal, context = {}) {
+      const task = { job, context, signal: whileOpen(signal) };
+      return new AnswerRelay(deps, { replayBudgetMs, hedgeAfter, patienceMs }, task).events();
+    },
+    async score(job, signal) {
+      assertPrompt(job.prompt);
+      const { sha256: modelSha256, vocabularySize } = info();
+      const request = { ...job, modelSha256, sampling: samplingFrame(knownBiases(job.sampling, vocabularySize)) };
+      const stop = whileOpen(signal);
+      return withWorker({ prompt: job.prompt, given: job.answer }, stop, (session) => session.score(request, stop));
+    },
+    async embed(tokens, signal) {
+      assertPrompt(tokens);
+      const request = { modelSha256: info().sha256, tokens };
+      const stop = whileOpen(signal);
+      return withWorker({ prompt: tokens, given: [] }, stop, (session) => session.embed(request, stop));
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort(new EngineError('crashed', 'this model of the network is no longer served'));
+      await settlement.done();
+    },
+  };
+}

@@ -1,0 +1,273 @@
+// An open session: validates every received frame, and passes it to the job or call that it belongs to.
+import { EngineError } from '@strata/engine';
+import {
+  bytesSha256,
+  decodeFrame,
+  decodeOffer,
+  encodeFrame,
+  type Frame,
+  FrameError,
+  type FrameOf,
+  type Offer,
+  offerSignedBytes,
+} from '@strata/inference';
+import { type Channel, MAX_MESSAGE_BYTES, verifyPeerSignature } from '@strata/p2p';
+import { beginTraced } from '../relay/trace-worker.ts';
+import { FloodGuard } from './flood-guard.ts';
+import { Outbox } from './outbox.ts';
+import { embedCall, SessionCalls, scoreCall, vocabularyCall } from './session-calls.ts';
+import { FIRST_CREDIT, type JobFrame } from './session-job.ts';
+import { SessionJobs } from './session-jobs.ts';
+import {
+  type LossCause,
+  type SessionEvent,
+  type SessionRequest,
+  type SessionRunOptions,
+  WorkerLostError,
+  type WorkerSession,
+} from './worker-session.ts';
+
+export interface SessionOptions {
+  /** Name and version for the hello frame. */
+  readonly software: string;
+  /** Round-trip time of the connection, measured elsewhere; undefined: not measured yet. */
+  readonly roundTripMs: () => number | undefined;
+  /** Called for each offer with a valid signature of the channel's peer, with its encoding as received. */
+  readonly onOffer: (offer: Offer, signed: { readonly offer: Uint8Array; readonly signature: Uint8Array }) => void;
+  /** Called once when the worker is lost, with the reason; `breach` is the protocol violation, if any. */
+  readonly onEnd: (end: { readonly loss: string; readonly breach: string | undefined }) => void;
+  /** Maximum wait for hello. 5,000 by default. */
+  readonly helloLimitMs?: number;
+  /** Interval of liveness checks; deadlines in ticks depend on it. 250 by default. */
+  readonly tickMs?: number;
+}
+
+export interface LiveSessionDeps {
+  readonly channel: Channel;
+  /** The messages after hello. */
+  readonly messages: AsyncIterator<Uint8Array>;
+  readonly tickMs: number;
+  /** Reports a protocol violation to the worker, and closes the channel. */
+  readonly farewell: (breach: string) => Promise<void>;
+}
+
+export class LiveSession implements WorkerSession {
+  readonly peer: string;
+  readonly #deps: LiveSessionDeps;
+  readonly #options: SessionOptions;
+  readonly #outbox: Outbox;
+  readonly #jobs: SessionJobs;
+  readonly #calls: SessionCalls;
+  readonly #flood = new FloodGuard();
+  readonly #timer: NodeJS.Timeout;
+  readonly #reading: Promise<void>;
+  #farewell: Promise<void> = Promise.resolve();
+  /** The load in the last heartbeat, and the part of it that belongs to other gateways. */
+  #reported = { running: 0, waiting: 0, otherGateways: 0 };
+  #lastId = 0;
+  #lost: WorkerLostError | undefined;
+
+  constructor(deps: LiveSessionDeps, options: SessionOptions) {
+    const { channel, tickMs } = deps;
+    this.peer = channel.peer;
+    this.#deps = deps;
+    this.#options = options;
+    this.#outbox = new Outbox(channel);
+    this.#jobs = new SessionJobs({ peer: channel.peer, tickMs, send: (frame) => this.#send(frame) });
+    this.#calls = new SessionCalls({
+      peer: channel.peer,
+      send: (question) => this.#send(question),
+      onGivenUp: (id) => this.#jobs.expectLate(id),
+    });
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+    this.#timer.unref();
+    this.#reading = this.#read();
+  }
+
+  get isAlive(): boolean {
+    return this.#lost === undefined;
+  }
+
+  get load() {
+    return { ...this.#reported, own: this.#jobs.size, calls: this.#calls.size, writing: this.#jobs.writing };
+  }
+
+  get rttMs(): number {
+    return this.#options.roundTripMs() ?? 0;
+  }
+
+  run(request: SessionRequest, options: SessionRunOptions): AsyncIterable<SessionEvent> {
+    return { [Symbol.asyncIterator]: () => this.#run(request, options) };
+  }
+
+  async score(request: Omit<FrameOf<'score'>, 'kind' | 'id'>, signal: AbortSignal): Promise<readonly number[]> {
+    return this.#calls.ask(scoreCall({ kind: 'score', id: this.#newId(), ...request }), signal);
+  }
+
+  async embed(request: Omit<FrameOf<'embed'>, 'kind' | 'id'>, signal: AbortSignal): Promise<Float32Array> {
+    return this.#calls.ask(embedCall({ kind: 'embed', id: this.#newId(), ...request }), signal);
+  }
+
+  async vocabulary(vocabularySha256: string, signal: AbortSignal): Promise<Uint8Array> {
+    const question = { kind: 'vocabularyAsk', id: this.#newId(), vocabularySha256, from: 0 } as const;
+    return this.#calls.ask(vocabularyCall(question), signal);
+  }
+
+  settle(nonce: Uint8Array, signature: Uint8Array): void {
+    this.#send({ kind: 'settle', nonce, signature });
+  }
+
+  /** Closes the channel; jobs in progress are lost. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end('disconnected');
+    await this.#reading;
+    await this.#farewell;
+  }
+
+  #run(request: SessionRequest, options: SessionRunOptions): AsyncIterator<SessionEvent> {
+    options.signal.throwIfAborted();
+    const traced = beginTraced(this.peer);
+    const frame = { kind: 'request', id: this.#newId(), credit: FIRST_CREDIT, ...request, ...traced.field } as const;
+    const bytes = this.#encoded(frame);
+    const { events } = this.#jobs.start({ request: frame, requestSha256: bytesSha256(bytes), options });
+    this.#sendBytes(bytes);
+    return traced.until(events);
+  }
+
+  /** Throws EngineError `job-too-long` for a request that every worker would reject. */
+  #encoded(frame: Frame): Uint8Array {
+    try {
+      const bytes = encodeFrame(frame);
+      if (bytes.byteLength <= MAX_MESSAGE_BYTES) return bytes;
+      throw new FrameError('not-allowed', 'a frame that is longer than a message');
+    } catch (cause) {
+      if (cause instanceof FrameError)
+        throw new EngineError('job-too-long', 'the request is too large for a worker', { cause });
+      throw cause;
+    }
+  }
+
+  #newId(): number {
+    if (this.#lost) throw this.#lost;
+    this.#lastId += 1;
+    return this.#lastId;
+  }
+
+  #send(frame: Frame): void {
+    this.#sendBytes(this.#encoded(frame));
+  }
+
+  #sendBytes(bytes: Uint8Array): void {
+    if (!this.#lost && !this.#outbox.push(bytes)) this.#end('stalled');
+  }
+
+  async #read(): Promise<void> {
+    const { messages } = this.#deps;
+    try {
+      for (let next = await messages.next(); !next.done && !this.#lost; next = await messages.next()) {
+        this.#jobs.received();
+        const breach = await this.#take(next.value);
+        if (breach !== undefined) this.#end('protocol', { breach });
+      }
+      this.#end('disconnected');
+    } catch (error) {
+      if (error instanceof FrameError) this.#end('protocol', { breach: error.message });
+      else this.#end('disconnected', { cause: error });
+    }
+  }
+
+  /** Returns the protocol violation, if any. */
+  #take(message: Uint8Array): string | undefined | Promise<string | undefined> {
+    const frame = decodeFrame(message);
+    const size = message.byteLength;
+    switch (frame.kind) {
+      case 'begin':
+      case 'tokens':
+      case 'done':
+        return this.#takeOfJob(frame, size);
+      case 'scored':
+      case 'embedded':
+      case 'vocabularyPart':
+        return this.#calls.has(frame.id) ? this.#calls.take(frame) : this.#takeLate(frame, size);
+      case 'failed':
+        return this.#takeFailed(frame, size);
+      case 'pulse':
+        this.#takeHeartbeat(frame);
+        return this.#flood.accepts(size) ? undefined : 'too many heartbeats';
+      case 'offer':
+        if (!this.#flood.accepts(size)) return 'too many offers';
+        return this.#flood.acceptsOffer() ? this.#takeOffer(frame) : undefined;
+      case 'hello':
+        return 'hello twice';
+      case 'request':
+      case 'cancel':
+      case 'credit':
+      case 'score':
+      case 'embed':
+      case 'vocabularyAsk':
+      case 'settle':
+        return `${frame.kind}, which only a gateway sends`;
+      default:
+        throw new Error(frame satisfies never);
+    }
+  }
+
+  /**
+   * The worker's count of our jobs is outdated as soon as one ends, so only the jobs of other gateways are taken from
+   * it.
+   */
+  #takeHeartbeat(heartbeat: FrameOf<'pulse'>): void {
+    const { running, waiting } = heartbeat;
+    const own = this.#jobs.takeHeartbeat(heartbeat) + this.#calls.holdingSlots;
+    this.#reported = { running, waiting, otherGateways: Math.max(0, running + waiting - own) };
+  }
+
+  #takeOfJob(frame: JobFrame, sizeBytes: number): string | undefined {
+    return this.#jobs.has(frame.id) ? this.#jobs.take(frame, sizeBytes) : this.#takeLate(frame, sizeBytes);
+  }
+
+  #takeFailed(frame: FrameOf<'failed'>, sizeBytes: number): string | undefined {
+    const { id, code, message } = frame;
+    const error = new WorkerLostError(this.peer, code, { detail: message });
+    if (id === 0) this.#end(code, { cause: error });
+    else if (this.#jobs.has(id)) this.#jobs.fail(id, error);
+    else if (this.#calls.has(id)) this.#calls.fail(id, error);
+    else return this.#takeLate(frame, sizeBytes);
+    return undefined;
+  }
+
+  #takeLate({ kind, id }: Frame & { readonly id: number }, sizeBytes: number): string | undefined {
+    if (!this.#jobs.isLate(id)) return `${kind} of ${id}, which was not requested`;
+    return this.#flood.accepts(sizeBytes) ? undefined : 'too many late frames';
+  }
+
+  async #takeOffer({ offer: bytes, signature }: FrameOf<'offer'>): Promise<string | undefined> {
+    const offer = decodeOffer(bytes);
+    if (offer.peer !== this.peer) return 'an offer of another peer';
+    if (!(await verifyPeerSignature(this.peer, offerSignedBytes(bytes), signature)))
+      return 'an offer with an invalid signature';
+    if (!this.#lost) this.#options.onOffer(offer, { offer: bytes, signature });
+    return undefined;
+  }
+
+  #tick(): void {
+    this.#flood.tick();
+    if (this.#jobs.tick()) this.#end('stalled');
+    // Not immediately: frames that arrived before the channel broke are still read, and may contain the reason.
+    else if (this.#outbox.hasFailed) this.#end('disconnected');
+  }
+
+  #end(loss: LossCause, { breach, cause }: { readonly breach?: string; readonly cause?: unknown } = {}): void {
+    if (this.#lost) return;
+    clearInterval(this.#timer);
+    this.#lost = new WorkerLostError(this.peer, loss, {
+      ...(cause === undefined ? {} : { cause }),
+      ...(breach === undefined ? {} : { detail: breach }),
+    });
+    this.#jobs.failAll(this.#lost, { isBelieved: breach === undefined });
+    this.#calls.failAll(this.#lost);
+    if (breach === undefined) this.#deps.channel.abort(this.#lost);
+    else this.#farewell = this.#deps.farewell(breach);
+    this.#options.onEnd({ loss, breach });
+  }
+}

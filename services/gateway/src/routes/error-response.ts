@@ -1,0 +1,106 @@
+// Errors as responses: the body and headers that clients of the OpenAI contract expect.
+import type { Socket } from 'node:net';
+import { EngineError } from '@strata/engine';
+import type { MetBound } from '@strata/http';
+import { CompletionError, errorBody } from '@strata/inference';
+import { KeyringError } from '@strata/log';
+import { StoreError } from '@strata/store';
+
+/** Maximum size of a request body; prompts are long. */
+export const BODY_BYTES = 16 * 1024 * 1024;
+
+export function tooManyAnswers({ bound, detail }: MetBound): CompletionError {
+  const isFull = bound === 'streams-per-tier';
+  return new CompletionError(isFull ? 'overloaded' : 'rate_limit', detail, { retryAfterMs: 1_000 });
+}
+
+/** Answers a request that is not valid HTTP in the usual error format, and closes the connection. */
+export function refuseUnread({ code }: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const [status, message] =
+    code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'The headers are too large.']
+      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'The request did not arrive in time.']
+        : ['400 Bad Request', 'This cannot be read as HTTP.'];
+  const body = JSON.stringify(errorBody(new CompletionError('invalid_request', message)));
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+/** Converts an error to a response: client errors in detail, internal errors in general terms. */
+export function asRefusal(error: unknown): CompletionError {
+  if (error instanceof CompletionError) return error;
+  if (error instanceof EngineError && error.code === 'upstream-refused')
+    return new CompletionError(
+      'engine_failed',
+      'The server behind this model rejects this gateway; the operator of the gateway can fix this.',
+      {
+        cause: error,
+      },
+    );
+  if (error instanceof EngineError && error.code === 'nobody-there')
+    return new CompletionError(
+      'overloaded',
+      'No worker with this model is available at present; try again in a moment.',
+      {
+        retryAfterMs: 2_000,
+        cause: error,
+      },
+    );
+  if (error instanceof EngineError)
+    return new CompletionError('engine_failed', 'The engine failed during this request; a retry may succeed.', {
+      retryAfterMs: 1_000,
+      cause: error,
+    });
+  // The database has keys, quotas and receipts: no request is served that could not be counted or signed.
+  if (error instanceof StoreError || error instanceof KeyringError)
+    return new CompletionError(
+      'storage_unavailable',
+      'The database of the service is unavailable at present; try again in a moment.',
+      { retryAfterMs: 2_000, cause: error },
+    );
+  const { code, statusCode } = error as { readonly code?: string; readonly statusCode?: number };
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new CompletionError('too_large', `The body is larger than ${BODY_BYTES} bytes.`, { cause: error });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new CompletionError('unsupported_media_type', 'Send JSON, as `Content-Type: application/json`.', {
+        cause: error,
+      });
+    case 'FST_ERR_BAD_URL':
+      return new CompletionError('invalid_request', 'The path cannot be decoded.', { cause: error });
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return new CompletionError('invalid_request', 'The body is empty; send a JSON object.', { cause: error });
+    default:
+      // A path outside the directory of the pages, or a hidden file in it.
+      if (statusCode === 403 || statusCode === 404)
+        return new CompletionError('not_found', 'There is no such file here.', { cause: error });
+      if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+        return new CompletionError('invalid_request', 'We could not parse the JSON body of your request.', {
+          cause: error,
+        });
+      return new CompletionError('internal', 'Internal error. Please report the x-request-id.', {
+        cause: error,
+      });
+  }
+}
+
+/** Above this wait, retrying is not recommended to the client. */
+const MAX_WAIT_MS = 60_000;
+
+/** `x-should-retry` and `retry-after-ms` are read by the official clients, `retry-after` by all HTTP clients. */
+export function retryHeaders({ retryAfterMs, status, headers }: CompletionError): Record<string, string> {
+  const isWorthRetrying = retryAfterMs !== undefined && retryAfterMs <= MAX_WAIT_MS;
+  return {
+    ...headers,
+    ...(status >= 500 || status === 429 ? { 'x-should-retry': String(isWorthRetrying) } : {}),
+    ...(retryAfterMs === undefined
+      ? {}
+      : { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)), 'retry-after-ms': String(retryAfterMs) }),
+  };
+}

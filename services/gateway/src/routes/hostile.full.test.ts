@@ -1,0 +1,4 @@
+// Many hostile request bodies to the gateway.
+import { describeHostileBodies } from '../test/hostile-bodies.ts';
+
+describeHostileBodies(10_000);

@@ -1,0 +1,70 @@
+// `POST /keys`: free keys without an account, if the operator enables them, so that new users only need a browser.
+import { countedNetworks, type FrontDoor, RateWindow } from '@strata/http';
+import { CompletionError } from '@strata/inference';
+import type { Store } from '@strata/store';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { restOfDay, TIER_LIMITS } from '../limits/limits.ts';
+
+export interface KeyRouteDeps {
+  readonly keys: Pick<Store['keys'], 'issue'>;
+  /** Keys that one address can get per UTC day; 0 disables free keys. */
+  readonly freeKeysPerDay: number;
+  readonly now: () => Date;
+  readonly frontDoor: Pick<FrontDoor, 'isFromOtherSite'>;
+}
+
+/** Requests per address (more for its networks); requests above the limit cause no database query. */
+const REQUEST_LIMIT = { limit: 10, windowMs: 60_000 } as const;
+/** No body is needed; clients send `{}`. */
+const BODY_BYTES = 1_024;
+
+/**
+ * Adds the route. It requires no key, and neither reads the body nor queries the database before the address is
+ * counted.
+ */
+export function addKeyRoute(fastify: FastifyInstance, deps: KeyRouteDeps): void {
+  const { keys, freeKeysPerDay, now, frontDoor } = deps;
+  const requests = new RateWindow({ ...REQUEST_LIMIT, now });
+  const count = async (request: FastifyRequest) => {
+    if (freeKeysPerDay === 0)
+      throw new CompletionError(
+        'not_found',
+        'This gateway does not issue free keys; its operator creates keys with `strata inference keys create`.',
+      );
+    // The page would get a key in its visitor's name and use up the quota of the visitor's address. Not counted:
+    // otherwise any page could use up its visitor's requests.
+    if (frontDoor.isFromOtherSite(request))
+      throw new CompletionError(
+        'foreign_page',
+        'Pages of other sites cannot get a key here; use the page of this gateway.',
+      );
+    const waitSeconds = requests.take(countedNetworks(request.ip));
+    if (waitSeconds > 0)
+      throw new CompletionError(
+        'rate_limit',
+        'Too many requests for free keys from this address, its network or all clients.',
+        {
+          retryAfterMs: waitSeconds * 1_000,
+        },
+      );
+  };
+  fastify.post('/keys', { onRequest: count, bodyLimit: BODY_BYTES }, async (request, reply) => {
+    const issued = await keys.issue(countedNetworks(request.ip), { perDay: freeKeysPerDay });
+    if (!issued)
+      throw new CompletionError(
+        'rate_limit',
+        'The daily quota of free keys is used up for this address, its network or the service; it resets at 00:00 UTC.',
+        { retryAfterMs: restOfDay(now()) },
+      );
+    const { requestsPerMinute, tokensPerMinute, tokensPerDay } = TIER_LIMITS.free;
+    return reply.code(201).header('cache-control', 'no-store').send({
+      key: issued.key,
+      key_id: issued.stored.id,
+      tier: issued.stored.tier,
+      daily_limit: issued.stored.dailyLimit,
+      requests_per_minute: requestsPerMinute,
+      tokens_per_minute: tokensPerMinute,
+      tokens_per_day: tokensPerDay,
+    });
+  });
+}

@@ -1,7 +1,0 @@
-// Writes openapi/gateway.json; a test compares the two.
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { gatewayOpenApi } from './openapi.ts';
-
-const file = path.join(import.meta.dirname, '../../../openapi/gateway.json');
-writeFileSync(file, `${JSON.stringify(gatewayOpenApi(), null, 2)}\n`);

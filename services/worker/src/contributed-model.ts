@@ -1,0 +1,32 @@
+// The model that this worker contributes, and its description in offers.
+import type { Engine, Speed, VocabularyFile } from '@strata/engine';
+import type { OfferedModel } from '@strata/inference';
+
+export interface LentModel {
+  readonly name: string;
+  readonly engine: Engine;
+  /** The vocabulary that gateways need to convert between text and tokens. */
+  readonly vocabulary: VocabularyFile;
+  /** The current speed; each offer reports it again. */
+  readonly speed: Speed;
+}
+
+export function offeredModel({ name, engine: { info }, vocabulary, speed }: LentModel): OfferedModel {
+  return {
+    name,
+    sha256: info.sha256,
+    vocabularySha256: vocabulary.sha256,
+    templateSha256: vocabulary.templateSha256,
+    architecture: info.architecture,
+    quantisation: info.quantisation,
+    sizeBytes: info.sizeBytes,
+    parameters: info.parameters,
+    contextLength: info.contextLength,
+    vocabularySize: info.vocabularySize,
+    longestToken: info.longestToken,
+    slots: info.slots,
+    prefillTokensPerSecond: speed.prefill,
+    decodeTokensPerSecond: speed.decode,
+    engine: info.engine,
+  };
+}

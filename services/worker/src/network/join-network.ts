@@ -1,0 +1,36 @@
+// Joins the network: connects to the configured targets, and publishes the model in the DHT.
+import type { PeerNode } from '@strata/p2p';
+import type { Logger } from 'pino';
+import type { LentModel } from '../contributed-model.ts';
+import type { WorkerEvent } from '../worker-event.ts';
+
+export interface JoinOptions {
+  /** Multiaddrs or join tokens. */
+  readonly targets: readonly string[];
+  readonly model: LentModel;
+  readonly logger: Logger;
+  readonly onNews: (news: WorkerEvent) => void;
+  readonly signal: AbortSignal;
+}
+
+const JOIN_MS = 15_000;
+
+/** Reports the outcome of each target; the node itself retries those that do not answer. Never rejects. */
+export async function joinNetwork(node: Pick<PeerNode, 'peers'>, options: JoinOptions): Promise<void> {
+  const { targets, model, logger, onNews, signal } = options;
+  await Promise.all([
+    ...targets.map(async (target) => {
+      try {
+        const limited = AbortSignal.any([signal, AbortSignal.timeout(JOIN_MS)]);
+        onNews({ kind: 'joined', target, peers: await node.peers.join(target, { signal: limited }) });
+      } catch (error) {
+        if (signal.aborted) return;
+        logger.debug({ err: error, target }, 'joining failed');
+        onNews({ kind: 'not-joined', target, reason: (error as Error).message });
+      }
+    }),
+    node.peers.provide(Buffer.from(model.engine.info.sha256, 'hex')).catch((error: unknown) => {
+      if (!signal.aborted) logger.warn({ err: error }, 'publishing the model in the network failed');
+    }),
+  ]);
+}

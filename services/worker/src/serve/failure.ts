@@ -1,0 +1,30 @@
+// Failures as reported to gateways: a code of the protocol and our own message, never that of a library.
+import { EngineError } from '@strata/engine';
+import type { FailureCode } from '@strata/inference';
+import { BusyError } from './engine-slots.ts';
+
+export class RequestFailure extends Error {
+  override readonly name = 'RequestFailure';
+  readonly code: FailureCode;
+
+  constructor(code: FailureCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Unknown errors are reported as engine failures, so that the gateway continues on another worker. */
+export function failureOf(error: unknown): RequestFailure {
+  if (error instanceof RequestFailure) return error;
+  if (error instanceof BusyError) return new RequestFailure('busy', error.message);
+  if (error instanceof EngineError)
+    switch (error.code) {
+      case 'grammar-unusable':
+        return new RequestFailure('grammar-unusable', 'the grammar cannot be parsed');
+      case 'prompt-empty':
+      case 'job-too-long':
+        return new RequestFailure('unusable', 'the prompt is empty or longer than the context');
+      default:
+    }
+  return new RequestFailure('engine-failed', 'the engine failed');
+}

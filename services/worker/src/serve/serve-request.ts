@@ -1,0 +1,241 @@
+// Serves one request of a gateway: waits for a slot, streams tokens, and ends with a signed receipt.
+import { propagation, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
+import type { Job, JobEvent } from '@strata/engine';
+import {
+  bytesSha256,
+  type Frame,
+  type FrameOf,
+  type Sampling,
+  type SegmentReceipt,
+  TokenChain,
+  tokensSha256,
+} from '@strata/inference';
+import type { Logger } from 'pino';
+import type { LentModel } from '../contributed-model.ts';
+import type { Receipts } from '../store/receipts.ts';
+import { Credit } from './credit.ts';
+import type { EngineSlots } from './engine-slots.ts';
+import { failureOf, RequestFailure } from './failure.ts';
+import type { Fitness } from './fitness.ts';
+import type { Grammars } from './grammars.ts';
+import { TokenBatch } from './token-batch.ts';
+
+/** The dependencies that all requests share. */
+export interface RequestDeps {
+  /** Peer id of this worker. */
+  readonly worker: string;
+  readonly model: LentModel;
+  readonly slots: EngineSlots;
+  readonly receipts: Receipts;
+  readonly grammars: Grammars;
+  readonly fitness: Fitness;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+}
+
+export interface GivenRequest {
+  readonly request: FrameOf<'request'>;
+  /** The frame as received. */
+  readonly bytes: Uint8Array;
+  /** Peer id. */
+  readonly gateway: string;
+  readonly send: (frame: Frame) => Promise<void>;
+}
+
+/**
+ * `disconnected`: there is no gateway to reply to. `leaving`: the gateway gets the request back, to continue on another
+ * worker.
+ */
+export type StopCause = 'cancelled' | 'disconnected' | 'leaving';
+
+/** How long a slot is kept for a gateway that grants no credit. */
+const MAX_WAIT_MS = 120_000;
+
+const tracer = trace.getTracer('strata-worker');
+
+export class RequestRun {
+  phase: 'waiting' | 'reading' | 'writing' = 'waiting';
+  readonly #given: GivenRequest;
+  readonly #deps: RequestDeps;
+  readonly #credit: Credit;
+  readonly #stopping = new AbortController();
+  readonly #batch: TokenBatch;
+  readonly #chain: TokenChain;
+  readonly #startedAtMs: number;
+  #stopCause: StopCause | undefined;
+  #firstTokenAtMs = 0;
+  #cachedTokens = 0;
+
+  constructor(given: GivenRequest, deps: RequestDeps) {
+    const { request, send } = given;
+    const { id, nonce, modelSha256 } = request;
+    this.#given = given;
+    this.#deps = deps;
+    this.#startedAtMs = deps.nowMs();
+    this.#credit = new Credit(request.credit);
+    const from = request.given.length;
+    this.#batch = new TokenBatch(from, (tokens, position) => send({ kind: 'tokens', id, position, tokens }));
+    this.#chain = new TokenChain({ nonce, modelSha256, promptSha256: tokensSha256(request.prompt), from });
+  }
+
+  grant(tokens: number): void {
+    this.#credit.grant(tokens);
+  }
+
+  /** The first cause takes precedence. */
+  stop(cause: StopCause): void {
+    this.#stopCause ??= cause;
+    this.#stopping.abort(new Error(`the request is ${cause}`));
+  }
+
+  /** Resolves when the end was sent to the gateway; never rejects. */
+  run(): Promise<void> {
+    const { traceparent } = this.#given.request;
+    const parent = propagation.extract(ROOT_CONTEXT, traceparent === undefined ? {} : { traceparent });
+    return tracer.startActiveSpan('segment', { kind: SpanKind.SERVER }, parent, async (span) => {
+      await this.#run();
+      span.setAttribute('strata.cached_tokens', this.#cachedTokens).end();
+    });
+  }
+
+  async #run(): Promise<void> {
+    try {
+      const reason = await this.#answer().catch((error: unknown) => {
+        if (this.#stopCause === 'cancelled') return 'cancelled' as const;
+        throw error;
+      });
+      await this.#finish(reason);
+    } catch (error) {
+      this.#batch.drop();
+      await this.#fail(error);
+    }
+  }
+
+  async #answer(): Promise<'stop' | 'length'> {
+    const { request, gateway } = this.#given;
+    const { model, slots, receipts, grammars, fitness } = this.#deps;
+    checkRequest(request, model);
+    const failure = fitness.failure();
+    if (failure) throw failure;
+    if (receipts.isRefused(gateway))
+      throw new RequestFailure('busy', 'this gateway has too many receipts without an agreement');
+    if (!receipts.claim(request.nonce))
+      throw new RequestFailure('protocol', 'a request with this nonce already exists');
+    using _slot = await slots.enter(gateway, this.#stopping.signal);
+    this.phase = 'reading';
+    // Awaited here, because the slot is released at the end of this function.
+    return await grammars.guard(gateway, request.grammar, () => this.#generate());
+  }
+
+  async #generate(): Promise<'stop' | 'length'> {
+    const { request, gateway } = this.#given;
+    const { model } = this.#deps;
+    const { signal } = this.#stopping;
+    for await (const event of model.engine.generate(jobOf(request, gateway), signal)) {
+      if (event.kind === 'end') return event.reason;
+      await this.#take(event);
+    }
+    // Engines may end an aborted job without an error.
+    signal.throwIfAborted();
+    throw new Error('the engine stopped without an end event');
+  }
+
+  async #take(event: Exclude<JobEvent, { readonly kind: 'end' }>): Promise<void> {
+    const { request, send } = this.#given;
+    if (event.kind === 'begin') {
+      // The cache may contain given tokens too, from the same answer; only prompt tokens are reported.
+      this.#cachedTokens = Math.min(event.cachedTokens, request.prompt.length);
+      return send({ kind: 'begin', id: request.id, cachedTokens: this.#cachedTokens });
+    }
+    this.phase = 'writing';
+    // Waits with a token at hand: the end of an answer needs no credit, and this may be the last token.
+    if (this.#credit.isSpent) await this.#moreCredit();
+    this.#firstTokenAtMs ||= Math.max(this.#deps.nowMs(), this.#startedAtMs);
+    this.#credit.spend();
+    this.#chain.push(event.token);
+    await this.#batch.push({
+      ...{ token: event.token, text: event.bytes, logprob: event.logprob },
+      top: (event.top ?? []).map(({ token, bytes, logprob }) => ({ token, text: bytes, logprob })),
+    });
+  }
+
+  async #moreCredit(): Promise<void> {
+    await this.#batch.flush();
+    const { signal } = this.#stopping;
+    const late = new RequestFailure('busy', `the gateway granted no credit for ${MAX_WAIT_MS / 1_000} s`);
+    const waiting = new AbortController();
+    const timer = setTimeout(() => waiting.abort(late), MAX_WAIT_MS);
+    await this.#credit.some(AbortSignal.any([signal, waiting.signal])).finally(() => clearTimeout(timer));
+  }
+
+  async #finish(reason: SegmentReceipt['reason']): Promise<void> {
+    const { request, gateway, bytes, send } = this.#given;
+    const { model, receipts, fitness, worker, nowMs } = this.#deps;
+    await this.#batch.flush();
+    const receipt: SegmentReceipt = {
+      version: 1,
+      nonce: request.nonce,
+      ...{ worker, gateway },
+      modelSha256: request.modelSha256,
+      promptSha256: tokensSha256(request.prompt),
+      requestSha256: bytesSha256(bytes),
+      from: request.given.length,
+      to: this.#batch.end,
+      chainHead: this.#chain.head,
+      promptTokens: request.prompt.length,
+      cachedTokens: this.#cachedTokens,
+      reason,
+      engine: model.engine.info.engine.slice(0, 100),
+      startedAtMs: this.#startedAtMs,
+      firstTokenAtMs: this.#firstTokenAtMs,
+      // If the clock is set back, the answer must not end before it started.
+      endedAtMs: Math.max(nowMs(), this.#firstTokenAtMs, this.#startedAtMs),
+    };
+    const signed = await fitness.keeping(() => receipts.keep(receipt));
+    if (signed === undefined) throw new RequestFailure('protocol', 'a request with this nonce already exists');
+    await send({ kind: 'done', id: request.id, reason, ...signed });
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    if (this.#stopCause === 'disconnected') return;
+    const { request, gateway, send } = this.#given;
+    const failure =
+      this.#stopCause === 'leaving' ? new RequestFailure('leaving', 'the worker is leaving') : failureOf(error);
+    if (failure.code === 'engine-failed') this.#deps.logger.error({ err: error, gateway }, 'a request failed');
+    else if (failure.cause) this.#deps.logger.error({ err: failure.cause, gateway }, failure.message);
+    // A closed channel is noticed by its owner.
+    await send({ kind: 'failed', id: request.id, code: failure.code, message: failure.message }).catch(() => {});
+  }
+}
+
+/** Throws RequestFailure for a request that this model cannot serve. */
+function checkRequest({ modelSha256, prompt, given }: FrameOf<'request'>, { engine }: LentModel): void {
+  const { sha256, contextLength } = engine.info;
+  if (modelSha256 !== sha256) throw new RequestFailure('unknown-model', 'this worker does not have this model');
+  if (prompt.length === 0) throw new RequestFailure('unusable', 'the prompt is empty');
+  if (prompt.length + given.length >= contextLength)
+    throw new RequestFailure('unusable', `prompt and answer exceed the context of ${contextLength} tokens`);
+  checkTokens([prompt, given], engine.info.vocabularySize);
+}
+
+/** Throws RequestFailure for tokens outside the vocabulary. */
+export function checkTokens(lists: readonly (readonly number[])[], vocabularySize: number): void {
+  for (const tokens of lists)
+    if (tokens.some((token) => token >= vocabularySize))
+      throw new RequestFailure('unusable', 'a token is outside the vocabulary');
+}
+
+export function samplingOf({ logitBias, ...sampling }: FrameOf<'request'>['sampling']): Sampling {
+  return { ...sampling, logitBias: new Map(logitBias.map(({ token, bias }) => [token, bias])) };
+}
+
+function jobOf(request: FrameOf<'request'>, gateway: string): Job {
+  const { prompt, given, replay, maxTokens, sampling, grammar, cacheKey, topLogprobs } = request;
+  return {
+    ...{ prompt, given, replay, maxTokens, sampling: samplingOf(sampling) },
+    ...(grammar === undefined ? {} : { grammar }),
+    // Two gateways may use the same key.
+    ...(cacheKey === undefined ? {} : { cacheKey: `${gateway} ${cacheKey}` }),
+    ...(topLogprobs === undefined ? {} : { topLogprobs }),
+  };
+}
