@@ -4,11 +4,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../tests/support/property.ts';
 import { detect } from './detect.ts';
+import { sentenceOf } from './judge/sentence.ts';
+import { distributionIn, platformOf, versionAfter } from './match/version.ts';
 import type { Role, ServiceEvidence } from './profile.ts';
-import { sentenceOf } from './sentence.ts';
 import { aliasTo, evidenceOf } from './test/evidence-of.ts';
 import { linesOf, profileOf, testRulebook } from './test/rulebook-of.ts';
-import { distributionIn, platformOf, versionAfter } from './version.ts';
 
 describe('detect', () => {
   it('is a function of its arguments alone', () => {

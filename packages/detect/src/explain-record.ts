@@ -1,6 +1,6 @@
 // The form of a record for `strata stack explain`: what a person pastes of a domain, checked and bounded.
 import { z } from 'zod';
-import type { CaaRecord, DsRecord, SoaRecord } from './evidence.ts';
+import type { CaaRecord, DsRecord, SoaRecord } from './evidence/evidence.ts';
 
 /** Bounds: more than any zone or page that a person pastes, and little enough to hold a million lines at bay. */
 const MAX_ENTRIES = 512;

@@ -8,12 +8,12 @@ import type {
   HttpEvidence,
   Lookup,
   TlsEvidence,
-} from './evidence.ts';
+} from './evidence/evidence.ts';
+import { extractPage } from './evidence/page.ts';
 import { cleanHost, DomainRecord, type GivenAddress } from './explain-record.ts';
-import { parseDomain } from './names.ts';
-import { extractPage } from './page.ts';
+import { parseDomain } from './names/names.ts';
 import type { Category, ConfidenceLevel, ServiceEvidence } from './profile.ts';
-import type { Rulebook } from './rulebook.ts';
+import type { Rulebook } from './rulebook/rulebook.ts';
 
 /** A record that cannot be read; `field` is the path of the first part that is wrong. */
 export class RecordError extends Error {

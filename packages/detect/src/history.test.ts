@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import { type KnownService, keyOf, type ReconcileOptions, type Reconciliation, reconcile } from './history.ts';
-import type { Measurement } from './posture-type.ts';
+import type { Measurement } from './posture/posture-type.ts';
 import { type Category, type Profile, ROLES, type Service, SOURCES, type Source } from './profile.ts';
 
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 // What detection says about a domain: services with their reasons, how well each role was measured, the posture.
 
-import type { Measurement, Posture } from './posture-type.ts';
-import type { SectorSource } from './sector.ts';
-import type { Sector } from './sector-types.ts';
+import type { Measurement, Posture } from './posture/posture-type.ts';
+import type { SectorSource } from './sector/sector.ts';
+import type { Sector } from './sector/sector-types.ts';
 
 /**
  * `provider`: a known one. `self`: the domain's own name servers or mail exchanges, and no known network behind them.
@@ -132,4 +132,4 @@ export interface Profile {
   readonly security: Posture;
 }
 
-export * from './posture-type.ts';
+export * from './posture/posture-type.ts';

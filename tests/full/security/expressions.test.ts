@@ -44,7 +44,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
   ['packages/engine/src/model-store/hub.ts', 'a setting of the operator', '\\/+$'],
   ['packages/engine/src/upstream.ts', 'a setting of the operator', '\\/+$'],
   ['packages/client/src/inference-client.ts', 'the address that the caller gave', '\\/+$'],
-  ['packages/detect/src/fingerprints/known-providers.ts', "the website of an entry in the operator's file", '\\/+$'],
+  ['packages/detect/src/fingerprints/compile/known-providers.ts', "the website of an entry in the operator's file", '\\/+$'],
   ['services/cli/src/gateway-address.ts', 'an address that the operator gave', '\\/+$'],
   ['web/src/chat/parameters.ts', 'what the reader types', '^[-+]?(?:\\d+\\.?\\d*|\\.\\d+)$'],
 ];

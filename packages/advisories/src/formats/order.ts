@@ -1,6 +1,6 @@
 // The order of bounds within one publisher's range, so that its changes are walked in the order of versions.
 import type { VersionScheme } from '../advisory.ts';
-import { compareVersions, readVersion, type VersionKey } from '../version.ts';
+import { compareVersions, readVersion, type VersionKey } from '../versions/version.ts';
 
 /** Letters that come before the number they follow: `2.0-rc1` before `2.0`; other letters after, `1.0.1f`. */
 const BEFORE_RELEASE = /^(?:a|alpha|b|beta|c|rc|cr|m|milestone|pre|preview|dev|next|snapshot|nightly|canary)$/;

@@ -6,11 +6,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { advisoryIdOf, mergeRecords } from '../merge.ts';
-import { readCveRecord } from './cve-record.ts';
+import { readCveRecord } from './cve/cve-record.ts';
 import { isEpssColumns, readEpssHead, readEpssRow } from './epss.ts';
 import { readKev } from './kev.ts';
 import { readNvdPage, readNvdRecord } from './nvd.ts';
-import { readOsvRecord } from './osv.ts';
+import { readOsvRecord } from './osv/osv.ts';
 import type { RecordReading } from './reading.ts';
 import { recognise } from './recognise.ts';
 

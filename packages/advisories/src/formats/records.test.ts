@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { readCveRecord } from './cve-record.ts';
+import { readCveRecord } from './cve/cve-record.ts';
 import { readNvdPage, readNvdRecord } from './nvd.ts';
 import { recognise } from './recognise.ts';
 

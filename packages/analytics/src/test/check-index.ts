@@ -1,11 +1,11 @@
 // Whether an index is right in itself: every set and every count, worked out again from the columns in the plainest way.
 import assert from 'node:assert/strict';
 import { CATEGORIES, HOLDERS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
+import { type DomainFacts, levelOf, placementOf } from '../columns/domain-columns.ts';
+import { LEVELS, LOW, SCORES, STATES } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
-import { type DomainFacts, levelOf, placementOf } from '../domain-columns.ts';
-import type { DomainIndex } from '../domain-index.ts';
-import type { DomainSet } from '../domain-set.ts';
-import { LEVELS, LOW, SCORES, STATES } from '../terms.ts';
+import type { DomainIndex } from '../index/domain-index.ts';
+import type { DomainSet } from '../sets/domain-set.ts';
 
 type Service = Readonly<Record<'category' | 'provider' | 'placement' | 'level', number>>;
 interface Row {

@@ -1,6 +1,6 @@
 // Who uses whom, worked out from the domains themselves: the definitions of docs/metrics.md, word by word.
 import type { Category } from '@strata/detect';
-import { DomainIndex, type IndexedDomain } from '../domain-index.ts';
+import { DomainIndex, type IndexedDomain } from '../index/domain-index.ts';
 
 export function indexOf(domains: readonly IndexedDomain[]): DomainIndex {
   const index = new DomainIndex();

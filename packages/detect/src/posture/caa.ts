@@ -1,11 +1,12 @@
 // CAA (RFC 8659): which authorities may issue for the domain, and whether the one that did is among them.
-import { caaIssuer } from '../match-dns.ts';
-import { measurementOf } from '../measure.ts';
-import type { Measurement } from '../posture-type.ts';
+
+import type { Reading } from '../evidence/reading.ts';
+import { cutText } from '../evidence/text.ts';
+import { measurementOf } from '../judge/measure.ts';
+import { caaIssuer } from '../match/match-dns.ts';
 import type { Posture } from '../profile.ts';
-import type { Reading } from '../reading.ts';
-import type { Rulebook } from '../rulebook.ts';
-import { cutText } from '../text.ts';
+import type { Rulebook } from '../rulebook/rulebook.ts';
+import type { Measurement } from './posture-type.ts';
 
 const MAX_ISSUERS = 32;
 const ISSUE = /^issue(?:wild)?$/i;

@@ -1,7 +1,8 @@
 // DNSSEC as the parent vouches for it: DS records, and whether a validating resolver took the answers.
-import { measurementOf } from '../measure.ts';
+
+import type { Reading } from '../evidence/reading.ts';
+import { measurementOf } from '../judge/measure.ts';
 import type { Posture } from '../profile.ts';
-import type { Reading } from '../reading.ts';
 import { asClaim } from './published.ts';
 
 /**

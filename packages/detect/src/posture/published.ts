@@ -1,7 +1,7 @@
 // How a policy record under a name of its own was measured. Shared by the standards that publish one.
-import type { Lookup } from '../evidence.ts';
-import { measurementOf } from '../measure.ts';
-import type { Measurement, RecordProblem } from '../posture-type.ts';
+import type { Lookup } from '../evidence/evidence.ts';
+import { measurementOf } from '../judge/measure.ts';
+import type { Measurement, RecordProblem } from './posture-type.ts';
 
 /** Records are read up to here; none of these standards has one that is near as long. */
 const MAX_RECORD_LENGTH = 2048;

@@ -1,6 +1,7 @@
 // security.txt (RFC 9116): where somebody who found a hole can tell the owner.
+
+import type { Reading } from '../evidence/reading.ts';
 import type { Posture, SecurityTxtProblem } from '../profile.ts';
-import type { Reading } from '../reading.ts';
 
 const MAX_LINES = 256;
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;

@@ -1,6 +1,7 @@
 // TLS of the web site: whether the certificate was accepted, and what was wrong where it was not.
+
+import type { Reading } from '../evidence/reading.ts';
 import type { Posture, TlsIssue } from '../profile.ts';
-import type { Reading } from '../reading.ts';
 
 /** OpenSSL's codes, in the words of an owner; whatever else there is leaves the certificate untrusted. */
 const ISSUES: Readonly<Record<string, TlsIssue>> = {

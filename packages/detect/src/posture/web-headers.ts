@@ -1,9 +1,9 @@
 // What a site tells browsers in its headers: HSTS (RFC 6797) and the protections that a page asks for. Read from the site's
 // own answers over HTTPS only: a wall's or another domain's headers say nothing, and browsers ignore HSTS over HTTP.
 
-import { hostOfUrl } from '../names.ts';
+import { isPassingError, type Reading } from '../evidence/reading.ts';
+import { hostOfUrl } from '../names/names.ts';
 import type { Posture } from '../profile.ts';
-import { isPassingError, type Reading } from '../reading.ts';
 
 const MAX_HEADER_LENGTH = 16_384;
 const MAX_DIRECTIVES = 64;

@@ -1,10 +1,10 @@
 // What a web site shows of itself: TLS, HSTS, protective headers, security.txt.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Posture } from '../posture-type.ts';
 import { postureOf } from '../test/best-posture.ts';
 import type { EvidenceParts } from '../test/evidence-of.ts';
 import { hasMembers, rows } from '../test/rows.ts';
+import type { Posture } from './posture-type.ts';
 
 // Evidence of tests is observed on 2026-01-02.
 const withHeaders = (headers: Record<string, string>, http: EvidenceParts['http'] = {}) =>

@@ -1,6 +1,6 @@
 // IP addresses and networks as SPF writes them (RFC 7208 §5.6, §7.3): parsed strictly, compared by bits.
 
-import { addressText, parsePrefixLength, parseAddress as parseWords } from '../ip-address.ts';
+import { addressText, parsePrefixLength, parseAddress as parseWords } from '../ranges/ip-address.ts';
 
 export interface IpAddress {
   readonly version: 4 | 6;

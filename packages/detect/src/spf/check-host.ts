@@ -1,6 +1,6 @@
 // check_host() of RFC 7208 §4: what SPF says of one sender, from answers that the caller has. No I/O, no clock.
-import { isMeasured, type Lookup, type MxRecord } from '../evidence.ts';
-import { isWithin } from '../names.ts';
+import { isMeasured, type Lookup, type MxRecord } from '../evidence/evidence.ts';
+import { isWithin } from '../names/names.ts';
 import { dotted, type IpAddress, isInNetwork, parseAddress, readable, reverseName, unmapped } from './address.ts';
 import { expand, expandDomain, type MacroValues, parseExplanation } from './macro.ts';
 import { type DomainSpec, type Mechanism, parseRecord, type Qualifier, selectRecords } from './record.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
-import type { Lookup } from '../evidence.ts';
+import type { Lookup } from '../evidence/evidence.ts';
 import { evidenceOf } from '../test/evidence-of.ts';
 import { spfNames, spfOf } from './policy.ts';
 import { spfNamesToAsk } from './reach.ts';

@@ -1,6 +1,6 @@
 // What a domain's SPF policy comes to without a sender: followed through includes and redirects, counted against the
 // limits of RFC 7208 §4.6.4 as for a sender that nothing matches, since that is how far a receiver may have to go.
-import type { Evidence, Lookup } from '../evidence.ts';
+import type { Evidence, Lookup } from '../evidence/evidence.ts';
 import { parseRecord, type SpfRecord, selectRecords, unreadableRecord } from './record.ts';
 import type { SpfAll, SpfPolicy, SpfSurroundings } from './types.ts';
 import { NO_END, SpfWalk } from './walk.ts';

@@ -1,6 +1,6 @@
 // How far a domain's SPF policy is followed, name by name: for those who ask for the names, and for those who have to
 // know whether all of them were asked for.
-import type { Lookup } from '../evidence.ts';
+import type { Lookup } from '../evidence/evidence.ts';
 import { spfNames } from './policy.ts';
 import { parseShared } from './shared-records.ts';
 

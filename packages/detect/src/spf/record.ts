@@ -1,5 +1,5 @@
 // One SPF record -> its terms (RFC 7208 §4.5, §4.6, §12). What cannot be read is told by term, and the rest is still read.
-import { parsePrefixLength } from '../ip-address.ts';
+import { parsePrefixLength } from '../ranges/ip-address.ts';
 import { type IpNetwork, parseNetwork } from './address.ts';
 import { hasMacro, type MacroString, parseDomainSpec, parseMacroString } from './macro.ts';
 import { type Range, rangeOf } from './ranges.ts';

@@ -1,5 +1,5 @@
 // An SPF policy as it is read, the hosts that it lets send, and what else the reading uses.
-import type { Lookup, MxRecord } from '../evidence.ts';
+import type { Lookup, MxRecord } from '../evidence/evidence.ts';
 import type { SpfProblem } from './problems.ts';
 
 export type SpfAll = '-all' | '~all' | '?all' | '+all';

@@ -1,8 +1,8 @@
 // The way through an SPF policy and the records that it leads to, as far as a sender goes that nothing matches
 // (RFC 7208 §4.6.4, §5.2, §6.1).
-import { isMeasured, type Lookup } from '../evidence.ts';
-import { isWithin, registrableDomain } from '../names.ts';
-import { cutText } from '../text.ts';
+import { isMeasured, type Lookup } from '../evidence/evidence.ts';
+import { cutText } from '../evidence/text.ts';
+import { isWithin, registrableDomain } from '../names/names.ts';
 import { MAX_HOSTS, MAX_LOOKUPS, MAX_VOIDS } from './check-host.ts';
 import { isSpfError, type SpfProblem, type SpfProblemCode } from './problems.ts';
 import { countAddresses, type Range } from './ranges.ts';

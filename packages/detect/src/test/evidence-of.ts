@@ -1,5 +1,5 @@
 // Evidence for tests: a healthy, empty domain, with what the test names put in. Every look-up is measured unless told otherwise.
-import type * as E from '../evidence.ts';
+import type * as E from '../evidence/evidence.ts';
 
 type Lookup<T> = E.Lookup<T>;
 /** Records, or the status of a look-up that gave none, or a whole look-up. */

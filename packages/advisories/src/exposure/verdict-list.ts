@@ -1,0 +1,118 @@
+// What advisories say of one build of a product: those that concern it, each with its verdict and reason in a byte.
+import type { Judgement, Reason } from '../judge/judge.ts';
+
+/** Verdict and reason as one code; what is unaffected is in no list. */
+export type VerdictCode = number;
+
+const CODES = [
+  { verdict: 'affected', reason: 'in_range' },
+  { verdict: 'possible', reason: 'no_version' },
+  { verdict: 'possible', reason: 'no_range' },
+  { verdict: 'possible', reason: 'condition' },
+  { verdict: 'possible', reason: 'backport' },
+] as const satisfies readonly { readonly verdict: Judgement['verdict']; readonly reason: Reason }[];
+
+export type Verdict = (typeof CODES)[number];
+
+/** Undefined for what is unaffected. */
+export function codeOf({ verdict, reason }: Judgement): VerdictCode | undefined {
+  const code = CODES.findIndex((each) => each.verdict === verdict && each.reason === reason);
+  return code === -1 ? undefined : code;
+}
+
+export const verdictOf = (code: VerdictCode): Verdict => CODES[code] as Verdict;
+const AFFECTED: VerdictCode = 0;
+export const isAffected = (code: VerdictCode): boolean => code === AFFECTED;
+
+/** Marks by number of the advisory, and what those under the mask must be. */
+export interface MarkFilter {
+  readonly values: Uint8Array;
+  readonly mask: number;
+  readonly wanted: number;
+}
+
+/** By number of the advisory: rows of those affected, and of those that may be. */
+export interface RowCounts {
+  readonly version: Uint32Array;
+  readonly product: Uint32Array;
+}
+
+/** Sorted by the number of the advisory. */
+export class VerdictList {
+  #numbers = new Uint32Array(8);
+  #codes = new Uint8Array(8);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  numberAt = (place: number): number => this.#numbers[place] as number;
+  codeAt = (place: number): VerdictCode => this.#codes[place] as VerdictCode;
+
+  /** Undefined where the advisory does not concern the build. */
+  find(number: number): VerdictCode | undefined {
+    const place = this.#placeOf(number);
+    return place < this.#length && this.#numbers[place] === number ? this.#codes[place] : undefined;
+  }
+
+  /** `number` must be larger than all before it. */
+  push(number: number, code: VerdictCode): void {
+    if (this.#length === this.#numbers.length) this.#grow();
+    this.#numbers[this.#length] = number;
+    this.#codes[this.#length] = code;
+    this.#length += 1;
+  }
+
+  delete(number: number): void {
+    const place = this.#placeOf(number);
+    if (place >= this.#length || this.#numbers[place] !== number) return;
+    this.#numbers.copyWithin(place, place + 1, this.#length);
+    this.#codes.copyWithin(place, place + 1, this.#length);
+    this.#length -= 1;
+  }
+
+  /**
+   * Adds `size` to the row count of each advisory in the list, by its number; with `of`, only where it is that of the
+   * advisory. Returns whether any was affected, or else concerned. A quarter of a million by a few hundred builds are
+   * walked for one answer, hence a plain loop over arrays.
+   */
+  countInto(rows: RowCounts, size: number, of?: MarkFilter) {
+    const numbers = this.#numbers;
+    const codes = this.#codes;
+    let hasVersion = false;
+    let hasProduct = false;
+    for (let place = 0; place < this.#length; place += 1) {
+      const number = numbers[place] as number;
+      if (of !== undefined && ((of.values[number] as number) & of.mask) !== of.wanted) continue;
+      if (codes[place] === AFFECTED) {
+        rows.version[number] = (rows.version[number] as number) + size;
+        hasVersion = true;
+      } else {
+        rows.product[number] = (rows.product[number] as number) + size;
+        hasProduct = true;
+      }
+    }
+    return { hasVersion, hasProduct };
+  }
+
+  #placeOf(number: number): number {
+    let low = 0;
+    let high = this.#length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#numbers[middle] as number) < number) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #grow(): void {
+    const numbers = new Uint32Array(this.#numbers.length * 2);
+    numbers.set(this.#numbers);
+    this.#numbers = numbers;
+    const codes = new Uint8Array(this.#codes.length * 2);
+    codes.set(this.#codes);
+    this.#codes = codes;
+  }
+}

@@ -1,0 +1,34 @@
+// The places on the line of versions where an advisory's word may change: between two of them it says the same of all.
+import type { VersionScheme } from '../advisory.ts';
+import type { Configuration } from '../judge/configuration.ts';
+import type { Criterion } from '../judge/criterion.ts';
+import type { CompiledAdvisory } from '../judge/judge.ts';
+import type { Interval } from '../versions/ranges.ts';
+
+/** Keys of versions by scheme, sorted, each once. */
+export function boundsOf({ sources }: CompiledAdvisory): ReadonlyMap<VersionScheme, readonly string[]> {
+  const bounds = new Map<VersionScheme, Set<string>>();
+  const add = (scheme: VersionScheme, intervals: readonly Interval[]) => {
+    let of = bounds.get(scheme);
+    if (!of) {
+      of = new Set();
+      bounds.set(scheme, of);
+    }
+    for (const { low, high } of intervals) of.add(low).add(high);
+  };
+  for (const claim of sources.flatMap(({ claims }) => claims)) {
+    if (claim.kind === 'product') {
+      add(claim.scheme, claim.affected.intervals);
+      add(claim.scheme, claim.unaffected.intervals);
+    } else {
+      eachCriterion(claim.root, ({ scheme, intervals }) => add(scheme, intervals));
+    }
+  }
+  return new Map([...bounds].map(([scheme, of]) => [scheme, [...of].sort()]));
+}
+
+/** Also those that only a place to run on is told by, and negated ones. */
+function eachCriterion(statement: Configuration['root'], tell: (criterion: Criterion) => void): void {
+  if (statement.kind === 'criterion') tell(statement);
+  else if (statement.kind !== 'unknown') for (const child of statement.children) eachCriterion(child, tell);
+}

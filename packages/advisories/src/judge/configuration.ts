@@ -1,0 +1,125 @@
+// NVD's applicability statements: AND, OR and negation over CPE criteria, judged for one seen product.
+import type { ConfigurationClaim, ConfigurationNode, CpeCriterion } from '../advisory.ts';
+import { exact } from '../versions/ranges.ts';
+import { type Criterion, compileCriterion, isOf, likenessOf, meets, unite } from './criterion.ts';
+import type { Seen } from './seen.ts';
+import { and, CONDITION, FALSE, or, TRUE, type Truth } from './truth.ts';
+
+/** Negations are pushed down to the criteria. */
+interface Node {
+  readonly kind: 'all' | 'any';
+  readonly children: readonly Statement[];
+}
+/** `unknown` stands for what is nested too deep to be read. */
+type Statement = Node | Criterion | { readonly kind: 'unknown' };
+
+export interface Configuration {
+  readonly kind: 'configuration';
+  readonly root: Statement;
+  /** The vulnerable criteria, by which a product is named. */
+  readonly vulnerable: readonly Criterion[];
+}
+
+/** NVD's own go two deep. */
+const MAX_DEPTH = 16;
+
+export function compileConfiguration({ root }: ConfigurationClaim): Configuration {
+  const statement = compileNode(root, { isNegated: false, depth: 0 });
+  return { kind: 'configuration', root: statement, vulnerable: exact(vulnerableOf(statement)) };
+}
+
+interface Place {
+  readonly isNegated: boolean;
+  readonly depth: number;
+}
+
+function compileStatement(child: ConfigurationNode | CpeCriterion, place: Place): Statement {
+  return child.kind === 'cpe' ? compileCriterion(child, place.isNegated) : compileNode(child, place);
+}
+
+/** De Morgan: what is negated becomes the other operator over negated children. */
+function compileNode(node: ConfigurationNode, { isNegated, depth }: Place): Statement {
+  if (depth > MAX_DEPTH) return { kind: 'unknown' };
+  const place = { isNegated: isNegated !== node.isNegated, depth: depth + 1 };
+  const kind = (node.operator === 'OR') === place.isNegated ? 'all' : 'any';
+  const statements = node.children.map((child) => compileStatement(child, place));
+  const children = kind === 'any' ? merge(statements) : statements;
+  const [only] = children;
+  return children.length === 1 && only !== undefined ? only : { kind, children };
+}
+
+/** Alternatives that differ only in their versions become one criterion. */
+function merge(children: readonly Statement[]): readonly Statement[] {
+  const alike = Map.groupBy(children, (child) => (child.kind === 'criterion' ? (likenessOf(child) ?? child) : child));
+  return exact(
+    [...alike.values()].flatMap((group): readonly Statement[] => {
+      const criteria = group.filter((child) => child.kind === 'criterion');
+      return criteria.length > 1 ? unite(criteria) : group;
+    }),
+  );
+}
+
+function vulnerableOf(statement: Statement): Criterion[] {
+  switch (statement.kind) {
+    case 'criterion':
+      return statement.isVulnerable ? [statement] : [];
+    case 'unknown':
+      return [];
+    case 'all':
+    case 'any':
+      return statement.children.flatMap(vulnerableOf);
+    default:
+      throw new Error(`no statement ${statement satisfies never}`);
+  }
+}
+
+/** The ranges of the seen product in words; undefined where no vulnerable criterion speaks of it. */
+export function wordsFor({ vulnerable }: Configuration, seen: Seen): readonly string[] | undefined {
+  const own = vulnerable.filter((criterion) => isOf(criterion, seen));
+  if (own.length === 0) return undefined;
+  // The versions of a negated one are those that are not affected.
+  return own.flatMap(({ words, isNegated }) => (isNegated ? [] : words));
+}
+
+/** Whether the seen product is affected: it meets a vulnerable criterion of its own, and what that stands with holds. */
+export function affectedIn({ root }: Configuration, seen: Seen): Truth {
+  return affectedBy(root, seen);
+}
+
+/**
+ * Unlike `holds`, other products in an OR say nothing: that one of them is vulnerable makes this one no more so.
+ * In an AND no child is affected further than it holds, so that it is enough to take the lowest of all that hold.
+ */
+function affectedBy(statement: Statement, seen: Seen): Truth {
+  switch (statement.kind) {
+    case 'criterion':
+      return statement.isVulnerable && isOf(statement, seen) ? meets(statement, seen) : FALSE;
+    case 'unknown':
+      return FALSE;
+    case 'any':
+      return anyAffected(statement, seen);
+    case 'all':
+      return and(anyAffected(statement, seen), holds(statement, seen));
+    default:
+      throw new Error(`no statement ${statement satisfies never}`);
+  }
+}
+
+function anyAffected({ children }: Node, seen: Seen): Truth {
+  return children.reduce<Truth>((truth, child) => or(truth, affectedBy(child, seen)), FALSE);
+}
+
+function holds(statement: Statement, seen: Seen): Truth {
+  switch (statement.kind) {
+    case 'criterion':
+      return meets(statement, seen);
+    case 'unknown':
+      return CONDITION;
+    case 'any':
+      return statement.children.reduce<Truth>((truth, child) => or(truth, holds(child, seen)), FALSE);
+    case 'all':
+      return statement.children.reduce<Truth>((truth, child) => and(truth, holds(child, seen)), TRUE);
+    default:
+      throw new Error(`no statement ${statement satisfies never}`);
+  }
+}

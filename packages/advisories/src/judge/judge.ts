@@ -1,0 +1,120 @@
+// Whether a seen product is affected by an advisory.
+import { type Advisory, type Claim, type ProductKey, RANGE_SOURCES, type RangeSource } from '../advisory.ts';
+import { exact, joinWords } from '../versions/ranges.ts';
+import { affectedIn, type Configuration, compileConfiguration, wordsFor } from './configuration.ts';
+import { affectedUnder, compileProductClaim, type ProductRanges } from './product-claim.ts';
+import { type Seen, type SeenProduct, seenOf } from './seen.ts';
+import { BACKPORT, CONDITION, FALSE, NO_RANGE, NO_VERSION, or, TRUE, type Truth } from './truth.ts';
+
+export type Reason =
+  /** In range, and everything else that the advisory asks for is known to hold. */
+  | 'in_range'
+  /** Surely in no affected range, or on a platform that is surely not affected. */
+  | 'out_of_range'
+  /** The advisory does not name the product, or only as a place that another runs on. */
+  | 'other_product'
+  | 'no_version'
+  /** The publishers give no range that can be compared, or the version is cut short: `2` is any 2.x. */
+  | 'no_range'
+  /** In range, but only together with something that was not seen. */
+  | 'condition'
+  /** In range, but a distribution mends old versions without a new number. */
+  | 'backport';
+
+export interface Judgement {
+  /** `affected` only when a version was seen and is in range; `possible` when it cannot be told. */
+  readonly verdict: 'affected' | 'possible' | 'unaffected';
+  readonly reason: Reason;
+  /** Whose ranges decided or, where none could, whose are told; null when there are none. */
+  readonly rangeSource: RangeSource | null;
+  /** The ranges of this product in words, `>= 1.18.0, < 1.25.3`; null when there are none. */
+  readonly range: string | null;
+}
+
+/** An advisory whose names and versions are read once; it holds on to nothing of the advisory but product names. */
+export interface CompiledAdvisory {
+  /** In the order of `RANGE_SOURCES`. */
+  readonly sources: readonly { readonly source: RangeSource; readonly claims: readonly CompiledClaim[] }[];
+}
+
+type CompiledClaim = ProductRanges | Configuration;
+
+const compiled = new WeakMap<Advisory['claims'], CompiledAdvisory>();
+
+/** Reads an advisory's claims; for who judges many advisories and need not keep them. */
+export function compileAdvisory({ claims }: Pick<Advisory, 'claims'>): CompiledAdvisory {
+  const sources = RANGE_SOURCES.map((source) => ({
+    source,
+    claims: claims.filter((claim) => claim.source === source).map(compileClaim),
+  }));
+  return { sources: exact(sources.filter((source) => source.claims.length > 0)) };
+}
+
+function compileClaim(claim: Claim): CompiledClaim {
+  return claim.kind === 'product' ? compileProductClaim(claim) : compileConfiguration(claim);
+}
+
+/** Pure; the advisory's claims are tried in the order of `RANGE_SOURCES`, and the first that decides is believed. */
+export function judge(advisory: Pick<Advisory, 'claims'>, product: SeenProduct): Judgement {
+  let ready = compiled.get(advisory.claims);
+  if (ready === undefined) {
+    ready = compileAdvisory(advisory);
+    compiled.set(advisory.claims, ready);
+  }
+  return judgeCompiled(ready, product);
+}
+
+/** What `judge` says, of an advisory that is compiled already. */
+export function judgeCompiled({ sources }: CompiledAdvisory, product: SeenProduct): Judgement {
+  const seen = seenOf(product);
+  let words: readonly string[] | undefined;
+  let worded: RangeSource | null = null;
+  for (const { source, claims } of sources) {
+    const said = hear(claims, seen);
+    if (said === undefined) continue;
+    if (said.truth !== NO_VERSION && said.truth !== NO_RANGE) {
+      return { ...VERDICTS[said.truth], rangeSource: source, range: joinWords(said.words) };
+    }
+    if (words === undefined || words.length === 0) {
+      words = said.words;
+      worded = words.length === 0 ? null : source;
+    }
+  }
+  if (words === undefined) return { verdict: 'unaffected', reason: 'other_product', rangeSource: null, range: null };
+  const reason = product.version === null ? 'no_version' : 'no_range';
+  return { verdict: 'possible', reason, rangeSource: worded, range: joinWords(words) };
+}
+
+const VERDICTS: Record<Exclude<Truth, typeof NO_VERSION | typeof NO_RANGE>, Pick<Judgement, 'verdict' | 'reason'>> = {
+  [FALSE]: { verdict: 'unaffected', reason: 'out_of_range' },
+  [CONDITION]: { verdict: 'possible', reason: 'condition' },
+  [BACKPORT]: { verdict: 'possible', reason: 'backport' },
+  [TRUE]: { verdict: 'affected', reason: 'in_range' },
+};
+
+/** What the claims of one source come to, as alternatives; undefined where none names the product. */
+function hear(
+  claims: readonly CompiledClaim[],
+  seen: Seen,
+): { readonly truth: Truth; readonly words: readonly string[] } | undefined {
+  let truth: Truth = FALSE;
+  let words: readonly string[] | undefined;
+  for (const claim of claims) {
+    const said = wordsOf(claim, seen);
+    if (said === undefined) continue;
+    words = words === undefined ? said : [...words, ...said];
+    truth = or(truth, claim.kind === 'product' ? affectedUnder(claim, seen) : affectedIn(claim, seen));
+  }
+  return words && { truth, words };
+}
+
+/** The claim's ranges of the seen product; undefined where it does not name it. */
+function wordsOf(claim: CompiledClaim, seen: Seen): readonly string[] | undefined {
+  if (claim.kind === 'configuration') return wordsFor(claim, seen);
+  return seen.keys.some((key) => claim.products.includes(key)) ? claim.words : undefined;
+}
+
+/** Every product that the advisory names as vulnerable, each once. */
+export function productKeysOf({ claims }: Pick<Advisory, 'claims'>): readonly ProductKey[] {
+  return [...new Set(claims.flatMap(({ products }) => products))];
+}

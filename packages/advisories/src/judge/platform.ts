@@ -1,0 +1,76 @@
+// What the platform in a server's own words says about the operating systems that advisories ask for.
+import type { Cpe } from '../cpe/cpe.ts';
+import { plainText } from '../cpe/cpe-value.ts';
+import { CONDITION, FALSE, TRUE, type Truth } from './truth.ts';
+
+type Family = 'windows' | 'linux' | 'macos' | 'bsd';
+
+/** An operating system that is asked for; `isWhole`: any version and edition of its family will do. */
+export interface SystemNeed {
+  readonly family: Family;
+  readonly isWhole: boolean;
+}
+
+const DISTRIBUTIONS = new RegExp(
+  [
+    'ubuntu|debian|devuan|raspbian|kylin|deepin|astra ?linux',
+    'centos|red ?hat|rhel|fedora|alma ?linux|rocky|amazon|oracle linux|scientific|cloudlinux|clearos|virtuozzo|trustix|openeuler',
+    'suse|\\bsles\\b|mageia|mandriva|mandrake|pclinuxos|alt ?linux|conectiva|turbolinux',
+    'alpine|gentoo|arch ?linux|slackware|synology|qnap',
+  ].join('|'),
+);
+/** Words of servers and of publishers; `darwin` has a `win` in it. Words of several families are of none. */
+const FAMILIES: readonly (readonly [RegExp, Family])[] = [
+  [/darwin|mac ?os|os ?x\b/, 'macos'],
+  [/bsd/, 'bsd'],
+  [/windows|^win(?:32|64|nt)?$|mingw|cygwin/, 'windows'],
+  [/linux/, 'linux'],
+  [DISTRIBUTIONS, 'linux'],
+];
+/** The name of a whole family, where others name one system of it. */
+const WHOLE: ReadonlySet<string> = new Set(['windows', 'microsoft windows', 'linux', 'macos', 'bsd']);
+/** The same as CPE names: another vendor's `linux` is one distribution. */
+const WHOLE_CPE: ReadonlySet<string> = new Set([
+  ...['linux:linux_kernel', 'microsoft:windows', 'apple:macos', 'apple:mac_os_x'],
+]);
+/** `all except windows` is not Windows. */
+const EXCEPTION = /\b(?:non?|not|except|excluding|other)\b/;
+const EVERYWHERE: ReadonlySet<string> = new Set(['all', 'all platforms', 'any', '*', 'n/a', 'unspecified']);
+/** Longer words are not looked at. */
+const MAX_PLATFORM_LENGTH = 128;
+
+/** Whether the platform is a Linux distribution, which mends old versions without a new number. */
+export function isDistribution(platform: string): boolean {
+  // Alone it is how that Linux calls itself; publishers also mean other systems of that house by it.
+  return platform === 'oracle' || (platform.length <= MAX_PLATFORM_LENGTH && DISTRIBUTIONS.test(platform));
+}
+
+/** What a platform in a publisher's words asks for: a system, nothing, or `unknown`. */
+export function needOfWords(words: string): SystemNeed | 'nothing' | 'unknown' {
+  if (EVERYWHERE.has(words)) return 'nothing';
+  const family = EXCEPTION.test(words) ? undefined : familyOf(words);
+  return family === undefined ? 'unknown' : { family, isWhole: WHOLE.has(words) };
+}
+
+/** The operating system that a CPE name means; undefined where it means another thing. */
+export function needOfCpe({ part, vendor, product, version }: Cpe): SystemNeed | undefined {
+  const system = plainText(product) ?? '';
+  const family = familyOf(system.replaceAll('_', ' '));
+  if (family === undefined || plainText(part) !== 'o') return undefined;
+  return { family, isWhole: plainText(version) === undefined && WHOLE_CPE.has(`${plainText(vendor)}:${system}`) };
+}
+
+/** Whether what was seen is the system that is asked for. `unix` is everything but Windows. */
+export function holdsOn(need: SystemNeed, platform: string | null): Truth {
+  if (platform === null || platform.length > MAX_PLATFORM_LENGTH) return CONDITION;
+  const seen = familyOf(platform);
+  if (seen === undefined) return platform.includes('unix') && need.family === 'windows' ? FALSE : CONDITION;
+  if (seen !== need.family) return FALSE;
+  return need.isWhole ? TRUE : CONDITION;
+}
+
+function familyOf(words: string): Family | undefined {
+  if (words.length > MAX_PLATFORM_LENGTH) return undefined;
+  const families = FAMILIES.filter(([pattern]) => pattern.test(words)).map(([, family]) => family);
+  return families.every((family) => family === families[0]) ? families[0] : undefined;
+}

@@ -1,0 +1,231 @@
+// The migrations of the last weeks, in the order in which they were confirmed: how many lately, and who went where.
+import type { Category } from '@strata/detect';
+import { CATEGORIES } from '@strata/detect';
+import { Dictionary } from '../columns/dictionary.ts';
+import { grown } from '../columns/name-table.ts';
+import { compareText } from '../compare-text.ts';
+import { DAY_MS } from './daily-series.ts';
+
+export interface Flow {
+  readonly category: Category;
+  readonly from: string;
+  readonly to: string;
+  /** Migrations; a domain that moved twice so counts twice. */
+  readonly domains: number;
+}
+
+export interface Flows {
+  /** All migrations of the window that fit. */
+  readonly total: number;
+  /** Flows that there are: pairs of providers in a category. */
+  readonly pairs: number;
+  /** Most domains first, at most as many as asked for. */
+  readonly flows: readonly Flow[];
+}
+
+export interface FlowFilter {
+  readonly category?: Category;
+  /** Flows to or away from it; with `direction` only those to it (`in`) or away from it (`out`). */
+  readonly provider?: string;
+  readonly direction?: 'in' | 'out';
+  /** The provider at the other end; means nothing without `provider`. */
+  readonly other?: string;
+  readonly limit: number;
+}
+
+/** No question about flows reaches further back. */
+export const FLOW_DAYS = 60;
+/** Three numbers in one below 2^53: category, provider left, provider chosen. */
+const PROVIDERS = 2 ** 22;
+
+export class MigrationLog {
+  #times: Float64Array<ArrayBuffer> = new Float64Array(1 << 10);
+  #keys: Float64Array<ArrayBuffer> = new Float64Array(1 << 10);
+  #count = 0;
+  readonly #providers: Dictionary;
+  /** The window asked for last, kept up to date: the same is asked again and again. */
+  #window: { readonly from: number; readonly to: number; readonly counts: Map<number, number> } | undefined;
+
+  constructor(providers: Iterable<string> = []) {
+    this.#providers = new Dictionary(providers);
+  }
+
+  /** Several scanners may be a little out of step, so a time may lie before the last one. */
+  add(at: number, category: Category, from: string, to: string): void {
+    const newest = this.#count === 0 ? at : Math.max(at, this.#times[this.#count - 1] as number);
+    if (at <= newest - FLOW_DAYS * DAY_MS) return;
+    const providers = this.#providers.number(from) * PROVIDERS + this.#providers.number(to);
+    const key = providers * CATEGORIES.length + CATEGORIES.indexOf(category);
+    if (this.#count === this.#times.length) {
+      this.#forget(newest);
+      if (this.#count * 2 >= this.#times.length) {
+        this.#times = grown(this.#times, this.#count + 1);
+        this.#keys = grown(this.#keys, this.#count + 1);
+      }
+    }
+    const place = this.#upTo(at);
+    this.#times.copyWithin(place + 1, place, this.#count);
+    this.#keys.copyWithin(place + 1, place, this.#count);
+    this.#times[place] = at;
+    this.#keys[place] = key;
+    this.#count += 1;
+    const window = this.#window;
+    if (window && at >= window.from && at < window.to) window.counts.set(key, (window.counts.get(key) ?? 0) + 1);
+  }
+
+  /** Migrations confirmed after `since` up to and with `until`; milliseconds. */
+  countBetween(since: number, until: number): number {
+    return this.#upTo(until) - this.#upTo(since);
+  }
+
+  /** Who went where over days `from` up to and with `to` (days since the epoch). */
+  flows(from: number, to: number, filter: FlowFilter): Flows {
+    return this.#flows(this.#countsOfDays(from, to), filter);
+  }
+
+  /** Who went where, confirmed after `since` up to and with `until`; milliseconds. */
+  flowsBetween(since: number, until: number, filter: FlowFilter): Flows {
+    return this.#flows(this.#counts(this.#upTo(since), this.#upTo(until)), filter);
+  }
+
+  #flows(counts: ReadonlyMap<number, number>, { category, provider, direction, other, limit }: FlowFilter): Flows {
+    const categoryNumber = category && CATEGORIES.indexOf(category);
+    const own = provider === undefined ? undefined : this.#providers.find(provider);
+    const end = provider === undefined || other === undefined ? undefined : this.#providers.find(other);
+    const isStranger = (name: string | undefined, number: number | undefined) =>
+      name !== undefined && number === undefined;
+    if (provider !== undefined && (isStranger(provider, own) || isStranger(other, end)))
+      return { total: 0, pairs: 0, flows: [] };
+    const isFitting = (key: number) => {
+      if (categoryNumber !== undefined && key % CATEGORIES.length !== categoryNumber) return false;
+      if (own === undefined) return true;
+      const [left, chosen] = numbersOf(key);
+      return (
+        (direction !== 'out' && chosen === own && (end ?? left) === left) ||
+        (direction !== 'in' && left === own && (end ?? chosen) === chosen)
+      );
+    };
+    let total = 0;
+    let pairs = 0;
+    const byCount = new Map<number, number>();
+    for (const [key, count] of counts) {
+      if (!isFitting(key)) continue;
+      total += count;
+      pairs += 1;
+      byCount.set(count, (byCount.get(count) ?? 0) + 1);
+    }
+    // Most flows are seen once or twice and need no sorting: only those that may be among the first are looked at.
+    const min = leastOfTop(byCount, limit);
+    const flows: Flow[] = [];
+    for (const [key, count] of counts) if (count >= min && isFitting(key)) flows.push(this.#flowOf(key, count));
+    flows.sort(inOrder);
+    return { total, pairs, flows: flows.slice(0, limit) };
+  }
+
+  /** As arrays, for a snapshot: what is too old for any question is left out. */
+  columns() {
+    if (this.#count > 0) this.#forget(this.#times[this.#count - 1] as number);
+    return {
+      migrationTimes: this.#times.slice(0, this.#count),
+      migrationKeys: this.#keys.slice(0, this.#count),
+    };
+  }
+
+  get providers(): readonly string[] {
+    return this.#providers.words();
+  }
+
+  /** In words, the same however it came about. */
+  describe(): readonly (readonly [at: number, flow: Flow])[] {
+    const { migrationTimes, migrationKeys } = this.columns();
+    return Array.from(migrationTimes, (at, i) => [at, this.#flowOf(migrationKeys[i] as number, 1)] as const).sort(
+      ([a, flow], [b, other]) => a - b || inOrder(flow, other),
+    );
+  }
+
+  /** The arrays are taken over. */
+  static from(columns: ReturnType<MigrationLog['columns']>, providers: readonly string[]): MigrationLog {
+    const log = new MigrationLog(providers);
+    log.#times = columns.migrationTimes;
+    log.#keys = columns.migrationKeys;
+    log.#count = columns.migrationTimes.length;
+    return log;
+  }
+
+  #countsOfDays(from: number, to: number): ReadonlyMap<number, number> {
+    const [start, end] = [from * DAY_MS, (to + 1) * DAY_MS];
+    if (this.#window?.from === start && this.#window.to === end) return this.#window.counts;
+    const counts = this.#counts(this.#upTo(start - 1), this.#upTo(end - 1));
+    this.#window = { from: start, to: end, counts };
+    return counts;
+  }
+
+  /** Flows of the places `first` up to `end`, which is not among them. */
+  #counts(first: number, end: number): Map<number, number> {
+    const counts = new Map<number, number>();
+    for (let i = first; i < end; i += 1) {
+      const key = this.#keys[i] as number;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  #flowOf(key: number, domains: number): Flow {
+    const pair = Math.floor(key / CATEGORIES.length);
+    return {
+      category: CATEGORIES[key % CATEGORIES.length] as Category,
+      from: this.#providers.word(Math.floor(pair / PROVIDERS)),
+      to: this.#providers.word(pair % PROVIDERS),
+      domains,
+    };
+  }
+
+  #forget(newest: number): void {
+    const old = this.#upTo(newest - FLOW_DAYS * DAY_MS);
+    if (old === 0) return;
+    this.#window = undefined;
+    this.#times.copyWithin(0, old, this.#count);
+    this.#keys.copyWithin(0, old, this.#count);
+    this.#count -= old;
+  }
+
+  /** How many lie at or before a time. */
+  #upTo(time: number): number {
+    let low = 0;
+    let high = this.#count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#times[middle] as number) <= time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** Most domains first; a total order, so that equal ones do not change places. */
+function inOrder(a: Flow, b: Flow): number {
+  return (
+    b.domains - a.domains ||
+    compareText(a.category, b.category) ||
+    compareText(a.from, b.from) ||
+    compareText(a.to, b.to)
+  );
+}
+
+/** The smallest count that may be among the first `limit`, ties included. */
+function leastOfTop(byCount: ReadonlyMap<number, number>, limit: number): number {
+  let taken = 0;
+  let min = 0;
+  for (const [count, flows] of [...byCount].sort(([a], [b]) => b - a)) {
+    min = count;
+    taken += flows;
+    if (taken >= limit) break;
+  }
+  return min;
+}
+
+/** Numbers of the providers that a key is made of: who was left, and who was chosen. */
+export function numbersOf(key: number): readonly [from: number, to: number] {
+  const pair = Math.floor(key / CATEGORIES.length);
+  return [Math.floor(pair / PROVIDERS), pair % PROVIDERS];
+}

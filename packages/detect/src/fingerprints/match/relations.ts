@@ -1,0 +1,173 @@
+// `requires`, `implies` and `excludes` of community sets: which of what was seen stands, and what follows from it.
+import type { Finding } from '../../match/finding.ts';
+import type { Source } from '../../profile.ts';
+import type { CompiledSets, CompiledTechnology } from '../compile/compile-sets.ts';
+
+/** Something that must be there may itself need something, so often at most. */
+const MAX_ROUNDS = 8;
+/** An implication of an implication of an implication. */
+const MAX_DEPTH = 3;
+const IMPLIED_FACTOR = 0.5;
+/** What a site is made of follows from the site: who sends mail or issues certificates says nothing of it. */
+const OF_SITE: ReadonlySet<Source> = new Set<Source>(['cname', 'header', 'cookie', 'html']);
+
+/** A technology that was seen: place in the set, and its findings. */
+export interface Seen {
+  readonly owner: number;
+  readonly findings: readonly Finding[];
+}
+
+/** That one provider's finding speaks for another. */
+export interface Implied {
+  readonly provider: string;
+  readonly cause: Finding;
+  readonly strength: number;
+}
+
+export interface Reputation {
+  readonly standing: readonly Seen[];
+  readonly implied: readonly Implied[];
+}
+
+export interface Settled extends Reputation {
+  /** What may stand or not, for all that was measured, and what would follow from it. */
+  readonly undecided: Reputation;
+}
+
+/** What else is known of the domain. */
+interface Known {
+  /** Providers that our own rules found. */
+  readonly own: ReadonlySet<string>;
+  readonly sets: CompiledSets;
+  /** Sources of which nobody knows what they would have shown. */
+  readonly unmeasured: ReadonlySet<Source>;
+}
+
+/**
+ * What stands among the seen. Who excludes another must stand itself, and of two that exclude each other the stronger
+ * stands. A circle of requirements holds nobody up. Who may be excluded by what was not measured, or lacks what may stand
+ * there, is undecided.
+ */
+export function settle(seen: readonly Seen[], known: Known): Settled {
+  const { sets, unmeasured } = known;
+  const circumstances = ({ owner }: Seen) => technologyAt(sets, owner).circumstances;
+  const safe = seen.filter((each) => circumstances(each).excluding.isDisjointFrom(unmeasured));
+  const first = standingAmong(safe, { ...known, excluded: new Set() });
+  const excluded = excludedBy(first.standing, sets);
+  const settled = excluded.size === 0 ? first : standingAmong(safe, { ...known, excluded });
+  const standing = new Set(settled.standing);
+  const open = seen.filter((each) => {
+    const { required, excluding } = circumstances(each);
+    if (standing.has(each) || technologyAt(sets, each.owner).isStranded) return false;
+    return !required.isDisjointFrom(unmeasured) || !excluding.isDisjointFrom(unmeasured);
+  });
+  const implied = open.flatMap((each) => impliedBy(each, sets, new Set()));
+  return { ...settled, undecided: { standing: open, implied } };
+}
+
+interface Circumstances extends Known {
+  readonly excluded: ReadonlySet<string>;
+}
+
+function standingAmong(seen: readonly Seen[], { own, sets, excluded }: Circumstances): Reputation {
+  const present = new Presence(sets, own);
+  const standing: Seen[] = [];
+  const implied: Implied[] = [];
+  let waiting = seen.filter(({ owner }) => !excluded.has(providerOf(sets, owner)));
+  for (let round = 0; round < MAX_ROUNDS && waiting.length > 0; round++) {
+    const later: Seen[] = [];
+    for (const each of waiting) {
+      if (!present.satisfies(technologyAt(sets, each.owner))) {
+        later.push(each);
+        continue;
+      }
+      standing.push(each);
+      present.add(providerOf(sets, each.owner));
+      for (const follows of impliedBy(each, sets, excluded)) {
+        implied.push(follows);
+        present.add(follows.provider);
+      }
+    }
+    if (later.length === waiting.length) break;
+    waiting = later;
+  }
+  return { standing, implied };
+}
+
+/** The providers that are there so far, and the categories that they bring. */
+class Presence {
+  readonly #sets: CompiledSets;
+  readonly #providers = new Set<string>();
+  readonly #categories = new Set<number>();
+
+  constructor(sets: CompiledSets, own: ReadonlySet<string>) {
+    this.#sets = sets;
+    for (const provider of own) this.add(provider);
+  }
+
+  add(provider: string): void {
+    if (this.#providers.has(provider)) return;
+    this.#providers.add(provider);
+    for (const category of this.#sets.providers.get(provider)?.categories ?? []) this.#categories.add(category);
+  }
+
+  satisfies({ requires, requiresCategory, isStranded }: CompiledTechnology): boolean {
+    if (isStranded) return false;
+    if (requires.length === 0 && requiresCategory.length === 0) return true;
+    return (
+      requires.some((provider) => this.#providers.has(provider)) ||
+      requiresCategory.some((category) => this.#categories.has(category))
+    );
+  }
+}
+
+/** Nearest first, each provider once: by the shortest way, and so by the strongest of its kind. */
+function impliedBy(seen: Seen, sets: CompiledSets, excluded: ReadonlySet<string>): Implied[] {
+  const cause = strongestOf({ ...seen, findings: seen.findings.filter(({ rule }) => OF_SITE.has(rule.source)) });
+  if (!cause) return [];
+  const implied: Implied[] = [];
+  const reached = new Set([providerOf(sets, seen.owner)]);
+  let level = [{ provider: providerOf(sets, seen.owner), strength: cause.strength }];
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    const next: typeof level = [];
+    for (const { provider, strength } of level) {
+      for (const follows of sets.providers.get(provider)?.implies ?? []) {
+        if (reached.has(follows.provider) || excluded.has(follows.provider)) continue;
+        reached.add(follows.provider);
+        const weaker = (strength * IMPLIED_FACTOR * follows.confidence) / 100;
+        implied.push({ provider: follows.provider, cause, strength: weaker });
+        next.push({ provider: follows.provider, strength: weaker });
+      }
+    }
+    level = next;
+  }
+  return implied;
+}
+
+function excludedBy(standing: readonly Seen[], sets: CompiledSets): ReadonlySet<string> {
+  const excluded = new Set<string>();
+  const byStrength = standing.toSorted((a, b) => (strongestOf(b)?.strength ?? 0) - (strongestOf(a)?.strength ?? 0));
+  for (const { owner } of byStrength) {
+    if (excluded.has(providerOf(sets, owner))) continue;
+    for (const provider of technologyAt(sets, owner).excludes) {
+      if (provider !== providerOf(sets, owner)) excluded.add(provider);
+    }
+  }
+  return excluded;
+}
+
+function strongestOf({ findings }: Seen): Finding | undefined {
+  let best: Finding | undefined;
+  for (const finding of findings) if (!best || finding.strength > best.strength) best = finding;
+  return best;
+}
+
+function technologyAt(sets: CompiledSets, owner: number): CompiledTechnology {
+  const technology = sets.technologies[owner];
+  if (!technology) throw new Error('a sighting of no technology');
+  return technology;
+}
+
+function providerOf(sets: CompiledSets, owner: number): string {
+  return technologyAt(sets, owner).provider.id;
+}

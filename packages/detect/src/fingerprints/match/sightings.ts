@@ -1,0 +1,150 @@
+// The evidence against a set's patterns, field by field: what matched, what it counts as, how much of its strength.
+
+import type { Reading } from '../../evidence/reading.ts';
+import { type Finding, findingOf } from '../../match/finding.ts';
+import { webAliases } from '../../match/match-dns.ts';
+import { issuerCap, showsTheWall } from '../../match/match-web.ts';
+import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR } from '../../match/strengths.ts';
+import { distributionIn, platformOf, type ShownVersion } from '../../match/version.ts';
+import { isMachineName } from '../../names/machine-name.ts';
+import type { Source } from '../../profile.ts';
+import { readingsOf, ruleOfPattern, type TxtReading } from '../compile/channels.ts';
+import type { CompiledSets } from '../compile/compile-sets.ts';
+import type { OwnedPattern } from '../compile/pattern-index.ts';
+import { type Match, Search } from './search.ts';
+import { visibleText } from './visible-text.ts';
+
+/** A finding before confidences are added up. */
+export interface Sighting {
+  readonly owner: number;
+  readonly finding: Finding;
+  /** 0–100, of the pattern. */
+  readonly confidence: number;
+  /** The strength that circumstances leave, whatever the confidence. */
+  readonly cap: number;
+}
+
+/** Of longer header values, as of our own rules, the beginning is searched. */
+const MAX_VALUE_LENGTH = 1024;
+const MAX_TXT_LENGTH = 2048;
+/** Evidence does not tell which element loads an address: what is no script by its ending is left out. */
+const NO_SCRIPT = /\.(?:css|png|jpe?g|gif|svg|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|webm|pdf|xml|webmanifest)$/i;
+const SPF_RECORD = /^v=spf1(?: |$)/i;
+
+export interface Sightings {
+  readonly sightings: readonly Sighting[];
+  /** Sources of which not everything could be looked at within the search's bound. */
+  readonly unsearched: ReadonlySet<Source>;
+}
+
+/** All sightings in a reading; time in proportion to the evidence, within the search's bound. */
+export function sightingsIn(reading: Reading, sets: CompiledSets): Sightings {
+  const search = new Search(sets);
+  const sightings: Sighting[] = [];
+  const see = (matches: readonly Match[], how: Circumstances = {}) => {
+    for (const match of matches) {
+      const of = sets.technologies[match.owner];
+      if (!of) continue;
+      const rule = ruleOfPattern(of, match.pattern, how.reading ?? 'plain');
+      const { isPreferred, serverHeader = null, header = null } = how;
+      // A rented machine that bears its landlord's name is no mail product of his.
+      if (isPreferred !== undefined && rule.role === 'mailbox' && isMachineName(match.value)) continue;
+      const finding = findingOf(rule, how.shownAs ?? match.value, {
+        strength: rule.strength * (how.factor ?? 1),
+        isPreferred,
+        shown: shownIn(match.version, { header, serverHeader }),
+      });
+      sightings.push({ owner: match.owner, finding, confidence: match.pattern.confidence, cap: how.cap ?? 1 });
+    }
+  };
+  seeNames(reading, search, see);
+  seeWeb(reading, search, see);
+  return { sightings, unsearched: sourcesOf(search.leftOut, sets) };
+}
+
+function sourcesOf(leftOut: Iterable<OwnedPattern>, { technologies }: CompiledSets): ReadonlySet<Source> {
+  const sources = new Set<Source>();
+  for (const { owner, pattern } of leftOut) {
+    const of = technologies[owner];
+    if (!of) continue;
+    for (const reading of readingsOf(pattern)) sources.add(ruleOfPattern(of, pattern, reading).source);
+  }
+  return sources;
+}
+
+interface Circumstances {
+  readonly reading?: TxtReading;
+  readonly shownAs?: string;
+  readonly factor?: number;
+  readonly cap?: number;
+  readonly isPreferred?: boolean;
+  readonly header?: string | null;
+  readonly serverHeader?: string | null;
+}
+type See = (matches: readonly Match[], how?: Circumstances) => void;
+
+function seeNames(reading: Reading, search: Search, see: See): void {
+  const { dns, tls } = reading.evidence;
+  for (const host of dns.ns.records) see(search.matches('dns', 'NS', host));
+  for (const { mname, rname } of dns.soa.records) {
+    for (const name of [mname, rname]) see(search.matches('dns', 'SOA', name));
+  }
+  for (const { host, isPreferred } of reading.exchanges) {
+    see(search.matches('dns', 'MX', host), { isPreferred, cap: isPreferred ? 1 : BACKUP_MX_STRENGTH });
+  }
+  const spfFactor = reading.spf.result === 'permerror' ? BROKEN_SPF_FACTOR : 1;
+  for (const txt of dns.txt.records) {
+    const isSpf = SPF_RECORD.test(txt);
+    const matches = search.matches('dns', 'TXT', txt.slice(0, MAX_TXT_LENGTH));
+    see(matches, { ...(isSpf ? { reading: 'spf', factor: spfFactor } : {}), shownAs: txt });
+  }
+  for (const alias of webAliases(reading)) see(search.matches('dns', 'CNAME', alias));
+  const cap = reading.hasOwnCertificate && tls.issuer !== null ? issuerCap(tls) : 0;
+  if (cap > 0) see(search.matches('certIssuer', '', tls.issuer ?? ''), { cap });
+}
+
+/** As of our own rules: of a wall's answer what shows the wall, of a redirect's the headers, of another's nothing. */
+function seeWeb({ webAnswer, evidence: { http } }: Reading, search: Search, see: See): void {
+  if (webAnswer === 'none' || webAnswer === 'elsewhere') return;
+  const serverHeader = Object.hasOwn(http.headers, 'server') ? (http.headers.server ?? null) : null;
+  for (const [name, value] of Object.entries(http.headers)) {
+    const matches = search.matches('headers', name, value.slice(0, MAX_VALUE_LENGTH));
+    see(matches, { shownAs: `${name}: ${value}`, header: name, serverHeader });
+  }
+  for (const cookie of http.cookies) {
+    see(search.matches('cookies', cookie.toLowerCase(), cookie), { shownAs: cookie });
+    see(search.matches('cookies', '', cookie));
+  }
+  const { page } = http;
+  if (webAnswer !== 'own') return;
+  if (http.url !== null) see(search.matches('url', '', http.url));
+  if (page === null) return;
+  for (const [name, content] of Object.entries(page.metas)) {
+    see(search.matches('meta', name, content), name === 'generator' ? {} : { shownAs: `${name}: ${content}` });
+  }
+  see(search.firstMatches('scriptSrc', page.assets.filter(mayBeScript)));
+  const { source } = page;
+  if (source === undefined) return;
+  see(search.matches('html', '', source));
+  if (search.has('text')) see(search.matches('text', '', visibleText(source)));
+}
+
+function shownIn(
+  version: string | null,
+  { header, serverHeader }: { readonly header: string | null; readonly serverHeader: string | null },
+): ShownVersion | undefined {
+  if (version === null) return undefined;
+  const own = platformOf(version, header === 'server' ? serverHeader : null);
+  return { version, platform: own ?? (header === null ? null : distributionIn(serverHeader)) };
+}
+
+function mayBeScript(address: string): boolean {
+  const [place = ''] = address.split(/[?#]/, 1);
+  return !NO_SCRIPT.test(place);
+}
+
+/** Whether a sighting stands although a wall answered. */
+export function standsAtWall({ finding }: Sighting): boolean {
+  const { source } = finding.rule;
+  return (source !== 'header' && source !== 'cookie') || showsTheWall(finding);
+}

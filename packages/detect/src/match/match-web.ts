@@ -1,0 +1,228 @@
+// The HTTP answer and the certificate against the rulebook. What a wall or another domain sent is not the site's.
+import type { HttpEvidence, Page, TlsEvidence } from '../evidence/evidence.ts';
+import { isPassingError, type Reading } from '../evidence/reading.ts';
+import { isWithin } from '../names/names.ts';
+import type { AssetRule, Matchers, Rule } from '../rulebook/matchers.ts';
+import type { Rulebook } from '../rulebook/rulebook.ts';
+import { type Finding, findingOf } from './finding.ts';
+import { UNPROVEN_ISSUER_STRENGTH } from './strengths.ts';
+import { distributionIn, platformOf, type ShownVersion, versionAfter } from './version.ts';
+
+/** Of longer header values the beginning is searched. */
+const MAX_HEADER_LENGTH = 1024;
+/** A chain problem that a true certificate of a known authority can have. */
+const LIKELY_GENUINE: ReadonlySet<string> = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+const NO_RULES: readonly Rule[] = [];
+/** What a site's owner uploads is not packed by the system's distribution. */
+const IN_PAGE: Place = { name: null, serverHeader: null };
+
+/** Adds all findings of the HTTP and TLS parts of a reading. */
+export function matchWeb(findings: Finding[], reading: Reading, { matchers }: Rulebook): void {
+  const { http, tls } = reading.evidence;
+  switch (reading.webAnswer) {
+    case 'own':
+      // What answers for a site that fails says of the site no more than a wall does.
+      if (isPassingError(http.statusCode)) matchFront(findings, http, matchers);
+      else {
+        matchHeaders(findings, http, matchers);
+        matchCookies(findings, http, matchers);
+        if (http.page) matchPage(findings, http.page, { domain: reading.evidence.domain, matchers });
+      }
+      break;
+    case 'wall':
+      matchFront(findings, http, matchers);
+      break;
+    case 'redirect':
+      matchHeaders(findings, http, matchers);
+      matchCookies(findings, http, matchers);
+      matchSeller(findings, reading, matchers);
+      break;
+    case 'elsewhere':
+      matchSeller(findings, reading, matchers);
+      break;
+    case 'none':
+      break;
+    default:
+      reading.webAnswer satisfies never;
+  }
+  if (reading.hasOwnCertificate) matchIssuer(findings, tls, matchers);
+}
+
+/** Names for sale redirect to their seller: where it leads is all that another's answer says of this domain. */
+function matchSeller(findings: Finding[], { evidence: { domain, http } }: Reading, matchers: Matchers): void {
+  const walk = new AssetWalk(domain, matchers);
+  for (const target of [...http.redirects, http.url ?? '']) {
+    for (const rule of walk.rulesOf(target)) {
+      if (rule.isParking) findings.push(findingOf(rule, target));
+    }
+  }
+}
+
+function matchFront(findings: Finding[], http: HttpEvidence, matchers: Matchers): void {
+  const atFront: Finding[] = [];
+  matchHeaders(atFront, http, matchers);
+  matchCookies(atFront, http, matchers);
+  findings.push(...atFront.filter(showsTheWall));
+}
+
+/** The wall itself, and a host that adds its own header to everything that leaves it. */
+export function showsTheWall({ rule }: Finding): boolean {
+  if (rule.role === 'edge' || rule.role === 'protection') return true;
+  return rule.role === 'origin' && rule.channel === 'private-header';
+}
+
+function matchHeaders(findings: Finding[], { headers }: HttpEvidence, matchers: Matchers): void {
+  const serverHeader = Object.hasOwn(headers, 'server') ? (headers.server ?? null) : null;
+  for (const name of Object.keys(headers)) {
+    const matcher = matchers.headers.get(name);
+    if (!matcher) continue;
+    const value = headers[name] ?? '';
+    const place: Place = { name, serverHeader };
+    for (const rule of matcher.present) addHeader(findings, rule, value, place);
+    if (matcher.values.size === 0) continue;
+    for (const rule of matcher.values.findWords(value.slice(0, MAX_HEADER_LENGTH).toLowerCase())) {
+      addHeader(findings, rule, value, place);
+    }
+  }
+}
+
+function addHeader(findings: Finding[], rule: Rule, value: string, place: Place): void {
+  findings.push(findingOf(rule, `${place.name}: ${value}`, { shown: shownIn(value, rule, place) }));
+}
+
+interface Place {
+  /** Of a header; null where the value is the page's. */
+  readonly name: string | null;
+  readonly serverHeader: string | null;
+}
+
+function shownIn(value: string, rule: Rule, { name, serverHeader }: Place): ShownVersion | undefined {
+  if (rule.version === undefined) return undefined;
+  const version = versionAfter(rule.version, value);
+  if (version === null) return undefined;
+  const own = platformOf(version, name === 'server' ? serverHeader : null);
+  return { version, platform: own ?? (name === null ? null : distributionIn(serverHeader)) };
+}
+
+function matchCookies(findings: Finding[], { cookies }: HttpEvidence, matchers: Matchers): void {
+  for (const cookie of cookies) {
+    const exact = matchers.cookies.get(cookie);
+    if (exact) add(findings, exact, cookie);
+    add(findings, matchers.cookiePrefixes.findAt(cookie), cookie);
+  }
+}
+
+function matchPage(
+  findings: Finding[],
+  { metas, assets, markers }: Page,
+  { domain, matchers }: { readonly domain: string; readonly matchers: Matchers },
+): void {
+  const generator = Object.hasOwn(metas, 'generator') ? metas.generator : undefined;
+  if (generator !== undefined) {
+    for (const rule of matchers.prefixes.generator.findAt(generator.toLowerCase())) {
+      findings.push(findingOf(rule, generator, { shown: shownIn(generator, rule, IN_PAGE) }));
+    }
+  }
+  const walk = new AssetWalk(domain, matchers);
+  const first = findings.length;
+  for (const asset of assets) {
+    for (const rule of walk.rulesOf(asset)) {
+      // A page loads a hundred files from one place: the first one says it.
+      if (!isFound(findings, first, rule)) findings.push(findingOf(rule, asset));
+    }
+  }
+  for (const marker of markers) {
+    const rules = matchers.markers.get(marker);
+    if (rules) add(findings, rules, marker);
+  }
+}
+
+/** Whether the rule is among the findings from a place on. A page names few rules, whatever it loads. */
+function isFound(findings: readonly Finding[], from: number, rule: Rule): boolean {
+  for (let i = from; i < findings.length; i++) if (findings[i]?.rule === rule) return true;
+  return false;
+}
+
+/** The assets of one page, which mostly come from few places. */
+class AssetWalk {
+  readonly #domain: string;
+  readonly #matchers: Matchers;
+  #host = '';
+  #isOwnHost = false;
+  #hostRules: readonly AssetRule[] = [];
+
+  constructor(domain: string, matchers: Matchers) {
+    this.#domain = domain;
+    this.#matchers = matchers;
+  }
+
+  rulesOf(asset: string): readonly Rule[] {
+    const url = asset.toLowerCase();
+    const hostStart = url.indexOf('://') + 3;
+    if (hostStart === 2) return NO_RULES;
+    const slash = url.indexOf('/', hostStart);
+    const pathStart = slash === -1 ? url.length : slash;
+    this.#enter(url, hostStart, pathStart);
+    let rules: Rule[] | undefined;
+    for (const { path, rule } of this.#hostRules) {
+      if (path !== '' && !url.startsWith(path, pathStart)) continue;
+      rules ??= [];
+      rules.push(rule);
+    }
+    const { assetFragments } = this.#matchers;
+    for (let at = pathStart; at !== -1 && at < url.length; at = url.indexOf('/', at + 1)) {
+      const fitting = assetFragments.findAt(url, at + 1);
+      if (fitting.length === 0) continue;
+      // A picture from a partner's WordPress is no WordPress here; scripts and styles from a host for assets are.
+      if (!this.#isOwnHost && !CODE.test(url)) break;
+      rules ??= [];
+      for (const rule of fitting) rules.push(rule);
+    }
+    return rules ?? NO_RULES;
+  }
+
+  #enter(url: string, start: number, end: number): void {
+    if (this.#host.length === end - start && url.startsWith(this.#host, start)) return;
+    this.#host = url.slice(start, end);
+    const host = hostWithoutPort(this.#host);
+    this.#isOwnHost = isWithin(host, this.#domain);
+    this.#hostRules = this.#matchers.assetHosts.findEvery(host);
+  }
+}
+
+const CODE = /\.(?:m?js|css)(?:\?|$)/;
+
+function hostWithoutPort(authority: string): string {
+  const colon = authority.indexOf(':');
+  return colon === -1 ? authority : authority.slice(0, colon);
+}
+
+/**
+ * The issuer's name is only as good as the chain: a self-signed certificate says what its maker likes, and one for
+ * another name is another site's.
+ */
+function matchIssuer(findings: Finding[], tls: TlsEvidence, matchers: Matchers): void {
+  const { issuer } = tls;
+  const cap = issuerCap(tls);
+  if (issuer === null || cap === 0) return;
+  for (const rule of matchers.prefixes.tls.findAt(issuer.toLowerCase())) {
+    findings.push(findingOf(rule, issuer, { strength: Math.min(rule.strength, cap) }));
+  }
+}
+
+/** The most that an issuer's name can prove in this certificate; 0 for one that anyone could have written. */
+export function issuerCap({ isTrusted, problem }: Pick<TlsEvidence, 'isTrusted' | 'problem'>): number {
+  if (isTrusted !== false) return 1;
+  return LIKELY_GENUINE.has(problem ?? '') ? UNPROVEN_ISSUER_STRENGTH : 0;
+}
+
+function add(findings: Finding[], rules: readonly Rule[], value: string): void {
+  for (const rule of rules) findings.push(findingOf(rule, value));
+}
