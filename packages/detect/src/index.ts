@@ -51,7 +51,6 @@ export { type CompileOptions, compileRulebook, type Rulebook } from './rulebook/
 export { type SectorList, type SectorSource, sectorOf } from './sector/sector.ts';
 export { SectorListError, sectorListOf } from './sector/sector-list.ts';
 export { SECTORS, type Sector } from './sector/sector-types.ts';
-export { checkHost, type SpfLookups, type SpfQuestion, type SpfVerdict } from './spf/check-host.ts';
 export { spfNamesToAsk } from './spf/reach.ts';
 export { spfTargets } from './spf/senders.ts';
 export type { SpfSender } from './spf/types.ts';

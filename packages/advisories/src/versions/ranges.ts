@@ -17,13 +17,6 @@ const NEXT = '\0';
 /** More of them would not be read. */
 const MAX_RANGES_IN_WORDS = 8;
 
-/** Whether a version is in a range; undefined where one of them cannot be compared. */
-export function isInRange(version: string, range: VersionRange, scheme: VersionScheme): boolean | undefined {
-  const own = intervalOfVersion(version, scheme);
-  const interval = intervalOf(range, scheme);
-  return own === undefined || interval === undefined ? undefined : covers(interval, own);
-}
-
 /** Whether all of one interval lies in another; a version's own interval lies there where the version does. */
 export function covers(outer: Interval, inner: Interval): boolean {
   return outer.low <= inner.low && inner.high <= outer.high;

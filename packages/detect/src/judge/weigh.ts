@@ -6,7 +6,7 @@ import { combineStrengths, levelOf } from '../match/strengths.ts';
 import type { ShownVersion } from '../match/version.ts';
 import { CATEGORIES, type Category, type Service, type ServiceEvidence } from '../profile.ts';
 
-/** Enough to see why; a page may name one provider in a hundred assets. */
+/** Enough to explain a service; a page may reference one provider in a hundred assets. */
 const MAX_EVIDENCE = 12;
 const MAX_VALUE_LENGTH = 256;
 
@@ -14,24 +14,12 @@ const CATEGORY_ORDER = Object.fromEntries(CATEGORIES.map((category, i) => [categ
 
 /** Services in the profile's order: category, then score, then provider. */
 export function weighFindings(findings: readonly Finding[]): readonly Service[] {
-  const groups = new Map<string, Finding[]>();
-  for (const finding of findings) {
-    const group = groups.get(finding.rule.service);
-    if (group) insert(group, finding);
-    else groups.set(finding.rule.service, [finding]);
-  }
-  const services: Service[] = [];
-  for (const group of groups.values()) services.push(toService(group));
-  return inOrder(services);
+  const groups = Map.groupBy(findings, ({ rule }) => rule.service);
+  const services = [...groups.values()].map((group) => toService(group.sort((a, b) => b.strength - a.strength)));
+  return services.sort(compareServices);
 }
 
-/** Strongest first, and of equals the one that was found first. */
-function insert(group: Finding[], finding: Finding): void {
-  let at = group.length;
-  for (; at > 0 && (group[at - 1] as Finding).strength < finding.strength; at--) group[at] = group[at - 1] as Finding;
-  group[at] = finding;
-}
-
+/** `group` is sorted by strength, the strongest first. */
 function toService(group: readonly Finding[]): Service {
   const [first] = group;
   if (!first) throw new Error('a service without findings');
@@ -50,7 +38,7 @@ function toService(group: readonly Finding[]): Service {
   };
 }
 
-/** What the strongest finding shows; among equals the longest version, for a proxy may cut one short. */
+/** The version of the strongest finding that has one; among equals the longest, because a proxy may truncate it. */
 function shownBy(group: readonly Finding[]): ShownVersion | undefined {
   let best: Finding | undefined;
   for (const finding of group) if (finding.shown && (!best || isBetterShown(finding, best))) best = finding;
@@ -62,44 +50,26 @@ function isBetterShown(a: Finding, b: Finding): boolean {
   if (a.strength !== b.strength) return a.strength > b.strength;
   const [version, other] = [a.shown.version, b.shown.version];
   if (version.length !== other.length) return version.length > other.length;
-  // The same version with a platform says more; else the order of headers must not decide.
+  // The same version with a platform is more specific. Otherwise the text decides, so that the order of headers does not.
   return version === other ? b.shown.platform === null : version > other;
 }
 
-/** The same rule and value once. */
+/** Each pair of rule and value once. */
 function toEvidence(group: readonly Finding[]): readonly ServiceEvidence[] {
-  const [first] = group;
-  if (first && group.length === 1) return [evidenceOf(first)];
   const evidence: ServiceEvidence[] = [];
   for (const finding of group) {
     if (evidence.length === MAX_EVIDENCE) break;
-    const each = evidenceOf(finding);
-    if (!isTold(evidence, each)) evidence.push(each);
+    const next = evidenceOf(finding);
+    if (!evidence.some(({ rule, value }) => rule === next.rule && value === next.value)) evidence.push(next);
   }
   return evidence;
-}
-
-function isTold(evidence: readonly ServiceEvidence[], { rule, value }: ServiceEvidence): boolean {
-  for (const known of evidence) if (known.rule === rule && known.value === value) return true;
-  return false;
 }
 
 function evidenceOf({ rule, value }: Finding): ServiceEvidence {
   return { source: rule.source, value: cutText(value, MAX_VALUE_LENGTH), rule: rule.id };
 }
 
-/** Each service is put in its place: there are few, and nearly in order already. */
-function inOrder(services: readonly Service[]): readonly Service[] {
-  const sorted: Service[] = [];
-  for (const service of services) {
-    let at = sorted.length;
-    for (; at > 0 && isBefore(service, sorted[at - 1] as Service); at--) sorted[at] = sorted[at - 1] as Service;
-    sorted[at] = service;
-  }
-  return sorted;
-}
-
-function isBefore(service: Service, other: Service): boolean {
-  if (service.category !== other.category) return CATEGORY_ORDER[service.category] < CATEGORY_ORDER[other.category];
-  return service.score === other.score ? service.provider < other.provider : service.score > other.score;
+function compareServices(a: Service, b: Service): number {
+  if (a.category !== b.category) return CATEGORY_ORDER[a.category] - CATEGORY_ORDER[b.category];
+  return b.score - a.score || (a.provider < b.provider ? -1 : 1);
 }

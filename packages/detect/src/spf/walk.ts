@@ -3,12 +3,16 @@
 import { isMeasured, type Lookup } from '../evidence/evidence.ts';
 import { cutText } from '../evidence/text.ts';
 import { isWithin, registrableDomain } from '../names/names.ts';
-import { MAX_HOSTS, MAX_LOOKUPS, MAX_VOIDS } from './check-host.ts';
+import { countAddresses, type Range } from './networks.ts';
 import { isSpfError, type SpfProblem, type SpfProblemCode } from './problems.ts';
-import { countAddresses, type Range } from './ranges.ts';
 import { type DomainSpec, type Mechanism, type SpfRecord, selectRecords } from './record.ts';
 import { parseShared } from './shared-records.ts';
 import type { SpfAll, SpfPolicy, SpfSender, SpfSurroundings } from './types.ts';
+
+/** RFC 7208 §4.6.4: terms that cause look-ups, void look-ups, and exchanges of one `mx` term. */
+const MAX_LOOKUPS = 10;
+const MAX_VOIDS = 2;
+const MAX_EXCHANGES = 10;
 
 /** Far beyond any policy that can be evaluated; bounds the work for endless includes. */
 const MAX_COUNTED = 64;
@@ -146,8 +150,8 @@ export class SpfWalk {
     if (isPassing && mechanism.kind !== 'include') this.#isPermitting = true;
     if (isPassing && isOfEverybody(mechanism)) this.#open();
     if (mechanism.kind === 'ip4' || mechanism.kind === 'ip6') {
-      const { network } = mechanism;
-      if (isOwn && network.bits < WIDE[network.version]) this.report('wide-range', name, mechanism.text);
+      if (isOwn && mechanism.bits < WIDE[mechanism.kind === 'ip4' ? 4 : 6])
+        this.report('wide-range', name, mechanism.text);
       if (isPassing && mechanism.kind === 'ip4' && this.#ranges.length < MAX_RANGES) this.#ranges.push(mechanism.range);
       return;
     }
@@ -185,7 +189,7 @@ export class SpfWalk {
     const { addresses, exchanges } = this.#surroundings;
     const known = kind === 'a' ? addresses : exchanges && [exchanges];
     if (known?.length && known.every(isVoid)) this.#countVoid(name, text);
-    if (kind === 'mx' && exchanges && exchanges.records.length > MAX_HOSTS)
+    if (kind === 'mx' && exchanges && exchanges.records.length > MAX_EXCHANGES)
       this.report('too-many-exchanges', name, text);
   }
 
@@ -270,7 +274,7 @@ function isOn(path: Path | null, name: string): boolean {
 
 /** Networks of `ip4` are counted together instead. */
 function isOfEverybody(mechanism: Mechanism): boolean {
-  if (mechanism.kind === 'ip6') return mechanism.network.bits <= EVERYBODY[6];
+  if (mechanism.kind === 'ip6') return mechanism.bits <= EVERYBODY[6];
   if (mechanism.kind !== 'a' && mechanism.kind !== 'mx') return false;
   return mechanism.bits4 <= EVERYBODY[4] || mechanism.bits6 <= EVERYBODY[6];
 }
