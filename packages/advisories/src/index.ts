@@ -1,4 +1,5 @@
-// What @strata/advisories offers: publishers' documents read, advisories in one form, and whom of those seen they concern.
+// The public API of @strata/advisories: readers of publishers' documents, advisories in one form, and matching with
+// products.
 export {
   type Advisory,
   type AdvisoryRecord,

@@ -1,4 +1,4 @@
-// What @strata/analytics offers.
+// The public API of @strata/analytics.
 
 export { type Anomaly, judge, type SeriesKind, WINDOW_DAYS } from './anomalies/anomaly.ts';
 export { readableDays } from './anomalies/anomaly-days.ts';

@@ -1,4 +1,4 @@
-// Evidence and a rulebook -> a profile: read, match, judge, weigh, measure. The one way through the package.
+// Evidence and a rulebook -> a profile: read, match, judge, weigh, measure. The package's only detection path.
 import type { Evidence } from './evidence/evidence.ts';
 import { type Reading, readEvidence } from './evidence/reading.ts';
 import { matchSets } from './fingerprints/match/match-sets.ts';
@@ -14,7 +14,7 @@ import type { DomainState, Profile } from './profile.ts';
 import type { Rulebook } from './rulebook/rulebook.ts';
 import { decideSector } from './sector/sector.ts';
 
-/** What the evidence says about a domain under a rulebook. Deterministic; never throws on hostile records. */
+/** The profile of a domain by its evidence under a rulebook. Deterministic; never throws on hostile records. */
 export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
   const reading = readEvidence(evidence);
   const own: Finding[] = [];

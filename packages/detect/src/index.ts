@@ -1,4 +1,4 @@
-// What @strata/detect offers: names, the rulebook, detection, and the types that evidence and profiles have.
+// The public API of @strata/detect: names, the rulebook, detection, and the types of evidence and profiles.
 
 export { detect } from './detect.ts';
 export * from './evidence/evidence.ts';

@@ -1,7 +1,7 @@
-// The CPE 2.2 URI (NISTIR 7695 §6.1), what follows `cpe:/`: percent-encoded, with five attributes packed in the edition.
+// The CPE 2.2 URI (NISTIR 7695 §6.1) after `cpe:/`: percent-encoded, with five attributes packed in the edition.
 import { ANY, type CpeValue, NA } from './cpe-value.ts';
 
-/** The eleven values in their order; undefined where the text is no such name. */
+/** The eleven values in order; undefined if the text is not such a name. */
 export function readCpeUri(text: string): readonly CpeValue[] | undefined {
   const fields = text.split(':');
   if (fields.length > 7) return undefined;
@@ -20,7 +20,7 @@ function unpack(packed: string): readonly string[] | undefined {
   return parts.length === 5 ? parts : undefined;
 }
 
-/** §6.1.2.2: nothing is any; `%01` is the wildcard `?`, `%02` is `*`. */
+/** §6.1.2.2: empty means any; `%01` is the wildcard `?`, `%02` is `*`. */
 function readUriValue(field: string): CpeValue | undefined {
   if (field === '') return ANY;
   if (field === '-') return NA;

@@ -1,4 +1,4 @@
-// CPE names read: the formatted string of 2.3 (NISTIR 7695 §6.2) and the URI of 2.2 (§6.1), values unescaped.
+// Parses CPE names: the formatted string of 2.3 (NISTIR 7695 §6.2) and the URI of 2.2 (§6.1), values unescaped.
 import type { ProductKey } from '../advisory.ts';
 import { readCpeUri } from './cpe-uri.ts';
 import { ANY, type CpeValue, NA, plainText } from './cpe-value.ts';
@@ -13,13 +13,13 @@ export type Cpe = { readonly [attribute in (typeof CPE_ATTRIBUTES)[number]]: Cpe
 const MAX_NAME_LENGTH = 1024;
 /** Printable ASCII without the space. */
 const PRINTABLE = /^[!-~]+$/;
-/** §5.3.2: what needs no escape; a formatted string leaves the hyphen and the full stop bare too. */
+/** §5.3.2: characters that need no escape; a formatted string also leaves hyphen and full stop unescaped. */
 const BARE = /^[a-z0-9_.-]$/i;
 const PLAIN = /^[a-z0-9_.-]+$/i;
-/** A whole value: wildcards, then bare or escaped characters, then wildcards. */
+/** A complete value: wildcards, then plain or escaped characters, then wildcards. */
 const VALUE = /^(\*|\?*)((?:[^\\*?]|\\.)+)(\*|\?*)$/;
 
-/** A name of either form; undefined where it is none. */
+/** A name of either form; undefined if it is invalid. */
 export function parseCpe(name: string): Cpe | undefined {
   if (name.length > MAX_NAME_LENGTH || !PRINTABLE.test(name)) return undefined;
   const prefix = name.slice(0, 8).toLowerCase();
@@ -33,7 +33,7 @@ function cpeOf(values: readonly (CpeValue | undefined)[] | undefined): Cpe | und
   if (values === undefined || values.includes(undefined)) return undefined;
   const [part] = values;
   if (part?.kind === 'text' && !isPart(part)) return undefined;
-  // Every attribute has a value: there are as many as names, and none is undefined.
+  // Every attribute has a value: there are as many values as names, and none is undefined.
   return Object.fromEntries(CPE_ATTRIBUTES.map((attribute, index) => [attribute, values[index]])) as Cpe;
 }
 
@@ -41,7 +41,7 @@ function isPart({ text, before, after }: CpeValue & { kind: 'text' }): boolean {
   return before + after === '' && ['a', 'o', 'h'].includes(text);
 }
 
-/** At colons, save escaped ones; nothing where an escape escapes nothing. */
+/** Splits at unescaped colons; empty if a trailing escape has no character. */
 function splitFields(text: string): string[] {
   const fields = text.match(/(?:^|:)(?:[^\\:]|\\.)*/g) ?? [];
   return fields.join('') === text ? fields.map((field) => (field.startsWith(':') ? field.slice(1) : field)) : [];
@@ -64,7 +64,7 @@ function readValue(field: string): CpeValue | undefined {
   return { kind: 'text', text: text.toLowerCase(), before, after };
 }
 
-/** `cpe:vendor:product`; undefined where either is not one plain text. */
+/** `cpe:vendor:product`; undefined unless both are plain text. */
 export function productKeyOf({ vendor, product }: Cpe): ProductKey | undefined {
   const names = [vendor, product].map(plainText);
   return names.includes(undefined) ? undefined : ['cpe', ...names].join(':');

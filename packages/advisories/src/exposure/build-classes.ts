@@ -1,11 +1,12 @@
-// The builds of one product that were seen, sorted by version: an advisory judges once for all that it cannot tell apart.
+// The observed builds of one product, sorted by version: an advisory is judged once for all builds that it cannot
+// distinguish.
 import type { VersionScheme } from '../advisory.ts';
 import { type CompiledAdvisory, type Judgement, judgeCompiled } from '../judge/judge.ts';
 import { type Seen, type SeenProduct, seenOf, versionUnder } from '../judge/seen.ts';
 import type { Interval } from '../versions/ranges.ts';
 import { boundsOf } from './version-bounds.ts';
 
-/** Builds whose version can be read under a scheme and is one point, in order. */
+/** Builds whose version under a scheme is a single point, in order. */
 interface Order {
   readonly keys: string[];
   readonly builds: number[];
@@ -13,12 +14,12 @@ interface Order {
 
 export class BuildClasses {
   readonly #products: SeenProduct[] = [];
-  /** By build: what an advisory may ask of it besides its version, as a number. */
+  /** By build: a number for the properties that an advisory may test in addition to the version. */
   readonly #kinds: number[] = [];
   readonly #kindNumbers = new Map<string, number>();
-  /** A version that is cut short is no point on the line, so judged by itself. */
+  /** A truncated version is not a point on the line of versions, so it is judged separately. */
   readonly #spans = new Set<number>();
-  /** Made when an advisory first asks for the scheme. */
+  /** Created when an advisory first uses the scheme. */
   readonly #orders = new Map<VersionScheme, Order>();
 
   get size(): number {
@@ -46,7 +47,7 @@ export class BuildClasses {
     return this.#products[build] as SeenProduct;
   }
 
-  /** What the advisory says of every build. */
+  /** Reports the judgement of the advisory for every build. */
   judgeAll(advisory: CompiledAdvisory, tell: (build: number, judgement: Judgement) => void): void {
     const classes = this.#classesUnder(advisory);
     const known = new Map<number, Judgement>();
@@ -61,16 +62,16 @@ export class BuildClasses {
     }
   }
 
-  /** By build, a number that is the same for those that the advisory cannot tell apart. */
+  /** By build, a number that is equal for builds that the advisory cannot distinguish. */
   #classesUnder(advisory: CompiledAdvisory): Float64Array {
     const classes = Float64Array.from(this.#kinds);
     let room = this.#kindNumbers.size;
     for (const [scheme, bounds] of boundsOf(advisory)) {
       const { keys, builds } = this.#orderOf(scheme);
       const ranks = bounds.length + 2;
-      // Beyond it two classes may have one number, and one would be told what is said of the other.
+      // Above the limit two classes could get one number, and one would receive the other's judgement.
       if (room * ranks > Number.MAX_SAFE_INTEGER) room = renumber(classes);
-      // One for what cannot be read under the scheme, and one before each bound and after the last.
+      // One class for versions that the scheme cannot parse, one before each bound, and one after the last.
       let from = 0;
       for (let rank = 0; rank <= bounds.length; rank += 1) {
         const bound = bounds[rank];
@@ -106,12 +107,12 @@ export class BuildClasses {
   }
 }
 
-/** Everything that is asked of a build besides where its version stands. */
+/** All properties of a build that an advisory may test, except the position of its version. */
 function kindOf({ version, platform, isPacked }: Seen): string {
   return JSON.stringify([version === null, version?.includes('-') === true, platform, isPacked]);
 }
 
-/** Puts the lowest numbers in place of those that are there, alike for alike; returns how many there are. */
+/** Replaces the numbers by the lowest ones, equal for equal; returns how many there are. */
 function renumber(classes: Float64Array): number {
   const numbers = new Map<number, number>();
   for (const [build, before] of classes.entries()) {
@@ -122,7 +123,7 @@ function renumber(classes: Float64Array): number {
   return numbers.size;
 }
 
-/** The first place whose key is not less. */
+/** The first index whose key is not less. */
 function firstFrom(keys: readonly string[], bound: string): number {
   let low = 0;
   let high = keys.length;

@@ -1,5 +1,5 @@
-// Advisories against the products that domains show, incremental both ways: a new advisory is judged against every build
-// seen, a new build against every advisory of its product. Domains are counted by whoever knows which domain shows what.
+// Matches advisories with the products that domains show, incrementally in both directions: a new advisory is judged
+// against every known build, a new build against every advisory of its product. The caller counts domains.
 import { type Advisory, type ProductKey, SEVERITIES, type Severity } from '../advisory.ts';
 import { hashOf } from '../claims-hash.ts';
 import { type Assessed, byUrgency, type Entry, entryOf, idsOf, placeOf } from '../entry.ts';
@@ -14,21 +14,21 @@ import type { SeenProduct } from '../judge/seen.ts';
 import { BuildClasses } from './build-classes.ts';
 import { codeOf, type MarkFilter, type VerdictCode, VerdictList } from './verdict-list.ts';
 
-/** A product of the rulebook with every name that publishers know it by. */
+/** A product of the rulebook with all names that publishers use for it. */
 export interface KnownProduct {
   readonly id: string;
   readonly keys: readonly ProductKey[];
-  /** How many numbers every release of it has. */
+  /** Number of components of every release. */
   readonly releaseParts?: number | undefined;
 }
 
-/** What a domain shows of a product; without a version it is known to use it, no more. */
+/** What a domain shows of a product; null for the version means only that it uses the product. */
 export interface Build {
   readonly version: string | null;
   readonly platform: string | null;
 }
 
-/** All that are given must hold. */
+/** All given conditions must hold. */
 export interface EntryFilter {
   readonly severity?: Severity | undefined;
   readonly isExploited?: boolean | undefined;
@@ -53,7 +53,7 @@ interface Shelf {
 
 const NO_VERSION: Build = { version: null, platform: null };
 const NOTHING = new VerdictList();
-/** Of a mark: which severity, and whether it is known to be exploited. */
+/** Part of a mark: the severity; another bit is set for known exploitation. */
 const SEVERITY_BITS = 7;
 const EXPLOITED_BIT = 8;
 
@@ -62,12 +62,12 @@ export class ExposureIndex {
   readonly #productsByKey = new Map<ProductKey, string[]>();
   readonly #numbers = new Map<string, number>();
   readonly #kept = new Map<number, Kept>();
-  /** By every id of it, upper case. */
+  /** By every id, upper case. */
   readonly #numbersById = new Map<string, Set<number>>();
-  /** By number: what is asked for of every advisory in a walk over all. */
+  /** By number: the properties that filters test while walking over all advisories. */
   #marks = new Uint8Array(1 << 10);
   #next = 0;
-  /** Put in order when somebody asks, then kept so. */
+  /** Sorted on first use, and kept sorted from then on. */
   #order: Entry[] | undefined;
 
   constructor(products: readonly KnownProduct[]) {
@@ -86,7 +86,7 @@ export class ExposureIndex {
     }
   }
 
-  /** How many advisories name a known product. */
+  /** Number of advisories that name a known product. */
   get size(): number {
     return this.#kept.size;
   }
@@ -95,7 +95,7 @@ export class ExposureIndex {
     return [...this.#shelves.keys()];
   }
 
-  /** Numbers of entries are below it. */
+  /** All numbers of entries are below it. */
   get limit(): number {
     return this.#next;
   }
@@ -105,7 +105,7 @@ export class ExposureIndex {
     return [...this.#productsByKey.keys()];
   }
 
-  /** By its own id or another of the same vulnerability, in any case; two advisories may share such a one. */
+  /** By its own id or an alias, in any case; two advisories may share an alias. */
   named(text: string): readonly Entry[] {
     const numbers = this.#numbersById.get(text.trim().toUpperCase()) ?? [];
     const entries = [...numbers].map((number) => this.entryAt(number)).filter((entry) => entry !== undefined);
@@ -122,7 +122,7 @@ export class ExposureIndex {
     return this.#kept.get(number)?.entry;
   }
 
-  /** What a walk over lists of verdicts leaves out; undefined where it leaves out nothing. */
+  /** The filter of a walk over lists of verdicts; undefined if it excludes nothing. */
   marked({ severity, isExploited }: EntryFilter): MarkFilter | undefined {
     if (severity === undefined && isExploited === undefined) return undefined;
     return {
@@ -132,7 +132,7 @@ export class ExposureIndex {
     };
   }
 
-  /** Takes in an advisory, new or changed; returns the products that it names now or named before. */
+  /** Adds or updates an advisory; returns the products that it names or named before. */
   put(assessed: Assessed): readonly string[] {
     const { advisory } = assessed;
     const before = this.#find(advisory.id);
@@ -162,7 +162,7 @@ export class ExposureIndex {
     return kept.entry.products;
   }
 
-  /** Judges every advisory of the product for a build; one that is known already costs nothing. Unknown products are none. */
+  /** Judges every advisory of the product for a build; a known build costs nothing. Unknown products are ignored. */
   addBuild(product: string, build: Build): void {
     const shelf = this.#shelves.get(product);
     const key = keyOf(build);
@@ -178,25 +178,25 @@ export class ExposureIndex {
     shelf.verdicts.push(verdicts);
   }
 
-  /** What advisories say of a build of a product; empty for one that was never added. */
+  /** The verdicts of all advisories on a build of a product; empty for an unknown build. */
   verdictsOf(product: string, build: Build): VerdictList {
     const shelf = this.#shelves.get(product);
     const number = shelf?.buildNumbers.get(keyOf(build));
     return (number === undefined ? undefined : shelf?.verdicts[number]) ?? NOTHING;
   }
 
-  /** What an advisory says of a build; undefined where it does not concern it. */
+  /** The verdict of an advisory on a build; undefined if the build is unaffected. */
   verdictOn({ number }: Entry, product: string, build: Build): VerdictCode | undefined {
     return this.verdictsOf(product, build).find(number);
   }
 
-  /** The judgement in full, with the range in words. */
+  /** The complete judgement, with the text of the range. */
   judgementOf({ number }: Entry, product: string, build: Build): Judgement {
     const compiled = this.#kept.get(number)?.compiled ?? { sources: [] };
     return judgeCompiled(compiled, seenAt(this.#shelf(product), build));
   }
 
-  /** All, the most urgent first; equally urgent ones by id. */
+  /** All entries, the most urgent first; equal ones by id. */
   inOrder(): readonly Entry[] {
     this.#order ??= [...this.#kept.values()].map(({ entry }) => entry).sort(byUrgency);
     return this.#order;
@@ -209,7 +209,7 @@ export class ExposureIndex {
 
   #shelf(id: string): Shelf {
     const shelf = this.#shelves.get(id);
-    if (!shelf) throw new RangeError(`'${id}' is no known product`);
+    if (!shelf) throw new RangeError(`'${id}' is not a known product`);
     return shelf;
   }
 
@@ -267,7 +267,7 @@ function seenAt({ product: { keys, releaseParts } }: Shelf, { version, platform 
   return { keys, version, platform, releaseParts };
 }
 
-/** Its number is larger than all before it, so that it goes to the end of every list. */
+/** The new number is larger than all others, so it is appended to every list. */
 function shelve({ entry, compiled }: Kept, { numbers, classes, verdicts }: Shelf): void {
   numbers.add(entry.number);
   classes.judgeAll(compiled, (build, judgement) => {
@@ -276,10 +276,10 @@ function shelve({ entry, compiled }: Kept, { numbers, classes, verdicts }: Shelf
   });
 }
 
-/** Of what is shown nothing holds a NUL, and nothing is not what is empty: so no two builds share a key. */
+/** Versions and platforms contain no NUL, and null differs from an empty text, so no two builds share a key. */
 const keyOf = ({ version, platform }: Build): string => `${partOf(version)}\0${partOf(platform)}`;
 const partOf = (part: string | null): string => (part === null ? '' : `=${part}`);
 
-/** 0 where there is none. */
+/** 0 without a severity. */
 const severityNumber = (severity: Severity | null): number =>
   severity === null ? 0 : SEVERITIES.indexOf(severity) + 1;

@@ -1,7 +1,7 @@
-// What advisories say of one build of a product: those that concern it, each with its verdict and reason in a byte.
+// The verdicts of advisories on one build of a product: verdict and reason of each, in one byte.
 import type { Judgement, Reason } from '../judge/judge.ts';
 
-/** Verdict and reason as one code; what is unaffected is in no list. */
+/** Verdict and reason as one code; unaffected builds have no entry. */
 export type VerdictCode = number;
 
 const CODES = [
@@ -14,7 +14,7 @@ const CODES = [
 
 export type Verdict = (typeof CODES)[number];
 
-/** Undefined for what is unaffected. */
+/** Undefined for unaffected. */
 export function codeOf({ verdict, reason }: Judgement): VerdictCode | undefined {
   const code = CODES.findIndex((each) => each.verdict === verdict && each.reason === reason);
   return code === -1 ? undefined : code;
@@ -24,14 +24,14 @@ export const verdictOf = (code: VerdictCode): Verdict => CODES[code] as Verdict;
 const AFFECTED: VerdictCode = 0;
 export const isAffected = (code: VerdictCode): boolean => code === AFFECTED;
 
-/** Marks by number of the advisory, and what those under the mask must be. */
+/** Marks by number of the advisory, and the required value of the bits under the mask. */
 export interface MarkFilter {
   readonly values: Uint8Array;
   readonly mask: number;
   readonly wanted: number;
 }
 
-/** By number of the advisory: rows of those affected, and of those that may be. */
+/** By number of the advisory: rows that are affected, and rows that are possibly affected. */
 export interface RowCounts {
   readonly version: Uint32Array;
   readonly product: Uint32Array;
@@ -50,13 +50,13 @@ export class VerdictList {
   numberAt = (place: number): number => this.#numbers[place] as number;
   codeAt = (place: number): VerdictCode => this.#codes[place] as VerdictCode;
 
-  /** Undefined where the advisory does not concern the build. */
+  /** Undefined if the advisory does not affect the build. */
   find(number: number): VerdictCode | undefined {
     const place = this.#placeOf(number);
     return place < this.#length && this.#numbers[place] === number ? this.#codes[place] : undefined;
   }
 
-  /** `number` must be larger than all before it. */
+  /** `number` must be larger than all numbers in the list. */
   push(number: number, code: VerdictCode): void {
     if (this.#length === this.#numbers.length) this.#grow();
     this.#numbers[this.#length] = number;
@@ -73,9 +73,9 @@ export class VerdictList {
   }
 
   /**
-   * Adds `size` to the row count of each advisory in the list, by its number; with `of`, only where it is that of the
-   * advisory. Returns whether any was affected, or else concerned. A quarter of a million by a few hundred builds are
-   * walked for one answer, hence a plain loop over arrays.
+   * Adds `size` to the row count of each advisory in the list, by its number; with `of`, only for marks that match. Returns
+   * whether any was affected, or possibly affected. One answer visits a quarter of a million advisories for a few hundred
+   * builds, which is why this is a plain loop over arrays.
    */
   countInto(rows: RowCounts, size: number, of?: MarkFilter) {
     const numbers = this.#numbers;

@@ -1,4 +1,4 @@
-// The places on the line of versions where an advisory's word may change: between two of them it says the same of all.
+// The points on the line of versions at which an advisory's judgement may change: between two of them it is constant.
 import type { VersionScheme } from '../advisory.ts';
 import type { Configuration } from '../judge/configuration.ts';
 import type { Criterion } from '../judge/criterion.ts';
@@ -27,7 +27,7 @@ export function boundsOf({ sources }: CompiledAdvisory): ReadonlyMap<VersionSche
   return new Map([...bounds].map(([scheme, of]) => [scheme, [...of].sort()]));
 }
 
-/** Also those that only a place to run on is told by, and negated ones. */
+/** Includes negated criteria and those of the environment. */
 function eachCriterion(statement: Configuration['root'], tell: (criterion: Criterion) => void): void {
   if (statement.kind === 'criterion') tell(statement);
   else if (statement.kind !== 'unknown') for (const child of statement.children) eachCriterion(child, tell);

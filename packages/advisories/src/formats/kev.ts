@@ -32,7 +32,7 @@ const Entry = z.object({
   requiredAction: z.string(),
 });
 
-/** The whole catalog; it is small enough to be read at once. */
+/** The complete catalog, which is small enough to be parsed at once. */
 export function readKev(
   value: unknown,
 ): { readonly ok: true; readonly catalog: KevCatalog } | { readonly ok: false; readonly problem: string } {

@@ -1,4 +1,4 @@
-// NVD's applicability statements: AND, OR and negation over CPE criteria, judged for one seen product.
+// NVD's applicability statements: AND, OR and negation over CPE criteria, judged for one observed product.
 import type { ConfigurationClaim, ConfigurationNode, CpeCriterion } from '../advisory.ts';
 import { exact } from '../versions/ranges.ts';
 import { type Criterion, compileCriterion, isOf, likenessOf, meets, unite } from './criterion.ts';
@@ -10,17 +10,17 @@ interface Node {
   readonly kind: 'all' | 'any';
   readonly children: readonly Statement[];
 }
-/** `unknown` stands for what is nested too deep to be read. */
+/** `unknown` replaces statements that are nested too deeply. */
 type Statement = Node | Criterion | { readonly kind: 'unknown' };
 
 export interface Configuration {
   readonly kind: 'configuration';
   readonly root: Statement;
-  /** The vulnerable criteria, by which a product is named. */
+  /** The vulnerable criteria, which name products. */
   readonly vulnerable: readonly Criterion[];
 }
 
-/** NVD's own go two deep. */
+/** NVD's own statements have two levels. */
 const MAX_DEPTH = 16;
 
 export function compileConfiguration({ root }: ConfigurationClaim): Configuration {
@@ -37,7 +37,7 @@ function compileStatement(child: ConfigurationNode | CpeCriterion, place: Place)
   return child.kind === 'cpe' ? compileCriterion(child, place.isNegated) : compileNode(child, place);
 }
 
-/** De Morgan: what is negated becomes the other operator over negated children. */
+/** De Morgan: a negated node becomes the other operator over negated children. */
 function compileNode(node: ConfigurationNode, { isNegated, depth }: Place): Statement {
   if (depth > MAX_DEPTH) return { kind: 'unknown' };
   const place = { isNegated: isNegated !== node.isNegated, depth: depth + 1 };
@@ -73,22 +73,24 @@ function vulnerableOf(statement: Statement): Criterion[] {
   }
 }
 
-/** The ranges of the seen product in words; undefined where no vulnerable criterion speaks of it. */
+/** The texts of the product's ranges; undefined if no vulnerable criterion names it. */
 export function wordsFor({ vulnerable }: Configuration, seen: Seen): readonly string[] | undefined {
   const own = vulnerable.filter((criterion) => isOf(criterion, seen));
   if (own.length === 0) return undefined;
-  // The versions of a negated one are those that are not affected.
+  // The versions of a negated criterion are the unaffected ones.
   return own.flatMap(({ words, isNegated }) => (isNegated ? [] : words));
 }
 
-/** Whether the seen product is affected: it meets a vulnerable criterion of its own, and what that stands with holds. */
+/**
+ * Whether the product is affected: it meets a vulnerable criterion of its own, and the other conditions of that hold.
+ */
 export function affectedIn({ root }: Configuration, seen: Seen): Truth {
   return affectedBy(root, seen);
 }
 
 /**
- * Unlike `holds`, other products in an OR say nothing: that one of them is vulnerable makes this one no more so.
- * In an AND no child is affected further than it holds, so that it is enough to take the lowest of all that hold.
+ * Unlike in `holds`, other products in an OR do not count: their vulnerability does not affect this one. In an AND no child
+ * is affected to a higher degree than it holds, so the minimum over all children that hold is sufficient.
  */
 function affectedBy(statement: Statement, seen: Seen): Truth {
   switch (statement.kind) {

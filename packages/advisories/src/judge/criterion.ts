@@ -1,4 +1,4 @@
-// One CPE match criterion of NVD, made ready: whose product it is, which versions, and what else it asks for.
+// One CPE match criterion of NVD, compiled: its product, its versions, and its other conditions.
 import type { CpeCriterion, ProductKey } from '../advisory.ts';
 import { type Cpe, parseCpe, productKeyOf } from '../cpe/cpe.ts';
 import { plainText } from '../cpe/cpe-value.ts';
@@ -15,27 +15,29 @@ import { holdsOn, needOfCpe, needOfWords, type SystemNeed } from './platform.ts'
 import { inIntervals, type Seen } from './seen.ts';
 import { and, CONDITION, not, TRUE, type Truth } from './truth.ts';
 
-/** Criteria of one product that differ only in their versions are one. */
+/** Criteria of one product that differ only in their versions are joined. */
 export interface Criterion {
   readonly kind: 'criterion';
-  /** Undefined where the name is none, or names many products. */
+  /** Undefined if the name is invalid, or names many products. */
   readonly product: ProductKey | undefined;
   readonly scheme: 'dotted' | 'openssl';
   readonly intervals: readonly Interval[];
-  /** False where some versions are left out of `intervals`, because nothing can be compared with them. */
+  /** False if some versions are missing in `intervals`, because they cannot be compared. */
   readonly isWhole: boolean;
   readonly words: readonly string[];
   readonly isVulnerable: boolean;
   readonly isNegated: boolean;
-  /** What the name asks of its product besides a version: a system it runs on, or an edition, which is never seen. */
+  /**
+   * The condition of the name in addition to the version: an operating system, or an edition, which is never observed.
+   */
   readonly runsOn: SystemNeed | 'nothing' | 'unknown';
-  /** The system that the name itself is, where it is one. */
+  /** The operating system that the name denotes, if it denotes one. */
   readonly system: SystemNeed | undefined;
 }
 
 /** NVD's products whose versions are not in dotted order. */
 const SCHEMES: ReadonlyMap<ProductKey, 'openssl'> = new Map([['cpe:openssl:openssl', 'openssl']]);
-/** What a library is written in asks for nothing: whoever shows the product has that too. */
+/** A library's language is not a condition: every installation of the product has it. */
 const LANGUAGES: ReadonlySet<string> = new Set([
   ...[
     'node.js',
@@ -54,7 +56,7 @@ const LANGUAGES: ReadonlySet<string> = new Set([
     'erlang',
   ],
 ]);
-/** What a product is always a part of. */
+/** The host of a product that exists only as a part of it. */
 const HOSTS: ReadonlyMap<ProductKey, string> = new Map([
   ['cpe:woocommerce:woocommerce', 'wordpress'],
   ['cpe:automattic:woocommerce', 'wordpress'],
@@ -107,11 +109,11 @@ function runsOnOf(
   if ([edition, swEdition, targetHw].some(({ kind }) => kind !== 'any')) return 'unknown';
   const target = plainText(targetSw);
   if (target === undefined || LANGUAGES.has(target) || HOSTS.get(product ?? '') === target) return 'nothing';
-  // Of `android` or `wordpress` it is an app or a plugin that has the name of what was seen, or some other edition of it.
+  // `android` or `wordpress` denotes an app or a plugin with the name of the product, or another edition of it.
   return needOfWords(target.replaceAll('_', ' '));
 }
 
-/** Text that is the same for criteria that differ only in their versions; undefined where they are not to be one. */
+/** Text that is equal for criteria that differ only in their versions; undefined if they must not be joined. */
 export function likenessOf({ product, isVulnerable, isNegated, runsOn, system }: Criterion): string | undefined {
   return isNegated ? undefined : [product, isVulnerable, needText(runsOn), needText(system)].join(' ');
 }
@@ -120,7 +122,7 @@ function needText(need: Criterion['runsOn'] | undefined): string {
   return typeof need === 'object' ? `${need.family} ${need.isWhole}` : `${need}`;
 }
 
-/** Criteria alike as one, with the versions of all. */
+/** Joins equal criteria, with all their versions. */
 export function unite(criteria: readonly Criterion[]): readonly Criterion[] {
   return criteria.slice(0, 1).map((first) => ({
     ...first,
@@ -130,7 +132,7 @@ export function unite(criteria: readonly Criterion[]): readonly Criterion[] {
   }));
 }
 
-/** Whether the criterion is met where the product was seen. */
+/** Whether the observed product meets the criterion. */
 export function meets(criterion: Criterion, seen: Seen): Truth {
   const isMet = isOf(criterion, seen)
     ? and(inIntervals(seen, criterion.scheme, criterion), holdsFor(criterion.runsOn, seen.platform))
@@ -138,12 +140,12 @@ export function meets(criterion: Criterion, seen: Seen): Truth {
   return criterion.isNegated ? not(isMet) : isMet;
 }
 
-/** Whether the criterion speaks of the seen product. */
+/** Whether the criterion names the observed product. */
 export function isOf({ product }: Criterion, { keys }: Seen): boolean {
   return product !== undefined && keys.includes(product);
 }
 
-/** Of other products nothing is known, save what the platform tells. */
+/** Other products are unknown, except for the operating system, which the platform shows. */
 function elsewhere({ system }: Criterion, { platform }: Seen): Truth {
   return system === undefined ? CONDITION : holdsOn(system, platform);
 }

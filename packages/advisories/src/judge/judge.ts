@@ -1,4 +1,4 @@
-// Whether a seen product is affected by an advisory.
+// Whether an observed product is affected by an advisory.
 import { type Advisory, type Claim, type ProductKey, RANGE_SOURCES, type RangeSource } from '../advisory.ts';
 import { exact, joinWords } from '../versions/ranges.ts';
 import { affectedIn, type Configuration, compileConfiguration, wordsFor } from './configuration.ts';
@@ -7,31 +7,31 @@ import { type Seen, type SeenProduct, seenOf } from './seen.ts';
 import { BACKPORT, CONDITION, FALSE, NO_RANGE, NO_VERSION, or, TRUE, type Truth } from './truth.ts';
 
 export type Reason =
-  /** In range, and everything else that the advisory asks for is known to hold. */
+  /** In range, and all other conditions of the advisory are known to hold. */
   | 'in_range'
-  /** Surely in no affected range, or on a platform that is surely not affected. */
+  /** Certainly in no affected range, or on a platform that is certainly not affected. */
   | 'out_of_range'
-  /** The advisory does not name the product, or only as a place that another runs on. */
+  /** The advisory does not name the product, or only as the environment of another product. */
   | 'other_product'
   | 'no_version'
-  /** The publishers give no range that can be compared, or the version is cut short: `2` is any 2.x. */
+  /** The publishers give no comparable range, or the version is truncated: `2` is any 2.x. */
   | 'no_range'
-  /** In range, but only together with something that was not seen. */
+  /** In range, but only together with a condition that was not observed. */
   | 'condition'
-  /** In range, but a distribution mends old versions without a new number. */
+  /** In range, but distributions backport fixes to old versions without a new number. */
   | 'backport';
 
 export interface Judgement {
-  /** `affected` only when a version was seen and is in range; `possible` when it cannot be told. */
+  /** `affected` only if a version was observed and is in range; `possible` if it cannot be decided. */
   readonly verdict: 'affected' | 'possible' | 'unaffected';
   readonly reason: Reason;
-  /** Whose ranges decided or, where none could, whose are told; null when there are none. */
+  /** The source whose ranges decided or, if none could, whose ranges are shown; null without ranges. */
   readonly rangeSource: RangeSource | null;
-  /** The ranges of this product in words, `>= 1.18.0, < 1.25.3`; null when there are none. */
+  /** The text of this product's ranges, `>= 1.18.0, < 1.25.3`; null without ranges. */
   readonly range: string | null;
 }
 
-/** An advisory whose names and versions are read once; it holds on to nothing of the advisory but product names. */
+/** An advisory with parsed names and versions. It keeps no reference to the advisory except product names. */
 export interface CompiledAdvisory {
   /** In the order of `RANGE_SOURCES`. */
   readonly sources: readonly { readonly source: RangeSource; readonly claims: readonly CompiledClaim[] }[];
@@ -41,7 +41,7 @@ type CompiledClaim = ProductRanges | Configuration;
 
 const compiled = new WeakMap<Advisory['claims'], CompiledAdvisory>();
 
-/** Reads an advisory's claims; for who judges many advisories and need not keep them. */
+/** Compiles an advisory's claims; the caller may discard the result after judging. */
 export function compileAdvisory({ claims }: Pick<Advisory, 'claims'>): CompiledAdvisory {
   const sources = RANGE_SOURCES.map((source) => ({
     source,
@@ -54,7 +54,7 @@ function compileClaim(claim: Claim): CompiledClaim {
   return claim.kind === 'product' ? compileProductClaim(claim) : compileConfiguration(claim);
 }
 
-/** Pure; the advisory's claims are tried in the order of `RANGE_SOURCES`, and the first that decides is believed. */
+/** Pure. The claims are evaluated in the order of `RANGE_SOURCES`; the first that decides counts. */
 export function judge(advisory: Pick<Advisory, 'claims'>, product: SeenProduct): Judgement {
   let ready = compiled.get(advisory.claims);
   if (ready === undefined) {
@@ -64,7 +64,7 @@ export function judge(advisory: Pick<Advisory, 'claims'>, product: SeenProduct):
   return judgeCompiled(ready, product);
 }
 
-/** What `judge` says, of an advisory that is compiled already. */
+/** The result of `judge` for a compiled advisory. */
 export function judgeCompiled({ sources }: CompiledAdvisory, product: SeenProduct): Judgement {
   const seen = seenOf(product);
   let words: readonly string[] | undefined;
@@ -92,7 +92,7 @@ const VERDICTS: Record<Exclude<Truth, typeof NO_VERSION | typeof NO_RANGE>, Pick
   [TRUE]: { verdict: 'affected', reason: 'in_range' },
 };
 
-/** What the claims of one source come to, as alternatives; undefined where none names the product. */
+/** The result of the claims of one source, as alternatives; undefined if none names the product. */
 function hear(
   claims: readonly CompiledClaim[],
   seen: Seen,
@@ -108,13 +108,13 @@ function hear(
   return words && { truth, words };
 }
 
-/** The claim's ranges of the seen product; undefined where it does not name it. */
+/** The texts of the claim's ranges for the product; undefined if the claim does not name it. */
 function wordsOf(claim: CompiledClaim, seen: Seen): readonly string[] | undefined {
   if (claim.kind === 'configuration') return wordsFor(claim, seen);
   return seen.keys.some((key) => claim.products.includes(key)) ? claim.words : undefined;
 }
 
-/** Every product that the advisory names as vulnerable, each once. */
+/** All products that the advisory names as vulnerable, each once. */
 export function productKeysOf({ claims }: Pick<Advisory, 'claims'>): readonly ProductKey[] {
   return [...new Set(claims.flatMap(({ products }) => products))];
 }

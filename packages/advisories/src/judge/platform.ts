@@ -1,11 +1,11 @@
-// What the platform in a server's own words says about the operating systems that advisories ask for.
+// Compares the platform in a server's header with the operating systems that advisories require.
 import type { Cpe } from '../cpe/cpe.ts';
 import { plainText } from '../cpe/cpe-value.ts';
 import { CONDITION, FALSE, TRUE, type Truth } from './truth.ts';
 
 type Family = 'windows' | 'linux' | 'macos' | 'bsd';
 
-/** An operating system that is asked for; `isWhole`: any version and edition of its family will do. */
+/** A required operating system; `isWhole`: any version and edition of its family. */
 export interface SystemNeed {
   readonly family: Family;
   readonly isWhole: boolean;
@@ -19,7 +19,7 @@ const DISTRIBUTIONS = new RegExp(
     'alpine|gentoo|arch ?linux|slackware|synology|qnap',
   ].join('|'),
 );
-/** Words of servers and of publishers; `darwin` has a `win` in it. Words of several families are of none. */
+/** Patterns of servers' and publishers' texts; `darwin` contains `win`. A text of several families belongs to none. */
 const FAMILIES: readonly (readonly [RegExp, Family])[] = [
   [/darwin|mac ?os|os ?x\b/, 'macos'],
   [/bsd/, 'bsd'],
@@ -27,32 +27,33 @@ const FAMILIES: readonly (readonly [RegExp, Family])[] = [
   [/linux/, 'linux'],
   [DISTRIBUTIONS, 'linux'],
 ];
-/** The name of a whole family, where others name one system of it. */
+/** Names of an entire family; other texts name one system of it. */
 const WHOLE: ReadonlySet<string> = new Set(['windows', 'microsoft windows', 'linux', 'macos', 'bsd']);
-/** The same as CPE names: another vendor's `linux` is one distribution. */
+/** The same as CPE names: a `linux` of another vendor is one distribution. */
 const WHOLE_CPE: ReadonlySet<string> = new Set([
   ...['linux:linux_kernel', 'microsoft:windows', 'apple:macos', 'apple:mac_os_x'],
 ]);
 /** `all except windows` is not Windows. */
 const EXCEPTION = /\b(?:non?|not|except|excluding|other)\b/;
 const EVERYWHERE: ReadonlySet<string> = new Set(['all', 'all platforms', 'any', '*', 'n/a', 'unspecified']);
-/** Longer words are not looked at. */
+/** Longer texts are ignored. */
 const MAX_PLATFORM_LENGTH = 128;
 
-/** Whether the platform is a Linux distribution, which mends old versions without a new number. */
+/** Whether the platform is a Linux distribution, which backports fixes without a new version number. */
 export function isDistribution(platform: string): boolean {
-  // Alone it is how that Linux calls itself; publishers also mean other systems of that house by it.
+  // Exactly `oracle` is the name of Oracle's distribution; as a part, publishers also use it for other systems of
+  // Oracle.
   return platform === 'oracle' || (platform.length <= MAX_PLATFORM_LENGTH && DISTRIBUTIONS.test(platform));
 }
 
-/** What a platform in a publisher's words asks for: a system, nothing, or `unknown`. */
+/** The requirement of a publisher's platform text: a system, nothing, or `unknown`. */
 export function needOfWords(words: string): SystemNeed | 'nothing' | 'unknown' {
   if (EVERYWHERE.has(words)) return 'nothing';
   const family = EXCEPTION.test(words) ? undefined : familyOf(words);
   return family === undefined ? 'unknown' : { family, isWhole: WHOLE.has(words) };
 }
 
-/** The operating system that a CPE name means; undefined where it means another thing. */
+/** The operating system that a CPE name denotes; undefined if it denotes another product. */
 export function needOfCpe({ part, vendor, product, version }: Cpe): SystemNeed | undefined {
   const system = plainText(product) ?? '';
   const family = familyOf(system.replaceAll('_', ' '));
@@ -60,7 +61,7 @@ export function needOfCpe({ part, vendor, product, version }: Cpe): SystemNeed |
   return { family, isWhole: plainText(version) === undefined && WHOLE_CPE.has(`${plainText(vendor)}:${system}`) };
 }
 
-/** Whether what was seen is the system that is asked for. `unix` is everything but Windows. */
+/** Whether the observed platform is the required system. `unix` is everything except Windows. */
 export function holdsOn(need: SystemNeed, platform: string | null): Truth {
   if (platform === null || platform.length > MAX_PLATFORM_LENGTH) return CONDITION;
   const seen = familyOf(platform);

@@ -1,4 +1,4 @@
-// A publisher's ranges of one product, made ready and judged for one seen product.
+// A publisher's ranges of one product, compiled, and judged for one observed product.
 import type { ProductClaim, ProductKey, VersionRange, VersionScheme } from '../advisory.ts';
 import {
   exact,
@@ -15,7 +15,7 @@ import { and, BACKPORT, CONDITION, FALSE, NO_RANGE, NO_VERSION, or, TRUE, type T
 
 interface Versions {
   readonly intervals: readonly Interval[];
-  /** False where a bound could not be read. */
+  /** False if a bound could not be parsed. */
   readonly isWhole: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface ProductRanges {
   readonly scheme: VersionScheme;
   readonly affected: Versions;
   readonly unaffected: Versions;
-  /** Of a version in no range. */
+  /** For a version in no range. */
   readonly otherwise: Truth;
   readonly platforms: readonly string[];
   readonly words: readonly string[];
@@ -57,7 +57,7 @@ function versionsOf(intervals: readonly (Interval | undefined)[]): Versions {
 
 function otherwiseOf({ otherwise, affected, affectedVersions, unaffected }: ProductClaim): Truth {
   if (otherwise === 'affected') return TRUE;
-  // A claim that names no version at all sets nobody free.
+  // A claim without any version makes no version unaffected.
   const isEmpty = affected.length + affectedVersions.length + unaffected.length === 0;
   return otherwise === 'unknown' || isEmpty ? NO_RANGE : FALSE;
 }
@@ -67,7 +67,7 @@ interface Exempt {
   readonly interval: Interval | undefined;
 }
 
-/** Exempt ranges that take something out of the affected ones; others only say again what is not affected. */
+/** Unaffected ranges that are exceptions from the affected ones; the remaining ones only repeat what is unaffected. */
 function exceptionsOf(
   { otherwise }: ProductClaim,
   { affected, unaffected }: { readonly affected: Versions; readonly unaffected: readonly Exempt[] },
@@ -95,7 +95,7 @@ function exceptInWords(exceptions: readonly VersionRange[]): string {
   return others.length === 0 ? `${first}` : `${first} and ${others.length} more`;
 }
 
-/** Whether the seen product is affected, by its version and by the platforms that are named. */
+/** Whether the product is affected, by its version and by the named platforms. */
 export function affectedUnder(ranges: ProductRanges, seen: Seen): Truth {
   return and(byVersion(ranges, seen), byPlatform(ranges, seen));
 }
@@ -106,7 +106,7 @@ function byVersion({ scheme, affected, unaffected, otherwise }: ProductRanges, s
   const exempt = inIntervals(seen, scheme, unaffected);
   if (exempt === TRUE || exempt === BACKPORT) return FALSE;
   const found = inIntervals(seen, scheme, affected);
-  // Where it may stand among the exempt ones, but they cannot be read, nothing is sure but that it is not affected.
+  // If the version may be in an unaffected range that cannot be parsed, the only certain result is "not affected".
   if (exempt === NO_RANGE) return found === FALSE && otherwise === FALSE ? FALSE : NO_RANGE;
   if (found !== FALSE) return found;
   return otherwise === TRUE && seen.isPacked ? BACKPORT : otherwise;

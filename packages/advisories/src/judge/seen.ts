@@ -1,39 +1,39 @@
-// A seen product made ready to be judged: its version read once for each scheme.
+// An observed product prepared for judging: its version is parsed once for each scheme.
 import type { ProductKey, VersionScheme } from '../advisory.ts';
 import { covers, type Interval, intervalAsShown, overlaps } from '../versions/ranges.ts';
 import { distributionOf, withoutRevision } from '../versions/version.ts';
 import { isDistribution } from './platform.ts';
 import { BACKPORT, FALSE, NO_RANGE, NO_VERSION, TRUE, type Truth } from './truth.ts';
 
-/** A product that detection saw at a domain. */
+/** A product that detection observed at a domain. */
 export interface SeenProduct {
-  /** Every name that publishers know it by. */
+  /** All names that publishers use for it. */
   readonly keys: readonly ProductKey[];
-  /** As the header or page showed it, `1.18.0`; null when none was shown. */
+  /** As in the header or page, `1.18.0`; null if none was shown. */
   readonly version: string | null;
-  /** `ubuntu` where the version's maker was said to be a distribution, `win64` and the like where that was; lower case. */
+  /** `ubuntu` if the header names the packaging distribution, `win64` and the like if it names a system; lower case. */
   readonly platform: string | null;
-  /** How many numbers every release of it has: `2.4` of three is any 2.4.x. Undefined where that differs. */
+  /** Number of components of every release: `2.4` of three is any 2.4.x. Undefined if that varies. */
   readonly releaseParts?: number | undefined;
 }
 
 export interface Seen {
   readonly keys: readonly string[];
   readonly version: string | null;
-  /** Without what its packager put behind it. */
+  /** Without the packager's suffix. */
   readonly upstream: string;
   readonly platform: string | null;
-  /** Packed by somebody who may mend it without a new number. */
+  /** Packaged by a distribution that may backport fixes without a new number. */
   readonly isPacked: boolean;
-  /** Fewer numbers were shown than a release has: it is one of many versions. */
+  /** The version has fewer components than a release, so it is one of several versions. */
   readonly isCut: boolean;
-  /** Filled as schemes are asked for. */
+  /** Filled on demand. */
   readonly read: Map<VersionScheme, Interval | undefined>;
 }
 
 const ready = new WeakMap<SeenProduct, Seen>();
 
-/** The same for the same object: one product is mostly judged by many advisories. */
+/** Cached by object: one product is usually judged for many advisories. */
 export function seenOf(product: SeenProduct): Seen {
   let seen = ready.get(product);
   if (seen === undefined) {
@@ -43,7 +43,7 @@ export function seenOf(product: SeenProduct): Seen {
   return seen;
 }
 
-/** A bare `2` is cut short whatever the product. */
+/** A version with one component is truncated for every product. */
 const MIN_PARTS = 2;
 const NUMBERS = /^\d+(?:\.\d+)*$/;
 
@@ -62,7 +62,7 @@ function makeReady({ keys, version, platform, releaseParts = MIN_PARTS }: SeenPr
   };
 }
 
-/** The version under a scheme; undefined where it cannot be compared. */
+/** The version under a scheme; undefined if it cannot be compared. */
 export function versionUnder(seen: Seen, scheme: VersionScheme): Interval | undefined {
   if (seen.version === null) return undefined;
   if (seen.read.has(scheme)) return seen.read.get(scheme);
@@ -73,7 +73,7 @@ export function versionUnder(seen: Seen, scheme: VersionScheme): Interval | unde
   return version;
 }
 
-/** Whether the seen version is in one of the intervals; `isWhole`: none was left out as unreadable. */
+/** Whether the version is in one of the intervals; `isWhole`: no interval was left out as invalid. */
 export function inIntervals(
   seen: Seen,
   scheme: VersionScheme,
@@ -86,7 +86,7 @@ export function inIntervals(
   return isWhole && !intervals.some((interval) => overlaps(interval, version)) ? FALSE : NO_RANGE;
 }
 
-/** A distribution's own ranges know its revisions, but only where the version shows one. */
+/** A distribution's own ranges include its revisions, but only a version that shows one can be compared. */
 function mayBeMended({ version, isPacked }: Seen, scheme: VersionScheme): boolean {
   return ofPackages(scheme) ? version?.includes('-') !== true : isPacked;
 }

@@ -1,14 +1,15 @@
-// Three-valued logic with the unknown told apart by its cause, in an order that makes AND the lower, OR the higher:
-// in range under an unseen condition says more than a range that cannot be read.
+// Many-valued logic with unknown values by cause, ordered so that AND is the minimum and OR the maximum: "in range
+// under
+// an unobserved condition" is more than "the range cannot be parsed".
 
 export const FALSE = 0;
-/** No version was seen. */
+/** No version was observed. */
 export const NO_VERSION = 1;
-/** Nothing to compare the version with. */
+/** There is nothing to compare the version with. */
 export const NO_RANGE = 2;
-/** It hangs on something that was not seen. */
+/** It depends on a condition that was not observed. */
 export const CONDITION = 3;
-/** In range by its number, but a distribution may have mended it. */
+/** In range by its number, but a distribution may have backported the fix. */
 export const BACKPORT = 4;
 export const TRUE = 5;
 
@@ -28,7 +29,7 @@ export function or(a: Truth, b: Truth): Truth {
   return a > b ? a : b;
 }
 
-/** What is unknown stays so, with its cause. */
+/** An unknown value stays unknown, with its cause. */
 export function not(a: Truth): Truth {
   if (a === FALSE) return TRUE;
   return a === TRUE ? FALSE : a;

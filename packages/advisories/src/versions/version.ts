@@ -1,4 +1,4 @@
-// Versions read under a scheme, and put in order.
+// Parses versions under a scheme, and compares them.
 import type { VersionScheme } from '../advisory.ts';
 import { debKey } from './deb.ts';
 import { dottedKey } from './dotted.ts';
@@ -11,10 +11,10 @@ import { semverKey } from './semver.ts';
 export { type DistributionVersion, distributionOf, withoutRevision } from './distribution.ts';
 export type { VersionKey } from './key.ts';
 
-/** A version under a scheme; undefined where it cannot be compared: `n/a`, `<1.0`, a commit's id. */
+/** A version under a scheme; undefined if it cannot be compared: `n/a`, `<1.0`, a commit id. */
 export function readVersion(text: string, scheme: VersionScheme): VersionKey | undefined {
   if (text.length > MAX_VERSION_LENGTH) return undefined;
-  // The one place where keys are made: each reader below answers with the key of its scheme.
+  // The only cast to VersionKey: each parser below returns the key of its scheme.
   return keyUnder(text.trim(), scheme) as VersionKey | undefined;
 }
 
@@ -37,7 +37,7 @@ function keyUnder(text: string, scheme: VersionScheme): string | undefined {
   }
 }
 
-/** Below zero when `a` is the earlier one, 0 when they are the same version. */
+/** Below zero if `a` is earlier, 0 if both are the same version. */
 export function compareVersions(a: VersionKey, b: VersionKey): -1 | 0 | 1 {
   if (a === b) return 0;
   return a < b ? -1 : 1;

@@ -1,15 +1,16 @@
-// How likely a value is by chance: tails of the negative binomial and of Student's t, both through the incomplete beta function.
+// The probability of a value by chance: tails of the negative binomial and of Student's t, through the incomplete beta
+// function.
 // Formulas: NIST DLMF 8.17 (dlmf.nist.gov/8.17) and 5.11; Abramowitz and Stegun 26.5.26, 26.5.27.
 
 export interface CountModel {
   readonly mean: number;
-  /** More than the mean: a negative binomial is wider than a Poisson. */
+  /** Larger than the mean: a negative binomial is wider than a Poisson distribution. */
   readonly variance: number;
-  /** Of the variance, which is itself estimated: samples less one. */
+  /** Degrees of freedom of the variance, which is itself estimated: samples minus one. */
   readonly freedom: number;
 }
 
-/** Above this ratio of mean to deviation the counts are as good as normal: their skewness is below 2/300. */
+/** Above this ratio of mean to deviation the counts are nearly normal: their skewness is below 2/300. */
 const NEARLY_NORMAL = 300;
 /** Larger means are scaled down with their deviation: the shape is the same and the continued fraction stays short. */
 const LARGEST_MEAN = 1e6;
@@ -36,20 +37,23 @@ export function studentChance(t: number, freedom: number): number {
   return incompleteBeta(freedom / 2, 0.5, freedom / (freedom + t ** 2));
 }
 
-/** The normal deviate as rare as `t` (Wallace 1959): what is left of a deviation whose scale is known from few samples. */
+/**
+ * The normal deviate with the same probability as `t` (Wallace 1959), which corrects for a scale estimated from few
+ * samples.
+ */
 function asNormal(t: number, freedom: number): number {
   const size = Math.sqrt(freedom * Math.log1p(t ** 2 / freedom));
   return (Math.sign(t) * size * (8 * freedom + 1)) / (8 * freedom + 3);
 }
 
-/** I_x(a, b), regularised, for a and b above 0 and x within 0–1. 0 where it is below the smallest number. */
+/** I_x(a, b), regularised, for a and b above 0 and x within 0–1. 0 if it is below the smallest number. */
 export function incompleteBeta(a: number, b: number, x: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   // The fraction converges fast below the mean of the distribution only; above it, the mirror image does.
   const isAbove = x > (a + 1) / (a + b + 2);
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x));
-  // Rounding may take either past its end where a or b is huge.
+  // Rounding may take either out of 0–1 if a or b is huge.
   return isAbove
     ? Math.max(0, 1 - (front * betaFraction(b, a, 1 - x)) / b)
     : Math.min(1, (front * betaFraction(a, b, x)) / a);
@@ -78,7 +82,7 @@ function awayFromZero(value: number): number {
   return Math.abs(value) < 1e-300 ? 1e-300 : value;
 }
 
-/** ln Γ(x) for x above 0: Stirling's series (DLMF 5.11.1) after a shift beyond 10, where its error is below 1e-12. */
+/** ln Γ(x) for x above 0: Stirling's series (DLMF 5.11.1) after a shift above 10, where its error is below 1e-12. */
 function logGamma(x: number): number {
   let shifted = x;
   let product = 1;

@@ -1,4 +1,4 @@
-// Which days a series can be read on: a day on which the scanner mostly stood still shows nothing, and the day after shows two.
+// The days on which a series can be evaluated: a day with few scans shows nothing, and the day after shows two.
 import { WINDOW_DAYS } from './anomaly.ts';
 
 export interface DayScans {
@@ -10,13 +10,13 @@ export interface DayScans {
 export interface ReadableDays {
   /** Scanned at least half as much as a usual day. False outside the window. */
   isReadable(day: number): boolean;
-  /** Readable, and the day before is not: its events are those of several days, so for a count it is no sample. */
+  /** Readable, but the day before is not: its events are those of several days, so it is not a sample of a count. */
   followsGap(day: number): boolean;
 }
 
 /**
  * For judging `day` by the 28 days before it. A usual day is the median of the window's scanned days, `day` included.
- * The first day of the window also needs the one before it: give 30 days. An unknown day counts as a gap.
+ * The first day of the window also needs the day before it, so pass 30 days. An unknown day counts as a gap.
  */
 export function readableDays(scansByDay: readonly DayScans[], day: number): ReadableDays {
   const scans = new Map<number, number>();
@@ -31,7 +31,7 @@ export function readableDays(scansByDay: readonly DayScans[], day: number): Read
   return { isReadable, followsGap: (at) => isReadable(at) && !isScanned(at - 1) };
 }
 
-/** Infinity for none. */
+/** Infinity without values. */
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.POSITIVE_INFINITY;

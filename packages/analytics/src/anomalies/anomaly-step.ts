@@ -1,4 +1,4 @@
-// The day's step of a level, held against the steps of its window.
+// The day's step of a level, compared with the steps of its window.
 import { studentChance } from './anomaly-chance.ts';
 
 /** One day of a series. */
@@ -6,14 +6,14 @@ export interface Sample {
   /** Days since 1970-01-01 UTC. */
   readonly day: number;
   readonly value: number;
-  /** How many domains were followed that day: values scale with it. */
+  /** Number of domains that were followed that day: values scale with it. */
   readonly exposure: number;
-  /** Was an anomaly on its day: no part of what is usual, but the next day's step of a level starts here. */
+  /** An anomaly on its day: excluded from the usual values, but the next day's step of a level starts here. */
   readonly isAnomaly?: boolean;
 }
 
 export interface StepJudgement {
-  /** The step less the drift of the window. */
+  /** The step minus the drift of the window. */
   readonly surprise: number;
   readonly sigma: number;
   /** Two-sided, 0–1. */
@@ -26,8 +26,8 @@ interface Step {
 }
 
 /**
- * `past`: in order of days, at least two steps that end on a usual day. Steps over a gap count by its length: a level that
- * wanders for g days has g times the variance of one day.
+ * `past`: in order of days, at least two steps that end on a usual day. A step over a gap counts by its length: the variance
+ * of a level over g days is g times that of one day.
  */
 export function judgeStep(past: readonly Sample[], today: Sample): StepJudgement {
   const steps: Step[] = [];
@@ -44,7 +44,7 @@ export function judgeStep(past: readonly Sample[], today: Sample): StepJudgement
   const squares = steps.reduce((total, step) => total + (step.size - drift * step.days) ** 2 / step.days, 0);
   const freedom = steps.length - 1;
   const daily = Math.max(squares / freedom, 1);
-  // Domains that joined or left the panel hold the subject in proportion only on average: the variance of that.
+  // Domains that join or leave the panel have the subject in proportion only on average: the variance of that.
   const growth = today.exposure / last.exposure;
   const ofPanel = Math.abs(last.value) * Math.abs(growth - 1) * growth;
   const variance = daily * days * (1 + days / observedDays) + ofPanel;

@@ -1,4 +1,5 @@
-// Is today's value of a daily series out of the ordinary? A series in, a judgement out; docs/anomalies.md has the reasons.
+// Decides whether today's value of a daily series is an anomaly. A series in, a judgement out; docs/anomalies.md has
+// the reasons.
 import { countChance } from './anomaly-chance.ts';
 import { judgeStep, type Sample } from './anomaly-step.ts';
 
@@ -7,7 +8,7 @@ export type SeriesKind = 'count' | 'level';
 
 export interface JudgeOptions {
   readonly kind: SeriesKind;
-  /** Series judged on the same day: the more, the stricter. 0 leaves chance out of the judgement. */
+  /** Number of series judged on the same day: the more, the stricter. 0 ignores chance. */
   readonly tests: number;
 }
 
@@ -16,29 +17,31 @@ export interface Anomaly {
   readonly value: number;
   /** Of the window, scaled to today's exposure. */
   readonly mean: number;
-  /** The deviation that was used: never below that of a Poisson count of the same mean, nor below 1. */
+  /** The deviation that was used: at least that of a Poisson count of the same mean, and at least 1. */
   readonly stddev: number;
   /** Signed, (value - mean) / stddev. */
   readonly sigma: number;
   readonly direction: 'up' | 'down';
   readonly samples: number;
   readonly windowDays: typeof WINDOW_DAYS;
-  /** Chance of a value as far from the mean (of a level: of a step as large), under the null model. Two-sided. */
+  /**
+   * Probability, under the null model, of a value as far from the mean (for a level: of a step as large). Two-sided.
+   */
   readonly chance: number;
   readonly severity: 'low' | 'medium' | 'high' | 'critical';
 }
 
-/** Four whole weeks, so that each weekday weighs the same. */
+/** Four complete weeks, so that each weekday has the same weight. */
 export const WINDOW_DAYS = 28;
 export const MIN_SAMPLES = 14;
 const MIN_SIGMA = 3;
-/** A change of fewer is no news, however rare. */
+/** A smaller change is not reported, however rare. */
 const MIN_EFFECT = 5;
-/** A silent series is taken for two events a day: otherwise any small batch after a silent month would be a wonder. */
+/** A silent series counts as two events a day; otherwise any small batch after a silent month would be an anomaly. */
 const QUIETEST_MEAN = 2;
-/** Expected false alarms a day over all series judged that day: 3.65 a year. */
+/** Expected false alarms per day over all series judged that day: 3.65 a year. */
 const DAILY_BUDGET = 0.01;
-/** Beyond it a number is no measurement; below it no square overflows. */
+/** Larger numbers are not measurements; smaller ones have squares that do not overflow. */
 const LARGEST = Number.MAX_SAFE_INTEGER;
 
 interface Expectation {
@@ -48,9 +51,9 @@ interface Expectation {
 }
 
 /**
- * Judges `today` by the 28 days before it; other samples are ignored, days that were not measured are simply missing.
- * Earlier anomalies are marked `isAnomaly`; a count's may also be left out. No judgement below 14 usual samples, nor of
- * values that are no measurement: not finite, beyond 2^53, negative counts, exposure below 1.
+ * Judges `today` by the 28 days before it. Other samples are ignored; days without a measurement are missing in `window`.
+ * Earlier anomalies are marked `isAnomaly`; those of a count may also be left out. No judgement with fewer than 14 usual
+ * samples, nor of invalid values: not finite, above 2^53, negative counts, exposure below 1.
  */
 export function judge(window: readonly Sample[], today: Sample, options: JudgeOptions): Anomaly | undefined {
   const { kind, tests } = options;
@@ -84,8 +87,8 @@ export function judge(window: readonly Sample[], today: Sample, options: JudgeOp
 }
 
 /**
- * A count is Poisson for its exposure, times a rate that may vary from day to day: variance = mean + excess.
- * Days weigh by exposure, so that a day that saw little says little.
+ * A count is Poisson for its exposure, times a rate that may vary from day to day: variance = mean + excess. Days are
+ * weighted by exposure, so that a day with few scans has little weight.
  */
 function expectCount(usual: readonly Sample[], today: Sample): Expectation {
   const n = usual.length;
@@ -94,15 +97,16 @@ function expectCount(usual: readonly Sample[], today: Sample): Expectation {
   const mean = rate * today.exposure;
   const squares = sum(usual, (sample) => (sample.value - rate * sample.exposure) ** 2);
   const squaredExposure = sum(usual, (sample) => sample.exposure ** 2);
-  // The excess grows with the square of exposure where the rate varies, and in proportion where events come in batches:
-  // the larger of the two.
+  // The excess grows with the square of exposure if the rate varies, and in proportion if events come in batches: the
+  // larger
+  // of the two applies.
   const growth = (today.exposure * n) / exposure;
   const excessPerSquare = Math.max(0, (squares * n) / (n - 1) - rate * exposure) / squaredExposure;
   const excess = excessPerSquare * today.exposure ** 2 * Math.max(1, 1 / growth);
   const stddev = Math.sqrt(Math.max(mean + excess, 1));
 
   const nullMean = Math.max(mean, QUIETEST_MEAN);
-  // Of a Poisson count the excess is 0 but for chance: it counts for what it is beyond its own standard error.
+  // The excess of a Poisson count is 0 except by chance: only the part above its own standard error counts.
   const ofChance = nullMean * Math.max(1, growth) * Math.sqrt(2 / (n - 1) + growth / (n * nullMean));
   const sureExcess = Math.max(0, excess - ofChance);
   const ofMean = (nullMean * today.exposure) / exposure + (sureExcess * squaredExposure) / exposure ** 2;
@@ -111,8 +115,8 @@ function expectCount(usual: readonly Sample[], today: Sample): Expectation {
 }
 
 /**
- * A level wanders, so that its distance from the mean says little about chance: the step that led there does.
- * Nothing where the step is usual, or led back towards the mean.
+ * A level drifts, so its distance from the mean says little about chance; the step that led there does. Undefined if the
+ * step is usual, or led back towards the mean.
  */
 function expectLevel(past: readonly Sample[], usual: readonly Sample[], today: Sample): Expectation | undefined {
   const scaled = usual.map((sample) => sample.value * (today.exposure / sample.exposure));

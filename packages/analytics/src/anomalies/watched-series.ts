@@ -1,4 +1,4 @@
-// The daily series that are watched for anomalies, read from the index: which there are, and the samples of each.
+// The daily series that are watched for anomalies, with their samples, read from the index.
 import { CATEGORIES, type Category } from '@strata/detect';
 import type { DomainIndex } from '../index/domain-index.ts';
 import { type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
@@ -10,14 +10,14 @@ export interface WatchedSeries {
   readonly subject: string;
   readonly metric: 'domains' | 'gains' | 'losses' | 'migrations';
   readonly kind: SeriesKind;
-  /** The days before, and the day itself; undefined where it cannot be judged. */
+  /** The days before, and the day itself. */
   readonly samples: readonly Sample[];
   readonly today: Sample;
 }
 
 /**
- * Every series that can be judged on `day`, a day that is over; `now` is the day of the index. A day on which little was
- * scanned, on which the rules of a provider changed, or (for counts) that follows a gap, is no sample and is not judged.
+ * Every series that can be judged on `day`, a completed day; `now` is the day of the index. A day with few scans, a day on
+ * which the rules of a provider changed, and (for counts) a day after a gap is neither a sample nor judged.
  */
 export function* watchedSeries(
   index: DomainIndex,
@@ -27,7 +27,7 @@ export function* watchedSeries(
   const readable = readableDays(scans, day);
   if (!readable.isReadable(day)) return;
   const scansOn = new Map(scans.map((each) => [each.day, each.scans]));
-  // Domains looked at that day; looking twice at one shows no more.
+  // Domains scanned that day; a second scan of a domain adds nothing.
   const exposure = (at: number) => Math.max(1, Math.min(scansOn.get(at) ?? 0, index.size));
   const days = Array.from({ length: WINDOW_DAYS + 1 }, (_, i) => day - WINDOW_DAYS + i).filter((at) =>
     readable.isReadable(at),
@@ -67,7 +67,7 @@ function migrationsOn(index: DomainIndex, category: Category, day: number): numb
   return index.history.migrations(category, day, day);
 }
 
-/** Domains at each day's end on the panel of now, walked backwards. */
+/** Domains at each day's end on the current panel, computed backwards. */
 function levelsOf(index: DomainIndex, provider: string, { day, now }: { readonly day: number; readonly now: number }) {
   const number = index.vocabulary.providers.find(provider);
   const levels = new Map<number, number>();
@@ -80,7 +80,7 @@ function levelsOf(index: DomainIndex, provider: string, { day, now }: { readonly
   return levels;
 }
 
-/** A provider that the rules could not see before the newest ones has no past: its zeros are no samples. */
+/** Before the newest rules a provider may have been undetectable: its zeros before them are not samples. */
 function sinceRules(samples: readonly Sample[], rulesFrom: number | undefined): readonly Sample[] {
   if (rulesFrom === undefined) return samples;
   const isBlank = samples.every(({ day, value }) => day >= rulesFrom || value === 0);

@@ -1,5 +1,5 @@
-// The builds of products, versions with their platforms, and the domains that show each. A build that no domain shows any more
-// is forgotten and its number given to another, so that what is kept grows with what is shown and not with what ever was.
+// The builds of products (versions with their platforms), and the domains that show each. The number of a build without
+// domains is reused, so that memory grows with the current builds and not with all that ever existed.
 import { buildSets } from '../sets/build-sets.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import type { DomainColumns } from './domain-columns.ts';
@@ -13,7 +13,7 @@ export interface Build {
 export type BuildWord = readonly [provider: number, version: string, platform: string | null];
 
 export class Builds {
-  /** By number; undefined where it waits for another. */
+  /** By number; undefined for a free number. */
   readonly #words: (BuildWord | undefined)[] = [];
   readonly #numbers = new Map<string, number>();
   #sets: (DomainSet | undefined)[] = [];
@@ -28,7 +28,7 @@ export class Builds {
     }
   }
 
-  /** By number, null where there is none. */
+  /** By number, null for a free number. */
   words(): readonly (BuildWord | null)[] {
     return this.#words.map((word) => word ?? null);
   }
@@ -49,7 +49,7 @@ export class Builds {
     return this.#byProvider.get(provider) ?? [];
   }
 
-  /** The build's number, a new one when it is new: who asks files a domain under it next. */
+  /** The build's number, assigned on first use; the caller adds a domain to it next. */
   number(word: BuildWord): number {
     const known = this.#numbers.get(keyOf(word));
     if (known !== undefined) return known;
@@ -58,7 +58,7 @@ export class Builds {
     return number;
   }
 
-  /** Files a domain under what it shows now; returns the builds that no domain showed before. */
+  /** Moves a domain to the builds that it shows now; returns the builds that no domain showed before. */
   move(domain: number, before: ArrayLike<number>, after: readonly number[]): number[] {
     const come = after.filter((number) => this.#setOf(number).add(domain));
     for (let i = 0; i < before.length; i += 1) {
@@ -71,7 +71,7 @@ export class Builds {
     return come.filter((number) => this.domains(number).size === 1);
   }
 
-  /** Files every domain at once. */
+  /** Adds all domains at once. */
   fill(names: NameTable, columns: DomainColumns): void {
     this.#sets = buildSets(this.#words.length, names.limit, (tell) => {
       names.each((domain) => {
@@ -113,7 +113,7 @@ export class Builds {
   }
 }
 
-/** A build without a platform and one with an empty one are two. */
+/** A build without a platform differs from one with an empty platform. */
 function keyOf([provider, version, platform]: BuildWord): string {
   return platform === null ? `${provider}\n${version}` : `${provider}\n${version}\n${platform}`;
 }

@@ -1,4 +1,4 @@
-// Numbers for words, in the order in which they were first seen.
+// Numbers for strings, in the order of first use.
 
 export class Dictionary {
   readonly #numbers = new Map<string, number>();
@@ -12,7 +12,7 @@ export class Dictionary {
     return this.#words.length;
   }
 
-  /** The word's number, a new one when it is new. */
+  /** The string's number, assigned on first use. */
   number(word: string): number {
     const known = this.#numbers.get(word);
     if (known !== undefined) return known;

@@ -1,16 +1,16 @@
-// What is kept of each domain besides its name, by domain number: facts of one value each, and in one pool its services and,
-// after them, the numbers of the builds that it shows.
+// The data of each domain except its name, by domain number: facts of one value each, and one pool of its services
+// followed by the numbers of its builds.
 import { grown } from './name-table.ts';
 
-/** A service as the pool keeps it: placement (provider in a category) and confidence in one word. */
+/** A service in the pool: placement (provider in a category) and confidence in one word. */
 export type PackedService = number;
 
 export const packService = (placement: number, level: number): PackedService => placement * 4 + level;
 export const placementOf = (service: PackedService): number => service >>> 2;
-/** Place of its confidence in `LEVELS`. */
+/** Index of its confidence in `LEVELS`. */
 export const levelOf = (service: PackedService): number => service & 3;
 
-/** More services than this of one domain are no stack; the pool counts them in a byte. */
+/** The maximum of services of one domain, which the pool counts in a byte. */
 export const MAX_SERVICES = 255;
 
 export interface DomainFacts {
@@ -23,10 +23,10 @@ export interface DomainFacts {
   readonly score: number | null;
 }
 
-/** How a score that is not known is kept. */
+/** The stored value of an unknown score. */
 export const NO_SCORE = 255;
 
-/** Below this waste the pool is left alone. */
+/** With less waste than this the pool is not compacted. */
 const MIN_WASTE = 1 << 16;
 
 export interface ColumnArrays {
@@ -37,7 +37,7 @@ export interface ColumnArrays {
   readonly posture: Uint32Array<ArrayBuffer>;
   readonly holders: Uint32Array<ArrayBuffer>;
   readonly starts: Uint32Array<ArrayBuffer>;
-  /** Services in the pool, and builds behind them. */
+  /** Services in the pool, and builds after them. */
   readonly counts: Uint8Array<ArrayBuffer>;
   readonly buildCounts: Uint8Array<ArrayBuffer>;
   readonly pool: Uint32Array<ArrayBuffer>;
@@ -90,19 +90,19 @@ export class DomainColumns {
     return this.#scannedAt[domain] as number;
   }
 
-  /** A view that stands until the domain is set again. */
+  /** A view that is valid until the domain is set again. */
   services(domain: number): Uint32Array {
     const start = this.#starts[domain] as number;
     return this.#pool.subarray(start, start + (this.#counts[domain] as number));
   }
 
-  /** The same without a view: where they lie, for what runs over every domain. */
+  /** The same as offsets, for loops over every domain. */
   servicesIn(domain: number): { readonly pool: Uint32Array; readonly from: number; readonly to: number } {
     const from = this.#starts[domain] as number;
     return { pool: this.#pool, from, to: from + (this.#counts[domain] as number) };
   }
 
-  /** Where the numbers of its builds lie. */
+  /** Offsets of the numbers of its builds. */
   buildsIn(domain: number): { readonly pool: Uint32Array; readonly from: number; readonly to: number } {
     const from = (this.#starts[domain] as number) + (this.#counts[domain] as number);
     return { pool: this.#pool, from, to: from + (this.#buildCounts[domain] as number) };
@@ -130,13 +130,13 @@ export class DomainColumns {
     } else this.#wasted += before - room;
     this.#counts[domain] = services.length;
     this.#buildCounts[domain] = builds.length;
-    // Where a domain without any begins means nothing, and may lie beyond a pool that was packed.
+    // The start of a domain without services means nothing, and may be outside of a compacted pool.
     if (services.length > 0) this.#pool.set(services, this.#starts[domain] as number);
     if (builds.length > 0) this.#pool.set(builds, (this.#starts[domain] as number) + services.length);
     if (this.#wasted > MIN_WASTE && this.#wasted * 2 > this.#used) this.#compact();
   }
 
-  /** Of the domains below `limit`, as views that stand until the next change. */
+  /** The domains below `limit`, as views that are valid until the next change. */
   arrays(limit: number): ColumnArrays {
     this.#compact();
     return {
@@ -153,7 +153,7 @@ export class DomainColumns {
     };
   }
 
-  /** The arrays are taken over. */
+  /** Takes ownership of the arrays. */
   static from(arrays: ColumnArrays): DomainColumns {
     const columns = new DomainColumns();
     columns.#scannedAt = arrays.scannedAt;

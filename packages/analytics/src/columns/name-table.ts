@@ -1,24 +1,24 @@
-// The names of all domains: one run of bytes, looked up by number, found by name, and put in order when somebody asks.
+// The names of all domains in one byte array, by number and by name, sorted on demand.
 
 /** Domain names are ASCII: A-labels, at most 253 bytes (RFC 1035, 2.3.4). */
 export class NameTable {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 16);
   #used = 0;
-  /** By domain number: where its name begins; 0 is nobody's. */
+  /** By domain number: the offset of its name; 0 for an unused number. */
   #starts: Uint32Array<ArrayBuffer> = new Uint32Array(1 << 10);
   #lengths: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 10);
   #limit = 0;
-  /** Numbers in the order of their names, but for `#unsorted`. */
+  /** Numbers in the order of their names, without those in `#unsorted`. */
   #order: Uint32Array<ArrayBuffer> = new Uint32Array(0);
   #unsorted: number[] = [];
-  /** Removed numbers that `#order` still has. */
+  /** Removed numbers that are still in `#order`. */
   readonly #removed = new Set<number>();
   /** Bytes of removed names. */
   #wasted = 0;
   #ranks: Uint32Array<ArrayBuffer> | undefined;
 
   constructor() {
-    // Offset 0 stands for "no name".
+    // Offset 0 means "no name".
     this.#used = 1;
   }
 
@@ -35,7 +35,7 @@ export class NameTable {
     return (this.#starts[number] ?? 0) !== 0;
   }
 
-  /** A number that has a name keeps it until it is removed. */
+  /** A number keeps its name until it is removed. */
   add(number: number, name: string): void {
     if (this.has(number)) return;
     if (this.#removed.has(number)) this.#merge();
@@ -52,7 +52,7 @@ export class NameTable {
     this.#unsorted.push(number);
   }
 
-  /** Domains are removed seldom, and many at a time: their order is made anew by the next reader. */
+  /** Removals are rare and come in batches: the next reader sorts again. */
   remove(number: number): void {
     if (!this.has(number)) return;
     this.#starts[number] = 0;
@@ -63,11 +63,11 @@ export class NameTable {
   name(number: number): string {
     const start = this.#starts[number] ?? 0;
     const bytes = this.#bytes.subarray(start, start + (this.#lengths[number] ?? 0));
-    // Spread, they would go through an iterator: four times as slow.
+    // Spread syntax would use an iterator, which is four times as slow.
     return String.fromCharCode.apply(null, bytes as unknown as number[]);
   }
 
-  /** Every name in the order of the numbers, as the bytes from `from` up to `to`. */
+  /** Every name in the order of the numbers, as the bytes from `from` to `to`, exclusive. */
   each(visit: (number: number, bytes: Uint8Array, from: number, to: number) => void): void {
     for (let number = 0; number < this.#limit; number += 1) {
       const start = this.#starts[number] as number;
@@ -75,7 +75,7 @@ export class NameTable {
     }
   }
 
-  /** Whether the name holds these bytes. */
+  /** Whether the name contains these bytes. */
   includes(number: number, part: Uint8Array): boolean {
     const start = this.#starts[number] as number;
     const last = start + (this.#lengths[number] as number) - part.length;
@@ -100,7 +100,7 @@ export class NameTable {
     return this.#comparePrefix(number, part) === 0 ? number : undefined;
   }
 
-  /** Places in `order()` of the names that begin so: from, up to and without. */
+  /** The range in `order()` of the names with this prefix: from, to (exclusive). */
   prefixRange(prefix: string): readonly [from: number, to: number] {
     const part = bytesOf(prefix);
     const order = this.order();
@@ -115,13 +115,13 @@ export class NameTable {
     return [from, low];
   }
 
-  /** Every number in the order of its name. Newcomers are merged in by the first who asks. */
+  /** All numbers in the order of their names. The first reader merges new names. */
   order(): Uint32Array<ArrayBuffer> {
     if (this.#unsorted.length + this.#removed.size > 0) this.#merge();
     return this.#order;
   }
 
-  /** By number: the place of its name in the order. */
+  /** By number: the position of its name in the order. */
   ranks(): Uint32Array {
     const order = this.order();
     if (!this.#ranks) {
@@ -132,7 +132,7 @@ export class NameTable {
     return this.#ranks;
   }
 
-  /** The table as arrays, for a snapshot; views that stand until the next change. */
+  /** The table as arrays, for a snapshot; views that are valid until the next change. */
   columns() {
     const order = this.order();
     if (this.#wasted * 2 > this.#used) this.#compact();
@@ -144,7 +144,7 @@ export class NameTable {
     };
   }
 
-  /** The arrays are taken over. */
+  /** Takes ownership of the arrays. */
   static from(columns: ReturnType<NameTable['columns']>): NameTable {
     const table = new NameTable();
     table.#bytes = columns.nameBytes;
@@ -179,7 +179,7 @@ export class NameTable {
     this.#removed.clear();
     this.#ranks = undefined;
     const order = new Uint32Array(old.length + fresh.length);
-    // Each newcomer's place by halving, the run before it in one copy: few newcomers cost few comparisons.
+    // Finds each new name's position by binary search and copies the run before it: few new names cost few comparisons.
     let from = 0;
     for (let i = 0; i < fresh.length; i += 1) {
       const number = fresh[i] as number;
@@ -212,7 +212,7 @@ export class NameTable {
     return aLength - bLength;
   }
 
-  /** First place in the order whose name is not below the bytes. */
+  /** First position in the order whose name is not below the bytes. */
   #firstNotBelow(part: Uint8Array): number {
     const order = this.order();
     let low = 0;
@@ -225,7 +225,7 @@ export class NameTable {
     return low;
   }
 
-  /** The beginning of a name against these bytes; a shorter name that agrees so far is below. */
+  /** Compares the beginning of a name with these bytes; a shorter name with an equal beginning is below. */
   #comparePrefix(number: number, part: Uint8Array): number {
     const start = this.#starts[number] as number;
     const length = this.#lengths[number] as number;
@@ -238,17 +238,17 @@ export class NameTable {
   }
 }
 
-/** A byte for each UTF-16 unit. */
+/** One byte for each UTF-16 unit. */
 export function bytesOf(text: string): Uint8Array {
   return Uint8Array.from({ length: text.length }, (_, i) => byteOf(text.charCodeAt(i)));
 }
 
-/** No name holds what is not ASCII; cut down to a byte it would be another character. */
+/** No name contains non-ASCII characters; truncated to a byte they would become another character. */
 function byteOf(unit: number): number {
   return unit < 128 ? unit : 255;
 }
 
-/** A longer copy with room for what comes. */
+/** A longer copy with spare capacity. */
 export function grown<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(column: T, min: number): T {
   const Column = column.constructor as new (length: number) => T;
   const longer = new Column(Math.max(min, column.length + (column.length >>> 1)));

@@ -1,16 +1,16 @@
-// The vocabulary of the index: what is counted by, and each word's place.
+// The vocabulary of the index: the terms that are counted, and the number of each.
 import { CATEGORIES, type Category, type ConfidenceLevel, type DomainState, SECTORS } from '@strata/detect';
 import { Dictionary } from './dictionary.ts';
 import { packService } from './domain-columns.ts';
 
 export const LEVELS: readonly ConfidenceLevel[] = ['high', 'medium', 'low'];
 export const STATES: readonly DomainState[] = ['active', 'parked', 'nonexistent', 'unmeasured'];
-/** A service of low confidence is shown, and no share is counted from it. */
+/** A service of low confidence is shown, but does not count for shares. */
 export const LOW = 2;
 /** 0–100, and one for "not known". */
 export const SCORES = 102;
 
-/** Where it is read from the index, it ends with the confidence: of versions the index keeps one a provider, see builds.ts. */
+/** Read from the index, it ends with the confidence: the index stores one version per provider, see builds.ts. */
 export type IndexedService = readonly [
   category: Category,
   provider: string,
@@ -30,7 +30,7 @@ export const categoryNumber = (category: Category): number => CATEGORIES.indexOf
 export const categoryAt = (number: number): Category => CATEGORIES[number] as Category;
 export const stateNumber = (state: DomainState): number => STATES.indexOf(state);
 
-/** A sector that this version does not know counts as unknown. */
+/** An unknown sector name counts as unknown. */
 export function sectorNumber(sector: string): number {
   return Math.max(0, (SECTORS as readonly string[]).indexOf(sector));
 }
@@ -38,7 +38,7 @@ export function sectorNumber(sector: string): number {
 export class Vocabulary {
   readonly providers: Dictionary;
   readonly #placements: Placement[] = [];
-  /** By placement: the same as flat lists, for what runs over every service of every domain. */
+  /** By placement: the same data as flat lists, for loops over every service of every domain. */
   readonly #categoryOf: number[] = [];
   readonly #providerOf: number[] = [];
   /** By provider, then category. */

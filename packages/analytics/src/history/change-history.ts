@@ -1,5 +1,6 @@
-// The history of everything counted, by day: gains and losses of providers, alone and by category, migrations, flows, scans.
-// A change counts on the day on which it was confirmed, so that a day that is over changes no more, but for scans under way at its end.
+// Daily counts: gains and losses of providers, in total and by category, migrations, flows, scans. A change counts on
+// the
+// day of its confirmation, so that a past day does not change, except for scans in progress at its end.
 import type { Category, ChangeType } from '@strata/detect';
 import { compareText } from '../compare-text.ts';
 import { DailySeries, dayOf } from './daily-series.ts';
@@ -13,7 +14,7 @@ export interface IndexedChange {
   readonly type: ChangeType;
   readonly from: string | null;
   readonly to: string | null;
-  /** The domain began to use `to` at all; stopped using `from` altogether. */
+  /** The domain began to use `to` in any category; stopped using `from` in all categories. */
   readonly isEntry: boolean;
   readonly isExit: boolean;
 }
@@ -24,12 +25,12 @@ export interface DayOfChanges {
   readonly category: Category;
   readonly provider: string;
   readonly gained: number;
-  /** Of those gained, with how many the domain began to use the provider at all. */
+  /** Gains with which the domain began to use the provider in any category. */
   readonly entered: number;
   readonly lost: number;
-  /** Of those lost, with how many the domain stopped using it altogether. */
+  /** Losses with which the domain stopped using the provider in all categories. */
   readonly exited: number;
-  /** Of those gained, migrations from another provider. */
+  /** Gains that are migrations from another provider. */
   readonly migrated: number;
   readonly reclassified: number;
 }
@@ -41,13 +42,13 @@ export interface IndexedMigration extends Pick<IndexedChange, 'confirmedAt' | 'c
 
 export interface DayOfScans {
   readonly day: number;
-  /** Those that resolved something. */
+  /** Scans that resolved at least one record. */
   readonly scans: number;
 }
 
 export interface CountedScans {
   readonly scans: number;
-  /** Of them, those that resolved something: a day on which nothing could be resolved was not looked at. */
+  /** Scans that resolved at least one record: a day on which nothing could be resolved does not count as scanned. */
   readonly measured: number;
   readonly rulebook: string;
 }
@@ -57,13 +58,13 @@ const ALL = 0;
 const MEASURED = 1;
 export const SCAN_FIELDS = 2;
 
-/** Fields of a provider's series. `reclassified`: changes of our rules, which are no movement of anybody's. */
+/** Fields of a provider's series. `reclassified`: changes of our rules, which are not changes of domains. */
 const GAINED = 0;
 const LOST = 1;
 const RECLASSIFIED = 2;
 
 type SeriesMap = Map<string, DailySeries>;
-/** Counts a day of the series of providers, placements and categories. */
+/** Counts per day of the series of providers, placements and categories. */
 export const SERIES_WIDTHS = [3, 3, 1] as const;
 
 export class ChangeHistory {
@@ -92,7 +93,7 @@ export class ChangeHistory {
     if (isMigration) this.addMigration({ confirmedAt, category, from, to });
   }
 
-  /** All changes of a day, without the flows that its migrations are part of. */
+  /** Adds all changes of a day, without the flows of its migrations. */
   addDay(counts: DayOfChanges): void {
     const { day, category, provider, gained, entered, lost, exited, migrated, reclassified } = counts;
     const add = (map: SeriesMap, key: string, fields: readonly number[]) => {
@@ -105,7 +106,7 @@ export class ChangeHistory {
     add(this.#categories, category, [migrated]);
   }
 
-  /** Who went where. */
+  /** Adds a migration to the flows. */
   addMigration({ confirmedAt, category, from, to }: IndexedMigration): void {
     this.#migrated.add(confirmedAt, category, from, to);
   }
@@ -117,7 +118,7 @@ export class ChangeHistory {
     if (known === undefined || day < known) this.#rulebooks.set(rulebook, day);
   }
 
-  /** Net movement of a provider, or of a provider in a category, over days `from` up to and with `to`. */
+  /** Net change of a provider, or of a provider in a category, from day `from` to day `to`, inclusive. */
   movement(subject: { readonly provider: string; readonly category?: Category }, from: number, to: number) {
     const of = this.#of(subject);
     return { gained: of?.sum(GAINED, from, to) ?? 0, lost: of?.sum(LOST, from, to) ?? 0 };
@@ -132,27 +133,27 @@ export class ChangeHistory {
     return this.#of(subject)?.days() ?? [];
   }
 
-  /** Migrations of a category over days `from` up to and with `to`. */
+  /** Migrations of a category from day `from` to day `to`, inclusive. */
   migrations(category: Category, from: number, to: number): number {
     return this.#categories.get(category)?.sum(0, from, to) ?? 0;
   }
 
-  /** Migrations confirmed after `since` up to and with `until`, milliseconds. */
+  /** Migrations confirmed after `since` and up to `until`, inclusive, in milliseconds. */
   migratedBetween(since: number, until: number): number {
     return this.#migrated.countBetween(since, until);
   }
 
-  /** Who went where over days `from` up to and with `to`, at most 60 days back; most domains first. */
+  /** Flows between providers from day `from` to day `to`, inclusive, at most 60 days back; most domains first. */
   flows(from: number, to: number, filter: FlowFilter): Flows {
     return this.#migrated.flows(from, to, filter);
   }
 
-  /** The same for those confirmed after `since` up to and with `until`, milliseconds. */
+  /** Flows of migrations confirmed after `since` and up to `until`, inclusive, in milliseconds. */
   flowsBetween(since: number, until: number, filter: FlowFilter): Flows {
     return this.#migrated.flowsBetween(since, until, filter);
   }
 
-  /** Days with scans that resolved something, from `from` on. */
+  /** Days with scans that resolved at least one record, starting at `from`. */
   scanDays(from = Number.NEGATIVE_INFINITY): DayOfScans[] {
     return this.#scans
       .days(from)
@@ -160,7 +161,7 @@ export class ChangeHistory {
       .filter(({ scans }) => scans > 0);
   }
 
-  /** All of them. */
+  /** The number of all scans. */
   get scans(): number {
     return this.#scans.sum(ALL, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
   }
@@ -198,7 +199,7 @@ export class ChangeHistory {
     return history;
   }
 
-  /** In words, the same however it came about. */
+  /** A comparable description, independent of the order in which the history was built. */
   describe() {
     const entries = (map: SeriesMap) =>
       [...map].sort(([a], [b]) => compareText(a, b)).map(([key, of]) => [key, of.toJSON()]);
@@ -225,7 +226,7 @@ function series(map: SeriesMap, key: string, width: number): DailySeries {
   return made;
 }
 
-/** All series one after another: for each its key, and how many days it has. */
+/** All series concatenated: the key of each, and its number of days. */
 function packSeries(maps: readonly SeriesMap[]) {
   const keys: string[][] = maps.map((map) => [...map.keys()]);
   const all = maps.flatMap((map) => Array.from(map.values(), (of) => of.toJSON()));

@@ -1,4 +1,4 @@
-// Counts by day, kept sparse: only days on which something was counted take room.
+// Sparse counts by day: days without counts take no space.
 
 export const DAY_MS = 86_400_000;
 
@@ -7,7 +7,7 @@ export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 export class DailySeries {
   readonly #days: number[] = [];
-  /** `width` counts a day, one after another. */
+  /** `width` counts per day, concatenated. */
   readonly #counts: number[] = [];
   readonly #width: number;
 
@@ -26,7 +26,7 @@ export class DailySeries {
     return this.#days[at] === day ? (this.#counts[at * this.#width + field] ?? 0) : 0;
   }
 
-  /** Sum over the days from `from` up to and with `to`. */
+  /** Sum over the days from `from` to `to`, inclusive. */
   sum(field: number, from: number, to: number): number {
     let sum = 0;
     for (let at = this.#firstFrom(from); at < this.#days.length && (this.#days[at] as number) <= to; at += 1) {
@@ -35,7 +35,7 @@ export class DailySeries {
     return sum;
   }
 
-  /** The days on which something was counted, from `from` on. */
+  /** The days with counts, starting at `from`. */
   days(from = Number.NEGATIVE_INFINITY): number[] {
     return this.#days.slice(this.#firstFrom(from));
   }

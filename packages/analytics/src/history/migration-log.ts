@@ -1,4 +1,4 @@
-// The migrations of the last weeks, in the order in which they were confirmed: how many lately, and who went where.
+// The migrations of the last weeks in the order of their confirmation, for counts and flows.
 import type { Category } from '@strata/detect';
 import { CATEGORIES } from '@strata/detect';
 import { Dictionary } from '../columns/dictionary.ts';
@@ -10,32 +10,32 @@ export interface Flow {
   readonly category: Category;
   readonly from: string;
   readonly to: string;
-  /** Migrations; a domain that moved twice so counts twice. */
+  /** Migrations; a domain that moved twice counts twice. */
   readonly domains: number;
 }
 
 export interface Flows {
-  /** All migrations of the window that fit. */
+  /** All migrations of the window that match. */
   readonly total: number;
-  /** Flows that there are: pairs of providers in a category. */
+  /** Number of flows: pairs of providers in a category. */
   readonly pairs: number;
-  /** Most domains first, at most as many as asked for. */
+  /** Most domains first, limited as requested. */
   readonly flows: readonly Flow[];
 }
 
 export interface FlowFilter {
   readonly category?: Category;
-  /** Flows to or away from it; with `direction` only those to it (`in`) or away from it (`out`). */
+  /** Flows to or from this provider; with `direction` only those to it (`in`) or from it (`out`). */
   readonly provider?: string;
   readonly direction?: 'in' | 'out';
-  /** The provider at the other end; means nothing without `provider`. */
+  /** The provider at the other end; ignored without `provider`. */
   readonly other?: string;
   readonly limit: number;
 }
 
-/** No question about flows reaches further back. */
+/** The maximum age of flows. */
 export const FLOW_DAYS = 60;
-/** Three numbers in one below 2^53: category, provider left, provider chosen. */
+/** Three numbers in one below 2^53: category, previous provider, new provider. */
 const PROVIDERS = 2 ** 22;
 
 export class MigrationLog {
@@ -43,14 +43,14 @@ export class MigrationLog {
   #keys: Float64Array<ArrayBuffer> = new Float64Array(1 << 10);
   #count = 0;
   readonly #providers: Dictionary;
-  /** The window asked for last, kept up to date: the same is asked again and again. */
+  /** The window queried last, kept up to date, because the same window is queried repeatedly. */
   #window: { readonly from: number; readonly to: number; readonly counts: Map<number, number> } | undefined;
 
   constructor(providers: Iterable<string> = []) {
     this.#providers = new Dictionary(providers);
   }
 
-  /** Several scanners may be a little out of step, so a time may lie before the last one. */
+  /** The clocks of scanners may differ, so a time may be before the last one. */
   add(at: number, category: Category, from: string, to: string): void {
     const newest = this.#count === 0 ? at : Math.max(at, this.#times[this.#count - 1] as number);
     if (at <= newest - FLOW_DAYS * DAY_MS) return;
@@ -73,17 +73,17 @@ export class MigrationLog {
     if (window && at >= window.from && at < window.to) window.counts.set(key, (window.counts.get(key) ?? 0) + 1);
   }
 
-  /** Migrations confirmed after `since` up to and with `until`; milliseconds. */
+  /** Migrations confirmed after `since` and up to `until`, inclusive; milliseconds. */
   countBetween(since: number, until: number): number {
     return this.#upTo(until) - this.#upTo(since);
   }
 
-  /** Who went where over days `from` up to and with `to` (days since the epoch). */
+  /** Flows from day `from` to day `to`, inclusive (days since the epoch). */
   flows(from: number, to: number, filter: FlowFilter): Flows {
     return this.#flows(this.#countsOfDays(from, to), filter);
   }
 
-  /** Who went where, confirmed after `since` up to and with `until`; milliseconds. */
+  /** Flows of migrations confirmed after `since` and up to `until`, inclusive; milliseconds. */
   flowsBetween(since: number, until: number, filter: FlowFilter): Flows {
     return this.#flows(this.#counts(this.#upTo(since), this.#upTo(until)), filter);
   }
@@ -114,7 +114,7 @@ export class MigrationLog {
       pairs += 1;
       byCount.set(count, (byCount.get(count) ?? 0) + 1);
     }
-    // Most flows are seen once or twice and need no sorting: only those that may be among the first are looked at.
+    // Most flows count one or two domains and need no sorting: only possible members of the result are materialised.
     const min = leastOfTop(byCount, limit);
     const flows: Flow[] = [];
     for (const [key, count] of counts) if (count >= min && isFitting(key)) flows.push(this.#flowOf(key, count));
@@ -122,7 +122,7 @@ export class MigrationLog {
     return { total, pairs, flows: flows.slice(0, limit) };
   }
 
-  /** As arrays, for a snapshot: what is too old for any question is left out. */
+  /** As arrays, for a snapshot, without entries that are too old for any query. */
   columns() {
     if (this.#count > 0) this.#forget(this.#times[this.#count - 1] as number);
     return {
@@ -135,7 +135,7 @@ export class MigrationLog {
     return this.#providers.words();
   }
 
-  /** In words, the same however it came about. */
+  /** A comparable description, independent of the order in which the log was built. */
   describe(): readonly (readonly [at: number, flow: Flow])[] {
     const { migrationTimes, migrationKeys } = this.columns();
     return Array.from(migrationTimes, (at, i) => [at, this.#flowOf(migrationKeys[i] as number, 1)] as const).sort(
@@ -143,7 +143,7 @@ export class MigrationLog {
     );
   }
 
-  /** The arrays are taken over. */
+  /** Takes ownership of the arrays. */
   static from(columns: ReturnType<MigrationLog['columns']>, providers: readonly string[]): MigrationLog {
     const log = new MigrationLog(providers);
     log.#times = columns.migrationTimes;
@@ -160,7 +160,7 @@ export class MigrationLog {
     return counts;
   }
 
-  /** Flows of the places `first` up to `end`, which is not among them. */
+  /** Flows of the positions `first` to `end`, exclusive. */
   #counts(first: number, end: number): Map<number, number> {
     const counts = new Map<number, number>();
     for (let i = first; i < end; i += 1) {
@@ -189,7 +189,7 @@ export class MigrationLog {
     this.#count -= old;
   }
 
-  /** How many lie at or before a time. */
+  /** Number of entries at or before a time. */
   #upTo(time: number): number {
     let low = 0;
     let high = this.#count;
@@ -202,7 +202,7 @@ export class MigrationLog {
   }
 }
 
-/** Most domains first; a total order, so that equal ones do not change places. */
+/** Most domains first; a total order, so that the order of equal flows is stable. */
 function inOrder(a: Flow, b: Flow): number {
   return (
     b.domains - a.domains ||
@@ -212,7 +212,7 @@ function inOrder(a: Flow, b: Flow): number {
   );
 }
 
-/** The smallest count that may be among the first `limit`, ties included. */
+/** The smallest count that may be among the first `limit`, including ties. */
 function leastOfTop(byCount: ReadonlyMap<number, number>, limit: number): number {
   let taken = 0;
   let min = 0;
@@ -224,7 +224,7 @@ function leastOfTop(byCount: ReadonlyMap<number, number>, limit: number): number
   return min;
 }
 
-/** Numbers of the providers that a key is made of: who was left, and who was chosen. */
+/** The providers' numbers in a key: previous and new. */
 export function numbersOf(key: number): readonly [from: number, to: number] {
   const pair = Math.floor(key / CATEGORIES.length);
   return [Math.floor(pair / PROVIDERS), pair % PROVIDERS];

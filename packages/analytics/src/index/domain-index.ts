@@ -1,5 +1,6 @@
-// The index over all domains: columns, sets, counts and history behind one door. Built from the store, following its logs,
-// thrown away at will. One writer, many readers: everything is synchronous, so a reader never sees half a change.
+// The index over all domains: columns, sets, counts and history. It is built from the store, follows the store's logs,
+// and
+// can be rebuilt at any time. One writer, many readers: all methods are synchronous, so a reader never sees a partial change.
 import { type Category, type ConfidenceLevel, type DomainState, SECTORS } from '@strata/detect';
 import { type Build, Builds } from '../columns/builds.ts';
 import { DomainColumns, type DomainFacts, levelOf, MAX_SERVICES, placementOf } from '../columns/domain-columns.ts';
@@ -22,34 +23,34 @@ import { NameGrams } from './name-grams.ts';
 import { Tallies } from './tallies.ts';
 import { TermSets } from './term-sets.ts';
 
-/** What the index takes in of a domain. */
+/** The indexed data of a domain. */
 export interface IndexedDomain {
-  /** The store's number of it; dense, since sets and columns are as long as the largest. */
+  /** The store's number of it. Dense, because sets and columns are as long as the largest number. */
   readonly id: number;
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly scannedAt: number;
   readonly state: DomainState;
   readonly sector: string;
-  /** `packPosture`, `packHolders` of detection. */
+  /** Results of detection's `packPosture` and `packHolders`. */
   readonly posture: number;
   readonly holders: number;
   readonly score: number | null;
   readonly services: readonly IndexedService[];
 }
 
-/** Places in the store's two logs: everything up to them is in the index. */
+/** Positions in the store's two logs: everything up to them is in the index. */
 export interface IndexPosition {
   readonly seq: number;
   readonly scanId: number;
 }
 
-/** What a change of a domain touched, before or after it. */
+/** The terms of a domain before and after a change. */
 export interface Touched {
   readonly isNew: boolean;
   readonly providers: readonly string[];
   readonly categories: readonly string[];
-  /** Builds that no domain showed before it. */
+  /** Builds that no domain showed before. */
   readonly newBuilds: readonly (Build & { readonly provider: string })[];
 }
 
@@ -72,7 +73,7 @@ export class DomainIndex {
   readonly grams: NameGrams;
   position: IndexPosition = { seq: 0, scanId: 0 };
 
-  /** From the parts of a snapshot, the sets and counts are made anew: what can be derived is not stored. */
+  /** Computes sets and counts from the columns of a snapshot: derived data is not stored. */
   constructor(parts?: IndexParts) {
     this.names = parts?.names ?? new NameTable();
     this.columns = parts?.columns ?? new DomainColumns();
@@ -83,17 +84,17 @@ export class DomainIndex {
     this.builds.fill(this.names, this.columns);
     this.grams = NameGrams.of(this.names);
     this.tallies = new Tallies(this.vocabulary);
-    // Names in order from the start: nobody's first question pays for it.
+    // Sorts the names now, so that the first query does not have to.
     this.names.ranks();
     this.names.each((id) => this.tallies.count(this.columns.facts(id), this.columns.services(id), 1));
   }
 
-  /** Becomes what another index is, which must not be used any more: for all who hold this one. */
+  /** Takes over the state of another index, which must not be used afterwards; references to this index stay valid. */
   replaceWith(other: DomainIndex): void {
     Object.assign(this, other);
   }
 
-  /** Domains that have been scanned. */
+  /** Number of scanned domains. */
   get size(): number {
     return this.names.count;
   }
@@ -103,7 +104,7 @@ export class DomainIndex {
     const isNew = !this.names.has(id);
     const { services, builds } = packServices(domain.services, this);
     const told = factsOf(domain);
-    // An event may be older than a scan that was counted already: time never runs backwards.
+    // An event may be older than a scan that is already counted: the time of the last scan never decreases.
     const facts = isNew ? told : { ...told, scannedAt: Math.max(told.scannedAt, this.columns.scannedAt(id)) };
     if (isNew) {
       this.names.add(id, name);
@@ -122,7 +123,7 @@ export class DomainIndex {
     return this.#touched([...before.services, ...services], { isNew, newBuilds });
   }
 
-  /** A domain that is not followed any more. Its changes stay counted. Undefined where it is unknown. */
+  /** Removes a domain that is no longer followed. Its changes stay counted. Undefined if it is unknown. */
   remove(id: number): Touched | undefined {
     if (!this.names.has(id)) return undefined;
     const before = { facts: this.columns.facts(id), services: this.columns.services(id).slice() };
@@ -135,7 +136,7 @@ export class DomainIndex {
     return this.#touched([...before.services], { isNew: false, newBuilds: [] });
   }
 
-  /** A scan that saw nothing new. */
+  /** Records a scan without changes. */
   touch(id: number, scannedAt: number): void {
     if (this.names.has(id)) this.columns.touch(id, scannedAt);
   }
@@ -153,7 +154,7 @@ export class DomainIndex {
     return services;
   }
 
-  /** The versions of a provider's product that domains show, each with the domains; a service of low confidence is in none. */
+  /** The observed versions of a provider's product with their domains; services of low confidence do not count. */
   buildsOf(providerId: string): readonly (Build & { readonly domains: DomainSet })[] {
     const provider = this.vocabulary.providers.find(providerId);
     if (provider === undefined) return [];
@@ -178,13 +179,13 @@ export class DomainIndex {
     return SECTORS[this.columns.sector(id)] ?? 'unknown';
   }
 
-  /** Scanned domains by what became of them. */
+  /** Number of scanned domains by state. */
   domainsByState(): Record<DomainState, number> {
     const counts = STATES.map((state, number) => [state, this.tallies.domains([number])] as const);
     return Object.fromEntries(counts) as Record<DomainState, number>;
   }
 
-  /** Domains with any service in a category, and the providers that serve them. */
+  /** Domains with any service in a category, and the number of its providers. */
   categorySize(category: Category): { readonly domains: number; readonly providers: number } {
     const number = categoryNumber(category);
     const placements = this.vocabulary.placements.filter((placement) => placement.category === number);
@@ -222,7 +223,7 @@ export class DomainIndex {
   }
 }
 
-/** In one order, whoever tells them: an index that followed shows a domain as one built anew does. */
+/** In a fixed order, so that an incrementally updated index and a rebuilt one list services equally. */
 export function packServices(
   services: readonly IndexedService[],
   { vocabulary, builds }: { readonly vocabulary: Vocabulary; readonly builds: Builds },
@@ -238,7 +239,7 @@ export function packServices(
   };
 }
 
-/** Of each provider the surest service that shows a version, the first of several. */
+/** For each provider the service with the highest confidence that shows a version, the first of equal ones. */
 function shownBy(services: readonly IndexedService[]): IndexedService[] {
   const shown = new Map<string, IndexedService>();
   for (const service of services) {

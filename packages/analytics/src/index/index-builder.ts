@@ -1,4 +1,4 @@
-// Builds an index from everything at once: columns first, the sets from them in one go.
+// Builds an index from all data at once: columns first, then all sets in one pass.
 import { Builds } from '../columns/builds.ts';
 import { DomainColumns } from '../columns/domain-columns.ts';
 import { NameTable } from '../columns/name-table.ts';
@@ -30,7 +30,7 @@ export class IndexBuilder {
     this.#history.addDay(day);
   }
 
-  /** Of the last `FLOW_DAYS`; it is counted by its day already. */
+  /** Adds a migration of the last `FLOW_DAYS` to the flows; its day's counts include it already. */
   addMigration(migration: IndexedMigration): void {
     this.#history.addMigration(migration);
   }

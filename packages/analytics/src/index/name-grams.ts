@@ -1,14 +1,14 @@
-// Parts of names: for every run of one, two or three characters the set of domains whose name holds it.
+// Substring search of names: for every run of one, two or three characters the set of domains whose name contains it.
 
 import { bytesOf, type NameTable } from '../columns/name-table.ts';
 import { buildSets } from '../sets/build-sets.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 
-/** a–z, 0–9, hyphen, dot, underscore, and one place for anything else. */
+/** a–z, 0–9, hyphen, dot, underscore, and one code for all other characters. */
 const ALPHABET = 40;
 const OTHER = 39;
 const LONGEST = 3;
-/** Where the codes of runs of each length begin. */
+/** The first code of runs of each length. */
 const OF_TWO = ALPHABET;
 const OF_THREE = ALPHABET + ALPHABET ** 2;
 const OFFSETS = [0, 0, OF_TWO, OF_THREE] as const;
@@ -17,7 +17,7 @@ const CODES = OF_THREE + ALPHABET ** 3;
 export class NameGrams {
   #sets: (DomainSet | undefined)[] = new Array(CODES);
 
-  /** Of every name at once. */
+  /** Of all names at once. */
   static of(names: NameTable): NameGrams {
     const grams = new NameGrams();
     grams.#sets = buildSets(CODES, names.limit, (visit) => {
@@ -45,7 +45,7 @@ export class NameGrams {
     for (const code of codesIn(name)) this.#set(code).delete(number);
   }
 
-  /** Domains whose name holds the part, in any place. `part` is lower-case and not empty. */
+  /** Domains whose name contains the part. `part` is lower-case and not empty. */
   search(part: string, names: NameTable): DomainSet {
     const length = Math.min(part.length, LONGEST);
     const sets: DomainSet[] = [];
@@ -56,7 +56,7 @@ export class NameGrams {
     }
     sets.sort((a, b) => a.size - b.size);
     const [first = new DomainSet(), ...rest] = sets;
-    // Two or three of the rarest leave little; the names themselves decide then.
+    // The two or three rarest runs leave few candidates; comparing names decides among them.
     const candidates = rest.slice(0, 3).reduce((found, set) => (found.size < 64 ? found : found.and(set)), first);
     const isExact = part.length <= LONGEST && !hasOther(part);
     if (isExact) return candidates;
@@ -81,7 +81,7 @@ export class NameGrams {
   }
 }
 
-/** Of its runs of one, two and three characters; some more than once. */
+/** Codes of its runs of one, two and three characters, with duplicates. */
 function codesIn(name: string): number[] {
   const codes: number[] = [];
   let before = 0;

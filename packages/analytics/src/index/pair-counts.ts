@@ -1,11 +1,11 @@
-// For every two providers the number of domains that use both, kept up to date: so that nobody's neighbours are counted anew.
+// For every two providers the number of domains that use both, updated incrementally, so that queries need not count.
 import { grown } from '../columns/name-table.ts';
 
-/** A triangle, row by row: a new provider's row comes after all others, so nothing moves. */
+/** A triangular matrix, row by row: a new provider's row is appended, so nothing moves. */
 export class PairCounts {
   #counts: Uint32Array<ArrayBuffer> = new Uint32Array(1 << 10);
 
-  /** Counts every pair of these, each told once; `by` is 1 when the domain comes, -1 when it goes. */
+  /** Counts every pair of distinct providers; `by` is 1 if the domain is added, -1 if it is removed. */
   count(providers: readonly number[], by: 1 | -1): void {
     for (let i = 1; i < providers.length; i += 1) {
       for (let j = 0; j < i; j += 1) {

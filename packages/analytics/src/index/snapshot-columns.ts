@@ -1,4 +1,4 @@
-// The columns of a snapshot, and whether they hang together: every place that one names in another is there.
+// The columns of a snapshot, and a check of their consistency: every reference between columns is valid.
 import { CATEGORIES, SECTORS } from '@strata/detect';
 import type { BuildWord } from '../columns/builds.ts';
 import { type ColumnArrays, levelOf, NO_SCORE, placementOf } from '../columns/domain-columns.ts';
@@ -21,11 +21,11 @@ interface Lists {
   readonly position: unknown;
   /** Days, and the counts of each. */
   readonly scans: readonly [readonly number[], readonly number[]];
-  /** Providers that the log of migrations numbers. */
+  /** Providers in the numbering of the migration log. */
   readonly migrating: readonly string[];
 }
 
-/** Throws, naming the column, when one points to where nothing is. */
+/** Throws an error that names the column if a reference is invalid. */
 export function checkColumns(columns: SnapshotColumns, lists: Lists): void {
   checkLists(lists);
   checkNames(columns);
@@ -36,7 +36,7 @@ export function checkColumns(columns: SnapshotColumns, lists: Lists): void {
 function checkLists({ providerNames, placements, builds, position, scans: [days, counts] }: Lists): void {
   const { seq, scanId } = (position ?? {}) as { readonly seq?: unknown; readonly scanId?: unknown };
   expect('position', Number.isSafeInteger(seq) && Number.isSafeInteger(scanId));
-  // A name twice would be one number when it is looked up, and two in the columns.
+  // A duplicate name would have one number in look-ups and two in the columns.
   expect('providers', new Set(providerNames).size === providerNames.length);
   expect('placements', new Set(placements.map(String)).size === placements.length);
   const isBuild = ([provider, version, platform]: BuildWord) =>
@@ -129,5 +129,5 @@ function checkHistory(columns: SnapshotColumns, { series, migrating }: Lists): v
 }
 
 function expect(column: string, isSound: boolean): void {
-  if (!isSound) throw new Error(`the snapshot does not hang together: ${column}`);
+  if (!isSound) throw new Error(`the snapshot is inconsistent: ${column}`);
 }

@@ -1,4 +1,4 @@
-// The index as bytes, to start from: columns and history; what follows from them is made anew when it is read.
+// The serialised index, for a fast start: columns and history. Derived data is computed after reading.
 import { CATEGORIES, HOLDERS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import { Builds, type BuildWord } from '../columns/builds.ts';
 import { DomainColumns } from '../columns/domain-columns.ts';
@@ -8,10 +8,13 @@ import { ChangeHistory } from '../history/change-history.ts';
 import { DomainIndex, type IndexPosition } from './domain-index.ts';
 import { checkColumns, type SnapshotColumns } from './snapshot-columns.ts';
 
-/** Changes with every change of what is written and of how a score is kept. */
+/** Incremented with every change of the format or of the stored form of a score. */
 export const SNAPSHOT_VERSION = 4;
 
-/** The words whose places are written in their stead: with others the same numbers would mean something else. */
+/**
+ * The lists whose indexes are stored instead of their strings: with different lists the same numbers would change
+ * meaning.
+ */
 const WORDS = JSON.stringify([CATEGORIES, SECTORS, STATES, LEVELS, POSTURE_FLAGS, HOLDERS]);
 
 interface Header {
@@ -65,11 +68,11 @@ export function encodeSnapshot(index: DomainIndex, storeId: string): Uint8Array 
 }
 
 /**
- * The index of a snapshot; undefined when it is of another version or another store. Bytes that are cut off or do not hang
- * together throw; that none was altered is for a checksum to say, which is the caller's.
+ * The index of a snapshot; undefined for another version or another store. Throws for truncated or inconsistent bytes. The
+ * caller verifies a checksum against alterations.
  */
 export function decodeSnapshot(bytes: Uint8Array, storeId: string): DomainIndex | undefined {
-  if (bytes.length < 4) throw new Error('the snapshot is cut off');
+  if (bytes.length < 4) throw new Error('the snapshot is truncated');
   const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as Header;
   if (header.version !== SNAPSHOT_VERSION || header.storeId !== storeId || header.words !== WORDS) return undefined;
@@ -96,12 +99,12 @@ function readColumns(
   for (const { name, type, length } of told) {
     const Type = TYPES[type];
     const size = length * Type.BYTES_PER_ELEMENT;
-    // A copy: the bytes need not lie aligned, and the index must not keep the whole file alive.
+    // A copy: the bytes may be unaligned, and the index must not keep the entire file in memory.
     const copy = new Uint8Array(bytes.subarray(at, at + size));
     columns[name] = new Type(copy.buffer, 0, length);
     at = aligned(at + size);
   }
-  if (at !== bytes.length) throw new Error('the snapshot is cut off, or goes on after its end');
+  if (at !== bytes.length) throw new Error('the snapshot is truncated or has trailing bytes');
   return columns as unknown as SnapshotColumns;
 }
 

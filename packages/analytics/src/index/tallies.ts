@@ -1,4 +1,4 @@
-// Counts that whole-population answers are made of, kept up to date with every domain, so that no answer counts anew.
+// Incremental counts over all domains, so that no query has to count domains.
 import { CATEGORIES, HOLDERS, POSTURE_FLAGS, ROLES, SECTORS } from '@strata/detect';
 import { type DomainFacts, levelOf, type PackedService, placementOf } from '../columns/domain-columns.ts';
 import { grown } from '../columns/name-table.ts';
@@ -8,11 +8,11 @@ import { PairCounts } from './pair-counts.ts';
 const PROVIDER = HOLDERS.indexOf('provider');
 const UNMEASURED = HOLDERS.indexOf('unmeasured');
 const ROLE_COUNT = Object.keys(ROLES).length;
-/** For each state and sector: domains, then one count a flag, then one a score. */
+/** For each state and sector: domains, then one count per flag, then one per score. */
 const FACT_WIDTH = 1 + POSTURE_FLAGS.length + SCORES;
-/** A domain with more providers than this in one category counts as one with this many; nobody has as many. */
+/** A domain with more providers in one category counts as one with this many; real domains have fewer. */
 const MAX_SHARED = 64;
-/** States whose domains use anything: active and parked. */
+/** States of domains with services: active and parked. */
 const LIVE_STATES = 2;
 
 export class Tallies {
@@ -32,7 +32,7 @@ export class Tallies {
     this.#vocabulary = vocabulary;
   }
 
-  /** `by` is 1 when the domain comes, -1 when it goes. */
+  /** `by` is 1 if the domain is added, -1 if it is removed. */
   count(facts: DomainFacts, services: ArrayLike<PackedService>, by: 1 | -1): void {
     const base = (facts.state * SECTORS.length + facts.sector) * FACT_WIDTH;
     add(this.#facts, base, by);
@@ -74,7 +74,7 @@ export class Tallies {
     return this.#sumFacts(states, sector, 1 + POSTURE_FLAGS.length + score);
   }
 
-  /** Domains in these states whose role is held so. */
+  /** Domains in these states whose role has this kind of holder. */
   holders(role: number, holder: number, states: readonly number[]): number {
     return states.reduce(
       (sum, state) => sum + (this.#holders[(state * ROLE_COUNT + role) * HOLDERS.length + holder] ?? 0),
@@ -83,8 +83,8 @@ export class Tallies {
   }
 
   /**
-   * Domains in these states that use the placement with high or medium confidence, and their weight: one with k such
-   * providers in the category weighs 1/k.
+   * Domains in these states that use the placement with high or medium confidence, and their weight: a domain with k such
+   * providers in the category has weight 1/k.
    */
   users(placement: number, states: readonly number[]): { readonly domains: number; readonly weight: number } {
     let domains = 0;
@@ -98,7 +98,7 @@ export class Tallies {
     return { domains, weight };
   }
 
-  /** Providers of high or medium confidence by category; stands until the next domain is counted. */
+  /** Providers of high or medium confidence by category; valid until the next domain is counted. */
   #countSharing(services: ArrayLike<PackedService>): Int32Array {
     const sharing = this.#sharing.fill(0);
     for (let i = 0; i < services.length; i += 1) {
@@ -151,8 +151,8 @@ export class Tallies {
 }
 
 /**
- * Who holds a role (roles stand in the order of categories): a service that is told decides, also while the last scan could
- * not measure it.
+ * The holder of a role (roles have the order of categories): a known service decides, even if the last scan could not
+ * measure the role.
  */
 function holderOf({ holders }: DomainFacts, role: number, sharing: Int32Array): number {
   if ((sharing[role] as number) > 0) return PROVIDER;

@@ -18,7 +18,7 @@ const EMPTY = new DomainSet();
 /** By term. */
 type Sets = (DomainSet | undefined)[];
 
-/** What a domain is filed under. */
+/** The terms of a domain. */
 interface Filing {
   readonly facts: DomainFacts;
   readonly services: ArrayLike<PackedService>;
@@ -28,7 +28,7 @@ export class TermSets {
   readonly #vocabulary: Vocabulary;
   #providers: Sets = [];
   #placements: Sets = [];
-  /** Domains whose service at the placement is of medium, of low confidence: two a placement, and few domains in them. */
+  /** Domains whose service at the placement has medium or low confidence: two sets per placement, with few domains. */
   #weaker: Sets = [];
   #categories: Sets = [];
   #levels: Sets = [];
@@ -42,7 +42,7 @@ export class TermSets {
     this.#vocabulary = vocabulary;
   }
 
-  /** Of every domain at once, in one walk over them: every kind of term has its run of numbers. */
+  /** All domains at once, in one pass: every kind of term has its range of numbers. */
   static of(vocabulary: Vocabulary, names: NameTable, columns: DomainColumns): TermSets {
     const placements = vocabulary.placements.length;
     const terms = new Runs();
@@ -100,7 +100,7 @@ export class TermSets {
   state = (state: number): DomainSet => this.#states[state] ?? EMPTY;
   sector = (sector: number): DomainSet => this.#sectors[sector] ?? EMPTY;
   flag = (flag: number): DomainSet => this.#flags[flag] ?? EMPTY;
-  /** 0–100; `NO_SCORE` for those without. */
+  /** 0–100; `NO_SCORE` for domains without one. */
   score = (score: number): DomainSet => this.#scores[scoreTerm(score)] ?? EMPTY;
   /** Domains with any service of this confidence. */
   level = (level: number): DomainSet => this.#levels[level] ?? EMPTY;
@@ -109,7 +109,7 @@ export class TermSets {
   categoryLevel = (category: number, level: number): DomainSet =>
     this.#categoryLevels[category * LEVELS.length + level] ?? EMPTY;
 
-  /** Domains that use the placement, with this confidence where one is given. */
+  /** Domains that use the placement, with this confidence if one is given. */
   placement(placement: number, level?: number): DomainSet {
     const all = this.#placements[placement] ?? EMPTY;
     if (level === undefined) return all;
@@ -118,7 +118,7 @@ export class TermSets {
     return level === 1 ? medium : low;
   }
 
-  /** Files a domain that is new: nothing to take away, so nothing to compare. */
+  /** Adds a new domain, without comparison to previous terms. */
   file(domain: number, { facts, services }: Filing): void {
     this.#moveFacts(domain, undefined, facts);
     for (let i = 0; i < services.length; i += 1) {
@@ -134,7 +134,7 @@ export class TermSets {
     }
   }
 
-  /** Takes a domain from everywhere. */
+  /** Removes a domain from all sets. */
   remove(domain: number, before: Filing): void {
     this.move(domain, before, { facts: before.facts, services: [] });
     const { state, sector, score, posture } = before.facts;
@@ -145,7 +145,7 @@ export class TermSets {
       at(this.#flags, 31 - Math.clz32(rest & -rest)).delete(domain);
   }
 
-  /** Files a domain under what it has now and takes it from where it no longer belongs. */
+  /** Adds a domain to the sets of its new terms and removes it from those that no longer apply. */
   move(domain: number, before: Filing, after: Filing): void {
     this.#moveFacts(domain, before.facts, after.facts);
     const old = this.#termsOf(before.services);
@@ -209,11 +209,11 @@ export class TermSets {
   }
 }
 
-/** Hands out runs of numbers, one after another. */
+/** Allocates consecutive ranges of numbers. */
 class Runs {
   end = 0;
 
-  /** Where the next run begins, of this length. */
+  /** The start of the next range, which has this length. */
   next(length: number): number {
     const begin = this.end;
     this.end += length;

@@ -1,4 +1,4 @@
-// How a provider grew: its domains by day, worked out backwards from those of today.
+// The growth of a provider: its domains by day, computed backwards from the current count.
 import type { Category } from '@strata/detect';
 import { categoryAt } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
@@ -11,8 +11,8 @@ export interface CurvePoint {
 }
 
 /**
- * Domains by day, from `from` up to and with `to`, on the panel of today: a domain counts as having used before we first
- * looked what it used then, so that a longer list of domains looks like no adoption.
+ * Domains by day from `from` to `to`, inclusive, on the current panel: a domain counts with its first observed provider
+ * for the time before its first scan, so that a longer list of domains does not appear as adoption.
  */
 export function adoptionCurve(
   index: DomainIndex,

@@ -1,4 +1,4 @@
-// What else the users of a provider use, and whether that is more than chance would bring.
+// Providers used together with a provider, and whether more often than by chance.
 import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import { neighboursOf } from './neighbours.ts';
@@ -9,11 +9,11 @@ export interface CoAdoption {
   readonly domains: number;
   /** |A ∩ B| / |A ∪ B|. */
   readonly jaccard: number;
-  /** How many times more often together than if one did not care for the other, over all scanned domains. */
+  /** How many times more often both occur together than if they were independent, over all scanned domains. */
   readonly lift: number;
 }
 
-/** What is used together with a provider, closest first; other brands of its owner are left out. */
+/** Providers used together with a provider, closest first, without other brands of its owner. */
 export function coAdoption(
   index: DomainIndex,
   provider: string,

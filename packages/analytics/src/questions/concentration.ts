@@ -1,22 +1,24 @@
-// Market share and concentration: who serves how much of a category, and how few they are. docs/metrics.md has the sources.
+// Market shares and concentration of a category. docs/metrics.md has the sources.
 import { CATEGORIES, type Category, HOLDERS } from '@strata/detect';
 import { categoryNumber, stateNumber } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 
-/** DOJ and FTC merger guidelines of 2023, guideline 1: above 1,800 highly concentrated. Moderate, as those of 1992 have it. */
+/**
+ * DOJ and FTC merger guidelines of 2023, guideline 1: above 1,800 highly concentrated. Moderate as in those of 1992.
+ */
 export type Band = 'unconcentrated' | 'moderate' | 'high' | 'insufficient_data';
 const HIGH_FROM = 1_800;
 const MODERATE_FROM = 1_000;
-/** With fewer domains, or with less of them attributed, a band would say more than is known. */
+/** With fewer domains, or a smaller attributed part of them, a band would not be reliable. */
 const MIN_DOMAINS = 200;
 const MIN_ATTRIBUTED = 0.5;
 
 export interface MarketProvider {
   readonly provider: string;
-  /** Domains that use it here with high or medium confidence. */
+  /** Domains that use it in the category with high or medium confidence. */
   readonly domains: number;
-  /** The same, a domain with k such providers counting 1/k for each. */
+  /** The same, where a domain with k such providers counts 1/k for each. */
   readonly weight: number;
   /** Of the denominator, 0–1. */
   readonly share: number;
@@ -24,14 +26,14 @@ export interface MarketProvider {
 
 export interface Market {
   readonly category: Category;
-  /** Domains in which somebody holds the role: attributed, self-hosted and unknown. */
+  /** Domains whose role has a holder: attributed, self-hosted and unknown. */
   readonly domains: number;
   readonly attributed: number;
   readonly selfHosted: number;
   readonly unknown: number;
-  /** Domains whose role could not be measured; in no other number. */
+  /** Domains whose role could not be measured; not included in any other number. */
   readonly unmeasured: number;
-  /** What shares and HHI are of: attributed and self-hosted domains. */
+  /** The base of shares and HHI: attributed and self-hosted domains. */
   readonly denominator: number;
   /** 0–10,000; null without a denominator. */
   readonly hhi: number | null;
@@ -39,7 +41,7 @@ export interface Market {
   readonly band: Band;
   /** Share of the four largest. */
   readonly cr4: number | null;
-  /** As many equal providers would give this HHI. */
+  /** The number of equal providers with the same HHI. */
   readonly effectiveProviders: number | null;
   /** Largest first. */
   readonly providers: readonly MarketProvider[];
@@ -47,7 +49,7 @@ export interface Market {
 
 export interface MarketOptions {
   readonly includeParked?: boolean;
-  /** Who owns a brand. */
+  /** The owner of a brand. */
   readonly ownerOf: (provider: string) => string;
 }
 
@@ -93,7 +95,7 @@ export function markets(index: DomainIndex, options: MarketOptions): Market[] {
 }
 
 /**
- * Herfindahl–Hirschman index, 0–10,000: the sum of squared shares in percent. Each self-hosted domain is a firm of its own.
+ * Herfindahl–Hirschman index, 0–10,000: the sum of squared shares in percent. Each self-hosted domain counts as one firm.
  */
 export function herfindahl(
   weights: readonly number[],
@@ -101,7 +103,7 @@ export function herfindahl(
 ): number | null {
   if (denominator === 0) return null;
   const squares = weights.reduce((sum, weight) => sum + (weight / denominator) ** 2, 0);
-  // Thirds and sevenths do not add up to a whole in binary: a monopoly must not be more than one.
+  // Thirds and sevenths do not add up to exactly 1 in binary: a monopoly must not exceed the maximum.
   return Math.min(10_000, (squares + selfHosted * (1 / denominator) ** 2) * 10_000);
 }
 

@@ -1,7 +1,7 @@
-// Who is used together with a provider.
+// Providers used together with a provider.
 import type { DomainIndex } from '../index/domain-index.ts';
 
-/** Fewer common domains than this are chance. */
+/** Fewer common domains may be chance. */
 export const MIN_SUPPORT = 20;
 
 export interface Neighbour {
@@ -12,7 +12,7 @@ export interface Neighbour {
   readonly size: number;
 }
 
-/** Providers with enough common domains, in no order; other brands of the same owner are left out. */
+/** Providers with enough common domains, unordered; without other brands of the same owner. */
 export function neighboursOf(
   index: DomainIndex,
   provider: string,

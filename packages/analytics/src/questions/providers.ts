@@ -1,4 +1,4 @@
-// Providers over all domains: who leads, and how many there are.
+// Providers over all domains: the leaders, and the number of providers.
 import type { Category } from '@strata/detect';
 import { categoryAt } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
@@ -11,7 +11,7 @@ export interface Leader {
   readonly domains: number;
   /** Of all scanned domains. */
   readonly share: number;
-  /** Domains gained less domains lost, confirmed over the last 30 days, today included. */
+  /** Domains gained minus domains lost, confirmed over the last 30 days, today included. */
   readonly change30d: number;
 }
 
@@ -38,7 +38,7 @@ export function leaders(
   }));
 }
 
-/** Place of a provider among the leaders; equal numbers stand in the order of their ids. */
+/** Rank of a provider among the leaders; equal counts are in the order of ids. */
 export function rankOf(index: DomainIndex, provider: string): number {
   const number = index.vocabulary.providers.find(provider);
   const own = number === undefined ? 0 : index.sets.provider(number).size;
@@ -50,7 +50,7 @@ export function rankOf(index: DomainIndex, provider: string): number {
   return rank;
 }
 
-/** Categories in which some domain uses it. */
+/** Categories in which at least one domain uses it. */
 export function categoriesOf(index: DomainIndex, provider: number): Category[] {
   return index.vocabulary
     .placementsOf(provider)
@@ -63,7 +63,7 @@ function netMovement(index: DomainIndex, provider: string, today: number): numbe
   return gained - lost;
 }
 
-/** Providers in use by some domain. */
+/** Providers in use by at least one domain. */
 export function providersInUse(index: DomainIndex): number {
   let count = 0;
   for (let number = 0; number < index.vocabulary.providers.size; number += 1) {

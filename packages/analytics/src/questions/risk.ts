@@ -1,19 +1,19 @@
-// The risk of one domain: its own security, and how much of it hangs on few vendors. A list of factors, not only a number.
+// The risk of one domain: its own security, and its dependence on few vendors. A list of factors, not only a number.
 import { type Category, EXCLUSIVE_ROLES, type Posture, ROLES } from '@strata/detect';
 
 export type RiskLevel = 'low' | 'medium' | 'high' | 'critical';
 
 export interface RiskFactor {
   readonly factor: string;
-  /** Of the whole profile; the weights of all factors, measured or not, add up to 1. */
+  /** Share of the full profile; the weights of all factors, measured or not, add up to 1. */
   readonly weight: number;
-  /** 0 (no risk) to 100; null when it could not be measured: then it is in no score. */
+  /** 0 (no risk) to 100; null if it could not be measured, which excludes it from the score. */
   readonly risk: number | null;
   readonly finding: string;
 }
 
 export interface RiskPart {
-  /** 0–100; null when nothing of it was measured. */
+  /** 0–100; null if nothing was measured. */
   readonly score: number | null;
   readonly level: RiskLevel | null;
   readonly factors: readonly RiskFactor[];
@@ -28,25 +28,25 @@ export interface RiskInput {
   readonly posture: Posture;
   readonly services: readonly { readonly category: Category; readonly provider: string; readonly isFirm: boolean }[];
   readonly ownerOf: (provider: string) => string;
-  /** Open advisories of what it runs; null while none are known of anybody. */
+  /** Open advisories of its products; null if no advisories are loaded. */
   readonly exposure: ExposureInput | null;
-  /** HHI of a category over all domains, null when it is not known well enough. */
+  /** HHI of a category over all domains, null if it is not reliable. */
   readonly hhiOf: (category: Category) => number | null;
 }
 
-/** Counts of advisories that its versions are affected by, and whether an exploited one may concern it besides. */
+/** Counts of advisories that affect its versions, and whether an exploited one possibly affects it. */
 export interface ExposureInput {
-  /** Whether it shows any product that advisories could name. */
+  /** Whether it shows any product that advisories can name. */
   readonly hasProduct: boolean;
   readonly exploited: number;
   readonly critical: number;
   readonly high: number;
   readonly other: number;
-  /** Of exploited ones, those of a product whose version is not known. */
+  /** Exploited advisories of products whose version is unknown. */
   readonly possiblyExploited: number;
 }
 
-/** Roles without which a company's mail or site stands still. */
+/** Roles without which a company's mail or site does not work. */
 const CRITICAL: readonly Category[] = ['dns', 'email', 'email_security', 'hosting', 'cdn'];
 
 export function assessRisk(input: RiskInput): RiskProfile {
@@ -82,7 +82,7 @@ function securityFactors(posture: Posture): RiskFactor[] {
   ];
 }
 
-/** The gravest that is known decides: one exploited hole is not made smaller by ten that are closed. */
+/** The most severe known finding decides: closed vulnerabilities do not offset an exploited one. */
 function exposureFactor(exposure: ExposureInput | null): RiskFactor {
   const base = { factor: 'known_vulnerabilities', weight: 0.15 };
   if (!exposure) return { ...base, risk: null, finding: 'No source of advisories has been read.' };
@@ -109,7 +109,7 @@ interface PostureRisk {
   readonly what: string;
 }
 
-/** The points that the posture did not earn, of those that could be measured. */
+/** The share of points that the posture lost, of those that could be measured. */
 function fromPosture(posture: Posture, { factor, weight, parts, what }: PostureRisk): RiskFactor {
   const measured = posture.factors.filter((each) => parts.includes(each.factor) && each.finding !== 'unmeasured');
   const possible = measured.reduce((sum, each) => sum + each.possible, 0);
@@ -133,7 +133,7 @@ function vendorFactors({ services, ownerOf, hhiOf }: RiskInput): RiskFactor[] {
 
 type Firm = RiskInput['services'];
 
-/** Two name server operators survive the fall of one (Kashaf et al., IMC 2020, on third-party dependence). */
+/** Two name server operators survive the outage of one (Kashaf et al., IMC 2020, on third-party dependence). */
 function redundancy(firm: Firm, ownerOf: RiskInput['ownerOf']): RiskFactor {
   const owners = new Set(firm.filter(({ category }) => category === 'dns').map(({ provider }) => ownerOf(provider)));
   const base = { factor: 'dns_redundancy', weight: 0.08 };
@@ -166,7 +166,7 @@ function oneOwner(firm: Firm, ownerOf: RiskInput['ownerOf']): RiskFactor {
   };
 }
 
-/** In a market that few serve, one failure takes many down at once, and there is little to move to. */
+/** In a concentrated market one outage affects many, and there are few alternatives. */
 function crowdedMarkets(firm: Firm, hhiOf: RiskInput['hhiOf']): RiskFactor {
   const base = { factor: 'market_concentration', weight: 0.08 };
   const categories = [...new Set(firm.map(({ category }) => category))].filter((category) =>
@@ -182,7 +182,7 @@ function crowdedMarkets(firm: Firm, hhiOf: RiskInput['hhiOf']): RiskFactor {
   const worst = known.reduce((a, b) => (b.hhi > a.hhi ? b : a));
   return {
     ...base,
-    // 1,800, where high concentration begins, is 36; 5,000, as of two equal firms, is as bad as it gets.
+    // 1,800, where high concentration begins, is 36; 5,000, as of two equal firms, is the maximum of 100.
     risk: Math.round(Math.min(100, mean / 50)),
     finding: `Mean HHI of its markets ${Math.round(mean)}; highest: ${worst.category}, ${Math.round(worst.hhi)}.`,
   };

@@ -1,9 +1,9 @@
-// The security posture of all domains, counted: adoption of each standard, by sector, and the grades.
+// The security posture of all domains: adoption of each standard, by sector, and the grades.
 import { gradeOf, POSTURE_FLAGS, type PostureFlag, SECTORS } from '@strata/detect';
 import { SCORES, stateNumber } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 
-/** A count and what it is of: domains in which it could be measured. */
+/** A count and its base: domains in which it could be measured. */
 export interface Adoption {
   readonly domains: number;
   readonly measured: number;
@@ -30,7 +30,7 @@ export interface Scorecard {
   readonly meanScore: number | null;
 }
 
-/** What is counted, and the flag that says in how many domains it was looked for. */
+/** The counted flags, each with the flag of the domains in which it was measured. */
 const MEASURED_BY = {
   spf: ['spf_valid', 'spf_measured'],
   spf_fail: ['spf_fail', 'spf_measured'],

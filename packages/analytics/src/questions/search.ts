@@ -1,21 +1,22 @@
-// Domains by name and by what they are and use: sets joined, then one page of the result in the order of names.
+// Searches domains by name, properties and providers: sets are intersected, then one page of the result is sorted by
+// name.
 import { type Category, type ConfidenceLevel, type DomainState, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
 import { categoryNumber, LEVELS, STATES, sectorNumber, stateNumber } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 
-/** All that are given must hold. */
+/** All given conditions must hold. */
 export interface DomainFilter {
-  /** Any part of the name, lower-case; those that begin with it come first. */
+  /** Any part of the name, lower-case; names that begin with it come first. */
   readonly part?: string | undefined;
   /** Provider id. */
   readonly provider?: string | undefined;
   readonly category?: Category | undefined;
-  /** Of a service that the provider and the category describe, or of any. */
+  /** Of a service that matches the provider and the category, or of any service. */
   readonly confidence?: ConfidenceLevel | undefined;
-  /** The same, of this confidence or a higher one; `confidence` goes before it. */
+  /** This confidence or a higher one; ignored if `confidence` is given. */
   readonly minConfidence?: ConfidenceLevel | undefined;
-  /** Another provider that the domain uses besides, for whatever and with any confidence. */
+  /** Another provider that the domain also uses, in any category and with any confidence. */
   readonly with?: string | undefined;
   readonly sector?: string | undefined;
   /** `live`: active or parked. */
@@ -24,7 +25,7 @@ export interface DomainFilter {
   readonly flags?: readonly PostureFlag[] | undefined;
   /** None of these. */
   readonly without?: readonly PostureFlag[] | undefined;
-  /** Security scores from 0 to 100, both ends included; a domain without a score has none of them. */
+  /** Security scores from 0 to 100, both ends included; a domain without a score does not match. */
   readonly score?: { readonly from: number; readonly to: number } | undefined;
 }
 
@@ -34,13 +35,13 @@ export interface Page {
 }
 
 export interface FoundDomains {
-  /** All that match. */
+  /** Number of all matches. */
   readonly total: number;
   /** Domain numbers of the page. */
   readonly domains: readonly number[];
 }
 
-/** The order is total: exact name, names that begin with the part, all others; alphabetical within each. */
+/** The order is total: exact name, names that begin with the part, then the rest; alphabetical within each group. */
 export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Page): FoundDomains {
   const { part } = filter;
   const sets = filterSets(index, filter);
@@ -49,7 +50,7 @@ export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Pa
   if (sets.length === 0 && barred.length === 0) {
     return { total: index.size, domains: Array.from(slice(index.names.order(), page)) };
   }
-  // What is to be taken away needs something to be taken from: everything, where nothing else is asked.
+  // A condition of absence needs a base set: all domains, if there is no other condition.
   if (sets.length === 0) sets.push(union(STATES.map((_, state) => index.sets.state(state))));
   sets.sort((a, b) => a.size - b.size);
   const [first = new DomainSet(), ...rest] = sets;
@@ -58,7 +59,7 @@ export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Pa
   return { total: found.size, domains: inNameOrder(index, found, page, part) };
 }
 
-/** The sets that a domain must be in, but for its name and what it must not have. */
+/** The sets of all conditions except name and absence. */
 export function filterSets(index: DomainIndex, filter: DomainFilter): DomainSet[] {
   const { provider, category, sector, state, flags = [], score, with: other } = filter;
   const levels = levelsOf(filter);
@@ -82,10 +83,10 @@ export function filterSets(index: DomainIndex, filter: DomainFilter): DomainSet[
 
 const LIVE: readonly DomainState[] = ['active', 'parked'];
 
-/** Numbers of the levels that are asked for; undefined where any will do. */
+/** Numbers of the requested levels; undefined if any level matches. */
 function levelsOf({ confidence, minConfidence }: DomainFilter): readonly number[] | undefined {
   if (confidence !== undefined) return [LEVELS.indexOf(confidence)];
-  // The highest stands first.
+  // The highest level comes first.
   return minConfidence && LEVELS.slice(0, LEVELS.indexOf(minConfidence) + 1).map((_, level) => level);
 }
 
@@ -114,12 +115,12 @@ function categorySet(index: DomainIndex, category: Category, levels: readonly nu
 
 /** The smallest first, so that the large ones are copied once. */
 function union(sets: readonly DomainSet[]): DomainSet {
-  // One set is read and never written to.
+  // A single set is only read, never modified.
   if (sets.length === 1) return sets[0] as DomainSet;
   return sets.toSorted((a, b) => a.size - b.size).reduce((all, set) => all.or(set), new DomainSet());
 }
 
-/** Of many sets that have nothing in common and only numbers below the limit: each member is written once, and no set is copied. */
+/** For many disjoint sets with numbers below the limit: each member is written once, and no set is copied. */
 function disjointUnion(sets: readonly DomainSet[], limit: number): DomainSet {
   const size = sets.reduce((sum, set) => sum + set.size, 0);
   if (DomainSet.isDense(size, limit)) {
@@ -141,7 +142,7 @@ function disjointUnion(sets: readonly DomainSet[], limit: number): DomainSet {
   return DomainSet.ofSorted(members.sort());
 }
 
-/** Sorting this share of all domains or fewer is cheaper than walking all in order. */
+/** Up to this share of all domains, sorting is cheaper than walking over all in order. */
 const WALK_FROM = 1 / 24;
 
 /** One page of a set in the order of names, those that begin with `prefix` first. */
@@ -187,7 +188,7 @@ function slice(list: Uint32Array, { limit, offset }: Page): Uint32Array {
   return list.subarray(Math.min(offset, list.length), Math.min(offset + limit, list.length));
 }
 
-/** Domains that exist, worst score first, then by name; those without a score are left out. */
+/** Existing domains, worst score first, then by name; without domains that have no score. */
 export function worstScores(
   index: DomainIndex,
   filter: { readonly sector?: string | undefined; readonly scoreAtMost: number },

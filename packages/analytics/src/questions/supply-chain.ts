@@ -1,4 +1,4 @@
-// Who depends on a provider: how many, in which markets, with nobody else, and on whom besides.
+// The domains that depend on a provider: how many, in which markets, which exclusively, and their other providers.
 import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import { type Market, type MarketOptions, markets } from './concentration.ts';
@@ -7,13 +7,13 @@ import { type Neighbour, neighboursOf } from './neighbours.ts';
 export interface Dependence {
   readonly provider: string;
   readonly domains: number;
-  /** Upstream: of this provider's domains. Downstream: of the other's. */
+  /** Upstream: of this provider's domains. Downstream: of the other provider's. */
   readonly share: number;
 }
 
 export interface SupplyChain {
   readonly dependentDomains: number;
-  /** Markets in which it has domains, with its place in them. */
+  /** Markets in which it has domains, with its share. */
   readonly markets: readonly { readonly market: Market; readonly share: number }[];
   /** Domains with a category in which it is the only provider of high or medium confidence. */
   readonly soleSourceDomains: number;
@@ -21,7 +21,7 @@ export interface SupplyChain {
   readonly downstream: readonly Dependence[];
 }
 
-/** Who depends on a provider, and on whom they depend besides. */
+/** The domains that depend on a provider, and their other providers. */
 export function supplyChain(
   index: DomainIndex,
   provider: string,

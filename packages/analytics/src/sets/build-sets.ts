@@ -1,4 +1,5 @@
-// Many sets at once: counted first, then filled, so that each is made in its final form and nothing grows or moves.
+// Builds many sets at once: counts first, then fills, so that each set is created in its final form and nothing grows
+// or moves.
 import { DomainSet } from './domain-set.ts';
 
 /** Calls `visit` for every member of every set, members in ascending order; the same each time it is called. */
@@ -9,10 +10,11 @@ export function buildSets(count: number, limit: number, membership: Membership):
   const sizes = new Uint32Array(count);
   const ends = new Uint32Array(count);
   const bits: (Uint32Array | undefined)[] = new Array(count).fill(undefined);
-  // One more than the last member, so that 0 is none: a member told twice in a row counts once.
+  // One more than the last member, so that 0 means none: a member repeated in a row counts once.
   const last = new Uint32Array(count);
   let run: Uint32Array | undefined;
-  // One function for both rounds: two would keep the engine from inlining them where they are called millions of times.
+  // One function for both rounds: two would prevent the engine from inlining them where they are called millions of
+  // times.
   const visit = (set: number, member: number) => {
     if (last[set] === member + 1) return;
     last[set] = member + 1;
@@ -31,7 +33,7 @@ export function buildSets(count: number, limit: number, membership: Membership):
   };
 
   membership(visit);
-  // Sparse ones lie one behind another in one run of memory, dense ones are bitmaps of their own.
+  // Sparse sets share one block of memory, dense ones have their own bitmaps.
   let total = 0;
   for (let set = 0; set < count; set += 1) {
     ends[set] = total;

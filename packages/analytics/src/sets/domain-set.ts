@@ -1,12 +1,13 @@
-// A set of domain numbers: a sorted array while it is sparse, a bitmap once that is smaller. Counting an intersection is what
-// every answer about sets of domains comes down to; docs/decisions says why this and not a library of bitmaps.
+// A set of domain numbers: a sorted array while it is sparse, a bitmap once that is smaller. Most queries reduce to
+// counting
+// an intersection; docs/decisions explains why this is not a library of bitmaps.
 import { combine, countBits, countBoth, countIn, eachCommon, lowerBound } from './set-kernels.ts';
 
-/** A bitmap spends one bit a number below the largest; an array 32 bits a member. */
+/** A bitmap uses one bit per number below the largest; an array 32 bits per member. */
 const BITS_PER_MEMBER = 32;
 
 export class DomainSet {
-  /** Members in order, with room at the end; undefined while this is a bitmap. */
+  /** Members in order, with spare capacity at the end; undefined for a bitmap. */
   #sorted: Uint32Array | undefined = EMPTY;
   #bits: Uint32Array<ArrayBuffer> = EMPTY;
   #size = 0;
@@ -17,7 +18,7 @@ export class DomainSet {
     return set;
   }
 
-  /** Of numbers in ascending order; the array is taken over. */
+  /** From numbers in ascending order; takes ownership of the array. */
   static ofSorted(members: Uint32Array): DomainSet {
     const set = new DomainSet();
     set.#sorted = members as Uint32Array<ArrayBuffer>;
@@ -25,7 +26,7 @@ export class DomainSet {
     return set;
   }
 
-  /** Of a bitmap with `size` bits set; the array is taken over. */
+  /** From a bitmap with `size` bits set; takes ownership of the array. */
   static ofBits(bits: Uint32Array, size: number): DomainSet {
     const set = new DomainSet();
     set.#sorted = undefined;
@@ -34,7 +35,7 @@ export class DomainSet {
     return set;
   }
 
-  /** Whether so many members below `limit` are kept as a bitmap. */
+  /** Whether this many members below `limit` are stored as a bitmap. */
   static isDense(size: number, limit: number): boolean {
     return size * BITS_PER_MEMBER > limit + 1_024;
   }
@@ -43,7 +44,7 @@ export class DomainSet {
     return this.#size;
   }
 
-  /** Bytes held, without the object itself. */
+  /** Size in bytes, without the object itself. */
   get byteLength(): number {
     return this.#sorted ? this.#sorted.byteLength : this.#bits.byteLength;
   }
@@ -57,7 +58,7 @@ export class DomainSet {
     return ((this.#bits[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0;
   }
 
-  /** Returns whether it is new. In ascending order each costs constant time. */
+  /** Returns whether it is new. In ascending order each call takes constant time. */
   add(member: number): boolean {
     const sorted = this.#sorted;
     if (!sorted) return this.#addBit(member);
@@ -81,7 +82,7 @@ export class DomainSet {
     return true;
   }
 
-  /** Returns whether it was there. */
+  /** Returns whether it was a member. */
   delete(member: number): boolean {
     const sorted = this.#sorted;
     if (!sorted) {
@@ -108,7 +109,7 @@ export class DomainSet {
     return copy;
   }
 
-  /** Size of the intersection, without making it. */
+  /** Size of the intersection, without creating it. */
   andSize(other: DomainSet): number {
     if (other.#size < this.#size) return other.andSize(this);
     const sorted = this.#sorted;
@@ -130,7 +131,7 @@ export class DomainSet {
       result.#setBits(combine(this.#bits, other.#bits, 'and'));
       return result;
     }
-    // The smaller side may be the bitmap when the numbers of the other are far apart.
+    // The smaller side may be the bitmap if the numbers of the other are far apart.
     const [few, size, rest] = sorted ? [sorted, this.#size, other] : [other.#sorted ?? EMPTY, other.#size, this];
     const found = new Uint32Array(size);
     let count = 0;
@@ -158,14 +159,14 @@ export class DomainSet {
       return result;
     }
     if (large.#sorted && small.#sorted) return merged(large.#sorted, large.#size, small.#sorted, small.#size);
-    // Into the bitmap, whichever it is: what lies within it costs one bit each, what lies beyond it comes in order.
+    // Adds to the bitmap in both cases: members within it cost one bit each, larger ones are appended in order.
     const [bitmap, list] = large.#sorted ? [small, large] : [large, small];
     const result = bitmap.clone();
     list.each((member) => result.add(member));
     return result;
   }
 
-  /** What is here and not in the other. */
+  /** Members of this set that are not in the other. */
   andNot(other: DomainSet): DomainSet {
     const result = new DomainSet();
     if (!this.#sorted && !other.#sorted) {
@@ -186,7 +187,7 @@ export class DomainSet {
     return result;
   }
 
-  /** In ascending order. The set must not be changed meanwhile. */
+  /** In ascending order. The set must not change during the call. */
   each(visit: (member: number) => void): void {
     const sorted = this.#sorted;
     if (sorted) {
@@ -201,7 +202,7 @@ export class DomainSet {
     }
   }
 
-  /** The least members, in order, without a walk over the others. */
+  /** The smallest members in order, without visiting the rest. */
   first(count: number): number[] {
     const sorted = this.#sorted;
     if (sorted) return Array.from(sorted.subarray(0, Math.min(count, this.#size)));
@@ -228,7 +229,7 @@ export class DomainSet {
   #addBit(member: number): boolean {
     const word = member >>> 5;
     if (word >= this.#bits.length) {
-      // Dense so far, but this one is far off: a bitmap that reached it would be larger than the list.
+      // The set is dense, but this member is far away: a bitmap that includes it would be larger than the list.
       if (isThin(this.#size, word + 1)) {
         this.#toSorted();
         return this.add(member);
@@ -269,7 +270,10 @@ export class DomainSet {
 
 const EMPTY = new Uint32Array(0);
 
-/** Whether a bitmap of so many words has too few members: half of where it became one, so that it does not turn to and fro. */
+/**
+ * Whether a bitmap of this many words has too few members: half of the threshold for bitmaps, which prevents
+ * oscillation.
+ */
 function isThin(size: number, words: number): boolean {
   return size * BITS_PER_MEMBER * 2 < words * 32;
 }

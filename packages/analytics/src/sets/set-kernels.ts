@@ -1,9 +1,9 @@
-// The loops that sets spend their time in: over sorted numbers, and over bitmaps of 32-bit words.
+// The inner loops of sets: over sorted numbers, and over bitmaps of 32-bit words.
 
-/** An array is searched number by number when the other side is at least this much smaller. */
+/** An array is searched for each member of the other side if that is smaller by at least this factor. */
 const GALLOP = 16;
 
-/** First place in the sorted beginning of the array whose number is not below. */
+/** First index in the sorted beginning of the array whose number is not below `member`. */
 export function lowerBound(sorted: Uint32Array, size: number, member: number, from = 0): number {
   let low = from;
   let high = size;

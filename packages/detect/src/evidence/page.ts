@@ -1,24 +1,25 @@
-// What detection reads of an HTML page, in one pass over its tokens: no tree, no stack, linear in the page's length.
+// Extracts what detection uses from an HTML page, in one pass over its tokens: no tree, no stack, linear in the page's
+// length.
 import { Tokenizer } from 'htmlparser2';
 import type { Page } from './evidence.ts';
 import { schemaTypeName, schemaTypesOf } from './structured-data.ts';
 import { cutText } from './text.ts';
 
-/** Longer pages are read this far; the probe cuts far earlier. */
+/** Longer pages are truncated here; the probe truncates far earlier. */
 const MAX_PAGE_CHARACTERS = 4_000_000;
 const MAX_ASSETS = 200;
 const MAX_METAS = 64;
 const MAX_MARKERS = 200;
-/** Ids of scripts have room of their own: `__NEXT_DATA__` stands at the very end of long pages. */
+/** Ids of scripts have a limit of their own, because `__NEXT_DATA__` is at the very end of long pages. */
 const MAX_SCRIPT_IDS = 32;
 const MAX_TYPES = 32;
-/** Of all JSON-LD of one page. A longer document cannot be read in part. */
+/** For all JSON-LD of one page. A longer document cannot be parsed in part. */
 const MAX_JSON_LENGTH = 65_536;
 const MAX_URL_LENGTH = 512;
 const MAX_NAME_LENGTH = 96;
 const MAX_TEXT_LENGTH = 256;
 const MAX_ATTRIBUTES = 64;
-/** Of what is kept of a page with its evidence: where most of what names a product stands. */
+/** The length of the page source that is kept as evidence; most product names are near the beginning. */
 export const MAX_SOURCE_LENGTH = 65_536;
 
 const ASSET_ATTRIBUTE: ReadonlyMap<string, string> = new Map([
@@ -28,31 +29,34 @@ const ASSET_ATTRIBUTE: ReadonlyMap<string, string> = new Map([
   ['frame', 'src'],
   ['link', 'href'],
 ]);
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression removes control characters
 const UNKEPT_CHARACTERS = /[\x00-\x08\x0b\x0e-\x1f\x7f]/g;
 const MARKER_ATTRIBUTE = /^(?:data|ng)-/;
 
 export interface PageOptions {
-  /** The URL that the page was read from; what links resolve against. */
+  /** The URL of the page; links resolve against it. */
   readonly url: string;
   readonly isTruncated: boolean;
   /** Whether the page's source is kept, for patterns of community sets. */
   readonly keepSource?: boolean;
 }
 
-/** Reads title, metas, assets and markers from HTML of any quality; never throws, every list is bounded. */
+/** Extracts title, metas, assets and markers from HTML of any quality; never throws, every list is bounded. */
 export function extractPage(html: string, { url, isTruncated, keepSource = false }: PageOptions): Page {
   const reader = new PageReader(html.slice(0, MAX_PAGE_CHARACTERS), url);
   const page = reader.read(isTruncated || html.length > MAX_PAGE_CHARACTERS);
   return keepSource ? { ...page, source: keptSource(html) } : page;
 }
 
-/** Lines and tabs stay, since patterns tell blanks; what no database and no signature takes becomes U+FFFD. */
+/**
+ * Keeps line breaks and tabs, since patterns distinguish white space. Characters that databases and signatures reject
+ * become U+FFFD.
+ */
 function keptSource(html: string): string {
   return html.slice(0, MAX_SOURCE_LENGTH).replace(UNKEPT_CHARACTERS, '\ufffd').toWellFormed();
 }
 
-/** Collects tokens of one page. The tokenizer reports positions in the text that it was given. */
+/** Collects the tokens of one page. The tokenizer reports positions in the input text. */
 class PageReader {
   readonly #html: string;
   #base: string;
@@ -67,7 +71,7 @@ class PageReader {
   #attributeValue = '';
   #titleText: string | null = null;
   readonly #types = new Set<string>();
-  /** Of the JSON-LD script that is being read; null outside of one. */
+  /** The JSON-LD of the current script; null outside of one. */
   #json: string | null = null;
   #jsonLength = 0;
 
@@ -128,7 +132,7 @@ class PageReader {
     if (this.#attributeValue.length < MAX_URL_LENGTH) this.#attributeValue += text;
   }
 
-  /** The first of two attributes of one name counts, as in browsers. */
+  /** The first of two attributes with one name counts, as in browsers. */
   #endAttribute(): void {
     const name = this.#attributeName;
     if (this.#attributes.size < MAX_ATTRIBUTES && !this.#attributes.has(name)) {
@@ -180,7 +184,7 @@ class PageReader {
     const name = cutText((attributes.get('name') ?? attributes.get('property') ?? '').toLowerCase(), MAX_NAME_LENGTH);
     const content = attributes.get('content');
     if (name === '' || content === undefined || this.#metas.has(name)) return;
-    // The generator is what detection reads: it is kept however many other metas stand before it.
+    // Detection uses the generator, so it is kept even after the limit of metas.
     if (this.#metas.size < MAX_METAS || name === 'generator') this.#metas.set(name, cutText(content, MAX_TEXT_LENGTH));
   }
 
@@ -202,7 +206,7 @@ function isJsonLd(type: string | undefined): boolean {
   return type?.trim().toLowerCase() === 'application/ld+json';
 }
 
-/** Microdata: URLs with blanks between them. */
+/** Microdata: URLs separated by white space. */
 function itemTypes(value: string | undefined): readonly string[] {
   return value === undefined ? [] : value.split(/\s+/, 4).flatMap((type) => schemaTypeName(type) ?? []);
 }
@@ -212,7 +216,7 @@ function addMarker(markers: Set<string>, marker: string, isScript: boolean): voi
   markers.add(cutText(marker.toLowerCase(), MAX_NAME_LENGTH));
 }
 
-/** Absolute http(s) URL without fragment, or null: `data:` and `javascript:` name no other host. */
+/** Absolute http(s) URL without fragment; null for others, such as `data:` and `javascript:`, which name no host. */
 function resolveUrl(reference: string, base: string): string | null {
   if (reference === '' || reference.startsWith('data:')) return null;
   const url = URL.parse(reference, base);

@@ -1,4 +1,5 @@
-// What of the evidence may be used, and for whom: wildcard answers, null MX, redirects and walls are seen through here.
+// Interprets the evidence before matching: which records may be used, given wildcard answers, null MX, redirects and
+// bot walls.
 
 import { hostOfUrl, isWithin, registrableDomain } from '../names/names.ts';
 import { type Dmarc, readDmarc } from '../posture/mail/dmarc-policy.ts';
@@ -13,35 +14,35 @@ export interface MailExchange {
 }
 
 /**
- * Whose the HTTP answer is: the site's own; its own redirect to another owner, headers without a page; a bot wall's
- * before it; another domain's, after such a redirect was followed; or none was had.
+ * The origin of the HTTP answer: `own`, the site's own; `redirect`, its redirect to another owner, headers without a page;
+ * `wall`, a bot wall; `elsewhere`, another domain's after such a redirect; `none`, no answer.
  */
 export type WebAnswer = 'own' | 'redirect' | 'wall' | 'elsewhere' | 'none';
 
 export interface NamedAnswer {
-  /** Relative to the domain, `selector1._domainkey`. */
+  /** Relative to the domain: `selector1._domainkey`. */
   readonly label: string;
   readonly lookup: Lookup<string>;
 }
 
 /**
- * Look-ups that were made and not answered. Evidence that another look-up could overrule is not used while that one
- * failed: else a time-out would look like a new provider.
+ * Look-ups that were made and failed. Evidence that a failed look-up could overrule is not used; otherwise a time-out would
+ * look like a new provider.
  */
 export interface Failures {
   readonly ns: boolean;
   readonly mx: boolean;
   readonly txt: boolean;
-  /** A policy that the SPF record leads to. */
+  /** A policy that the SPF record references. */
   readonly policies: boolean;
   readonly dmarc: boolean;
-  /** Any of the labels that the rulebook asked for. */
+  /** Any of the labels that the rulebook requests. */
   readonly named: boolean;
-  /** The addresses, and so the aliases, of the apex or www. */
+  /** The addresses, and therefore the aliases, of the apex or www. */
   readonly aliases: boolean;
   /** The network of an address of the apex or www. */
   readonly networks: boolean;
-  /** There is a web and nothing of it was seen, a passing error, or a wall. */
+  /** There is a web site, but only a transient error, a wall or nothing was received. */
   readonly web: boolean;
   readonly tls: boolean;
 }
@@ -49,34 +50,34 @@ export interface Failures {
 export interface Reading {
   readonly evidence: Evidence;
   readonly existence: 'exists' | 'nonexistent' | 'unmeasured';
-  /** `none`: measured, and mail is not accepted by any MX (a null MX, RFC 7505, or none at all). */
+  /** `none`: measured, and no MX accepts mail (a null MX, RFC 7505, or no MX). */
   readonly mail: 'exchanges' | 'none' | 'unmeasured';
   readonly hasNullMx: boolean;
   readonly exchanges: readonly MailExchange[];
-  /** The policy in the apex's TXT records, followed as far as it was looked up. */
+  /** The policy in the apex's TXT records, followed as far as records were looked up. */
   readonly spf: SpfPolicy;
   readonly dmarc: Lookup<string>;
   /** The policy in `dmarc`'s records, or a parent's. */
   readonly dmarcPolicy: Dmarc;
   /**
-   * Of the labels that were asked for those with an answer, but for what a wildcard answers to all, and those whose
-   * look-up was not measured. The others have nothing.
+   * The requested labels that have an answer, except wildcard answers, and those whose look-up was not measured.
+   * The other labels have no records.
    */
   readonly named: readonly NamedAnswer[];
   readonly webAnswer: WebAnswer;
   readonly redirectsTo: string | null;
-  /** The apex sends its visitors to www, and another network announces that. */
+  /** The apex redirects to www, and a different network announces www. */
   readonly leadsToWww: boolean;
   /** The domain's own page offers the name for sale. */
   readonly isForSale: boolean;
-  /** The certificate was shown for this domain. */
+  /** The certificate was presented for this domain. */
   readonly hasOwnCertificate: boolean;
   readonly failures: Failures;
-  /** Measured: neither the apex nor www has an address, so there is no web to look at. */
+  /** Measured: neither the apex nor www has an address, so there is no web site. */
   readonly hasNoWeb: boolean;
 }
 
-/** Reads evidence once; everything after works on the reading. */
+/** Interprets evidence once; matching and judging use the result. */
 export function readEvidence(evidence: Evidence): Reading {
   const { dns } = evidence;
   const exchanges = mailExchanges(evidence);
@@ -90,7 +91,7 @@ export function readEvidence(evidence: Evidence): Reading {
   let hasFailedLabel = false;
   for (const label in dns.named) {
     const lookup = dns.named[label];
-    // So it is with nearly all labels of nearly all domains.
+    // True of nearly all labels of nearly all domains.
     if (!lookup || (isMeasured(lookup.status) && !answers(lookup))) continue;
     if (isFailed(lookup.status)) hasFailedLabel = true;
     if (own(lookup) !== NO_ANSWER) named.push({ label, lookup });
@@ -135,12 +136,12 @@ function isRedirect(statusCode: number | null): boolean {
   return statusCode !== null && statusCode >= 300 && statusCode < 400;
 }
 
-/** The site is there and did not answer this time; a 404 or 403 is its answer. */
+/** A transient server error; a 404 or 403 is an answer of the site. */
 export function isPassingError(statusCode: number | null): boolean {
   return statusCode !== null && (statusCode >= 500 || statusCode === 408 || statusCode === 429);
 }
 
-/** What a wall answers with lacks what the site behind it would have shown. */
+/** A wall's answer lacks what the site behind it would have shown. */
 function isUnseen({ http }: Evidence, webAnswer: WebAnswer): boolean {
   if (webAnswer === 'wall') return true;
   if (webAnswer === 'own') return isPassingError(http.statusCode);
@@ -154,8 +155,8 @@ function existenceOf({ dns }: Evidence): Reading['existence'] {
 }
 
 /**
- * Exchanges that receive mail. `.invalid` names (RFC 2606) never do: providers ask for such a record to verify a domain
- * (`ms12345678.msv1.invalid`), and it stays behind.
+ * Exchanges that receive mail. `.invalid` names (RFC 2606) never do: providers request such a record to verify a domain
+ * (`ms12345678.msv1.invalid`), and it is not removed afterwards.
  */
 function mailExchanges({ dns }: Evidence): MailExchange[] {
   const { records } = dns.mx;
@@ -169,7 +170,7 @@ function receives({ exchange }: MxRecord): boolean {
   return exchange !== '' && !exchange.endsWith('.invalid');
 }
 
-/** The registrable domain of another owner that answered in this one's place. */
+/** The registrable domain of another owner that answered instead of this domain. */
 function foreignTarget({ domain, http }: Evidence): string | null {
   if (http.url === null || (http.status !== 'found' && http.status !== 'blocked')) return null;
   const host = hostOfUrl(http.url);
@@ -193,7 +194,7 @@ function leadsToWww({ domain, addresses, http }: Evidence): boolean {
 
 const OFFER = /\b(?:is|may be) for sale\b|\bbuy this domain\b|\bdomain (?:name )?for sale\b/i;
 
-/** Sellers put the name itself and the offer into the title; whoever writes of selling domains does not name this one. */
+/** Sellers put the name and the offer into the title; a page about selling domains does not name this one. */
 function offersDomain({ domain, http }: Evidence): boolean {
   const title = http.page?.title ?? '';
   return title.toLowerCase().includes(domain) && OFFER.test(title);
@@ -216,7 +217,7 @@ function answers(lookup: Lookup<string>): boolean {
   return lookup.records.length > 0 || lookup.aliases.length > 0;
 }
 
-/** A random label got the same: the zone answers so for any name, and this name was never set. */
+/** A random label got the same answer: the zone answers any name so, and this name does not exist. */
 function isSameAnswer(lookup: Lookup<string>, wildcard: Lookup<string>): boolean {
   if (!answers(lookup) || !answers(wildcard)) return false;
   if (wildcard.aliases.length > 0) return isSameList(lookup.aliases, wildcard.aliases);

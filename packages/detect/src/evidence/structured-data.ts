@@ -1,11 +1,15 @@
-// What a page says of its owner in schema.org's words: types of the nodes at the top of its JSON-LD (https://schema.org, JSON-LD 1.1 §3.5).
+// The schema.org types with which a page describes its owner: types of the top-level nodes of its JSON-LD
+// (https://schema.org, JSON-LD 1.1 §3.5).
 
 /** A page describes itself in a few nodes; lists of products have thousands. */
 const MAX_NODES = 64;
 const MAX_TYPES = 32;
 const MAX_TYPE_LENGTH = 64;
 
-/** Type names (`Hospital`) of the top nodes and those of `@graph`; none for what is no JSON. Nested nodes speak of others. */
+/**
+ * Type names (`Hospital`) of the top-level nodes and those of `@graph`; empty for invalid JSON. Nested nodes describe
+ * other things.
+ */
 export function schemaTypesOf(json: string): readonly string[] {
   let document: unknown;
   try {
@@ -23,7 +27,7 @@ export function schemaTypesOf(json: string): readonly string[] {
   return [...types];
 }
 
-/** `https://schema.org/Hospital` and `schema:Hospital` are `Hospital`; null for what is no type's name. */
+/** `Hospital` for `https://schema.org/Hospital` and `schema:Hospital`; null for text that is not a type name. */
 export function schemaTypeName(type: string): string | null {
   if (type.length > MAX_TYPE_LENGTH) return null;
   return /^(?:https?:\/\/schema\.org\/|schema:)?([A-Za-z][A-Za-z0-9]*)$/.exec(type)?.[1] ?? null;

@@ -1,4 +1,4 @@
-// Who receives, who keeps and who sends a domain's mail. An MX shows who receives; a gateway is not the mailbox.
+// Decides who receives, stores and sends a domain's mail. An MX shows the receiver; a gateway is not the mailbox.
 
 import type { Reading } from '../evidence/reading.ts';
 import { type Finding, findingOf, type Judgement } from '../match/finding.ts';
@@ -6,10 +6,10 @@ import { NO_ROLES, type Role } from '../profile.ts';
 import type { Rule } from '../rulebook/matchers.ts';
 import type { Channel } from '../rulebook/patterns.ts';
 
-/** Says that the provider may act for the domain, and nothing of where mail is kept. */
+/** Shows that the provider may act for the domain, but not where mail is stored. */
 const HINTS: ReadonlySet<Channel> = new Set(['spf', 'txt']);
 
-/** Findings with the mail roles set right; those of other roles pass unchanged. */
+/** Corrects the mail roles of findings; findings of other roles pass unchanged. */
 export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<Judgement, 'findings' | 'unsettled'> {
   const { failures } = reading;
   const { holders: mailbox, isUnsettled } = mailboxHolders(findings, reading);
@@ -17,7 +17,7 @@ export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<
   const isMailboxKnown = !failures.mx && !isUnsettled && (hasExchange || !failures.named);
   const judged: Finding[] = [];
   let isSenderUnsettled = false;
-  /** An include that speaks for no mailbox or gateway still lets the provider send, once that is known. */
+  /** An include that does not show a mailbox or gateway still permits the provider to send, once that is certain. */
   const addSender = (finding: Finding, isKnown: boolean) => {
     const { asSender: sender } = finding.rule;
     if (!sender) return;
@@ -28,7 +28,7 @@ export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<
     const { role, provider, asSender: sender } = finding.rule;
     if (role === 'mailbox') {
       const holding = mailbox.get(provider);
-      // A hint shows a sender for sure and a mailbox perhaps: both are said, each with its own strength.
+      // A hint proves a sender and suggests a mailbox: both findings remain, each with its own strength.
       if (holding !== undefined) judged.push(finding);
       if (holding === undefined || holding === 'hint') addSender(finding, isMailboxKnown);
     } else if (role === 'gateway' && sender && !receives(provider, findings)) {
@@ -40,7 +40,7 @@ export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<
   return { findings: withoutLeftOvers(judged), unsettled: rolesOf(isUnsettled, isSenderUnsettled) };
 }
 
-/** Something but an include shows the gateway. */
+/** A finding other than an include shows the gateway. */
 function receives(provider: string, findings: readonly Finding[]): boolean {
   return findings.some(({ rule }) => rule.role === 'gateway' && !rule.asSender && rule.provider === provider);
 }
@@ -57,13 +57,13 @@ function withoutLeftOvers(findings: readonly Finding[]): readonly Finding[] {
   return findings.some(({ isDangling }) => isDangling) ? findings.filter(isBorneOut) : findings;
 }
 
-/** A sender's alias without a target is left over from it, unless something else speaks of it too. */
+/** A sender's dangling alias is a leftover unless another finding supports it. */
 function isBorneOut({ rule, isDangling }: Finding, _: number, all: readonly Finding[]): boolean {
   if (!isDangling || rule.role !== 'sender') return true;
   return all.some((other) => other.rule.service === rule.service && !other.isDangling);
 }
 
-/** What a provider's hold on the mailbox rests on. */
+/** The evidence that a provider holds the mailbox. */
 type Holding = 'exchange' | 'alias' | 'hint';
 
 function asSender({ rule, value, strength }: Finding, sender: Rule): Finding {
@@ -72,14 +72,14 @@ function asSender({ rule, value, strength }: Finding, sender: Rule): Finding {
 
 interface MailboxHolders {
   readonly holders: ReadonlyMap<string, Holding>;
-  /** Somebody might hold it too, or not, by what was not answered. */
+  /** A failed look-up leaves open whether there is another holder, or none. */
   readonly isUnsettled: boolean;
 }
 
 const NOBODY: MailboxHolders = { holders: new Map(), isUnsettled: false };
 const NOBODY_KNOWN: MailboxHolders = { holders: new Map(), isUnsettled: true };
 
-/** Providers that the mailbox is found with. Without an answer about the exchanges nothing else decides. */
+/** Providers of the mailbox. Without an answer about the exchanges nothing else decides. */
 function mailboxHolders(findings: readonly Finding[], { mail, failures }: Reading): MailboxHolders {
   if (mail === 'none' || failures.mx) return NOBODY;
   const isPolicyUnknown = failures.txt || failures.policies;
@@ -88,7 +88,8 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
   const byExchange = candidates.filter(({ isPreferred }) => isPreferred);
   if (byExchange.length > 0) return { holders: holders(byExchange, 'exchange'), isUnsettled: false };
   const isBehindGateway = findings.some(({ rule, isPreferred }) => rule.role === 'gateway' && isPreferred);
-  // Behind a gateway the exchange that is not preferred is where mail goes on to; before an own one it only queues.
+  // Behind a gateway, an exchange that is not preferred is where mail is forwarded; before the domain's own it only
+  // queues.
   const shown = candidates.filter(
     ({ rule, isPreferred }) => !HINTS.has(rule.channel) && (isPreferred === undefined || isBehindGateway),
   );
@@ -101,8 +102,8 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
 }
 
 /**
- * Client set-up or selectors alone are what a dormant account leaves too: where the policy names another mailbox provider and not this
- * one, neither is known. While the policy cannot be had, it might.
+ * Client set-up or selectors alone may be leftovers of a dormant account. If the policy names another mailbox provider and
+ * not this one, neither is certain; if the policy is not available, the mailbox is undecided.
  */
 function uncontested(
   shown: readonly Finding[],
@@ -121,7 +122,7 @@ function holders(findings: readonly Finding[], holding: Holding): Map<string, Ho
   return new Map(findings.map(({ rule }) => [rule.provider, holding]));
 }
 
-/** With two providers hinted at equally the mailbox is unknown: to pick one would be a guess. */
+/** If two providers have equal hints the mailbox is unknown. */
 function strongestHinted(candidates: readonly Finding[]): readonly Finding[] {
   const doubt = new Map<string, number>();
   const seen = new Set<string>();

@@ -1,4 +1,4 @@
-// Where a site lives, behind whatever stands in front of it. An address in front says nothing of the host behind.
+// Decides where a site is hosted, behind an edge or protection. An address in front does not show the host behind it.
 
 import type { Reading } from '../evidence/reading.ts';
 import type { Finding } from '../match/finding.ts';
@@ -6,12 +6,12 @@ import { FORGED_STRENGTH } from '../match/strengths.ts';
 import type { Role } from '../profile.ts';
 import type { Channel } from '../rulebook/patterns.ts';
 
-/** Evidence that requests pass through, not merely that an account exists. */
+/** Evidence that requests pass through the provider, not only that an account exists. */
 const ON_PATH: ReadonlySet<Channel> = new Set(['cname', 'asn', 'range', 'private-header', 'common-header', 'cookie']);
-/** Evidence of an address alone. */
+/** Evidence of an address only. */
 const BY_ADDRESS: ReadonlySet<Channel> = new Set(['asn', 'range']);
 
-/** Whether an edge or a protection stands before the host. */
+/** Whether an edge or a protection is in front of the host. */
 export function isFronted(findings: readonly Finding[]): boolean {
   return findings.some(
     ({ rule, strength }) =>
@@ -19,10 +19,10 @@ export function isFronted(findings: readonly Finding[]): boolean {
   );
 }
 
-/** Roles that stand at the web address: their provider's network is there, or something before it. */
+/** Roles at the web address: it is in the provider's network, or in that of a provider in front. */
 const AT_ADDRESS: ReadonlySet<Role> = new Set(['edge', 'protection', 'origin']);
 
-/** A header that anybody may send, against an address in a network that is not its provider's, is likely somebody's joke. */
+/** A common header, which anyone may send, is probably forged if the address is not in its provider's network. */
 export function judgeHeaders(findings: readonly Finding[], { evidence }: Reading): readonly Finding[] {
   if (!findings.some(isDoubtful)) return findings;
   const web = evidence.addresses.filter(({ use }) => use === 'web' || use === 'www');
@@ -40,10 +40,10 @@ function isDoubtful({ rule }: Finding): boolean {
   return rule.channel === 'common-header' && rule.hasNetworks && AT_ADDRESS.has(rule.role);
 }
 
-/** Hosting by address falls away behind an edge, and where a name or header already says whose it is. */
+/** Drops hosting by address behind an edge, and where a name or header already identifies the host. */
 export function judgeOrigin(findings: readonly Finding[], { failures }: Reading): readonly Finding[] {
   if (!findings.some(isOriginByAddress)) return findings;
-  // An edge or a host's own name may stand in what was not seen.
+  // The failed look-ups may have shown an edge or the host's own name.
   const isHidden = isFronted(findings) || failures.web || failures.aliases || failures.networks;
   const named = new Set(
     findings
@@ -55,7 +55,7 @@ export function judgeOrigin(findings: readonly Finding[], { failures }: Reading)
   return findings.filter((finding) => {
     if (!isOriginByAddress(finding)) return true;
     if (isHidden) return false;
-    // Vercel runs on Amazon's network: the network's owner is not the host.
+    // Vercel runs on Amazon's network: the owner of the network is not the host.
     return named.size === 0 || named.has(finding.rule.provider);
   });
 }
@@ -64,7 +64,7 @@ function isOriginByAddress({ rule }: Finding): boolean {
   return rule.role === 'origin' && BY_ADDRESS.has(rule.channel);
 }
 
-/** What a certificate shows beats what a CAA record permits, and one that could not be had might. */
+/** A certificate takes precedence over a CAA record. Without the certificate the CAA finding is undecided. */
 export function judgeIssuer(
   findings: readonly Finding[],
   { hasOwnCertificate, failures }: Reading,
@@ -75,7 +75,7 @@ export function judgeIssuer(
   return findings.filter((finding) => !isPermission(finding) || shown.has(finding.rule.provider));
 }
 
-/** What a CAA record says of an issuer. */
+/** A CAA record permits an issuer. */
 function isPermission({ rule }: Finding): boolean {
   return rule.role === 'issuer' && rule.channel === 'caa';
 }

@@ -1,4 +1,4 @@
-// What findings mean together: each role's rules in turn. Decides nothing by provider, only by kind of evidence.
+// Interprets the findings together, role by role, by kind of evidence and never by provider.
 
 import type { Reading } from '../evidence/reading.ts';
 import type { Finding, Judgement } from '../match/finding.ts';
@@ -7,16 +7,16 @@ import type { Channel } from '../rulebook/patterns.ts';
 import { judgeMail } from './judge-mail.ts';
 import { judgeHeaders, judgeIssuer, judgeOrigin } from './judge-web.ts';
 
-/** A parking provider's own records; a page or a header may only mention it. */
+/** Records of a parking provider; a page or a header may only mention one. */
 const PROVES_PARKING: ReadonlySet<Channel> = new Set(['ns', 'soa', 'mx', 'cname', 'named']);
 
-/** Drops and re-assigns findings until each stands for what it proves. */
+/** Drops and reassigns findings until each shows only what it proves. */
 export function judge(findings: readonly Finding[], reading: Reading): Judgement {
   if (isParked(findings, reading)) {
     return { isParked: true, findings: judgeNameServers(findings.filter(servesNames), reading), unsettled: NO_ROLES };
   }
   if (mayBeParked(findings, reading)) {
-    // Whether it is in use stands in what was not answered: but for its names nothing is known.
+    // A failed look-up leaves open whether the domain is in use: only its name servers are known.
     const { dns: _, ...others } = ROLES;
     const names = judgeNameServers(findings.filter(servesNames), reading);
     return { isParked: false, findings: names, unsettled: new Set(Object.values(others)) };
@@ -27,18 +27,20 @@ export function judge(findings: readonly Finding[], reading: Reading): Judgement
   return { isParked: false, findings: web, unsettled: mail.unsettled };
 }
 
-/** A parking provider's rules may stand in one group: its exchange shows parking and serves no names. */
+/**
+ * A rule group of a parking provider may have several channels: its exchange shows parking and does not serve names.
+ */
 function servesNames({ rule }: Finding): boolean {
   return rule.role === 'dns' && (rule.channel === 'ns' || rule.channel === 'soa');
 }
 
-/** What only the web says of parking counts unless a known provider receives the domain's mail. */
+/** Parking that only the web shows counts unless a known provider receives the domain's mail. */
 function isParked(findings: readonly Finding[], { isForSale, failures }: Reading): boolean {
   if (findings.some(({ rule }) => rule.isParking && PROVES_PARKING.has(rule.channel))) return true;
   return (isForSale || findings.some(isOfParking)) && !failures.mx && !receivesMail(findings);
 }
 
-/** The web says that it is parked, and who receives the mail could not be asked. */
+/** The web shows parking, and the look-up of the mail exchanges failed. */
 function mayBeParked(findings: readonly Finding[], { isForSale, failures }: Reading): boolean {
   return failures.mx && (isForSale || findings.some(isOfParking));
 }
@@ -55,7 +57,7 @@ function isOfSoa({ rule }: Finding): boolean {
   return rule.channel === 'soa' && rule.role === 'dns';
 }
 
-/** An SOA speaks for vanity name servers only: where the NS names a provider, another one in the SOA is a leftover. */
+/** An SOA counts for vanity name servers only: if the NS names a provider, another one in the SOA is a leftover. */
 function judgeNameServers(findings: readonly Finding[], { failures }: Reading): readonly Finding[] {
   if (!findings.some(isOfSoa)) return findings;
   const serving = new Set<string>();

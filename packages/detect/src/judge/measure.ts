@@ -1,4 +1,4 @@
-// How well each source and role was measured. Only `absent` can end a provider, so a doubt is always `unmeasured`.
+// How well each source and role was measured. Only `absent` can end a provider, so every doubt is `unmeasured`.
 import { type Evidence, isFailed, isMeasured, type LookupStatus } from '../evidence/evidence.ts';
 import type { Reading } from '../evidence/reading.ts';
 import type { Finding } from '../match/finding.ts';
@@ -10,15 +10,15 @@ import { isFronted } from './judge-web.ts';
 
 type SourceMeasurements = Readonly<Record<Source, Measurement>>;
 
-/** How a DNS look-up's outcome reads. */
+/** The measurement of a DNS look-up's outcome. */
 export function measurementOf(status: LookupStatus): Measurement {
   if (status === 'found') return 'observed';
   return isMeasured(status) ? 'absent' : 'unmeasured';
 }
 
 /**
- * Per source: `observed` or `absent` only where every look-up that it rests on was answered. With one of them failed the
- * source is `unmeasured`, even if the others found something: what was found stands in the services anyway.
+ * Per source: `observed` or `absent` only if every look-up that it depends on was answered. If one failed the source is
+ * `unmeasured`, even if others found something: those findings are in the services anyway.
  */
 export function measureSources(reading: Reading, rulebook: Rulebook): SourceMeasurements {
   if (reading.existence === 'nonexistent') return everySource('absent');
@@ -40,8 +40,8 @@ export function measureSources(reading: Reading, rulebook: Rulebook): SourceMeas
 }
 
 /**
- * Per role: `observed` where somebody holds it, `blocked` where something hides who does (a gateway before the mailbox,
- * an edge before the host), `absent` where every source that could have shown a holder was measured.
+ * Per role: `observed` if it has a holder, `blocked` if something hides the holder (a gateway before the mailbox, an edge
+ * before the host), `absent` if every source that could have shown a holder was measured.
  */
 export function measureRoles(
   reading: Reading,
@@ -81,21 +81,21 @@ function everySource(measurement: Measurement): SourceMeasurements {
   return Object.fromEntries(SOURCES.map((source) => [source, measurement])) as Record<Source, Measurement>;
 }
 
-/** A policy behind the record that could not be had, or was not asked for, may name a sender. */
+/** A policy that the record references and that was not available, or not requested, may name a sender. */
 function measureSpf({ spf, evidence }: Reading, txt: Measurement): Measurement {
   if (txt === 'observed' && spf.record === null) return 'absent';
-  // Earlier probes asked for none; a policy that was read to its end has no gap.
+  // Evidence of earlier probes has no policies; a policy that was read to its end has no gap.
   if (!evidence.policies || spf.evaluation === 'valid') return txt;
   const policies = evidence.policies.spf;
   const isWhole = spfNamesToAsk(evidence.dns.txt.records, policies).length === 0;
   return isWhole && Object.values(policies).every(({ status }) => isMeasured(status)) ? txt : 'unmeasured';
 }
 
-/** Apex, www and every label of the rulebook: one failure, or a label never asked for, and absence is not known. */
+/** Apex, www and every label of the rulebook: one failed or missing look-up makes absence unknown. */
 function measureAliases({ evidence, named }: Reading, { probeLabels }: Rulebook): Measurement {
   const { a, aaaa, www, named: asked } = evidence.dns;
   if (!isMeasured(a.status) || !isMeasured(www.status) || isFailed(aaaa.status)) return 'unmeasured';
-  // Evidence of another rulebook may have labels that this one does not ask for.
+  // Evidence of another rulebook may have labels that this rulebook does not request.
   const ofRulebook = named.filter(({ label }) => probeLabels.includes(label));
   const isWhole = ofRulebook.every(({ lookup }) => isMeasured(lookup.status)) && hasEvery(asked, probeLabels);
   if (!isWhole) return 'unmeasured';
@@ -103,14 +103,14 @@ function measureAliases({ evidence, named }: Reading, { probeLabels }: Rulebook)
   return hasAlias || ofRulebook.some(({ lookup }) => lookup.aliases.length > 0) ? 'observed' : 'absent';
 }
 
-/** Probes ask in the rulebook's order, so that one pass over both lists nearly always decides. */
+/** Probes query in the rulebook's order, so that one pass over both lists nearly always decides. */
 function hasEvery(asked: Evidence['dns']['named'], labels: readonly string[]): boolean {
   let found = 0;
   for (const label in asked) if (label === labels[found] && asked[label]) found++;
   return found === labels.length || labels.every((label) => Object.hasOwn(asked, label) && asked[label]);
 }
 
-/** A host whose address could not be had is among the addresses, with the status of that look-up. */
+/** A host whose address look-up failed is among the addresses, with the status of that look-up. */
 function measureNetworks({ evidence, hasNoWeb }: Reading): Measurement {
   const { dns, addresses } = evidence;
   if (addresses.some(({ status }) => !isMeasured(status))) return 'unmeasured';
@@ -121,7 +121,7 @@ function measureNetworks({ evidence, hasNoWeb }: Reading): Measurement {
   return addresses.length > 0 || hasNoWeb ? 'absent' : 'unmeasured';
 }
 
-/** The page of an error says little of the site that failed: then what is missing was not measured. */
+/** An error page says little about the site, so what it lacks was not measured. */
 function measureWeb({
   evidence,
   webAnswer,

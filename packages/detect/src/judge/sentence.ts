@@ -1,4 +1,4 @@
-// Why a service is claimed, in one sentence for people.
+// The reason for a service, in one sentence for people.
 
 import { cutText } from '../evidence/text.ts';
 import type { ConfidenceLevel, Role, Service, Source } from '../profile.ts';

@@ -1,9 +1,11 @@
-// A parked domain whose page, name servers or exchanges cannot be had looks like one in use.
+// A parked domain whose page, name servers or exchanges are unavailable looks like one in use.
 
 import type { Measurement } from '../posture/posture-type.ts';
 import { type Profile, ROLES, type Role } from '../profile.ts';
 
-/** The profile, or what may be kept of it where the domain was parked and what showed that could not be looked at this time. */
+/**
+ * The profile; reduced to parking if the domain was parked and the sources that showed it were not available this time.
+ */
 export function stillParked(
   profile: Profile,
   before: { readonly state: string | null; readonly rulebook: string | null },

@@ -1,4 +1,4 @@
-// Findings -> services: grouped by category and provider, weighed by independent families, evidence kept short.
+// Findings -> services: grouped by category and provider, weighed by independent families, evidence truncated.
 
 import { cutText } from '../evidence/text.ts';
 import type { Finding } from '../match/finding.ts';

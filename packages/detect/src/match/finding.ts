@@ -1,4 +1,4 @@
-// A rule that matched, with what it matched; the currency between matching, judging and weighing.
+// A rule that matched, with the matched value: the unit that matching, judging and weighing exchange.
 
 import type { Role } from '../profile.ts';
 import type { Rule } from '../rulebook/matchers.ts';
@@ -6,25 +6,28 @@ import type { ShownVersion } from './version.ts';
 
 export interface Finding {
   readonly rule: Rule;
-  /** The record, header or other value that was seen, uncut. */
+  /** The observed record, header or other value, not truncated. */
   readonly value: string;
-  /** The rule's strength, or less where the circumstances take from it. */
+  /** The rule's strength, reduced by circumstances. */
   readonly strength: number;
-  /** From the most preferred exchanges; set on MX findings only. */
+  /** From the most preferred exchanges; only for MX findings. */
   readonly isPreferred?: boolean | undefined;
-  /** An alias whose target does not exist (any more, or yet). */
+  /** An alias whose target does not exist, either not yet or no longer. */
   readonly isDangling?: boolean | undefined;
-  /** A look-up that failed leaves open whether it stands: judged with the others, for it may hide them, and told to nobody. */
+  /**
+   * A failed look-up leaves open whether it is valid: it is judged, since it may hide other findings, but never
+   * published.
+   */
   readonly isUndecided?: boolean | undefined;
-  /** The product's version, where the value shows it. */
+  /** The product's version, if the value shows it. */
   readonly shown?: ShownVersion | undefined;
 }
 
-/** What a finding may say beside its value. */
+/** Properties of a finding in addition to its value. */
 type Circumstances = Partial<Pick<Finding, 'strength' | 'isPreferred' | 'isDangling' | 'shown'>>;
 const NOTHING: Circumstances = {};
 
-/** A rule that matched a value. Every finding begins here, so that all have the same fields in the same order: such are quick to read. */
+/** Creates a finding. All findings have the same fields in the same order, so that the engine uses one object shape. */
 export function findingOf(
   rule: Rule,
   value: string,
@@ -33,7 +36,7 @@ export function findingOf(
   return { rule, value, strength, isPreferred, isDangling, isUndecided: undefined, shown };
 }
 
-/** What the findings come to, and the roles in which a failed look-up leaves open who holds them. */
+/** The judged findings, and the roles whose holder is undecided because of a failed look-up. */
 export interface Judgement {
   readonly isParked: boolean;
   readonly findings: readonly Finding[];

@@ -1,4 +1,4 @@
-// DNS records against the rulebook: every look-up is a trie or map walk, none a loop over rules.
+// DNS records against the rulebook: every look-up walks a trie or reads a map, without a loop over rules.
 
 import type { Reading } from '../evidence/reading.ts';
 import { isMachineName } from '../names/machine-name.ts';
@@ -10,7 +10,7 @@ import { type Finding, findingOf } from './finding.ts';
 import { matchRange, withoutOverruled } from './match-ranges.ts';
 import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR, DANGLING_FACTOR, NESTED_SPF_FACTOR } from './strengths.ts';
 
-/** No TXT pattern is longer, see `Texts` in catalog.ts. */
+/** The maximum length of a TXT pattern, see `Texts` in catalog.ts. */
 const MAX_TOKEN_LENGTH = 128;
 const CAA_ISSUE = /^issue(?:wild)?$/i;
 
@@ -40,7 +40,7 @@ export function matchDns(findings: Finding[], reading: Reading, { matchers, rang
   for (const alias of webAliases(reading)) addHost(findings, hosts.cname, alias);
   matchNamed(findings, reading, matchers.named);
   for (const { use, asn, asName, address } of reading.evidence.addresses) {
-    // A registrar's forwarder answers at the apex: where it leads to is where the site is.
+    // A registrar's forwarder answers at the apex: the site is at the redirect's target.
     if (use === 'web' && reading.leadsToWww) continue;
     const published = matchRange({ address, use }, ranges);
     if (published) findings.push(published);
@@ -53,14 +53,14 @@ export function matchDns(findings: Finding[], reading: Reading, { matchers, rang
   }
 }
 
-/** The domain part of an issue property's value (RFC 8659 §4.2), '' where nobody may issue. */
+/** The domain part of an issue property's value (RFC 8659 §4.2), '' if issuance is forbidden. */
 export function caaIssuer(value: string): string {
   return (value.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
 /**
- * The policy's own targets, and those of the policies behind targets that nobody is known by: a reseller's record lets
- * its suppliers send. What a known provider lists in its own record is its business.
+ * The policy's own targets, and those of policies behind targets without a known provider: a reseller's record permits its
+ * suppliers to send. The targets in a known provider's own record do not count.
  */
 function matchSpf(findings: Finding[], { spf }: Reading, trie: HostTrie<Rule>): void {
   const factor = spf.result === 'permerror' ? BROKEN_SPF_FACTOR : 1;
@@ -72,7 +72,7 @@ function matchSpf(findings: Finding[], { spf }: Reading, trie: HostTrie<Rule>): 
   }
 }
 
-/** Returns whether a preferred exchange is of a provider known by name, so that its network adds nothing. */
+/** Returns whether a preferred exchange belongs to a provider known by name, so that its network adds nothing. */
 function matchExchanges(findings: Finding[], reading: Reading, trie: HostTrie<Rule>): boolean {
   let hasKnown = false;
   for (const { host, isPreferred } of reading.exchanges) {
@@ -86,7 +86,7 @@ function matchExchanges(findings: Finding[], reading: Reading, trie: HostTrie<Ru
   return hasKnown;
 }
 
-/** Chains of the apex and www. One that ends in NXDOMAIN is left over from a service that is gone. */
+/** Alias chains of the apex and www. A chain that ends in NXDOMAIN is a leftover of a removed service. */
 export function webAliases({ evidence }: Reading): readonly string[] {
   const { a, aaaa, www } = evidence.dns;
   if (a.aliases.length === 0 && aaaa.aliases.length === 0 && www.aliases.length === 0) return NO_ALIASES;
@@ -102,7 +102,7 @@ function matchNamed(findings: Finding[], reading: Reading, byLabel: ReadonlyMap<
     if (lookup.aliases.length === 0) continue;
     const trie = byLabel.get(label);
     if (!trie) continue;
-    // DKIM selectors are often published before the provider has put a key behind them.
+    // DKIM selectors are often published before the provider publishes a key behind them.
     const isDangling = lookup.status === 'nxdomain';
     const factor = isDangling ? DANGLING_FACTOR : 1;
     for (const alias of lookup.aliases) {

@@ -1,4 +1,4 @@
-// The web addresses against published ranges, which say more than the network that announces them.
+// Matches the web addresses against published ranges, which are more specific than the network that announces them.
 
 import type { AddressEvidence } from '../evidence/evidence.ts';
 import { ROLES } from '../profile.ts';
@@ -8,7 +8,7 @@ import { SOURCE_OF } from '../rulebook/patterns.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { FAMILY_OF, strengthOf } from './strengths.ts';
 
-/** The published range that a web address lies in. Exchanges and name servers are not asked: no range is about mail. */
+/** The published range of a web address. Exchanges and name servers are excluded: no range is about mail. */
 export function matchRange(
   { address, use }: Pick<AddressEvidence, 'address' | 'use'>,
   ranges: AddressRanges | undefined,
@@ -35,7 +35,9 @@ export function matchRange(
   return findingOf(rule, `${address} in ${prefix}`);
 }
 
-/** A network's rules without those that the range of the same address gainsays: GitHub's pages on Fastly's network. */
+/**
+ * A network's rules without those that the range of the same address contradicts: GitHub's pages on Fastly's network.
+ */
 export function withoutOverruled(rules: readonly Rule[], published: Finding | undefined): readonly Rule[] {
   return published ? rules.filter(({ service }) => service === published.rule.service) : rules;
 }

@@ -1,4 +1,4 @@
-// The HTTP answer and the certificate against the rulebook. What a wall or another domain sent is not the site's.
+// Matches the HTTP answer and the certificate. What a bot wall or another domain sent does not describe the site.
 import type { HttpEvidence, Page, TlsEvidence } from '../evidence/evidence.ts';
 import { isPassingError, type Reading } from '../evidence/reading.ts';
 import { isWithin } from '../names/names.ts';
@@ -8,9 +8,9 @@ import { type Finding, findingOf } from './finding.ts';
 import { UNPROVEN_ISSUER_STRENGTH } from './strengths.ts';
 import { distributionIn, platformOf, type ShownVersion, versionAfter } from './version.ts';
 
-/** Of longer header values the beginning is searched. */
+/** Only the beginning of longer header values is searched. */
 const MAX_HEADER_LENGTH = 1024;
-/** A chain problem that a true certificate of a known authority can have. */
+/** Chain problems that a genuine certificate of a known authority can have. */
 const LIKELY_GENUINE: ReadonlySet<string> = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
@@ -20,7 +20,7 @@ const LIKELY_GENUINE: ReadonlySet<string> = new Set([
 ]);
 
 const NO_RULES: readonly Rule[] = [];
-/** What a site's owner uploads is not packed by the system's distribution. */
+/** Files that a site's owner uploads are not packaged by the system's distribution. */
 const IN_PAGE: Place = { name: null, serverHeader: null };
 
 /** Adds all findings of the HTTP and TLS parts of a reading. */
@@ -28,7 +28,7 @@ export function matchWeb(findings: Finding[], reading: Reading, { matchers }: Ru
   const { http, tls } = reading.evidence;
   switch (reading.webAnswer) {
     case 'own':
-      // What answers for a site that fails says of the site no more than a wall does.
+      // An error page says no more about the site than a wall does.
       if (isPassingError(http.statusCode)) matchFront(findings, http, matchers);
       else {
         matchHeaders(findings, http, matchers);
@@ -55,7 +55,9 @@ export function matchWeb(findings: Finding[], reading: Reading, { matchers }: Ru
   if (reading.hasOwnCertificate) matchIssuer(findings, tls, matchers);
 }
 
-/** Names for sale redirect to their seller: where it leads is all that another's answer says of this domain. */
+/**
+ * Names for sale redirect to their seller: of another domain's answer only the redirect target describes this domain.
+ */
 function matchSeller(findings: Finding[], { evidence: { domain, http } }: Reading, matchers: Matchers): void {
   const walk = new AssetWalk(domain, matchers);
   for (const target of [...http.redirects, http.url ?? '']) {
@@ -72,7 +74,7 @@ function matchFront(findings: Finding[], http: HttpEvidence, matchers: Matchers)
   findings.push(...atFront.filter(showsTheWall));
 }
 
-/** The wall itself, and a host that adds its own header to everything that leaves it. */
+/** The wall itself, and a host that adds its own header to every response. */
 export function showsTheWall({ rule }: Finding): boolean {
   if (rule.role === 'edge' || rule.role === 'protection') return true;
   return rule.role === 'origin' && rule.channel === 'private-header';
@@ -98,7 +100,7 @@ function addHeader(findings: Finding[], rule: Rule, value: string, place: Place)
 }
 
 interface Place {
-  /** Of a header; null where the value is the page's. */
+  /** Of a header; null if the value is from the page. */
   readonly name: string | null;
   readonly serverHeader: string | null;
 }
@@ -134,7 +136,7 @@ function matchPage(
   const first = findings.length;
   for (const asset of assets) {
     for (const rule of walk.rulesOf(asset)) {
-      // A page loads a hundred files from one place: the first one says it.
+      // A page loads many files from one host: the first one is sufficient.
       if (!isFound(findings, first, rule)) findings.push(findingOf(rule, asset));
     }
   }
@@ -144,13 +146,13 @@ function matchPage(
   }
 }
 
-/** Whether the rule is among the findings from a place on. A page names few rules, whatever it loads. */
+/** Whether the rule is among the findings from an index on. A page matches few rules, whatever it loads. */
 function isFound(findings: readonly Finding[], from: number, rule: Rule): boolean {
   for (let i = from; i < findings.length; i++) if (findings[i]?.rule === rule) return true;
   return false;
 }
 
-/** The assets of one page, which mostly come from few places. */
+/** The assets of one page, most of which share few hosts. */
 class AssetWalk {
   readonly #domain: string;
   readonly #matchers: Matchers;
@@ -180,7 +182,7 @@ class AssetWalk {
     for (let at = pathStart; at !== -1 && at < url.length; at = url.indexOf('/', at + 1)) {
       const fitting = assetFragments.findAt(url, at + 1);
       if (fitting.length === 0) continue;
-      // A picture from a partner's WordPress is no WordPress here; scripts and styles from a host for assets are.
+      // An image from a partner's WordPress does not show WordPress here; scripts and styles from an asset host do.
       if (!this.#isOwnHost && !CODE.test(url)) break;
       rules ??= [];
       for (const rule of fitting) rules.push(rule);
@@ -205,8 +207,8 @@ function hostWithoutPort(authority: string): string {
 }
 
 /**
- * The issuer's name is only as good as the chain: a self-signed certificate says what its maker likes, and one for
- * another name is another site's.
+ * The issuer's name is only as reliable as the chain: anyone can choose the name in a self-signed certificate, and a
+ * certificate for another name belongs to another site.
  */
 function matchIssuer(findings: Finding[], tls: TlsEvidence, matchers: Matchers): void {
   const { issuer } = tls;
@@ -217,7 +219,7 @@ function matchIssuer(findings: Finding[], tls: TlsEvidence, matchers: Matchers):
   }
 }
 
-/** The most that an issuer's name can prove in this certificate; 0 for one that anyone could have written. */
+/** The maximum strength of an issuer's name in this certificate; 0 for a name that anyone could have written. */
 export function issuerCap({ isTrusted, problem }: Pick<TlsEvidence, 'isTrusted' | 'problem'>): number {
   if (isTrusted !== false) return 1;
   return LIKELY_GENUINE.has(problem ?? '') ? UNPROVEN_ISSUER_STRENGTH : 0;

@@ -1,29 +1,30 @@
-// The version of a product in a header or a generator, and the platform that is named with it. Texts of strangers: every
-// reading takes time in proportion to the text, and what is no version is none.
+// Extracts the version of a product from a header or a generator, and the platform named with it. The texts are
+// untrusted:
+// parsing takes time in proportion to the text, and text that is not a version gives null.
 
 /** What one piece of evidence shows of a product. */
 export interface ShownVersion {
   readonly version: string;
-  /** Lower case, `ubuntu`; null where none is named. */
+  /** Lower case, `ubuntu`; null if none is named. */
   readonly platform: string | null;
 }
 
-/** Of longer texts the beginning is searched; a version that begins there is read to its end. */
+/** Only the beginning of longer texts is searched; a version that begins there is read to its end. */
 const MAX_TEXT_LENGTH = 1024;
-/** Longer than a place in the catalog and the version after it. */
+/** Longer than any `version` text of the catalog plus a version. */
 const MAX_SHOWN_LENGTH = 256;
-/** A longer token is no version, and half of one would be another version. */
+/** A longer token is not a version, and a truncated one would be a different version. */
 const MAX_VERSION_LENGTH = 64;
 const MAX_PLATFORM_LENGTH = 32;
 
 const VERSION_START = /[0-9]/;
 const VERSION_CHARACTER = /[0-9A-Za-z.+~:_-]/;
 const WORD_CHARACTER = /[0-9A-Za-z_]/;
-/** Windows, Darwin, and systems of which no distribution is named. */
+/** Windows, Darwin, and systems without a named distribution. */
 const OTHER_SYSTEM = /win|mac|bsd|unix|solaris|sunos|aix|hp-ux|^linux$/;
 const PLATFORM = /^[a-z][a-z0-9 ._+/-]*$/;
 
-/** As packagers mark what they built: `8.1.2-1ubuntu2.14`, `7.4.33-1+deb11u5`, `1.20.1-14.el9`. */
+/** Suffixes that packagers add: `8.1.2-1ubuntu2.14`, `7.4.33-1+deb11u5`, `1.20.1-14.el9`. */
 const DISTRIBUTIONS: readonly (readonly [mark: RegExp, platform: string])[] = [
   [/ubuntu|[+~-](?:trusty|xenial|bionic|focal|jammy|noble)/, 'ubuntu'],
   [
@@ -35,12 +36,15 @@ const DISTRIBUTIONS: readonly (readonly [mark: RegExp, platform: string])[] = [
   [/\.fc\d/, 'fedora'],
 ];
 
-/** The version that follows `place` in `text` (the whole text for an empty place), in any case; null when none does. */
+/**
+ * The version that follows `prefix` in `text` (the complete text for an empty prefix), in any case; null if there is
+ * none.
+ */
 export function versionAfter(place: string, text: string): string | null {
   if (place === '') return text.length > MAX_TEXT_LENGTH ? null : wholeVersion(text.trim());
   const value = text.slice(0, MAX_TEXT_LENGTH + MAX_SHOWN_LENGTH);
   const lower = value.toLowerCase();
-  // A few letters change their length with their case, and places in one text would not be those in the other.
+  // A few letters change their length with their case, and positions would differ between the two texts.
   const shown = lower.length === value.length ? value : lower;
   const sought = place.toLowerCase();
   let at = lower.indexOf(sought);
@@ -52,7 +56,7 @@ export function versionAfter(place: string, text: string): string | null {
   return null;
 }
 
-/** The platform of a version: its own suffix, else the words that a `Server` header has in parentheses. */
+/** The platform of a version: its own suffix, or the comment of a `Server` header. */
 export function platformOf(version: string, serverHeader: string | null): string | null {
   const lower = version.toLowerCase();
   const built = DISTRIBUTIONS.find(([mark]) => mark.test(lower));
@@ -61,8 +65,8 @@ export function platformOf(version: string, serverHeader: string | null): string
 }
 
 /**
- * Who packed the server, by its header's words in parentheses, and with it what other headers show. Null where the words
- * name a system that packs nothing: it is the server's alone, which may stand before a host of another kind.
+ * The distribution that packaged the server, from the comments of its header, which also applies to other headers. Null if
+ * the comment names a system that packages nothing: that system is the server's only, which may front a different host.
  */
 export function distributionIn(serverHeader: string | null): string | null {
   const platform = serverHeader === null ? null : platformIn(serverHeader.slice(0, MAX_TEXT_LENGTH).toLowerCase());
@@ -72,7 +76,7 @@ export function distributionIn(serverHeader: string | null): string | null {
 function wholeVersion(value: string): string | null {
   const version = versionAt(value, 0);
   if (version === null) return null;
-  // `1.2.3, 1.2.3` and `1.2.3 (x)` are more than a version; what is left of a dot at the end is not.
+  // `1.2.3, 1.2.3` and `1.2.3 (x)` are more than a version; a trailing dot is not.
   const rest = value.slice(value.indexOf(version) + version.length);
   return /^\.*$/.test(rest) ? version : null;
 }
@@ -87,12 +91,12 @@ function versionAt(text: string, from: number): string | null {
   return end - start > MAX_VERSION_LENGTH ? null : text.slice(start, end);
 }
 
-/** `nginx/` does not stand in `mod_nginx/1.0`. */
+/** `nginx/` does not match in `mod_nginx/1.0`. */
 function isInsideWord(text: string, at: number): boolean {
   return at > 0 && WORD_CHARACTER.test(text.charAt(at)) && WORD_CHARACTER.test(text.charAt(at - 1));
 }
 
-/** In `Apache/2.4.52 (Ubuntu) OpenSSL/3.0.2`; `Jetty(9.4.1)` and `Passenger(R)` name none. */
+/** In `Apache/2.4.52 (Ubuntu) OpenSSL/3.0.2`; `Jetty(9.4.1)` and `Passenger(R)` name no platform. */
 function platformIn(header: string): string | null {
   const open = header.indexOf(' (');
   const close = header.indexOf(')', open);

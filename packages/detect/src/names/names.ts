@@ -19,20 +19,20 @@ export type ParsedDomain =
 // RFC 1035 §2.3.4: 255 octets on the wire are 253 characters of text; a label has at most 63.
 const MAX_NAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
-/** Mapping shrinks a name at most a few times; longer input is refused before any work is done on it. */
+/** Mapping shortens a name at most a few times; longer input is refused before any work. */
 const MAX_INPUT_LENGTH = 1024;
 
-/** Private suffixes count: whoever holds `me.github.io` is not whoever holds `github.io`. Hosts are already clean. */
+/** Private suffixes count: `me.github.io` and `github.io` have different owners. Hosts are already clean. */
 const SUFFIX_OPTIONS = { allowPrivateDomains: true, extractHostname: false, validateHostname: false } as const;
 
 const NOT_IN_A_NAME = /[^a-z0-9._-]/;
 const IPV6_CHARACTERS = /^\[?[0-9a-f:.]+(?:%[^\]]*)?\]?$/i;
-/** What the WHATWG host parser reads as part of an IPv4 address: decimal, hexadecimal or octal. */
+/** Labels that the WHATWG host parser reads as part of an IPv4 address: decimal, hexadecimal or octal. */
 const NUMERIC_LABEL = /^(?:\d+|0x[0-9a-f]*)$/;
 
 /**
- * Lower-cases, maps by UTS 46 to A-labels, drops one trailing dot, and finds the registrable domain.
- * The message of a refusal is a sentence for the person who typed the name.
+ * Lower-cases, maps by UTS 46 to A-labels, removes one trailing dot, and finds the registrable domain.
+ * The message of a refusal is a sentence for the user.
  */
 export function parseDomain(input: string): ParsedDomain {
   if (input.trim() === '' || input === '.') return refuse('empty', 'The domain name is empty.');
@@ -42,7 +42,7 @@ export function parseDomain(input: string): ParsedDomain {
   if (mapped === null) {
     return refuse(
       'not-a-domain',
-      'A domain name has only letters, digits, hyphens and dots: no URL, port, path or blank.',
+      'A domain name has only letters, digits, hyphens and dots: no URL, port, path or space.',
     );
   }
   const host = mapped.endsWith('.') ? mapped.slice(0, -1) : mapped;
@@ -67,23 +67,23 @@ export function registrableDomain(host: string): string | null {
 }
 
 /**
- * The suffix of a registrable domain where it is one of the private section of the Public Suffix List, such as `github.io`, below which
- * a name costs nothing; else null.
+ * The suffix of a registrable domain if it is in the private section of the Public Suffix List, such as `github.io`, where
+ * names are free of charge; otherwise null.
  */
 export function privateSuffixOf(domain: string): string | null {
   const { isPrivate, publicSuffix } = parse(domain, SUFFIX_OPTIONS);
   return isPrivate ? publicSuffix : null;
 }
 
-/** Whether two clean lower-case hosts stand below one registrable domain. A name that has none stands for itself. */
+/** Whether two clean lower-case hosts have the same registrable domain. A name without one has only itself. */
 export function hasSameOwner(host: string, other: string): boolean {
   if (host === other) return true;
-  // A registrable domain has two labels at least, and both hosts would end in them.
+  // A registrable domain has at least two labels, and both hosts would end in them.
   if (!other.endsWith(host.slice(host.lastIndexOf('.', host.lastIndexOf('.') - 1) + 1))) return false;
   return (registrableDomain(host) ?? host) === (registrableDomain(other) ?? other);
 }
 
-/** Two colons and nothing but what an IPv6 literal has; a port makes only one. */
+/** Two colons and only characters of an IPv6 literal; a port has only one colon. */
 function looksLikeIpv6(input: string): boolean {
   return input.indexOf(':') !== input.lastIndexOf(':') && IPV6_CHARACTERS.test(input);
 }
@@ -95,16 +95,16 @@ function toRegistrable(host: string, labelCount: number): ParsedDomain {
       ? refuse('not-a-domain', `'${host}' is a single word; a domain name has a dot, as in example.com.`)
       : refuse('public-suffix', `'${host}' is a public suffix: names are registered under it, it is not one itself.`);
   }
-  if (isPrivateName(host))
-    return refuse('private-name', `'${host}' is a name of private networks, which is not looked up.`);
-  // Underscores name services (`_dmarc.example.com`), and no registry takes one in the name that it sells.
-  if (domain.includes('_')) return refuse('bad-label', `'${domain}' has an underscore, which no registered name has.`);
+  if (isPrivateName(host)) return refuse('private-name', `'${host}' belongs to private networks and is not looked up.`);
+  // Underscores mark service names (`_dmarc.example.com`), and no registry accepts one in a registered name.
+  if (domain.includes('_'))
+    return refuse('bad-label', `'${domain}' has an underscore, which registered names do not have.`);
   return { ok: true, host, domain };
 }
 
 /**
- * Null where a character cannot be part of a name. The URL parser does the UTS 46 mapping but also reads ports, paths,
- * percent-escapes and numeric hosts, so only non-ASCII names reach it, and only once all ASCII in them is plain.
+ * Null if a character cannot be part of a name. The URL parser does the UTS 46 mapping but also parses ports, paths,
+ * percent-escapes and numeric hosts, so only non-ASCII names reach it, and only if all their ASCII characters are plain.
  */
 function mapToAscii(input: string): string | null {
   const lower = input.toLowerCase();
@@ -115,15 +115,15 @@ function mapToAscii(input: string): string | null {
   return mapped === null || NOT_IN_A_NAME.test(mapped) ? null : mapped;
 }
 
-/** Whether a host is the name itself or stands below it; both lower-case, without trailing dots. */
+/** Whether a host is the name itself or below it; both lower-case, without trailing dots. */
 export function isWithin(host: string, name: string): boolean {
   return host === name || (host.endsWith(name) && host.at(-name.length - 1) === '.');
 }
 
-/** A host as the URL standard writes it, with nothing before or after it that would have to be understood. */
+/** A host as the URL standard serialises it, without parts before or after it that need parsing. */
 const PLAIN_URL = /^https?:\/\/((?!xn--)[a-z0-9_-]+(?:\.(?!xn--)[a-z0-9_-]+)*\.[a-z][a-z0-9-]*)(?:\/|$)/;
 
-/** The host of a URL, null where it is none. */
+/** The host of a URL, null if it has none. */
 export function hostOfUrl(url: string): string | null {
   return PLAIN_URL.exec(url)?.[1] ?? URL.parse(url)?.hostname ?? null;
 }
@@ -138,12 +138,12 @@ function hostOf(name: string): string | null {
 }
 
 function complaintAbout(label: string): string | null {
-  if (label === '') return 'A domain name has no empty label: two dots stand side by side, or one at the start.';
+  if (label === '') return 'A domain name has no empty label: there are two consecutive dots, or one at the start.';
   if (label.length > MAX_LABEL_LENGTH)
     return `A label has at most 63 characters: '${label.slice(0, 20)}…' has ${label.length}.`;
   if (label.startsWith('-') || label.endsWith('-')) return `The label '${label}' begins or ends with a hyphen.`;
   if (label.startsWith('xn--') && !isTrueALabel(label))
-    return `The label '${label}' is no valid internationalized name.`;
+    return `The label '${label}' is not a valid internationalized name.`;
   return null;
 }
 

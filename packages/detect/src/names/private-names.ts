@@ -1,6 +1,7 @@
-// Names that only some network knows, or none: no company stands behind them, and a resolver of the inside may know them well.
+// Names of private networks and names that do not exist in the DNS. No company owns them, but an internal resolver may
+// answer for them.
 
-/** By their last label. Not among them: `test` and `example`, which lead nowhere and are what tests and simulations use. */
+/** By last label. Not included: `test` and `example`, which resolve nowhere and are used by tests and simulations. */
 const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
   // Special-use names: RFC 6761, 6762, 7686 and 9476.
   'localhost',
@@ -8,22 +9,22 @@ const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
   'local',
   'onion',
   'alt',
-  // Addresses and the machinery of the DNS (RFC 3172), `home.arpa` of RFC 8375 included.
+  // Addresses and infrastructure of the DNS (RFC 3172), including `home.arpa` of RFC 8375.
   'arpa',
-  // Kept for private networks by ICANN in 2024.
+  // Reserved for private networks by ICANN in 2024.
   'internal',
-  // Never to be delegated (ICANN, 2018), since networks use them.
+  // Never to be delegated (ICANN, 2018), because private networks use them.
   'corp',
   'home',
   'mail',
-  // What else networks use (RFC 6762, appendix G), and what resolvers of theirs add.
+  // Other suffixes in use (RFC 6762, appendix G), and those that internal resolvers add.
   'intranet',
   'lan',
   'private',
   'localdomain',
 ]);
 
-/** Whether a clean lower-case host belongs to some private network, or to nobody. */
+/** Whether a clean lower-case host belongs to a private network or does not exist. */
 export function isPrivateName(host: string): boolean {
   const name = host.endsWith('.') ? host.slice(0, -1) : host;
   return PRIVATE_SUFFIXES.has(name.slice(name.lastIndexOf('.') + 1));

@@ -1,4 +1,4 @@
-// The decoding half of Punycode (RFC 3492), to tell a true `xn--` label from one that only looks like it.
+// Decodes Punycode (RFC 3492), to distinguish valid `xn--` labels from invalid ones.
 
 // RFC 3492 §5: the parameters of Punycode as IDNA uses it.
 const BASE = 36;
@@ -10,7 +10,7 @@ const INITIAL_BIAS = 72;
 const INITIAL_N = 0x80;
 const MAX_CODE_POINT = 0x10ffff;
 
-/** The Unicode form of the part after `xn--`, or null where it is no Punycode. Input is lower-case ASCII. */
+/** The Unicode form of the part after `xn--`, or null if it is not Punycode. Input is lower-case ASCII. */
 export function decodePunycode(encoded: string): string | null {
   const delimiter = encoded.lastIndexOf('-');
   const output = delimiter > 0 ? Array.from(encoded.slice(0, delimiter), (c) => c.charCodeAt(0)) : [];
@@ -40,7 +40,7 @@ export function decodePunycode(encoded: string): string | null {
   return String.fromCodePoint(...output);
 }
 
-/** `a`–`z` are 0–25, `0`–`9` are 26–35; past the end charCodeAt gives NaN, which is neither. */
+/** `a`–`z` are 0–25, `0`–`9` are 26–35; past the end charCodeAt returns NaN, which is neither. */
 function digitOf(code: number): number | null {
   if (code >= 0x61 && code <= 0x7a) return code - 0x61;
   if (code >= 0x30 && code <= 0x39) return code - 0x30 + 26;

@@ -1,8 +1,8 @@
-// The posture as flags: what a set of domains is counted and filtered by, one bit each.
+// The posture as flags, one bit each, by which sets of domains are counted and filtered.
 import type { Posture } from '../profile.ts';
 
 /**
- * Append only: a flag's place is its bit in stored integers. `…_measured` is the denominator of the flags after it: a
+ * Append only: a flag's index is its bit in stored integers. `…_measured` is the denominator of the flags after it: a
  * failed look-up leaves all of them unset.
  */
 export const POSTURE_FLAGS = [
@@ -51,7 +51,7 @@ export function postureFlags(posture: Posture): ReadonlySet<PostureFlag> {
   const set = (flag: PostureFlag, isSet: boolean | null) => {
     if (isSet) flags.add(flag);
   };
-  // With a record on the way that was not had, a policy may be void as well as valid.
+  // If a referenced record was not available, the policy may be void or valid.
   const isSpfValid = spf.result === 'valid' && spf.evaluation !== 'unknown';
   set('spf_measured', isSpfValid || spf.result === 'none' || spf.result === 'permerror');
   set('spf_valid', isSpfValid);
@@ -83,12 +83,12 @@ export function packPosture(posture: Posture): number {
   return POSTURE_FLAGS.reduce((bits, flag, i) => (flags.has(flag) ? bits | (1 << i) : bits), 0);
 }
 
-/** Bit of a flag in what `packPosture` made. */
+/** The bit of a flag in the result of `packPosture`. */
 export function postureBit(flag: PostureFlag): number {
   return 1 << POSTURE_FLAGS.indexOf(flag);
 }
 
-/** What got worse between two looks that both measured it. */
+/** Properties that got worse between two scans that both measured them. */
 export const REGRESSIONS = [
   'dmarc_removed',
   'dmarc_weakened',
@@ -101,8 +101,8 @@ export type Regression = (typeof REGRESSIONS)[number];
 const STRENGTH = { none: 0, quarantine: 1, reject: 2 } as const;
 
 /**
- * Regressions from one posture to the next, each judged only where both looks measured it. A DMARC record that still reads the
- * same is none, even where a later version takes it for another policy.
+ * Regressions from one posture to the next, each only if both scans measured it. An unchanged DMARC record is not a
+ * regression, even if a later version interprets it as another policy.
  */
 export function regressionsOf(before: Posture, after: Posture): Regression[] {
   const found: Regression[] = [];
@@ -118,7 +118,7 @@ export function regressionsOf(before: Posture, after: Posture): Regression[] {
   return found;
 }
 
-/** Earlier versions did not store where a record was found. */
+/** Earlier versions did not store the name of the record. */
 function isSameRecord(before: Posture['dmarc'], after: Posture['dmarc']): boolean {
   if (before.record === null || before.record !== after.record) return false;
   return before.foundAt === null || before.foundAt === after.foundAt;

@@ -1,16 +1,16 @@
-// The security posture of a domain, standard by standard, and the score that it comes to. docs/posture.md explains all of it.
+// The security posture of a domain, standard by standard, and its score. docs/posture.md explains all of it.
 
 import type { PolicyEvidence } from '../evidence/evidence.ts';
 import type { SpfPolicy } from '../spf/types.ts';
 import type { Dmarc } from './mail/dmarc-policy.ts';
 import type { IssueId } from './score/issues.ts';
 
-/** `absent`: looked and not there. `unmeasured`: the look-up failed. `blocked`: something kept us out. */
+/** `absent`: queried and not there. `unmeasured`: the look-up failed. `blocked`: access was denied. */
 export type Measurement = 'observed' | 'absent' | 'unmeasured' | 'blocked';
 
 export type Finding = 'pass' | 'partial' | 'fail' | 'unmeasured';
 
-/** What the score looks at; `dkim` and `bimi` are reported and weigh nothing. */
+/** The factors of the score; `dkim` and `bimi` are reported and have no weight. */
 export const FACTORS = [
   'spf',
   'dmarc',
@@ -27,29 +27,29 @@ export const FACTORS = [
 ] as const;
 export type FactorName = (typeof FACTORS)[number];
 
-/** One factor of the score: `points` of `possible`; an unmeasured factor leaves the denominator. */
+/** One factor of the score: `points` of `possible`; an unmeasured factor is not in the denominator. */
 export interface PostureFactor {
   readonly factor: FactorName;
   readonly finding: Finding;
   readonly points: number;
-  /** Points that could be had by what was measured: `weight`, or less where a part of the factor was not. */
+  /** Maximum points by what was measured: `weight`, or less if a part of the factor was not measured. */
   readonly possible: number;
   readonly weight: number;
-  /** What keeps it from full points, gravest first; `explainFactor` has the words. */
+  /** Reasons for lost points, most severe first; `explainFactor` has the texts. */
   readonly issues: readonly IssueId[];
 }
 
-/** A key seen under a selector. `weak`: below 1,024 bits; `short`: below 2,048. */
+/** A key observed under a selector. `weak`: below 1,024 bits; `short`: below 2,048. */
 export interface DkimKey {
   readonly selector: string;
   readonly type: string;
-  /** Null where the key cannot be read. */
+  /** Null if the key cannot be parsed. */
   readonly bits: number | null;
   readonly isTesting: boolean;
   readonly problem: 'revoked' | 'unknown-type' | 'unreadable' | 'sha1-only' | 'not-for-mail' | 'weak' | 'short' | null;
 }
 
-/** Why there is no record though somebody meant one: several of the version, or one that does not begin as it has to. */
+/** Why there is no record although one was meant: several of the version, or one with a wrong beginning. */
 export type RecordProblem = 'several-records' | 'unreadable-record';
 
 /** `mx-mismatch`: an exchange of the domain that the policy does not name. */
@@ -72,14 +72,14 @@ export interface Posture {
     readonly status: Measurement;
     readonly result: SpfPolicy['result'] | 'unmeasured';
     readonly evaluation: SpfPolicy['evaluation'] | 'unmeasured';
-    /** Hosts of includes, redirects and `exists:`, and how many foreign policies stand before each. */
+    /** Hosts of includes, redirects and `exists:`, and the number of foreign policies in between. */
     readonly senders: readonly { readonly host: string; readonly depth: number }[];
   };
   readonly dmarc: { readonly status: Measurement } & Omit<
     Dmarc,
     'organizationalDomain' | 'reportHosts' | 'isUnsettled'
   >;
-  /** Keys seen. Reported, never scored: selectors cannot be enumerated. */
+  /** Observed keys. Reported, never scored: selectors cannot be enumerated. */
   readonly dkim: {
     readonly status: Measurement;
     readonly selectors: readonly string[];
@@ -89,7 +89,7 @@ export interface Posture {
     readonly status: Measurement;
     readonly isSigned: boolean | null;
     readonly algorithms: readonly number[];
-    /** An algorithm or a digest that nobody should sign with any more; null where it is not signed or not measured. */
+    /** An algorithm or digest that should not be used for signing; null if the zone is not signed or not measured. */
     readonly isWeak: boolean | null;
     readonly validation: PolicyEvidence['validation'];
   };
@@ -97,18 +97,18 @@ export interface Posture {
     readonly status: Measurement;
     readonly issuers: readonly string[];
     readonly wildcardIssuers: readonly string[];
-    /** An `issue` property limits who may issue; `issuewild` alone limits nobody but for wildcards. */
+    /** An `issue` property restricts issuance; `issuewild` alone restricts wildcards only. */
     readonly isRestricted: boolean;
     readonly hasIncidentContact: boolean;
-    /** Critical properties that no authority knows: none may issue. */
+    /** Critical properties that no authority knows, which forbid all issuance. */
     readonly unknownCritical: readonly string[];
-    /** The certificate's issuer is among those permitted; null where that cannot be told. */
+    /** The certificate's issuer is among those permitted; null if unknown. */
     readonly permitsIssuer: boolean | null;
   };
   readonly mtaSts: {
     readonly status: Measurement;
     readonly hasRecord: boolean | null;
-    /** Of the policy file; null where it was not had. */
+    /** From the policy file; null if it was not available. */
     readonly mode: 'enforce' | 'testing' | 'none' | null;
     /** Seconds. */
     readonly maxAge: number | null;
@@ -132,11 +132,11 @@ export interface Posture {
     readonly status: Measurement;
     readonly protocol: string | null;
     readonly isTrusted: boolean | null;
-    /** OpenSSL's code; `issue` is the same in an owner's words. */
+    /** OpenSSL's code; `issue` is the same for owners. */
     readonly problem: string | null;
     readonly validTo: string | null;
     readonly issue: TlsIssue | null;
-    /** Less than a tenth of its life is left, and less than 14 days. */
+    /** Less than a tenth of its lifetime is left, and less than 14 days. */
     readonly expiresSoon: boolean;
   };
   readonly hsts: {
@@ -146,7 +146,7 @@ export interface Posture {
     readonly includesSubdomains: boolean;
     readonly isPreload: boolean;
   };
-  /** Of the home page; null where it was not seen. */
+  /** Of the home page; null if it was not observed. */
   readonly headers: {
     readonly status: Measurement;
     readonly csp: 'none' | 'report-only' | 'weak' | 'strong' | null;
@@ -162,7 +162,7 @@ export interface Posture {
     readonly problem: SecurityTxtProblem | null;
   };
   readonly factors: readonly PostureFactor[];
-  /** 0–100, or null when SPF or DMARC, or more than 40 % of the points, could not be measured. */
+  /** 0–100, or null if SPF or DMARC, or more than 40 % of the points, could not be measured. */
   readonly score: number | null;
   readonly grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F' | null;
   readonly coverage: number;

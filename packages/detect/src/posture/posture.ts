@@ -1,4 +1,4 @@
-// The mail and transport posture of a domain, part by part, from one reading of its evidence, and its score.
+// The mail and transport posture of a domain, standard by standard, from one reading of its evidence, and its score.
 
 import type { Evidence, Lookup } from '../evidence/evidence.ts';
 import { type Reading, readEvidence } from '../evidence/reading.ts';
@@ -21,7 +21,7 @@ import { securityTxtPart } from './security-txt.ts';
 import { tlsPart } from './tls.ts';
 import { headersPart, hstsPart } from './web-headers.ts';
 
-/** Records are kept whole up to here; a valid SPF record that receivers read is far shorter. */
+/** Records are stored up to this length; a valid SPF record that receivers accept is far shorter. */
 const MAX_RECORD_LENGTH = 2048;
 const MAX_SENDERS = 32;
 const MAX_HOSTS = 16;
@@ -31,10 +31,10 @@ export function assessPosture(evidence: Evidence, rulebook?: Rulebook): Posture 
   return posture(readEvidence(evidence), rulebook);
 }
 
-/** As `assessPosture`, of evidence already read. */
+/** As `assessPosture`, for evidence that is already interpreted. */
 export function posture(reading: Reading, rulebook?: Rulebook): Posture {
   const { domain, dns, policies } = reading.evidence;
-  // A wildcard answers receivers too: what begins with the version of a policy is one, whoever else it is told of.
+  // Receivers get wildcard answers too: a record that begins with the version of a policy counts, even from a wildcard.
   const dmarcPolicy = reading.dmarc === dns.dmarc ? reading.dmarcPolicy : readDmarc(domain, dns.dmarc, policies);
   const parts: PostureParts = {
     spf: spfPart(reading),
@@ -54,7 +54,7 @@ export function posture(reading: Reading, rulebook?: Rulebook): Posture {
   return { ...parts, factors, score, grade, coverage, scoreVersion };
 }
 
-/** A domain that takes no mail is judged on refusing to send any. Nothing is judged that does not exist. */
+/** A domain that takes no mail is judged on refusing to send any. A domain that does not exist has no factors. */
 function factorsOf(parts: PostureParts, reading: Reading): PostureFactor[] {
   if (reading.existence !== 'exists') return [];
   return [...MAIL_FACTORS[mailUseOf(reading)](parts), ...webFactors(parts, reading)];
@@ -88,7 +88,7 @@ const MAIL_FACTORS: Readonly<Record<MailUse, (parts: PostureParts) => PostureFac
   ],
 };
 
-/** A domain that only redirects to another has no page to protect, and nothing to report holes of. */
+/** A domain that only redirects to another one has no page to protect and needs no security.txt. */
 function webFactors(parts: PostureParts, { hasNoWeb, webAnswer }: Reading): PostureFactor[] {
   if (hasNoWeb && parts.tls.status !== 'observed') return [];
   const transport = [web.tlsFactor(parts), web.hstsFactor(parts)];

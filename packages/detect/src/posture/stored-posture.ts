@@ -1,5 +1,5 @@
-// A posture as it is stored: without what goes without saying, which is most of it for most domains. What an earlier version
-// did not measure is unmeasured.
+// The stored form of a posture: default values are left out, which are most values for most domains. Standards that an
+// earlier version did not measure are unmeasured.
 import type { Posture, PostureFactor } from './posture-type.ts';
 
 const UNMEASURED: Posture = {
@@ -79,12 +79,12 @@ const UNMEASURED: Posture = {
 type Part = Exclude<keyof Posture, 'factors' | 'score' | 'grade' | 'coverage' | 'scoreVersion'>;
 const PARTS = Object.keys(UNMEASURED).filter((key) => isRecord(UNMEASURED[key as keyof Posture])) as readonly Part[];
 
-/** A posture without what goes without saying; also what versions before this one stored whole. */
+/** A posture without default values; earlier versions stored complete postures, which are valid too. */
 export type StoredPosture = Pick<Posture, 'score' | 'grade' | 'coverage' | 'scoreVersion'> & {
   readonly [Each in Part]?: Partial<Posture[Each]>;
 } & { readonly factors: readonly (Omit<PostureFactor, 'weight' | 'issues'> & Partial<PostureFactor>)[] };
 
-/** As short as it can be restored from. */
+/** The shortest form that can be restored. */
 export function shortenPosture(posture: Posture): StoredPosture {
   const parts = PARTS.map((part) => {
     const blank = new Map<string, unknown>(Object.entries(UNMEASURED[part]));
@@ -106,7 +106,7 @@ export function shortenPosture(posture: Posture): StoredPosture {
   };
 }
 
-/** A stored posture, whole. One of an earlier version keeps its score, under the version that made it. */
+/** The complete posture. One of an earlier version keeps its score and that version. */
 export function restorePosture(stored: StoredPosture): Posture {
   const parts = PARTS.map((part) => [part, { ...UNMEASURED[part], ...stored[part] }]);
   const { factors, score, grade, coverage, scoreVersion } = stored;
@@ -129,7 +129,7 @@ function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Of the values that mean nothing: null, false, a word, and an empty list. */
+/** For values that mean nothing: null, false, a string, and an empty list. */
 function isSame(value: unknown, blank: unknown): boolean {
   return value === blank || (Array.isArray(value) && Array.isArray(blank) && value.length === 0);
 }

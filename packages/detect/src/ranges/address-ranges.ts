@@ -1,4 +1,4 @@
-// Published address ranges -> whose product answers at an address. The files are given as text: no I/O here.
+// Published address ranges -> the product at an address. Files are given as text: no I/O here.
 import type { Provider } from '../rulebook/catalog.ts';
 import { Digest } from '../rulebook/digest.ts';
 import { parseAddress, parseCidr, prefixText } from './ip-address.ts';
@@ -7,12 +7,12 @@ import { type RangeFormat, readRangeFile, type TaggedPrefix } from './range-form
 import { createMeanings, type Meaning } from './range-meanings.ts';
 
 export interface RangeFile {
-  /** Without folder; a plain list is told by its name: `digitalocean.csv`. */
+  /** Without folder; identifies a plain list: `digitalocean.csv`. */
   readonly name: string;
   readonly text: string;
 }
 
-/** What was read of a file; `ignored` counts prefixes with a tag that means nothing to us. */
+/** What was read of a file; `ignored` counts prefixes with an unknown tag. */
 export interface RangeFileReport {
   readonly name: string;
   readonly format: RangeFormat;
@@ -22,28 +22,28 @@ export interface RangeFileReport {
 
 type Product = Pick<Meaning, 'provider' | 'category'>;
 
-/** The range that an address lies in. */
+/** The range that contains an address. */
 export interface PublishedRange extends Product {
   /** `192.0.2.0/24`. */
   readonly prefix: string;
 }
 
-/** Immutable once loaded. */
+/** Immutable. */
 export interface AddressRanges {
-  /** Ranges that were read, repeated ones included. */
+  /** Number of ranges read, including duplicates. */
   readonly size: number;
-  /** Of the tables that are searched. */
+  /** Size of the search tables. */
   readonly sizeBytes: number;
   /** The same ranges with the same meaning give the same digest; part of the rulebook's version. */
   readonly digest: string;
   readonly files: readonly RangeFileReport[];
-  /** Every provider and category that a range may name, sorted. */
+  /** Every provider and category of a range, sorted. */
   readonly products: readonly Product[];
-  /** The longest range that holds an address; undefined for none, and for text that is no address. */
+  /** The longest range that contains an address; undefined if there is none, and for text that is not an address. */
   find(address: string): PublishedRange | undefined;
 }
 
-/** What is wrong with the files; `problems` has one line each: file, place, complaint; of many the first hundred. */
+/** The problems of the files; `problems` has one line each: file, position, message; the first hundred. */
 export class AddressRangeError extends Error {
   override readonly name = 'AddressRangeError';
   readonly problems: readonly string[];
@@ -58,7 +58,7 @@ export class AddressRangeError extends Error {
 
 /** Several times what the large clouds and edges publish together. */
 const MAX_RANGES = 500_000;
-/** Wider ones are nobody's: a slip of the pen would give one provider the whole net. */
+/** Wider ranges have no single owner: a typing error could assign the entire address space to one provider. */
 const MIN_LENGTH_IPV4 = 8;
 const MIN_LENGTH_IPV6 = 16;
 const MAX_PROBLEMS = 100;
@@ -67,7 +67,7 @@ interface ProductRange extends Omit<TableEntry, 'label'> {
   readonly product: Product;
 }
 
-/** Reads the files under the catalog's table of meanings; throws AddressRangeError with all that is wrong with them. */
+/** Reads the files with the catalog's table of meanings; throws AddressRangeError with all problems. */
 export function loadAddressRanges(
   files: readonly RangeFile[],
   { meanings, catalog }: { readonly meanings: readonly unknown[]; readonly catalog: readonly Provider[] },

@@ -1,10 +1,10 @@
-// IP addresses and prefixes as numbers: IPv4 one word of 32 bits, IPv6 four, the highest first.
+// IP addresses and prefixes as numbers: one 32-bit word for IPv4, four for IPv6, the most significant first.
 
 export type Words = readonly number[];
 
 export interface Cidr {
   readonly words: Words;
-  /** Leading bits that count: at most 32 for IPv4, 128 for IPv6. */
+  /** Prefix length: at most 32 for IPv4, 128 for IPv6. */
   readonly length: number;
 }
 
@@ -13,7 +13,9 @@ const WORD_BITS = 32;
 const MAX_ADDRESS_LENGTH = 45;
 const PREFIX_LENGTH = /^(?:0|[1-9]\d{0,2})$/;
 
-/** The words of an address, or null where the text is none (RFC 4291 §2.2; no zone, no leading zeros in IPv4). */
+/**
+ * The words of an address, or null if the text is not an address (RFC 4291 §2.2; no zone, no leading zeros in IPv4).
+ */
 export function parseAddress(text: string): Words | null {
   if (text.length > MAX_ADDRESS_LENGTH) return null;
   if (text.includes(':')) return parseIpv6(text);
@@ -21,20 +23,20 @@ export function parseAddress(text: string): Words | null {
   return word === -1 ? null : [word];
 }
 
-/** `address/length`, or an address alone; a sentence's end where it is neither. */
+/** Parses `address/length` or an address; returns the end of an error sentence for invalid text. */
 export function parseCidr(text: string): Cidr | string {
   const slash = text.indexOf('/');
   const words = parseAddress(slash === -1 ? text : text.slice(0, slash));
-  if (words === null) return 'is no address and no address/length';
+  if (words === null) return 'is not an address or address/length';
   const bits = words.length * WORD_BITS;
   if (slash === -1) return { words, length: bits };
   const length = parsePrefixLength(text.slice(slash + 1), bits);
   if (length === null) return `has no length from 0 to ${bits}`;
-  if (words.some((word, i) => (word & maskOf(length, i)) >>> 0 !== word)) return 'has bits set beyond its length';
+  if (words.some((word, i) => (word & maskOf(length, i)) >>> 0 !== word)) return 'has bits set outside its length';
   return { words, length };
 }
 
-/** Null where it is no number, has a leading zero or exceeds the bits of the address. */
+/** Null if it is not a number, has a leading zero or exceeds the bits of the address. */
 export function parsePrefixLength(text: string, bits: number): number | null {
   const length = PREFIX_LENGTH.test(text) ? Number(text) : Number.NaN;
   return length <= bits ? length : null;
@@ -45,19 +47,19 @@ function addressText(words: Words): string {
   return words.length === 1 ? ipv4Text(words[0] ?? 0) : ipv6Text(words);
 }
 
-/** The prefix of this length that an address lies in, as text: `192.0.2.0/24`, `2001:db8::/32` (RFC 5952). */
+/** The prefix of this length that contains an address, as text: `192.0.2.0/24`, `2001:db8::/32` (RFC 5952). */
 export function prefixText(words: Words, length: number): string {
   const masked = words.map((word, i) => (word & maskOf(length, i)) >>> 0);
   return `${addressText(masked)}/${length}`;
 }
 
-/** The mask of the word at this place under a prefix length; `>>> 0` after use. */
+/** The mask of the word with this index under a prefix length; `>>> 0` after use. */
 function maskOf(length: number, index: number): number {
   const bits = Math.min(Math.max(length - index * WORD_BITS, 0), WORD_BITS);
   return bits === 0 ? 0 : -1 << (WORD_BITS - bits);
 }
 
-/** -1 where the text is no dotted quad. */
+/** -1 if the text is not a dotted quad. */
 function parseIpv4(text: string): number {
   let word = 0;
   let octet = -1;
@@ -70,7 +72,7 @@ function parseIpv4(text: string): number {
       octet = -1;
       continue;
     }
-    // 0x30 to 0x39; a leading zero is read as octal by some, so it is no address here.
+    // 0x30 to 0x39. Some parsers read a leading zero as octal, so it is refused here.
     if (code < 48 || code > 57 || octet === 0) return -1;
     octet = (octet === -1 ? 0 : octet * 10) + (code - 48);
     if (octet > 255) return -1;
@@ -78,11 +80,11 @@ function parseIpv4(text: string): number {
   return dots === 3 && octet !== -1 ? word * 256 + octet : -1;
 }
 
-/** One pass over the characters: this is most of what a look-up costs. */
+/** One pass over the characters, because this dominates the cost of a look-up. */
 function parseIpv6(text: string): Words | null {
   const groups = [0, 0, 0, 0, 0, 0, 0, 0];
   let count = 0;
-  /** How many groups stand before `::`. */
+  /** Number of groups before `::`. */
   let gap = -1;
   let at = 0;
   if (text.startsWith('::')) [gap, at] = [0, 2];
@@ -109,7 +111,7 @@ function parseIpv6(text: string): Words | null {
     }
   }
   if (gap === -1 ? count !== 8 : count > 7) return null;
-  // What stands after `::` moves to the end.
+  // The groups after `::` move to the end.
   for (let from = count - 1, to = 7; gap !== -1 && from >= gap; from--, to--) {
     groups[to] = groups[from] ?? 0;
     groups[from] = 0;
@@ -118,7 +120,7 @@ function parseIpv6(text: string): Words | null {
   return [wordAt(0), wordAt(2), wordAt(4), wordAt(6)];
 }
 
-/** -1 where no hex digit stands there. */
+/** -1 if there is no hex digit at the position. */
 function hexDigit(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code >= 48 && code <= 57) return code - 48;

@@ -1,20 +1,20 @@
-// Longest-prefix search over many ranges: nested prefixes flattened into disjoint stretches, found by halving.
+// Longest-prefix search over many ranges: nested prefixes are flattened into disjoint segments, found by binary search.
 import type { Cidr, Words } from './ip-address.ts';
 
 export interface TableEntry extends Cidr {
-  /** What the prefix stands for, below 2^23. */
+  /** The value of the prefix, below 2^23. */
   readonly label: number;
-  /** Of entries with one prefix the lowest counts. */
+  /** Of entries with the same prefix the one with the lowest rank counts. */
   readonly rank: number;
 }
 
 export interface TableHit {
   readonly label: number;
-  /** Length of the prefix that holds the address. */
+  /** Length of the prefix that contains the address. */
   readonly length: number;
 }
 
-/** A prefix still open while the sweep goes over the address space. */
+/** A prefix that is open while the sweep passes over the address space. */
 interface Open {
   readonly last: Words;
   readonly value: number;
@@ -24,10 +24,13 @@ interface Open {
 const LENGTH_BITS = 8;
 const WORD_BITS = 32;
 
-/** Prefixes of one address family. Two words a stretch for IPv4, five for IPv6; at most two stretches a prefix and one. */
+/**
+ * Prefixes of one address family. Two words per segment for IPv4, five for IPv6; at most two segments per prefix, plus
+ * one.
+ */
 export class PrefixTable {
   readonly #width: number;
-  /** First addresses of the stretches, ascending, `width` words each. */
+  /** First addresses of the segments, ascending, `width` words each. */
   readonly #starts: Uint32Array;
   readonly #values: Uint32Array;
 
@@ -74,12 +77,12 @@ export class PrefixTable {
     return this.#starts.byteLength + this.#values.byteLength;
   }
 
-  /** Every stretch in words, for a digest: the same ranges give the same words, in whatever order they came. */
+  /** Every segment in words, for a digest: the same ranges give the same words in any order. */
   get words(): readonly Uint32Array[] {
     return [this.#starts, this.#values];
   }
 
-  /** The longest prefix that holds the address, or undefined. */
+  /** The longest prefix that contains the address, or undefined. */
   find(address: Words): TableHit | undefined {
     let low = 0;
     let high = this.#values.length;
@@ -117,7 +120,7 @@ function lastOf({ words, length }: Cidr): Words {
   });
 }
 
-/** The next address, or null after the last one there is. */
+/** The next address, or null after the last one. */
 function wordsAfter(words: Words): Words | null {
   const next = [...words];
   for (let i = next.length - 1; i >= 0; i--) {

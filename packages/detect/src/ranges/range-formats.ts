@@ -1,16 +1,19 @@
-// The formats in which clouds and edges publish their address ranges: the text of a file in, tagged prefixes out.
+// The formats in which clouds and edges publish their address ranges: the text of a file -> tagged prefixes.
 import { z } from 'zod';
 import { parseCidr } from './ip-address.ts';
 
-/** `list`: one prefix a line, or a geofeed (RFC 8805); whose it is stands in the file's name. `own`: `provider,prefix[,category]`. */
+/**
+ * `list`: one prefix per line, or a geofeed (RFC 8805); the file's name identifies the provider. `own`:
+ * `provider,prefix[,category]`.
+ */
 export const RANGE_FORMATS = ['aws', 'azure', 'fastly', 'github', 'google', 'oracle', 'list', 'own'] as const;
 export type RangeFormat = (typeof RANGE_FORMATS)[number];
 
-/** A prefix as the file writes it, and what the file says that it is for. */
+/** A prefix as in the file, and its tag. */
 export interface TaggedPrefix {
   readonly tag: string;
   readonly prefix: string;
-  /** Where it stands, for complaints: `line 7`, `prefixes.12`. */
+  /** The position in the file, for error messages: `line 7`, `prefixes.12`. */
   readonly place: string;
   /** Third column of our own format. */
   readonly category?: string | undefined;
@@ -21,11 +24,11 @@ export interface ReadFile {
   readonly prefixes: readonly TaggedPrefix[];
 }
 
-/** Tag of a publisher's file that is all of one kind. */
+/** Tag of a publisher's file with only one kind of range. */
 export const WHOLE_FILE = '*';
 
 const Prefixes = z.array(z.string());
-// Members that we do not read may come and go: none of these is strict.
+// Members that we do not use may come and go, so none of these schemas is strict.
 const AmazonFile = z.object({
   prefixes: z.array(z.object({ ip_prefix: z.string(), service: z.string() })),
   ipv6_prefixes: z.array(z.object({ ipv6_prefix: z.string(), service: z.string() })),
@@ -45,10 +48,10 @@ const OracleFile = z.object({
   regions: z.array(z.object({ cidrs: z.array(z.object({ cidr: z.string(), tags: z.array(z.string()) })) })),
 });
 const FastlyFile = z.object({ addresses: Prefixes, ipv6_addresses: Prefixes });
-/** The parts of GitHub's `meta` that are lists of prefixes; others are lists of names. */
+/** The members of GitHub's `meta` that are lists of prefixes; the remaining ones are lists of names. */
 const GithubFile = z.object({ hooks: Prefixes, pages: Prefixes });
 
-/** In the order in which they are tried: what tells each from the others is required in it. */
+/** In the order in which they are tried: each schema requires the members that distinguish its format. */
 const JSON_FORMATS: readonly ((json: unknown) => ReadFile | undefined)[] = [
   reader('aws', AmazonFile, ({ prefixes, ipv6_prefixes }) => [
     ...prefixes.map(({ ip_prefix, service }, i) => ({ tag: service, prefix: ip_prefix, place: `prefixes.${i}` })),
@@ -85,7 +88,7 @@ const JSON_FORMATS: readonly ((json: unknown) => ReadFile | undefined)[] = [
   ]),
 ];
 
-/** Reads one file; a sentence's end where it is of no format that we know. `name` tags a plain list. */
+/** Parses one file; returns the end of an error sentence for an unknown format. `name` tags a plain list. */
 export function readRangeFile(text: string, name: string): ReadFile | string {
   const start = /\S/.exec(text)?.[0];
   if (start === undefined) return 'is empty';
@@ -95,16 +98,16 @@ export function readRangeFile(text: string, name: string): ReadFile | string {
 function readJson(text: string): ReadFile | string {
   let json: unknown;
   try {
-    // Some publishers begin with a byte order mark, which counts as blank here and not in JSON.
+    // Some publishers begin with a byte order mark, which trim() removes and JSON does not accept.
     json = JSON.parse(text.trim());
   } catch {
-    return 'is no JSON, though it begins so';
+    return 'begins like JSON but is not valid JSON';
   }
   for (const read of JSON_FORMATS) {
     const file = read(json);
     if (file) return file;
   }
-  return 'is of no known format (AWS, Azure, Google, Oracle, Fastly, GitHub)';
+  return 'has an unknown format (AWS, Azure, Google, Oracle, Fastly, GitHub)';
 }
 
 function reader<T>(
@@ -122,7 +125,7 @@ function tagged(tag: string, prefixes: readonly string[], place: string): Tagged
   return prefixes.map((prefix, i) => ({ tag, prefix, place: `${place}.${i}` }));
 }
 
-/** The first line that is not a comment decides: a prefix stands first in a list, a provider in ours. */
+/** The first line that is not a comment decides: a list begins with a prefix, our own format with a provider. */
 function readLines(text: string, name: string): ReadFile | string {
   const lines = text.split('\n').flatMap((line, i) => {
     const trimmed = line.trim();

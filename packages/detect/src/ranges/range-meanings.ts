@@ -1,4 +1,5 @@
-// What the tags of published range files mean: the table of the catalog, and the provider that a list or a line names.
+// The meaning of the tags of published range files: the table of the catalog, and the provider that a list or a line
+// names.
 import { z } from 'zod';
 import type { Provider } from '../rulebook/catalog.ts';
 import { RANGE_FORMATS, type RangeFormat, type TaggedPrefix } from './range-formats.ts';
@@ -6,36 +7,37 @@ import { RANGE_FORMATS, type RangeFormat, type TaggedPrefix } from './range-form
 const RangeCategory = z.enum(['hosting', 'cdn', 'security']);
 type RangeCategory = z.infer<typeof RangeCategory>;
 
-/** One line of the table. Of two meanings of one prefix the first in the table counts. */
+/** One row of the table. Of two meanings of one prefix the first in the table counts. */
 const RangeMeaning = z.strictObject({
   format: z.enum(RANGE_FORMATS).exclude(['own']),
-  /** As the file writes it; `*` where the whole file is of one kind, the file's name without ending for a list. */
+  /** As in the file; `*` for a file with only one kind of range, the file's name without extension for a list. */
   tag: z.string().min(1),
   provider: z.string().min(1),
   category: RangeCategory,
 });
 
-/** Of what a complaint quotes. */
+/** Limit of quoted values in messages. */
 const MAX_SHOWN_LENGTH = 64;
 
 export interface Meaning {
   readonly provider: string;
   readonly category: RangeCategory;
-  /** Lower counts first: what the operator wrote, then the table's order. */
+  /** Lower ranks take precedence: the operator's entries, then the table's order. */
   readonly rank: number;
 }
 
-/** Of a prefix's tag; undefined for one that means nothing to us, a sentence's end for one that should and does not. */
+/** The meaning of a prefix's tag; undefined for an unknown tag, the end of an error sentence for an invalid one. */
 export type MeaningOf = (format: RangeFormat, tagged: TaggedPrefix) => Meaning | string | undefined;
 
-/** Compiles the table against the catalog; throws ZodError or Error where the table itself is wrong. */
+/** Compiles the table against the catalog; throws ZodError or Error if the table itself is invalid. */
 export function createMeanings(table: readonly unknown[], catalog: readonly Provider[]): MeaningOf {
   const providers = new Map(catalog.map((provider) => [provider.id, provider]));
   const byTag = new Map<string, Meaning>();
   for (const [index, { format, tag, provider, category }] of z.array(RangeMeaning).parse(table).entries()) {
     const key = `${format} ${tag}`;
     if (byTag.has(key)) throw new Error(`the table of address ranges has '${key}' twice`);
-    if (!providers.has(provider)) throw new Error(`the table of address ranges names '${provider}', no provider`);
+    if (!providers.has(provider))
+      throw new Error(`the table of address ranges names '${provider}', which is not a provider`);
     byTag.set(key, { provider, category, rank: index + 1 });
   }
   return (format, { tag, category }) => {
@@ -49,21 +51,20 @@ function meaningOfId(
   provider: Provider | undefined,
   { tag, category }: Pick<TaggedPrefix, 'tag' | 'category'>,
 ): Meaning | string {
-  if (!provider) return `'${tag.slice(0, MAX_SHOWN_LENGTH)}' is no id of a provider`;
+  if (!provider) return `'${tag.slice(0, MAX_SHOWN_LENGTH)}' is not the id of a provider`;
   if (category !== undefined) {
     const parsed = RangeCategory.safeParse(category);
     return parsed.success
       ? { provider: tag, category: parsed.data, rank: 0 }
-      : `'${category.slice(0, MAX_SHOWN_LENGTH)}' is no hosting, cdn or security`;
+      : `'${category.slice(0, MAX_SHOWN_LENGTH)}' is not hosting, cdn or security`;
   }
-  const [only, ...others] = categoriesOf(provider);
-  if (only === undefined) return `'${tag}' runs no hosting, cdn or security`;
-  if (others.length > 0)
-    return `'${tag}' may be ${[only, ...others].join(' or ')}: lines of provider,prefix,category say which`;
+  const [only, ...rest] = categoriesOf(provider);
+  if (only === undefined) return `'${tag}' has no rules for hosting, cdn or security`;
+  if (rest.length > 0) return `'${tag}' may be ${[only, ...rest].join(' or ')}: use lines of provider,prefix,category`;
   return { provider: tag, category: only, rank: 0 };
 }
 
-/** Those that an address can show; where there are several, the ones with networks of their own. */
+/** The categories that an address can show; if there are several, those with networks of their own. */
 function categoriesOf({ rules }: Provider): RangeCategory[] {
   const groups = rules.flatMap(({ category, asn }) => {
     const parsed = RangeCategory.safeParse(category);

@@ -1,4 +1,4 @@
-// The rulebook's format. One provider, one entry; catalog/ holds the entries, this schema says what an entry may be.
+// The schema of the catalog. catalog/ has one entry for each provider.
 import { z } from 'zod';
 import { CATEGORIES } from '../profile.ts';
 import { KINDS } from './kinds.ts';
@@ -14,14 +14,14 @@ const Hosts = z.array(HostPattern).min(1);
 const Text = z.string().min(2).max(128);
 const Texts = z.array(Text).min(1);
 /**
- * Where the version stands: after this text, in any case (`nginx/`), or the whole value for ''. Only where the whole
- * version is shown: of `Drupal 10` nobody can tell which 10 it is, and an advisory would be judged by a wrong one.
+ * The text before the version, in any case (`nginx/`), or '' if the value is the version. Only for complete versions: it
+ * is unknown which release `Drupal 10` is, and an advisory would be matched against the wrong one.
  */
 const VersionPlace = z.string().max(64);
 
 /**
- * What to look for, by where it is looked for; each array's members are alternatives. All hosts are suffix patterns.
- * A rule's category may differ from the provider's other rules: Cloudflare is `dns` by NS and `cdn` by header.
+ * Patterns by evidence; each array's members are alternatives. All hosts are suffix patterns. A rule's category may differ
+ * from the provider's other rules: Cloudflare is `dns` by NS and `cdn` by header.
  */
 export const RuleGroup = z
   .strictObject({
@@ -40,7 +40,7 @@ export const RuleGroup = z
     caa: Hosts.optional(),
     /** CNAME targets of `www` and the apex. */
     cname: Hosts.optional(),
-    /** CNAME targets of another label, `selector1._domainkey` or `autodiscover`: the probe asks for every such label. */
+    /** CNAME targets of another label, `selector1._domainkey` or `autodiscover`: the probe queries every such label. */
     named: z
       .array(z.strictObject({ label: z.string().regex(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/), target: HostPattern }))
       .optional(),
@@ -63,7 +63,10 @@ export const RuleGroup = z
       .optional(),
     /** Cookie names; a trailing `*` is a prefix. */
     cookie: z.array(z.string().regex(/^[A-Za-z0-9_.~-]+\*?$/)).optional(),
-    /** `generator`: start of the meta generator, and where it shows a version; `asset`: host suffix or host/path prefix or `/path/` fragment of an asset; `marker`: an id or data attribute. */
+    /**
+     * `generator`: start of the meta generator, optionally with the text before a version; `asset`: host suffix,
+     * host/path prefix or `/path/` fragment of an asset; `marker`: an id or data attribute.
+     */
     html: z
       .strictObject({
         generator: z
@@ -76,7 +79,7 @@ export const RuleGroup = z
       .optional(),
     /** Start of the certificate issuer's organisation, case-insensitive. */
     tls: Texts.optional(),
-    /** This rule group marks a domain as parked (for sale, registrar's placeholder). */
+    /** This rule group marks a domain as parked (for sale, a registrar's placeholder). */
     parking: z.literal(true).optional(),
   })
   .readonly();
@@ -84,21 +87,21 @@ export const RuleGroup = z
 export const Provider = z
   .strictObject({
     id: Id,
-    /** As its owner writes it. */
+    /** The owner's spelling. */
     name: z.string().min(1).max(64),
     aliases: z.array(z.string().min(1).max(64)).default([]),
-    /** The company behind the brand, when it differs from the name. */
+    /** The company behind the brand, if it differs from the name. */
     owner: z.string().min(1).max(64).optional(),
     website: z.url({ protocol: /^https$/ }),
-    /** What it is, the most characteristic first; finer than a rule's category. */
+    /** The most characteristic first; finer than a rule's category. */
     kinds: z.array(z.enum(KINDS)).max(4).default([]),
-    /** CPE 2.3 vendor and product, unescaped, all pairs that were ever used: `f5:nginx`. A service has no product names. */
+    /** CPE 2.3 vendor and product, unescaped, all pairs ever used: `f5:nginx`. A service has no product names. */
     cpe: z.array(z.string().regex(/^[a-z0-9_.!+~-]+:[a-z0-9_.!+~-]+$/, 'vendor:product, unescaped')).default([]),
     /** Package URLs without version: `pkg:npm/next`. */
     packages: z
       .array(z.string().regex(/^pkg:[a-z]+(?:\/[a-z0-9%._-]+)+$/, 'a package URL without version'))
       .default([]),
-    /** Vendor and product in the words of a CVE record, lower case: `f5/nginx open source`. */
+    /** Vendor and product as in a CVE record, lower case: `f5/nginx open source`. */
     cna: z
       .array(
         z
@@ -108,7 +111,7 @@ export const Provider = z
           .refine((words) => words === words.toLowerCase(), 'is not in lower case'),
       )
       .default([]),
-    /** How many numbers a release has: a version that is shown with fewer is cut short. Left out where releases differ. */
+    /** The number of components of a release; a version with fewer is truncated. Left out if releases differ. */
     releaseParts: z.int().min(2).max(4).optional(),
     rules: z.array(RuleGroup).min(1),
   })
@@ -117,7 +120,7 @@ export const Provider = z
 export type RuleGroup = z.infer<typeof RuleGroup>;
 export type Provider = z.infer<typeof Provider>;
 
-/** The names by which advisories know the product: `cpe:f5:nginx`, `pkg:npm/next`, `cna:f5/nginx open source`. */
+/** The keys by which advisories name the product: `cpe:f5:nginx`, `pkg:npm/next`, `cna:f5/nginx open source`. */
 export function productKeysOf({ cpe, packages, cna }: Pick<Provider, 'cpe' | 'packages' | 'cna'>): readonly string[] {
   return [...cpe.map((pair) => `cpe:${pair}`), ...packages, ...cna.map((words) => `cna:${words}`)];
 }

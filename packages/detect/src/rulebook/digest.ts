@@ -1,6 +1,6 @@
-// A short digest of what is compared and never kept secret: the version of a rulebook, the identity of a set of ranges.
+// A short digest for comparisons, not for security: the version of a rulebook, the identity of a set of ranges.
 
-/** Two 32-bit FNV-1a sums, the second over value and place: 64 bits against accidents, none against malice. */
+/** Two 32-bit FNV-1a sums, the second over value and position: 64 bits against accidents, none against malice. */
 export class Digest {
   #low = 0x811c9dc5;
   #high = 0x9747b28c;

@@ -27,7 +27,10 @@ export class HostTrie<T> {
     node.values.push(value);
   }
 
-  /** Values of the pattern with the most labels that matches the end of `host`; a plain label precedes one with `*`. `host` is lower-case, without a trailing dot. */
+  /**
+   * Values of the pattern with the most labels that matches the end of `host`; a plain label precedes one with `*`.
+   * `host` is lower-case, without a trailing dot.
+   */
   find(host: string): readonly T[] {
     let best: readonly T[] = [];
     let bestDepth = 0;
@@ -62,7 +65,7 @@ function childFor<T>(node: Node<T>, label: string): Node<T> {
   return created;
 }
 
-/** Visits the patterns below `node` that match the labels still to be read, each pattern before those that extend it. */
+/** Visits the patterns below `node` that match the remaining labels, each pattern before those that extend it. */
 function visitMatches<T>(node: Node<T>, labels: readonly string[], depth: number, visit: Visit<T>): void {
   const label = labels[labels.length - 1 - depth];
   if (label === undefined) return;

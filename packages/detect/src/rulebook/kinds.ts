@@ -1,4 +1,4 @@
-// What a provider is, finer than the ten categories: the words by which analysts look for products.
+// The kind of a provider, finer than the ten categories: the terms by which analysts search for products.
 
 /** Kinds of providers; an entry of the catalog names up to four. */
 export const KINDS = [
@@ -13,7 +13,7 @@ export const KINDS = [
   'email-marketing',
   'email-authentication',
   'email-signature',
-  // Where sites live, and what stands before them.
+  // Where sites are hosted, and what is in front of them.
   'cloud',
   'web-host',
   'managed-host',
@@ -26,7 +26,7 @@ export const KINDS = [
   'bot-management',
   'certificate-authority',
   'network-operator',
-  // What sites are made of.
+  // What sites are built with.
   'site-builder',
   'cms',
   'ecommerce',
@@ -78,7 +78,7 @@ export const KINDS = [
   'feature-flags',
   'push-notifications',
   'customer-data',
-  // What companies hold accounts of.
+  // Where companies have accounts.
   'identity',
   'single-sign-on',
   'device-management',

@@ -1,9 +1,9 @@
-// Catalog entries as they come (JSON) -> validated providers, or every problem at once.
+// Catalog entries as JSON -> validated providers, or all problems at once.
 import { Provider, productKeysOf } from './catalog.ts';
 import { ambiguousPatterns } from './overlaps.ts';
 import { patternsOf } from './patterns.ts';
 
-/** What is wrong with a catalog; `problems` has one line each: entry, path, complaint. */
+/** The problems of a catalog; `problems` has one line each: entry, path, message. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError';
   readonly problems: readonly string[];
@@ -14,7 +14,7 @@ export class CatalogError extends Error {
   }
 }
 
-/** Validates entries against the format and each other; throws CatalogError with all that is wrong. */
+/** Validates entries against the schema and each other; throws CatalogError with all problems. */
 export function loadCatalog(entries: readonly unknown[]): readonly Provider[] {
   const problems: string[] = [];
   const providers: Provider[] = [];
@@ -47,13 +47,13 @@ function labelOf(entry: unknown, index: number): string {
 function duplicateIds(providers: readonly Provider[]): string[] {
   const seen = new Set<string>();
   return providers.flatMap(({ id }) => {
-    if (seen.has(id)) return [`${id} id: stands in the catalog twice`];
+    if (seen.has(id)) return [`${id} id: occurs twice in the catalog`];
     seen.add(id);
     return [];
   });
 }
 
-/** Ids, names and aliases share one space: a provider is asked for by any of them. */
+/** Ids, names and aliases share one namespace, because each of them identifies a provider. */
 function duplicateNames(providers: readonly Provider[]): string[] {
   const holders = new Map<string, string>();
   const problems: string[] = [];
@@ -67,12 +67,12 @@ function duplicateNames(providers: readonly Provider[]): string[] {
     }
     const aliases = provider.aliases.map((alias) => alias.toLowerCase());
     const twice = aliases.find((alias, i) => aliases.indexOf(alias) !== i || alias === provider.name.toLowerCase());
-    if (twice !== undefined) problems.push(`${provider.id} aliases: '${twice}' is given twice`);
+    if (twice !== undefined) problems.push(`${provider.id} aliases: '${twice}' is a duplicate`);
   }
   return problems;
 }
 
-/** One pattern names one provider: with two, which of them a domain uses would be decided by the order of files. */
+/** One pattern names one provider; otherwise the order of files would decide which provider a domain uses. */
 function sharedPatterns(providers: readonly Provider[]): string[] {
   const holders = new Map<string, string>();
   const problems: string[] = [];
@@ -91,7 +91,7 @@ function sharedPatterns(providers: readonly Provider[]): string[] {
   return problems;
 }
 
-/** One product is one provider: with two, an advisory would speak of both. */
+/** One product belongs to one provider; otherwise an advisory would name two. */
 function sharedProducts(providers: readonly Provider[]): string[] {
   const holders = new Map<string, string>();
   return providers.flatMap((provider) =>

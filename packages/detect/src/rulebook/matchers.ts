@@ -1,4 +1,4 @@
-// The tries and maps that a compiled rulebook matches with, one for each way of looking.
+// The tries and maps of a compiled rulebook, one for each kind of look-up.
 
 import type { Family } from '../match/strengths.ts';
 import type { Category, Role, Source } from '../profile.ts';
@@ -6,7 +6,7 @@ import { HostTrie } from './host-trie.ts';
 import type { Channel, Pattern } from './patterns.ts';
 import { TextTrie } from './text-trie.ts';
 
-/** One pattern of one provider, with everything that a match needs to say. */
+/** One pattern of one provider, with everything that a finding needs. */
 export interface Rule {
   /** `{provider}/{source}/{pattern}`. */
   readonly id: string;
@@ -18,15 +18,17 @@ export interface Rule {
   readonly family: Family;
   readonly strength: number;
   readonly isParking: boolean;
-  /** The pattern is a registrable domain: everything that its owner runs is below it. */
+  /** The pattern is a registrable domain, so it matches all hosts of its owner. */
   readonly isWholeDomain?: boolean;
   /** The provider's networks for this category are known. */
   readonly hasNetworks: boolean;
-  /** After which text of the value the version stands, '' for all of it; undefined where none is shown. */
+  /** The text of the value before the version, '' if the value is the version; undefined if the rule has no version. */
   readonly version: string | undefined;
-  /** `category provider`: findings of one service have the same, and rules of one rulebook the same text. */
+  /** `category provider`: findings of one service share this string. */
   readonly service: string;
-  /** SPF of a mailbox provider or a gateway: what the include says where that role is not held. */
+  /**
+   * For SPF rules of a mailbox provider or a gateway: the rule that applies if the provider does not hold that role.
+   */
   readonly asSender?: Rule | undefined;
 }
 
@@ -36,12 +38,12 @@ export interface HeaderMatcher {
 }
 
 export interface AssetRule {
-  /** Start of the path, lower-case; '' fits every path. */
+  /** Start of the path, lower-case; '' matches every path. */
   readonly path: string;
   readonly rule: Rule;
 }
 
-/** Where each channel's patterns are looked up. Everything is lower-case but cookie names. */
+/** The look-up structures of each channel. Everything is lower-case except cookie names. */
 export interface Matchers {
   readonly hosts: Readonly<Record<'ns' | 'soa' | 'mx' | 'spf' | 'dmarc' | 'caa' | 'cname', HostTrie<Rule>>>;
   readonly named: Map<string, HostTrie<Rule>>;
@@ -51,7 +53,7 @@ export interface Matchers {
   readonly cookies: Map<string, Rule[]>;
   readonly cookiePrefixes: TextTrie<Rule>;
   readonly assetHosts: HostTrie<AssetRule>;
-  /** Without their leading slash: a look-up begins after each slash of a path. */
+  /** Without their leading slash: a look-up starts after each slash of a path. */
   readonly assetFragments: TextTrie<Rule>;
   readonly markers: Map<string, Rule[]>;
 }
@@ -80,7 +82,7 @@ export function createMatchers(): Matchers {
   };
 }
 
-/** Puts a rule where its pattern will be looked for. */
+/** Adds a rule to the look-up structure of its channel. */
 export function addRule(matchers: Matchers, { channel, pattern, key = '', target }: Pattern, rule: Rule): void {
   const text = pattern.toLowerCase();
   switch (channel) {
@@ -140,7 +142,7 @@ function addAsset(matchers: Matchers, text: string, rule: Rule): void {
   else matchers.assetHosts.add(text.slice(0, slash), { path: text.slice(slash), rule });
 }
 
-/** The value of a key, made on first use. */
+/** The value of a key, created on first use. */
 export function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;

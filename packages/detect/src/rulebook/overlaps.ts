@@ -1,4 +1,4 @@
-// Host patterns of two providers that fit one host equally well: with them the order of the alphabet would decide.
+// Finds host patterns of two providers that match one host equally well, so that only alphabetical order would decide.
 import type { Provider } from './catalog.ts';
 import { patternsOf } from './patterns.ts';
 
@@ -10,8 +10,9 @@ interface GlobPattern {
 }
 
 /**
- * A host's most specific pattern wins: the one with more labels; of as many, read from the right, a plain label before one with `*`, and
- * the longer label with `*` before the shorter. What is left are labels with `*` of equal length that fit one text.
+ * A host's most specific pattern wins: the one with more labels; with equal labels, read from the right, a plain label
+ * before one with `*`, and the longer label with `*` before the shorter. The remaining conflicts are labels with `*` of
+ * equal length that match one text.
  */
 export function ambiguousPatterns(providers: readonly Provider[]): string[] {
   const groups = new Map<string, GlobPattern[]>();
@@ -38,12 +39,12 @@ function clashesIn(group: readonly GlobPattern[]): string[] {
       .filter((b) => a.provider !== b.provider && a.labels.every((label, at) => fitOne(label, b.labels[at] ?? '')))
       .map(
         (b) =>
-          `${b.provider} ${b.path}: '${b.pattern}' and '${a.pattern}' of ${a.provider} fit the same hosts equally well`,
+          `${b.provider} ${b.path}: '${b.pattern}' and '${a.pattern}' of ${a.provider} match the same hosts equally well`,
       ),
   );
 }
 
-/** Whether some text fits both, `*` standing for any text. */
+/** Whether some text matches both, where `*` matches any text. */
 function fitOne(a: string, b: string): boolean {
   const failed = new Set<number>();
   const fit = (i: number, j: number): boolean => {

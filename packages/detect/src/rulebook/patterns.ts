@@ -1,12 +1,12 @@
-// The patterns of one rule group, flat: what is looked for, where, and how a finding is named.
+// The patterns of one rule group as a flat list: channel, pattern, and the name of a finding.
 
 import type { Source } from '../profile.ts';
 import type { RuleGroup } from './catalog.ts';
 
-/** Where evidence is looked at. Finer than `Source`: a strength and a matcher belong to a channel. */
+/** The input that evidence comes from. Finer than `Source`: a strength and a matcher belong to a channel. */
 export type Channel = PatternChannel | 'range';
 
-/** The channels that the catalog's patterns have; published ranges are loaded beside it. */
+/** The channels of the catalog's patterns; published ranges are loaded separately. */
 export type PatternChannel =
   | 'ns'
   | 'soa'
@@ -55,21 +55,21 @@ export const SOURCE_OF = {
 
 export interface Pattern {
   readonly channel: PatternChannel;
-  /** As the rule id shows it, and unique within its channel. */
+  /** As in the rule id, and unique within its channel. */
   readonly pattern: string;
-  /** Where it stands in the group: `mx.0`, `named.2`. */
+  /** The path in the group: `mx.0`, `named.2`. */
   readonly path: string;
-  /** `named`, `dkim`: the label asked for. Headers: the name. */
+  /** `named`, `dkim`: the requested label. Headers: the name. */
   readonly key?: string;
-  /** What is compared, where `pattern` is more than that; absent for a header that need only be there. */
+  /** The compared text, if it differs from `pattern`; absent for a header that only has to be present. */
   readonly target?: string;
-  /** After which text the version stands, '' for the whole value; absent where none is shown. */
+  /** The text before the version, '' if the value is the version; absent if there is none. */
   readonly version?: string;
 }
 
 /**
- * Headers that any server sends and any front rewrites; their value names a maker, which proves less than a header that
- * only one maker uses (`x-vercel-id`).
+ * Headers that any server sends and any front end rewrites. Their value names a vendor, which proves less than a header
+ * that only one vendor uses (`x-vercel-id`).
  */
 const COMMON_HEADERS: ReadonlySet<string> = new Set([
   'server',
@@ -134,7 +134,7 @@ export function patternsOf(group: RuleGroup): readonly Pattern[] {
   ];
 }
 
-/** Whether one maker or anyone sends a header of this lower-case name. */
+/** Whether one vendor or anyone sends a header of this lower-case name. */
 export function channelOfHeader(name: string): 'common-header' | 'private-header' {
   return COMMON_HEADERS.has(name) ? 'common-header' : 'private-header';
 }

@@ -1,4 +1,4 @@
-// The catalog compiled for matching: tries and maps, made once; a look-up costs the same at 100 or 10,000 rules.
+// Compiles the catalog for matching into tries and maps; a look-up costs the same with 100 or 10,000 rules.
 
 import { type CompiledSets, compileSets } from '../fingerprints/compile/compile-sets.ts';
 import type { FingerprintSet } from '../fingerprints/read/fingerprint-set.ts';
@@ -12,31 +12,31 @@ import { Digest } from './digest.ts';
 import { addRule, createMatchers, getOrCreate, type Matchers, type Rule } from './matchers.ts';
 import { isDkimLabel, type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
 
-/** A compiled catalog. Immutable once made; share one among all probes. */
+/** A compiled catalog. Immutable; share one among all probes. */
 export interface Rulebook {
-  /** Derived from the rules and the engine that reads them: the same rules give the same version anywhere. */
+  /** Derived from the rules and the engine version: the same rules give the same version everywhere. */
   readonly version: string;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** Every label that a `named` pattern asks for: selectors of DKIM, then hosts, each sorted; probes answer in this order. */
+  /** All labels of `named` patterns: DKIM selectors, then hosts, each sorted; probes answer in this order. */
   readonly probeLabels: readonly string[];
   /** By id, name or alias, case-insensitive. */
   findProvider(nameOrAlias: string): Provider | undefined;
   readonly matchers: Matchers;
-  /** The operator's own. */
+  /** The operator's list. */
   readonly sectors: SectorList;
-  /** Published address ranges, where some were loaded. */
+  /** Published address ranges, if any were loaded. */
   readonly ranges: AddressRanges | undefined;
-  /** Where a role's evidence can come from under this rulebook. */
+  /** The sources that can provide evidence of a role under this rulebook. */
   readonly sourcesOf: ReadonlyMap<Role, ReadonlySet<Source>>;
-  /** Community sets that were loaded beside the catalog. */
+  /** Community sets, if any were loaded. */
   readonly sets: CompiledSets | undefined;
 }
 
-/** What an operator adds to the catalog. */
+/** The operator's additions to the catalog. */
 export interface CompileOptions {
   readonly sectors?: SectorList;
   readonly ranges?: AddressRanges | undefined;
-  /** Community sets, as `readFingerprints` read them. */
+  /** Community sets from `readFingerprints`. */
   readonly sets?: FingerprintSet | undefined;
 }
 
@@ -62,7 +62,7 @@ export function compileRulebook(
   }
   const sets = given && compileSets(given, catalog);
   const providers = [...(sets?.added ?? []), ...catalog];
-  // The catalog's names come last and win.
+  // The catalog's names come last and take precedence.
   const names = new Map(
     providers.flatMap((provider) =>
       [provider.id, provider.name, ...provider.aliases].map((name) => [name.toLowerCase(), provider] as const),
@@ -87,8 +87,8 @@ function probeLabelsOf({ named }: Matchers): readonly string[] {
 }
 
 /**
- * Behind vanity name servers the SOA's MNAME is often still one of the provider's own. A seller's name there is left
- * over too often to call a domain parked by it.
+ * Behind vanity name servers the SOA's MNAME is often still one of the provider's own. A parking provider's name there is
+ * a leftover too often to call a domain parked.
  */
 function primariesOf({ ns = [], soa = [], category, parking }: RuleGroup): Pattern[] {
   if (category !== 'dns' || parking) return [];
@@ -134,7 +134,7 @@ function createRule(
   };
 }
 
-/** One text for each service, so that to compare two is to compare their places. */
+/** One string object for each service, so that comparisons compare references. */
 function serviceOf(category: Category, provider: string, services: Map<string, string>): string {
   const service = `${category} ${provider}`;
   return getOrCreate(services, service, () => service);
@@ -154,7 +154,7 @@ function sourcesByRole(
   return sources;
 }
 
-/** No order of files or of entries is in it; what the operator adds is, for it decides as rules do. */
+/** Independent of the order of files and entries. Includes the operator's additions, because they affect results. */
 function versionOf(
   ofRules: readonly string[],
   { sectors, ranges }: { readonly sectors: SectorList; readonly ranges: AddressRanges | undefined },

@@ -1,7 +1,7 @@
-// Text patterns as a trie over characters: prefixes and fragments are found in the text's own length, not the rules'.
+// Text patterns as a trie over characters: a search takes time in proportion to the text, not to the number of rules.
 
 interface Node<T> {
-  /** The characters from the node before to this one, compared at once: patterns share their beginnings and little else. */
+  /** The characters between the parent node and this one, compared at once: patterns share prefixes and little else. */
   edge: string;
   /** By the first character of their edges. */
   readonly next: Map<number, Node<T>>;
@@ -10,11 +10,11 @@ interface Node<T> {
 
 const NOTHING: readonly never[] = [];
 
-/** Maps texts to values. Comparison is exact: a caller that wants it case-insensitive lower-cases both sides. */
+/** Maps texts to values. Comparison is exact; for case-insensitive comparison the caller lower-cases both sides. */
 export class TextTrie<T> {
   readonly #root = createNode<T>('');
   #size = 0;
-  /** Whether a pattern begins with the character, of the first 128: most places of a text are passed over by it. */
+  /** Whether a pattern begins with the character, for the first 128: skips most positions of a text. */
   readonly #begins = new Uint8Array(128);
 
   get size(): number {
@@ -29,21 +29,23 @@ export class TextTrie<T> {
     this.#size++;
   }
 
-  /** Values of the longest pattern that stands in `text` at `from`. */
+  /** Values of the longest pattern that occurs in `text` at `from`. */
   findAt(text: string, from = 0): readonly T[] {
     let node = this.#root;
     let best: readonly T[] = NOTHING;
     for (let at = from; ; at += node.edge.length) {
       if (node.values.length > 0) best = node.values;
       if (node.next.size === 0) return best;
-      // Past the end charCodeAt is NaN, which no pattern holds.
+      // Past the end charCodeAt is NaN, which no pattern contains.
       const next = node.next.get(text.charCodeAt(at));
       if (!next || !text.startsWith(next.edge, at)) return best;
       node = next;
     }
   }
 
-  /** Values of the longest pattern at every place of `text` where a word begins, each once: `h2o/` is not in `xh2o/1`. */
+  /**
+   * Values of the longest pattern at every beginning of a word in `text`, each once: `h2o/` does not match in `xh2o/1`.
+   */
   findWords(text: string): readonly T[] {
     if (this.#size === 0) return NOTHING;
     let found: Set<T> | undefined;
@@ -64,7 +66,7 @@ function createNode<T>(edge: string): Node<T> {
   return { edge, next: new Map(), values: [] };
 }
 
-/** The node that `text` leads to from `at` on; made where there is none, and split where the text leaves its edge. */
+/** The node that `text` leads to from `at`; created if missing, and split if the text leaves its edge. */
 function nextNode<T>(node: Node<T>, text: string, at: number): Node<T> {
   const code = text.charCodeAt(at);
   const known = node.next.get(code);

@@ -1,9 +1,9 @@
-// The operator's own list of sectors, read from rows of two cells: domain, sector.
+// The operator's own list of sectors, from rows of two cells: domain, sector.
 import { parseDomain } from '../names/names.ts';
 import type { SectorList } from './sector.ts';
 import { SECTORS, type Sector } from './sector-types.ts';
 
-/** Rows that cannot be used, each with its number and why; at most a hundred are told. */
+/** Invalid rows, each with its number and reason; at most a hundred. */
 export class SectorListError extends Error {
   override readonly name = 'SectorListError';
   readonly problems: readonly string[];
@@ -18,8 +18,8 @@ const MAX_PROBLEMS = 100;
 const KNOWN: ReadonlySet<string> = new Set(SECTORS);
 
 /**
- * A first row with the words `domain` and `sector` is passed over; a host name stands for its registrable domain. Throws
- * SectorListError with all that is wrong: a list that is read in part would be believed whole.
+ * Skips a header row `domain`, `sector`; a host name represents its registrable domain. Throws SectorListError with all
+ * problems, because a partially loaded list would be taken as complete.
  */
 export function sectorListOf(rows: readonly (readonly string[])[]): SectorList {
   const sectors = new Map<string, Sector>();
@@ -37,10 +37,10 @@ function addRow(sectors: Map<string, Sector>, row: readonly string[]): string | 
   const [name = '', sector = '', ...more] = row.map((cell) => cell.trim());
   if (more.length > 0) return 'has more than a domain and a sector';
   const parsed = parseDomain(name);
-  if (!parsed.ok) return `'${name.slice(0, 80)}' is no domain: ${parsed.message}`;
-  if (!isSector(sector)) return `'${sector.slice(0, 80)}' is no sector; they are ${SECTORS.join(', ')}`;
+  if (!parsed.ok) return `'${name.slice(0, 80)}' is not a domain: ${parsed.message}`;
+  if (!isSector(sector)) return `'${sector.slice(0, 80)}' is not a sector; the sectors are ${SECTORS.join(', ')}`;
   const known = sectors.get(parsed.domain);
-  if (known !== undefined && known !== sector) return `${parsed.domain} is ${known} in a row before`;
+  if (known !== undefined && known !== sector) return `${parsed.domain} is ${known} in an earlier row`;
   sectors.set(parsed.domain, sector);
   return undefined;
 }

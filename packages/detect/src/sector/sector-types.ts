@@ -1,8 +1,8 @@
-// schema.org types that say what an organisation is (https://schema.org/Organization and LocalBusiness, with their subtypes), by sector.
+// schema.org types of organisations by sector (https://schema.org/Organization and LocalBusiness, with their subtypes).
 
 /**
- * Every sector: NAICSlite's top level (Ziv et al., ASdb, IMC 2021) and `unknown`. Append only: stored
- * snapshots keep a sector by its place.
+ * Every sector: NAICSlite's top level (Ziv et al., ASdb, IMC 2021) and `unknown`. Append only: stored snapshots keep a
+ * sector by its index.
  */
 export const SECTORS = [
   'unknown',
@@ -27,7 +27,7 @@ export const SECTORS = [
 
 export type Sector = (typeof SECTORS)[number];
 
-/** Types that fit several sectors (`Organization`, `Corporation`, `LocalBusiness`, `Restaurant`) are left out. */
+/** Types that match several sectors (`Organization`, `Corporation`, `LocalBusiness`, `Restaurant`) are left out. */
 const TYPES: Partial<Readonly<Record<Sector, readonly string[]>>> = {
   media: ['NewsMediaOrganization', 'RadioStation', 'TelevisionStation', 'Periodical', 'Newspaper'],
   finance_insurance: [

@@ -1,16 +1,17 @@
-// The sector of a domain's owner: from the operator's list, else from a suffix that a registry keeps for one sector, else from what
-// the home page says of its owner in schema.org's words; anything else is 'unknown'.
+// The sector of a domain's owner: from the operator's list, from a suffix that a registry reserves for one sector, or
+// from
+// the schema.org types of the home page; otherwise 'unknown'.
 import { parse } from 'tldts';
 import type { Page } from '../evidence/evidence.ts';
 import { SECTOR_OF_TYPE, type Sector } from './sector-types.ts';
 
-/** What a sector was told by: the operator's list, the domain's suffix, its home page; null for `unknown`. */
+/** The source of a sector: the operator's list, the domain's suffix, its home page; null for `unknown`. */
 export type SectorSource = 'list' | 'suffix' | 'page' | null;
 
 /** By registrable domain. */
 export type SectorList = ReadonlyMap<string, Sector>;
 
-/** Public suffixes under which only one sector may register. */
+/** Public suffixes that only one sector may register under. */
 const BY_LAST_LABEL: ReadonlyMap<string, Sector> = new Map([
   ['gov', 'government'],
   ['mil', 'government'],
@@ -45,12 +46,12 @@ const BY_SECOND_LABEL: ReadonlyMap<string, Sector> = new Map([
   ['nhs', 'health'],
 ]);
 
-/** Look the same and are open to all: Gorizia's province, and Poland's `edu`. */
+/** Exceptions that anyone may register under: Gorizia's province, and Poland's `edu`. */
 const OPEN_SUFFIXES: ReadonlySet<string> = new Set(['go.it', 'edu.pl']);
 
 const UNKNOWN = { sector: 'unknown', source: null } as const;
 
-/** The sector and what tells it. `page` is the domain's own home page, or null. */
+/** The sector and its source. `page` is the domain's own home page, or null. */
 export function decideSector(
   domain: string,
   { list, page }: { readonly list: SectorList; readonly page: Page | null },
@@ -63,11 +64,11 @@ export function decideSector(
   if (types.length === 0) return UNKNOWN;
   const told = new Set(types.flatMap((type) => SECTOR_OF_TYPE.get(type) ?? []));
   const [only, another] = told;
-  // A page that speaks of several sectors (a directory, a university hospital) decides nothing.
+  // A page with several sectors (a directory, a university hospital) decides nothing.
   return only === undefined || another !== undefined ? UNKNOWN : { sector: only, source: 'page' };
 }
 
-/** Whether any label is one that a suffix could tell a sector by: for most names there is no need to know the suffix. */
+/** Whether any label could decide a sector: most names do not need a look-up of their suffix. */
 function hasTellingLabel(domain: string): boolean {
   for (let end = domain.length; end > 0; ) {
     const dot = domain.lastIndexOf('.', end - 1);
@@ -78,7 +79,7 @@ function hasTellingLabel(domain: string): boolean {
   return false;
 }
 
-/** Sector of a registrable domain by its public suffix; `unknown` where the suffix is open to all. */
+/** Sector of a registrable domain by its public suffix; `unknown` if anyone may register under the suffix. */
 export function sectorOf(domain: string): Sector {
   if (!hasTellingLabel(domain)) return 'unknown';
   const suffix = parse(domain, {
@@ -90,7 +91,7 @@ export function sectorOf(domain: string): Sector {
   const labels = suffix.split('.');
   const top = BY_LAST_LABEL.get(labels.at(-1) ?? '');
   if (top !== undefined) return top;
-  // From the right: Acre's `ac.gov.br` is a state's government, and no academy.
+  // From the right: Acre's `ac.gov.br` is a state government, not academia.
   for (const label of labels.slice(0, -1).reverse()) {
     const sector = BY_SECOND_LABEL.get(label);
     if (sector !== undefined) return sector;

@@ -1,4 +1,4 @@
-// One SPF record -> its terms (RFC 7208 §4.5, §4.6, §12). Terms that cannot be parsed are listed; the others are still parsed.
+// One SPF record -> its terms (RFC 7208 §4.5, §4.6, §12). Terms that cannot be parsed are listed; parsing continues.
 import { parsePrefixLength } from '../ranges/ip-address.ts';
 import { hasMacro, isDomainSpec, isMacroString } from './macro.ts';
 import { parseNetwork, type Range } from './networks.ts';

@@ -1,4 +1,4 @@
-// One `affected` entry of a CVE record: which product is meant, by all its names, and which of its versions.
+// One `affected` entry of a CVE record: all names of the product, and its versions.
 import { z } from 'zod';
 import type { ProductClaim, ProductKey } from '../../advisory.ts';
 import { cpeProductKey } from '../cpe-key.ts';
@@ -21,13 +21,13 @@ export const Affected = z.object({
 type Affected = z.infer<typeof Affected>;
 
 const MAX_WORDS = 200;
-/** CPE names beyond these, of one product in many versions, name nothing new. */
+/** More CPE names than this, of one product in many versions, add no new product. */
 const MAX_CPES = 1_000;
 const MAX_PLATFORMS = 100;
-/** OpenSSL counted its mends in letters until 1.1.1. */
+/** OpenSSL numbered its patches by letters until 1.1.1. */
 const OPENSSL = new Set(['cna:openssl/openssl', 'cpe:openssl:openssl']);
 
-/** Undefined where no product is named. */
+/** Undefined if no product is named. */
 export function affectedClaim(entry: Affected): ProductClaim | undefined {
   const products = keysOf(entry);
   if (products.length === 0) return undefined;
@@ -52,7 +52,7 @@ function keysOf({ vendor, product, collectionURL, packageName, packageURL, cpes 
   return [...new Set(keys.flatMap((key) => key || []))];
 }
 
-/** Lower case; undefined where the CNA had nothing to say. */
+/** Lower case; undefined for a placeholder. */
 function wordsOf(text: string | undefined): string | undefined {
   const words = oneLine(text ?? '', MAX_WORDS).toLowerCase();
   return words === '' || words === 'n/a' || words === 'unspecified' ? undefined : words;

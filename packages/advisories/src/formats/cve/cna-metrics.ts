@@ -4,7 +4,7 @@ import type { Cvss } from '../../advisory.ts';
 import { cvssOf } from '../../cvss.ts';
 import { oneLine } from '../text.ts';
 
-/** What one container gives as `metrics`, not looked at yet. */
+/** The unchecked `metrics` of a container. */
 export interface Metrics {
   readonly by: string;
   readonly metrics: unknown;
@@ -17,7 +17,7 @@ const Scoring = z
 const Metric = z.object({ cvssV4_0: Scoring, cvssV3_1: Scoring, cvssV3_0: Scoring, cvssV2_0: Scoring });
 const MAX_METRICS = 100;
 
-/** A scoring that cannot be read says nothing against the rest of the record. */
+/** An invalid scoring is skipped and does not affect the rest of the record. */
 export function scoringsOf(containers: readonly Metrics[]): Cvss[] {
   return containers.flatMap(({ by, metrics }) => {
     const list: readonly unknown[] = Array.isArray(metrics) ? metrics.slice(0, MAX_METRICS) : [];

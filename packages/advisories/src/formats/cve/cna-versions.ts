@@ -1,4 +1,4 @@
-// The versions of one `affected` entry of a CVE record, by the algorithm that the CVE schema publishes.
+// The versions of one `affected` entry of a CVE record, by the algorithm in the documentation of the CVE schema.
 // https://github.com/CVEProject/cve-schema/blob/main/schema/docs/versions.md
 import { z } from 'zod';
 import type { ProductClaim, VersionBound, VersionRange, VersionScheme } from '../../advisory.ts';
@@ -21,7 +21,7 @@ export const DefaultStatus = Status;
 type VersionEntry = z.infer<typeof VersionEntry>;
 
 type Versions = Pick<ProductClaim, 'scheme' | 'affected' | 'affectedVersions' | 'unaffected' | 'otherwise'>;
-/** Part of an entry, all of one status. */
+/** Part of an entry with one status. */
 type Piece = VersionText & { readonly status: Status };
 
 const schemes: ReadonlyMap<string, VersionScheme> = new Map([
@@ -31,13 +31,15 @@ const schemes: ReadonlyMap<string, VersionScheme> = new Map([
   ['deb', 'deb'],
   ['dpkg', 'deb'],
 ]);
-/** Commits have an order only within their repository. */
+/** Commits are ordered only within their repository. */
 const REPOSITORY_TYPES = /^(?:git|hg|svn|git_commit_hash|original_commit_for_fix)$/i;
-/** Words that stand where no lower bound is meant; alone they say nothing. */
+/** Placeholders for a missing lower bound; alone they mean nothing. */
 const NO_BOUND = /^(?:0|n\/a|unspecified|unknown|-|\*|)$/i;
 const SEMVER = /^\d+(?:\.\d+){0,2}(?:[-+].*)?$/;
 
-/** What a CNA says of a product's versions. What cannot be read makes the rest unknown, never unaffected. */
+/**
+ * The versions that a CNA lists. If part of it cannot be parsed the remaining versions are unknown, never unaffected.
+ */
 export function versionsOf(
   entries: readonly VersionEntry[],
   defaultStatus: Status | undefined,
@@ -69,7 +71,7 @@ function only(version: string): VersionRange {
 function piecesOf(entry: VersionEntry, scheme: VersionScheme): Piece[] | undefined {
   const upper = entry.lessThan ?? entry.lessThanOrEqual;
   if (upper === undefined) {
-    // Changes need a range to happen in, and `0` alone is written for "all", "none" and the version 0.
+    // Changes need a range, and `0` alone is used for "all", "none" and the version 0.
     if (entry.changes?.length || (entry.version !== '*' && NO_BOUND.test(entry.version.trim()))) return undefined;
     const text = readVersionText(entry.version);
     return text && [{ ...text, status: entry.status }];
@@ -87,7 +89,7 @@ function rangeOf(lower: string, upper: string, isInclusive: boolean): VersionRan
   return { ...from, ...(to === 'infinity' ? {} : { to }) };
 }
 
-/** `*` is infinity: `2.*` the end of the series 2, `*` or a word before it no end at all. */
+/** `*` is infinity: `2.*` is the end of the series 2, `*` or a word with it means no end. */
 function upperOf(upper: string, isInclusive: boolean): VersionBound | 'infinity' | undefined {
   const series = seriesOf(upper);
   if (series !== undefined) return series.to;
@@ -96,7 +98,7 @@ function upperOf(upper: string, isInclusive: boolean): VersionBound | 'infinity'
   return version === undefined ? undefined : { version, isInclusive };
 }
 
-/** A range broken up where its status changes; undefined where no version is in it, or a change cannot be read. */
+/** A range split where its status changes; undefined if it contains no version, or a change cannot be parsed. */
 function segmentsOf(
   range: VersionRange,
   { status, changes = [] }: VersionEntry,
@@ -125,7 +127,7 @@ function segmentsOf(
 
 const pieceOf = (range: VersionRange, status: Status): Piece => ({ ranges: [range], versions: [], status });
 
-/** The order that the publisher names, where its versions are of that form and it names only one. */
+/** The publisher's order, if its versions have that form and it names only one. */
 function schemeOf(entries: readonly VersionEntry[], pieces: readonly Piece[]): VersionScheme {
   const named = new Set(entries.map(schemeNamed));
   const [scheme = 'dotted'] = named.size === 1 ? named : [];

@@ -19,10 +19,12 @@ export const OsvAffected = z.object({
 });
 type OsvAffected = z.infer<typeof OsvAffected>;
 
-/** Longer lists are what osv.dev worked out from the ranges beside them. */
+/** Longer lists are derived by osv.dev from the ranges of the same entry. */
 const MAX_LISTED_BESIDE_RANGES = 100;
 
-/** One claim for each package and release; entries without one, as of commits alone, name no product. */
+/**
+ * One claim for each package and release; entries without a package, such as those of commits only, name no product.
+ */
 export function osvClaims(entries: readonly OsvAffected[]): {
   readonly claims: readonly ProductClaim[];
   readonly isCut: boolean;
@@ -43,7 +45,7 @@ export function osvClaims(entries: readonly OsvAffected[]): {
   return { claims: joinClaims(claims), isCut };
 }
 
-/** Known before the events are put in order, which is what takes time. */
+/** Computed before the events are sorted, which is the expensive part. */
 function sizeOf(entry: OsvAffected): number {
   return 1 + (entry.ranges ?? []).reduce((sum, { events }) => sum + events.length, 0) + listedOf(entry).length;
 }
@@ -69,7 +71,7 @@ function claimOf(entry: OsvAffected): ProductClaim | undefined {
     affected: ranges,
     affectedVersions,
     unaffected: [],
-    // Without ranges and lists that can be compared, nothing is said of any version.
+    // Without comparable ranges and lists the record says nothing about any version.
     otherwise: ranges.length + affectedVersions.length > 0 ? 'unaffected' : 'unknown',
     platforms: ecosystemOf(name)?.isDistribution ? [oneLine(name, 100).toLowerCase()] : [],
   };
@@ -87,7 +89,7 @@ function schemeOf({ package: named, ranges }: OsvAffected): VersionScheme {
   return ecosystemOf(named?.ecosystem ?? '')?.scheme ?? (isSemver ? 'semver' : 'dotted');
 }
 
-/** Commits have an order only within their repository. */
+/** Commits are ordered only within their repository. */
 function rangesOf({ ranges, database_specific }: OsvAffected, scheme: VersionScheme): VersionRange[] {
   const comparable = (ranges ?? []).filter(({ type }) => type !== 'GIT');
   return comparable
@@ -95,7 +97,7 @@ function rangesOf({ ranges, database_specific }: OsvAffected, scheme: VersionSch
     .map((range) => ended(range, database_specific));
 }
 
-/** GitHub writes the end of a range that no version mends beside it, `<= 1.2.3`. */
+/** For a range without a fixed version GitHub gives its end in `database_specific`: `<= 1.2.3`. */
 function ended(range: VersionRange, beside: OsvAffected['database_specific']): VersionRange {
   if (range.to !== undefined || beside?.last_known_affected_version_range === undefined) return range;
   const [last] = readVersionText(beside.last_known_affected_version_range)?.ranges ?? [];

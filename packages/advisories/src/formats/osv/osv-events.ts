@@ -19,13 +19,13 @@ interface Point {
   readonly version: string;
 }
 
-/** In the order of versions, whatever the order they are written in. */
+/** Sorts events by version, whatever their order in the record. */
 export function rangesOfEvents(events: z.infer<typeof Events>, scheme: VersionScheme): VersionRange[] {
   const points = events.flatMap(pointsOf);
   const limits = events.flatMap(({ limit }) => limit?.trim() ?? []);
   const isInfinite = limits.includes('*');
   const order = orderUnder(scheme, [...points.map(({ version }) => version), ...(isInfinite ? [] : limits)]);
-  // A version before any of the limits is within; `*` is infinity.
+  // A version below any of the limits is within the range; `*` is infinity.
   const limit = isInfinite ? undefined : limits.toSorted(order).at(-1);
   return rangesBetween(points.sort(byVersion(order)), order)
     .map((range) => limited(range, limit, order))
@@ -38,7 +38,7 @@ function rangesBetween(points: readonly Point[], order: BoundOrder): VersionRang
   let mended: string | undefined;
   for (const { kind, version } of points) {
     if (kind === 'introduced') {
-      // What is mended where it is introduced was nowhere.
+      // A fix at the version that introduces the problem leaves an empty range.
       if (mended !== undefined && order(mended, version) === 0) continue;
       open ??= version === '0' ? {} : { from: { version, isInclusive: true } };
     } else if (open !== undefined) {
@@ -57,10 +57,10 @@ function pointsOf({ introduced, fixed, last_affected }: z.infer<typeof Events>[n
   ];
 }
 
-/** At one version a mending is of what came before, and the last affected one is of what begins there. */
+/** At one version a fix ends the preceding range, and a last affected version ends one that begins there. */
 const AT_ONE_VERSION: readonly Point['kind'][] = ['fixed', 'introduced', 'last_affected'];
 
-/** `introduced: 0` comes before everything, `0-alpha` too. */
+/** `introduced: 0` comes before everything, including `0-alpha`. */
 function byVersion(order: BoundOrder): (a: Point, b: Point) => number {
   const isFirst = ({ kind, version }: Point) => kind === 'introduced' && version === '0';
   return (a, b) =>

@@ -1,4 +1,4 @@
-// OSV records, GitHub's advisories among them: https://ossf.github.io/osv-schema/
+// OSV records, including GitHub's advisories: https://ossf.github.io/osv-schema/
 import { z } from 'zod';
 import type { AdvisoryRecord, Cvss, RangeSource, Severity } from '../../advisory.ts';
 import { cvssOf } from '../../cvss.ts';
@@ -69,7 +69,7 @@ function aliasesOf({ id, aliases }: OsvRecord): string[] {
   return [...new Set(others.filter((alias) => alias !== own && Id.safeParse(alias).success))].slice(0, MAX_ALIASES);
 }
 
-/** Of the record, or of its packages where each has its own. */
+/** Of the record, or of its packages if each has its own. */
 function scoringsOf({ severity, affected }: OsvRecord, by: RangeSource): Cvss[] {
   const given = severity?.length ? severity : (affected ?? []).flatMap((entry) => entry.severity ?? []);
   const vectors = new Set(given.flatMap(({ type, score }) => (type.startsWith('CVSS_V') ? score.trim() : [])));

@@ -1,4 +1,4 @@
-// What a finding of a community set counts as: its channel, and so its family and strength, are those of our own rules.
+// The channel of a community set's finding, and with it the family and strength, which are those of our own rules.
 
 import { FAMILY_OF, strengthOf } from '../../match/strengths.ts';
 import { type Category, ROLES } from '../../profile.ts';
@@ -7,11 +7,11 @@ import type { Rule } from '../../rulebook/matchers.ts';
 import { type Channel, channelOfHeader, patternsOf, SOURCE_OF } from '../../rulebook/patterns.ts';
 import type { FieldPattern } from '../read/fingerprint-set.ts';
 
-/** A page may write of a product that it does not use: what it only says in words counts half. */
+/** A page may write about a product that it does not use, so a match in visible text counts half. */
 const TEXT_FACTOR = 0.5;
 const MAX_SHOWN_LENGTH = 160;
 
-/** They name what a page may load or be loaded by: a host that stands in them serves the page nothing more. */
+/** Headers that list what a page may load or be embedded by: a host named in them does not serve the page. */
 const MENTIONING_HEADERS: ReadonlySet<string> = new Set([
   'content-security-policy',
   'content-security-policy-report-only',
@@ -29,7 +29,7 @@ const DNS_CHANNELS: ReadonlyMap<string, Channel> = new Map([
   ['CNAME', 'cname'],
 ]);
 
-/** Of a TXT pattern, where it stands in the SPF record: that lets somebody send, and verifies no account. */
+/** For a TXT pattern, the kind of record: an SPF record permits a sender and does not verify an account. */
 export type TxtReading = 'plain' | 'spf';
 
 const PLAIN: readonly TxtReading[] = ['plain'];
@@ -39,7 +39,7 @@ export function readingsOf({ key }: FieldPattern): readonly TxtReading[] {
   return key === 'TXT' ? PLAIN_AND_SPF : PLAIN;
 }
 
-/** A header's value may be anyone's to write, its name alone is not: only a name counts as one maker's own. */
+/** Anyone may choose a header's value but not its name, so only a name counts as private to one vendor. */
 function channelOf({ field, key, regex }: FieldPattern, reading: TxtReading): Channel {
   switch (field) {
     case 'headers':
@@ -63,26 +63,26 @@ function channelOf({ field, key, regex }: FieldPattern, reading: TxtReading): Ch
   }
 }
 
-/** What a technology is to its rules: the provider that it is, and as what it counts. */
+/** The provider of a technology's rules, and the categories that they count for. */
 export interface SetProvider {
   readonly provider: Provider;
-  /** Of its own answer or alias. */
+  /** The category shown by the provider's own answer or alias. */
   readonly category: Category;
-  /** An exchange of it filters mail, and keeps none. */
+  /** Its mail exchange filters mail and stores none. */
   readonly isMailSecurity: boolean;
-  /** As what the catalog's own rules count it, by channel; empty for a provider that the catalog does not have. */
+  /** Categories of the catalog's own rules, by channel; empty for a provider that is not in the catalog. */
   readonly own: ReadonlyMap<Channel, Category>;
   /** Categories in which the catalog knows its networks. */
   readonly networks: ReadonlySet<Category>;
 }
 
-/** What the catalog says of one of its providers. */
+/** Own categories and networks of a provider of the catalog. */
 export function catalogParts({ rules }: Provider): Pick<SetProvider, 'own' | 'networks'> {
   const networks = rules.filter(({ asn }) => asn !== undefined).map(({ category }) => category);
   return { own: ownCategories(rules), networks: new Set(networks) };
 }
 
-/** The categories of a provider's own rules by channel, the first of each; parking is no service. */
+/** The first category of a provider's own rules for each channel; parking is not a service. */
 function ownCategories(rules: readonly RuleGroup[]): ReadonlyMap<Channel, Category> {
   const own = new Map<Channel, Category>();
   for (const group of rules.filter(({ parking }) => parking !== true)) {
@@ -91,7 +91,7 @@ function ownCategories(rules: readonly RuleGroup[]): ReadonlyMap<Channel, Catego
   return own;
 }
 
-/** The rule that a pattern of a technology is. */
+/** The rule that represents a pattern of a technology. */
 export function ruleOfPattern(of: SetProvider, pattern: FieldPattern, reading: TxtReading): Rule {
   const channel = channelOf(pattern, reading);
   const { field, key, expression } = pattern;
@@ -102,7 +102,7 @@ export function ruleOfPattern(of: SetProvider, pattern: FieldPattern, reading: T
   return field === 'text' ? { ...rule, strength: rule.strength * TEXT_FACTOR } : rule;
 }
 
-/** The rule by which another technology's finding speaks for this one: nothing shows that it serves the site. */
+/** The rule with which another technology's finding implies this one: nothing shows that it serves the site. */
 export function ruleOfImplication(of: SetProvider, cause: Rule): Rule {
   const shown = `set:implies:${cause.provider}`;
   return createRule(of, { channel: cause.channel, category: 'web_platform', shown });
@@ -131,7 +131,7 @@ function createRule(
   };
 }
 
-/** Our own rules of the channel say it, where the provider has some; else what the channel can prove. */
+/** The category of the provider's own rules for the channel, if there are any; otherwise what the channel can prove. */
 function categoryOf({ own, category, isMailSecurity }: SetProvider, channel: Channel): Category {
   switch (channel) {
     case 'spf':

@@ -1,45 +1,48 @@
-// What decides beside a technology's own patterns whether it stands: the sources of all that it requires, and of what
-// excludes it. While one of them was not measured, nobody knows.
+// The sources that decide, in addition to a technology's own patterns, whether it is detected: those of everything that
+// it requires and of everything that excludes it. Without a measurement of one of them the result is undecided.
 
 import { SOURCES, type Source } from '../../profile.ts';
 import type { Provider } from '../../rulebook/catalog.ts';
 import { patternsOf, SOURCE_OF } from '../../rulebook/patterns.ts';
 import type { SetProvider } from './channels.ts';
 
-/** A technology; the others that it names are provider ids. */
+/** A technology; its relations name provider ids. */
 export interface RelatedTechnology extends SetProvider {
-  /** Any of these providers, or one of any of the categories, must be there too; nothing is needed where both are empty. */
+  /**
+   * One of these providers, or one of one of the categories, must be detected too; nothing is required if both are
+   * empty.
+   */
   readonly requires: readonly string[];
   readonly requiresCategory: readonly number[];
-  /** It asked for others and none of them is known: it is never found. */
+  /** It requires technologies and none of them is known: it is never detected. */
   readonly isStranded: boolean;
   readonly excludes: readonly string[];
 }
 
-/** What a set says of a provider, all its technologies together. */
+/** What a set defines for a provider, over all its technologies. */
 export interface CompiledProvider extends SetProvider {
   readonly categories: ReadonlySet<number>;
   readonly implies: readonly { readonly provider: string; readonly confidence: number }[];
 }
 
-/** Of one technology. */
+/** The deciding sources of one technology. */
 export interface Circumstances {
-  /** Where what it requires may be seen, or what decides whether that stands. */
+  /** Sources that can show what it requires, or that decide whether that is detected. */
   readonly required: ReadonlySet<Source>;
-  /** Where those may be seen that exclude it, or what decides whether they stand. */
+  /** Sources that can show what excludes it, or that decide whether that is detected. */
   readonly excluding: ReadonlySet<Source>;
 }
 
 interface Sourced {
   readonly technology: RelatedTechnology;
-  /** Of its own patterns. */
+  /** Sources of its own patterns. */
   readonly sources: Iterable<Source>;
 }
 
 /** A set of sources as bits, in the order of SOURCES. */
 type Bits = number;
 
-/** Circumstances of every technology, in the order of the set; time in proportion to the relations. */
+/** Circumstances of every technology, in the order of the set. Time is proportional to the number of relations. */
 export function circumstancesOf(
   technologies: readonly Sourced[],
   {
@@ -78,8 +81,8 @@ export function circumstancesOf(
 }
 
 /**
- * Whose presence rests on whose: of technologies (`t`), providers (`p`), categories (`c`), and what excludes a provider
- * (`x`). What is added to one reaches all that rest on it.
+ * The dependencies between technologies (`t`), providers (`p`), categories (`c`), and what excludes a provider (`x`).
+ * A source that is added to a node reaches all nodes that depend on it.
  */
 class Graph {
   readonly #bits = new Map<string, Bits>();
@@ -90,14 +93,14 @@ class Graph {
     this.#bits.set(node, (this.#bits.get(node) ?? 0) | (1 << SOURCES.indexOf(source)));
   }
 
-  /** `node` rests on `other`. */
+  /** `node` depends on `other`. */
   link(node: string, other: string): void {
     const known = this.#dependents.get(other);
     if (known) known.push(node);
     else this.#dependents.set(other, [node]);
   }
 
-  /** Each node is visited again only when it gains a source, so circles end. */
+  /** Propagates sources. A node is visited again only when it gains a source, so cycles end. */
   settle(): void {
     const waiting = [...this.#bits.keys()];
     for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
@@ -111,7 +114,7 @@ class Graph {
     }
   }
 
-  /** One set for the same sources, however many technologies have them. */
+  /** Equal sets of sources share one object. */
   sourcesOf(nodes: readonly string[]): ReadonlySet<Source> {
     let bits = 0;
     for (const node of nodes) bits |= this.#bits.get(node) ?? 0;

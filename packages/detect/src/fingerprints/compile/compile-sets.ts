@@ -1,4 +1,5 @@
-// A set and the catalog, compiled for matching: whose each technology is, where its patterns are looked up, what it needs.
+// Compiles a set together with the catalog for matching: the provider of each technology, its pattern index, its
+// relations.
 
 import { ROLES, type Role, type Source } from '../../profile.ts';
 import type { Provider } from '../../rulebook/catalog.ts';
@@ -18,23 +19,23 @@ export interface CompiledSets {
   readonly technologies: readonly CompiledTechnology[];
   readonly providers: ReadonlyMap<string, CompiledProvider>;
   readonly patterns: PatternIndex;
-  /** The one part that changes, and nothing that is found depends on it. */
+  /** The only mutable part; results do not depend on it. */
   readonly memory: EngineMemory;
-  /** Providers that the catalog does not have. */
+  /** Providers that are not in the catalog. */
   readonly added: readonly Provider[];
-  /** Technologies that are providers of the catalog. */
+  /** Technologies that are identified with providers of the catalog. */
   readonly merges: readonly Merge[];
   /** Names in `implies`, `requires` and `excludes` that neither the set nor the catalog knows. */
   readonly unresolved: readonly string[];
-  /** A pattern reads the page's source: the probe must keep it. */
+  /** A pattern matches against the page's source, so the probe must keep it. */
   readonly needsSource: boolean;
-  /** Where a role's evidence can come from under this set. */
+  /** The sources that can provide evidence of a role under this set. */
   readonly sources: readonly (readonly [Role, Source])[];
-  /** One line a technology, for the rulebook's version. */
+  /** One line for each technology; part of the rulebook's version. */
   readonly lines: readonly string[];
 }
 
-/** Compiles a set; pure, milliseconds a thousand technologies. */
+/** Compiles a set. Pure; milliseconds per thousand technologies. */
 export function compileSets(set: FingerprintSet, catalog: readonly Provider[]): CompiledSets {
   const { of, added, merges, names } = providersOf(set, catalog);
   const owned: OwnedPattern[] = [];
@@ -106,7 +107,7 @@ function compileProviders(
       if (provider !== null && provider !== id) known.implies.push({ provider, confidence });
     }
   }
-  // Implied by name, known to the catalog alone.
+  // Implied by name, and only in the catalog.
   for (const { provider } of [...providers.values()].flatMap(({ implies }) => implies)) {
     const own = names.inCatalog(provider);
     if (own && !providers.has(provider)) providers.set(provider, { ...own, categories: new Set(), implies: [] });
@@ -115,8 +116,8 @@ function compileProviders(
 }
 
 /**
- * Everything by which a technology can be found: a change of any of it is another rulebook, as is a name of it that now
- * means another provider, or a category that now means something else.
+ * Everything that determines whether a technology is detected. A change of any of it makes another rulebook, including a
+ * name that now refers to another provider and a category with a new meaning.
  */
 function lineOf(
   { patterns, implies, requires: required, categories }: FingerprintTechnology,
@@ -133,6 +134,6 @@ function lineOf(
 
 function at<T>(list: readonly T[], i: number): T {
   const item = list[i];
-  if (item === undefined) throw new Error('a list that is shorter than the set');
+  if (item === undefined) throw new Error('a list is shorter than the set');
   return item;
 }

@@ -1,10 +1,11 @@
-// Which provider of the catalog a technology of a set is: only where nothing speaks against it, for one that is taken for
-// another takes over its role, its versions and with them its advisories.
+// Identifies technologies of a set with providers of the catalog, only where nothing contradicts it: a wrong match
+// would
+// take over the provider's role, its versions and with them its advisories.
 import type { Provider } from '../../rulebook/catalog.ts';
 import type { Kind } from '../../rulebook/kinds.ts';
 import { type FingerprintTechnology, slugOf } from '../read/fingerprint-set.ts';
 
-/** What told that a technology is a provider: the same name, the same CPE product, or one website and much the same name. */
+/** The reason of the identification: the same name, the same CPE product, or one website and nearly the same name. */
 export type MergedBy = 'name' | 'product' | 'website';
 
 export interface Merge {
@@ -14,15 +15,15 @@ export interface Merge {
   readonly by: MergedBy;
 }
 
-/** Endings that tell no two products apart: `Next.js` is `Next`. */
+/** Suffixes that do not distinguish products: `Next.js` is `Next`. */
 const NOISE = /(?<=.{3})(?:js|com|net|org|io|app|inc|cms)$/;
 
-/** The catalog's providers by what a set may say of them. Immutable once made. */
+/** The catalog's providers by name, product and website. Immutable. */
 export class KnownProviders {
   readonly #byId: ReadonlyMap<string, Provider>;
   readonly #byName = new Map<string, Provider>();
   readonly #byProduct = new Map<string, Provider>();
-  /** Null where several providers have the address, or several technologies. */
+  /** Null if several providers or several technologies have the address. */
   readonly #byHome = new Map<string, Provider | null>();
 
   constructor(catalog: readonly Provider[], technologies: readonly FingerprintTechnology[]) {
@@ -41,7 +42,7 @@ export class KnownProviders {
     }
   }
 
-  /** Undefined for a technology that the catalog does not have, or not for certain. */
+  /** Undefined if the catalog does not have the technology, or the identification is uncertain. */
   find(
     technology: FingerprintTechnology,
     kinds: ReadonlySet<Kind>,
@@ -70,8 +71,8 @@ export class KnownProviders {
 }
 
 /**
- * Not at the same address: no two have a name of several words by chance, but of one word many. Those must live on one
- * domain, or be of one kind and no software with advisories of its own.
+ * A match by name without the same address. Two products do not share a name of several words by chance, but may share one
+ * word. A single word must therefore have the same domain, or be of one kind and not be software with advisories of its own.
  */
 function isLikelySame(technology: FingerprintTechnology, kinds: ReadonlySet<Kind>, provider: Provider): boolean {
   if (bringsVersionsOfAnother(technology, provider)) return false;
@@ -79,13 +80,13 @@ function isLikelySame(technology: FingerprintTechnology, kinds: ReadonlySet<Kind
   return provider.cpe.length === 0 && provider.kinds.some((kind) => kinds.has(kind));
 }
 
-/** Its versions would be judged by advisories of a product that it may not be. */
+/** Its versions would be matched against advisories of a product that it may not be. */
 function bringsVersionsOfAnother({ patterns, product }: FingerprintTechnology, { cpe }: Provider): boolean {
   const isVersioned = patterns.some(({ version }) => version !== undefined);
   return isVersioned && cpe.length > 0 && (product === null || !cpe.includes(product));
 }
 
-/** The maker's name may stand before the product's or not, and punctuation between. */
+/** Names are equal with or without the vendor's name in front, and without punctuation. */
 function isMuchTheSameName(name: string, { id, name: known, aliases, owner }: Provider): boolean {
   const names = [id, known, ...aliases];
   const all = owner === undefined ? names : [...names, ...names.map((each) => `${owner} ${each}`)];
@@ -110,7 +111,7 @@ function homeOf({ website }: Homed): string | null {
   return url && url.hostname.replace(/^www\./, '') + url.pathname.replace(/\/+$/, '') + url.search;
 }
 
-/** One address, or a page of the site whose start page is the other's. */
+/** The same address, or a page of the site whose home page is the other's. */
 function hasSameHome(technology: Homed, provider: Homed): boolean {
   const [a, b] = [homeOf(technology), homeOf(provider)];
   return a !== null && b !== null && (a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`));

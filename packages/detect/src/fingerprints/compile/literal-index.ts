@@ -1,14 +1,15 @@
-// Many literals in one text at once: the automaton of Aho and Corasick (1975). One step a character, whatever the number
-// of literals; letters of ASCII in any case.
+// Searches many literals in one text at once: the automaton of Aho and Corasick (1975). One step per character,
+// whatever
+// the number of literals; ASCII letters match in any case.
 
-/** Characters beyond ASCII are in no literal: they lead back to the start. */
+/** Literals are ASCII; other characters lead back to the start. */
 const ALPHABET = 128;
 const ROOT = 0;
 const FREE = -1;
 
-/** Edges in one flat table with open addressing: a quarter of what maps or dense rows would take. */
+/** Edges in one flat table with open addressing: a quarter of the memory of maps or dense rows. */
 class EdgeTable {
-  /** Sixteen million nodes would be too many for 32 bits. */
+  /** Keys exceed 32 bits from sixteen million nodes on. */
   readonly #keys: Float64Array;
   readonly #targets: Int32Array;
   readonly #mask: number;
@@ -26,7 +27,7 @@ class EdgeTable {
     }
   }
 
-  /** The node behind an edge, or -1. */
+  /** The target of an edge, or -1. */
   follow(key: number): number {
     let slot = slotOf(key) & this.#mask;
     for (;;) {
@@ -38,17 +39,17 @@ class EdgeTable {
   }
 }
 
-/** Finds which values have one of their literals in a text. Immutable once made. */
+/** Finds the values that have one of their literals in a text. Immutable. */
 export class LiteralIndex<T> {
   readonly #edges: EdgeTable;
-  /** The edges of the start, where most characters of a text end. */
+  /** The edges of the start node, where most characters of a text lead. */
   readonly #start: Int32Array;
   readonly #fallback: Int32Array;
-  /** The nearest node on the way of fallbacks, itself included, where a literal ends; -1 where none does. */
+  /** The nearest node on the chain of fallbacks, including itself, at which a literal ends; -1 if there is none. */
   readonly #ending: Int32Array;
   readonly #values: readonly (readonly T[] | undefined)[];
 
-  /** Literals are lower-case ASCII; memory in proportion to their characters. */
+  /** Literals are lower-case ASCII. Memory is proportional to their characters. */
   constructor(entries: Iterable<readonly [literal: string, value: T]>) {
     const edges = new Map<number, number>();
     const values: (T[] | undefined)[] = [undefined];
@@ -75,7 +76,7 @@ export class LiteralIndex<T> {
     this.#link(edges);
   }
 
-  /** Parents have smaller numbers than children, but fallbacks are found level by level. */
+  /** Parents have smaller numbers than children, but fallbacks are computed level by level. */
   #link(edges: ReadonlyMap<number, number>): void {
     const children = new Map<number, [code: number, node: number][]>();
     for (const [key, node] of edges) {
@@ -108,7 +109,7 @@ export class LiteralIndex<T> {
     return this.#start[code] as number;
   }
 
-  /** Each value once for every literal of it in `text`. Time in proportion to the text and to what is found. */
+  /** The values with a literal in `text`. Time is proportional to the text and to the number of results. */
   find(text: string): Set<T> {
     const found = new Set<T>();
     const visited = new Set<number>();
@@ -120,7 +121,7 @@ export class LiteralIndex<T> {
         continue;
       }
       node = this.#step(node, code >= 0x41 && code <= 0x5a ? code + 0x20 : code);
-      // What ends at a node ends there every time: the second visit adds nothing, nor does the way behind it.
+      // The literals of a node and of its chain are the same on every visit, so a second visit adds nothing.
       for (let end = this.#ending[node] as number; end !== FREE && !visited.has(end); ) {
         visited.add(end);
         for (const value of this.#values[end] ?? []) found.add(value);
@@ -131,7 +132,7 @@ export class LiteralIndex<T> {
   }
 }
 
-/** Fibonacci hashing: neighbouring keys are spread over the table. */
+/** Fibonacci hashing spreads neighbouring keys over the table. */
 function slotOf(key: number): number {
   return Math.imul(key, 0x9e3779b1) >>> 7;
 }

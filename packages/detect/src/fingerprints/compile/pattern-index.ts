@@ -1,11 +1,11 @@
-// Which patterns are worth running on a text: by field and name first, then by the literals that they need.
+// Selects the patterns that are worth running on a text: by field and name, then by the literals that they require.
 import type { FieldPattern } from '../read/fingerprint-set.ts';
 import { LiteralIndex } from './literal-index.ts';
 
-/** So few are run sooner than an index is asked. */
+/** So few patterns run faster than a query of the index. */
 const FEW = 4;
 
-/** A pattern and the place of its technology in the set. */
+/** A pattern and the index of its technology in the set. */
 export interface OwnedPattern {
   readonly pattern: FieldPattern;
   readonly owner: number;
@@ -18,7 +18,7 @@ interface Haystack {
 
 const NONE: Haystack = { always: [], byLiteral: null };
 
-/** Immutable once made. */
+/** Immutable. */
 export class PatternIndex {
   readonly #haystacks: ReadonlyMap<string, Haystack>;
 

@@ -1,4 +1,5 @@
-// One provider has one id: which technologies of a set the catalog knows, and what the others are.
+// Assigns one id to each provider: which technologies of a set are in the catalog, and providers for the remaining
+// ones.
 import type { Provider } from '../../rulebook/catalog.ts';
 import type { Kind } from '../../rulebook/kinds.ts';
 import { type CategoryNames, setCategoryOf } from '../read/categories.ts';
@@ -6,31 +7,31 @@ import type { FingerprintSet, FingerprintTechnology } from '../read/fingerprint-
 import { catalogParts, type SetProvider } from './channels.ts';
 import { KnownProviders, type Merge } from './known-providers.ts';
 
-/** As the catalog's schema has it. */
+/** The limit of the catalog's schema. */
 const MAX_KINDS = 4;
 
-/** After an id that a provider of the catalog has, which is another. */
+/** Suffix of an id that belongs to a different provider of the catalog. */
 const NAMESAKE = '-community';
 
-/** Providers by technology, in the order of the set, and which of them the catalog already had. */
+/** Providers by technology, in the order of the set. */
 export interface SetProviders {
   readonly of: readonly SetProvider[];
-  /** Those that are not in the catalog. */
+  /** Providers that are not in the catalog. */
   readonly added: readonly Provider[];
   readonly merges: readonly Merge[];
   readonly names: KnownNames;
 }
 
-/** How technologies call each other, and the catalog's own names. */
+/** Resolves the names with which technologies refer to each other, including the catalog's names. */
 export interface KnownNames {
-  /** The provider's id; null for a name that neither knows, which is kept in `unresolved`. */
+  /** The provider's id; null for an unknown name, which is added to `unresolved`. */
   idOf(name: string): string | null;
   readonly unresolved: ReadonlySet<string>;
-  /** A provider of the catalog that no technology may be. */
+  /** A provider of the catalog that is not identified with any technology. */
   inCatalog(id: string): SetProvider | undefined;
 }
 
-/** Finds each technology's provider in the catalog, or makes one. */
+/** Finds each technology's provider in the catalog, or creates one. */
 export function providersOf(
   { technologies, categoryNames }: FingerprintSet,
   catalog: readonly Provider[],
@@ -91,7 +92,7 @@ function createProvider(
   }: FingerprintTechnology & { readonly id: string; readonly kinds: ReadonlySet<Kind> },
   products: Set<string>,
 ): Provider {
-  // One product is one provider: with two, an advisory would speak of both.
+  // One product belongs to one provider; otherwise an advisory would name two.
   const isItsOwn = product !== null && !products.has(product);
   if (isItsOwn) products.add(product);
   return {

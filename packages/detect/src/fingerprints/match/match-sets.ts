@@ -1,4 +1,4 @@
-// Community sets against a reading: findings like those of our own rules, to be judged and weighed with them.
+// Matches community sets against a reading. The findings are judged and weighed together with those of our own rules.
 
 import type { Reading } from '../../evidence/reading.ts';
 import { type Finding, findingOf as findingOfRule } from '../../match/finding.ts';
@@ -14,18 +14,18 @@ import { type Sighting, sightingsIn, standsAtWall } from './sightings.ts';
 
 const CERTAIN = 100;
 
-/** One record or token names one provider, and one header or cookie one at the address; the catalog knows better which. */
+/** One record, token, header or cookie identifies one provider; the catalog's identification takes precedence. */
 const RECORDS: ReadonlySet<Source> = new Set<Source>(['ns', 'soa', 'mx', 'txt', 'cname', 'tls']);
 const AT_ADDRESS: ReadonlySet<Role> = new Set<Role>(['edge', 'protection', 'origin']);
 
 export interface SetMatches {
   readonly findings: readonly Finding[];
-  /** The sources' measurements, less what the sets could not look at within their bound. */
+  /** The sources' measurements, without those that the search limit left unsearched. */
   readonly sources: Measurements;
 }
 type Measurements = Readonly<Record<Source, Measurement>>;
 
-/** All findings of the rulebook's sets; `own` are those of its own rules, which `requires` may ask for. */
+/** All findings of the rulebook's sets; `own` are the findings of its own rules, which `requires` may refer to. */
 export function matchSets(
   reading: Reading,
   { sets }: Rulebook,
@@ -56,7 +56,7 @@ function withUnsearched(sources: Measurements, unsearched: ReadonlySet<Source>):
   return { ...sources, ...Object.fromEntries(left) };
 }
 
-/** Providers by the record that names them. */
+/** Providers by the record that identifies them. */
 function recordsOf(own: readonly Finding[]): ReadonlyMap<string, ReadonlySet<string>> {
   const records = new Map<string, Set<string>>();
   for (const { rule, value } of own) {
@@ -78,8 +78,8 @@ function isNamedOtherwise({ rule, value }: Finding, records: ReadonlyMap<string,
 }
 
 /**
- * Sightings by technology. Confidences of its patterns add up, as the format says, to at most 100, within one family of
- * evidence: families are weighed against each other later, and would else count twice.
+ * Findings grouped by technology. As the format defines, confidences of its patterns add up to at most 100. They add up
+ * only within one family of evidence: families are combined later, and would otherwise count twice.
  */
 function seenIn(sightings: readonly Sighting[]): Seen[] {
   const byOwner = new Map<number, Sighting[]>();
@@ -98,7 +98,7 @@ function seenIn(sightings: readonly Sighting[]): Seen[] {
   });
 }
 
-/** A pattern that matched in several places counts once, with what it is in all of them. */
+/** A pattern that matches several times counts once, with its highest confidence. */
 function confidenceByFamily(group: readonly Sighting[]): ReadonlyMap<Family, number> {
   const counted = new Set<string>();
   const sums = new Map<Family, number>();

@@ -1,23 +1,24 @@
-// `requires`, `implies` and `excludes` of community sets: which of what was seen stands, and what follows from it.
+// `requires`, `implies` and `excludes` of community sets: which detected technologies are accepted, and what they
+// imply.
 import type { Finding } from '../../match/finding.ts';
 import type { Source } from '../../profile.ts';
 import type { CompiledSets, CompiledTechnology } from '../compile/compile-sets.ts';
 
-/** Something that must be there may itself need something, so often at most. */
+/** A required technology may itself require one, to this depth. */
 const MAX_ROUNDS = 8;
 /** An implication of an implication of an implication. */
 const MAX_DEPTH = 3;
 const IMPLIED_FACTOR = 0.5;
-/** What a site is made of follows from the site: who sends mail or issues certificates says nothing of it. */
+/** Implications follow from what a site is made of, not from mail senders or certificate issuers. */
 const OF_SITE: ReadonlySet<Source> = new Set<Source>(['cname', 'header', 'cookie', 'html']);
 
-/** A technology that was seen: place in the set, and its findings. */
+/** A detected technology: its index in the set, and its findings. */
 export interface Seen {
   readonly owner: number;
   readonly findings: readonly Finding[];
 }
 
-/** That one provider's finding speaks for another. */
+/** One provider's finding that implies another provider. */
 export interface Implied {
   readonly provider: string;
   readonly cause: Finding;
@@ -30,23 +31,23 @@ export interface Reputation {
 }
 
 export interface Settled extends Reputation {
-  /** What may stand or not, for all that was measured, and what would follow from it. */
+  /** Technologies that may be accepted, depending on what was not measured, and their implications. */
   readonly undecided: Reputation;
 }
 
-/** What else is known of the domain. */
+/** What else is known about the domain. */
 interface Known {
   /** Providers that our own rules found. */
   readonly own: ReadonlySet<string>;
   readonly sets: CompiledSets;
-  /** Sources of which nobody knows what they would have shown. */
+  /** Sources that were not measured. */
   readonly unmeasured: ReadonlySet<Source>;
 }
 
 /**
- * What stands among the seen. Who excludes another must stand itself, and of two that exclude each other the stronger
- * stands. A circle of requirements holds nobody up. Who may be excluded by what was not measured, or lacks what may stand
- * there, is undecided.
+ * Decides which detected technologies are accepted. A technology excludes another only if it is accepted itself; of two
+ * that exclude each other the stronger is accepted. A cycle of requirements accepts none of its members. A technology is
+ * undecided if an unmeasured source may exclude it or provide what it requires.
  */
 export function settle(seen: readonly Seen[], known: Known): Settled {
   const { sets, unmeasured } = known;
@@ -94,7 +95,7 @@ function standingAmong(seen: readonly Seen[], { own, sets, excluded }: Circumsta
   return { standing, implied };
 }
 
-/** The providers that are there so far, and the categories that they bring. */
+/** The providers accepted so far, and their categories. */
 class Presence {
   readonly #sets: CompiledSets;
   readonly #providers = new Set<string>();
@@ -121,7 +122,7 @@ class Presence {
   }
 }
 
-/** Nearest first, each provider once: by the shortest way, and so by the strongest of its kind. */
+/** Nearest first, each provider once, by the shortest chain and therefore the strongest implication of its kind. */
 function impliedBy(seen: Seen, sets: CompiledSets, excluded: ReadonlySet<string>): Implied[] {
   const cause = strongestOf({ ...seen, findings: seen.findings.filter(({ rule }) => OF_SITE.has(rule.source)) });
   if (!cause) return [];
@@ -164,7 +165,7 @@ function strongestOf({ findings }: Seen): Finding | undefined {
 
 function technologyAt(sets: CompiledSets, owner: number): CompiledTechnology {
   const technology = sets.technologies[owner];
-  if (!technology) throw new Error('a sighting of no technology');
+  if (!technology) throw new Error('a finding without a technology');
   return technology;
 }
 

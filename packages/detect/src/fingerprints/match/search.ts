@@ -1,4 +1,4 @@
-// Patterns run on texts, within a bound on the work that one domain's evidence may cause.
+// Runs patterns on texts, with a limit on the work that one domain's evidence may cause.
 import type { CompiledSets } from '../compile/compile-sets.ts';
 import type { OwnedPattern, PatternIndex } from '../compile/pattern-index.ts';
 import type { EngineMemory } from '../pattern/engine-memory.ts';
@@ -6,20 +6,20 @@ import { type LinearRegex, versionShown } from '../pattern/pattern.ts';
 import type { Field } from '../read/fingerprint-set.ts';
 
 /**
- * Steps of the engine at worst, a pattern's size times the text's length: about a second at the engine's slowest. Real
- * pages take a hundredth. What is left out beyond it are the last fields, page source and text.
+ * Worst-case steps of the engine, a pattern's size times the text's length: about a second at the engine's slowest. Real
+ * pages take a hundredth. The last fields, page source and text, are left out when the limit is reached.
  */
 export const MAX_STEPS = 64_000_000;
 
-/** Longer values are a page's, and shown in part. */
+/** Longer values come from pages, and only an excerpt is shown. */
 const MAX_WHOLE_LENGTH = 2048;
-/** How far around a literal the match is looked for that is shown. */
+/** Characters around a literal that are searched for the excerpt. */
 const EXCERPT_REACH = 256;
 const NO_VERSION = { version: null };
 
 /** A pattern that matched. */
 export interface Match extends OwnedPattern {
-  /** What it matched in, or the matching part of a page. */
+  /** The matched value, or the matching excerpt of a page. */
   readonly value: string;
   readonly version: string | null;
 }
@@ -40,17 +40,17 @@ export class Search {
     return this.#patterns.has(field);
   }
 
-  /** Steps that the work so far may have taken at worst. */
+  /** Worst-case steps so far. */
   get steps(): number {
     return MAX_STEPS - this.#stepsLeft;
   }
 
-  /** Patterns that were not run, or not for their version, because the bound was met. */
+  /** Patterns that were not run, or not for their version, because of the limit. */
   get leftOut(): Iterable<OwnedPattern> {
     return this.#leftOut;
   }
 
-  /** Matches of the patterns for a field, and for one name in it. */
+  /** Matches of the patterns for a field and a name in it. */
   matches(field: Field, key: string, text: string): Match[] {
     const found: Match[] = [];
     for (const owned of this.#patterns.candidates(field, key, text)) {
@@ -60,7 +60,7 @@ export class Search {
     return found;
   }
 
-  /** As `matches` over many texts: of each pattern the first match, or the first that shows a version. */
+  /** As `matches` over many texts: the first match of each pattern, or the first that shows a version. */
   firstMatches(field: Field, texts: Iterable<string>): Match[] {
     const found = new Map<OwnedPattern, Match>();
     for (const text of texts) {
@@ -74,7 +74,10 @@ export class Search {
     return [...found.values()];
   }
 
-  /** Of a page the part that matched, where it stands near a literal of the pattern; else its beginning, all else whole. */
+  /**
+   * For a long text, the part that matched near a literal of the pattern, or its beginning; a shorter text is returned
+   * unchanged.
+   */
   #excerpt({ pattern: { regex } }: OwnedPattern, text: string): string {
     if (text.length <= MAX_WHOLE_LENGTH || regex === null) return text;
     const lower = text.toLowerCase();

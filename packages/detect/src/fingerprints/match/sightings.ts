@@ -1,4 +1,5 @@
-// The evidence against a set's patterns, field by field: what matched, what it counts as, how much of its strength.
+// Matches the evidence against a set's patterns, field by field: the matched value, its channel, its share of the
+// strength.
 
 import type { Reading } from '../../evidence/reading.ts';
 import { type Finding, findingOf } from '../../match/finding.ts';
@@ -18,26 +19,28 @@ import { visibleText } from './visible-text.ts';
 export interface Sighting {
   readonly owner: number;
   readonly finding: Finding;
-  /** 0–100, of the pattern. */
+  /** 0–100, from the pattern. */
   readonly confidence: number;
-  /** The strength that circumstances leave, whatever the confidence. */
+  /** Limit of the strength by circumstances, independent of confidence. */
   readonly cap: number;
 }
 
-/** Of longer header values, as of our own rules, the beginning is searched. */
+/** Only the beginning of longer header values is searched, as for our own rules. */
 const MAX_VALUE_LENGTH = 1024;
 const MAX_TXT_LENGTH = 2048;
-/** Evidence does not tell which element loads an address: what is no script by its ending is left out. */
+/**
+ * Evidence does not record which element loads an address, so addresses whose extension is not a script's are excluded.
+ */
 const NO_SCRIPT = /\.(?:css|png|jpe?g|gif|svg|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|webm|pdf|xml|webmanifest)$/i;
 const SPF_RECORD = /^v=spf1(?: |$)/i;
 
 export interface Sightings {
   readonly sightings: readonly Sighting[];
-  /** Sources of which not everything could be looked at within the search's bound. */
+  /** Sources that the search limit left partly unsearched. */
   readonly unsearched: ReadonlySet<Source>;
 }
 
-/** All sightings in a reading; time in proportion to the evidence, within the search's bound. */
+/** All pattern findings in a reading. Time is proportional to the evidence, within the search limit. */
 export function sightingsIn(reading: Reading, sets: CompiledSets): Sightings {
   const search = new Search(sets);
   const sightings: Sighting[] = [];
@@ -47,7 +50,7 @@ export function sightingsIn(reading: Reading, sets: CompiledSets): Sightings {
       if (!of) continue;
       const rule = ruleOfPattern(of, match.pattern, how.reading ?? 'plain');
       const { isPreferred, serverHeader = null, header = null } = how;
-      // A rented machine that bears its landlord's name is no mail product of his.
+      // The name of a rented machine contains its provider's name; that is not a mail product of the provider.
       if (isPreferred !== undefined && rule.role === 'mailbox' && isMachineName(match.value)) continue;
       const finding = findingOf(rule, how.shownAs ?? match.value, {
         strength: rule.strength * (how.factor ?? 1),
@@ -103,7 +106,10 @@ function seeNames(reading: Reading, search: Search, see: See): void {
   if (cap > 0) see(search.matches('certIssuer', '', tls.issuer ?? ''), { cap });
 }
 
-/** As of our own rules: of a wall's answer what shows the wall, of a redirect's the headers, of another's nothing. */
+/**
+ * As for our own rules: of a wall's answer only what identifies the wall, of a redirect only headers, of another
+ * domain's answer nothing.
+ */
 function seeWeb({ webAnswer, evidence: { http } }: Reading, search: Search, see: See): void {
   if (webAnswer === 'none' || webAnswer === 'elsewhere') return;
   const serverHeader = Object.hasOwn(http.headers, 'server') ? (http.headers.server ?? null) : null;
@@ -143,7 +149,7 @@ function mayBeScript(address: string): boolean {
   return !NO_SCRIPT.test(place);
 }
 
-/** Whether a sighting stands although a wall answered. */
+/** Whether a finding is valid although a wall answered. */
 export function standsAtWall({ finding }: Sighting): boolean {
   const { source } = finding.rule;
   return (source !== 'header' && source !== 'cookie') || showsTheWall(finding);

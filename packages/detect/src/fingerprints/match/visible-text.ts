@@ -1,10 +1,10 @@
-// What a reader sees of a page's source: its text without tags, scripts and styles, in one pass over its tokens.
+// The visible text of a page's source, without tags, scripts and styles, in one pass over its tokens.
 import { Tokenizer } from 'htmlparser2';
 
 const HIDDEN: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'template']);
 const MAX_TAG_LENGTH = 16;
 
-/** Text with every run of blanks as one blank; linear in the source, never throws on bad HTML. */
+/** Text with every run of white space as one space; linear in the source, never throws on invalid HTML. */
 export function visibleText(source: string): string {
   const parts: string[] = [];
   let hidden = '';

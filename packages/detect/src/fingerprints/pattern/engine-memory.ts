@@ -1,18 +1,19 @@
-// What the engines of a set's patterns learn of texts is forgotten in time, so that strangers' pages cannot fill the memory.
+// Bounds the memory of a set's regex engines, which cache states for the texts that they run on, including hostile
+// ones.
 import type { LinearRegex } from './pattern.ts';
 
 /**
- * An engine keeps the states that texts lead it to, up to 8 MiB each. A state costs at least a step, at most some bytes a
- * step: so many steps leave some hundred mebibytes at the very worst, and usual pages take a hundredth of it.
+ * An engine caches states, up to 8 MiB each. A state costs at least one step and at most some bytes per step: this many
+ * steps amount to some hundred mebibytes in the worst case, and to a hundredth of that for usual pages.
  */
 const MAX_STEPS = 2 ** 28;
 
-/** Of one compiled set. */
+/** One per compiled set. */
 export class EngineMemory {
   readonly #used = new Set<Pick<LinearRegex, 'forget'>>();
   #steps = 0;
 
-  /** Counts steps that an engine is about to take; past the bound all engines begin anew. */
+  /** Counts steps that an engine is about to take; at the limit all engines drop their caches. */
   count(regex: Pick<LinearRegex, 'forget'>, steps: number): void {
     this.#steps += steps;
     if (this.#steps > MAX_STEPS) {

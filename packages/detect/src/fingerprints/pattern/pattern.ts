@@ -1,4 +1,4 @@
-// One pattern of a community set: `expression\;confidence:50\;version:\1`, made ready for a linear-time engine.
+// One pattern of a community set, `expression\;confidence:50\;version:\1`, compiled for a linear-time engine.
 import { RE2JS } from 're2js';
 import { versionAfter } from '../../match/version.ts';
 import { regexSize, regexSource } from './regex-source.ts';
@@ -6,26 +6,26 @@ import { parseRegex, type RegexNode, RegexRefusal } from './regex-syntax.ts';
 import { requiredLiterals } from './required-literals.ts';
 
 const MAX_PATTERN_LENGTH = 1000;
-/** Longer than any version; a template may repeat what was captured. */
+/** Longer than any version; a template may repeat a capture. */
 const MAX_CAPTURE_LENGTH = 128;
 const TAG_MARK = '\\;';
 
-/** A pattern's tags: how sure it is, and how a version is made of what it captures. */
+/** A pattern's tags: its confidence, and the template of its version. */
 export interface Tags {
   /** 0–100. */
   readonly confidence: number;
-  /** `\1`, `\1.\2`, `\1?a:b`; undefined where no version is shown. */
+  /** `\1`, `\1.\2`, `\1?a:b`; undefined if the pattern has no version. */
   readonly version: string | undefined;
 }
 
 export interface FingerprintPattern extends Tags {
-  /** The expression as the set has it, tags left out; '' means that the thing need only be there. */
+  /** The expression without tags; '' matches any value. */
   readonly expression: string;
   /** Null for the empty expression. */
   readonly regex: LinearRegex | null;
 }
 
-/** Splits tags from text, also of `implies`; unknown tags are passed over, as other readers of the format do. */
+/** Splits tags from text, also for `implies`. Unknown tags are ignored, as in other readers of the format. */
 export function splitTags(text: string): Tags & { readonly text: string } {
   const [head = '', ...tags] = text.split(TAG_MARK);
   let confidence = 100;
@@ -41,12 +41,12 @@ export function splitTags(text: string): Tags & { readonly text: string } {
 
 function confidenceOf(value: string): number {
   if (!/^\d{1,3}$/.test(value) || Number(value) > 100) {
-    throw new RegexRefusal(`the confidence '${value.slice(0, 20)}' is no number from 0 to 100`);
+    throw new RegexRefusal(`the confidence '${value.slice(0, 20)}' is not a number from 0 to 100`);
   }
   return Number(value);
 }
 
-/** Reads one pattern; throws RegexRefusal with the reason for which it is not taken. */
+/** Parses one pattern; throws RegexRefusal with the reason of a refusal. */
 export function readPattern(text: string): FingerprintPattern {
   if (text.length > MAX_PATTERN_LENGTH) throw new RegexRefusal(`it is longer than ${MAX_PATTERN_LENGTH} characters`);
   if (text.includes('\0')) throw new RegexRefusal('it has a NUL');
@@ -54,18 +54,18 @@ export function readPattern(text: string): FingerprintPattern {
   return { expression, confidence, version, regex: expression === '' ? null : new LinearRegex(expression) };
 }
 
-/** A regular expression with JavaScript's meaning, any case, run in time linear in the text. */
+/** A regular expression with JavaScript's semantics, case-insensitive, run in time linear in the text. */
 export class LinearRegex {
   readonly #expression: string;
   #compiled: RE2JS | undefined;
-  /** Steps a character in the worst case. */
+  /** Worst-case steps per character. */
   readonly size: number;
-  /** Every text that it matches has one of these, in any case; null where nothing is known. */
+  /** Every match contains one of these, in any case; null if none is known. */
   readonly literals: readonly string[] | null;
-  /** Matches every text: what it is asked about need only be there. */
+  /** Matches every text, so the value need only exist. */
   readonly isAlwaysTrue: boolean;
 
-  /** Throws RegexRefusal for what has no linear-time match, or is too large. */
+  /** Throws RegexRefusal for an expression without a linear-time match, or one that is too large. */
   constructor(expression: string) {
     const node = parseRegex(expression);
     this.size = regexSize(node);
@@ -74,13 +74,13 @@ export class LinearRegex {
     this.isAlwaysTrue = isAlwaysTrue(node);
   }
 
-  /** Compiled when it is first run: of thousands of patterns few ever are. */
+  /** Compiled on first use: of thousands of patterns few are ever run. */
   get #engine(): RE2JS {
     this.#compiled ??= RE2JS.compile(regexSource(parseRegex(this.#expression)));
     return this.#compiled;
   }
 
-  /** Drops the engine, and with it all that it has learnt of texts; it is made anew when needed. */
+  /** Drops the engine with its cached states; the next use compiles it again. */
   forget(): void {
     this.#compiled = undefined;
   }
@@ -89,7 +89,7 @@ export class LinearRegex {
     return this.#engine.test(text);
   }
 
-  /** What the groups of the first match hold, '' for one that took no part; null without a match. */
+  /** The groups of the first match, '' for a group that did not participate; null without a match. */
   captures(text: string): readonly string[] | null {
     const matcher = this.#engine.matcher(text);
     if (!matcher.find()) return null;
@@ -97,7 +97,7 @@ export class LinearRegex {
   }
 }
 
-/** Whether the empty text at the start of any text is a match: `.*`, `(?:a|)`, `^`. */
+/** Whether the expression matches the empty text at the start of any text: `.*`, `(?:a|)`, `^`. */
 function isAlwaysTrue(node: RegexNode): boolean {
   switch (node.kind) {
     case 'characters':
@@ -118,8 +118,8 @@ function isAlwaysTrue(node: RegexNode): boolean {
 }
 
 /**
- * The version that a template makes of captures, read as our own rules read one; null for none. A single number is none:
- * of `10` nobody can tell whether it is a branch, and no set says it.
+ * The version that a template makes of captures, parsed as for our own rules; null if it is not a version. A single number
+ * such as `10` is not: it may be a branch, and sets do not distinguish the two.
  */
 export function versionShown(template: string, captures: readonly string[]): string | null {
   const bounded = captures.map((capture) => capture.slice(0, MAX_CAPTURE_LENGTH));
@@ -127,7 +127,7 @@ export function versionShown(template: string, captures: readonly string[]): str
   return version?.includes('.') ? version : null;
 }
 
-/** `\1?a:b` is `a` where group 1 took part with some text, and else `b`. */
+/** `\1?a:b` is `a` if group 1 matched some text, otherwise `b`. */
 function fillTemplate(template: string, captures: readonly string[]): string {
   const fill = (part: string) => part.replace(/\\(\d)/g, (_, group: string) => captures[Number(group)] ?? '');
   const ternary = /^\\(\d)\?([^:]*):(.*)$/s.exec(template);

@@ -1,8 +1,9 @@
-// A parsed pattern as the source of a linear-time engine (RE2 syntax), with JavaScript's meaning kept: what `.`, `\s` and
-// `$` stand for differs between the two.
+// Writes a parsed pattern in RE2 syntax, for a linear-time engine, with JavaScript's semantics: `.`, `\s` and `$`
+// differ
+// between the two.
 import { type Range, type RegexNode, RegexRefusal, type RepeatNode } from './regex-syntax.ts';
 
-/** Instructions that a pattern may come to, counted repetitions written out: what one character may cost. */
+/** Maximum instructions of a pattern, counted repetitions expanded: the cost of one character. */
 const MAX_SIZE = 2000;
 
 const ASSERTIONS = { start: '\\A', end: '\\z', 'word-edge': '\\b', 'no-word-edge': '\\B' } as const;
@@ -42,8 +43,8 @@ function charactersSource(ranges: readonly Range[], isNegated: boolean): string 
 }
 
 /**
- * A range with its letters in the other case. Written out, since the engine's own folding takes `ſ` for an `s` and the
- * Kelvin sign for a `k`, which JavaScript does not. Beyond ASCII, single characters alone have two cases.
+ * A range with its letters in the other case. Expanded here, because the engine's own folding matches `ſ` with `s` and the
+ * Kelvin sign with `k`, which JavaScript does not. Outside ASCII, only single characters get both cases.
  */
 function inAnyCase(range: Range): readonly Range[] {
   const [low, high] = range;
@@ -75,7 +76,7 @@ function hex(code: number): string {
   return `\\x{${code.toString(16)}}`;
 }
 
-/** Instructions of the pattern, at most 2,000: throws RegexRefusal beyond. */
+/** Instructions of the pattern, at most 2,000; throws RegexRefusal above that. */
 export function regexSize(node: RegexNode): number {
   const size = sizeOf(node);
   if (size > MAX_SIZE) throw new RegexRefusal(`it comes to more than ${MAX_SIZE} steps a character`);

@@ -1,7 +1,8 @@
-// The regular expressions of community sets, parsed: JavaScript's syntax without flags, less what no linear-time engine
-// can run. What is not understood is refused, never guessed at.
+// Parses the regular expressions of community sets: JavaScript's syntax without flags, without what no linear-time
+// engine
+// can run. Unsupported syntax is refused, never guessed.
 
-/** Inclusive ranges of UTF-16 code units, as written: not sorted, not merged. */
+/** Inclusive ranges of UTF-16 code units as written: not sorted, not merged. */
 export type Range = readonly [low: number, high: number];
 
 export type RegexNode =
@@ -16,19 +17,19 @@ export interface RepeatNode {
   readonly kind: 'repeat';
   readonly item: RegexNode;
   readonly min: number;
-  /** Infinity where nothing bounds it. */
+  /** Infinity if unbounded. */
   readonly max: number;
   readonly isLazy: boolean;
 }
 
-/** Why a pattern is not taken; the message is one for the load report. */
+/** The reason of a refusal; the message is part of the load report. */
 export class RegexRefusal extends Error {
   override readonly name = 'RegexRefusal';
 }
 
-/** Deeper nesting than any real pattern has, and far from the stack's end. */
+/** Deeper than any real pattern, and far from the stack limit. */
 const MAX_DEPTH = 32;
-/** RE2's own bound on a counted repetition. */
+/** RE2's own limit of a counted repetition. */
 const MAX_COUNT = 1000;
 
 const DIGITS: readonly Range[] = [[0x30, 0x39]];
@@ -60,7 +61,7 @@ const CLASSES: Readonly<Record<string, readonly Range[]>> = { d: DIGITS, w: WORD
 const CONTROLS: Readonly<Record<string, number>> = { t: 0x09, n: 0x0a, v: 0x0b, f: 0x0c, r: 0x0d };
 const COUNT = /\{(\d{1,5})(,(\d{0,5}))?\}/y;
 
-/** Parses one pattern; throws RegexRefusal. Time and stack in proportion to its length and at most 32 levels. */
+/** Parses one pattern; throws RegexRefusal. Time is proportional to its length, stack depth at most 32 levels. */
 export function parseRegex(source: string): RegexNode {
   return new Parser(source).parse();
 }
@@ -76,7 +77,7 @@ class Parser {
 
   parse(): RegexNode {
     const node = this.#choice();
-    if (this.#at < this.#source.length) throw new RegexRefusal('a parenthesis is closed that was not opened');
+    if (this.#at < this.#source.length) throw new RegexRefusal('a closing parenthesis has no opening one');
     return node;
   }
 
@@ -99,7 +100,7 @@ class Parser {
     const [min, max] = bounds;
     if (min > max) throw new RegexRefusal('the numbers of a repetition are out of order');
     if (Math.max(min, max === Number.POSITIVE_INFINITY ? 0 : max) > MAX_COUNT) {
-      throw new RegexRefusal(`a repetition counts beyond ${MAX_COUNT}`);
+      throw new RegexRefusal(`a repetition counts to more than ${MAX_COUNT}`);
     }
     const isLazy = this.#take('?');
     if ('*+?'.includes(this.#peek() || ' ') || this.#bounds() !== null) {
@@ -150,7 +151,7 @@ class Parser {
     const isCapture = !this.#take('?');
     if (!isCapture && !this.#take(':')) {
       const mark = this.#source.slice(this.#at, this.#at + 2);
-      if (/^[=!]|^<[=!]/.test(mark)) throw new RegexRefusal('look-around has no linear-time match');
+      if (/^[=!]|^<[=!]/.test(mark)) throw new RegexRefusal('a lookaround has no linear-time match');
       throw new RegexRefusal('a group of this kind is not supported');
     }
     const item = this.#choice();
@@ -169,7 +170,7 @@ class Parser {
     return this.#escaped();
   }
 
-  /** After the backslash, in a class or outside. */
+  /** The character after a backslash, in a class or outside. */
   #escaped(): Extract<RegexNode, { kind: 'characters' }> {
     const letter = this.#next();
     const ranges = CLASSES[letter.toLowerCase()];
@@ -179,14 +180,14 @@ class Parser {
     if (letter === 'x') return single(this.#hex(2));
     if (letter === 'u') return single(this.#hex(4));
     if (letter === '0' && !/^[0-9]$/.test(this.#peek())) return single(0);
-    // Letters that JavaScript takes for themselves are mistakes more often than meant: \h, \e, \p{…}.
+    // Escapes that JavaScript reads as the letter itself are usually mistakes: \h, \e, \p{…}.
     if (/^[A-Za-z0-9]$/.test(letter)) throw new RegexRefusal(`\\${letter} is not supported`);
     return single(letter.charCodeAt(0));
   }
 
   #hex(digits: number): number {
     const text = this.#source.slice(this.#at, this.#at + digits);
-    if (!/^[0-9a-fA-F]+$/.test(text) || text.length < digits) throw new RegexRefusal('an escape is cut short');
+    if (!/^[0-9a-fA-F]+$/.test(text) || text.length < digits) throw new RegexRefusal('an escape is incomplete');
     this.#at += digits;
     return Number.parseInt(text, 16);
   }
@@ -203,7 +204,7 @@ class Parser {
       this.#at += 1;
       const high = this.#member();
       const [from, to] = [onlyCode(low), onlyCode(high)];
-      // `[\w-.]`: with a class at one end the hyphen is a hyphen.
+      // `[\w-.]`: next to a class the hyphen is literal.
       if (from === null || to === null) ranges.push(...low, [0x2d, 0x2d], ...high);
       else if (from > to) throw new RegexRefusal('a range of characters is out of order');
       else ranges.push([from, to]);
@@ -244,13 +245,13 @@ function onlyCode(ranges: readonly Range[]): number | null {
   return ranges.length === 1 && first && first[0] === first[1] ? first[0] : null;
 }
 
-/** Of the sorted ranges of a class escape. */
+/** The complement of the sorted ranges of a class escape. */
 function complement(ranges: readonly Range[]): readonly Range[] {
-  const others: Range[] = [];
+  const complement: Range[] = [];
   let from = 0;
   for (const [low, high] of ranges) {
-    if (low > from) others.push([from, low - 1]);
+    if (low > from) complement.push([from, low - 1]);
     from = high + 1;
   }
-  return [...others, [from, 0xffff]];
+  return [...complement, [from, 0xffff]];
 }

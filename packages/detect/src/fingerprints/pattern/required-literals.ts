@@ -1,22 +1,22 @@
-// Which texts a match cannot do without: a page that has none of them need not be searched with the pattern. After
-// Russ Cox, "Regular Expression Matching with a Trigram Index" (2012), with whole literals in place of trigrams.
+// Literals that every match contains: a page without any of them need not be searched with the pattern. After Russ Cox,
+// "Regular Expression Matching with a Trigram Index" (2012), with complete literals instead of trigrams.
 import type { RegexNode } from './regex-syntax.ts';
 
-/** More alternatives, or longer ones, say little more and cost memory. */
+/** More or longer alternatives add little precision and cost memory. */
 const MAX_ALTERNATIVES = 16;
 const MAX_LENGTH = 64;
-/** Shorter ones stand in every page. */
+/** Shorter literals occur in every page. */
 const MIN_LENGTH = 3;
-/** A class with more members is taken for any character. */
+/** A class with more members counts as any character. */
 const MAX_MEMBERS = 4;
-/** What every page and most addresses have: a literal is as good as what is left of it. */
+/** Text that every page and most addresses contain: only the remainder of a literal is significant. */
 const COMMONPLACE =
   /https?|:\/\/|www\.|\.com|\.min|\.js|\.css|<(?:script|link|meta|div|img|a|iframe)|src=|href=|content=|class=/g;
 
 interface Literals {
-  /** All texts that the node can match, where they are few. */
+  /** All texts that the node can match, if they are few. */
   readonly exact: readonly string[] | null;
-  /** Every match has one of these, where that is known. */
+  /** Every match contains one of these, if known. */
   readonly required: readonly string[] | null;
 }
 
@@ -24,13 +24,13 @@ const UNKNOWN: Literals = { exact: null, required: null };
 const NOTHING: Literals = { exact: [''], required: null };
 
 /**
- * Lower-case ASCII texts of which every match of the pattern, in any case, has at least one; null where there are none
- * that would spare anything.
+ * Lower-case ASCII literals of which every match of the pattern, in any case, contains at least one; null if no literals
+ * would save work.
  */
 export function requiredLiterals(node: RegexNode): readonly string[] | null {
   const best = bestOf(literalsOf(node));
   if (best === null || weightOf(best) === 0) return null;
-  // Where `bar` stands, `barfoo` adds nothing.
+  // If `bar` is required, `barfoo` adds nothing.
   return best.filter((text) => !best.some((other) => other !== text && text.includes(other)));
 }
 
@@ -57,7 +57,7 @@ function charactersOf({ ranges, isNegated }: Extract<RegexNode, { kind: 'charact
   if (isNegated) return UNKNOWN;
   const members = new Set<string>();
   for (const [low, high] of ranges) {
-    // Beyond ASCII, case folds in ways that the search for literals does not know.
+    // Outside ASCII, case folding differs from that of the literal search.
     if (high > 0x7f || high - low > 26) return UNKNOWN;
     for (let code = low; code <= high; code++) members.add(String.fromCharCode(code).toLowerCase());
     if (members.size > MAX_MEMBERS) return UNKNOWN;
@@ -111,7 +111,7 @@ function repeatOf({ item, min, max }: Extract<RegexNode, { kind: 'repeat' }>): L
   return { exact: null, required: exact ?? bestOf(literals) };
 }
 
-/** Every text of one with every text of the other behind it; null where they become too many or too long. */
+/** Every text of `a` followed by every text of `b`; null if they become too many or too long. */
 function product(a: readonly string[], b: readonly string[]): readonly string[] | null {
   if (a.length * b.length > MAX_ALTERNATIVES) return null;
   const texts = new Set<string>();
@@ -134,11 +134,11 @@ function better(a: readonly string[] | null, b: readonly string[] | null): reado
   return over > of || (over === of && b.length < a.length) ? b : a;
 }
 
-/** Of the least telling text: a page without the others still has that one. */
+/** The weight of the least specific text, which decides how many pages contain one of them. */
 function weightOf(texts: readonly string[]): number {
   let min = Number.POSITIVE_INFINITY;
   for (const text of texts) {
-    // A commonplace is better than nothing, but not than a word.
+    // A common text is better than none, but weighs less than a specific word.
     const own = Math.max(text.replace(COMMONPLACE, '').length, MIN_LENGTH);
     min = Math.min(min, text.length < MIN_LENGTH ? 0 : own);
   }

@@ -1,11 +1,11 @@
-// The categories of the public sets in our words: what a technology is (kinds), and as what it counts where its own
-// answer or alias shows it. What a page merely loads is web_platform, whatever its maker also runs.
+// The categories of the public sets mapped to ours: the kinds of a technology, and the category that its own answer or
+// alias counts for. A technology that a page merely loads counts as web_platform.
 
 import type { Category } from '../../profile.ts';
 import type { Kind } from '../../rulebook/kinds.ts';
 
 export interface SetCategory {
-  /** As the public sets name it; a set with a list of its own is read by these names. */
+  /** The public name; a set with its own list of categories is mapped by these names. */
   readonly name: string;
   readonly category: Extract<Category, 'web_platform' | 'hosting' | 'cdn'>;
   readonly kinds: readonly Kind[];
@@ -13,7 +13,7 @@ export interface SetCategory {
 
 type Row = readonly [id: number, name: string, kinds?: string, category?: SetCategory['category']];
 
-/** Public id, public name, our kinds. The ids 40, 43 and 61 are not given. */
+/** Public id, public name, our kinds. The ids 40, 43 and 61 are unassigned. */
 const ROWS: readonly Row[] = [
   [1, 'CMS', 'cms'],
   [2, 'Message boards', 'forum'],
@@ -30,7 +30,7 @@ const ROWS: readonly Row[] = [
   [13, 'Issue trackers', 'project-management'],
   [14, 'Video players', 'video'],
   [15, 'Comment systems', 'comments'],
-  // Holds HSTS, sign-in methods and seals beside firewalls: nobody can tell which of them stands before a site.
+  // Contains HSTS, sign-in methods and seals as well as firewalls, so it does not show what is in front of a site.
   [16, 'Security', 'security'],
   [17, 'Font scripts', 'fonts'],
   [18, 'Web frameworks', 'web-framework'],
@@ -140,7 +140,9 @@ const BY_NAME: ReadonlyMap<string, SetCategory> = new Map(
 /** Names of a set's categories by id, where it brings a list of its own. */
 export type CategoryNames = ReadonlyMap<number, string>;
 
-/** The public category of an id, by the set's own name for it where it has one; undefined for one that is not public. */
+/**
+ * The public category of an id, by the set's own name for it if there is one; undefined if it is not a public category.
+ */
 export function setCategoryOf(id: number, names: CategoryNames): SetCategory | undefined {
   const name = names.get(id);
   return name === undefined ? BY_ID.get(id) : BY_NAME.get(name.toLowerCase());

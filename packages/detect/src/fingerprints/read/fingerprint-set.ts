@@ -1,14 +1,14 @@
-// What community sets hold once they are read: technologies with patterns that can be run, and the report of what cannot.
+// A parsed community set: technologies with patterns that can be run, and the report of what cannot be used.
 
 import type { FingerprintPattern } from '../pattern/pattern.ts';
 import type { CategoryNames } from './categories.ts';
 
-/** Where a pattern is looked for, in the words of the format. */
+/** The input that a pattern is matched against, named as in the format. */
 export type Field = 'headers' | 'cookies' | 'meta' | 'scriptSrc' | 'html' | 'text' | 'url' | 'dns' | 'certIssuer';
 
 export interface FieldPattern extends FingerprintPattern {
   readonly field: Field;
-  /** Header, meta or cookie name, lower-case, or DNS record type; '' where the field has none. */
+  /** Header, meta or cookie name, lower-case, or DNS record type; '' if the field has none. */
   readonly key: string;
 }
 
@@ -22,36 +22,36 @@ export interface FingerprintTechnology {
   readonly categories: readonly number[];
   readonly patterns: readonly FieldPattern[];
   readonly implies: readonly { readonly name: string; readonly confidence: number }[];
-  /** Any of these, or a technology of any of the categories, must be there too. */
+  /** One of these, or a technology of one of the categories, must be detected too. */
   readonly requires: readonly string[];
   readonly requiresCategory: readonly number[];
   readonly excludes: readonly string[];
 }
 
-/** Told of one entry, or one pattern of it. */
+/** A problem of one entry, or of one pattern of it. */
 export interface SetProblem {
   readonly file: string;
   readonly technology: string;
-  /** `headers.server`; '' for the whole entry. */
+  /** `headers.server`; '' for the complete entry. */
   readonly field: string;
-  /** The pattern that is refused, cut to 120 characters; '' for other problems. */
+  /** The refused pattern, truncated to 120 characters; '' for other problems. */
   readonly pattern: string;
   readonly problem: string;
 }
 
-/** What was read, and what of it cannot be used. Lists are cut to 1,000 members, the counts are whole. */
+/** Counts of what was read and what cannot be used. Lists are truncated to 1,000 members, counts are not. */
 export interface LoadReport {
   readonly technologies: number;
-  /** With a pattern that a passive scan can see. */
+  /** Technologies with a pattern that a passive scan can match. */
   readonly usable: number;
   readonly patterns: number;
-  /** Of them those without a literal, which are run against everything of their field. */
+  /** Patterns without a literal, which run against every value of their field. */
   readonly withoutLiteral: number;
   readonly refusedPatterns: number;
-  /** Entries that are not as the format says, members that it does not have. */
+  /** Entries that violate the format, and members that it does not define. */
   readonly badEntries: number;
   readonly problems: readonly SetProblem[];
-  /** Technologies by field that a passive scan cannot see. */
+  /** Technologies by field that a passive scan cannot observe. */
   readonly unsupported: Readonly<Record<string, number>>;
   readonly unusable: readonly string[];
 }
@@ -62,7 +62,7 @@ export interface FingerprintSet {
   readonly report: LoadReport;
 }
 
-/** A name as an id: lower-case words joined by hyphens; '' for a name without letters and digits. */
+/** A name as an id: lower-case words joined by hyphens; '' for a name without letters or digits. */
 export function slugOf(name: string): string {
   return name
     .toLowerCase()

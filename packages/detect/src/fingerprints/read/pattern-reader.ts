@@ -1,4 +1,5 @@
-// The patterns of one entry, field by field; those that cannot be run, or ask for what is never stored, are refused.
+// Parses the patterns of one entry, field by field; refuses those that cannot be run or that need data that is never
+// stored.
 import { MAX_SOURCE_LENGTH } from '../../evidence/page.ts';
 import { MAX_STEPS } from '../match/search.ts';
 import { readPattern } from '../pattern/pattern.ts';
@@ -7,9 +8,9 @@ import type { Field, FieldPattern } from './fingerprint-set.ts';
 import type { ReportWriter } from './report-writer.ts';
 import type { Technology } from './technology.ts';
 
-/** Record types of the domain's own name that every probe asks for. */
+/** Record types that every probe queries for the domain's own name. */
 export const DNS_TYPES: ReadonlySet<string> = new Set(['NS', 'SOA', 'MX', 'TXT', 'CNAME']);
-/** Known record types that no probe asks the domain's own name for. */
+/** Known record types that no probe queries for the domain's own name. */
 const OTHER_DNS_TYPES: ReadonlySet<string> = new Set([
   'A',
   'AAAA',
@@ -21,15 +22,18 @@ const OTHER_DNS_TYPES: ReadonlySet<string> = new Set([
   'SPF',
   'SRV',
 ]);
-/** Read against whole pages and every address, not against one named value: without a literal each costs every page. */
+/**
+ * Matched against pages and every address, not against one named value: a pattern without a literal costs time on every
+ * page.
+ */
 const UNKEYED: ReadonlySet<Field> = new Set<Field>(['scriptSrc', 'html', 'text', 'url']);
-/** Looked for in a whole page. */
+/** Matched against a complete page. */
 const OF_PAGES: ReadonlySet<Field> = new Set<Field>(['html', 'text']);
-/** One that is larger would be looked for in short pages only: what it finds would come and go with a page's length. */
+/** The result of a larger pattern would depend on the page's length, because it would run on short pages only. */
 const MAX_PAGE_SIZE = Math.floor(MAX_STEPS / (MAX_SOURCE_LENGTH + 1));
-/** Of all sets together. */
+/** Limit for all sets together. */
 const MAX_WITHOUT_LITERAL = 200;
-/** In no name of a cookie that browsers send, so a name that has one is an expression: `SESS[a-f0-9]{32}`. */
+/** Characters that do not occur in cookie names, so a name with one is an expression: `SESS[a-f0-9]{32}`. */
 const EXPRESSION_MARK = /[\\[\](){}|^$+?]|\.\*/;
 
 interface Place {
@@ -53,7 +57,7 @@ export class PatternReader {
       ...this.#dns(at, entry.dns),
       ...this.#texts(at, 'scriptSrc', entry.scriptSrc),
       ...this.#texts(at, 'url', entry.url),
-      // Not an expression in the format: the name as it stands.
+      // In the format a literal name, not an expression.
       ...this.#texts(at, 'certIssuer', entry.certIssuer?.map(escaped)),
       ...this.#texts(at, 'html', entry.html),
       ...this.#texts(at, 'text', entry.text),
@@ -80,7 +84,7 @@ export class PatternReader {
     });
   }
 
-  /** Names are matched, in any case; values are never stored, so a pattern that needs one is refused. */
+  /** Names match in any case. Values are never stored, so a pattern that needs one is refused. */
   #cookies(at: Place, entries: Technology['cookies'] = {}): FieldPattern[] {
     return Object.entries(entries).flatMap(([name, texts]) =>
       texts.flatMap((text) => {
@@ -107,13 +111,15 @@ export class PatternReader {
     try {
       const pattern = readPattern(text);
       if (OF_PAGES.has(field) && (pattern.regex?.size ?? 0) > MAX_PAGE_SIZE) {
-        throw new RegexRefusal(`it takes more than ${MAX_PAGE_SIZE} steps a character, too many for a whole page`);
+        throw new RegexRefusal(`it takes more than ${MAX_PAGE_SIZE} steps a character, too many for a complete page`);
       }
       if (UNKEYED.has(field) && !pattern.regex?.literals) {
         if (pattern.regex === null || pattern.regex.isAlwaysTrue) throw new RegexRefusal('it matches everything');
         this.#withoutLiteral += 1;
         if (this.#withoutLiteral > MAX_WITHOUT_LITERAL) {
-          throw new RegexRefusal(`it has no literal, and ${MAX_WITHOUT_LITERAL} others have none`);
+          throw new RegexRefusal(
+            `it has no literal, and the set already has ${MAX_WITHOUT_LITERAL} patterns without one`,
+          );
         }
         this.#report.withoutLiteral();
       }

@@ -1,4 +1,4 @@
-// Files of community sets, parsed -> technologies that can be looked for. One bad entry or pattern costs itself alone.
+// Parsed files of community sets -> technologies that can be detected. An invalid entry or pattern affects only itself.
 
 import { splitTags } from '../pattern/pattern.ts';
 import { RegexRefusal } from '../pattern/regex-syntax.ts';
@@ -8,9 +8,9 @@ import { PatternReader } from './pattern-reader.ts';
 import { ReportWriter } from './report-writer.ts';
 import { CategoryList, productOf, Technology, UNSEEN_FIELDS, unknownFields } from './technology.ts';
 
-/** One file; its name decides what it holds. */
+/** One file; its name determines its contents. */
 export interface SetFile {
-  /** `categories.json` names the set's categories, `groups.json` is not read; any other file has technologies. */
+  /** `categories.json` names the set's categories, `groups.json` is ignored; any other file has technologies. */
   readonly name: string;
   readonly content: unknown;
 }
@@ -18,7 +18,7 @@ export interface SetFile {
 const MAX_TECHNOLOGIES = 100_000;
 const MAX_NAME_LENGTH = 64;
 
-/** Reads a set; of two entries of one name the first counts. Never throws: what cannot be read stands in the report. */
+/** Reads a set. Of two entries with one name the first counts. Never throws: the report lists what cannot be used. */
 export function readFingerprints(files: readonly SetFile[]): FingerprintSet {
   const report = new ReportWriter();
   const patterns = new PatternReader(report);
@@ -38,7 +38,7 @@ export function readFingerprints(files: readonly SetFile[]): FingerprintSet {
 function readCategories(content: unknown, file: string, report: ReportWriter): CategoryNames {
   const parsed = CategoryList.safeParse(content);
   if (parsed.success) return new Map(Object.entries(parsed.data).map(([id, { name }]) => [Number(id), name]));
-  report.badEntry({ file, technology: '' }, 'is no list of categories by number; the public ones are taken');
+  report.badEntry({ file, technology: '' }, 'is not a list of categories by number; the public ones apply');
   return new Map();
 }
 
@@ -52,26 +52,23 @@ interface Reading {
 
 function readTechnologies(content: unknown, file: string, { report, patterns, technologies, slugs }: Reading): void {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    report.badEntry({ file, technology: '' }, 'is no object of technologies by name');
+    report.badEntry({ file, technology: '' }, 'is not an object of technologies by name');
     return;
   }
   for (const [name, entry] of Object.entries(content)) {
     if (technologies.size >= MAX_TECHNOLOGIES) {
-      report.badEntry({ file, technology: name }, `is beyond the ${MAX_TECHNOLOGIES} technologies that are read`);
+      report.badEntry({ file, technology: name }, `exceeds the limit of ${MAX_TECHNOLOGIES} technologies`);
       return;
     }
     const technology = readTechnology(entry, { file, technology: name }, { report, patterns });
     if (technology === null) continue;
     if (technologies.has(name)) {
-      report.badEntry({ file, technology: name }, 'is given twice; the first counts');
+      report.badEntry({ file, technology: name }, 'is a duplicate; the first counts');
       continue;
     }
     const namesake = slugs.get(technology.slug);
     if (namesake !== undefined) {
-      report.badEntry(
-        { file, technology: name },
-        `is one provider with ${namesake}: as an id both are ${technology.slug}`,
-      );
+      report.badEntry({ file, technology: name }, `shares the id ${technology.slug} with ${namesake}`);
     } else slugs.set(technology.slug, name);
     technologies.set(name, technology);
   }
@@ -96,7 +93,7 @@ function readTechnology(
     }
     return null;
   }
-  for (const field of unknownFields(entry)) report.badEntry({ ...at, field }, 'is not of the format');
+  for (const field of unknownFields(entry)) report.badEntry({ ...at, field }, 'is not defined by the format');
   const unseen = UNSEEN_FIELDS.filter((field) => Object.hasOwn(entry, field));
   for (const field of unseen) report.unsupported(field);
   const own = patterns.read(parsed.data, at);

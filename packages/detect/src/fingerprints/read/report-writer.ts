@@ -1,4 +1,4 @@
-// Counts what is read of community sets, and keeps the first of what is wrong with them.
+// Counts what is read of community sets, and keeps the first problems.
 import type { FieldPattern, LoadReport, SetProblem } from './fingerprint-set.ts';
 
 const MAX_KEPT = 1000;
@@ -26,7 +26,7 @@ export class ReportWriter {
     this.#technologies += 1;
   }
 
-  /** The patterns that one technology has left. */
+  /** Counts the usable patterns of one technology. */
   patterns(patterns: readonly FieldPattern[], technology: string): void {
     this.#patterns += patterns.length;
     if (patterns.length > 0) this.#usable += 1;

@@ -1,12 +1,12 @@
-// One entry of a community set as it stands in a file: the schema of its parts that detection reads.
+// The schema of one entry of a community set file, limited to the members that detection uses.
 import { z } from 'zod';
 
-/** More than any entry has; what is beyond is a mistake or an attack. */
+/** More than any real entry has; larger ones are mistakes or attacks. */
 const MAX_PATTERNS = 500;
 const MAX_RELATIONS = 100;
 
 const Text = z.string().max(16_384);
-/** Older sets write a list of one as its only member. */
+/** Older sets write a list of one as a plain string. */
 const Texts = z
   .union([Text, z.array(Text).max(MAX_PATTERNS)])
   .transform((value) => (typeof value === 'string' ? [value] : value));
@@ -19,7 +19,7 @@ const CategoryIds = z
   .union([CategoryId, z.array(CategoryId).max(MAX_RELATIONS)])
   .transform((value) => (typeof value === 'number' ? [value] : value));
 
-/** What is read of an entry; other members are looked at by name alone. */
+/** The members that are read; of other members only the name is checked. */
 export const Technology = z.object({
   cats: CategoryIds,
   website: z.url({ protocol: /^https?$/ }).max(512),
@@ -42,9 +42,9 @@ export type Technology = z.infer<typeof Technology>;
 
 export const CategoryList = z.record(z.string().regex(/^\d{1,6}$/), z.object({ name: z.string().min(1).max(128) }));
 
-/** Needs a browser, a request of its own, or the bodies of scripts: a passive scan has none of them. */
+/** Fields that need a browser, additional requests or script bodies, which a passive scan does not have. */
 export const UNSEEN_FIELDS = ['js', 'dom', 'css', 'xhr', 'probe', 'scripts', 'robots'] as const;
-/** Read by people, or by nobody. */
+/** Fields without meaning for detection. */
 const DESCRIPTIVE_FIELDS = ['description', 'icon', 'saas', 'oss', 'pricing'];
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
@@ -53,12 +53,12 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...DESCRIPTIVE_FIELDS,
 ]);
 
-/** Members of an entry that the format does not have: mistakes of spelling, or a later version of it. */
+/** Members that the format does not define: spelling mistakes, or a later version of the format. */
 export function unknownFields(entry: object): readonly string[] {
   return Object.keys(entry).filter((field) => !KNOWN_FIELDS.has(field));
 }
 
-/** `vendor:product` of a CPE 2.3 or 2.2 name, unescaped; null where it names no product. */
+/** `vendor:product` of a CPE 2.3 or 2.2 name, unescaped; null if it names no product. */
 export function productOf(cpe: string): string | null {
   const match = /^cpe:(?:2\.3:|\/)[aoh]:((?:\\.|[^:\\]){1,100}):((?:\\.|[^:\\]){1,100})/i.exec(cpe);
   if (!match) return null;

@@ -1,11 +1,14 @@
-// BIMI: the logo that a domain wants shown beside its mail, and the mark certificate that vouches for it.
+// BIMI: the logo that receivers show next to the domain's mail, and the mark certificate that vouches for it.
 
 import type { Lookup } from '../../evidence/evidence.ts';
 import type { Posture } from '../../profile.ts';
 import { asClaim, onlyRecordOf, statusOf } from '../published.ts';
 import { type Dmarc, isSettled } from './dmarc-policy.ts';
 
-/** An empty `l=` beside an empty or missing `a=` declines (hasLogo is null); receivers show a logo only under an enforced DMARC policy, for names below too. */
+/**
+ * An empty `l=` with an empty or missing `a=` declines (hasLogo is null). Receivers show a logo only under an enforced
+ * DMARC policy, also for subdomains.
+ */
 export function bimiPart(lookup: Lookup<string>, dmarcLookup: Lookup<string>, dmarc: Dmarc): Posture['bimi'] {
   const record = onlyRecordOf(lookup, 'v=BIMI1');
   const status = statusOf(lookup, record !== null);
@@ -22,7 +25,7 @@ export function bimiPart(lookup: Lookup<string>, dmarcLookup: Lookup<string>, dm
   };
 }
 
-/** The domain takes part and wants no logo shown: both values are there and empty. */
+/** The domain declines a logo: both values are present and empty. */
 function isDeclined(record: string): boolean {
   const read = (tag: string) => new RegExp(`;\\s*${tag}\\s*=([^;]*)`, 'i').exec(record)?.[1]?.trim();
   return read('l') === '' && (read('a') ?? '') === '';

@@ -1,5 +1,5 @@
-// DKIM keys that were seen (RFC 6376 §3.6.1, RFC 8301, RFC 8463): type, size, what they may be used for. Never scored: the
-// selectors of a domain cannot be enumerated, so that there are others can never be ruled out.
+// Observed DKIM keys (RFC 6376 §3.6.1, RFC 8301, RFC 8463): type, size, permitted use. Never scored: the selectors of a
+// domain cannot be enumerated, so other keys may exist.
 
 import { isMeasured } from '../../evidence/evidence.ts';
 import type { Reading } from '../../evidence/reading.ts';
@@ -17,7 +17,7 @@ const ED25519_BYTES = 32;
 export const WEAK_RSA_BITS = 1024;
 export const RECOMMENDED_RSA_BITS = 2048;
 
-/** Measured where every selector that was asked for answered. */
+/** Measured if every requested selector was answered. */
 export function dkimPart(reading: Reading): Posture['dkim'] {
   const keys: DkimKey[] = [];
   for (const { label, lookup } of reading.named) {
@@ -34,13 +34,13 @@ export function dkimPart(reading: Reading): Posture['dkim'] {
   return { status, selectors: [...new Set(usable.map(({ selector }) => selector))].sort(), keys };
 }
 
-/** At least one was asked for, and none is open. */
+/** At least one was requested, and all were answered. */
 function isEverySelectorMeasured({ evidence, named }: Reading): boolean {
   if (named.some(({ label, lookup }) => isDkimLabel(label) && !isMeasured(lookup.status))) return false;
   return Object.keys(evidence.dns.named).some(isDkimLabel);
 }
 
-/** The key in a TXT record, null where the record is no key. */
+/** The key in a TXT record, null if the record is not a key. */
 export function readDkimKey(selector: string, record: string): DkimKey | null {
   const tags = new Map<string, string>();
   for (const part of record.slice(0, MAX_RECORD_LENGTH).split(';', MAX_TAGS)) {
@@ -99,7 +99,7 @@ function listOf(value: string | undefined): readonly string[] {
         .map((item) => item.trim());
 }
 
-/** Folding white space may stand anywhere in the value (§3.2). */
+/** Folding white space may occur anywhere in the value (§3.2). */
 function decodeBase64(text: string): Uint8Array | null {
   const digits = text.replace(/\s+/g, '').replace(/={1,2}$/, '');
   if (!/^[A-Za-z0-9+/]+$/.test(digits) || digits.length % 4 === 1) return null;

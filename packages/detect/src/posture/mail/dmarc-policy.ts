@@ -1,4 +1,5 @@
-// Which DMARC policy holds for a domain, and for names below it: its own, or one that the tree walk finds (RFC 9989 §4.10).
+// The DMARC policy in force for a domain and for names below it: its own, or one that the tree walk finds (RFC 9989
+// §4.10).
 
 import { isMeasured, type Lookup, type PolicyEvidence } from '../../evidence/evidence.ts';
 import { hasSameOwner } from '../../names/names.ts';
@@ -11,40 +12,45 @@ import {
   unreadableDmarc,
 } from './dmarc.ts';
 
-/** `authorized`: an address agrees to receive, or is the domain's own; `unknown`: nobody asked whether it does. */
+/**
+ * `authorized`: an address consents to receive reports, or belongs to the domain; `unknown`: its consent was not looked
+ * up.
+ */
 export type Reporting = 'none' | 'authorized' | 'unauthorized' | 'unknown';
 
 export interface Dmarc {
-  /** The record in force, or the void one in its place, and the name that it was found under: a parent's by the tree walk. */
+  /**
+   * The record in force, or the void record instead of it; `foundAt` is its name, a parent's if the tree walk found it.
+   */
   readonly record: string | null;
   readonly foundAt: string | null;
-  /** It is a parent's. */
+  /** It is a parent's record. */
   readonly isInherited: boolean;
   readonly organizationalDomain: string;
-  /** What is asked for mail of the domain itself. */
+  /** Requested for mail of the domain itself. */
   readonly policy: DmarcPolicy | null;
-  /** One step lower while the domain owner is testing (`t=y`). */
+  /** One level lower while the domain owner is testing (`t=y`). */
   readonly effectivePolicy: DmarcPolicy | null;
   readonly subdomainPolicy: DmarcPolicy | null;
   readonly effectiveSubdomainPolicy: DmarcPolicy | null;
-  /** For names that do not exist; falls back to `sp`, then `p`. */
+  /** For names that do not exist; defaults to `sp`, then `p`. */
   readonly nonexistentPolicy: DmarcPolicy | null;
   readonly effectiveNonexistentPolicy: DmarcPolicy | null;
   readonly isTesting: boolean;
-  /** `rua` has an address that reports can be sent to. */
+  /** `rua` has an address that can receive reports. */
   readonly hasReporting: boolean;
   readonly reporting: Reporting;
-  /** Hosts outside the domain that do not agree to receive its reports (RFC 9990 §4). */
+  /** Hosts outside the domain that do not consent to receive its reports (RFC 9990 §4). */
   readonly refusingHosts: readonly string[];
   /** Lower-case hosts of `rua` and `ruf` addresses of the domain's own record. */
   readonly reportHosts: readonly string[];
-  /** The domain has no policy of its own, and a parent's could not be looked up. */
+  /** The domain has no policy of its own, and the look-up of a parent's failed. */
   readonly isUnsettled: boolean;
   readonly problems: readonly DmarcProblem[];
 }
 
 const LOWERED: Readonly<Record<DmarcPolicy, DmarcPolicy>> = { reject: 'quarantine', quarantine: 'none', none: 'none' };
-/** §4.10: at most eight names are asked, the domain's and seven more. */
+/** §4.10: at most eight names are queried, the domain's and seven more. */
 const MAX_LABELS = 8;
 
 interface Found {
@@ -52,15 +58,15 @@ interface Found {
   readonly record: DmarcRecord;
 }
 
-/** Reads the policy from the TXT records of `_dmarc`, and of its parents where they were asked. */
+/** Reads the policy from the TXT records of `_dmarc`, and of its parents if they were queried. */
 export function readDmarc(domain: string, txt: Lookup<string>, policies?: PolicyEvidence): Dmarc {
   const selected = selectDmarc(txt.records);
   const own = onlyRecord(domain, selected);
-  // While the domain's own answer is not known, a parent's policy may not be in force.
+  // While the domain's own answer is unknown, a parent's policy may not be in force.
   const answers = isMeasured(txt.status) ? answersOfParents(domain, policies?.dmarcParents) : [];
   const inherited = answers.flatMap(({ name, answer }) => onlyRecord(name, selectDmarc(answer.records)) ?? []);
   const organizationalDomain = organizationalDomainOf(domain, own ? [own, ...inherited] : inherited);
-  // A record that is void asks for nothing, and keeps a parent's from being asked.
+  // A void record requests nothing, and prevents the query of a parent's.
   const shown = own ?? inForce(organizationalDomain, inherited);
   const force = shown?.record.policy === null ? undefined : shown;
   const record = force?.record;
@@ -88,19 +94,19 @@ export function readDmarc(domain: string, txt: Lookup<string>, policies?: Policy
   };
 }
 
-/** Why none of the records is the domain's policy. */
+/** The reason why none of the records is the domain's policy. */
 function unselected(txts: readonly string[], selected: readonly string[]): readonly DmarcProblem[] {
   if (selected.length > 1) return [{ code: 'several-records', term: '' }];
   const unreadable = unreadableDmarc(txts);
   return unreadable ? [unreadable] : [];
 }
 
-/** Whether the policy in force is known: the domain's own look-up was answered, and every parent's that counts. */
+/** Whether the policy in force is known: the domain's own look-up and those of all relevant parents were answered. */
 export function isSettled({ status }: Lookup<string>, { isUnsettled }: Dmarc): boolean {
   return isMeasured(status) && !isUnsettled;
 }
 
-/** Lower-case hosts that the record among a name's TXT records sends reports to. */
+/** Lower-case report hosts of the DMARC record among a name's TXT records. */
 export function dmarcReportHosts(txts: readonly string[]): readonly string[] {
   const [record, ...others] = selectDmarc(txts);
   return record === undefined || others.length > 0 ? [] : reportHostsOf(parseDmarc(record));
@@ -110,7 +116,7 @@ function reportHostsOf({ aggregateHosts, failureHosts }: DmarcRecord): readonly 
   return failureHosts.length === 0 ? aggregateHosts : [...new Set([...aggregateHosts, ...failureHosts])];
 }
 
-/** §4.10: several records under a name are none. */
+/** §4.10: several records under a name count as none. */
 function onlyRecord(name: string, records: readonly string[]): Found | undefined {
   const [record, ...others] = records;
   return record === undefined || others.length > 0 ? undefined : { name, record: parseDmarc(record) };
@@ -121,7 +127,10 @@ interface ParentAnswer {
   readonly answer: Lookup<string>;
 }
 
-/** What the names that the walk goes on to answered, as far as they were asked; of a long name the left-most labels are passed over. */
+/**
+ * Answers of the names that the tree walk visits, as far as they were queried; for a long name the left-most labels are
+ * skipped.
+ */
 function answersOfParents(domain: string, byName: PolicyEvidence['dmarcParents'] | undefined): readonly ParentAnswer[] {
   const answers: ParentAnswer[] = [];
   let labels = 0;
@@ -134,7 +143,7 @@ function answersOfParents(domain: string, byName: PolicyEvidence['dmarcParents']
   return answers;
 }
 
-/** §4.10.2: below a public suffix that says so; the name that says that it is none; else the highest with a record. */
+/** §4.10.2: below a public suffix with `psd=y`; the name with `psd=n`; otherwise the highest with a record. */
 function organizationalDomainOf(domain: string, found: readonly Found[]): string {
   let highest = domain;
   for (const { name, record } of found) {
@@ -145,13 +154,13 @@ function organizationalDomainOf(domain: string, found: readonly Found[]): string
   return highest;
 }
 
-/** The name one label below `parent` on the way to `domain`. */
+/** The name one label below `parent` towards `domain`. */
 function childOf(parent: string, domain: string): string {
   const labels = domain.split('.');
   return labels.slice(-(parent.split('.').length + 1)).join('.');
 }
 
-/** §4.10.1: without a record of its own a name has that of its organizational domain, else of its public suffix. */
+/** §4.10.1: without its own record a name has that of its organizational domain, or of its public suffix. */
 function inForce(organizationalDomain: string, inherited: readonly Found[]): Found | undefined {
   return (
     inherited.find(({ name }) => name === organizationalDomain) ?? inherited.find(({ record }) => record.psd === 'y')
@@ -164,7 +173,7 @@ function policiesOf({ policy, subdomainPolicy, nonexistentPolicy }: DmarcRecord,
   return [isOwn ? policy : below, below, nonexistentPolicy ?? below] as const;
 }
 
-/** RFC 9990 §4: a destination outside the domain has to publish that it wants the reports. */
+/** RFC 9990 §4: a destination outside the domain has to publish its consent. */
 function consentsOf(
   force: Found | undefined,
   consents: PolicyEvidence['reportConsents'] | undefined,
@@ -180,13 +189,13 @@ function consentsOf(
   return { reporting, refusingHosts };
 }
 
-/** What a destination's answer to the question for its consent says. */
+/** The result of the consent query of a destination. */
 function standOf(answer: Lookup<string> | undefined): Exclude<Reporting, 'none'> {
   if (!answer || !isMeasured(answer.status)) return 'unknown';
   return selectDmarc(answer.records).length > 0 ? 'authorized' : 'unauthorized';
 }
 
-/** Names come from strangers: only own keys count, whatever they are called. */
+/** Names are untrusted: only own keys count. */
 function known(byName: Readonly<Record<string, Lookup<string>>> | undefined, name: string): Lookup<string> | undefined {
   return byName && Object.hasOwn(byName, name) ? byName[name] : undefined;
 }

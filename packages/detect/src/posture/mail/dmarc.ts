@@ -1,9 +1,12 @@
-// One DMARC record (RFC 9989 §4.7): its tags, and what is wrong with them. Records written for RFC 7489 are read too.
+// Parses one DMARC record (RFC 9989 §4.7): its tags and their problems. Also parses records written for RFC 7489.
 import { cutText } from '../../evidence/text.ts';
 
 export type DmarcPolicy = 'none' | 'quarantine' | 'reject';
 
-/** `unreadable-record`: meant as a policy, and it does not begin as one. `removed-tag`: RFC 9989 dropped it (`pct`, `rf`, `ri`) and receivers ignore it. */
+/**
+ * `unreadable-record`: evidently meant as a policy, but with a wrong beginning. `removed-tag`: dropped by RFC 9989
+ * (`pct`, `rf`, `ri`), receivers ignore it.
+ */
 export type DmarcProblemCode =
   | 'several-records'
   | 'unreadable-record'
@@ -24,16 +27,16 @@ export interface DmarcProblem {
 
 export interface DmarcRecord {
   readonly record: string;
-  /** As published; a missing one is `none`. Null where it cannot be read and the record is void. */
+  /** As published; `none` if missing. Null if it is invalid and the record is void. */
   readonly policy: DmarcPolicy | null;
   readonly subdomainPolicy: DmarcPolicy | null;
   readonly nonexistentPolicy: DmarcPolicy | null;
-  /** `t=y`: receivers are asked to apply one step less. */
+  /** `t=y`: receivers are asked to apply one level less. */
   readonly isTesting: boolean;
-  /** Whether the name is a public suffix; `u` leaves it to the tree walk. */
+  /** Whether the name is a public suffix; `u` leaves the decision to the tree walk. */
   readonly psd: 'y' | 'n' | 'u';
   readonly alignment: { readonly dkim: 'r' | 's'; readonly spf: 'r' | 's' };
-  /** Lower-case hosts of the addresses that reports go to. */
+  /** Lower-case hosts of the report addresses. */
   readonly aggregateHosts: readonly string[];
   readonly failureHosts: readonly string[];
   readonly problems: readonly DmarcProblem[];
@@ -45,7 +48,7 @@ const MAX_PROBLEMS = 16;
 const VERSION = /^[vV]\s*=\s*DMARC1\s*(?:;|$)/;
 const TAGS: ReadonlySet<string> = new Set(['v', 'p', 'sp', 'np', 't', 'psd', 'rua', 'ruf', 'fo', 'adkim', 'aspf']);
 const REMOVED: ReadonlySet<string> = new Set(['pct', 'rf', 'ri']);
-/** Values of the tags that have a fixed set of them; policies and addresses are read on their own. */
+/** Values of the tags with a fixed set; policies and addresses are parsed separately. */
 const VALUES: Readonly<Record<string, RegExp>> = {
   t: /^[yn]$/i,
   psd: /^[ynu]$/i,
@@ -53,7 +56,7 @@ const VALUES: Readonly<Record<string, RegExp>> = {
   aspf: /^[rs]$/i,
   fo: /^[01ds](?:\s*:\s*[01ds])*$/i,
 };
-/** A host of at least two labels; a size limit (`!10m`) followed an address in records for RFC 7489. */
+/** A host of at least two labels; records for RFC 7489 may have a size limit (`!10m`) after an address. */
 const MAIL_ADDRESS =
   /^mailto:[^@\s!?]{1,256}@([a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,30})\.?(![^?]{0,16})?(?:\?.*)?$/is;
 
@@ -62,13 +65,13 @@ export function selectDmarc(txts: readonly string[]): readonly string[] {
   return txts.length === 0 ? txts : txts.filter((txt) => VERSION.test(txt.slice(0, 64)));
 }
 
-/** The first record that is meant as a policy and cannot be selected, as for want of a semicolon. */
+/** The first record that is evidently meant as a policy but not selected, such as one without a semicolon. */
 export function unreadableDmarc(txts: readonly string[]): DmarcProblem | null {
   const record = txts.find((txt) => /^["'\s]{0,8}v\s{0,8}[=:]\s{0,8}dmarc1?(?![a-z0-9])/i.test(txt.slice(0, 64)));
   return record === undefined ? null : { code: 'unreadable-record', term: cutText(record.trim(), 128) };
 }
 
-/** Reads a selected record. */
+/** Parses a selected record. */
 export function parseDmarc(record: string): DmarcRecord {
   const problems: DmarcProblem[] = [];
   const report = (code: DmarcProblemCode, term: string) => {
@@ -115,8 +118,8 @@ function readTags(record: string, report: Report): Map<string, string> {
 }
 
 /**
- * §4.10.1: where `p`, `sp` or `np` is there and cannot be read, the record asks for nothing if reports are wanted, and is
- * void if not.
+ * §4.10.1: if `p`, `sp` or `np` is present and invalid, the record counts as `none` if it requests reports, and is void
+ * otherwise.
  */
 function readPolicies(tags: ReadonlyMap<string, string>, report: Report) {
   let isBad = false;
@@ -135,7 +138,7 @@ function readPolicies(tags: ReadonlyMap<string, string>, report: Report) {
   return wantsReports(tags.get('rua')) ? (['none', null, null] as const) : ([null, null, null] as const);
 }
 
-/** Any URI will do (§4.8), though reports are only sent by mail. */
+/** Any URI is valid (§4.8), though reports are only sent by mail. */
 function wantsReports(uris = ''): boolean {
   return uris.split(',', MAX_PARTS).some((uri) => /^\s*[a-z][a-z0-9+.-]*:/i.test(uri));
 }

@@ -1,4 +1,4 @@
-// How mail to the domain is protected on its way, by what the domain publishes: MTA-STS (RFC 8461) and TLS-RPT (RFC 8460).
+// Transport security of mail to the domain, as published by the domain: MTA-STS (RFC 8461) and TLS-RPT (RFC 8460).
 import type { FileEvidence, Lookup } from '../../evidence/evidence.ts';
 import { isPassingError, type Reading } from '../../evidence/reading.ts';
 import type { MtaStsProblem, Posture } from '../../profile.ts';
@@ -16,7 +16,7 @@ interface StsPolicy {
   readonly mx: readonly string[];
 }
 
-/** The record, and the policy file where it was asked for. */
+/** The record, and the policy file if it was requested. */
 export function mtaStsPart(reading: Reading): Posture['mtaSts'] {
   const { mtaSts } = reading.evidence.dns;
   const record = onlyRecordOf(mtaSts, 'v=STSv1');
@@ -35,8 +35,8 @@ export function mtaStsPart(reading: Reading): Posture['mtaSts'] {
 }
 
 /**
- * §3.3: senders take a redirect, an error, or a file that is not text/plain for no policy, so these are answers. What passes, or
- * never came, or came from a wall says nothing of whether the file is there.
+ * §3.3: for senders a redirect, an error, or a file that is not text/plain means no policy, so these are measurements. A
+ * transient failure, a missing request or a wall does not show whether the file exists.
  */
 function isSettled({ status, statusCode, contentType }: FileEvidence): boolean {
   if (status !== 'failed') return status === 'found' || status === 'missing';
@@ -54,14 +54,14 @@ function problemOf(
   return mode !== 'none' && maxAge < SHORT_MAX_AGE ? 'short-max-age' : null;
 }
 
-/** §4.1: `*.` stands for one label. */
+/** §4.1: `*.` matches one label. */
 function matchesHost(pattern: string, host: string): boolean {
   if (!pattern.startsWith('*.')) return pattern === host;
   const dot = host.indexOf('.');
   return dot > 0 && host.slice(dot) === pattern.slice(1);
 }
 
-/** §3.2: lines of `key: value`; the first of a key counts, but for `mx`. */
+/** §3.2: lines of `key: value`; the first of a key counts, except for `mx`. */
 function readPolicy(text: string): StsPolicy | null {
   const mx: string[] = [];
   const fields = new Map<string, string>();
@@ -79,7 +79,7 @@ function readPolicy(text: string): StsPolicy | null {
   return mode !== 'none' && mx.length === 0 ? null : { mode, maxAge, mx };
 }
 
-/** RFC 8460 §3: where reports of failures go, by mail or HTTPS. */
+/** RFC 8460 §3: where failure reports are sent, by mail or HTTPS. */
 export function tlsRptPart(lookup: Lookup<string>): Posture['tlsRpt'] {
   const record = onlyRecordOf(lookup, 'v=TLSRPTv1');
   const status = statusOf(lookup, record !== null);

@@ -1,5 +1,5 @@
 // The size of an RSA public key in DER: SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), or the bare RSAPublicKey that some
-// publish (RFC 8017 A.1.1). Reads the few bytes that it needs and trusts no length.
+// publish (RFC 8017 A.1.1). Parses only the necessary bytes and validates every length.
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
@@ -15,7 +15,7 @@ interface Element {
   readonly end: number;
 }
 
-/** Bits of the modulus, null where the bytes are no RSA public key. */
+/** Bits of the modulus, null if the bytes are not an RSA public key. */
 export function rsaModulusBits(der: Uint8Array): number | null {
   const outer = readElement(der, 0, der.length);
   if (outer?.tag !== SEQUENCE) return null;
@@ -24,7 +24,7 @@ export function rsaModulusBits(der: Uint8Array): number | null {
   const identifier = first?.tag === SEQUENCE ? readElement(der, first.start, first.end) : null;
   if (!first || identifier?.tag !== OBJECT_IDENTIFIER || !isRsa(der, identifier)) return null;
   const bits = readElement(der, first.end, outer.end);
-  // The first byte of a bit string says how many bits at its end are unused.
+  // The first byte of a bit string is the number of unused bits at its end.
   if (bits?.tag !== BIT_STRING || der[bits.start] !== 0) return null;
   const key = readElement(der, bits.start + 1, bits.end);
   return key?.tag === SEQUENCE ? modulusBits(der, key) : null;
@@ -44,7 +44,7 @@ function isRsa(der: Uint8Array, { start, end }: Element): boolean {
   return end - start === RSA_ENCRYPTION.length && RSA_ENCRYPTION.every((byte, i) => der[start + i] === byte);
 }
 
-/** X.690 §8.1: tag, length of one to four bytes, content; null where it does not fit in what is there. */
+/** X.690 §8.1: tag, length of one to four bytes, content; null if it exceeds the input. */
 function readElement(der: Uint8Array, at: number, limit: number): Element | null {
   const tag = der[at];
   const first = der[at + 1];

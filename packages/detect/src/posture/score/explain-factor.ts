@@ -1,5 +1,5 @@
-// A factor of the score in words: what was seen, and what the owner does about it. Made when somebody asks, so that what is
-// stored of a domain stays small.
+// Explains a factor of the score: the observed value, and what the owner should do. Computed on request, so that stored
+// postures stay small.
 
 import { cutText } from '../../evidence/text.ts';
 import type { FactorName, Posture, PostureFactor } from '../posture-type.ts';
@@ -7,17 +7,17 @@ import { spfProblemOf } from './factors-mail.ts';
 import { ISSUES, type IssueId } from './issues.ts';
 
 export interface FactorExplanation {
-  /** Stable name of the finding: the gravest issue, else `{factor}.pass` or `{factor}.unmeasured`. */
+  /** Stable name of the finding: the most severe issue, or `{factor}.pass` or `{factor}.unmeasured`. */
   readonly id: string;
-  /** The record or value that was seen, at most 160 characters; null where there was nothing. */
+  /** The observed record or value, at most 160 characters; null if there was none. */
   readonly evidence: string | null;
-  /** A sentence for each issue, gravest first; null where there is none. */
+  /** A sentence for each issue, most severe first; null if there are no issues. */
   readonly advice: string | null;
 }
 
 const MAX_EVIDENCE = 160;
 
-/** What a factor of the posture rests on, and what to do about it. */
+/** The evidence of a factor of the posture, and advice for the owner. */
 export function explainFactor(posture: Posture, { factor, finding, issues }: PostureFactor): FactorExplanation {
   const [first] = issues;
   const evidence = finding === 'unmeasured' ? null : EVIDENCE[factor](posture, first);
@@ -29,7 +29,7 @@ export function explainFactor(posture: Posture, { factor, finding, issues }: Pos
 }
 
 const EVIDENCE: Readonly<Record<FactorName, (posture: Posture, issue: IssueId | undefined) => string | null>> = {
-  // What is wrong with a policy often stands in another record, so the place comes before the record itself.
+  // A problem of a policy is often in another record, so the name of that record comes first.
   spf: ({ spf }, issue) => {
     const problem = issue && spfProblemOf(spf, issue);
     return problem ? `${problem.code} in ${problem.at}: ${problem.term || spf.record}` : spf.record;

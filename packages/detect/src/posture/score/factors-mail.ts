@@ -1,4 +1,4 @@
-// The factors of the score that speak of mail and names, and the issues of each; issues.ts says what an issue costs.
+// The factors of the score for mail and names, and their issues; issues.ts has the cost of each issue.
 
 import type { SpfProblem, SpfProblemCode } from '../../spf/problems.ts';
 import type { DmarcPolicy, DmarcProblem, DmarcProblemCode } from '../mail/dmarc.ts';
@@ -13,7 +13,7 @@ const BY_ALL = {
   '?all': ['spf.neutral'],
   '+all': ['spf.open'],
 } as const satisfies Record<string, readonly IssueId[]>;
-/** Gravest first. */
+/** Most severe first. */
 const BY_PROBLEM: Readonly<Partial<Record<SpfProblemCode, IssueId>>> = {
   'several-records': 'spf.several',
   syntax: 'spf.syntax',
@@ -35,12 +35,12 @@ const ISSUE_BY_PROBLEM: Readonly<Partial<Record<SpfProblemCode, IssueId>>> = {
   'no-all': 'spf.neutral',
   'unreadable-record': 'spf.unreadable',
 };
-/** A /8 in all is nobody's list of servers: as good as everybody. */
+/** A /8 in total is not a list of servers: as good as open to everyone. */
 const OPEN_IPV4 = 2 ** 24;
 
 /**
- * How the policy ends, and whether its terms all lead somewhere narrow. With a record on the way that was not had it is not
- * judged: that one may void the policy, or let everybody in.
+ * How the policy ends, and whether its terms are narrow. If a referenced record was not available it is not judged: that
+ * record may void the policy or open it to everyone.
  */
 export function spfFactor({ spf, dmarc }: PostureParts): PostureFactor {
   if (spf.result === 'unmeasured') return unmeasured('spf', 25);
@@ -51,12 +51,12 @@ export function spfFactor({ spf, dmarc }: PostureParts): PostureFactor {
   const untidy = UNTIDY.flatMap(([code, issue]) => (spf.problems.some((each) => each.code === code) ? [issue] : []));
   // RFC 7208 §4.7: without `all` the result is neutral, as with `?all`.
   const end = spf.effectiveAll ?? '?all';
-  // RFC 7489 §10.1: -all may refuse mail that DKIM would have saved, so under an enforced DMARC policy ~all is no weakness.
+  // RFC 7489 §10.1: -all may refuse mail that passes DKIM, so under an enforced DMARC policy ~all is not a weakness.
   const isCovered = end === '~all' && dmarc.effectivePolicy !== null && dmarc.effectivePolicy !== 'none';
   return judged('spf', 25, [...(isCovered ? [] : BY_ALL[end]), ...untidy]);
 }
 
-/** Of a domain that takes no mail: whether it refuses to send any. */
+/** For a domain that takes no mail: whether it refuses to send any. */
 export function noMailSpfFactor({ spf }: PostureParts): PostureFactor {
   if (spf.result === 'unmeasured') return unmeasured('spf', 20);
   if (spf.result === 'permerror') return judged('spf', 20, [gravest(spf)]);
@@ -67,7 +67,7 @@ export function noMailSpfFactor({ spf }: PostureParts): PostureFactor {
   return judged('spf', 20, spf.isPermitting ? ['spf.needless-senders'] : []);
 }
 
-/** What makes an issue of the policy, where it is one of the policy's problems. */
+/** The problem of the policy that causes an issue, if there is one. */
 export function spfProblemOf({ problems }: Posture['spf'], issue: IssueId): SpfProblem | undefined {
   return problems.find(({ code }) => ISSUE_BY_PROBLEM[code] === issue);
 }
@@ -86,7 +86,7 @@ function gravest({ problems }: Posture['spf']): IssueId {
   return issue ?? 'spf.syntax';
 }
 
-/** The effective policy, names below no weaker than it, and reports that somebody receives. */
+/** The effective policy, subdomain policies that are no weaker, and reports that have a receiver. */
 export function dmarcFactor({ dmarc }: PostureParts): PostureFactor {
   if (dmarc.status === 'unmeasured') return unmeasured('dmarc', 45);
   const issues = policyIssues(dmarc);
@@ -95,7 +95,7 @@ export function dmarcFactor({ dmarc }: PostureParts): PostureFactor {
   return judged('dmarc', 45, issues, dmarc.reporting === 'unknown' && !dmarc.isInherited ? 40 : 45);
 }
 
-/** Of a domain that takes no mail: the policies alone. There is no mail of its own to wait for before it refuses all. */
+/** For a domain that takes no mail: the policies only. It has no mail of its own to wait for before it rejects all. */
 export function noMailDmarcFactor({ dmarc }: PostureParts): PostureFactor {
   if (dmarc.status === 'unmeasured') return unmeasured('dmarc', 35);
   const issues = policyIssues(dmarc).map((issue) => WITHOUT_MAIL[issue] ?? issue);
@@ -115,7 +115,7 @@ function subdomainIssues({ policy, subdomainPolicy, nonexistentPolicy }: Posture
   return isWeaker(subdomainPolicy) || isWeaker(nonexistentPolicy) ? ['dmarc.weak-subdomains'] : [];
 }
 
-/** A parent's reports are its owner's, so a domain under its policy hears nothing. */
+/** Reports of a parent's policy go to the parent's owner, so a domain under it receives none. */
 function reportIssues({ reporting, isInherited, record }: Posture['dmarc']): IssueId[] {
   if (isInherited) return ['dmarc.inherited'];
   if (reporting === 'unauthorized') return ['dmarc.unauthorized-reports'];
@@ -123,13 +123,13 @@ function reportIssues({ reporting, isInherited, record }: Posture['dmarc']): Iss
   return [/;\s*rua\s*=/i.test(record ?? '') ? 'dmarc.bad-address' : 'dmarc.no-reports'];
 }
 
-/** While nobody knows whether the domain takes mail, only what is in order either way is judged. */
+/** While it is unknown whether the domain takes mail, only what is correct in both cases is judged. */
 export function anyMailSpfFactor(parts: PostureParts): PostureFactor {
   const withMail = spfFactor(parts);
   return isInOrder(withMail) && isInOrder(noMailSpfFactor(parts)) ? withMail : unmeasured('spf', 25);
 }
 
-/** As `anyMailSpfFactor`; who hears of it matters only with mail. */
+/** As `anyMailSpfFactor`; report receivers matter only for domains with mail. */
 export function anyMailDmarcFactor(parts: PostureParts): PostureFactor {
   return isInOrder(noMailDmarcFactor(parts)) ? judged('dmarc', 45, [], 40) : unmeasured('dmarc', 45);
 }
@@ -157,12 +157,12 @@ function policyIssues({ policy, isTesting, isInherited, problems, record }: Post
   }
 }
 
-/** The record asks for more, and what it asks for cannot be read (RFC 9989 §4.10.1). */
+/** The record requests a stricter policy that cannot be parsed (RFC 9989 §4.10.1). */
 function isBadPolicy({ code, term }: DmarcProblem): boolean {
   return code === 'bad-value' && /^(?:p|sp|np)=/i.test(term);
 }
 
-/** Weighs nothing: the selectors of a domain cannot be enumerated. */
+/** Without weight: the selectors of a domain cannot be enumerated. */
 export function dkimFactor({ dkim }: PostureParts): PostureFactor {
   if (dkim.status !== 'observed') return unmeasured('dkim', 0);
   const has = (...problems: readonly string[]) =>
@@ -175,7 +175,7 @@ export function dkimFactor({ dkim }: PostureParts): PostureFactor {
   return judged('dkim', 0, issues);
 }
 
-/** Signed, with what validators take. */
+/** Signed, with algorithms that validators accept. */
 export function dnssecFactor({ dnssec }: PostureParts): PostureFactor {
   if (dnssec.validation === 'bogus') return judged('dnssec', 10, ['dnssec.bogus']);
   if (dnssec.isSigned === null) return unmeasured('dnssec', 10);
@@ -191,7 +191,7 @@ export function caaFactor({ caa }: PostureParts): PostureFactor {
   return judged('caa', 5, caa.unknownCritical.length > 0 ? ['caa.unknown-critical'] : []);
 }
 
-/** A record whose policy was not had is not judged. */
+/** A record whose policy was not available is not judged. */
 export function mtaStsFactor({ mtaSts }: PostureParts): PostureFactor {
   const { hasRecord, mode } = mtaSts;
   if (hasRecord === null) return unmeasured('mta_sts', 10);
@@ -232,11 +232,11 @@ export function tlsRptFactor({ tlsRpt }: PostureParts): PostureFactor {
   return judged('tls_rpt', 5, tlsRpt.hasAddress ? [] : ['tls_rpt.no-address']);
 }
 
-/** Of a domain that has BIMI: nobody needs a logo to be safe, so it weighs nothing. */
+/** For a domain with BIMI. A logo is not needed for security, so it has no weight. */
 export function bimiFactor({ bimi }: PostureParts): PostureFactor {
   const issues: IssueId[] = [];
   if (bimi.hasLogo === false) issues.push('bimi.no-logo');
-  // Whoever declines wants nothing shown.
+  // A domain that declines wants no logo.
   if (bimi.hasLogo !== null && bimi.isEligible === false) issues.push('bimi.ineligible');
   return judged('bimi', 0, issues);
 }

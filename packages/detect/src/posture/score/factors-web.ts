@@ -1,4 +1,4 @@
-// The factors of the score that speak of the web site, and the issues of each. A domain without a web has none of them.
+// The factors of the score for the web site, and their issues. A domain without a web site has none of them.
 
 import type { PostureFactor } from '../posture-type.ts';
 import { ISSUES, type IssueId } from './issues.ts';
@@ -6,7 +6,7 @@ import { judged, type PostureParts, unmeasured } from './score.ts';
 
 /** RFC 8996 deprecates TLS 1.0 and 1.1. */
 const CURRENT_TLS: ReadonlySet<string> = new Set(['TLSv1.2', 'TLSv1.3']);
-/** Half a year: shorter than a visitor may stay away, and a browser forgets. */
+/** Half a year: visitors may stay away for longer than a shorter time, and browsers then forget the site. */
 const HSTS_SECONDS = 180 * 86_400;
 const BY_CSP = {
   strong: [],
@@ -27,7 +27,7 @@ export function tlsFactor({ tls }: PostureParts): PostureFactor {
   return judged('tls', 10, issues, protocol === null ? 10 - ISSUES['tls.old-protocol'].cost : 10);
 }
 
-/** Browsers pass over the header of a site whose certificate they do not accept (RFC 6797 §8.1). */
+/** Browsers ignore the header of a site whose certificate they do not accept (RFC 6797 §8.1). */
 export function hstsFactor({ hsts: { status, maxAge }, tls }: PostureParts): PostureFactor {
   if (status === 'unmeasured') return unmeasured('hsts', 5);
   // §6.1.1: a max-age of 0 makes browsers forget the site.
@@ -36,7 +36,7 @@ export function hstsFactor({ hsts: { status, maxAge }, tls }: PostureParts): Pos
   return judged('hsts', 5, maxAge < HSTS_SECONDS ? ['hsts.short'] : []);
 }
 
-/** Scripts, types and frames that are limited, and no policy that gives referrers away. */
+/** Scripts, types and frames that are limited, and a policy that does not disclose referrers. */
 export function headersFactor({ headers }: PostureParts): PostureFactor {
   const { csp, isSniffingOff, isFramingLimited, isReferrerCareful } = headers;
   if (headers.status !== 'observed' || csp === null) return unmeasured('headers', 5);

@@ -1,56 +1,57 @@
-// What keeps a factor of the score from full points, what it costs, and what an owner does about it. docs/posture.md has the
-// same table, and a test compares them. Ids are for ever: they are stored.
+// The issues of the score's factors: what each costs, and advice for the owner. docs/posture.md has the same table, and
+// a
+// test compares them. Ids are permanent, because they are stored.
 
 export interface Issue {
-  /** Points taken from the factor's; never more than it has. */
+  /** Points subtracted from the factor's; never more than it has. */
   readonly cost: number;
   readonly advice: string;
 }
 
-/** Takes whatever the factor weighs. */
+/** The full weight of the factor. */
 const ALL = Number.POSITIVE_INFINITY;
 
 export const ISSUES = {
   'spf.missing': {
     cost: ALL,
     advice:
-      'Publish an SPF record that names who sends for the domain and ends in -all; v=spf1 -all where nobody does.',
+      'Publish an SPF record that names the senders of the domain and ends in -all, or v=spf1 -all without senders.',
   },
   'spf.unreadable': {
     cost: ALL,
-    advice: 'Correct the beginning of the SPF record: v=spf1 and a space. As it stands receivers see no policy.',
+    advice: 'Correct the beginning of the SPF record: v=spf1 and a space. Receivers see no policy now.',
   },
-  'spf.several': { cost: ALL, advice: 'Merge the SPF records into one: with several, receivers take none of them.' },
+  'spf.several': { cost: ALL, advice: 'Merge the SPF records into one: with several, receivers use none of them.' },
   'spf.syntax': {
     cost: ALL,
-    advice: 'Correct the term of the SPF record that cannot be read: one mistake voids the whole policy.',
+    advice: 'Correct the term of the SPF record that cannot be parsed: one mistake voids the entire policy.',
   },
   'spf.too-many-lookups': {
     cost: ALL,
     advice:
-      'Bring the SPF policy to ten look-ups or fewer: remove services no longer in use, or give senders subdomains of their own.',
+      'Bring the SPF policy to ten look-ups or fewer: remove services no longer in use, or use separate subdomains for senders.',
   },
   'spf.too-many-voids': {
     cost: ALL,
-    advice: 'Remove the terms of the SPF record that lead nowhere: after two of them receivers stop.',
+    advice: 'Remove the terms of the SPF record that have no answer: receivers stop after two of them.',
   },
   'spf.dead-include': {
     cost: ALL,
-    advice: 'Remove the include or redirect that leads to a name without an SPF policy: it voids the whole policy.',
+    advice: 'Remove the include or redirect that leads to a name without an SPF policy: it voids the entire policy.',
   },
-  'spf.loop': { cost: ALL, advice: 'Break the circle of includes: receivers that follow it stop with an error.' },
+  'spf.loop': { cost: ALL, advice: 'Break the loop of includes: receivers that follow it stop with an error.' },
   'spf.open': {
     cost: ALL,
-    advice: 'Remove +all or the network of everybody, or the include that has it: anybody may send for the domain.',
+    advice: 'Remove +all or the all-encompassing network, or the include that has it: anyone may send for the domain.',
   },
   'spf.neutral': {
     cost: 15,
     advice:
-      'End the SPF record in -all, or in ~all while senders are still being found: neutral protects from nothing.',
+      'End the SPF record in -all, or in ~all while you are still identifying senders: a neutral result protects nothing.',
   },
   'spf.softfail': {
     cost: 2,
-    advice: 'Enforce a DMARC policy, which makes ~all enough, or change ~all to -all once every sender is named.',
+    advice: 'Enforce a DMARC policy, which makes ~all enough, or change ~all to -all once every sender is listed.',
   },
   'spf.ptr': { cost: 5, advice: 'Replace the ptr mechanism by addresses or includes: receivers may ignore it.' },
   'spf.void': {
@@ -60,7 +61,7 @@ export const ISSUES = {
   'spf.wide': { cost: 5, advice: 'Narrow the networks of the SPF record to the addresses that really send.' },
   'spf.needless-senders': {
     cost: 10,
-    advice: 'Reduce the SPF record to v=spf1 -all: the domain takes no mail, and its record still lets some send.',
+    advice: 'Reduce the SPF record to v=spf1 -all: the domain takes no mail, and its record still permits senders.',
   },
   'spf.not-refusing': {
     cost: ALL,
@@ -72,13 +73,12 @@ export const ISSUES = {
   },
   'dmarc.unreadable': {
     cost: ALL,
-    advice:
-      'Correct the beginning of the record at _dmarc: v=DMARC1 and a semicolon. Receivers see no policy as it is.',
+    advice: 'Correct the beginning of the record at _dmarc: v=DMARC1 and a semicolon. Receivers see no policy now.',
   },
-  'dmarc.several': { cost: ALL, advice: 'Keep one DMARC record: with several, receivers take none of them.' },
+  'dmarc.several': { cost: ALL, advice: 'Keep one DMARC record: with several, receivers use none of them.' },
   'dmarc.invalid': {
     cost: ALL,
-    advice: 'Correct the DMARC record: its policy cannot be read, so receivers ignore it.',
+    advice: 'Correct the DMARC record: its policy cannot be parsed, so receivers ignore it.',
   },
   'dmarc.none': {
     cost: 27,
@@ -86,11 +86,11 @@ export const ISSUES = {
   },
   'dmarc.bad-value': {
     cost: 27,
-    advice: 'Correct the p, sp or np that cannot be read: receivers take the whole record for p=none.',
+    advice: 'Correct the p, sp or np that cannot be parsed: receivers treat the record as p=none.',
   },
   'dmarc.inherited-none': {
     cost: 27,
-    advice: 'Publish a DMARC record of the domain’s own: the one in force is a parent’s, and asks for nothing.',
+    advice: 'Publish a DMARC record of the domain’s own: the one in force is a parent’s and requests nothing.',
   },
   'dmarc.not-refusing': {
     cost: ALL,
@@ -109,14 +109,14 @@ export const ISSUES = {
     advice: 'Move from p=quarantine to p=reject once the reports show that real mail passes.',
   },
   'dmarc.testing': { cost: 7, advice: 'Remove t=y: receivers are asked to apply one step less than the policy says.' },
-  'dmarc.testing-quarantine': { cost: 27, advice: 'Remove t=y: with it receivers take p=quarantine for p=none.' },
+  'dmarc.testing-quarantine': { cost: 27, advice: 'Remove t=y: with it receivers treat p=quarantine as p=none.' },
   'dmarc.weak-subdomains': {
     cost: 5,
-    advice: 'Make sp and np as strict as p: names below the domain can be forged as they are.',
+    advice: 'Make sp and np as strict as p: subdomains can be spoofed now.',
   },
   'dmarc.no-reports': {
     cost: 5,
-    advice: 'Add a rua address, so that receivers report who sends in the domain’s name.',
+    advice: 'Add a rua address, so that receivers report the senders that use the domain.',
   },
   'dmarc.bad-address': {
     cost: 5,
@@ -147,7 +147,7 @@ export const ISSUES = {
   },
   'dnssec.unvalidated': {
     cost: 5,
-    advice: 'Check the chain from the DS record: a validating resolver takes the zone for unsigned.',
+    advice: 'Check the chain from the DS record: a validating resolver treats the zone as unsigned.',
   },
   'caa.missing': {
     cost: ALL,
@@ -155,34 +155,34 @@ export const ISSUES = {
   },
   'caa.unrestricted': {
     cost: ALL,
-    advice: 'Add an issue property to the CAA records: the present ones limit no authority.',
+    advice: 'Add an issue property to the CAA records: the present ones restrict no authority.',
   },
   'caa.unknown-critical': {
     cost: 2,
-    advice: 'Remove the critical CAA property that no authority knows: none may issue as it is.',
+    advice: 'Remove the critical CAA property that no authority knows: no authority may issue now.',
   },
   'mta_sts.missing': {
     cost: ALL,
     advice: 'Publish an MTA-STS record and policy, so that mail cannot be sent to the domain in the clear.',
   },
-  'mta_sts.several': { cost: ALL, advice: 'Keep one MTA-STS record: with several, senders take none of them.' },
+  'mta_sts.several': { cost: ALL, advice: 'Keep one MTA-STS record: with several, senders use none of them.' },
   'mta_sts.unreadable': {
     cost: ALL,
-    advice: 'Correct the beginning of the MTA-STS record: v=STSv1 and a semicolon. Senders see no record as it is.',
+    advice: 'Correct the beginning of the MTA-STS record: v=STSv1 and a semicolon. Senders see no record now.',
   },
   'mta_sts.invalid': { cost: ALL, advice: 'Correct the id of the MTA-STS record: 1 to 32 letters and digits.' },
   'mta_sts.no-policy': {
     cost: ALL,
-    advice: 'Publish the MTA-STS policy file that the record promises: without it the record does nothing.',
+    advice: 'Publish the MTA-STS policy file that the record announces: without it the record has no effect.',
   },
-  'mta_sts.bad-policy': { cost: ALL, advice: 'Correct the MTA-STS policy file: senders cannot read it.' },
+  'mta_sts.bad-policy': { cost: ALL, advice: 'Correct the MTA-STS policy file: senders cannot parse it.' },
   'mta_sts.off': {
     cost: ALL,
-    advice: 'Set the mode of the MTA-STS policy to testing and then to enforce: none switches it off.',
+    advice: 'Set the mode of the MTA-STS policy to testing and then to enforce: mode none disables it.',
   },
   'mta_sts.mx-mismatch': {
     cost: 8,
-    advice: 'Name every mail exchange in the MTA-STS policy: mail to the others is refused when it is enforced.',
+    advice: 'Name every mail exchange in the MTA-STS policy: with mode enforce, mail to other exchanges is refused.',
   },
   'mta_sts.testing': {
     cost: 5,
@@ -191,54 +191,59 @@ export const ISSUES = {
   'mta_sts.short': { cost: 2, advice: 'Raise max_age of the MTA-STS policy to weeks: senders forget it within a day.' },
   'tls_rpt.missing': {
     cost: ALL,
-    advice: 'Publish a TLS-RPT record with a rua address, to hear when mail cannot be delivered over TLS.',
+    advice:
+      'Publish a TLS-RPT record with a rua address, to receive reports of mail that cannot be delivered over TLS.',
   },
-  'tls_rpt.several': { cost: ALL, advice: 'Keep one TLS-RPT record: with several, senders take none of them.' },
+  'tls_rpt.several': { cost: ALL, advice: 'Keep one TLS-RPT record: with several, senders use none of them.' },
   'tls_rpt.unreadable': {
     cost: ALL,
-    advice: 'Correct the beginning of the TLS-RPT record: v=TLSRPTv1 and a semicolon. Senders see no record as it is.',
+    advice: 'Correct the beginning of the TLS-RPT record: v=TLSRPTv1 and a semicolon. Senders see no record now.',
   },
-  'tls_rpt.no-address': { cost: 3, advice: 'Give the TLS-RPT record a rua address that reports can be sent to.' },
+  'tls_rpt.no-address': { cost: 3, advice: 'Give the TLS-RPT record a rua address that can receive reports.' },
   'bimi.ineligible': {
     cost: 0,
-    advice: 'Enforce DMARC for the domain and the names below it: no receiver shows the logo before.',
+    advice: 'Enforce DMARC for the domain and its subdomains: receivers do not show the logo without it.',
   },
   'bimi.no-logo': { cost: 0, advice: 'Give the BIMI record an https address of an SVG logo.' },
   'tls.missing': { cost: ALL, advice: 'Offer the web site over HTTPS.' },
-  'tls.expired': { cost: ALL, advice: 'Renew the certificate, and let renewal run by itself.' },
+  'tls.expired': { cost: ALL, advice: 'Renew the certificate, and automate its renewal.' },
   'tls.not-yet-valid': {
     cost: ALL,
-    advice: 'Use the new certificate from the day that it is valid, or set the server’s clock.',
+    advice: 'Use the new certificate once it is valid, or set the server’s clock.',
   },
   'tls.name-mismatch': { cost: ALL, advice: 'Use a certificate that names the domain.' },
-  'tls.self-signed': { cost: ALL, advice: 'Replace the self-signed certificate by one from a public authority.' },
+  'tls.self-signed': { cost: ALL, advice: 'Replace the self-signed certificate with one from a public authority.' },
   'tls.untrusted-root': { cost: ALL, advice: 'Use a certificate from an authority that browsers trust.' },
   'tls.incomplete-chain': { cost: ALL, advice: 'Send the intermediate certificate with the site’s own.' },
   'tls.revoked': { cost: ALL, advice: 'Replace the certificate: it was revoked.' },
-  'tls.untrusted': { cost: ALL, advice: 'Replace the certificate by one that browsers accept.' },
-  'tls.old-protocol': { cost: 5, advice: 'Offer TLS 1.2 and 1.3, and switch older protocols off.' },
-  'tls.expires-soon': { cost: 2, advice: 'Renew the certificate now, and look why it was not renewed in time.' },
+  'tls.untrusted': { cost: ALL, advice: 'Replace the certificate with one that browsers accept.' },
+  'tls.old-protocol': { cost: 5, advice: 'Offer TLS 1.2 and 1.3, and disable older protocols.' },
+  'tls.expires-soon': { cost: 2, advice: 'Renew the certificate now, and find out why it was not renewed in time.' },
   'hsts.missing': { cost: ALL, advice: 'Send Strict-Transport-Security with a max-age of a year over HTTPS.' },
   'hsts.ignored': {
     cost: ALL,
-    advice: 'Repair the certificate: browsers ignore Strict-Transport-Security while they do not accept it.',
+    advice: 'Fix the certificate: browsers ignore Strict-Transport-Security while they do not accept it.',
   },
   'hsts.short': { cost: 3, advice: 'Raise max-age of Strict-Transport-Security to at least 180 days.' },
   'headers.no-csp': { cost: 3, advice: 'Send a Content-Security-Policy that limits where scripts come from.' },
-  'headers.report-only-csp': { cost: 2, advice: 'Enforce the Content-Security-Policy that is only reported so far.' },
+  'headers.report-only-csp': {
+    cost: 2,
+    advice: 'Enforce the Content-Security-Policy that is only in report-only mode.',
+  },
   'headers.weak-csp': { cost: 2, advice: 'Limit scripts in the Content-Security-Policy by host and by nonce or hash.' },
   'headers.sniffing': { cost: 1, advice: 'Send X-Content-Type-Options: nosniff.' },
   'headers.framing': {
     cost: 1,
-    advice: 'Say with frame-ancestors in the Content-Security-Policy who may frame the site.',
+    advice: 'Restrict framing of the site with frame-ancestors in the Content-Security-Policy.',
   },
   'headers.referrer': {
     cost: 1,
-    advice: 'Choose a Referrer-Policy that keeps paths from other sites, such as strict-origin-when-cross-origin.',
+    advice:
+      'Choose a Referrer-Policy that does not disclose paths to other sites, such as strict-origin-when-cross-origin.',
   },
   'security_txt.missing': {
     cost: ALL,
-    advice: 'Publish /.well-known/security.txt with a contact for those who find a hole.',
+    advice: 'Publish /.well-known/security.txt with a contact for vulnerability reports.',
   },
   'security_txt.no-contact': {
     cost: 1,

@@ -1,14 +1,14 @@
-// The posture's score and grade from its factors; the formula stands in docs/posture.md under the version below.
+// The posture's score and grade from its factors; docs/posture.md has the formula under the version below.
 
 import type { FactorName, Finding, Posture, PostureFactor } from '../posture-type.ts';
 import { ISSUES, type IssueId } from './issues.ts';
 
-/** Changes whenever the same posture would get another score. */
+/** Changes whenever the same posture would get a different score. */
 export const SCORE_VERSION = '2';
 
 /** Below this share of measurable points a score would be a guess. */
 const MIN_COVERAGE = 0.6;
-/** Half of all points or more, and what a bad domain lacks: with either unmeasured the rest would score as if it were in order. */
+/** At least half of all points: if either is unmeasured, a bad domain could score like a good one. */
 const NEEDED: ReadonlySet<FactorName> = new Set(['spf', 'dmarc']);
 
 const GRADES = [
@@ -22,7 +22,7 @@ const GRADES = [
 
 type Score = Pick<Posture, 'factors' | 'score' | 'grade' | 'coverage' | 'scoreVersion'>;
 
-/** What the factors are judged by. */
+/** The input of the factors. */
 export type PostureParts = Omit<Posture, keyof Score>;
 
 const NONE: readonly IssueId[] = Object.freeze([]);
@@ -34,7 +34,10 @@ export function gradeOf(score: number): Grade {
   return GRADES.find(([from]) => score >= from)?.[1] ?? 'F';
 }
 
-/** Points of what was measured, of those that it could have had; null without SPF and DMARC, or below 60 % of all. */
+/**
+ * Points as a percentage of the possible points of measured factors; null without SPF and DMARC, or below 60 %
+ * coverage.
+ */
 export function scoreOf(factors: readonly PostureFactor[]): Score {
   const total = sum(factors, ({ weight }) => weight);
   const measured = factors.filter(({ finding }) => finding !== 'unmeasured');
@@ -47,7 +50,7 @@ export function scoreOf(factors: readonly PostureFactor[]): Score {
   return { factors, score, grade, coverage, scoreVersion: SCORE_VERSION };
 }
 
-/** A factor that was measured: its points, less what its issues cost. One that weighs nothing is judged by its issues. */
+/** A measured factor: its points minus the cost of its issues. A factor without weight is judged by its issues. */
 export function judged(
   factor: FactorName,
   weight: number,
@@ -73,7 +76,7 @@ export function unmeasured(factor: FactorName, weight: number): PostureFactor {
   return { factor, finding: 'unmeasured', points: 0, possible: weight, weight, issues: NONE };
 }
 
-/** Of a factor with issues. */
+/** For a factor with issues. */
 function findingOf(points: number, possible: number): Finding {
   if (possible === 0) return 'partial';
   return points === possible ? 'pass' : points === 0 ? 'fail' : 'partial';
