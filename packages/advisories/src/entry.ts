@@ -60,7 +60,7 @@ export function byUrgency(a: Entry, b: Entry): number {
 }
 
 /** The index of an entry in a list in that order, or its insertion point. */
-export function placeOf(sorted: readonly Entry[], entry: Entry): number {
+export function indexOfEntry(sorted: readonly Entry[], entry: Entry): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {

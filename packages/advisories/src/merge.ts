@@ -8,7 +8,7 @@ const CVE_ID = /^CVE-\d{4}-\d{4,19}$/;
 const GHSA_ID = /^GHSA(?:-[0-9A-Z]{4}){3}$/;
 
 /**
- * The CVE id among a record's ids, otherwise GitHub's, to which Go, Python and others link their own ids; the smallest if
+ * The CVE id among a record's ids, otherwise GitHub's, to which Go, Python and other sources link their own ids; the smallest if
  * there are several. Otherwise the record's own.
  */
 export function advisoryIdOf({ id, aliases }: Pick<AdvisoryRecord, 'id' | 'aliases'>): string {
@@ -33,20 +33,20 @@ export function mergeRecords(id: string, given: readonly AdvisoryRecord[]): Advi
   );
   const live = isTakenBack ? [] : records.filter(({ state }) => state === 'published');
   // An advisory that is withdrawn everywhere keeps its texts, and affects nothing.
-  const telling = live.length > 0 ? live : records;
-  const cvss = shownOf(telling.flatMap((record) => record.cvss));
+  const sources = live.length > 0 ? live : records;
+  const cvss = shownOf(sources.flatMap((record) => record.cvss));
   return {
     id,
     aliases: aliasesOf(id, records),
     state: live.length > 0 ? 'published' : 'rejected',
-    title: firstOf(telling, 'title'),
-    summary: firstOf(telling, 'summary'),
+    title: firstOf(sources, 'title'),
+    summary: firstOf(sources, 'summary'),
     published: records.map(({ published }) => published).reduce((a, b) => (b < a ? b : a), first.published),
     modified: records.map(({ modified }) => modified).reduce((a, b) => (b > a ? b : a), first.modified),
     cvss,
-    severity: severityIn(cvss, telling),
+    severity: severityIn(cvss, sources),
     claims: live.flatMap(({ source, claims }) => claims.map((claim) => ({ ...claim, source }))),
-    urls: [...new Set(telling.map(({ url }) => url))],
+    urls: [...new Set(sources.map(({ url }) => url))],
   };
 }
 

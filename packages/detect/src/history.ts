@@ -94,7 +94,7 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
 
   const reclassified = options.previous ? reclassify(known, options.previous, now) : undefined;
   const start = reclassified?.open ?? known;
-  const seen = new Map(profile.services.map((service) => [keyOf(service), service]));
+  const observed = new Map(profile.services.map((service) => [keyOf(service), service]));
   const open: KnownService[] = [];
   const dropped: KnownService[] = [];
   const arrivals: Movement[] = [];
@@ -103,8 +103,8 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
   const unread: Movement[] = [];
 
   for (const service of start) {
-    const found = seen.get(keyOf(service));
-    seen.delete(keyOf(service));
+    const found = observed.get(keyOf(service));
+    observed.delete(keyOf(service));
     const isOldEnough = (since: number) => now > since && now - since >= options.confirmAfterMs;
     if (found) {
       const fresh = {
@@ -133,7 +133,7 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
   }
 
   const baseline: Movement[] = [];
-  for (const service of seen.values()) {
+  for (const service of observed.values()) {
     const isBaseline = sourcesOf(service).every((source) => !options.measuredBefore.has(source));
     const begun = begin(service, now, isBaseline ? 'confirmed' : 'pending');
     open.push(begun);
@@ -203,8 +203,8 @@ function opinionOf({ confidence, score, evidence, version, platform }: Service) 
 
 /** A version ends only if the headers and the page that would show it were measured. */
 function shownNow(known: KnownService, found: Service, { sources }: Profile) {
-  const isSeen = [sources.header, sources.html].every((source) => source === 'observed' || source === 'absent');
-  const { version, platform } = found.version !== null || isSeen ? found : known;
+  const isMeasured = [sources.header, sources.html].every((source) => source === 'observed' || source === 'absent');
+  const { version, platform } = found.version !== null || isMeasured ? found : known;
   return { version, platform };
 }
 
@@ -218,21 +218,24 @@ function begin(service: Service, now: number, status: ServiceStatus): KnownServi
  * domain.
  */
 function reclassify(known: readonly KnownService[], previous: Profile, now: number) {
-  const said = new Map(previous.services.map((service) => [keyOf(service), service]));
+  const reclassified = new Map(previous.services.map((service) => [keyOf(service), service]));
   const open: KnownService[] = [];
   const dropped: KnownService[] = [];
-  const gone: Movement[] = [];
+  const departures: Movement[] = [];
   for (const service of known) {
-    const isSaid = said.delete(keyOf(service));
+    const isKept = reclassified.delete(keyOf(service));
     // A service that was already missing is absent from the old evidence for that reason, not because of the rulebook.
-    if (isSaid || service.status === 'ending' || !canEnd(service, previous)) open.push(service);
+    if (isKept || service.status === 'ending' || !canEnd(service, previous)) open.push(service);
     else if (service.status === 'pending') dropped.push(service);
-    else gone.push({ service, at: now });
+    else departures.push({ service, at: now });
   }
-  const come = [...said.values()].map((service) => ({ service: begin(service, now, 'confirmed'), at: now }));
-  open.push(...come.map(({ service }) => service));
-  const changes = pairUp(come, gone).map((pair) => changeOf(pair, 'reclassified', now));
-  return { open, dropped, ended: gone.map(({ service }) => ({ service, validTo: now })), changes };
+  const arrivals = [...reclassified.values()].map((service) => ({
+    service: begin(service, now, 'confirmed'),
+    at: now,
+  }));
+  open.push(...arrivals.map(({ service }) => service));
+  const changes = pairUp(arrivals, departures).map((pair) => changeOf(pair, 'reclassified', now));
+  return { open, dropped, ended: departures.map(({ service }) => ({ service, validTo: now })), changes };
 }
 
 function changesOf(arrivals: readonly Movement[], departures: readonly Movement[], now: number): ServiceChange[] {
@@ -246,7 +249,7 @@ interface Pair {
   readonly to?: Movement;
 }
 
-/** In an exclusive role one departure and one arrival form one movement; all others are separate. */
+/** In an exclusive role one departure and one arrival form one movement; all remaining ones are separate. */
 function pairUp(arrivals: readonly Movement[], departures: readonly Movement[]): Pair[] {
   const pairs: Pair[] = [];
   const paired = new Set<Movement>();

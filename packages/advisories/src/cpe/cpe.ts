@@ -33,7 +33,7 @@ function cpeOf(values: readonly (CpeValue | undefined)[] | undefined): Cpe | und
   if (values === undefined || values.includes(undefined)) return undefined;
   const [part] = values;
   if (part?.kind === 'text' && !isPart(part)) return undefined;
-  // Every attribute has a value: there are as many values as names, and none is undefined.
+  // Every attribute has a value: there are as many values as names.
   return Object.fromEntries(CPE_ATTRIBUTES.map((attribute, index) => [attribute, values[index]])) as Cpe;
 }
 

@@ -2,7 +2,7 @@
 // distinguish.
 import type { VersionScheme } from '../advisory.ts';
 import { type CompiledAdvisory, type Judgement, judgeCompiled } from '../judge/judge.ts';
-import { type Seen, type SeenProduct, seenOf, versionUnder } from '../judge/seen.ts';
+import { type ObservedProduct, type PreparedProduct, prepare, versionUnder } from '../judge/prepared-product.ts';
 import type { Interval } from '../versions/ranges.ts';
 import { boundsOf } from './version-bounds.ts';
 
@@ -13,7 +13,7 @@ interface Order {
 }
 
 export class BuildClasses {
-  readonly #products: SeenProduct[] = [];
+  readonly #products: ObservedProduct[] = [];
   /** By build: a number for the properties that an advisory may test in addition to the version. */
   readonly #kinds: number[] = [];
   readonly #kindNumbers = new Map<string, number>();
@@ -27,10 +27,10 @@ export class BuildClasses {
   }
 
   /** Returns the number of the build. */
-  add(product: SeenProduct): number {
+  add(product: ObservedProduct): number {
     const build = this.#products.length;
-    const seen = seenOf(product);
-    const kind = kindOf(seen);
+    const prepared = prepare(product);
+    const kind = kindOf(prepared);
     let number = this.#kindNumbers.get(kind);
     if (number === undefined) {
       number = this.#kindNumbers.size;
@@ -38,51 +38,51 @@ export class BuildClasses {
     }
     this.#products.push(product);
     this.#kinds.push(number);
-    if (seen.isCut) this.#spans.add(build);
-    for (const [scheme, order] of this.#orders) this.#place(build, versionUnder(seen, scheme), order);
+    if (prepared.isCut) this.#spans.add(build);
+    for (const [scheme, order] of this.#orders) this.#insert(build, versionUnder(prepared, scheme), order);
     return build;
   }
 
-  productOf(build: number): SeenProduct {
-    return this.#products[build] as SeenProduct;
+  productOf(build: number): ObservedProduct {
+    return this.#products[build] as ObservedProduct;
   }
 
   /** Reports the judgement of the advisory for every build. */
-  judgeAll(advisory: CompiledAdvisory, tell: (build: number, judgement: Judgement) => void): void {
+  judgeAll(advisory: CompiledAdvisory, report: (build: number, judgement: Judgement) => void): void {
     const classes = this.#classesUnder(advisory);
     const known = new Map<number, Judgement>();
     for (const [build, product] of this.#products.entries()) {
-      const place = classes[build] as number;
-      let judgement = this.#spans.has(build) ? undefined : known.get(place);
+      const classNumber = classes[build] as number;
+      let judgement = this.#spans.has(build) ? undefined : known.get(classNumber);
       if (judgement === undefined) {
         judgement = judgeCompiled(advisory, product);
-        if (!this.#spans.has(build)) known.set(place, judgement);
+        if (!this.#spans.has(build)) known.set(classNumber, judgement);
       }
-      tell(build, judgement);
+      report(build, judgement);
     }
   }
 
   /** By build, a number that is equal for builds that the advisory cannot distinguish. */
   #classesUnder(advisory: CompiledAdvisory): Float64Array {
     const classes = Float64Array.from(this.#kinds);
-    let room = this.#kindNumbers.size;
+    let radix = this.#kindNumbers.size;
     for (const [scheme, bounds] of boundsOf(advisory)) {
       const { keys, builds } = this.#orderOf(scheme);
       const ranks = bounds.length + 2;
       // Above the limit two classes could get one number, and one would receive the other's judgement.
-      if (room * ranks > Number.MAX_SAFE_INTEGER) room = renumber(classes);
+      if (radix * ranks > Number.MAX_SAFE_INTEGER) radix = renumber(classes);
       // One class for versions that the scheme cannot parse, one before each bound, and one after the last.
       let from = 0;
       for (let rank = 0; rank <= bounds.length; rank += 1) {
         const bound = bounds[rank];
         const to = bound === undefined ? keys.length : firstFrom(keys, bound);
-        for (let place = from; place < to; place += 1) {
-          const build = builds[place] as number;
-          classes[build] = (classes[build] as number) + room * (rank + 1);
+        for (let index = from; index < to; index += 1) {
+          const build = builds[index] as number;
+          classes[build] = (classes[build] as number) + radix * (rank + 1);
         }
         from = Math.max(from, to);
       }
-      room *= ranks;
+      radix *= ranks;
     }
     return classes;
   }
@@ -92,23 +92,23 @@ export class BuildClasses {
     if (!order) {
       order = { keys: [], builds: [] };
       for (const [build, product] of this.#products.entries()) {
-        this.#place(build, versionUnder(seenOf(product), scheme), order);
+        this.#insert(build, versionUnder(prepare(product), scheme), order);
       }
       this.#orders.set(scheme, order);
     }
     return order;
   }
 
-  #place(build: number, version: Interval | undefined, { keys, builds }: Order): void {
+  #insert(build: number, version: Interval | undefined, { keys, builds }: Order): void {
     if (version === undefined || this.#spans.has(build)) return;
-    const place = firstFrom(keys, version.low);
-    keys.splice(place, 0, version.low);
-    builds.splice(place, 0, build);
+    const index = firstFrom(keys, version.low);
+    keys.splice(index, 0, version.low);
+    builds.splice(index, 0, build);
   }
 }
 
 /** All properties of a build that an advisory may test, except the position of its version. */
-function kindOf({ version, platform, isPacked }: Seen): string {
+function kindOf({ version, platform, isPacked }: PreparedProduct): string {
   return JSON.stringify([version === null, version?.includes('-') === true, platform, isPacked]);
 }
 

@@ -2,7 +2,7 @@
 // against every known build, a new build against every advisory of its product. The caller counts domains.
 import { type Advisory, type ProductKey, SEVERITIES, type Severity } from '../advisory.ts';
 import { hashOf } from '../claims-hash.ts';
-import { type Assessed, byUrgency, type Entry, entryOf, idsOf, placeOf } from '../entry.ts';
+import { type Assessed, byUrgency, type Entry, entryOf, idsOf, indexOfEntry } from '../entry.ts';
 import {
   type CompiledAdvisory,
   compileAdvisory,
@@ -10,7 +10,7 @@ import {
   judgeCompiled,
   productKeysOf,
 } from '../judge/judge.ts';
-import type { SeenProduct } from '../judge/seen.ts';
+import type { ObservedProduct } from '../judge/prepared-product.ts';
 import { BuildClasses } from './build-classes.ts';
 import { codeOf, type MarkFilter, type VerdictCode, VerdictList } from './verdict-list.ts';
 
@@ -167,14 +167,14 @@ export class ExposureIndex {
     const shelf = this.#shelves.get(product);
     const key = keyOf(build);
     if (!shelf || shelf.buildNumbers.has(key)) return;
-    const seen = seenAt(shelf, build);
+    const prepared = observedProduct(shelf, build);
     const verdicts = new VerdictList();
     for (const number of shelf.numbers) {
       const kept = this.#kept.get(number);
-      const code = kept && codeOf(judgeCompiled(kept.compiled, seen));
+      const code = kept && codeOf(judgeCompiled(kept.compiled, prepared));
       if (code !== undefined) verdicts.push(number, code);
     }
-    shelf.buildNumbers.set(key, shelf.classes.add(seen));
+    shelf.buildNumbers.set(key, shelf.classes.add(prepared));
     shelf.verdicts.push(verdicts);
   }
 
@@ -193,7 +193,7 @@ export class ExposureIndex {
   /** The complete judgement, with the text of the range. */
   judgementOf({ number }: Entry, product: string, build: Build): Judgement {
     const compiled = this.#kept.get(number)?.compiled ?? { sources: [] };
-    return judgeCompiled(compiled, seenAt(this.#shelf(product), build));
+    return judgeCompiled(compiled, observedProduct(this.#shelf(product), build));
   }
 
   /** All entries, the most urgent first; equal ones by id. */
@@ -229,8 +229,8 @@ export class ExposureIndex {
       else this.#numbersById.set(id, new Set([entry.number]));
     }
     if (!this.#order) return;
-    if (before) this.#order.splice(placeOf(this.#order, before), 1);
-    this.#order.splice(placeOf(this.#order, entry), 0, entry);
+    if (before) this.#order.splice(indexOfEntry(this.#order, before), 1);
+    this.#order.splice(indexOfEntry(this.#order, entry), 0, entry);
   }
 
   #mark({ number, advisory, exploited }: Entry): void {
@@ -254,7 +254,7 @@ export class ExposureIndex {
     this.#numbers.delete(entry.advisory.id);
     this.#kept.delete(entry.number);
     this.#forgetIds(entry);
-    this.#order?.splice(placeOf(this.#order, entry), 1);
+    this.#order?.splice(indexOfEntry(this.#order, entry), 1);
     for (const id of entry.products) {
       const { numbers, verdicts } = this.#shelf(id);
       numbers.delete(entry.number);
@@ -263,11 +263,11 @@ export class ExposureIndex {
   }
 }
 
-function seenAt({ product: { keys, releaseParts } }: Shelf, { version, platform }: Build): SeenProduct {
+function observedProduct({ product: { keys, releaseParts } }: Shelf, { version, platform }: Build): ObservedProduct {
   return { keys, version, platform, releaseParts };
 }
 
-/** The new number is larger than all others, so it is appended to every list. */
+/** The new number is the largest, so it is appended to every list. */
 function shelve({ entry, compiled }: Kept, { numbers, classes, verdicts }: Shelf): void {
   numbers.add(entry.number);
   classes.judgeAll(compiled, (build, judgement) => {

@@ -47,13 +47,13 @@ export class VerdictList {
     return this.#length;
   }
 
-  numberAt = (place: number): number => this.#numbers[place] as number;
-  codeAt = (place: number): VerdictCode => this.#codes[place] as VerdictCode;
+  numberAt = (index: number): number => this.#numbers[index] as number;
+  codeAt = (index: number): VerdictCode => this.#codes[index] as VerdictCode;
 
   /** Undefined if the advisory does not affect the build. */
   find(number: number): VerdictCode | undefined {
-    const place = this.#placeOf(number);
-    return place < this.#length && this.#numbers[place] === number ? this.#codes[place] : undefined;
+    const index = this.#indexOf(number);
+    return index < this.#length && this.#numbers[index] === number ? this.#codes[index] : undefined;
   }
 
   /** `number` must be larger than all numbers in the list. */
@@ -65,10 +65,10 @@ export class VerdictList {
   }
 
   delete(number: number): void {
-    const place = this.#placeOf(number);
-    if (place >= this.#length || this.#numbers[place] !== number) return;
-    this.#numbers.copyWithin(place, place + 1, this.#length);
-    this.#codes.copyWithin(place, place + 1, this.#length);
+    const index = this.#indexOf(number);
+    if (index >= this.#length || this.#numbers[index] !== number) return;
+    this.#numbers.copyWithin(index, index + 1, this.#length);
+    this.#codes.copyWithin(index, index + 1, this.#length);
     this.#length -= 1;
   }
 
@@ -82,10 +82,10 @@ export class VerdictList {
     const codes = this.#codes;
     let hasVersion = false;
     let hasProduct = false;
-    for (let place = 0; place < this.#length; place += 1) {
-      const number = numbers[place] as number;
+    for (let index = 0; index < this.#length; index += 1) {
+      const number = numbers[index] as number;
       if (of !== undefined && ((of.values[number] as number) & of.mask) !== of.wanted) continue;
-      if (codes[place] === AFFECTED) {
+      if (codes[index] === AFFECTED) {
         rows.version[number] = (rows.version[number] as number) + size;
         hasVersion = true;
       } else {
@@ -96,7 +96,7 @@ export class VerdictList {
     return { hasVersion, hasProduct };
   }
 
-  #placeOf(number: number): number {
+  #indexOf(number: number): number {
     let low = 0;
     let high = this.#length;
     while (low < high) {

@@ -28,7 +28,7 @@ export function boundsOf({ sources }: CompiledAdvisory): ReadonlyMap<VersionSche
 }
 
 /** Includes negated criteria and those of the environment. */
-function eachCriterion(statement: Configuration['root'], tell: (criterion: Criterion) => void): void {
-  if (statement.kind === 'criterion') tell(statement);
-  else if (statement.kind !== 'unknown') for (const child of statement.children) eachCriterion(child, tell);
+function eachCriterion(statement: Configuration['root'], report: (criterion: Criterion) => void): void {
+  if (statement.kind === 'criterion') report(statement);
+  else if (statement.kind !== 'unknown') for (const child of statement.children) eachCriterion(child, report);
 }

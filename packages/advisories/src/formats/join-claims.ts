@@ -4,11 +4,11 @@ import type { ProductClaim } from '../advisory.ts';
 
 /** In the order of the first of each; claims without content are dropped if there are others for the product. */
 export function joinClaims(claims: readonly ProductClaim[]): ProductClaim[] {
-  const told = new Set(claims.filter(decides).map(subjectOf));
+  const decided = new Set(claims.filter(decides).map(subjectOf));
   const joined = new Map<string, ProductClaim>();
   for (const [i, claim] of claims.entries()) {
     const subject = subjectOf(claim);
-    if (!decides(claim) && told.has(subject)) continue;
+    if (!decides(claim) && decided.has(subject)) continue;
     // One entry's unaffected versions may be another's affected ones, for example of another module.
     const isAlone = claim.unaffected.length > 0;
     const key = isAlone ? String(i) : JSON.stringify([subject, claim.scheme, claim.otherwise]);

@@ -41,8 +41,8 @@ export function bounded<T extends z.ZodType>(element: T, maxElements = MAX_ELEME
 /** The first problem with its path: `containers.cna: expected object`. */
 export function complaintOf(error: z.ZodError): string {
   const issue = error.issues[0];
-  const place = issue?.path.map(String).join('.') || 'the document';
-  return oneLine(`${place}: ${issue?.message ?? 'unreadable'}`, 300);
+  const path = issue?.path.map(String).join('.') || 'the document';
+  return oneLine(`${path}: ${issue?.message ?? 'unreadable'}`, 300);
 }
 
 /** A problem of one record with its id: `CVE-2024-0001: cve.published: expected an ISO 8601 time`. */

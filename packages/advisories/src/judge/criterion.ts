@@ -8,11 +8,11 @@ import {
   intervalOf,
   intervalOfUpdates,
   intervalOfVersion,
-  rangeInWords,
-  versionInWords,
+  rangeText,
+  versionText,
 } from '../versions/ranges.ts';
-import { holdsOn, needOfCpe, needOfWords, type SystemNeed } from './platform.ts';
-import { inIntervals, type Seen } from './seen.ts';
+import { holdsOn, needOfCpe, needOfText, type SystemNeed } from './platform.ts';
+import { inIntervals, type PreparedProduct } from './prepared-product.ts';
 import { and, CONDITION, not, TRUE, type Truth } from './truth.ts';
 
 /** Criteria of one product that differ only in their versions are joined. */
@@ -23,8 +23,8 @@ export interface Criterion {
   readonly scheme: 'dotted' | 'openssl';
   readonly intervals: readonly Interval[];
   /** False if some versions are missing in `intervals`, because they cannot be compared. */
-  readonly isWhole: boolean;
-  readonly words: readonly string[];
+  readonly isComplete: boolean;
+  readonly rangeTexts: readonly string[];
   readonly isVulnerable: boolean;
   readonly isNegated: boolean;
   /**
@@ -61,7 +61,7 @@ const HOSTS: ReadonlyMap<ProductKey, string> = new Map([
   ['cpe:woocommerce:woocommerce', 'wordpress'],
   ['cpe:automattic:woocommerce', 'wordpress'],
 ]);
-const NO_VERSIONS = { intervals: [], isWhole: false, words: [] };
+const NO_VERSIONS = { intervals: [], isComplete: false, rangeTexts: [] };
 
 export function compileCriterion({ name, isVulnerable, range }: CpeCriterion, isNegated: boolean): Criterion {
   const cpe = parseCpe(name);
@@ -69,37 +69,37 @@ export function compileCriterion({ name, isVulnerable, range }: CpeCriterion, is
   const scheme = SCHEMES.get(product ?? '') ?? 'dotted';
   const isBounded = range.from !== undefined || range.to !== undefined;
   const system = cpe && needOfCpe(cpe);
-  const { intervals, isWhole, words } = cpe ? versionsOf(cpe, { range, scheme, product }) : NO_VERSIONS;
+  const { intervals, isComplete, rangeTexts } = cpe ? versionsOf(cpe, { range, scheme, product }) : NO_VERSIONS;
   return {
     kind: 'criterion',
     product,
     scheme,
     intervals,
-    isWhole,
-    words,
+    isComplete,
+    rangeTexts,
     isVulnerable,
     isNegated,
     runsOn: cpe ? runsOnOf(cpe, product) : 'unknown',
-    system: system && isBounded ? { ...system, isWhole: false } : system,
+    system: system && isBounded ? { ...system, isAnyOfFamily: false } : system,
   };
 }
 
 function versionsOf(
   { version, update }: Cpe,
   { range, scheme, product }: Pick<CpeCriterion, 'range'> & Pick<Criterion, 'scheme' | 'product'>,
-): Pick<Criterion, 'intervals' | 'isWhole' | 'words'> {
+): Pick<Criterion, 'intervals' | 'isComplete' | 'rangeTexts'> {
   if (version.kind === 'any')
-    return versions(intervalOf(range, scheme, product === undefined ? [] : [product]), rangeInWords(range));
+    return versions(intervalOf(range, scheme, product === undefined ? [] : [product]), rangeText(range));
   const exact = plainText(version);
   if (exact === undefined) return NO_VERSIONS;
-  if (update.kind === 'any') return versions(intervalOfUpdates(exact, scheme), versionInWords(exact));
-  if (update.kind === 'na') return versions(intervalOfVersion(exact, scheme), versionInWords(exact));
-  const whole = `${exact}-${plainText(update) ?? '*'}`;
-  return versions(intervalOfVersion(whole, scheme), versionInWords(whole));
+  if (update.kind === 'any') return versions(intervalOfUpdates(exact, scheme), versionText(exact));
+  if (update.kind === 'na') return versions(intervalOfVersion(exact, scheme), versionText(exact));
+  const withUpdate = `${exact}-${plainText(update) ?? '*'}`;
+  return versions(intervalOfVersion(withUpdate, scheme), versionText(withUpdate));
 }
 
-function versions(interval: Interval | undefined, words: string) {
-  return { intervals: interval ? [interval] : [], isWhole: interval !== undefined, words: [words] };
+function versions(interval: Interval | undefined, rangeTexts: string) {
+  return { intervals: interval ? [interval] : [], isComplete: interval !== undefined, rangeTexts: [rangeTexts] };
 }
 
 function runsOnOf(
@@ -110,7 +110,7 @@ function runsOnOf(
   const target = plainText(targetSw);
   if (target === undefined || LANGUAGES.has(target) || HOSTS.get(product ?? '') === target) return 'nothing';
   // `android` or `wordpress` denotes an app or a plugin with the name of the product, or another edition of it.
-  return needOfWords(target.replaceAll('_', ' '));
+  return needOfText(target.replaceAll('_', ' '));
 }
 
 /** Text that is equal for criteria that differ only in their versions; undefined if they must not be joined. */
@@ -119,7 +119,7 @@ export function likenessOf({ product, isVulnerable, isNegated, runsOn, system }:
 }
 
 function needText(need: Criterion['runsOn'] | undefined): string {
-  return typeof need === 'object' ? `${need.family} ${need.isWhole}` : `${need}`;
+  return typeof need === 'object' ? `${need.family} ${need.isAnyOfFamily}` : `${need}`;
 }
 
 /** Joins equal criteria, with all their versions. */
@@ -127,26 +127,26 @@ export function unite(criteria: readonly Criterion[]): readonly Criterion[] {
   return criteria.slice(0, 1).map((first) => ({
     ...first,
     intervals: exact(criteria.flatMap(({ intervals }) => intervals)),
-    isWhole: criteria.every(({ isWhole }) => isWhole),
-    words: exact(criteria.flatMap(({ words }) => words)),
+    isComplete: criteria.every(({ isComplete }) => isComplete),
+    rangeTexts: exact(criteria.flatMap(({ rangeTexts }) => rangeTexts)),
   }));
 }
 
 /** Whether the observed product meets the criterion. */
-export function meets(criterion: Criterion, seen: Seen): Truth {
-  const isMet = isOf(criterion, seen)
-    ? and(inIntervals(seen, criterion.scheme, criterion), holdsFor(criterion.runsOn, seen.platform))
-    : elsewhere(criterion, seen);
+export function meets(criterion: Criterion, prepared: PreparedProduct): Truth {
+  const isMet = isOf(criterion, prepared)
+    ? and(inIntervals(prepared, criterion.scheme, criterion), holdsFor(criterion.runsOn, prepared.platform))
+    : elsewhere(criterion, prepared);
   return criterion.isNegated ? not(isMet) : isMet;
 }
 
 /** Whether the criterion names the observed product. */
-export function isOf({ product }: Criterion, { keys }: Seen): boolean {
+export function isOf({ product }: Criterion, { keys }: PreparedProduct): boolean {
   return product !== undefined && keys.includes(product);
 }
 
 /** Other products are unknown, except for the operating system, which the platform shows. */
-function elsewhere({ system }: Criterion, { platform }: Seen): Truth {
+function elsewhere({ system }: Criterion, { platform }: PreparedProduct): Truth {
   return system === undefined ? CONDITION : holdsOn(system, platform);
 }
 

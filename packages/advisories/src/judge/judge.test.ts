@@ -14,11 +14,11 @@ import {
 } from '../advisory.ts';
 import { BuildClasses } from '../exposure/build-classes.ts';
 import { compileAdvisory, type Judgement, judge, judgeCompiled, productKeysOf } from './judge.ts';
-import type { SeenProduct } from './seen.ts';
+import type { ObservedProduct } from './prepared-product.ts';
 
 interface MatchingVectors {
   advisories: Record<string, Advisory['claims']>;
-  cases: (SeenProduct & Judgement & { advisory: string; why: string })[];
+  cases: (ObservedProduct & Judgement & { advisory: string; why: string })[];
 }
 
 const file = path.join(import.meta.dirname, '../../../../vectors/advisory-matching.json');
@@ -35,7 +35,7 @@ describe('judge says of', () => {
 });
 
 const SCHEMES: readonly VersionScheme[] = ['dotted', 'semver', 'openssl', 'python', 'deb', 'rpm'];
-const nginx: SeenProduct = { keys: ['cpe:f5:nginx'], version: '1.18.0', platform: null };
+const nginx: ObservedProduct = { keys: ['cpe:f5:nginx'], version: '1.18.0', platform: null };
 const nameOf = (product: string) => `cpe:2.3:a:${product}:*:*:*:*:*:*:*:*`;
 const criterion = (product: string, to: string, isVulnerable = true): CpeCriterion => ({
   kind: 'cpe',
@@ -154,7 +154,7 @@ describe('judge', () => {
 
 const KEYS = ['cpe:f5:nginx', 'pkg:npm/x'];
 
-function assertAsJudged(claims: Advisory['claims'], products: readonly SeenProduct[]): void {
+function assertAsJudged(claims: Advisory['claims'], products: readonly ObservedProduct[]): void {
   const advisory = compileAdvisory({ claims });
   const classes = new BuildClasses();
   const half = products.length >> 1;

@@ -1,9 +1,9 @@
 // Whether an observed product is affected by an advisory.
 import { type Advisory, type Claim, type ProductKey, RANGE_SOURCES, type RangeSource } from '../advisory.ts';
-import { exact, joinWords } from '../versions/ranges.ts';
-import { affectedIn, type Configuration, compileConfiguration, wordsFor } from './configuration.ts';
+import { exact, joinRanges } from '../versions/ranges.ts';
+import { affectedIn, type Configuration, compileConfiguration, rangeTextsFor } from './configuration.ts';
+import { type ObservedProduct, type PreparedProduct, prepare } from './prepared-product.ts';
 import { affectedUnder, compileProductClaim, type ProductRanges } from './product-claim.ts';
-import { type Seen, type SeenProduct, seenOf } from './seen.ts';
 import { BACKPORT, CONDITION, FALSE, NO_RANGE, NO_VERSION, or, TRUE, type Truth } from './truth.ts';
 
 export type Reason =
@@ -55,7 +55,7 @@ function compileClaim(claim: Claim): CompiledClaim {
 }
 
 /** Pure. The claims are evaluated in the order of `RANGE_SOURCES`; the first that decides counts. */
-export function judge(advisory: Pick<Advisory, 'claims'>, product: SeenProduct): Judgement {
+export function judge(advisory: Pick<Advisory, 'claims'>, product: ObservedProduct): Judgement {
   let ready = compiled.get(advisory.claims);
   if (ready === undefined) {
     ready = compileAdvisory(advisory);
@@ -65,24 +65,25 @@ export function judge(advisory: Pick<Advisory, 'claims'>, product: SeenProduct):
 }
 
 /** The result of `judge` for a compiled advisory. */
-export function judgeCompiled({ sources }: CompiledAdvisory, product: SeenProduct): Judgement {
-  const seen = seenOf(product);
-  let words: readonly string[] | undefined;
+export function judgeCompiled({ sources }: CompiledAdvisory, product: ObservedProduct): Judgement {
+  const prepared = prepare(product);
+  let rangeTexts: readonly string[] | undefined;
   let worded: RangeSource | null = null;
   for (const { source, claims } of sources) {
-    const said = hear(claims, seen);
-    if (said === undefined) continue;
-    if (said.truth !== NO_VERSION && said.truth !== NO_RANGE) {
-      return { ...VERDICTS[said.truth], rangeSource: source, range: joinWords(said.words) };
+    const result = evaluate(claims, prepared);
+    if (result === undefined) continue;
+    if (result.truth !== NO_VERSION && result.truth !== NO_RANGE) {
+      return { ...VERDICTS[result.truth], rangeSource: source, range: joinRanges(result.rangeTexts) };
     }
-    if (words === undefined || words.length === 0) {
-      words = said.words;
-      worded = words.length === 0 ? null : source;
+    if (rangeTexts === undefined || rangeTexts.length === 0) {
+      rangeTexts = result.rangeTexts;
+      worded = rangeTexts.length === 0 ? null : source;
     }
   }
-  if (words === undefined) return { verdict: 'unaffected', reason: 'other_product', rangeSource: null, range: null };
+  if (rangeTexts === undefined)
+    return { verdict: 'unaffected', reason: 'other_product', rangeSource: null, range: null };
   const reason = product.version === null ? 'no_version' : 'no_range';
-  return { verdict: 'possible', reason, rangeSource: worded, range: joinWords(words) };
+  return { verdict: 'possible', reason, rangeSource: worded, range: joinRanges(rangeTexts) };
 }
 
 const VERDICTS: Record<Exclude<Truth, typeof NO_VERSION | typeof NO_RANGE>, Pick<Judgement, 'verdict' | 'reason'>> = {
@@ -93,25 +94,25 @@ const VERDICTS: Record<Exclude<Truth, typeof NO_VERSION | typeof NO_RANGE>, Pick
 };
 
 /** The result of the claims of one source, as alternatives; undefined if none names the product. */
-function hear(
+function evaluate(
   claims: readonly CompiledClaim[],
-  seen: Seen,
-): { readonly truth: Truth; readonly words: readonly string[] } | undefined {
+  prepared: PreparedProduct,
+): { readonly truth: Truth; readonly rangeTexts: readonly string[] } | undefined {
   let truth: Truth = FALSE;
-  let words: readonly string[] | undefined;
+  let rangeTexts: readonly string[] | undefined;
   for (const claim of claims) {
-    const said = wordsOf(claim, seen);
-    if (said === undefined) continue;
-    words = words === undefined ? said : [...words, ...said];
-    truth = or(truth, claim.kind === 'product' ? affectedUnder(claim, seen) : affectedIn(claim, seen));
+    const result = rangeTextsOf(claim, prepared);
+    if (result === undefined) continue;
+    rangeTexts = rangeTexts === undefined ? result : [...rangeTexts, ...result];
+    truth = or(truth, claim.kind === 'product' ? affectedUnder(claim, prepared) : affectedIn(claim, prepared));
   }
-  return words && { truth, words };
+  return rangeTexts && { truth, rangeTexts };
 }
 
 /** The texts of the claim's ranges for the product; undefined if the claim does not name it. */
-function wordsOf(claim: CompiledClaim, seen: Seen): readonly string[] | undefined {
-  if (claim.kind === 'configuration') return wordsFor(claim, seen);
-  return seen.keys.some((key) => claim.products.includes(key)) ? claim.words : undefined;
+function rangeTextsOf(claim: CompiledClaim, prepared: PreparedProduct): readonly string[] | undefined {
+  if (claim.kind === 'configuration') return rangeTextsFor(claim, prepared);
+  return prepared.keys.some((key) => claim.products.includes(key)) ? claim.rangeTexts : undefined;
 }
 
 /** All products that the advisory names as vulnerable, each once. */

@@ -5,10 +5,10 @@ import { CONDITION, FALSE, TRUE, type Truth } from './truth.ts';
 
 type Family = 'windows' | 'linux' | 'macos' | 'bsd';
 
-/** A required operating system; `isWhole`: any version and edition of its family. */
+/** A required operating system; `isAnyOfFamily`: any version and edition of its family. */
 export interface SystemNeed {
   readonly family: Family;
-  readonly isWhole: boolean;
+  readonly isAnyOfFamily: boolean;
 }
 
 const DISTRIBUTIONS = new RegExp(
@@ -28,9 +28,9 @@ const FAMILIES: readonly (readonly [RegExp, Family])[] = [
   [DISTRIBUTIONS, 'linux'],
 ];
 /** Names of an entire family; other texts name one system of it. */
-const WHOLE: ReadonlySet<string> = new Set(['windows', 'microsoft windows', 'linux', 'macos', 'bsd']);
+const FAMILY_NAMES: ReadonlySet<string> = new Set(['windows', 'microsoft windows', 'linux', 'macos', 'bsd']);
 /** The same as CPE names: a `linux` of another vendor is one distribution. */
-const WHOLE_CPE: ReadonlySet<string> = new Set([
+const FAMILY_CPES: ReadonlySet<string> = new Set([
   ...['linux:linux_kernel', 'microsoft:windows', 'apple:macos', 'apple:mac_os_x'],
 ]);
 /** `all except windows` is not Windows. */
@@ -47,10 +47,10 @@ export function isDistribution(platform: string): boolean {
 }
 
 /** The requirement of a publisher's platform text: a system, nothing, or `unknown`. */
-export function needOfWords(words: string): SystemNeed | 'nothing' | 'unknown' {
-  if (EVERYWHERE.has(words)) return 'nothing';
-  const family = EXCEPTION.test(words) ? undefined : familyOf(words);
-  return family === undefined ? 'unknown' : { family, isWhole: WHOLE.has(words) };
+export function needOfText(text: string): SystemNeed | 'nothing' | 'unknown' {
+  if (EVERYWHERE.has(text)) return 'nothing';
+  const family = EXCEPTION.test(text) ? undefined : familyOf(text);
+  return family === undefined ? 'unknown' : { family, isAnyOfFamily: FAMILY_NAMES.has(text) };
 }
 
 /** The operating system that a CPE name denotes; undefined if it denotes another product. */
@@ -58,20 +58,23 @@ export function needOfCpe({ part, vendor, product, version }: Cpe): SystemNeed |
   const system = plainText(product) ?? '';
   const family = familyOf(system.replaceAll('_', ' '));
   if (family === undefined || plainText(part) !== 'o') return undefined;
-  return { family, isWhole: plainText(version) === undefined && WHOLE_CPE.has(`${plainText(vendor)}:${system}`) };
+  return {
+    family,
+    isAnyOfFamily: plainText(version) === undefined && FAMILY_CPES.has(`${plainText(vendor)}:${system}`),
+  };
 }
 
 /** Whether the observed platform is the required system. `unix` is everything except Windows. */
 export function holdsOn(need: SystemNeed, platform: string | null): Truth {
   if (platform === null || platform.length > MAX_PLATFORM_LENGTH) return CONDITION;
-  const seen = familyOf(platform);
-  if (seen === undefined) return platform.includes('unix') && need.family === 'windows' ? FALSE : CONDITION;
-  if (seen !== need.family) return FALSE;
-  return need.isWhole ? TRUE : CONDITION;
+  const observed = familyOf(platform);
+  if (observed === undefined) return platform.includes('unix') && need.family === 'windows' ? FALSE : CONDITION;
+  if (observed !== need.family) return FALSE;
+  return need.isAnyOfFamily ? TRUE : CONDITION;
 }
 
-function familyOf(words: string): Family | undefined {
-  if (words.length > MAX_PLATFORM_LENGTH) return undefined;
-  const families = FAMILIES.filter(([pattern]) => pattern.test(words)).map(([, family]) => family);
+function familyOf(text: string): Family | undefined {
+  if (text.length > MAX_PLATFORM_LENGTH) return undefined;
+  const families = FAMILIES.filter(([pattern]) => pattern.test(text)).map(([, family]) => family);
   return families.every((family) => family === families[0]) ? families[0] : undefined;
 }

@@ -6,17 +6,17 @@ import {
   intervalOf,
   intervalOfVersion,
   overlaps,
-  rangeInWords,
-  versionInWords,
+  rangeText,
+  versionText,
 } from '../versions/ranges.ts';
-import { holdsOn, needOfWords } from './platform.ts';
-import { inIntervals, type Seen, versionUnder } from './seen.ts';
+import { holdsOn, needOfText } from './platform.ts';
+import { inIntervals, type PreparedProduct, versionUnder } from './prepared-product.ts';
 import { and, BACKPORT, CONDITION, FALSE, NO_RANGE, NO_VERSION, or, TRUE, type Truth } from './truth.ts';
 
 interface Versions {
   readonly intervals: readonly Interval[];
   /** False if a bound could not be parsed. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 export interface ProductRanges {
@@ -28,7 +28,7 @@ export interface ProductRanges {
   /** For a version in no range. */
   readonly otherwise: Truth;
   readonly platforms: readonly string[];
-  readonly words: readonly string[];
+  readonly rangeTexts: readonly string[];
 }
 
 export function compileProductClaim(claim: ProductClaim): ProductRanges {
@@ -46,13 +46,13 @@ export function compileProductClaim(claim: ProductClaim): ProductRanges {
     unaffected: versionsOf(unaffected.map(({ interval }) => interval)),
     otherwise: otherwiseOf(claim),
     platforms,
-    words: wordsOf(claim, exceptionsOf(claim, { affected, unaffected })),
+    rangeTexts: rangeTextsOf(claim, exceptionsOf(claim, { affected, unaffected })),
   };
 }
 
 function versionsOf(intervals: readonly (Interval | undefined)[]): Versions {
   const read = intervals.filter((interval) => interval !== undefined);
-  return { intervals: exact(read), isWhole: read.length === intervals.length };
+  return { intervals: exact(read), isComplete: read.length === intervals.length };
 }
 
 function otherwiseOf({ otherwise, affected, affectedVersions, unaffected }: ProductClaim): Truth {
@@ -75,47 +75,47 @@ function exceptionsOf(
   const takesOut = ({ interval }: Exempt) =>
     interval === undefined || affected.intervals.some((each) => overlaps(each, interval));
   return unaffected
-    .filter((each) => otherwise === 'affected' || !affected.isWhole || takesOut(each))
+    .filter((each) => otherwise === 'affected' || !affected.isComplete || takesOut(each))
     .map(({ range }) => range);
 }
 
-function wordsOf(
+function rangeTextsOf(
   { affected, affectedVersions, otherwise }: ProductClaim,
   exceptions: readonly VersionRange[],
 ): readonly string[] {
   const within = otherwise === 'affected' ? ['all versions'] : [];
-  const words = [...within, ...affected.map(rangeInWords), ...affectedVersions.map(versionInWords)];
-  const last = words.at(-1);
-  if (last === undefined || exceptions.length === 0) return words;
-  return [...words.slice(0, -1), `${last}, except ${exceptInWords(exceptions)}`];
+  const rangeTexts = [...within, ...affected.map(rangeText), ...affectedVersions.map(versionText)];
+  const last = rangeTexts.at(-1);
+  if (last === undefined || exceptions.length === 0) return rangeTexts;
+  return [...rangeTexts.slice(0, -1), `${last}, except ${exceptionText(exceptions)}`];
 }
 
-function exceptInWords(exceptions: readonly VersionRange[]): string {
-  const [first, ...others] = exceptions.map(rangeInWords);
-  return others.length === 0 ? `${first}` : `${first} and ${others.length} more`;
+function exceptionText(exceptions: readonly VersionRange[]): string {
+  const [first, ...rest] = exceptions.map(rangeText);
+  return rest.length === 0 ? `${first}` : `${first} and ${rest.length} more`;
 }
 
 /** Whether the product is affected, by its version and by the named platforms. */
-export function affectedUnder(ranges: ProductRanges, seen: Seen): Truth {
-  return and(byVersion(ranges, seen), byPlatform(ranges, seen));
+export function affectedUnder(ranges: ProductRanges, prepared: PreparedProduct): Truth {
+  return and(byVersion(ranges, prepared), byPlatform(ranges, prepared));
 }
 
-function byVersion({ scheme, affected, unaffected, otherwise }: ProductRanges, seen: Seen): Truth {
-  if (seen.version === null) return NO_VERSION;
-  if (versionUnder(seen, scheme) === undefined) return NO_RANGE;
-  const exempt = inIntervals(seen, scheme, unaffected);
+function byVersion({ scheme, affected, unaffected, otherwise }: ProductRanges, prepared: PreparedProduct): Truth {
+  if (prepared.version === null) return NO_VERSION;
+  if (versionUnder(prepared, scheme) === undefined) return NO_RANGE;
+  const exempt = inIntervals(prepared, scheme, unaffected);
   if (exempt === TRUE || exempt === BACKPORT) return FALSE;
-  const found = inIntervals(seen, scheme, affected);
+  const found = inIntervals(prepared, scheme, affected);
   // If the version may be in an unaffected range that cannot be parsed, the only certain result is "not affected".
   if (exempt === NO_RANGE) return found === FALSE && otherwise === FALSE ? FALSE : NO_RANGE;
   if (found !== FALSE) return found;
-  return otherwise === TRUE && seen.isPacked ? BACKPORT : otherwise;
+  return otherwise === TRUE && prepared.isPacked ? BACKPORT : otherwise;
 }
 
-function byPlatform({ platforms }: ProductRanges, { platform }: Seen): Truth {
+function byPlatform({ platforms }: ProductRanges, { platform }: PreparedProduct): Truth {
   if (platforms.length === 0) return TRUE;
-  return platforms.reduce<Truth>((truth, words) => {
-    const need = needOfWords(words);
+  return platforms.reduce<Truth>((truth, rangeTexts) => {
+    const need = needOfText(rangeTexts);
     if (need === 'nothing') return TRUE;
     return or(truth, need === 'unknown' ? CONDITION : holdsOn(need, platform));
   }, FALSE);

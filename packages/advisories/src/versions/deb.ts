@@ -20,8 +20,8 @@ export function debKey(text: string): string | undefined {
 /** Alternating pairs of non-digits and digits, either of which may be empty, with an empty pair at the end. */
 function partKey(part: string): string {
   let key = '';
-  for (const [pair, others = '', digits = ''] of part.matchAll(/([^0-9]*)([0-9]*)/g)) {
-    if (pair !== '' || key === '') key += [...others].map(orderOf).join('') + PART_END + numberKey(digits);
+  for (const [pair, nonDigits = '', digits = ''] of part.matchAll(/([^0-9]*)([0-9]*)/g)) {
+    if (pair !== '' || key === '') key += [...nonDigits].map(orderOf).join('') + PART_END + numberKey(digits);
   }
   return key + PART_END + numberKey('');
 }

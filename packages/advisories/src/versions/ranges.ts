@@ -15,7 +15,7 @@ const HIGHEST = '\xff';
 /** Appended to a key, makes the next key in order. */
 const NEXT = '\0';
 /** A longer list would not be readable. */
-const MAX_RANGES_IN_WORDS = 8;
+const MAX_RANGES_IN_TEXT = 8;
 
 /** Whether an interval contains all of another; the interval of a version is contained if the version is. */
 export function covers(outer: Interval, inner: Interval): boolean {
@@ -27,7 +27,7 @@ export function overlaps(a: Interval, b: Interval): boolean {
 }
 
 /** Products whose updates are patches, 2.4.4-p9 of 2.4.4: a bound at a version excludes its updates. */
-const MENDED_BY_UPDATES: ReadonlySet<ProductKey> = new Set([
+const PATCHED_BY_UPDATES: ReadonlySet<ProductKey> = new Set([
   ...['cpe:adobe:commerce', 'cpe:adobe:magento', 'cpe:adobe:magento_open_source', 'cpe:magento:magento'],
   ...['cna:adobe/adobe commerce', 'cna:adobe/commerce', 'cna:adobe/magento commerce', 'cna:adobe/magento open source'],
   ...['pkg:composer/magento/community-edition', 'pkg:composer/magento/project-community-edition'],
@@ -56,7 +56,7 @@ export function intervalOf(
  * 8.7p1.
  */
 function through(key: string, scheme: VersionScheme, products: readonly ProductKey[]): string {
-  const hasUpdates = scheme === 'dotted' && !products.some((product) => MENDED_BY_UPDATES.has(product));
+  const hasUpdates = scheme === 'dotted' && !products.some((product) => PATCHED_BY_UPDATES.has(product));
   return hasUpdates ? flat(baseOf(key), LETTER) : flat(key, NEXT);
 }
 
@@ -101,9 +101,8 @@ function baseOf(key: string): string {
 }
 
 /** `>= 1.18.0, < 1.25.3`; `all versions` without bounds; `= 1.2.3` if both bounds are equal. */
-export function rangeInWords({ from, to }: VersionRange): string {
-  if (from && to && from.version === to.version && from.isInclusive && to.isInclusive)
-    return versionInWords(to.version);
+export function rangeText({ from, to }: VersionRange): string {
+  if (from && to && from.version === to.version && from.isInclusive && to.isInclusive) return versionText(to.version);
   const words: string[] = [];
   if (from && !(from.version === '0' && from.isInclusive)) {
     words.push(`${from.isInclusive ? '>=' : '>'} ${from.version}`);
@@ -112,17 +111,17 @@ export function rangeInWords({ from, to }: VersionRange): string {
   return words.length === 0 ? 'all versions' : words.join(', ');
 }
 
-export function versionInWords(version: string): string {
+export function versionText(version: string): string {
   return `= ${version}`;
 }
 
-/** Several ranges as alternatives; null if there are none. */
-export function joinWords(words: readonly string[]): string | null {
+/** Several ranges as alternatives; null without ranges. */
+export function joinRanges(words: readonly string[]): string | null {
   const [only] = words;
   if (words.length === 1 && only !== undefined) return only;
   const distinct = [...new Set(words)];
   if (distinct.length === 0) return null;
-  const shown = distinct.slice(0, MAX_RANGES_IN_WORDS).join(' or ');
-  const more = distinct.length - MAX_RANGES_IN_WORDS;
+  const shown = distinct.slice(0, MAX_RANGES_IN_TEXT).join(' or ');
+  const more = distinct.length - MAX_RANGES_IN_TEXT;
   return more > 0 ? `${shown} or ${more} more` : shown;
 }

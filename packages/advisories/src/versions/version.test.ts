@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import semver from 'semver';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
 import type { VersionRange, VersionScheme } from '../advisory.ts';
-import { covers, intervalOf, intervalOfVersion, rangeInWords } from './ranges.ts';
+import { covers, intervalOf, intervalOfVersion, rangeText } from './ranges.ts';
 import { compareVersions, distributionOf, readVersion, type VersionKey } from './version.ts';
 
 interface VersionVectors {
@@ -34,13 +34,13 @@ describe('versions', () => {
       assert.deepEqual([compare(a, b, scheme), compare(b, a, scheme)], [signs[order], 0 - signs[order]]));
 
   for (const { scheme, version, range, isIn, why } of vectors.ranges)
-    it(`${scheme}: ${version} in ${rangeInWords(range)}: ${isIn}, ${why}`, () => {
+    it(`${scheme}: ${version} in ${rangeText(range)}: ${isIn}, ${why}`, () => {
       const [inner, outer] = [intervalOfVersion(version, scheme), intervalOf(range, scheme)];
       assert.equal(inner && outer ? covers(outer, inner) : null, isIn);
     });
 
   for (const { range, words, why } of vectors.words)
-    it(`${words}: ${why}`, () => assert.equal(rangeInWords(range), words));
+    it(`${words}: ${why}`, () => assert.equal(rangeText(range), words));
 });
 
 describe('texts that are no version', () => {

@@ -73,10 +73,10 @@ export class Builds {
 
   /** Adds all domains at once. */
   fill(names: NameTable, columns: DomainColumns): void {
-    this.#sets = buildSets(this.#words.length, names.limit, (tell) => {
+    this.#sets = buildSets(this.#words.length, names.limit, (visit) => {
       names.each((domain) => {
         const { pool, from, to } = columns.buildsIn(domain);
-        for (let at = from; at < to; at += 1) tell(pool[at] as number, domain);
+        for (let at = from; at < to; at += 1) visit(pool[at] as number, domain);
       });
     });
     for (const [number, word] of this.#words.entries()) if (word && !this.#sets[number]) this.#forget(number);

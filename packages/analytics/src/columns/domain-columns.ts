@@ -120,14 +120,14 @@ export class DomainColumns {
     this.#posture[domain] = facts.posture;
     this.#holders[domain] = facts.holders;
     this.#score[domain] = facts.score ?? NO_SCORE;
-    const before = this.#roomOf(domain);
-    const room = services.length + builds.length;
-    if (room > before) {
-      if (this.#used + room > this.#pool.length) this.#pool = grown(this.#pool, this.#used + room);
+    const before = this.#lengthOf(domain);
+    const length = services.length + builds.length;
+    if (length > before) {
+      if (this.#used + length > this.#pool.length) this.#pool = grown(this.#pool, this.#used + length);
       this.#starts[domain] = this.#used;
-      this.#used += room;
+      this.#used += length;
       this.#wasted += before;
-    } else this.#wasted += before - room;
+    } else this.#wasted += before - length;
     this.#counts[domain] = services.length;
     this.#buildCounts[domain] = builds.length;
     // The start of a domain without services means nothing, and may be outside of a compacted pool.
@@ -170,7 +170,7 @@ export class DomainColumns {
     return columns;
   }
 
-  #roomOf(domain: number): number {
+  #lengthOf(domain: number): number {
     return (this.#counts[domain] as number) + (this.#buildCounts[domain] as number);
   }
 
@@ -179,7 +179,7 @@ export class DomainColumns {
     const pool = new Uint32Array(this.#used - this.#wasted);
     let used = 0;
     for (let domain = 0; domain < this.#counts.length; domain += 1) {
-      const count = this.#roomOf(domain);
+      const count = this.#lengthOf(domain);
       if (count === 0) continue;
       const start = this.#starts[domain] as number;
       this.#starts[domain] = used;

@@ -16,7 +16,7 @@ export class DailySeries {
   }
 
   add(day: number, field: number, count = 1): void {
-    const at = this.#place(day);
+    const at = this.#indexOf(day);
     this.#counts[at * this.#width + field] = (this.#counts[at * this.#width + field] ?? 0) + count;
   }
 
@@ -51,7 +51,7 @@ export class DailySeries {
     return series;
   }
 
-  #place(day: number): number {
+  #indexOf(day: number): number {
     const last = this.#days.length - 1;
     if (last >= 0 && this.#days[last] === day) return last;
     const at = last < 0 || day > (this.#days[last] as number) ? last + 1 : this.#firstFrom(day);

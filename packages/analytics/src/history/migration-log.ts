@@ -63,11 +63,11 @@ export class MigrationLog {
         this.#keys = grown(this.#keys, this.#count + 1);
       }
     }
-    const place = this.#upTo(at);
-    this.#times.copyWithin(place + 1, place, this.#count);
-    this.#keys.copyWithin(place + 1, place, this.#count);
-    this.#times[place] = at;
-    this.#keys[place] = key;
+    const index = this.#upTo(at);
+    this.#times.copyWithin(index + 1, index, this.#count);
+    this.#keys.copyWithin(index + 1, index, this.#count);
+    this.#times[index] = at;
+    this.#keys[index] = key;
     this.#count += 1;
     const window = this.#window;
     if (window && at >= window.from && at < window.to) window.counts.set(key, (window.counts.get(key) ?? 0) + 1);
@@ -92,9 +92,9 @@ export class MigrationLog {
     const categoryNumber = category && CATEGORIES.indexOf(category);
     const own = provider === undefined ? undefined : this.#providers.find(provider);
     const end = provider === undefined || other === undefined ? undefined : this.#providers.find(other);
-    const isStranger = (name: string | undefined, number: number | undefined) =>
+    const isUnknown = (name: string | undefined, number: number | undefined) =>
       name !== undefined && number === undefined;
-    if (provider !== undefined && (isStranger(provider, own) || isStranger(other, end)))
+    if (provider !== undefined && (isUnknown(provider, own) || isUnknown(other, end)))
       return { total: 0, pairs: 0, flows: [] };
     const isFitting = (key: number) => {
       if (categoryNumber !== undefined && key % CATEGORIES.length !== categoryNumber) return false;
@@ -115,7 +115,7 @@ export class MigrationLog {
       byCount.set(count, (byCount.get(count) ?? 0) + 1);
     }
     // Most flows count one or two domains and need no sorting: only possible members of the result are materialised.
-    const min = leastOfTop(byCount, limit);
+    const min = minOfTop(byCount, limit);
     const flows: Flow[] = [];
     for (const [key, count] of counts) if (count >= min && isFitting(key)) flows.push(this.#flowOf(key, count));
     flows.sort(inOrder);
@@ -213,7 +213,7 @@ function inOrder(a: Flow, b: Flow): number {
 }
 
 /** The smallest count that may be among the first `limit`, including ties. */
-function leastOfTop(byCount: ReadonlyMap<number, number>, limit: number): number {
+function minOfTop(byCount: ReadonlyMap<number, number>, limit: number): number {
   let taken = 0;
   let min = 0;
   for (const [count, flows] of [...byCount].sort(([a], [b]) => b - a)) {

@@ -1,4 +1,4 @@
-// The index over all domains: columns, sets, counts and history. It is built from the store, follows the store's logs,
+// The index over all domains: columns, sets, counts and history. It is built from the store, is updated from the store's logs,
 // and
 // can be rebuilt at any time. One writer, many readers: all methods are synchronous, so a reader never sees a partial change.
 import { type Category, type ConfidenceLevel, type DomainState, SECTORS } from '@strata/detect';
@@ -103,9 +103,9 @@ export class DomainIndex {
     const { id, name } = domain;
     const isNew = !this.names.has(id);
     const { services, builds } = packServices(domain.services, this);
-    const told = factsOf(domain);
+    const given = factsOf(domain);
     // An event may be older than a scan that is already counted: the time of the last scan never decreases.
-    const facts = isNew ? told : { ...told, scannedAt: Math.max(told.scannedAt, this.columns.scannedAt(id)) };
+    const facts = isNew ? given : { ...given, scannedAt: Math.max(given.scannedAt, this.columns.scannedAt(id)) };
     if (isNew) {
       this.names.add(id, name);
       this.grams.add(id, name);
@@ -123,7 +123,7 @@ export class DomainIndex {
     return this.#touched([...before.services, ...services], { isNew, newBuilds });
   }
 
-  /** Removes a domain that is no longer followed. Its changes stay counted. Undefined if it is unknown. */
+  /** Removes an unfollowed domain. Its changes stay counted. Undefined if it is unknown. */
   remove(id: number): Touched | undefined {
     if (!this.names.has(id)) return undefined;
     const before = { facts: this.columns.facts(id), services: this.columns.services(id).slice() };

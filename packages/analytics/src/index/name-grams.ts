@@ -112,8 +112,8 @@ function hasOther(text: string): boolean {
 const CODE_OF = Uint8Array.from({ length: 256 }, (_, char) => {
   if (char >= 97 && char <= 122) return char - 97;
   if (char >= 48 && char <= 57) return char - 48 + 26;
-  const place = [45, 46, 95].indexOf(char);
-  return place < 0 ? OTHER : 36 + place;
+  const index = [45, 46, 95].indexOf(char);
+  return index < 0 ? OTHER : 36 + index;
 });
 
 /** Of a UTF-16 unit. */

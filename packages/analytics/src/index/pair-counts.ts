@@ -9,7 +9,7 @@ export class PairCounts {
   count(providers: readonly number[], by: 1 | -1): void {
     for (let i = 1; i < providers.length; i += 1) {
       for (let j = 0; j < i; j += 1) {
-        const at = placeOf(providers[i] as number, providers[j] as number);
+        const at = indexOf(providers[i] as number, providers[j] as number);
         if (at >= this.#counts.length) this.#counts = grown(this.#counts, at + 1);
         this.#counts[at] = (this.#counts[at] as number) + by;
       }
@@ -17,7 +17,7 @@ export class PairCounts {
   }
 
   of(a: number, b: number): number {
-    return a === b ? 0 : (this.#counts[placeOf(a, b)] ?? 0);
+    return a === b ? 0 : (this.#counts[indexOf(a, b)] ?? 0);
   }
 
   get byteLength(): number {
@@ -25,6 +25,6 @@ export class PairCounts {
   }
 }
 
-function placeOf(a: number, b: number): number {
+function indexOf(a: number, b: number): number {
   return a > b ? (a * (a - 1)) / 2 + b : (b * (b - 1)) / 2 + a;
 }

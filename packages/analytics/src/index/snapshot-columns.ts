@@ -60,10 +60,10 @@ function checkNames({ nameBytes, nameStarts, nameLengths, nameOrder }: SnapshotC
     if (start + (nameLengths[number] as number) > nameBytes.length) expect('nameStarts', false);
   }
   expect('nameOrder', nameOrder.length === named);
-  const seen = new Uint8Array(nameStarts.length);
+  const visited = new Uint8Array(nameStarts.length);
   for (const number of nameOrder) {
-    if ((nameStarts[number] ?? 0) === 0 || seen[number] === 1) expect('nameOrder', false);
-    seen[number] = 1;
+    if ((nameStarts[number] ?? 0) === 0 || visited[number] === 1) expect('nameOrder', false);
+    visited[number] = 1;
   }
 }
 

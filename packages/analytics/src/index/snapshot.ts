@@ -92,11 +92,11 @@ export function decodeSnapshot(bytes: Uint8Array, storeId: string): DomainIndex 
 
 function readColumns(
   bytes: Uint8Array,
-  { from, columns: told }: { readonly from: number; readonly columns: Header['columns'] },
+  { from, columns: layout }: { readonly from: number; readonly columns: Header['columns'] },
 ): SnapshotColumns {
   const columns: Record<string, Column> = {};
   let at = from;
-  for (const { name, type, length } of told) {
+  for (const { name, type, length } of layout) {
     const Type = TYPES[type];
     const size = length * Type.BYTES_PER_ELEMENT;
     // A copy: the bytes may be unaligned, and the index must not keep the entire file in memory.

@@ -156,8 +156,8 @@ export class Tallies {
  */
 function holderOf({ holders }: DomainFacts, role: number, sharing: Int32Array): number {
   if ((sharing[role] as number) > 0) return PROVIDER;
-  const told = (holders >>> (role * 3)) & 7;
-  return told === PROVIDER ? UNMEASURED : told;
+  const holder = (holders >>> (role * 3)) & 7;
+  return holder === PROVIDER ? UNMEASURED : holder;
 }
 
 function add(counts: Int32Array, at: number, by: number): void {

@@ -59,25 +59,25 @@ export class TermSets {
       flags: terms.next(POSTURE_FLAGS.length),
     };
     const { weaker, providers, categories, levels, categoryLevels, states, sectors, scores, flags } = at;
-    const all = buildSets(terms.end, names.limit, (tell) => {
+    const all = buildSets(terms.end, names.limit, (visit) => {
       names.each((domain) => {
         const { pool, from, to } = columns.servicesIn(domain);
         for (let i = from; i < to; i += 1) {
           const service = pool[i] as PackedService;
           const placement = placementOf(service);
           const level = levelOf(service);
-          tell(placement, domain);
-          if (level > 0) tell(weaker + placement * 2 + level - 1, domain);
-          tell(providers + vocabulary.providerOf(placement), domain);
-          tell(categories + vocabulary.categoryOf(placement), domain);
-          tell(levels + level, domain);
-          tell(categoryLevels + vocabulary.categoryOf(placement) * LEVELS.length + level, domain);
+          visit(placement, domain);
+          if (level > 0) visit(weaker + placement * 2 + level - 1, domain);
+          visit(providers + vocabulary.providerOf(placement), domain);
+          visit(categories + vocabulary.categoryOf(placement), domain);
+          visit(levels + level, domain);
+          visit(categoryLevels + vocabulary.categoryOf(placement) * LEVELS.length + level, domain);
         }
-        tell(states + columns.state(domain), domain);
-        tell(sectors + columns.sector(domain), domain);
-        tell(scores + scoreTerm(columns.score(domain)), domain);
+        visit(states + columns.state(domain), domain);
+        visit(sectors + columns.sector(domain), domain);
+        visit(scores + scoreTerm(columns.score(domain)), domain);
         for (let rest = columns.posture(domain); rest !== 0; rest &= rest - 1) {
-          tell(flags + 31 - Math.clz32(rest & -rest), domain);
+          visit(flags + 31 - Math.clz32(rest & -rest), domain);
         }
       });
     });

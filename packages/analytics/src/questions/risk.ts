@@ -89,17 +89,17 @@ function exposureFactor(exposure: ExposureInput | null): RiskFactor {
   const { hasProduct, exploited, critical, high, other, possiblyExploited } = exposure;
   if (!hasProduct) return { ...base, risk: null, finding: 'It shows no product that advisories name.' };
   if (exploited > 0)
-    return { ...base, risk: 100, finding: `Known to be exploited in the versions seen: ${exploited}.` };
-  if (critical > 0) return { ...base, risk: 80, finding: `Critical in the versions seen: ${critical}.` };
-  if (high > 0) return { ...base, risk: 60, finding: `High in the versions seen: ${high}.` };
+    return { ...base, risk: 100, finding: `Known to be exploited in the observed versions: ${exploited}.` };
+  if (critical > 0) return { ...base, risk: 80, finding: `Critical in the observed versions: ${critical}.` };
+  if (high > 0) return { ...base, risk: 60, finding: `High in the observed versions: ${high}.` };
   if (possiblyExploited > 0)
     return {
       ...base,
       risk: 50,
       finding: `Exploited in some version of what it uses, not known in which: ${possiblyExploited}.`,
     };
-  if (other > 0) return { ...base, risk: 30, finding: `Medium, low or unrated in the versions seen: ${other}.` };
-  return { ...base, risk: 0, finding: 'No advisory is known to affect the versions seen.' };
+  if (other > 0) return { ...base, risk: 30, finding: `Medium, low or unrated in the observed versions: ${other}.` };
+  return { ...base, risk: 0, finding: 'No advisory is known to affect the observed versions.' };
 }
 
 interface PostureRisk {

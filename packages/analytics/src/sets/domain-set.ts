@@ -70,14 +70,14 @@ export class DomainSet {
       this.#toBits(Math.max(last, member));
       return this.#addBit(member);
     }
-    let room = sorted;
+    let array = sorted;
     if (this.#size === sorted.length) {
-      room = new Uint32Array(Math.max(4, this.#size + (this.#size >>> 1)));
-      room.set(sorted);
-      this.#sorted = room;
+      array = new Uint32Array(Math.max(4, this.#size + (this.#size >>> 1)));
+      array.set(sorted);
+      this.#sorted = array;
     }
-    if (at < this.#size) room.copyWithin(at + 1, at, this.#size);
-    room[at] = member;
+    if (at < this.#size) array.copyWithin(at + 1, at, this.#size);
+    array[at] = member;
     this.#size += 1;
     return true;
   }

@@ -107,7 +107,7 @@ function checkFactTallies({ tallies }: DomainIndex, rows: readonly Row[]): void 
   assert.equal(tallies.domains([...STATES.keys()]), rows.length);
 }
 
-/** What each domain's build numbers say is what the lists of builds say, and none is kept that no domain shows. */
+/** The build numbers of the domains agree with the lists of builds, and every stored build has a domain. */
 function checkBuilds(index: DomainIndex, rows: readonly Row[]): void {
   const { builds, vocabulary } = index;
   const shown = new Set(rows.flatMap((row) => row.builds));

@@ -64,7 +64,7 @@ export function quietYear(options: QuietOptions): QuietSeries[] {
   }).flat();
 }
 
-/** Judges each day of a series sequentially, with earlier anomalies marked as such. */
+/** Judges each day of a series sequentially, with earlier anomalies marked. */
 export function judgeAll({ kind, samples }: QuietSeries, tests: number): Anomaly[] {
   const found: Anomaly[] = [];
   let window: Sample[] = [];

@@ -216,7 +216,7 @@ function addMarker(markers: Set<string>, marker: string, isScript: boolean): voi
   markers.add(cutText(marker.toLowerCase(), MAX_NAME_LENGTH));
 }
 
-/** Absolute http(s) URL without fragment; null for others, such as `data:` and `javascript:`, which name no host. */
+/** Absolute http(s) URL without fragment; null for other schemes, such as `data:` and `javascript:`, which name no host. */
 function resolveUrl(reference: string, base: string): string | null {
   if (reference === '' || reference.startsWith('data:')) return null;
   const url = URL.parse(reference, base);

@@ -76,15 +76,15 @@ interface MailboxHolders {
   readonly isUnsettled: boolean;
 }
 
-const NOBODY: MailboxHolders = { holders: new Map(), isUnsettled: false };
-const NOBODY_KNOWN: MailboxHolders = { holders: new Map(), isUnsettled: true };
+const NO_HOLDERS: MailboxHolders = { holders: new Map(), isUnsettled: false };
+const UNKNOWN_HOLDERS: MailboxHolders = { holders: new Map(), isUnsettled: true };
 
 /** Providers of the mailbox. Without an answer about the exchanges nothing else decides. */
 function mailboxHolders(findings: readonly Finding[], { mail, failures }: Reading): MailboxHolders {
-  if (mail === 'none' || failures.mx) return NOBODY;
+  if (mail === 'none' || failures.mx) return NO_HOLDERS;
   const isPolicyUnknown = failures.txt || failures.policies;
   const candidates = findings.filter(({ rule }) => rule.role === 'mailbox');
-  if (candidates.length === 0) return isPolicyUnknown ? NOBODY_KNOWN : NOBODY;
+  if (candidates.length === 0) return isPolicyUnknown ? UNKNOWN_HOLDERS : NO_HOLDERS;
   const byExchange = candidates.filter(({ isPreferred }) => isPreferred);
   if (byExchange.length > 0) return { holders: holders(byExchange, 'exchange'), isUnsettled: false };
   const isBehindGateway = findings.some(({ rule, isPreferred }) => rule.role === 'gateway' && isPreferred);
@@ -97,7 +97,7 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
     const settled = uncontested(shown, candidates, { isPolicyUnknown });
     return { holders: holders(settled, 'alias'), isUnsettled: isPolicyUnknown && settled.length < shown.length };
   }
-  if (!isBehindGateway || failures.named || isPolicyUnknown) return isPolicyUnknown ? NOBODY_KNOWN : NOBODY;
+  if (!isBehindGateway || failures.named || isPolicyUnknown) return isPolicyUnknown ? UNKNOWN_HOLDERS : NO_HOLDERS;
   return { holders: holders(strongestHinted(candidates), 'hint'), isUnsettled: false };
 }
 
@@ -125,11 +125,11 @@ function holders(findings: readonly Finding[], holding: Holding): Map<string, Ho
 /** If two providers have equal hints the mailbox is unknown. */
 function strongestHinted(candidates: readonly Finding[]): readonly Finding[] {
   const doubt = new Map<string, number>();
-  const seen = new Set<string>();
+  const keys = new Set<string>();
   for (const { rule, strength } of candidates) {
     const key = `${rule.provider} ${rule.channel}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
+    if (keys.has(key)) continue;
+    keys.add(key);
     doubt.set(rule.provider, (doubt.get(rule.provider) ?? 1) * (1 - strength));
   }
   const [first, second] = [...doubt].sort((a, b) => a[1] - b[1]);

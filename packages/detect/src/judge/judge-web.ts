@@ -27,11 +27,11 @@ export function judgeHeaders(findings: readonly Finding[], { evidence }: Reading
   if (!findings.some(isDoubtful)) return findings;
   const web = evidence.addresses.filter(({ use }) => use === 'web' || use === 'www');
   const isLocated = web.length > 0 && web.every(({ asn }) => asn !== null);
-  const others = findings.filter(({ rule }) => rule.channel !== 'common-header');
-  if (!isLocated || isFronted(others)) return findings;
-  const borneOut = new Set(others.map(({ rule }) => rule.service));
+  const rest = findings.filter(({ rule }) => rule.channel !== 'common-header');
+  if (!isLocated || isFronted(rest)) return findings;
+  const supported = new Set(rest.map(({ rule }) => rule.service));
   return findings.map((finding) => {
-    if (!isDoubtful(finding) || borneOut.has(finding.rule.service)) return finding;
+    if (!isDoubtful(finding) || supported.has(finding.rule.service)) return finding;
     return { ...finding, strength: Math.min(finding.strength, FORGED_STRENGTH) };
   });
 }

@@ -17,9 +17,9 @@ export function judge(findings: readonly Finding[], reading: Reading): Judgement
   }
   if (mayBeParked(findings, reading)) {
     // A failed look-up leaves open whether the domain is in use: only its name servers are known.
-    const { dns: _, ...others } = ROLES;
+    const { dns: _, ...rest } = ROLES;
     const names = judgeNameServers(findings.filter(servesNames), reading);
-    return { isParked: false, findings: names, unsettled: new Set(Object.values(others)) };
+    return { isParked: false, findings: names, unsettled: new Set(Object.values(rest)) };
   }
   const live = findings.some(isOfParking) ? findings.filter((finding) => !isOfParking(finding)) : findings;
   const mail = judgeMail(judgeNameServers(live, reading), reading);

@@ -18,7 +18,7 @@ export function measurementOf(status: LookupStatus): Measurement {
 
 /**
  * Per source: `observed` or `absent` only if every look-up that it depends on was answered. If one failed the source is
- * `unmeasured`, even if others found something: those findings are in the services anyway.
+ * `unmeasured`, even if other look-ups found something: those findings are in the services anyway.
  */
 export function measureSources(reading: Reading, rulebook: Rulebook): SourceMeasurements {
   if (reading.existence === 'nonexistent') return everySource('absent');
@@ -87,8 +87,8 @@ function measureSpf({ spf, evidence }: Reading, txt: Measurement): Measurement {
   // Evidence of earlier probes has no policies; a policy that was read to its end has no gap.
   if (!evidence.policies || spf.evaluation === 'valid') return txt;
   const policies = evidence.policies.spf;
-  const isWhole = spfNamesToAsk(evidence.dns.txt.records, policies).length === 0;
-  return isWhole && Object.values(policies).every(({ status }) => isMeasured(status)) ? txt : 'unmeasured';
+  const isComplete = spfNamesToAsk(evidence.dns.txt.records, policies).length === 0;
+  return isComplete && Object.values(policies).every(({ status }) => isMeasured(status)) ? txt : 'unmeasured';
 }
 
 /** Apex, www and every label of the rulebook: one failed or missing look-up makes absence unknown. */
@@ -97,8 +97,8 @@ function measureAliases({ evidence, named }: Reading, { probeLabels }: Rulebook)
   if (!isMeasured(a.status) || !isMeasured(www.status) || isFailed(aaaa.status)) return 'unmeasured';
   // Evidence of another rulebook may have labels that this rulebook does not request.
   const ofRulebook = named.filter(({ label }) => probeLabels.includes(label));
-  const isWhole = ofRulebook.every(({ lookup }) => isMeasured(lookup.status)) && hasEvery(asked, probeLabels);
-  if (!isWhole) return 'unmeasured';
+  const isComplete = ofRulebook.every(({ lookup }) => isMeasured(lookup.status)) && hasEvery(asked, probeLabels);
+  if (!isComplete) return 'unmeasured';
   const hasAlias = a.aliases.length > 0 || aaaa.aliases.length > 0 || www.aliases.length > 0;
   return hasAlias || ofRulebook.some(({ lookup }) => lookup.aliases.length > 0) ? 'observed' : 'absent';
 }
@@ -115,8 +115,8 @@ function measureNetworks({ evidence, hasNoWeb }: Reading): Measurement {
   const { dns, addresses } = evidence;
   if (addresses.some(({ status }) => !isMeasured(status))) return 'unmeasured';
   if (addresses.some(({ asn }) => asn !== null)) {
-    const isWhole = isMeasured(dns.a.status) && isMeasured(dns.www.status) && !isFailed(dns.aaaa.status);
-    return isWhole ? 'observed' : 'unmeasured';
+    const isComplete = isMeasured(dns.a.status) && isMeasured(dns.www.status) && !isFailed(dns.aaaa.status);
+    return isComplete ? 'observed' : 'unmeasured';
   }
   return addresses.length > 0 || hasNoWeb ? 'absent' : 'unmeasured';
 }

@@ -16,7 +16,7 @@ const CLAIM: Readonly<Record<Role, string>> = {
   platform: 'is part of the site',
 };
 const DOUBT: Readonly<Record<ConfidenceLevel, string>> = { high: '', medium: 'probably ', low: 'perhaps ' };
-const SEEN_IN: Readonly<Record<Source, string>> = {
+const OBSERVED_IN: Readonly<Record<Source, string>> = {
   ns: 'name server',
   soa: 'SOA',
   mx: 'mail exchange',
@@ -39,7 +39,7 @@ export function sentenceOf(
   { role, confidence, evidence }: Pick<Service, 'role' | 'confidence' | 'evidence'>,
   name: string,
 ): string {
-  const pieces = evidence.slice(0, MAX_PIECES).map(({ source, value }) => `${SEEN_IN[source]} ${shortened(value)}`);
+  const pieces = evidence.slice(0, MAX_PIECES).map(({ source, value }) => `${OBSERVED_IN[source]} ${shortened(value)}`);
   const more = evidence.length - pieces.length;
   return `${name} ${DOUBT[confidence]}${CLAIM[role]}: ${pieces.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
 }

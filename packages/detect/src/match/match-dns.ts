@@ -77,7 +77,7 @@ function matchExchanges(findings: Finding[], reading: Reading, trie: HostTrie<Ru
   let hasKnown = false;
   for (const { host, isPreferred } of reading.exchanges) {
     for (const rule of trie.find(host)) {
-      if (rule.isWholeDomain && rule.role === 'mailbox' && isMachineName(host)) continue;
+      if (rule.isRegistrableDomain && rule.role === 'mailbox' && isMachineName(host)) continue;
       const strength = isPreferred ? rule.strength : Math.min(rule.strength, BACKUP_MX_STRENGTH);
       findings.push(findingOf(rule, host, { strength, isPreferred }));
       if (isPreferred) hasKnown = true;

@@ -21,7 +21,7 @@ const LIKELY_GENUINE: ReadonlySet<string> = new Set([
 
 const NO_RULES: readonly Rule[] = [];
 /** Files that a site's owner uploads are not packaged by the system's distribution. */
-const IN_PAGE: Place = { name: null, serverHeader: null };
+const IN_PAGE: ValueContext = { name: null, serverHeader: null };
 
 /** Adds all findings of the HTTP and TLS parts of a reading. */
 export function matchWeb(findings: Finding[], reading: Reading, { matchers }: Rulebook): void {
@@ -86,26 +86,26 @@ function matchHeaders(findings: Finding[], { headers }: HttpEvidence, matchers: 
     const matcher = matchers.headers.get(name);
     if (!matcher) continue;
     const value = headers[name] ?? '';
-    const place: Place = { name, serverHeader };
-    for (const rule of matcher.present) addHeader(findings, rule, value, place);
+    const context: ValueContext = { name, serverHeader };
+    for (const rule of matcher.present) addHeader(findings, rule, value, context);
     if (matcher.values.size === 0) continue;
     for (const rule of matcher.values.findWords(value.slice(0, MAX_HEADER_LENGTH).toLowerCase())) {
-      addHeader(findings, rule, value, place);
+      addHeader(findings, rule, value, context);
     }
   }
 }
 
-function addHeader(findings: Finding[], rule: Rule, value: string, place: Place): void {
-  findings.push(findingOf(rule, `${place.name}: ${value}`, { shown: shownIn(value, rule, place) }));
+function addHeader(findings: Finding[], rule: Rule, value: string, context: ValueContext): void {
+  findings.push(findingOf(rule, `${context.name}: ${value}`, { shown: shownIn(value, rule, context) }));
 }
 
-interface Place {
+interface ValueContext {
   /** Of a header; null if the value is from the page. */
   readonly name: string | null;
   readonly serverHeader: string | null;
 }
 
-function shownIn(value: string, rule: Rule, { name, serverHeader }: Place): ShownVersion | undefined {
+function shownIn(value: string, rule: Rule, { name, serverHeader }: ValueContext): ShownVersion | undefined {
   if (rule.version === undefined) return undefined;
   const version = versionAfter(rule.version, value);
   if (version === null) return undefined;

@@ -5,7 +5,7 @@
 /** What one piece of evidence shows of a product. */
 export interface ShownVersion {
   readonly version: string;
-  /** Lower case, `ubuntu`; null if none is named. */
+  /** Lower case, `ubuntu`; null without one. */
   readonly platform: string | null;
 }
 
@@ -40,13 +40,13 @@ const DISTRIBUTIONS: readonly (readonly [mark: RegExp, platform: string])[] = [
  * The version that follows `prefix` in `text` (the complete text for an empty prefix), in any case; null if there is
  * none.
  */
-export function versionAfter(place: string, text: string): string | null {
-  if (place === '') return text.length > MAX_TEXT_LENGTH ? null : wholeVersion(text.trim());
+export function versionAfter(prefix: string, text: string): string | null {
+  if (prefix === '') return text.length > MAX_TEXT_LENGTH ? null : completeVersion(text.trim());
   const value = text.slice(0, MAX_TEXT_LENGTH + MAX_SHOWN_LENGTH);
   const lower = value.toLowerCase();
   // A few letters change their length with their case, and positions would differ between the two texts.
   const shown = lower.length === value.length ? value : lower;
-  const sought = place.toLowerCase();
+  const sought = prefix.toLowerCase();
   let at = lower.indexOf(sought);
   for (; at !== -1 && at < MAX_TEXT_LENGTH; at = lower.indexOf(sought, at + sought.length)) {
     if (isInsideWord(lower, at)) continue;
@@ -73,7 +73,7 @@ export function distributionIn(serverHeader: string | null): string | null {
   return platform === null || OTHER_SYSTEM.test(platform) ? null : platform;
 }
 
-function wholeVersion(value: string): string | null {
+function completeVersion(value: string): string | null {
   const version = versionAt(value, 0);
   if (version === null) return null;
   // `1.2.3, 1.2.3` and `1.2.3 (x)` are more than a version; a trailing dot is not.

@@ -37,7 +37,7 @@ const NUMERIC_LABEL = /^(?:\d+|0x[0-9a-f]*)$/;
 export function parseDomain(input: string): ParsedDomain {
   if (input.trim() === '' || input === '.') return refuse('empty', 'The domain name is empty.');
   if (input.length > MAX_INPUT_LENGTH) return refuse('too-long', 'A domain name has at most 253 characters.');
-  if (looksLikeIpv6(input)) return refuse('ip-address', 'This is an IP address; give a domain name.');
+  if (isIpv6Literal(input)) return refuse('ip-address', 'This is an IP address; give a domain name.');
   const mapped = mapToAscii(input);
   if (mapped === null) {
     return refuse(
@@ -84,7 +84,7 @@ export function hasSameOwner(host: string, other: string): boolean {
 }
 
 /** Two colons and only characters of an IPv6 literal; a port has only one colon. */
-function looksLikeIpv6(input: string): boolean {
+function isIpv6Literal(input: string): boolean {
   return input.indexOf(':') !== input.lastIndexOf(':') && IPV6_CHARACTERS.test(input);
 }
 

@@ -9,8 +9,8 @@ const MAX_RECORD_LENGTH = 2048;
 /** A policy is published by exactly one record of its version; several count as none (RFC 8461 §3.1, RFC 8460 §3). */
 export function onlyRecordOf({ records }: Lookup<string>, version: string): string | null {
   if (records.length === 0) return null;
-  const [record, ...others] = records.filter((each) => isVersion(each, version));
-  return record === undefined || others.length > 0 ? null : record.slice(0, MAX_RECORD_LENGTH);
+  const [record, ...rest] = records.filter((each) => isVersion(each, version));
+  return record === undefined || rest.length > 0 ? null : record.slice(0, MAX_RECORD_LENGTH);
 }
 
 /** Why `onlyRecordOf` returns null; null if no record under the name was meant as a policy. */

@@ -88,8 +88,8 @@ export type StoredPosture = Pick<Posture, 'score' | 'grade' | 'coverage' | 'scor
 export function shortenPosture(posture: Posture): StoredPosture {
   const parts = PARTS.map((part) => {
     const blank = new Map<string, unknown>(Object.entries(UNMEASURED[part]));
-    const told = Object.entries(posture[part]).filter(([key, value]) => !isSame(value, blank.get(key)));
-    return [part, Object.fromEntries(told)];
+    const stored = Object.entries(posture[part]).filter(([key, value]) => !isSame(value, blank.get(key)));
+    return [part, Object.fromEntries(stored)];
   });
   const { factors, score, grade, coverage, scoreVersion } = posture;
   return {

@@ -39,7 +39,7 @@ export interface AddressRanges {
   readonly files: readonly RangeFileReport[];
   /** Every provider and category of a range, sorted. */
   readonly products: readonly Product[];
-  /** The longest range that contains an address; undefined if there is none, and for text that is not an address. */
+  /** The longest range that contains an address; undefined without one, and for text that is not an address. */
   find(address: string): PublishedRange | undefined;
 }
 
@@ -87,9 +87,9 @@ export function loadAddressRanges(
       const meaning = meaningOf(read.format, tagged);
       if (meaning === undefined) continue;
       const range = typeof meaning === 'string' ? meaning : toRange(tagged, meaning);
-      if (typeof range === 'string') problems.add(`${name} ${tagged.place}: ${range}`);
+      if (typeof range === 'string') problems.add(`${name} ${tagged.position}: ${range}`);
       else if (ranges.length < MAX_RANGES) ranges.push(range);
-      else problems.add(`${name} ${tagged.place}: more than ${MAX_RANGES} ranges`);
+      else problems.add(`${name} ${tagged.position}: more than ${MAX_RANGES} ranges`);
     }
     const count = ranges.length - before;
     reports.push({ name, format: read.format, ranges: count, ignored: read.prefixes.length - count });

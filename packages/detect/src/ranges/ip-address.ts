@@ -14,7 +14,7 @@ const MAX_ADDRESS_LENGTH = 45;
 const PREFIX_LENGTH = /^(?:0|[1-9]\d{0,2})$/;
 
 /**
- * The words of an address, or null if the text is not an address (RFC 4291 §2.2; no zone, no leading zeros in IPv4).
+ * An address as words, or null if the text is not an address (RFC 4291 §2.2; no zone, no leading zeros in IPv4).
  */
 export function parseAddress(text: string): Words | null {
   if (text.length > MAX_ADDRESS_LENGTH) return null;

@@ -34,7 +34,7 @@ export class PrefixTable {
   readonly #starts: Uint32Array;
   readonly #values: Uint32Array;
 
-  /** `width`: words of an address. */
+  /** `width`: number of words in an address. */
   constructor(entries: readonly TableEntry[], width: 1 | 4) {
     const sorted = entries.toSorted(
       (a, b) => compareWords(a.words, b.words) || a.length - b.length || a.rank - b.rank || a.label - b.label,
@@ -77,7 +77,7 @@ export class PrefixTable {
     return this.#starts.byteLength + this.#values.byteLength;
   }
 
-  /** Every segment in words, for a digest: the same ranges give the same words in any order. */
+  /** Every segment as words, for a digest: the same ranges give the same words in any order. */
   get words(): readonly Uint32Array[] {
     return [this.#starts, this.#values];
   }

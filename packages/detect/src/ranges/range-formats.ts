@@ -14,7 +14,7 @@ export interface TaggedPrefix {
   readonly tag: string;
   readonly prefix: string;
   /** The position in the file, for error messages: `line 7`, `prefixes.12`. */
-  readonly place: string;
+  readonly position: string;
   /** Third column of our own format. */
   readonly category?: string | undefined;
 }
@@ -25,7 +25,7 @@ export interface ReadFile {
 }
 
 /** Tag of a publisher's file with only one kind of range. */
-export const WHOLE_FILE = '*';
+export const ANY_TAG = '*';
 
 const Prefixes = z.array(z.string());
 // Members that we do not use may come and go, so none of these schemas is strict.
@@ -54,11 +54,11 @@ const GithubFile = z.object({ hooks: Prefixes, pages: Prefixes });
 /** In the order in which they are tried: each schema requires the members that distinguish its format. */
 const JSON_FORMATS: readonly ((json: unknown) => ReadFile | undefined)[] = [
   reader('aws', AmazonFile, ({ prefixes, ipv6_prefixes }) => [
-    ...prefixes.map(({ ip_prefix, service }, i) => ({ tag: service, prefix: ip_prefix, place: `prefixes.${i}` })),
+    ...prefixes.map(({ ip_prefix, service }, i) => ({ tag: service, prefix: ip_prefix, position: `prefixes.${i}` })),
     ...ipv6_prefixes.map(({ ipv6_prefix, service }, i) => ({
       tag: service,
       prefix: ipv6_prefix,
-      place: `ipv6_prefixes.${i}`,
+      position: `ipv6_prefixes.${i}`,
     })),
   ]),
   reader('azure', AzureFile, ({ values }) =>
@@ -66,21 +66,21 @@ const JSON_FORMATS: readonly ((json: unknown) => ReadFile | undefined)[] = [
   ),
   reader('google', GoogleFile, ({ prefixes }) =>
     prefixes.map((entry, i) => ({
-      tag: entry.service ?? WHOLE_FILE,
+      tag: entry.service ?? ANY_TAG,
       prefix: 'ipv4Prefix' in entry ? entry.ipv4Prefix : entry.ipv6Prefix,
-      place: `prefixes.${i}`,
+      position: `prefixes.${i}`,
     })),
   ),
   reader('oracle', OracleFile, ({ regions }) =>
     regions.flatMap(({ cidrs }, region) =>
       cidrs.flatMap(({ cidr, tags }, i) =>
-        tags.map((tag) => ({ tag, prefix: cidr, place: `regions.${region}.cidrs.${i}` })),
+        tags.map((tag) => ({ tag, prefix: cidr, position: `regions.${region}.cidrs.${i}` })),
       ),
     ),
   ),
   reader('fastly', FastlyFile, (file) => [
-    ...tagged(WHOLE_FILE, file.addresses, 'addresses'),
-    ...tagged(WHOLE_FILE, file.ipv6_addresses, 'ipv6_addresses'),
+    ...tagged(ANY_TAG, file.addresses, 'addresses'),
+    ...tagged(ANY_TAG, file.ipv6_addresses, 'ipv6_addresses'),
   ]),
   reader('github', GithubFile, ({ hooks, pages }) => [
     ...tagged('hooks', hooks, 'hooks'),
@@ -121,27 +121,29 @@ function reader<T>(
   };
 }
 
-function tagged(tag: string, prefixes: readonly string[], place: string): TaggedPrefix[] {
-  return prefixes.map((prefix, i) => ({ tag, prefix, place: `${place}.${i}` }));
+function tagged(tag: string, prefixes: readonly string[], position: string): TaggedPrefix[] {
+  return prefixes.map((prefix, i) => ({ tag, prefix, position: `${position}.${i}` }));
 }
 
 /** The first line that is not a comment decides: a list begins with a prefix, our own format with a provider. */
 function readLines(text: string, name: string): ReadFile | string {
   const lines = text.split('\n').flatMap((line, i) => {
     const trimmed = line.trim();
-    return trimmed === '' || trimmed.startsWith('#') ? [] : [{ columns: trimmed.split(','), place: `line ${i + 1}` }];
+    return trimmed === '' || trimmed.startsWith('#')
+      ? []
+      : [{ columns: trimmed.split(','), position: `line ${i + 1}` }];
   });
   const [first] = lines;
   if (!first) return 'has only comments';
   if (typeof parseCidr(column(first.columns, 0)) !== 'string') {
-    const prefixes = lines.map(({ columns, place }) => ({ tag: name, prefix: column(columns, 0), place }));
+    const prefixes = lines.map(({ columns, position }) => ({ tag: name, prefix: column(columns, 0), position }));
     return { format: 'list', prefixes };
   }
-  if (first.columns.length === 1) return `has no prefix in ${first.place}`;
-  const prefixes = lines.map(({ columns, place }) => ({
+  if (first.columns.length === 1) return `has no prefix in ${first.position}`;
+  const prefixes = lines.map(({ columns, position }) => ({
     tag: column(columns, 0),
     prefix: column(columns, 1),
-    place,
+    position,
     category: columns.length > 2 ? column(columns, 2) : undefined,
   }));
   return { format: 'own', prefixes };

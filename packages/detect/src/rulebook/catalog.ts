@@ -17,7 +17,7 @@ const Texts = z.array(Text).min(1);
  * The text before the version, in any case (`nginx/`), or '' if the value is the version. Only for complete versions: it
  * is unknown which release `Drupal 10` is, and an advisory would be matched against the wrong one.
  */
-const VersionPlace = z.string().max(64);
+const VersionPrefix = z.string().max(64);
 
 /**
  * Patterns by evidence; each array's members are alternatives. All hosts are suffix patterns. A rule's category may differ
@@ -57,7 +57,7 @@ export const RuleGroup = z
         z.strictObject({
           name: z.string().regex(/^[a-z0-9-]+$/),
           value: z.string().min(1).optional(),
-          version: VersionPlace.optional(),
+          version: VersionPrefix.optional(),
         }),
       )
       .optional(),
@@ -70,7 +70,7 @@ export const RuleGroup = z
     html: z
       .strictObject({
         generator: z
-          .array(z.union([Text, z.strictObject({ start: Text, version: VersionPlace })]))
+          .array(z.union([Text, z.strictObject({ start: Text, version: VersionPrefix })]))
           .min(1)
           .optional(),
         asset: Texts.optional(),

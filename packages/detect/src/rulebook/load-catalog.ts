@@ -45,10 +45,10 @@ function labelOf(entry: unknown, index: number): string {
 }
 
 function duplicateIds(providers: readonly Provider[]): string[] {
-  const seen = new Set<string>();
+  const ids = new Set<string>();
   return providers.flatMap(({ id }) => {
-    if (seen.has(id)) return [`${id} id: occurs twice in the catalog`];
-    seen.add(id);
+    if (ids.has(id)) return [`${id} id: occurs twice in the catalog`];
+    ids.add(id);
     return [];
   });
 }

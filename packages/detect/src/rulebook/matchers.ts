@@ -19,7 +19,7 @@ export interface Rule {
   readonly strength: number;
   readonly isParking: boolean;
   /** The pattern is a registrable domain, so it matches all hosts of its owner. */
-  readonly isWholeDomain?: boolean;
+  readonly isRegistrableDomain?: boolean;
   /** The provider's networks for this category are known. */
   readonly hasNetworks: boolean;
   /** The text of the value before the version, '' if the value is the version; undefined if the rule has no version. */

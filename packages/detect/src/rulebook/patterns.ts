@@ -63,7 +63,7 @@ export interface Pattern {
   readonly key?: string;
   /** The compared text, if it differs from `pattern`; absent for a header that only has to be present. */
   readonly target?: string;
-  /** The text before the version, '' if the value is the version; absent if there is none. */
+  /** The text before the version, '' if the value is the version; absent without one. */
   readonly version?: string;
 }
 

@@ -115,7 +115,7 @@ function createRule(
     family: FAMILY_OF[channel],
     strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(channel, role),
     isParking: options.isParking,
-    isWholeDomain: channel === 'mx' && registrableDomain(pattern) === pattern,
+    isRegistrableDomain: channel === 'mx' && registrableDomain(pattern) === pattern,
     hasNetworks: options.hasNetworks,
     version,
     service: serviceOf(category, provider, options.services),

@@ -62,14 +62,14 @@ export function decideSector(
   if (bySuffix !== 'unknown') return { sector: bySuffix, source: 'suffix' };
   const types = page?.types ?? [];
   if (types.length === 0) return UNKNOWN;
-  const told = new Set(types.flatMap((type) => SECTOR_OF_TYPE.get(type) ?? []));
-  const [only, another] = told;
+  const sectors = new Set(types.flatMap((type) => SECTOR_OF_TYPE.get(type) ?? []));
+  const [only, another] = sectors;
   // A page with several sectors (a directory, a university hospital) decides nothing.
   return only === undefined || another !== undefined ? UNKNOWN : { sector: only, source: 'page' };
 }
 
 /** Whether any label could decide a sector: most names do not need a look-up of their suffix. */
-function hasTellingLabel(domain: string): boolean {
+function hasSectorLabel(domain: string): boolean {
   for (let end = domain.length; end > 0; ) {
     const dot = domain.lastIndexOf('.', end - 1);
     const label = domain.slice(dot + 1, end);
@@ -81,7 +81,7 @@ function hasTellingLabel(domain: string): boolean {
 
 /** Sector of a registrable domain by its public suffix; `unknown` if anyone may register under the suffix. */
 export function sectorOf(domain: string): Sector {
-  if (!hasTellingLabel(domain)) return 'unknown';
+  if (!hasSectorLabel(domain)) return 'unknown';
   const suffix = parse(domain, {
     allowPrivateDomains: false,
     extractHostname: false,

@@ -17,15 +17,15 @@ export function spfNamesToAsk(
   txts: readonly string[],
   known: Readonly<Record<string, Lookup<string>>>,
 ): readonly string[] {
-  const room = Math.max(0, MAX_NAMES - Object.keys(known).length);
-  const seen = new Set<string>();
+  const remaining = Math.max(0, MAX_NAMES - Object.keys(known).length);
+  const visited = new Set<string>();
   let level = plainNames(spfNames(txts));
   for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
     // Names are untrusted: only own keys count.
     const missing = level.filter((name) => !Object.hasOwn(known, name));
-    if (missing.length > 0) return missing.slice(0, room);
-    const fresh = level.filter((name) => !seen.has(name));
-    for (const name of fresh) seen.add(name);
+    if (missing.length > 0) return missing.slice(0, remaining);
+    const fresh = level.filter((name) => !visited.has(name));
+    for (const name of fresh) visited.add(name);
     level = plainNames(fresh.flatMap((name) => spfNames(known[name]?.records ?? [], parseShared)));
   }
   return [];

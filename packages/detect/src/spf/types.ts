@@ -13,7 +13,7 @@ export interface SpfPolicy {
   readonly record: string | null;
   /** The record's own `all`. */
   readonly all: SpfAll | null;
-  /** The `all` in force, through redirects; null if there is none or its record was not available. */
+  /** The `all` in force, through redirects; null without one, or if its record was not available. */
   readonly effectiveAll: SpfAll | null;
   /** `redirect=` references a record that was not available, so the end of the policy is unknown. */
   readonly isRedirected: boolean;

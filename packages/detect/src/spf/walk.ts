@@ -24,7 +24,7 @@ const MAX_HOST = 253;
 /** Shorter prefixes than these, named by the domain itself, authorise entire providers (docs/posture.md). */
 const WIDE = { 4: 16, 6: 32 } as const;
 /** Up to these prefix lengths a term covers more than any registry assigns to one holder: as good as everyone. */
-const EVERYBODY = { 4: 8, 6: 16 } as const;
+const EVERYONE = { 4: 8, 6: 16 } as const;
 
 /** How a record ends: with an `all`, or with a redirect to an unknown policy. */
 export interface End {
@@ -112,9 +112,9 @@ export class SpfWalk {
     if (isError) this.#isBroken = true;
     const problems = isError ? this.#errors : this.#remarks;
     if (problems.length >= MAX_PROBLEMS) return;
-    const told = { code, at: cutText(at, MAX_HOST), term: cutText(term, MAX_TERM) };
-    if (!problems.some((known) => known.code === code && known.at === told.at && known.term === told.term))
-      problems.push(told);
+    const problem = { code, at: cutText(at, MAX_HOST), term: cutText(term, MAX_TERM) };
+    if (!problems.some((known) => known.code === code && known.at === problem.at && known.term === problem.term))
+      problems.push(problem);
   }
 
   policy(record: string | null, all: SpfAll | null, end: End): SpfPolicy {
@@ -148,7 +148,7 @@ export class SpfWalk {
     const isOwn = step.depth === 0;
     const isPassing = step.isPassing && mechanism.qualifier === '+';
     if (isPassing && mechanism.kind !== 'include') this.#isPermitting = true;
-    if (isPassing && isOfEverybody(mechanism)) this.#open();
+    if (isPassing && coversEveryone(mechanism)) this.#open();
     if (mechanism.kind === 'ip4' || mechanism.kind === 'ip6') {
       if (isOwn && mechanism.bits < WIDE[mechanism.kind === 'ip4' ? 4 : 6])
         this.report('wide-range', name, mechanism.text);
@@ -275,10 +275,10 @@ function isOn(path: Path | null, name: string): boolean {
 }
 
 /** `ip4` networks are counted together instead. */
-function isOfEverybody(mechanism: Mechanism): boolean {
-  if (mechanism.kind === 'ip6') return mechanism.bits <= EVERYBODY[6];
+function coversEveryone(mechanism: Mechanism): boolean {
+  if (mechanism.kind === 'ip6') return mechanism.bits <= EVERYONE[6];
   if (mechanism.kind !== 'a' && mechanism.kind !== 'mx') return false;
-  return mechanism.bits4 <= EVERYBODY[4] || mechanism.bits6 <= EVERYBODY[6];
+  return mechanism.bits4 <= EVERYONE[4] || mechanism.bits6 <= EVERYONE[6];
 }
 
 function isVoid({ status, records }: Lookup<unknown>): boolean {

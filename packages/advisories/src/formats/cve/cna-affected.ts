@@ -32,7 +32,7 @@ export function affectedClaim(entry: Affected): ProductClaim | undefined {
   const products = keysOf(entry);
   if (products.length === 0) return undefined;
   const known = products.some((key) => OPENSSL.has(key)) ? 'openssl' : undefined;
-  const platforms = (entry.platforms ?? []).slice(0, MAX_PLATFORMS).map((name) => wordsOf(name) ?? '');
+  const platforms = (entry.platforms ?? []).slice(0, MAX_PLATFORMS).map((name) => textOf(name) ?? '');
   return {
     kind: 'product',
     products,
@@ -42,7 +42,7 @@ export function affectedClaim(entry: Affected): ProductClaim | undefined {
 }
 
 function keysOf({ vendor, product, collectionURL, packageName, packageURL, cpes = [] }: Affected): ProductKey[] {
-  const [by, called] = [wordsOf(vendor), wordsOf(product)];
+  const [by, called] = [textOf(vendor), textOf(product)];
   const keys = [
     by && called && `cna:${by}/${called}`,
     packageURL && packageUrlKey(packageURL),
@@ -53,7 +53,7 @@ function keysOf({ vendor, product, collectionURL, packageName, packageURL, cpes 
 }
 
 /** Lower case; undefined for a placeholder. */
-function wordsOf(text: string | undefined): string | undefined {
+function textOf(text: string | undefined): string | undefined {
   const words = oneLine(text ?? '', MAX_WORDS).toLowerCase();
   return words === '' || words === 'n/a' || words === 'unspecified' ? undefined : words;
 }

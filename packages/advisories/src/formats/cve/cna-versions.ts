@@ -48,7 +48,7 @@ export function versionsOf(
   const comparable = entries.filter(({ versionType }) => !REPOSITORY_TYPES.test(versionType ?? ''));
   const pieces = comparable.map((entry) => piecesOf(entry, known ?? schemeNamed(entry)));
   const read = pieces.flatMap((piece) => piece ?? []);
-  const isWhole =
+  const isComplete =
     pieces.every((piece) => piece !== undefined) &&
     read.every(({ status }) => status !== 'unknown') &&
     (comparable.length > 0 || entries.length === 0);
@@ -59,7 +59,7 @@ export function versionsOf(
     affected: affected.flatMap(({ ranges }) => ranges),
     affectedVersions: affected.flatMap(({ versions }) => versions),
     unaffected: unaffected.flatMap(({ ranges, versions }) => [...ranges, ...versions.map(only)]),
-    otherwise: isWhole ? (defaultStatus ?? 'unknown') : 'unknown',
+    otherwise: isComplete ? (defaultStatus ?? 'unknown') : 'unknown',
   };
 }
 

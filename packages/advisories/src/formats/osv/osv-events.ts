@@ -35,16 +35,16 @@ export function rangesOfEvents(events: z.infer<typeof Events>, scheme: VersionSc
 function rangesBetween(points: readonly Point[], order: BoundOrder): VersionRange[] {
   const ranges: VersionRange[] = [];
   let open: VersionRange | undefined;
-  let mended: string | undefined;
+  let fixed: string | undefined;
   for (const { kind, version } of points) {
     if (kind === 'introduced') {
       // A fix at the version that introduces the problem leaves an empty range.
-      if (mended !== undefined && order(mended, version) === 0) continue;
+      if (fixed !== undefined && order(fixed, version) === 0) continue;
       open ??= version === '0' ? {} : { from: { version, isInclusive: true } };
     } else if (open !== undefined) {
       ranges.push({ ...open, to: { version, isInclusive: kind === 'last_affected' } });
       open = undefined;
-    } else if (kind === 'fixed') mended = version;
+    } else if (kind === 'fixed') fixed = version;
   }
   return open === undefined ? ranges : [...ranges, open];
 }

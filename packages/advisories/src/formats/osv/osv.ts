@@ -65,8 +65,8 @@ export function readOsvRecord(value: unknown): RecordReading {
 
 function aliasesOf({ id, aliases }: OsvRecord): string[] {
   const own = id.toUpperCase();
-  const others = (aliases ?? []).map((alias) => alias.trim().toUpperCase());
-  return [...new Set(others.filter((alias) => alias !== own && Id.safeParse(alias).success))].slice(0, MAX_ALIASES);
+  const ids = (aliases ?? []).map((alias) => alias.trim().toUpperCase());
+  return [...new Set(ids.filter((alias) => alias !== own && Id.safeParse(alias).success))].slice(0, MAX_ALIASES);
 }
 
 /** Of the record, or of its packages if each has its own. */

@@ -34,11 +34,11 @@ export class KnownProviders {
       const home = homeOf(provider);
       if (home !== null) this.#byHome.set(home, this.#byHome.has(home) ? null : provider);
     }
-    const seen = new Set<string>();
+    const homes = new Set<string>();
     for (const home of technologies.map(homeOf)) {
       if (home === null) continue;
-      if (seen.has(home)) this.#byHome.set(home, null);
-      seen.add(home);
+      if (homes.has(home)) this.#byHome.set(home, null);
+      homes.add(home);
     }
   }
 

@@ -45,7 +45,7 @@ export class LiteralIndex<T> {
   /** The edges of the start node, where most characters of a text lead. */
   readonly #start: Int32Array;
   readonly #fallback: Int32Array;
-  /** The nearest node on the chain of fallbacks, including itself, at which a literal ends; -1 if there is none. */
+  /** The nearest node on the chain of fallbacks, including itself, at which a literal ends; -1 without one. */
   readonly #ending: Int32Array;
   readonly #values: readonly (readonly T[] | undefined)[];
 

@@ -9,8 +9,8 @@ import { getOrCreate, type Rule } from '../../rulebook/matchers.ts';
 import type { Rulebook } from '../../rulebook/rulebook.ts';
 import { ruleOfImplication } from '../compile/channels.ts';
 import type { CompiledSets } from '../compile/compile-sets.ts';
-import { type Implied, type Reputation, type Seen, settle } from './relations.ts';
-import { type Sighting, sightingsIn, standsAtWall } from './sightings.ts';
+import { isValidAtWall, type PatternFinding, patternFindingsIn } from './pattern-findings.ts';
+import { type DetectedTechnology, type Implied, type Resolution, settle } from './relations.ts';
 
 const CERTAIN = 100;
 
@@ -33,17 +33,17 @@ export function matchSets(
 ): SetMatches {
   const { own } = known;
   if (!sets || reading.existence === 'nonexistent') return { findings: [], sources: known.sources };
-  const { sightings, unsearched } = sightingsIn(reading, sets);
+  const { found, unsearched } = patternFindingsIn(reading, sets);
   const sources = withUnsearched(known.sources, unsearched);
   const unmeasured = new Set(SOURCES.filter((source) => ['unmeasured', 'blocked'].includes(sources[source])));
   const records = recordsOf(own);
-  const usable = sightings.filter(
-    (each) => (reading.webAnswer !== 'wall' || standsAtWall(each)) && !isNamedOtherwise(each.finding, records),
+  const usable = found.filter(
+    (each) => (reading.webAnswer !== 'wall' || isValidAtWall(each)) && !isNamedOtherwise(each.finding, records),
   );
   const providers = new Set(own.map(({ rule }) => rule.provider));
-  const { undecided, ...settled } = settle(seenIn(usable), { own: providers, sets, unmeasured });
-  const findingsOf = ({ standing, implied }: Reputation) => [
-    ...standing.flatMap(({ findings }) => findings),
+  const { undecided, ...settled } = settle(technologiesIn(usable), { own: providers, sets, unmeasured });
+  const findingsOf = ({ accepted, implied }: Resolution) => [
+    ...accepted.flatMap(({ findings }) => findings),
     ...implied.flatMap((each) => findingOf(each, sets)),
   ];
   const open = findingsOf(undecided).map((finding) => ({ ...finding, isUndecided: true }));
@@ -81,12 +81,12 @@ function isNamedOtherwise({ rule, value }: Finding, records: ReadonlyMap<string,
  * Findings grouped by technology. As the format defines, confidences of its patterns add up to at most 100. They add up
  * only within one family of evidence: families are combined later, and would otherwise count twice.
  */
-function seenIn(sightings: readonly Sighting[]): Seen[] {
-  const byOwner = new Map<number, Sighting[]>();
-  for (const sighting of sightings) {
-    const known = byOwner.get(sighting.owner);
-    if (known) known.push(sighting);
-    else byOwner.set(sighting.owner, [sighting]);
+function technologiesIn(found: readonly PatternFinding[]): DetectedTechnology[] {
+  const byOwner = new Map<number, PatternFinding[]>();
+  for (const each of found) {
+    const known = byOwner.get(each.owner);
+    if (known) known.push(each);
+    else byOwner.set(each.owner, [each]);
   }
   return [...byOwner].map(([owner, group]) => {
     const confidence = confidenceByFamily(group);
@@ -99,7 +99,7 @@ function seenIn(sightings: readonly Sighting[]): Seen[] {
 }
 
 /** A pattern that matches several times counts once, with its highest confidence. */
-function confidenceByFamily(group: readonly Sighting[]): ReadonlyMap<Family, number> {
+function confidenceByFamily(group: readonly PatternFinding[]): ReadonlyMap<Family, number> {
   const counted = new Set<string>();
   const sums = new Map<Family, number>();
   for (const { finding, confidence } of group) {

@@ -13,7 +13,7 @@ const IMPLIED_FACTOR = 0.5;
 const OF_SITE: ReadonlySet<Source> = new Set<Source>(['cname', 'header', 'cookie', 'html']);
 
 /** A detected technology: its index in the set, and its findings. */
-export interface Seen {
+export interface DetectedTechnology {
   readonly owner: number;
   readonly findings: readonly Finding[];
 }
@@ -25,14 +25,14 @@ export interface Implied {
   readonly strength: number;
 }
 
-export interface Reputation {
-  readonly standing: readonly Seen[];
+export interface Resolution {
+  readonly accepted: readonly DetectedTechnology[];
   readonly implied: readonly Implied[];
 }
 
-export interface Settled extends Reputation {
+export interface Settled extends Resolution {
   /** Technologies that may be accepted, depending on what was not measured, and their implications. */
-  readonly undecided: Reputation;
+  readonly undecided: Resolution;
 }
 
 /** What else is known about the domain. */
@@ -49,40 +49,40 @@ interface Known {
  * that exclude each other the stronger is accepted. A cycle of requirements accepts none of its members. A technology is
  * undecided if an unmeasured source may exclude it or provide what it requires.
  */
-export function settle(seen: readonly Seen[], known: Known): Settled {
+export function settle(detected: readonly DetectedTechnology[], known: Known): Settled {
   const { sets, unmeasured } = known;
-  const circumstances = ({ owner }: Seen) => technologyAt(sets, owner).circumstances;
-  const safe = seen.filter((each) => circumstances(each).excluding.isDisjointFrom(unmeasured));
-  const first = standingAmong(safe, { ...known, excluded: new Set() });
-  const excluded = excludedBy(first.standing, sets);
-  const settled = excluded.size === 0 ? first : standingAmong(safe, { ...known, excluded });
-  const standing = new Set(settled.standing);
-  const open = seen.filter((each) => {
+  const circumstances = ({ owner }: DetectedTechnology) => technologyAt(sets, owner).circumstances;
+  const safe = detected.filter((each) => circumstances(each).excluding.isDisjointFrom(unmeasured));
+  const first = acceptedAmong(safe, { ...known, excluded: new Set() });
+  const excluded = excludedBy(first.accepted, sets);
+  const settled = excluded.size === 0 ? first : acceptedAmong(safe, { ...known, excluded });
+  const accepted = new Set(settled.accepted);
+  const open = detected.filter((each) => {
     const { required, excluding } = circumstances(each);
-    if (standing.has(each) || technologyAt(sets, each.owner).isStranded) return false;
+    if (accepted.has(each) || technologyAt(sets, each.owner).isStranded) return false;
     return !required.isDisjointFrom(unmeasured) || !excluding.isDisjointFrom(unmeasured);
   });
   const implied = open.flatMap((each) => impliedBy(each, sets, new Set()));
-  return { ...settled, undecided: { standing: open, implied } };
+  return { ...settled, undecided: { accepted: open, implied } };
 }
 
 interface Circumstances extends Known {
   readonly excluded: ReadonlySet<string>;
 }
 
-function standingAmong(seen: readonly Seen[], { own, sets, excluded }: Circumstances): Reputation {
+function acceptedAmong(detected: readonly DetectedTechnology[], { own, sets, excluded }: Circumstances): Resolution {
   const present = new Presence(sets, own);
-  const standing: Seen[] = [];
+  const accepted: DetectedTechnology[] = [];
   const implied: Implied[] = [];
-  let waiting = seen.filter(({ owner }) => !excluded.has(providerOf(sets, owner)));
+  let waiting = detected.filter(({ owner }) => !excluded.has(providerOf(sets, owner)));
   for (let round = 0; round < MAX_ROUNDS && waiting.length > 0; round++) {
-    const later: Seen[] = [];
+    const later: DetectedTechnology[] = [];
     for (const each of waiting) {
       if (!present.satisfies(technologyAt(sets, each.owner))) {
         later.push(each);
         continue;
       }
-      standing.push(each);
+      accepted.push(each);
       present.add(providerOf(sets, each.owner));
       for (const follows of impliedBy(each, sets, excluded)) {
         implied.push(follows);
@@ -92,7 +92,7 @@ function standingAmong(seen: readonly Seen[], { own, sets, excluded }: Circumsta
     if (later.length === waiting.length) break;
     waiting = later;
   }
-  return { standing, implied };
+  return { accepted, implied };
 }
 
 /** The providers accepted so far, and their categories. */
@@ -123,12 +123,15 @@ class Presence {
 }
 
 /** Nearest first, each provider once, by the shortest chain and therefore the strongest implication of its kind. */
-function impliedBy(seen: Seen, sets: CompiledSets, excluded: ReadonlySet<string>): Implied[] {
-  const cause = strongestOf({ ...seen, findings: seen.findings.filter(({ rule }) => OF_SITE.has(rule.source)) });
+function impliedBy(detected: DetectedTechnology, sets: CompiledSets, excluded: ReadonlySet<string>): Implied[] {
+  const cause = strongestOf({
+    ...detected,
+    findings: detected.findings.filter(({ rule }) => OF_SITE.has(rule.source)),
+  });
   if (!cause) return [];
   const implied: Implied[] = [];
-  const reached = new Set([providerOf(sets, seen.owner)]);
-  let level = [{ provider: providerOf(sets, seen.owner), strength: cause.strength }];
+  const reached = new Set([providerOf(sets, detected.owner)]);
+  let level = [{ provider: providerOf(sets, detected.owner), strength: cause.strength }];
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
     const next: typeof level = [];
     for (const { provider, strength } of level) {
@@ -145,9 +148,9 @@ function impliedBy(seen: Seen, sets: CompiledSets, excluded: ReadonlySet<string>
   return implied;
 }
 
-function excludedBy(standing: readonly Seen[], sets: CompiledSets): ReadonlySet<string> {
+function excludedBy(accepted: readonly DetectedTechnology[], sets: CompiledSets): ReadonlySet<string> {
   const excluded = new Set<string>();
-  const byStrength = standing.toSorted((a, b) => (strongestOf(b)?.strength ?? 0) - (strongestOf(a)?.strength ?? 0));
+  const byStrength = accepted.toSorted((a, b) => (strongestOf(b)?.strength ?? 0) - (strongestOf(a)?.strength ?? 0));
   for (const { owner } of byStrength) {
     if (excluded.has(providerOf(sets, owner))) continue;
     for (const provider of technologyAt(sets, owner).excludes) {
@@ -157,7 +160,7 @@ function excludedBy(standing: readonly Seen[], sets: CompiledSets): ReadonlySet<
   return excluded;
 }
 
-function strongestOf({ findings }: Seen): Finding | undefined {
+function strongestOf({ findings }: DetectedTechnology): Finding | undefined {
   let best: Finding | undefined;
   for (const finding of findings) if (!best || finding.strength > best.strength) best = finding;
   return best;

@@ -12,7 +12,7 @@ import type { Field } from '../read/fingerprint-set.ts';
 export const MAX_STEPS = 64_000_000;
 
 /** Longer values come from pages, and only an excerpt is shown. */
-const MAX_WHOLE_LENGTH = 2048;
+const MAX_UNCUT_LENGTH = 2048;
 /** Characters around a literal that are searched for the excerpt. */
 const EXCERPT_REACH = 256;
 const NO_VERSION = { version: null };
@@ -79,10 +79,10 @@ export class Search {
    * unchanged.
    */
   #excerpt({ pattern: { regex } }: OwnedPattern, text: string): string {
-    if (text.length <= MAX_WHOLE_LENGTH || regex === null) return text;
+    if (text.length <= MAX_UNCUT_LENGTH || regex === null) return text;
     const lower = text.toLowerCase();
     const at = Math.min(
-      ...(regex.literals ?? []).map((literal) => lower.indexOf(literal)).filter((place) => place >= 0),
+      ...(regex.literals ?? []).map((literal) => lower.indexOf(literal)).filter((index) => index >= 0),
     );
     if (!Number.isFinite(at)) return text.slice(0, EXCERPT_REACH);
     const around = text.slice(Math.max(0, at - EXCERPT_REACH), at + EXCERPT_REACH);

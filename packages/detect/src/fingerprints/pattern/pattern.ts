@@ -60,7 +60,7 @@ export class LinearRegex {
   #compiled: RE2JS | undefined;
   /** Worst-case steps per character. */
   readonly size: number;
-  /** Every match contains one of these, in any case; null if none is known. */
+  /** Every match contains one of these, in any case; null if unknown. */
   readonly literals: readonly string[] | null;
   /** Matches every text, so the value need only exist. */
   readonly isAlwaysTrue: boolean;

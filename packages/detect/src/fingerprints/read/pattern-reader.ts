@@ -36,7 +36,7 @@ const MAX_WITHOUT_LITERAL = 200;
 /** Characters that do not occur in cookie names, so a name with one is an expression: `SESS[a-f0-9]{32}`. */
 const EXPRESSION_MARK = /[\\[\](){}|^$+?]|\.\*/;
 
-interface Place {
+interface Location {
   readonly file: string;
   readonly technology: string;
 }
@@ -49,7 +49,7 @@ export class PatternReader {
     this.#report = report;
   }
 
-  read(entry: Technology, at: Place): readonly FieldPattern[] {
+  read(entry: Technology, at: Location): readonly FieldPattern[] {
     return [
       ...this.#named(at, 'headers', entry.headers),
       ...this.#cookies(at, entry.cookies),
@@ -64,18 +64,18 @@ export class PatternReader {
     ];
   }
 
-  #texts(at: Place, field: Field, texts: readonly string[] = []): FieldPattern[] {
+  #texts(at: Location, field: Field, texts: readonly string[] = []): FieldPattern[] {
     return texts.flatMap((text) => this.#pattern(at, { field, key: '' }, text));
   }
 
-  #named(at: Place, field: Field, entries: Readonly<Record<string, readonly string[]>> = {}): FieldPattern[] {
+  #named(at: Location, field: Field, entries: Readonly<Record<string, readonly string[]>> = {}): FieldPattern[] {
     return Object.entries(entries).flatMap(([name, texts]) => {
       const key = name.trim().toLowerCase();
       return texts.flatMap((text) => this.#pattern(at, { field, key }, text));
     });
   }
 
-  #dns(at: Place, entries: Technology['dns'] = {}): FieldPattern[] {
+  #dns(at: Location, entries: Technology['dns'] = {}): FieldPattern[] {
     return Object.entries(entries).flatMap(([name, texts]) => {
       const key = name.toUpperCase();
       if (DNS_TYPES.has(key)) return texts.flatMap((text) => this.#pattern(at, { field: 'dns', key }, text));
@@ -85,7 +85,7 @@ export class PatternReader {
   }
 
   /** Names match in any case. Values are never stored, so a pattern that needs one is refused. */
-  #cookies(at: Place, entries: Technology['cookies'] = {}): FieldPattern[] {
+  #cookies(at: Location, entries: Technology['cookies'] = {}): FieldPattern[] {
     return Object.entries(entries).flatMap(([name, texts]) =>
       texts.flatMap((text) => {
         const trimmed = name.trim();
@@ -106,8 +106,8 @@ export class PatternReader {
     );
   }
 
-  #pattern(at: Place, { field, key }: Pick<FieldPattern, 'field' | 'key'>, text: string): FieldPattern[] {
-    const place = { ...at, field: key === '' ? field : `${field}.${key}`, pattern: text };
+  #pattern(at: Location, { field, key }: Pick<FieldPattern, 'field' | 'key'>, text: string): FieldPattern[] {
+    const location = { ...at, field: key === '' ? field : `${field}.${key}`, pattern: text };
     try {
       const pattern = readPattern(text);
       if (OF_PAGES.has(field) && (pattern.regex?.size ?? 0) > MAX_PAGE_SIZE) {
@@ -126,7 +126,7 @@ export class PatternReader {
       return [{ ...pattern, field, key }];
     } catch (error) {
       if (!(error instanceof RegexRefusal)) throw error;
-      this.#report.refusedPattern(place, error.message);
+      this.#report.refusedPattern(location, error.message);
       return [];
     }
   }

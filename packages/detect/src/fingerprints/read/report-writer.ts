@@ -4,7 +4,7 @@ import type { FieldPattern, LoadReport, SetProblem } from './fingerprint-set.ts'
 const MAX_KEPT = 1000;
 const MAX_SHOWN_LENGTH = 120;
 
-interface Place {
+interface Location {
   readonly file: string;
   readonly technology: string;
   readonly field?: string;
@@ -41,14 +41,14 @@ export class ReportWriter {
     this.#unsupported.set(field, (this.#unsupported.get(field) ?? 0) + 1);
   }
 
-  badEntry(place: Place, problem: string): void {
+  badEntry(location: Location, problem: string): void {
     this.#badEntries += 1;
-    this.#keep(place, problem);
+    this.#keep(location, problem);
   }
 
-  refusedPattern(place: Place, problem: string): void {
+  refusedPattern(location: Location, problem: string): void {
     this.#refusedPatterns += 1;
-    this.#keep(place, problem);
+    this.#keep(location, problem);
   }
 
   finish(): LoadReport {
@@ -65,7 +65,7 @@ export class ReportWriter {
     };
   }
 
-  #keep({ file, technology, field = '', pattern = '' }: Place, problem: string): void {
+  #keep({ file, technology, field = '', pattern = '' }: Location, problem: string): void {
     if (this.#problems.length >= MAX_KEPT) return;
     const [name, shown] = [technology, pattern].map((text) => text.slice(0, MAX_SHOWN_LENGTH));
     this.#problems.push({ file, technology: name ?? '', field, pattern: shown ?? '', problem });

@@ -108,8 +108,8 @@ export function isSettled({ status }: Lookup<string>, { isUnsettled }: Dmarc): b
 
 /** Lower-case report hosts of the DMARC record among a name's TXT records. */
 export function dmarcReportHosts(txts: readonly string[]): readonly string[] {
-  const [record, ...others] = selectDmarc(txts);
-  return record === undefined || others.length > 0 ? [] : reportHostsOf(parseDmarc(record));
+  const [record, ...rest] = selectDmarc(txts);
+  return record === undefined || rest.length > 0 ? [] : reportHostsOf(parseDmarc(record));
 }
 
 function reportHostsOf({ aggregateHosts, failureHosts }: DmarcRecord): readonly string[] {
@@ -118,8 +118,8 @@ function reportHostsOf({ aggregateHosts, failureHosts }: DmarcRecord): readonly 
 
 /** §4.10: several records under a name count as none. */
 function onlyRecord(name: string, records: readonly string[]): Found | undefined {
-  const [record, ...others] = records;
-  return record === undefined || others.length > 0 ? undefined : { name, record: parseDmarc(record) };
+  const [record, ...rest] = records;
+  return record === undefined || rest.length > 0 ? undefined : { name, record: parseDmarc(record) };
 }
 
 interface ParentAnswer {
@@ -182,15 +182,15 @@ function consentsOf(
   const refusingHosts: string[] = [];
   let reporting: Reporting = 'unauthorized';
   for (const host of force.record.aggregateHosts) {
-    const stand = hasSameOwner(host, force.name) ? 'authorized' : standOf(known(consents, host));
-    if (stand === 'unauthorized') refusingHosts.push(host);
-    else if (reporting !== 'authorized') reporting = stand;
+    const consent = hasSameOwner(host, force.name) ? 'authorized' : consentOf(known(consents, host));
+    if (consent === 'unauthorized') refusingHosts.push(host);
+    else if (reporting !== 'authorized') reporting = consent;
   }
   return { reporting, refusingHosts };
 }
 
 /** The result of the consent query of a destination. */
-function standOf(answer: Lookup<string> | undefined): Exclude<Reporting, 'none'> {
+function consentOf(answer: Lookup<string> | undefined): Exclude<Reporting, 'none'> {
   if (!answer || !isMeasured(answer.status)) return 'unknown';
   return selectDmarc(answer.records).length > 0 ? 'authorized' : 'unauthorized';
 }

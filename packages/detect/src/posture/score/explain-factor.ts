@@ -69,5 +69,5 @@ const EVIDENCE: Readonly<Record<FactorName, (posture: Posture, issue: IssueId | 
           .filter((part) => typeof part === 'string')
           .join('; '),
   security_txt: ({ securityTxt }) =>
-    securityTxt.status === 'observed' ? `expires: ${securityTxt.expires ?? 'never said'}` : null,
+    securityTxt.status === 'observed' ? `expires: ${securityTxt.expires ?? 'missing'}` : null,
 };

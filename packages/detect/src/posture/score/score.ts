@@ -43,9 +43,9 @@ export function scoreOf(factors: readonly PostureFactor[]): Score {
   const measured = factors.filter(({ finding }) => finding !== 'unmeasured');
   const possible = sum(measured, (factor) => factor.possible);
   const coverage = total === 0 ? 0 : Math.round((possible / total) * 1000) / 1000;
-  const isTold =
+  const isReliable =
     coverage >= MIN_COVERAGE && factors.every(({ factor, finding }) => finding !== 'unmeasured' || !NEEDED.has(factor));
-  const score = isTold ? Math.round((100 * sum(measured, ({ points }) => points)) / possible) : null;
+  const score = isReliable ? Math.round((100 * sum(measured, ({ points }) => points)) / possible) : null;
   const grade = score === null ? null : gradeOf(score);
   return { factors, score, grade, coverage, scoreVersion: SCORE_VERSION };
 }

@@ -16,7 +16,7 @@ import { type Match, Search } from './search.ts';
 import { visibleText } from './visible-text.ts';
 
 /** A finding before confidences are added up. */
-export interface Sighting {
+export interface PatternFinding {
   readonly owner: number;
   readonly finding: Finding;
   /** 0–100, from the pattern. */
@@ -34,16 +34,16 @@ const MAX_TXT_LENGTH = 2048;
 const NO_SCRIPT = /\.(?:css|png|jpe?g|gif|svg|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|webm|pdf|xml|webmanifest)$/i;
 const SPF_RECORD = /^v=spf1(?: |$)/i;
 
-export interface Sightings {
-  readonly sightings: readonly Sighting[];
+export interface PatternFindings {
+  readonly found: readonly PatternFinding[];
   /** Sources that the search limit left partly unsearched. */
   readonly unsearched: ReadonlySet<Source>;
 }
 
 /** All pattern findings in a reading. Time is proportional to the evidence, within the search limit. */
-export function sightingsIn(reading: Reading, sets: CompiledSets): Sightings {
+export function patternFindingsIn(reading: Reading, sets: CompiledSets): PatternFindings {
   const search = new Search(sets);
-  const sightings: Sighting[] = [];
+  const found: PatternFinding[] = [];
   const see = (matches: readonly Match[], how: Circumstances = {}) => {
     for (const match of matches) {
       const of = sets.technologies[match.owner];
@@ -57,12 +57,12 @@ export function sightingsIn(reading: Reading, sets: CompiledSets): Sightings {
         isPreferred,
         shown: shownIn(match.version, { header, serverHeader }),
       });
-      sightings.push({ owner: match.owner, finding, confidence: match.pattern.confidence, cap: how.cap ?? 1 });
+      found.push({ owner: match.owner, finding, confidence: match.pattern.confidence, cap: how.cap ?? 1 });
     }
   };
   seeNames(reading, search, see);
   seeWeb(reading, search, see);
-  return { sightings, unsearched: sourcesOf(search.leftOut, sets) };
+  return { found, unsearched: sourcesOf(search.leftOut, sets) };
 }
 
 function sourcesOf(leftOut: Iterable<OwnedPattern>, { technologies }: CompiledSets): ReadonlySet<Source> {
@@ -145,12 +145,12 @@ function shownIn(
 }
 
 function mayBeScript(address: string): boolean {
-  const [place = ''] = address.split(/[?#]/, 1);
-  return !NO_SCRIPT.test(place);
+  const [path = ''] = address.split(/[?#]/, 1);
+  return !NO_SCRIPT.test(path);
 }
 
 /** Whether a finding is valid although a wall answered. */
-export function standsAtWall({ finding }: Sighting): boolean {
+export function isValidAtWall({ finding }: PatternFinding): boolean {
   const { source } = finding.rule;
   return (source !== 'header' && source !== 'cookie') || showsTheWall(finding);
 }

@@ -6,7 +6,7 @@ import { isDistribution } from './platform.ts';
 import { BACKPORT, FALSE, NO_RANGE, NO_VERSION, TRUE, type Truth } from './truth.ts';
 
 /** A product that detection observed at a domain. */
-export interface SeenProduct {
+export interface ObservedProduct {
   /** All names that publishers use for it. */
   readonly keys: readonly ProductKey[];
   /** As in the header or page, `1.18.0`; null if none was shown. */
@@ -17,7 +17,7 @@ export interface SeenProduct {
   readonly releaseParts?: number | undefined;
 }
 
-export interface Seen {
+export interface PreparedProduct {
   readonly keys: readonly string[];
   readonly version: string | null;
   /** Without the packager's suffix. */
@@ -31,23 +31,23 @@ export interface Seen {
   readonly read: Map<VersionScheme, Interval | undefined>;
 }
 
-const ready = new WeakMap<SeenProduct, Seen>();
+const ready = new WeakMap<ObservedProduct, PreparedProduct>();
 
 /** Cached by object: one product is usually judged for many advisories. */
-export function seenOf(product: SeenProduct): Seen {
-  let seen = ready.get(product);
-  if (seen === undefined) {
-    seen = makeReady(product);
-    ready.set(product, seen);
+export function prepare(product: ObservedProduct): PreparedProduct {
+  let prepared = ready.get(product);
+  if (prepared === undefined) {
+    prepared = makeReady(product);
+    ready.set(product, prepared);
   }
-  return seen;
+  return prepared;
 }
 
 /** A version with one component is truncated for every product. */
 const MIN_PARTS = 2;
 const NUMBERS = /^\d+(?:\.\d+)*$/;
 
-function makeReady({ keys, version, platform, releaseParts = MIN_PARTS }: SeenProduct): Seen {
+function makeReady({ keys, version, platform, releaseParts = MIN_PARTS }: ObservedProduct): PreparedProduct {
   const distribution = version === null ? null : distributionOf(version);
   const revised = version === null || distribution !== null ? null : withoutRevision(version);
   const upstream = distribution?.upstream ?? revised ?? version ?? '';
@@ -63,31 +63,31 @@ function makeReady({ keys, version, platform, releaseParts = MIN_PARTS }: SeenPr
 }
 
 /** The version under a scheme; undefined if it cannot be compared. */
-export function versionUnder(seen: Seen, scheme: VersionScheme): Interval | undefined {
-  if (seen.version === null) return undefined;
-  if (seen.read.has(scheme)) return seen.read.get(scheme);
+export function versionUnder(prepared: PreparedProduct, scheme: VersionScheme): Interval | undefined {
+  if (prepared.version === null) return undefined;
+  if (prepared.read.has(scheme)) return prepared.read.get(scheme);
   const version = ofPackages(scheme)
-    ? intervalAsShown(seen.version, scheme, seen.isCut && seen.version === seen.upstream)
-    : intervalAsShown(seen.upstream, scheme, seen.isCut);
-  seen.read.set(scheme, version);
+    ? intervalAsShown(prepared.version, scheme, prepared.isCut && prepared.version === prepared.upstream)
+    : intervalAsShown(prepared.upstream, scheme, prepared.isCut);
+  prepared.read.set(scheme, version);
   return version;
 }
 
-/** Whether the version is in one of the intervals; `isWhole`: no interval was left out as invalid. */
+/** Whether the version is in one of the intervals; `isComplete`: no interval was left out as invalid. */
 export function inIntervals(
-  seen: Seen,
+  prepared: PreparedProduct,
   scheme: VersionScheme,
-  { intervals, isWhole }: { readonly intervals: readonly Interval[]; readonly isWhole: boolean },
+  { intervals, isComplete }: { readonly intervals: readonly Interval[]; readonly isComplete: boolean },
 ): Truth {
-  if (seen.version === null) return NO_VERSION;
-  const version = versionUnder(seen, scheme);
+  if (prepared.version === null) return NO_VERSION;
+  const version = versionUnder(prepared, scheme);
   if (version === undefined) return NO_RANGE;
-  if (intervals.some((interval) => covers(interval, version))) return mayBeMended(seen, scheme) ? BACKPORT : TRUE;
-  return isWhole && !intervals.some((interval) => overlaps(interval, version)) ? FALSE : NO_RANGE;
+  if (intervals.some((interval) => covers(interval, version))) return mayBeFixed(prepared, scheme) ? BACKPORT : TRUE;
+  return isComplete && !intervals.some((interval) => overlaps(interval, version)) ? FALSE : NO_RANGE;
 }
 
 /** A distribution's own ranges include its revisions, but only a version that shows one can be compared. */
-function mayBeMended({ version, isPacked }: Seen, scheme: VersionScheme): boolean {
+function mayBeFixed({ version, isPacked }: PreparedProduct, scheme: VersionScheme): boolean {
   return ofPackages(scheme) ? version?.includes('-') !== true : isPacked;
 }
 
