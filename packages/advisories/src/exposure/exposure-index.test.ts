@@ -90,21 +90,21 @@ function assertSame(index: ExposureIndex, naive: Naive): void {
   for (const { id: product, keys, releaseParts } of PRODUCTS) {
     for (const shown of naive.builds.get(product) ?? []) {
       const list = index.verdictsOf(product, shown);
-      const said = new Map<string, string>();
-      for (let place = 0; place < list.length; place += 1) {
-        const entry = index.entryAt(list.numberAt(place));
+      const found = new Map<string, string>();
+      for (let i = 0; i < list.length; i += 1) {
+        const entry = index.entryAt(list.numberAt(i));
         assert.ok(entry, 'only of what stands');
-        assert.ok(!said.has(entry.advisory.id), 'each once');
-        assert.ok(place === 0 || list.numberAt(place - 1) < list.numberAt(place), 'in order');
-        const { verdict, reason } = verdictOf(list.codeAt(place));
-        said.set(entry.advisory.id, `${verdict} ${reason}`);
-        assert.equal(index.verdictOn(entry, product, shown), list.codeAt(place));
+        assert.ok(!found.has(entry.advisory.id), 'each once');
+        assert.ok(i === 0 || list.numberAt(i - 1) < list.numberAt(i), 'in order');
+        const { verdict, reason } = verdictOf(list.codeAt(i));
+        found.set(entry.advisory.id, `${verdict} ${reason}`);
+        assert.equal(index.verdictOn(entry, product, shown), list.codeAt(i));
       }
       const expected = naive.known().flatMap(({ advisory }) => {
         const { verdict, reason } = judge(advisory, { keys, releaseParts, ...shown });
         return verdict === 'unaffected' ? [] : [[advisory.id, `${verdict} ${reason}`] as const];
       });
-      assert.deepEqual(new Map([...said].sort()), new Map(expected.sort()), `${product} ${JSON.stringify(shown)}`);
+      assert.deepEqual(new Map([...found].sort()), new Map(expected.sort()), `${product} ${JSON.stringify(shown)}`);
     }
   }
   for (const { advisory, exploited, score } of naive.known()) {
@@ -118,7 +118,7 @@ function assertSame(index: ExposureIndex, naive: Naive): void {
 }
 
 describe('the index of exposures', () => {
-  it('says after any steps what judging everything anew says', () =>
+  it('after any steps agrees with judging everything again', () =>
     holds(300, [fc.array(step, { maxLength: 30 })], (steps) => {
       const index = new ExposureIndex(PRODUCTS);
       const naive = new Naive();
@@ -130,7 +130,7 @@ describe('the index of exposures', () => {
         }
       assertSame(index, naive);
     }));
-  it('tells of every product that an advisory names or named', () => {
+  it('reports every product that an advisory names or named', () => {
     const index = new ExposureIndex(PRODUCTS);
     assert.deepEqual(index.put(assessed('CVE-1')), ['alpha']);
     const moved = assessed('CVE-1', { claims: [claimOf('cpe:b:beta', '2.0')] });
@@ -139,13 +139,13 @@ describe('the index of exposures', () => {
     assert.deepEqual([...index.put(rejected)], ['beta', 'beta-too']);
     assert.deepEqual([index.find('CVE-1'), index.size, index.delete('CVE-1')], [undefined, 0, []]);
   });
-  it('keeps place and verdicts of one that only came to be exploited, and moves it to the front', () => {
+  it('keeps number and verdicts of an advisory that becomes exploited, and moves it to the front', () => {
     const index = new ExposureIndex(PRODUCTS);
     index.addBuild('alpha', { version: '1.0', platform: null });
     index.put(assessed('CVE-1'));
     index.put(assessed('CVE-2', {}, { score: { epss: 0.9, percentile: 1 } }));
     const { number } = index.find('CVE-1') ?? assert.fail();
-    index.put(assessed('CVE-1', { title: 'in other words' }, { exploited: EXPLOITED }));
+    index.put(assessed('CVE-1', { title: 'another title' }, { exploited: EXPLOITED }));
     assert.equal(index.find('CVE-1')?.number, number);
     assert.deepEqual(idsOf(index), ['CVE-1', 'CVE-2']);
     assert.equal(index.verdictsOf('alpha', { version: '1.0', platform: null }).length, 2);
@@ -162,7 +162,7 @@ describe('the index of exposures', () => {
     assert.deepEqual(named('GHSA-AAAA-bbbb-cccc'), ['GHSA-aaaa-bbbb-cccc']);
     for (const text of ['', '__proto__', 'CVE-3', 'CVE']) assert.deepEqual(named(text), []);
   });
-  it('tells builds apart that read alike', () => {
+  it('distinguishes builds with similar text', () => {
     const index = new ExposureIndex(PRODUCTS);
     index.put(assessed('CVE-1'));
     index.addBuild('alpha', { version: '1.0', platform: 'ubuntu' });

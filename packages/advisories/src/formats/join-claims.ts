@@ -2,7 +2,7 @@
 // other entries unaffected.
 import type { ProductClaim } from '../advisory.ts';
 
-/** In the order of the first of each; claims without content are dropped if there are others for the product. */
+/** In the order of the first of each; a claim without content is dropped if the product has one with content. */
 export function joinClaims(claims: readonly ProductClaim[]): ProductClaim[] {
   const decided = new Set(claims.filter(decides).map(subjectOf));
   const joined = new Map<string, ProductClaim>();

@@ -90,8 +90,8 @@ describe('text and times', () => {
     assert.equal(utcTime('2021-12-10T00:00:00'), '2021-12-10T00:00:00.000Z');
     assert.equal(utcTime('2021-12-10T01:00:00+02:00'), '2021-12-09T23:00:00.000Z');
     assert.equal(utcTime('2024-01-02'), '2024-01-02T00:00:00.000Z');
-    const others = ['', '2021', '2021-13-01', '2021-02-30T99:00:00Z', '10 Dec 2021', '9999-12-31T23:59:59-23:59'];
-    for (const text of others) assert.equal(utcTime(text), undefined, text);
+    const invalid = ['', '2021', '2021-13-01', '2021-02-30T99:00:00Z', '10 Dec 2021', '9999-12-31T23:59:59-23:59'];
+    for (const text of invalid) assert.equal(utcTime(text), undefined, text);
   });
   it('bounds are in the order of versions', () => {
     const ordered = '1.0~rc1 1.0-alpha 1.0-rc1 1.0 1.0.1 1.0.1f 1.0.1g 1.0.2 1.9 1.10 1:0.1'.split(' ');

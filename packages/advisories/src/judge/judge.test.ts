@@ -87,9 +87,9 @@ describe('configurations', () => {
   });
   it('of many criteria are judged, and listed briefly', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => criterion('f5:nginx', `0.${index}`));
-    const said = judge(advisoryOf(nodeOf('OR', false, many)), nginx);
-    assert.equal(said.reason, 'out_of_range');
-    assert.ok(said.range !== null && said.range.length < 200 && said.range.endsWith(' or 19992 more'));
+    const judgement = judge(advisoryOf(nodeOf('OR', false, many)), nginx);
+    assert.equal(judgement.reason, 'out_of_range');
+    assert.ok(judgement.range !== null && judgement.range.length < 200 && judgement.range.endsWith(' or 19992 more'));
   });
 });
 
@@ -123,13 +123,13 @@ describe('judge', () => {
     products: fc.array(hostile, { maxLength: 3 }),
     root: fc.array(cpe, { maxLength: 3 }).map((children) => nodeOf('OR', false, children)),
   });
-  const seen = fc.record({
+  const observed = fc.record({
     keys: fc.array(hostile, { minLength: 1, maxLength: 3 }),
     version: fc.option(hostile),
     platform: fc.option(hostile),
   });
-  it('never throws, and says affected only where a version was seen and a source decided', () =>
-    holds(500, [fc.array(fc.oneof(product, configuration), { maxLength: 4 }), seen], (claims, thing) => {
+  it('never throws, and returns affected only if a version was observed and a source decided', () =>
+    holds(500, [fc.array(fc.oneof(product, configuration), { maxLength: 4 }), observed], (claims, thing) => {
       const { verdict, reason, rangeSource, range } = judge({ claims }, thing);
       const isDecided = reason !== 'no_version' && reason !== 'no_range' && reason !== 'other_product';
       assert.equal(rangeSource !== null, isDecided || range !== null);
@@ -171,7 +171,7 @@ function assertAsJudged(claims: Advisory['claims'], products: readonly ObservedP
   assert.equal(judged, products.length);
 }
 
-describe('builds that an advisory cannot tell apart', () => {
+describe('builds that an advisory cannot distinguish', () => {
   it('are kept apart by thousands of bounds under five schemes', () => {
     const claims = (['rpm', 'deb', 'python', 'semver', 'dotted'] as const).map((scheme, line) => {
       const affectedVersions = Array.from({ length: 600 }, (_, minor) => `${9001 + line}.${minor}.7`);
@@ -189,15 +189,16 @@ describe('builds that an advisory cannot tell apart', () => {
 
   const plain =
     '1 2 1.0 1.0.0 1.0.1 1.0.1f 1.0.1-fips 1.2.3-1 1.2.3-1ubuntu2 1:1.2.3-1 1.2.3-1+deb11u1 1.18.0 1.18 1.3 3-r1';
-  const others = '2.0-rc1 2.0.0-rc.1 2.0b2 8.7 8.7p1 1.1.1za 0 0.0 n/a * - 1.x 1.2.3+build 1.2.3.4 10.4.1-mariadb v1.2';
+  const special =
+    '2.0-rc1 2.0.0-rc.1 2.0b2 8.7 8.7p1 1.1.1za 0 0.0 n/a * - 1.x 1.2.3+build 1.2.3.4 10.4.1-mariadb v1.2';
   const distributed = '2-1ubuntu1 1.0-1.el8 1!2.0 1.0.post1 1.0~rc1 5.3.3-7+squeeze19 1.24.0-1~bookworm 7.4.33-1';
-  const version = fc.constantFrom(...`${plain} ${others} ${distributed}`.split(' '), '', ' 2', '2 ');
+  const version = fc.constantFrom(...`${plain} ${special} ${distributed}`.split(' '), '', ' 2', '2 ');
   const bound = fc.record({ version, isInclusive: fc.boolean() });
   const range = fc.record({ from: bound, to: bound }, { requiredKeys: [] });
   const products = fc.constantFrom('a:f5:nginx', 'a:openssl:openssl', 'o:linux:linux_kernel');
-  const rests = ['*:*:*:*:*:*:*', '-:*:*:*:*:*:*', 'rc1:*:*:*:*:*:*', '*:*:*:lts:*:*:*', '*:*:*:*:windows:*:*'];
+  const endings = ['*:*:*:*:*:*:*', '-:*:*:*:*:*:*', 'rc1:*:*:*:*:*:*', '*:*:*:lts:*:*:*', '*:*:*:*:windows:*:*'];
   const name = fc
-    .tuple(products, fc.constantFrom('*', '-', '1.0', '1.2.3'), fc.constantFrom(...rests))
+    .tuple(products, fc.constantFrom('*', '-', '1.0', '1.2.3'), fc.constantFrom(...endings))
     .map((attributes) => `cpe:2.3:${attributes.join(':')}`);
   const cpe = fc.record({ kind: fc.constant('cpe' as const), name, isVulnerable: fc.boolean(), range });
   const nodeOf = <Child>(child: fc.Arbitrary<Child>) =>
@@ -224,7 +225,7 @@ describe('builds that an advisory cannot tell apart', () => {
   const source = fc.constantFrom('nvd' as const, 'cna' as const, 'ghsa' as const, 'osv' as const);
   const claims = fc
     .array(fc.tuple(claim, source), { maxLength: 4 })
-    .map((all) => all.map(([said, by]) => ({ ...said, source: by })));
+    .map((all) => all.map(([claim, by]) => ({ ...claim, source: by })));
   const product = fc.record({
     keys: fc.constant(KEYS),
     version: fc.option(version),

@@ -63,7 +63,7 @@ describe('no anomaly', () => {
     const later = before(times(20, 1)).map((sample) => ({ ...sample, day: sample.day + 20 }));
     none([...old, ...later, ...before(times(13, 1))], today(1000));
   });
-  it('is found of what is no measurement', () => {
+  it('is found for an invalid measurement', () => {
     const window = before(times(28, 1));
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, 1e300, -50]) none(window, today(value));
     for (const exposure of [0, -1, 0.5, Number.NaN, 1e300]) none(window, today(1000, exposure));

@@ -26,8 +26,8 @@ function worldOf(all: readonly IndexedChange[], gapAges: readonly number[]) {
 }
 
 function find(series: readonly WatchedSeries[], subject: string, metric: WatchedSeries['metric']) {
-  const [found, ...others] = series.filter((each) => each.subject === subject && each.metric === metric);
-  assert.deepEqual(others, []);
+  const [found, ...rest] = series.filter((each) => each.subject === subject && each.metric === metric);
+  assert.deepEqual(rest, []);
   return found;
 }
 
@@ -118,8 +118,8 @@ describe('readable days', () => {
   it('take the middle of two medians', () => assert.equal(readable(100, 40, 200, 140), '1011'));
   it('leave today out while it has hardly begun', () => assert.match(readable(...steady(1000), 20), /0$/));
   it('do not count days without a scan towards the median', () => assert.equal(readable(0, 0, 0, 10, 0, 10), '000101'));
-  it('take nothing for a measurement that is none', () => assert.equal(readable(-5, Number.NaN, 10, 10), '0011'));
-  it('are none without scans, and none outside the window', () => {
+  it('do not accept invalid values as measurements', () => assert.equal(readable(-5, Number.NaN, 10, 10), '0011'));
+  it('do not exist without scans or outside the window', () => {
     assert.equal(readableDays([], DAY).isReadable(DAY), false);
     const days = readableDays(ending(...steady(10)), DAY);
     const isReadable = [DAY - 29, DAY - 28, DAY, DAY + 1].map((day) => days.isReadable(day));

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { DomainColumns, type DomainFacts, MAX_SERVICES } from './domain-columns.ts';
 
 const FACTS: DomainFacts = { scannedAt: 1, state: 0, sector: 0, posture: 0, holders: 0, score: null };
-/** Sizes rather than lists: enough of them that the pool is packed anew many times. */
+/** Sizes rather than lists, enough of them that the pool is compacted many times. */
 const steps = fc.array(fc.record({ domain: fc.nat(299), size: fc.nat(MAX_SERVICES), shown: fc.nat(MAX_SERVICES) }), {
   minLength: 1_500,
   maxLength: 2_500,

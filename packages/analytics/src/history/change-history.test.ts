@@ -91,9 +91,9 @@ const questions = fc.array(
     from: fc.nat(DAYS).map((day) => FIRST_DAY + day),
     days: fc.nat(DAYS),
     category: maybe<Category>('dns', 'email', 'cdn'),
-    provider: maybe(...PROVIDERS, 'nobody'),
+    provider: maybe(...PROVIDERS, 'unknown'),
     direction: maybe<'in' | 'out'>('in', 'out'),
-    other: maybe(...PROVIDERS, 'nobody'),
+    other: maybe(...PROVIDERS, 'unknown'),
     limit: fc.integer({ min: 1, max: 40 }),
   }),
   { minLength: 1, maxLength: 6 },
@@ -115,7 +115,7 @@ function flowsByHand(all: readonly Move[]): Flow[] {
 }
 
 describe('the log of migrations', () => {
-  it('tells who went where as a walk over all migrations does, while more come in', () =>
+  it('returns the flows that a scan of all migrations returns, while more are added', () =>
     holds(100, [moves, moves, questions], (before, later, asked) => {
       const log = logOf(before);
       const ask = (moved: readonly Move[]) => {
@@ -160,7 +160,7 @@ describe('the log of migrations', () => {
     logOf([move(20_140)], log);
     assert.equal(since(20_140), 61);
   });
-  it('is bounded, however many migrations it has seen', () => {
+  it('is bounded, however many migrations are added', () => {
     const log = new MigrationLog();
     for (let hour = 0; hour < 24 * 400; hour += 1) log.add(hour * 3_600_000, 'dns', 'acme', 'borealis');
     assert.equal(log.columns().migrationTimes.length, 60 * 24);
@@ -169,7 +169,7 @@ describe('the log of migrations', () => {
 });
 
 const subjects = fc.record({
-  provider: fc.constantFrom(...PROVIDERS.slice(0, 3), 'nobody'),
+  provider: fc.constantFrom(...PROVIDERS.slice(0, 3), 'unknown'),
   category: fc.constantFrom('dns' as const, 'email' as const, undefined),
 });
 it('the adoption curve ends at the domains of today and undoes each day of movement before it', () =>
@@ -189,9 +189,9 @@ it('the adoption curve ends at the domains of today and undoes each day of movem
     let domainsThen = domains.filter(({ services }) => services.some(uses)).length;
     for (const point of curve.toReversed()) {
       assert.equal(point.domains, Math.max(0, domainsThen));
-      const isWhole = category !== undefined;
-      const isAdded = (change: IndexedChange) => change.to === provider && (isWhole || change.isEntry);
-      const isRemoved = (change: IndexedChange) => change.from === provider && (isWhole || change.isExit);
+      const isCategory = category !== undefined;
+      const isAdded = (change: IndexedChange) => change.to === provider && (isCategory || change.isEntry);
+      const isRemoved = (change: IndexedChange) => change.from === provider && (isCategory || change.isExit);
       assert.deepEqual([point.added, point.removed], [counted(isAdded, point.day), counted(isRemoved, point.day)]);
       domainsThen -= point.added - point.removed;
     }

@@ -19,7 +19,7 @@ function follow(known: Map<number, IndexedDomain>, step: Step): void {
   known.set(domain.id, { ...domain, scannedAt: Math.max(scannedAt, before?.scannedAt ?? 0) } as IndexedDomain);
 }
 
-/** By category, then by provider: whoever told them in which order. */
+/** By category, then by provider, whatever the input order. */
 function inOrder(services: IndexedDomain['services']): IndexedDomain['services'] {
   const key = ([category, provider]: (typeof services)[number]) => `${CATEGORIES.indexOf(category)} ${provider}`;
   return services
@@ -76,7 +76,7 @@ const showing = (id: number, version: string | null) =>
   plainDomain(id, { services: [['cdn', 'acme', 'high', version, null]] });
 
 describe('the index', () => {
-  it('is right after each step, and tells what a put touched: providers, categories and new builds', () =>
+  it('is correct after each step, and returns what a put touched: providers, categories and new builds', () =>
     holds(25, [steps({ domains: 6, max: 12 })], (all) => {
       const index = new DomainIndex();
       const known = new Map<number, IndexedDomain>();
@@ -138,14 +138,17 @@ describe('the index', () => {
         });
       }
     }));
-  it('takes a build that comes back for new, and numbers that are free again for others', () => {
+  it('treats a build that returns as new, and reuses free numbers', () => {
     const index = new DomainIndex();
     const put = (version: string | null) => index.put(showing(1, version)).newBuilds.length;
     const versions = ['1.0', '1.1', '1.0', null, '1.0', '1.0'];
     assert.deepEqual(versions.map(put), [1, 1, 1, 0, 1, 0]);
     assert.ok(index.builds.words().length <= 2);
-    assert.deepEqual([index.buildsOf('nobody'), index.buildsOf('__proto__'), index.buildOf(9, 'acme')], [[], [], null]);
-    assert.equal(index.buildOf(1, 'nobody'), null);
+    assert.deepEqual(
+      [index.buildsOf('unknown'), index.buildsOf('__proto__'), index.buildOf(9, 'acme')],
+      [[], [], null],
+    );
+    assert.equal(index.buildOf(1, 'unknown'), null);
   });
   it('takes as many versions as there are domains', () => {
     const many = 10_000;

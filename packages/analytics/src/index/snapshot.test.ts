@@ -36,8 +36,10 @@ function decoded(bytes: Uint8Array): DomainIndex {
   return index;
 }
 
-/** What columns, names and history hold, in words; sets and counts follow from it, which `checkIndex` checks. */
-function told(index: DomainIndex) {
+/**
+ * A comparable description of columns, names and history; sets and counts follow from it, which `checkIndex` checks.
+ */
+function described(index: DomainIndex) {
   return {
     position: index.position,
     domains: [...index.names.order()].map((id) => {
@@ -91,10 +93,10 @@ describe('a snapshot', () => {
       buffer.set(bytes, shift);
       const again = decoded(buffer.subarray(shift, shift + bytes.length));
       buffer.fill(0xff);
-      assert.deepEqual(told(again), told(indexOf(first)));
+      assert.deepEqual(described(again), described(indexOf(first)));
       checkIndex(again);
       take(again, second);
-      assert.deepEqual(told(again), told(indexOf(first, second)));
+      assert.deepEqual(described(again), described(indexOf(first, second)));
       checkIndex(again);
     }));
   it('of another store, another version or other words is refused', () => {
@@ -121,7 +123,7 @@ describe('a snapshot', () => {
       } catch {}
       assert.equal(index, undefined);
     }));
-  it('with a byte changed throws, or gives an index that is whole: which byte it was is for the checksum', () => {
+  it('with a byte changed throws, or gives a consistent index: detecting the change is the task of the checksum', () => {
     const changes = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })), { minLength: 20 });
     holds(6, [contents, changes], (all, flips) => {
       const index = indexOf(all);
@@ -161,8 +163,8 @@ describe('a snapshot', () => {
   });
   it('with a value that points nowhere throws and names its column', () => {
     const bytes = encodeSnapshot(sampleIndex(), STORE);
-    const [first = 0, second = 0, ...others] = sampleIndex().names.order();
-    const used = [first, second, ...others].find((id) => sampleIndex().columns.services(id).length > 0) ?? 0;
+    const [first = 0, second = 0, ...rest] = sampleIndex().names.order();
+    const used = [first, second, ...rest].find((id) => sampleIndex().columns.services(id).length > 0) ?? 0;
     for (const [name, at, value] of [
       ['nameStarts', first, 2 ** 31],
       ['nameOrder', 0, second],

@@ -30,8 +30,8 @@ function expectMarket(found: Market, domains: readonly IndexedDomain[], includeP
       weights.set(firm, (weights.get(firm) ?? 0) + 1 / firms.length);
       users.set(firm, (users.get(firm) ?? 0) + 1);
     }
-    const told = HOLDERS[(domain.holders >>> (CATEGORIES.indexOf(category) * 3)) & 7] ?? 'unmeasured';
-    held[firms.length > 0 ? 'provider' : told === 'provider' ? 'unmeasured' : told] += 1;
+    const holder = HOLDERS[(domain.holders >>> (CATEGORIES.indexOf(category) * 3)) & 7] ?? 'unmeasured';
+    held[firms.length > 0 ? 'provider' : holder === 'provider' ? 'unmeasured' : holder] += 1;
   }
   const denominator = held.provider + held.self;
   const { provider: attributed, self: selfHosted, unknown, unmeasured } = held;
@@ -70,15 +70,15 @@ describe('a market', () => {
     const names = Array.from({ length: 30 }, (_, i) => `service-${i}`);
     const domains = plainDomains([10, using(...names.map((name) => `verified_service ${name} medium`))]);
     const { hhiByOwner } = market(indexOf(domains), 'verified_service', { ownerOf: () => 'one' });
-    // A sum of thirtieths is a whole, and no more than that.
+    // The sum of thirtieths is exactly 1.
     isClose(hhiByOwner, 10_000);
     assert.ok((hhiByOwner ?? 0) <= 10_000);
   });
   it('has no band below 200 domains, nor with less than half attributed', () => {
     const email = using('email acme high');
     const unknown = { holders: HOLDERS.indexOf('unknown') << (CATEGORIES.indexOf('email') * 3) };
-    const band = (known: number, others: number) =>
-      market(indexOf(plainDomains([known, email], [others, unknown])), 'email', { ownerOf }).band;
+    const band = (known: number, unattributed: number) =>
+      market(indexOf(plainDomains([known, email], [unattributed, unknown])), 'email', { ownerOf }).band;
     const few = 'insufficient_data';
     assert.deepEqual([band(199, 0), band(200, 0), band(100, 100), band(100, 101)], [few, 'high', 'high', few]);
   });

@@ -42,31 +42,31 @@ describe('the leaders', () => {
       }
       assert.equal(providersInUse(index), expected.length);
       for (const { provider, rank } of expected) assert.equal(rankOf(index, provider), rank);
-      assert.equal(rankOf(index, 'nobody'), expected.length + 1);
+      assert.equal(rankOf(index, 'unknown'), expected.length + 1);
     }));
-  it('leave out a provider that nobody uses any more', () => {
+  it('leave out an unused provider', () => {
     const index = indexOf([plainDomain(1, using('email acme high')), plainDomain(1, using('email borealis high'))]);
     const found = leaders(index, { today: 0, limit: 9 }).map(({ provider }) => provider);
     assert.deepEqual([found, providersInUse(index)], [['borealis'], 1]);
   });
 });
 
-const strangersTo = (provider: string) => PROVIDERS.filter((other) => ownerOf(other) !== ownerOf(provider));
+const otherOwnersThan = (provider: string) => PROVIDERS.filter((other) => ownerOf(other) !== ownerOf(provider));
 
 it('the supply chain names dependents, markets, sole sources and neighbours as a walk over all domains does', () =>
   holds(25, [manyDomains(120), fc.integer({ min: 1, max: 6 })], (domains, limit) => {
     const index = indexOf(domains);
-    for (const provider of [...PROVIDERS, 'nobody']) {
+    for (const provider of [...PROVIDERS, 'unknown']) {
       const chain = supplyChain(index, provider, { ownerOf, limit });
       const own = usersOf(domains, provider);
       const isSole = (firms: readonly string[]) => firms.length === 1 && firms[0] === provider;
       const sole = own.filter((each) => each.services.some(([category]) => isSole(firmProviders(each, category))));
       assert.equal(chain.soleSourceDomains, sole.length);
-      const others = strangersTo(provider)
+      const expected = otherOwnersThan(provider)
         .map((other) => ({ provider: other, domains: usersOf(own, other).length }))
         .filter((other) => other.domains >= MIN_SUPPORT);
       const ranked = (sizeOf: (other: string) => number) =>
-        others
+        expected
           .map((other) => ({ ...other, share: other.domains / sizeOf(other.provider) }))
           .sort((a, b) => b.share - a.share || b.domains - a.domains || compareText(a.provider, b.provider))
           .slice(0, limit);
@@ -90,7 +90,7 @@ it('the supply chain names dependents, markets, sole sources and neighbours as a
   }));
 
 describe('co-adoption', () => {
-  /** Enough copies of every domain that some pairs pass the least support and others do not. */
+  /** Enough copies of every domain that some pairs reach the minimum support and some do not. */
   const manyAlike = fc
     .tuple(manyDomains(25), fc.integer({ min: 1, max: 9 }))
     .map(([domains, copies]) =>
@@ -103,7 +103,7 @@ describe('co-adoption', () => {
       const index = indexOf(domains);
       for (const provider of PROVIDERS) {
         const own = usersOf(domains, provider);
-        const expected = strangersTo(provider)
+        const expected = otherOwnersThan(provider)
           .map((other) => {
             const theirs = usersOf(domains, other);
             const common = usersOf(own, other).length;
@@ -122,6 +122,6 @@ describe('co-adoption', () => {
   it('needs twenty common domains', () => {
     const both = (count: number) => indexOf(plainDomains([count, using('dns acme high', 'email borealis high')]));
     const sizeOf = (count: number, of: string) => coAdoption(both(count), of, { ownerOf, limit: 5 }).length;
-    assert.deepEqual([sizeOf(19, 'acme'), sizeOf(20, 'acme'), sizeOf(20, 'nobody')], [0, 1, 0]);
+    assert.deepEqual([sizeOf(19, 'acme'), sizeOf(20, 'acme'), sizeOf(20, 'unknown')], [0, 1, 0]);
   });
 });

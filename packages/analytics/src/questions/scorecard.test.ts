@@ -15,7 +15,7 @@ function adoptionOf(domains: readonly IndexedDomain[], flags: PostureFlag[], mea
   return { domains: having, measured, share: measured === 0 ? null : having / measured };
 }
 
-/** The flag of a counted standard, and the one that says that it was looked for: `dmarc_reject` is in `dmarc_measured`. */
+/** The flag of a counted standard, and the flag of its measurement: `dmarc_reject` is in `dmarc_measured`. */
 function flagsOf(standard: string): readonly [PostureFlag, PostureFlag] {
   const families = ['spf', 'dmarc', 'mta_sts', 'tls_rpt', 'dnssec', 'caa', 'bimi', 'tls'];
   const family = families.find((name) => standard === name || standard.startsWith(`${name}_`));

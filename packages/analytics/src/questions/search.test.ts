@@ -19,12 +19,12 @@ const flags = fc.subarray([...POSTURE_FLAGS], { minLength: 1, maxLength: 2 });
 const filtersOf = (domains: readonly IndexedDomain[]): fc.Arbitrary<DomainFilter> =>
   fc.record({
     part: fc.option(partsOf(domains.map(({ name }) => name)), { nil: undefined, freq: 2 }),
-    provider: maybe(fc.constantFrom(...PROVIDERS, 'nobody')),
+    provider: maybe(fc.constantFrom(...PROVIDERS, 'unknown')),
     category: maybe(fc.constantFrom(...CATEGORIES)),
     confidence: maybe(fc.constantFrom(...LEVELS)),
     sector: maybe(fc.constantFrom(...SECTORS.slice(0, 4))),
     minConfidence: maybe(fc.constantFrom(...LEVELS)),
-    with: maybe(fc.constantFrom(...PROVIDERS, 'nobody')),
+    with: maybe(fc.constantFrom(...PROVIDERS, 'unknown')),
     state: maybe(fc.constantFrom(...STATES, 'live' as const)),
     ...{ flags: maybe(flags), without: maybe(flags), score: maybe(fc.record({ from: score, to: score })) },
   });

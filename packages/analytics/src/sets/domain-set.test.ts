@@ -6,7 +6,9 @@ import { buildSets } from './build-sets.ts';
 import { DomainSet } from './domain-set.ts';
 
 const LARGEST = 5_000_000;
-/** Sparse over the whole range, dense at the bottom, dense runs with far-off numbers: arrays, bitmaps and what lies between. */
+/**
+ * Sparse over the full range, dense at the bottom, dense runs with distant numbers: arrays, bitmaps and transitions.
+ */
 const membersOf: fc.Arbitrary<number[]> = fc.oneof(
   fc.array(fc.nat(LARGEST), { maxLength: 80, size: 'max' }),
   fc.array(fc.nat(300), { maxLength: 400, size: 'max' }),
@@ -88,7 +90,7 @@ describe('a set of domains', () => {
       check(set, expected);
     }
   });
-  it('does not write beyond the part of an array that it took over', () => {
+  it('does not write outside of the part of an array that it owns', () => {
     const shared = Uint32Array.of(5, 100_000, 200_000, 7, 300_000);
     const first = DomainSet.ofSorted(shared.subarray(0, 3));
     const second = DomainSet.ofSorted(shared.subarray(3));

@@ -65,7 +65,7 @@ describe('extractPage bounds', () => {
       assert.ok(page.assets.length <= 200 && page.markers.length <= 232 && Object.keys(page.metas).length <= 65);
       assert.ok(JSON.stringify(page).length < 250_000);
     });
-  it('a page beyond any use, and says so', () => {
+  it('an oversized page in part, and reports it', () => {
     const page = read(`<title>x</title>${' '.repeat(4_000_001)}<img src=/late>`);
     assert.deepEqual([page.title, page.assets.length, page.isTruncated], ['x', 0, true]);
     assert.equal(extractPage('', { url: 'https://a.test/', isTruncated: true }).isTruncated, true);

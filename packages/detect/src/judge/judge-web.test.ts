@@ -1,4 +1,4 @@
-// Where a site lives, behind edges, walls and redirects: one row for each way in which it is commonly misread.
+// Where a site is hosted, behind edges, walls and redirects: one row for each common misinterpretation.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aliasTo, type EvidenceParts } from '../test/evidence-of.ts';
@@ -99,7 +99,7 @@ describe('a redirect to another owner', () => {
     const { header, cookie, html, tls } = sources;
     assert.deepEqual([header, cookie, html, tls], ['observed', 'observed', 'absent', 'observed']);
   });
-  it('is none within the domain, to www or to a port', () => {
+  it('does not exist within the domain, to www or to a port', () => {
     for (const url of ['https://www.example.com/', 'https://example.com:8443/x', 'https://a.b.example.com/']) {
       const { redirectsTo, services } = profileOf({ http: { ...http, url } });
       assert.deepEqual([redirectsTo, services.length > 0], [null, true], url);
@@ -142,8 +142,8 @@ describe('a web platform', () => {
   ]);
   it('is shown by pictures of its own hosts, and by styles and scripts of any', () => {
     const own = ['example.com/blog-content/a.png', 'static.example.com/blog-content/a.png'];
-    const others = ['theme.css?v=1', 'app.js'].map((name) => `cdn.assets.test/blog-content/${name}`);
-    for (const address of [...own, ...others]) shows(blogger, loading(`https://${address}`));
+    const fromCdn = ['theme.css?v=1', 'app.js'].map((name) => `cdn.assets.test/blog-content/${name}`);
+    for (const address of [...own, ...fromCdn]) shows(blogger, loading(`https://${address}`));
   });
   it('loaded in a hundred files is one finding', () => {
     const assets = Array.from({ length: 100 }, (_, i) => `https://example.com/blog-content/${i}.js`);

@@ -214,8 +214,8 @@ describe('a domain', () => {
   it('is parked by a title that offers the name, or may, and of no other title', () => {
     for (const title of ['example.com is for sale', 'Example.com - Domain for sale!', 'example.com may be for sale'])
       is('parked', titled(title));
-    const others = ['Houses for sale', 'The boat is for sale', 'Domain for sale? How to sell your domain name', ''];
-    for (const title of others) is('active', titled(title));
+    const unrelated = ['Houses for sale', 'The boat is for sale', 'Domain for sale? How to sell your domain name', ''];
+    for (const title of unrelated) is('active', titled(title));
   });
 });
 
@@ -223,13 +223,13 @@ describe('a wildcard zone', () => {
   const wildcard = ['v=DMARC1; p=reject; rua=mailto:x@rua.dmarcer.test'];
   const everything = aliasTo('x.onmicro.test');
   const support = aliasTo('helpdesk.test');
-  it('answers _dmarc as it answers anything, which is no evidence', () => {
+  it('answers _dmarc as it answers anything, which proves nothing', () => {
     const profile = profileOf({ dmarc: wildcard, wildcardTxt: wildcard });
     assert.deepEqual([profile.services, profile.sources.dmarc], [[], 'absent']);
     // A receiver that asks gets the policy all the same.
     assert.equal(profile.security.dmarc.policy, 'reject');
   });
-  it('answers named labels with its alias, which is no evidence either', () => {
+  it('answers named labels with its alias, which proves nothing', () => {
     shows('', { named: { 'selector1._domainkey': everything }, wildcardTxt: everything });
     shows('', { named: { support }, wildcardA: support });
   });

@@ -11,8 +11,9 @@ import { linesOf, noLabels, testRulebook } from '../test/rulebook-of.ts';
 import { holderAt, packHolders } from './holders.ts';
 import { stillParked } from './still-parked.ts';
 
-const seen = { named: noLabels, addresses: [{ asn: 64511 }], http: {}, tls: { issuer: 'Nobody known' } };
-const profileOf = (parts: EvidenceParts = {}): Profile => detect(evidenceOf({ ...seen, ...parts }), testRulebook);
+const measuredWeb = { named: noLabels, addresses: [{ asn: 64511 }], http: {}, tls: { issuer: 'Unknown CA' } };
+const profileOf = (parts: EvidenceParts = {}): Profile =>
+  detect(evidenceOf({ ...measuredWeb, ...parts }), testRulebook);
 
 const measurementsIn = ({ sources, roles }: Profile) => new Set(Object.values({ ...sources, ...roles }));
 
@@ -52,7 +53,7 @@ describe('a failed look-up', () => {
     assert.deepEqual([sources.cname, roles.origin, services[0]?.provider], ['unmeasured', 'observed', 'deploy']);
   });
   it('of a label that the rulebook does not ask for takes nothing away, and its alias gives nothing', () => {
-    for (const former of ['timeout', 'skipped', aliasTo('gone.test')] as const)
+    for (const former of ['timeout', 'skipped', aliasTo('absent.test')] as const)
       assert.equal(profileOf({ named: { ...noLabels, former } }).sources.cname, profileOf().sources.cname);
   });
   it('of the wildcard leaves the answers as they are', () => {
@@ -73,13 +74,13 @@ describe('policies that SPF leads to', () => {
     assert.deepEqual([sources.spf, roles.sender], [measurement, measurement === 'observed' ? 'absent' : 'unmeasured']);
   };
   rows(spfIs, [
-    ['all seen', 'observed', { ...include, spf: { 'n0.test': ['v=spf1 -all'] } }],
+    ['all measured', 'observed', { ...include, spf: { 'n0.test': ['v=spf1 -all'] } }],
     ['of which one failed', 'unmeasured', { ...include, spf: { 'n0.test': 'timeout' } }],
     ['of which the first was not asked for', 'unmeasured', { ...include, spf: {} }],
     ['of which the third was not asked for', 'unmeasured', { txt: ['v=spf1 redirect=n0.test'], spf: chain(2) }],
-    ['of which nobody asked, as of old', 'observed', include],
-    ['deeper than anybody asks', 'observed', { ...include, spf: chain(10) }],
-    ['more than anybody asks', 'observed', { txt: [wideRecord], spf: asked }],
+    ['without queries, as in evidence of earlier probes', 'observed', include],
+    ['deeper than the limit', 'observed', { ...include, spf: chain(10) }],
+    ['more than the limit', 'observed', { txt: [wideRecord], spf: asked }],
     ['that depend on the mail', 'observed', { txt: ['v=spf1 include:%{d}.n0.test include:local -all'], spf: {} }],
   ]);
 });
@@ -92,7 +93,7 @@ describe('measured absence', () => {
     const { asn, header, cookie, html, tls } = sources;
     assert.deepEqual(new Set([asn, header, cookie, html, tls, roles.origin]), new Set(['absent']));
   });
-  it('is SPF in a zone whose TXT records are others', () => {
+  it('is SPF in a zone with other TXT records', () => {
     const { sources } = profileOf({ txt: ['hello'] });
     assert.deepEqual([sources.txt, sources.spf], ['observed', 'absent']);
   });
@@ -109,7 +110,7 @@ describe('measured absence', () => {
 
 describe('a domain that could not be resolved', () => {
   const failed: EvidenceParts = { ...everyRecord('servfail'), soa: 'timeout', mx: 'timeout' };
-  it('is unmeasured, and so is every role that rests on its records', () => {
+  it('is unmeasured, and so is every role that depends on its records', () => {
     const { state, roles, security } = profileOf({ ...failed, www: 'servfail', addresses: [], ...noWeb });
     assert.deepEqual([state, ...new Set(Object.values(roles)), security.score], ['unmeasured', 'unmeasured', null]);
   });
@@ -120,12 +121,12 @@ describe('a domain that could not be resolved', () => {
 });
 
 describe('a domain that was parked', () => {
-  const whole: EvidenceParts = {
+  const complete: EvidenceParts = {
     ...{ ns: ['ns1.dnsco.test'], txt: ['v=spf1 include:sendy.test -all', 'socially-verification=1'] },
     ...{ tls: { issuer: 'Certy' }, http: { page: { title: 'example.com is for sale' } } },
   };
   const noPage: EvidenceParts = { http: { status: 'timeout', url: null, statusCode: null } };
-  const parkedWith = (parts: EvidenceParts = {}) => detect(evidenceOf({ ...whole, ...parts }), testRulebook);
+  const parkedWith = (parts: EvidenceParts = {}) => detect(evidenceOf({ ...complete, ...parts }), testRulebook);
   const before = { state: 'parked', rulebook: testRulebook.version };
   it('is still while its page, its name servers or its exchanges cannot be had, and brings nothing in', () => {
     assert.equal(parkedWith().state, 'parked');
@@ -136,7 +137,7 @@ describe('a domain that was parked', () => {
       assert.deepEqual([kept.roles.sender, kept.roles.dns], ['unmeasured', 'observed']);
     }
   });
-  it('is in use once all of it was looked at, or under other rules', () => {
+  it('is in use once everything was measured, or under other rules', () => {
     const [inUse, unseen] = [parkedWith({ http: { page: { title: 'Welcome' } } }), parkedWith(noPage)];
     assert.equal(stillParked(inUse, before), inUse);
     for (const other of [{ rulebook: 'another' }, { state: 'active' }] as const)
@@ -145,17 +146,20 @@ describe('a domain that was parked', () => {
 });
 
 const roles: readonly Role[] = Object.values(ROLES);
-/** Looked at in full: every label asked for, the networks of web and mail known to nobody, a certificate of an unknown issuer. */
+/**
+ * Measured completely: all labels, the networks of web and mail without a known owner, a certificate of an unknown
+ * issuer.
+ */
 const measured: EvidenceParts = {
   addresses: [{ asn: 64997 }, { asn: 64998, use: 'mail' }, { asn: 64996, use: 'ns' }],
-  ...{ named: noLabels, tls: { issuer: 'Anybody' } },
+  ...{ named: noLabels, tls: { issuer: 'Unknown CA' } },
 };
 const holdersOf = (parts: EvidenceParts) => detect(evidenceOf({ ...measured, ...parts }), testRulebook).holders;
 
 describe('who holds a role', () => {
   const table: [why: string, parts: EvidenceParts, role: Role, holder: Holder][] = [
     ['name servers below the domain itself', { ns: ['ns1.example.com', 'ns2.example.com'] }, 'dns', 'self'],
-    ['own and foreign name servers', { ns: ['ns1.example.com', 'ns.nobody-knows.test'] }, 'dns', 'unknown'],
+    ['own and foreign name servers', { ns: ['ns1.example.com', 'ns.unknown.test'] }, 'dns', 'unknown'],
     ['a name that only ends like the domain', { ns: ['ns.notexample.com'] }, 'dns', 'unknown'],
     ['name servers that cannot be asked for', { ns: 'servfail' }, 'dns', 'unmeasured'],
     ['a known mailbox', { mx: ['10 aspmx.l.googly.test'] }, 'mailbox', 'provider'],
@@ -165,7 +169,7 @@ describe('who holds a role', () => {
     ['null MX', { mx: ['0 '] }, 'mailbox', 'nobody'],
     ['a gateway that hides the mailbox', { mx: ['10 mx.guard.test'] }, 'mailbox', 'unknown'],
     ['a known cloud', { addresses: [{ asn: 64499 }] }, 'origin', 'provider'],
-    ['an address of nobody we know', {}, 'origin', 'unknown'],
+    ['an address of an unknown network', {}, 'origin', 'unknown'],
     ['an edge that hides the origin', { addresses: [{ asn: 64496 }] }, 'origin', 'unknown'],
     ['no address at all', { a: [] }, 'origin', 'nobody'],
     ['a known issuer', { tls: { issuer: 'Certy' } }, 'issuer', 'provider'],
@@ -175,7 +179,7 @@ describe('who holds a role', () => {
   ];
   for (const [why, parts, role, holder] of table)
     it(`is ${holder} for ${role} with ${why}`, () => assert.equal(holdersOf(parts)[role], holder));
-  it('is nobody in any role of a name that does not exist, and nobody knows who when that cannot be told', () => {
+  it('has no holder in any role of a name that does not exist, and unmeasured if that is unknown', () => {
     assert.deepEqual(new Set(Object.values(holdersOf(everyRecord('nxdomain')))), new Set(['nobody']));
     const { dns, mailbox, origin } = holdersOf(everyRecord('timeout'));
     assert.deepEqual(new Set([dns, mailbox, origin]), new Set(['unmeasured']));
@@ -183,7 +187,7 @@ describe('who holds a role', () => {
 });
 
 describe('holders as one integer', () => {
-  it('give back each holder at its place', () => {
+  it('return each holder at its index', () => {
     const each = fc.record(Object.fromEntries(roles.map((role) => [role, fc.constantFrom(...HOLDERS)])));
     holds(100, [each as fc.Arbitrary<Record<Role, Holder>>], (given) => {
       const bits = packHolders(given);

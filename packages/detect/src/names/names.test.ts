@@ -52,7 +52,7 @@ describe('parseDomain', () => {
     }));
 });
 
-it('registrableDomain goes by the suffix list, private suffixes included, and has none of a suffix or an address', () => {
+it('registrableDomain uses the suffix list, private suffixes included, and has none of a suffix or an address', () => {
   const hosts = 'www.example.com www.example.com. shop.example.co.uk me.github.io _spf.example.com'.split(' ');
   const domains = 'example.com example.com example.co.uk me.github.io example.com'.split(' ');
   assert.deepEqual(hosts.map(registrableDomain), domains);
@@ -92,13 +92,13 @@ it('hasSameOwner compares registrable domains, by the labels that two hosts shar
   }
 });
 
-it('hostOfUrl reads plain URLs as the URL parser does, and leaves the others to it', () => {
+it('hostOfUrl reads plain URLs as the URL parser does, and leaves the rest to it', () => {
   const plain = 'https://example.com/ http://a-b_c.example.com:8080/x?y#z https://example.com https://1.2.3/';
   const odd = 'https://user@example.com/ https://user:secret@example.com/ https://victim.example:x@evil.example/';
   const hosts =
     'https://0x7f.1/ https://xn--a.evil.example/ https://EXAMPLE.com/ https://bücher.example/ https://[::1]/';
-  const others = 'https://a.example:1x/ https://example.com:99999/ https://example.com?x ftp://example.com/ nonsense';
-  for (const url of [...`${plain} ${odd} ${hosts} ${others}`.split(' '), ''])
+  const unusual = 'https://a.example:1x/ https://example.com:99999/ https://example.com?x ftp://example.com/ nonsense';
+  for (const url of [...`${plain} ${odd} ${hosts} ${unusual}`.split(' '), ''])
     assert.equal(hostOfUrl(url), URL.parse(url)?.hostname ?? null, url);
 });
 
@@ -108,14 +108,14 @@ describe('the name of a rented machine', () => {
     ...'static.1.2.3.4.clients.server ec2-3-64-1-2.compute ns3012345.ip-51-68-1 os3-321-50322.vs.sakura'.split(' '),
     ...'ov-123abc.infomaniak host12-34-static.serverdedicati.aruba'.split(' '),
   ];
-  const others = [
+  const names = [
     ...'mx1.mail.ovh mailstore1.secure aspmx2.googlemail eu-smtp-inbound-1.mimecast mx10-20.provider ns1'.split(' '),
     ...'in1-smtp.messaging vpsmail ipmail clientsmail ip-law.sakura vps-hosting-com.mail mx.2024-01-02'.split(' '),
     ...['dynamic-solutions', 'static-electric', '999-999-999-999'],
   ];
   for (const name of machines) it(`is ${name}.test`, () => assert.equal(isMachineName(`${name}.test`), true));
-  for (const name of others) it(`is not ${name}.test`, () => assert.equal(isMachineName(`${name}.test`), false));
-  it('is told in linear time', () => {
+  for (const name of names) it(`is not ${name}.test`, () => assert.equal(isMachineName(`${name}.test`), false));
+  it('is decided in linear time', () => {
     const startedAt = performance.now();
     for (const host of [`${'1-'.repeat(200_000)}x`, '1.'.repeat(200_000)]) isMachineName(host);
     assert.ok(performance.now() - startedAt < 10_000);

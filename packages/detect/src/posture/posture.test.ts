@@ -11,7 +11,7 @@ import { explainFactor } from './score/explain-factor.ts';
 import { restorePosture, type StoredPosture, shortenPosture } from './stored-posture.ts';
 
 describe('the posture', () => {
-  it('tells no record from no answer', () => {
+  it('distinguishes a missing record from a missing answer', () => {
     assert.equal(postureOf({}).spf.result, 'none');
     const unmeasured = { status: 'unmeasured', result: 'unmeasured', evaluation: 'unmeasured' } as const;
     hasMembers(postureOf({ txt: 'timeout' }).spf, { ...unmeasured, record: null, all: null });
@@ -75,7 +75,7 @@ const factors = old.factors.map(({ factor, finding, points, possible }) => ({ fa
 const dkim = { status: old.dkim.status, selectors: [] };
 const stored: StoredPosture = { ...old, dkim, factors, scoreVersion: '1' };
 
-it('a posture stored by an earlier version is read whole, with its own score', () => {
+it('a posture stored by an earlier version is restored completely, with its own score', () => {
   const posture = restorePosture(throughText(stored));
   assert.deepEqual([posture.score, posture.scoreVersion], [old.score, '1']);
   assert.deepEqual([posture.hsts.status, posture.dkim.keys, posture.spf.record], ['unmeasured', [], old.spf.record]);
@@ -83,7 +83,7 @@ it('a posture stored by an earlier version is read whole, with its own score', (
   for (const factor of posture.factors) assert.equal(explainFactor(posture, factor).advice, null);
 });
 
-describe('a factor in words', () => {
+describe('the explanation of a factor', () => {
   const explained = (txt: string, spf: Record<string, string[]> = {}) => {
     const posture = postureOf({ ...best, txt: [txt], policies: { spf } });
     return explainFactor(posture, posture.factors[0] as PostureFactor);
@@ -92,13 +92,13 @@ describe('a factor in words', () => {
     assert.partialDeepStrictEqual(explained(...given), { id, evidence });
   it('is the record, and nothing to do, where it passes', () =>
     assert.deepEqual(explained('v=spf1 mx -all'), { id: 'spf.pass', evidence: 'v=spf1 mx -all', advice: null }));
-  it('names the place of a mistake in another record', () => {
+  it('names the record of a mistake in another record', () => {
     const spf = { '_spf.a.test': ['v=spf1 nonsense'] };
     const { advice, ...rest } = explained('v=spf1 include:_spf.a.test -all', spf);
     assert.deepEqual(rest, { id: 'spf.syntax', evidence: 'syntax in _spf.a.test: nonsense' });
     assert.match(advice ?? '', /^Correct the term/);
   });
-  it('rests on the gravest issue, and not on what else is remarked', () => {
+  it('depends on the most severe issue, not on other remarks', () => {
     isBy('spf.pass', 'v=spf1 x=1 mx -all', 'v=spf1 x=1 mx -all');
     const dead = 'include-without-policy in example.com: include:a.test';
     const empty = { 'a.test': [], 'b.test': [] };
@@ -154,7 +154,7 @@ describe('the flags of a posture', () => {
     ['say the policy in testing', testing, ['dmarc_reject', 'dmarc_effective_quarantine'], notReported],
     ['say an expired certificate', { tls: EXPIRED }, ['tls_measured', 'tls_expired'], ['tls_trusted']],
   ]);
-  it('have one bit each, in places that stored integers rely on', () => {
+  it('have one bit each, in positions that stored integers depend on', () => {
     for (const parts of [unmeasured, {}, full]) {
       const bits = packPosture(postureOf(parts));
       const set = POSTURE_FLAGS.filter((flag) => (bits & postureBit(flag)) !== 0);
@@ -171,21 +171,21 @@ describe('what got worse, where', () => {
     assert.deepEqual(regressionsOf(postureOf(before), postureOf(after)), found);
   rows(worse, [
     ['nothing', full, full, []],
-    ['DMARC is gone', full, { ...full, dmarc: [] }, ['dmarc_removed']],
+    ['DMARC is removed', full, { ...full, dmarc: [] }, ['dmarc_removed']],
     ['DMARC is weaker', full, { ...full, dmarc: ['v=DMARC1; p=none'] }, ['dmarc_weakened']],
     ['DMARC is only being tested', full, { ...full, dmarc: ['v=DMARC1; p=reject; t=y'] }, ['dmarc_weakened']],
     ['DMARC is stronger', { ...full, dmarc: ['v=DMARC1; p=none'] }, full, []],
-    ['SPF is gone', full, { ...full, txt: ['hello'] }, ['spf_removed']],
+    ['SPF is removed', full, { ...full, txt: ['hello'] }, ['spf_removed']],
     ['SPF is softer, which many are on purpose', full, { ...full, txt: ['v=spf1 ~all'] }, []],
-    ['DNSSEC is gone', full, { ...full, ds: [] }, ['dnssec_broken']],
+    ['DNSSEC is removed', full, { ...full, ds: [] }, ['dnssec_broken']],
     ['signatures do not hold', full, BOGUS, ['dnssec_broken']],
     ['signatures held no better before', BOGUS, { ...full, ds: [] }, []],
     ['the certificate has expired', full, { ...full, tls: EXPIRED }, ['certificate_expired']],
     ['an untrusted certificate has expired', { ...full, tls: SELF_SIGNED }, { ...full, tls: EXPIRED }, []],
     ['nothing could be measured', full, { ...unmeasured, tls: { status: 'timeout', isTrusted: null } }, []],
     ['nothing could be measured before', unmeasured, {}, []],
-    ['only a wildcard is read anew', { ...full, wildcardTxt: 'timeout' }, { ...full, wildcardTxt: [REJECT] }, []],
-    ['everything is gone', full, { tls: EXPIRED }, all],
+    ['only a wildcard is read again', { ...full, wildcardTxt: 'timeout' }, { ...full, wildcardTxt: [REJECT] }, []],
+    ['everything is removed', full, { tls: EXPIRED }, all],
   ]);
   it('is nothing where the same record is read otherwise than by an earlier version', () => {
     const records = ['p=quarantine; sp=', 'p=quarantine; sp=bogus; rua=mailto:d@example.com', 'p=reject; np=x'];

@@ -114,12 +114,12 @@ it('a digest of ranges is another for another prefix, provider or category, but 
 });
 
 describe('what is wrong with the files', () => {
-  it('is told all at once, with file and place', () => {
+  it('is reported all at once, with file and position', () => {
     const bad = '{"ip_prefix": "x/8", "service": "FRONT"}, {"ip_prefix": "y", "service": "Z"}';
     const problems = problemsOf(
       { name: 'own.csv', text: 'host,192.0.2.1/24\nnobody,192.0.2.0/24\nboth,192.0.2.0/24\nhost,0.0.0.0/0\nhost' },
       { name: 'mail.csv', text: 'mailer,192.0.2.0/24\nhost,192.0.2.0/24,email\nhost,2000::/3' },
-      { name: 'stranger.txt', text: '192.0.2.0/24' },
+      { name: 'unknown.txt', text: '192.0.2.0/24' },
       { name: 'a.json', text: '{"prefixes": [' },
       { name: 'b.json', text: '{"prefixes": "none"}' },
       { name: 'c.json', text: '[]' },
@@ -129,20 +129,20 @@ describe('what is wrong with the files', () => {
       { name: 'g.json', text: `{"prefixes": [${bad}], "ipv6_prefixes": []}` },
     );
     assert.deepEqual(problems, [
-      ...["own.csv line 1: '192.0.2.1/24' has bits set beyond its length"],
-      ...["own.csv line 2: 'nobody' is no id of a provider"],
+      ...["own.csv line 1: '192.0.2.1/24' has bits set outside its length"],
+      ...["own.csv line 2: 'nobody' is not the id of a provider"],
       ...["own.csv line 3: 'both' may be cdn or hosting: lines of provider,prefix,category say which"],
       ...["own.csv line 4: '0.0.0.0/0' is wider than /8", "own.csv line 5: '' is no address and no address/length"],
       ...["mail.csv line 1: 'mailer' runs no hosting, cdn or security"],
       ...["mail.csv line 2: 'email' is no hosting, cdn or security", "mail.csv line 3: '2000::/3' is wider than /16"],
-      ...["stranger.txt line 1: 'stranger' is no id of a provider", 'a.json is no JSON, though it begins so'],
+      ...["unknown.txt line 1: 'unknown' is not the id of a provider", 'a.json begins like JSON but is not valid JSON'],
       ...['b.json is of no known format (AWS, Azure, Google, Oracle, Fastly, GitHub)'],
       ...['c.json is of no known format (AWS, Azure, Google, Oracle, Fastly, GitHub)', 'd.txt is empty'],
       ...['e.txt has only comments', 'f.html has no prefix in line 1'],
       ...["g.json prefixes.0: 'x/8' is no address and no address/length"],
     ]);
   });
-  it('is told of a hundred of many, the rest counted', () => {
+  it('is reported for the first hundred, the rest counted', () => {
     const text = Array.from({ length: 1000 }, (_, i) => `host,10.0.0.${i % 255}/99`).join('\n');
     assert.equal(problemsOf({ name: 'own.csv', text }).length, 100);
     assert.throws(() => loadText(text), /the address ranges have 1000 problem\(s\):[\s\S]*and 900 more$/);
@@ -152,9 +152,9 @@ describe('what is wrong with the files', () => {
     const problems = problemsOf({ name: 'own.csv', text: text.join('\n') });
     assert.deepEqual(problems, ['own.csv line 500001: more than 500000 ranges']);
   });
-  it('includes a table that names nobody, or one tag twice', () => {
+  it('includes a table with an unknown provider, or one tag twice', () => {
     const [first] = meanings;
-    for (const table of [[{ ...first, provider: 'nobody' }], [first, first], [{ ...first, category: 'email' }], [{}]])
+    for (const table of [[{ ...first, provider: 'unknown' }], [first, first], [{ ...first, category: 'email' }], [{}]])
       assert.throws(() => loadAddressRanges([], { meanings: table, catalog }));
   });
 });
@@ -170,9 +170,9 @@ describe('the tables', () => {
     assert.ok(ranges.sizeBytes <= 30 * ranges.size, `${ranges.sizeBytes} bytes`);
     for (const line of lines) assert.ok(ranges.find(line.slice(5).replace(/\/\d+$/, '')), line);
   });
-  it('know nothing of what is no address', () => {
-    const others = { '': '', 'example.com': '', '10.0.0': '', '10.0.0.1/32': '', '::ffff:10.0.0.1': '' };
-    finds(loadText('host,10.0.0.0/8'), { '10.0.0.1': 'host hosting 10.0.0.0/8', ...others });
+  it('do not match text that is not an address', () => {
+    const invalid = { '': '', 'example.com': '', '10.0.0': '', '10.0.0.1/32': '', '::ffff:10.0.0.1': '' };
+    finds(loadText('host,10.0.0.0/8'), { '10.0.0.1': 'host hosting 10.0.0.0/8', ...invalid });
   });
 });
 
@@ -225,7 +225,7 @@ describe('a published range', () => {
       assert.deepEqual([linesOf(services), roles.origin], [['cdn amazon-cloudfront high'], 'blocked']);
     }
   });
-  it('of a host gives way to whose name or header the site has', () => {
+  it('of a host is overruled by the name or header of another host', () => {
     const www = aliasTo('cname.vercel-dns.com');
     assert.deepEqual(servicesOf({ www, addresses: [{ address: '192.0.2.7', asn: AMAZON }] }), ['hosting vercel high']);
   });

@@ -17,7 +17,7 @@ describe('parseAddress', () => {
     };
     for (const [text, words] of Object.entries(table)) assert.deepEqual(parseAddress(text), words, text);
   });
-  it('refuses what is no address', () => {
+  it('refuses text that is not an address', () => {
     const short = '1 1.2.3 1.2.3.4.5 1.2.3.256 01.2.3.4 1..2.3 .1.2.3 1.2.3. -1.2.3.4 0x1.2.3.4'.split(' ');
     const long = ': ::: 1: :1 1::2::3 1:2:3:4:5:6:7 1:2:3:4:5:6:7:8:9 1:2:3:4:5:6:7:8::'.split(' ');
     const mixed = '12345:: g:: fe80::1%eth0 ::1.2.3 1.2.3.4:: ::1.2.3.4:5'.split(' ');
@@ -33,13 +33,13 @@ describe('parseAddress', () => {
 });
 
 describe('parseCidr', () => {
-  it('takes an address alone for the whole of it', () => {
+  it('treats an address as its own prefix', () => {
     assert.deepEqual(parseCidr('192.0.2.1'), { words: [0xc0000201], length: 32 });
     assert.deepEqual(parseCidr('2001:db8::'), { words: [0x20010db8, 0, 0, 0], length: 128 });
   });
-  it('refuses bits beyond the length, and lengths that there are not', () => {
-    assert.equal(parseCidr('192.0.2.1/24'), 'has bits set beyond its length');
-    assert.equal(parseCidr('2001:db8::1/32'), 'has bits set beyond its length');
+  it('refuses bits outside the length, and invalid lengths', () => {
+    assert.equal(parseCidr('192.0.2.1/24'), 'has bits set outside its length');
+    assert.equal(parseCidr('2001:db8::1/32'), 'has bits set outside its length');
     for (const length of ['33', '-1', '', '08', '1e1', ' 8', '8/8'])
       assert.equal(parseCidr(`10.0.0.0/${length}`), 'has no length from 0 to 32', length);
     assert.equal(parseCidr('::/129'), 'has no length from 0 to 128');
@@ -55,7 +55,7 @@ describe('parseCidr', () => {
   });
 });
 
-/** Every entry looked at: the longest that holds the address, of equals the lowest rank. */
+/** Tests every entry: the longest that contains the address, of equals the lowest rank. */
 function findSlowly(entries: readonly TableEntry[], address: Words): { label: number; length: number } | undefined {
   const [best] = entries
     .filter(({ words, length }) => prefixText(words, length) === prefixText(address, length))

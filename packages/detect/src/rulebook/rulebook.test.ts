@@ -43,7 +43,7 @@ describe('loadCatalog', () => {
     for (const [i, pattern] of expected.entries()) assert.match(problems[i] ?? '', pattern);
   });
   it('refuses an id, a name or an alias that is given twice, whatever its case', () => {
-    refuses([entryOf('a'), provider('a', mx('b.test'))], 'a id: stands in the catalog twice');
+    refuses([entryOf('a'), provider('a', mx('b.test'))], 'a id: occurs twice in the catalog');
     const entries = [entryOf('a'), entryOf('b', { aliases: ['Shared', 'a'] }), entryOf('c', { name: 'shared' })];
     refuses(entries, "b name: 'a' already names a", "c name: 'shared' already names b");
     refuses([entryOf('a', { aliases: ['Alpha', 'alpha'] })], "a aliases: 'alpha' is given twice");
@@ -99,16 +99,16 @@ describe('compileRulebook', () => {
     assert.match(testRulebook.version, /^\d+-[0-9a-f]{16}$/);
     assert.equal(versionOf(testEntries), testRulebook.version);
     assert.equal(versionOf(testEntries.toReversed()), testRulebook.version);
-    assert.equal(versionOf([{ ...entry, owner: 'Somebody', name: 'Other' }]), versionOf([entry]));
+    assert.equal(versionOf([{ ...entry, owner: 'Some Owner', name: 'Other' }]), versionOf([entry]));
   });
-  it('gives another version for another pattern, category, parking mark or place of a version', () => {
+  it('gives another version for another pattern, category, parking mark or version prefix', () => {
     const server = { name: 'server', value: 'A' };
-    const others = [
+    const changed = [
       ...[mx('a.test', 'c.test'), { ...both, category: 'email_security' as const }, { ...both, parking: true }],
       ...[server, { ...server, version: 'A/' }, { ...server, version: '' }].map((each) => ({ header: [each] })),
       ...['Ab', { start: 'Ab', version: 'Ab ' }].map((each) => ({ html: { generator: [each] } })),
     ].map((rules) => [provider('a', { category: 'cdn', ...rules })]);
-    const versions = [[entry], [], [provider('b', both)], ...others].map(versionOf);
+    const versions = [[entry], [], [provider('b', both)], ...changed].map(versionOf);
     assert.equal(new Set(versions).size, versions.length);
   });
   it('names every label that the probe must ask for, selectors first', () =>
@@ -129,7 +129,7 @@ const trieOf = (...patterns: string[]) => filled(new HostTrie<string>(), pattern
 const textsOf = (...texts: string[]) => filled(new TextTrie<string>(), texts);
 
 describe('HostTrie', () => {
-  for (const [pattern, fitting, others] of [
+  for (const [pattern, fitting, unfitting] of [
     ['pphosted.com', 'pphosted.com mxa-1.gslb.pphosted.com', 'notpphosted.com pphosted.com.evil.net'],
     ['*.awsdns-*.com', 'ns-1.awsdns-12.com', 'awsdns-12.com ns-1.awsdns-12.evil.com ns-1.myawsdns-12.com'],
     ['ns*.example.net', 'ns1.example.net a.ns1.example.net ns.example.net', 'dns1.example.net'],
@@ -137,9 +137,9 @@ describe('HostTrie', () => {
     ['ab*ba.test', 'abba.test', 'aba.test'],
     ['_spf.google.com', '_spf.google.com ._spf.google.com', ' .. google.com'],
   ] as const) {
-    it(`${pattern} fits ${fitting}, and not ${others}`, () => {
+    it(`${pattern} fits ${fitting}, and not ${unfitting}`, () => {
       const findIn = (hosts: string) => hosts.split(' ').map((host) => trieOf(pattern).find(host).join());
-      assert.deepEqual([new Set(findIn(fitting)), new Set(findIn(others))], [new Set([pattern]), new Set([''])]);
+      assert.deepEqual([new Set(findIn(fitting)), new Set(findIn(unfitting))], [new Set([pattern]), new Set([''])]);
     });
   }
   it('prefers a plain label to a glob, a longer glob to a shorter one, and before all the deeper pattern', () => {
@@ -177,7 +177,7 @@ describe('HostTrie', () => {
 });
 
 describe('TextTrie', () => {
-  it('finds at any place what a loop over all patterns finds, in whatever order they were added', () => {
+  it('finds at any position what a loop over all patterns finds, in any order of insertion', () => {
     const pattern = fc.stringMatching(/^[abé]{0,5}$/);
     const text = fc.stringMatching(/^[abé]{0,10}$/);
     holds(100, [fc.uniqueArray(pattern, { maxLength: 10 }), text], (patterns, within) => {

@@ -31,13 +31,13 @@ describe('decideSector', () => {
   const pageWith = (...types: readonly string[]): Page => ({ ...empty, types });
   const decide = (domain: string, page: Page | null, list: Record<string, Sector> = {}) =>
     decideSector(domain, { list: new Map(Object.entries(list)), page });
-  it('goes by the operator’s list, then the suffix, then the page', () => {
+  it('uses the operator’s list, then the suffix, then the page', () => {
     const hospital = pageWith('Organization', 'Hospital');
     assert.deepEqual(decide('ox.ac.uk', hospital, { 'ox.ac.uk': 'health' }), { sector: 'health', source: 'list' });
     assert.deepEqual(decide('ox.ac.uk', hospital), { sector: 'education_research', source: 'suffix' });
     assert.deepEqual(decide('example.com', hospital), { sector: 'health', source: 'page' });
   });
-  it('is unknown, and told by nothing, without any of them', () => {
+  it('is unknown, with a null source, without any of them', () => {
     for (const page of [null, pageWith('Organization', '__proto__', 'constructor')])
       assert.deepEqual(decide('example.com', page), { sector: 'unknown', source: null });
   });
@@ -60,7 +60,7 @@ describe('sectorListOf', () => {
     assert.deepEqual(sectorListOf([['Domain', 'Sector'], ...rows]), sectorListOf(rows));
     assert.equal(sectorListOf([]).size, 0);
   });
-  it('takes nothing of a list with wrong rows, and tells them all', () => {
+  it('rejects a list with invalid rows, and reports them all', () => {
     const text = 'example.com,health example.com,media nonsense,health a.com,x b.com c.com,media,';
     const rows = text.split(' ').map((row) => row.split(','));
     assert.throws(
@@ -86,22 +86,22 @@ describe('schema.org types', () => {
     const graph = '{"@graph": [{"@type": "https://schema.org/Bank"}, {"@type": "schema:NGO"}]}';
     assert.deepEqual(schemaTypesOf(graph), ['Bank', 'NGO']);
   });
-  it('are names, and none of what is no name', () => {
+  it('are names, null for other text', () => {
     for (const type of ['https://example.com/Hospital', '', 'a b', 'x'.repeat(65), '__proto__'])
       assert.equal(schemaTypeName(type), null, type);
   });
-  it('are none of what is no JSON, or other JSON', () => {
+  it('are empty for invalid JSON, or other JSON', () => {
     for (const json of ['', '{', 'null', '7', '"x"', '[[[]]]', '{"@type": 7}', '{"@graph": 7}', '['.repeat(30_000)])
       assert.deepEqual(schemaTypesOf(json), [], json.slice(0, 20));
   });
   it('of a page are those of its JSON-LD and its microdata, each once', () => {
     const html = `<body itemscope itemtype="https://schema.org/Hotel http://schema.org/Resort">${script('{"@type":"Hotel"}')}`;
     assert.deepEqual(typesOf(html), ['Hotel', 'Resort']);
-    // What stands further in speaks of anything: a shop's products, a directory's hotels.
+    // Nested nodes may describe anything: a shop's products, a directory's hotels.
     assert.deepEqual(typesOf('<div itemscope itemtype="https://schema.org/Hotel">'), []);
     assert.deepEqual(typesOf('<SCRIPT TYPE="Application/LD+JSON">{"@type":"Hotel"}</SCRIPT>'), ['Hotel']);
   });
-  it('of a page are none of other scripts, of text, or of a script that does not end', () => {
+  it('of a page exclude other scripts, text, and an unfinished script', () => {
     assert.deepEqual(typesOf('<script>{"@type":"Hotel"}</script>{"@type":"Hotel"}'), []);
     assert.deepEqual(typesOf('<script type="application/ld+json">{"@type":"Hotel"}'), []);
   });

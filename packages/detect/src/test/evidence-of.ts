@@ -1,4 +1,4 @@
-// Evidence for tests: a healthy, empty domain plus the records of the test. Every look-up is measured unless told otherwise.
+// Evidence for tests: a healthy, empty domain plus the records of the test. Every look-up is measured by default.
 import type * as E from '../evidence/evidence.ts';
 
 type Lookup<T> = E.Lookup<T>;

@@ -43,9 +43,9 @@ describe('versions of a CVE record', () => {
     it(why, () => assert.equal(shown(read(entries, 'unaffected')), `${expected}else unaffected`));
 
   const before = affected(experimental, { lessThan: '16.0.0', versionType });
-  says('bounds stand in the order of the scheme that is named', `affected [${experimental}, 16.0.0); `, before);
+  says('bounds are in the order of the named scheme', `affected [${experimental}, 16.0.0); `, before);
   says(
-    'changes stand in the order of the scheme that is named',
+    'changes are in the order of the named scheme',
     `affected [${experimental}, 16.0.0); unaffected [16.0.0, 17.0.0); `,
     affected(experimental, { lessThan: '17.0.0', versionType, changes: [change('16.0.0')] }),
   );
@@ -53,7 +53,7 @@ describe('versions of a CVE record', () => {
   says('unaffected versions are ranges of one', 'affected 2.4; unaffected [2.6, 2.6]; ', affected('2.4'), fixed);
   const below = affected('1.0', { lessThan: '1.5' });
   says('commits are passed over beside versions', 'affected [1.0, 1.5); ', commit, below);
-  says('without entries the default stands for all', '');
+  says('without entries the default applies to all', '');
   it('without a default the rest is unknown, and everything where commits stand alone', () => {
     assert.equal(shown(read([commit], 'unaffected')), 'else unknown');
     assert.equal(shown(read([])), 'else unknown');

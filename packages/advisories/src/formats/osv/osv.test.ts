@@ -24,7 +24,7 @@ describe('events of a range', () => {
     ['a last affected version is affected', [{ introduced: '0' }, { last_affected: '2.1' }], '(, 2.1]'],
     ['one version may be all', [{ introduced: '2' }, { last_affected: '2' }], '[2, 2]'],
     ['the largest limit ends what is open', [...open, { limit: '3.0' }, { limit: '2.5' }], '(, 1.0) [2.0, 3.0)'],
-    ['a limit cuts what goes beyond', [...open, { limit: '1.5' }], '(, 1.0)'],
+    ['a limit ends a range', [...open, { limit: '1.5' }], '(, 1.0)'],
     ['an infinite limit does neither', [...open, { limit: '*' }], '(, 1.0) [2.0, )'],
   ] as const)
     it(why, () => assert.equal(shown([...events]), expected));
@@ -99,7 +99,7 @@ describe('an OSV record', () => {
     assert.equal(claimOf([entry('npm', '1.0'), entry('npm', '2.0')]).record?.claims.length, 1);
     assert.equal(claimOf([entry('Debian:11', '1.0'), entry('Debian:12', '2.0')]).record?.claims.length, 2);
   });
-  it('leaves out what goes beyond our bounds, says so, and does not put endless events in order', () => {
+  it('leaves out what exceeds the limits, reports it, and does not sort endless events', () => {
     const versions = Array.from({ length: 6_000 }, (_, i) => `1.0.${i}`);
     const events = Array.from({ length: 20_000 }, (_, i) => ({ introduced: `${i % 7}.${i}.${'1.'.repeat(100)}` }));
     const ranges = Array.from({ length: 20 }, () => ({ type: 'ECOSYSTEM', events }));
@@ -110,7 +110,7 @@ describe('an OSV record', () => {
     }
     assert.ok(performance.now() - started < 20_000);
   });
-  it('takes a word for the severity where it knows it, and no alias that is none, nor its own id', () => {
+  it('accepts known severity names only, and no invalid alias or its own id', () => {
     const word = (severity: unknown) => claimOf([], { database_specific: { severity } }).record?.severity;
     const words = ['LOW', 'MODERATE', 'HIGH', 'CRITICAL', 'constructor', 7].map(word);
     assert.deepEqual(words, ['low', 'medium', 'high', 'critical', null, null]);

@@ -54,7 +54,7 @@ describe('a community set', () => {
     const [prose, signpost] = services;
     assert.equal(prose?.evidence[0]?.value, '<div id="a" class="prose-editor');
     assert.deepEqual([signpost?.version, signpost?.evidence[0]?.value], ['3.1.4', 'Powered by Signpost 3.1.4']);
-    assert.deepEqual([prose?.score, signpost?.score], [0.7, 0.35], 'what a page says in words counts half');
+    assert.deepEqual([prose?.score, signpost?.score], [0.7, 0.35], 'a match in visible text counts half');
     assert.deepEqual(servicesOf({ http: { page: pageOf(html, false) } }), []);
   });
   it('never says more than our own rules of the channel, and less by its confidence', () => {
@@ -70,7 +70,7 @@ describe('a community set', () => {
     const both = { http: { headers: { 'x-halfway': '' }, page: { assets: ['https://example.com/halfway-core.js'] } } };
     assert.equal(scoreOf(servicesOf(both), 'halfway'), 0.643, 'families are weighed against each other, not added up');
   });
-  it('implies others at half of the strength, three deep, and in circles once', () => {
+  it('implies technologies at half of the strength, three deep, and in cycles once', () => {
     const services = servicesOf({ http: { page: { metas: { generator: 'Lumen' } } } });
     const scores = Object.fromEntries(services.map(({ provider, score }) => [provider, score]));
     assert.deepEqual(scores, { 'lumen-cms': 0.8, 'ember-db': 0.4, quill: 0.2, inkwell: 0.1, paper: 0.05 });
@@ -105,7 +105,7 @@ describe('a community set', () => {
     assert.deepEqual(found(services), names);
     const rules = services[0]?.evidence.map(({ rule }) => rule);
     assert.deepEqual(rules, ['googly/mx/aspmx.l.googly.test', 'googly/mx/set:dns:MX: aspmx\\.l\\.googly\\.test']);
-    assert.equal(services[0]?.score, 0.95, 'the same record seen twice proves it once');
+    assert.equal(services[0]?.score, 0.95, 'a duplicate record counts once');
   });
   it('makes providers of the rest, with kinds and product names, that are found by name', () => {
     const lumen = rulebook.findProvider('lumen cms');
@@ -144,11 +144,11 @@ describe('a community set', () => {
   it('takes what a header mentions for nothing that serves the page, and no picture or style for a script', () => {
     const headers = { 'content-security-policy': 'script-src cdn.fastlane.example' };
     assert.deepEqual(found(servicesOf({ http: { headers } })), ['web_platform fastlane']);
-    const others = ['halfway-core.js.png', 'lib/halfway-core.js/theme.css?v=1', 'halfway-core.js/a.SVG#x'];
-    assert.deepEqual(servicesOf(withAssets(...others)), []);
-    assert.deepEqual(found(servicesOf(withAssets(...others, 'halfway-core.js?v=a.png'))), ['web_platform halfway']);
+    const excluded = ['halfway-core.js.png', 'lib/halfway-core.js/theme.css?v=1', 'halfway-core.js/a.SVG#x'];
+    assert.deepEqual(servicesOf(withAssets(...excluded)), []);
+    assert.deepEqual(found(servicesOf(withAssets(...excluded, 'halfway-core.js?v=a.png'))), ['web_platform halfway']);
   });
-  it('shows a version only where it is a whole one', () => {
+  it('shows a version only if it is complete', () => {
     const versionOf = (...assets: string[]) =>
       servicesOf(withAssets(...assets)).find(({ provider }) => provider === 'tally-analytics')?.version;
     assert.equal(versionOf('tally-legacy.js'), null, 'what a template writes is there only if something was captured');
@@ -158,11 +158,11 @@ describe('a community set', () => {
   it('makes another rulebook version of every difference that detection could see', () => {
     const base = { A: { cats: [1], headers: { 'x-a': '' } } };
     const versionOf = (technologies: Record<string, object>) => rulebookWith(technologies).version;
-    const others = [
+    const changed = [
       ...[{ headers: { 'x-b': '' } }, { headers: { 'x-a': '\\;confidence:50' } }, { implies: ['A2'] }],
       ...[{ requires: ['B'] }, { cats: [31] }],
     ].map((members) => ({ A: { ...base.A, ...members } }));
-    const versions = [base, {}, { A2: base.A }, ...others].map(versionOf);
+    const versions = [base, {}, { A2: base.A }, ...changed].map(versionOf);
     assert.equal(new Set(versions).size, versions.length);
     const meaning = (category: string, alias: string) => {
       const [first, ...rest] = catalog;

@@ -82,13 +82,7 @@ function isNamedOtherwise({ rule, value }: Finding, records: ReadonlyMap<string,
  * only within one family of evidence: families are combined later, and would otherwise count twice.
  */
 function technologiesIn(found: readonly PatternFinding[]): DetectedTechnology[] {
-  const byOwner = new Map<number, PatternFinding[]>();
-  for (const each of found) {
-    const known = byOwner.get(each.owner);
-    if (known) known.push(each);
-    else byOwner.set(each.owner, [each]);
-  }
-  return [...byOwner].map(([owner, group]) => {
+  return [...Map.groupBy(found, ({ owner }) => owner)].map(([owner, group]) => {
     const confidence = confidenceByFamily(group);
     const findings = group.map(({ finding, cap }) => {
       const sure = Math.min(CERTAIN, confidence.get(finding.rule.family) ?? 0) / CERTAIN;
@@ -98,7 +92,7 @@ function technologiesIn(found: readonly PatternFinding[]): DetectedTechnology[] 
   });
 }
 
-/** A pattern that matches several times counts once, with its highest confidence. */
+/** A pattern that matches several times counts once. */
 function confidenceByFamily(group: readonly PatternFinding[]): ReadonlyMap<Family, number> {
   const counted = new Set<string>();
   const sums = new Map<Family, number>();

@@ -44,7 +44,7 @@ export interface PatternFindings {
 export function patternFindingsIn(reading: Reading, sets: CompiledSets): PatternFindings {
   const search = new Search(sets);
   const found: PatternFinding[] = [];
-  const see = (matches: readonly Match[], how: Circumstances = {}) => {
+  const add = (matches: readonly Match[], how: Circumstances = {}) => {
     for (const match of matches) {
       const of = sets.technologies[match.owner];
       if (!of) continue;
@@ -60,8 +60,8 @@ export function patternFindingsIn(reading: Reading, sets: CompiledSets): Pattern
       found.push({ owner: match.owner, finding, confidence: match.pattern.confidence, cap: how.cap ?? 1 });
     }
   };
-  seeNames(reading, search, see);
-  seeWeb(reading, search, see);
+  addNames(reading, search, add);
+  addWeb(reading, search, add);
   return { found, unsearched: sourcesOf(search.leftOut, sets) };
 }
 
@@ -84,55 +84,55 @@ interface Circumstances {
   readonly header?: string | null;
   readonly serverHeader?: string | null;
 }
-type See = (matches: readonly Match[], how?: Circumstances) => void;
+type Add = (matches: readonly Match[], how?: Circumstances) => void;
 
-function seeNames(reading: Reading, search: Search, see: See): void {
+function addNames(reading: Reading, search: Search, add: Add): void {
   const { dns, tls } = reading.evidence;
-  for (const host of dns.ns.records) see(search.matches('dns', 'NS', host));
+  for (const host of dns.ns.records) add(search.matches('dns', 'NS', host));
   for (const { mname, rname } of dns.soa.records) {
-    for (const name of [mname, rname]) see(search.matches('dns', 'SOA', name));
+    for (const name of [mname, rname]) add(search.matches('dns', 'SOA', name));
   }
   for (const { host, isPreferred } of reading.exchanges) {
-    see(search.matches('dns', 'MX', host), { isPreferred, cap: isPreferred ? 1 : BACKUP_MX_STRENGTH });
+    add(search.matches('dns', 'MX', host), { isPreferred, cap: isPreferred ? 1 : BACKUP_MX_STRENGTH });
   }
   const spfFactor = reading.spf.result === 'permerror' ? BROKEN_SPF_FACTOR : 1;
   for (const txt of dns.txt.records) {
     const isSpf = SPF_RECORD.test(txt);
     const matches = search.matches('dns', 'TXT', txt.slice(0, MAX_TXT_LENGTH));
-    see(matches, { ...(isSpf ? { reading: 'spf', factor: spfFactor } : {}), shownAs: txt });
+    add(matches, { ...(isSpf ? { reading: 'spf', factor: spfFactor } : {}), shownAs: txt });
   }
-  for (const alias of webAliases(reading)) see(search.matches('dns', 'CNAME', alias));
+  for (const alias of webAliases(reading)) add(search.matches('dns', 'CNAME', alias));
   const cap = reading.hasOwnCertificate && tls.issuer !== null ? issuerCap(tls) : 0;
-  if (cap > 0) see(search.matches('certIssuer', '', tls.issuer ?? ''), { cap });
+  if (cap > 0) add(search.matches('certIssuer', '', tls.issuer ?? ''), { cap });
 }
 
 /**
  * As for our own rules: of a wall's answer only what identifies the wall, of a redirect only headers, of another
  * domain's answer nothing.
  */
-function seeWeb({ webAnswer, evidence: { http } }: Reading, search: Search, see: See): void {
+function addWeb({ webAnswer, evidence: { http } }: Reading, search: Search, add: Add): void {
   if (webAnswer === 'none' || webAnswer === 'elsewhere') return;
   const serverHeader = Object.hasOwn(http.headers, 'server') ? (http.headers.server ?? null) : null;
   for (const [name, value] of Object.entries(http.headers)) {
     const matches = search.matches('headers', name, value.slice(0, MAX_VALUE_LENGTH));
-    see(matches, { shownAs: `${name}: ${value}`, header: name, serverHeader });
+    add(matches, { shownAs: `${name}: ${value}`, header: name, serverHeader });
   }
   for (const cookie of http.cookies) {
-    see(search.matches('cookies', cookie.toLowerCase(), cookie), { shownAs: cookie });
-    see(search.matches('cookies', '', cookie));
+    add(search.matches('cookies', cookie.toLowerCase(), cookie), { shownAs: cookie });
+    add(search.matches('cookies', '', cookie));
   }
   const { page } = http;
   if (webAnswer !== 'own') return;
-  if (http.url !== null) see(search.matches('url', '', http.url));
+  if (http.url !== null) add(search.matches('url', '', http.url));
   if (page === null) return;
   for (const [name, content] of Object.entries(page.metas)) {
-    see(search.matches('meta', name, content), name === 'generator' ? {} : { shownAs: `${name}: ${content}` });
+    add(search.matches('meta', name, content), name === 'generator' ? {} : { shownAs: `${name}: ${content}` });
   }
-  see(search.firstMatches('scriptSrc', page.assets.filter(mayBeScript)));
+  add(search.firstMatches('scriptSrc', page.assets.filter(mayBeScript)));
   const { source } = page;
   if (source === undefined) return;
-  see(search.matches('html', '', source));
-  if (search.has('text')) see(search.matches('text', '', visibleText(source)));
+  add(search.matches('html', '', source));
+  if (search.has('text')) add(search.matches('text', '', visibleText(source)));
 }
 
 function shownIn(

@@ -1,5 +1,5 @@
-// What a search rests on: expressions with the same meaning as in JavaScript, in linear time, and never without their
-// literals; and that it ends, whatever the set and the page.
+// The properties of a search: expressions keep JavaScript's meaning, run in linear time, and only with their literals;
+// it ends for any set and page.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -98,25 +98,30 @@ describe('an expression of a community set', () => {
   });
   it('is refused, with the reason, where it has no linear-time match or is no expression', () => {
     const refused = {
-      ...{ 'a(?=b)': /look-around/, 'a(?!b)': /look-around/, '(?<=a)b': /look-around/, '(?<!a)b': /look-around/ },
+      ...{ 'a(?=b)': /lookaround/, 'a(?!b)': /lookaround/, '(?<=a)b': /lookaround/, '(?<!a)b': /lookaround/ },
       ...{ '(?<name>a)': /not supported/, '(?i)a': /not supported/, '\\p{L}': /not supported/ },
       ...{ '(a': /not closed/, 'a)': /not opened/, '[a': /too early/, 'a\\': /too early/ },
       ...{ '*a': /nothing before/, 'a**': /repeated/, '^*': /assertion is repeated/, '\\x4': /cut short/ },
-      ...{ 'a{3,1}': /out of order/, '[z-a]': /out of order/, 'a{9999}': /counts beyond/, '(a)\\1': /back-reference/ },
+      ...{
+        'a{3,1}': /out of order/,
+        '[z-a]': /out of order/,
+        'a{9999}': /counts to more than/,
+        '(a)\\1': /back-reference/,
+      },
       ...{ [`${'('.repeat(400)}a${')'.repeat(400)}`]: /nested/, ['a'.repeat(1_001)]: /longer than/, 'a\0b': /NUL/ },
       ...{ 'a\\;confidence:many': /confidence/, 'a\\;confidence:101': /confidence/ },
       '(?:(?:(?:a{0,100}){0,100}){0,100}){0,100}': /steps a character/,
     };
     for (const [pattern, reason] of Object.entries(refused)) assert.match(reasonFor(pattern), reason, pattern);
   });
-  it('takes time in proportion to the text where backtracking would take for ever', () => {
+  it('takes time in proportion to the text where backtracking would not end', () => {
     const hostile = '(a+)+$ (a|a)*$ (a*)*b ^(?:a?){60}a{60}$ (?:a|aa)+$ (.*)(.*)(.*)(.*)x a.*b.*c.*d.*e';
     const startedAt = performance.now();
     for (const source of hostile.split(' ')) new LinearRegex(source).captures(`${'a'.repeat(4_000)}!`);
     // About a second; backtracking would not end.
     assert.ok(performance.now() - startedAt < 20_000);
   });
-  it('shows a version by its template, where that makes a whole one', () => {
+  it('shows a version by its template, if that makes a complete one', () => {
     const { version = '', confidence, regex } = readPattern('acme-v([\\d.]+)(-pro)?\\;version:\\1\\;confidence:50');
     assert.equal(confidence, 50);
     assert.equal(versionShown(version, regex?.captures('/acme-v1.2.3.js') ?? []), '1.2.3');
@@ -142,7 +147,7 @@ describe('LiteralIndex', () => {
       const expected = words.flatMap((literal, i) => (lower.includes(literal) ? [i] : []));
       assert.deepEqual(new Set(index.find(subject)), new Set(expected));
     }));
-  it('is not slowed down by how many values a literal has, or how often it stands in the text', () => {
+  it('is not slowed down by how many values a literal has, or how often it occurs in the text', () => {
     const many = Array.from({ length: 20_000 }, (_, i) => ['aaaa', i] as const);
     const nested = Array.from({ length: 60 }, (_, i) => ['a'.repeat(i + 1), -1 - i] as const);
     const index = new LiteralIndex([...many, ...nested]);
@@ -153,7 +158,7 @@ describe('LiteralIndex', () => {
   });
 });
 
-it('EngineMemory makes every engine begin anew after so many steps of all together, and counts from there', () => {
+it('EngineMemory resets every engine after a total number of steps, and counts from there', () => {
   const memory = new EngineMemory();
   const forgotten: string[] = [];
   const engine = (name: string) => ({ forget: () => void forgotten.push(name) });

@@ -1,5 +1,5 @@
-// Sets as strangers write them: what is wrong is reported and costs itself alone, what is hostile costs nothing. And sets
-// beside the catalog's own rules: which technologies the catalog knows, what a set adds, and that it takes nothing.
+// Sets by untrusted authors: a problem is reported and affects only its own entry. And sets next to the catalog's own
+// rules: which technologies the catalog knows, what a set adds, and that it removes nothing.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { detect } from '../../detect.ts';
@@ -22,12 +22,12 @@ describe('readFingerprints', () => {
     assert.deepEqual([report.technologies, technologies.length, report.usable], [total, total, total - 6]);
     assert.deepEqual(report.unusable, ['Quill', 'Inkwell', 'Paper', 'Wood', 'Ember DB', 'Backstage']);
     assert.deepEqual(report.unsupported, { css: 1, dom: 1, js: 1, probe: 1, xhr: 1 });
-    const place = { file: 'technologies/t.json', technology: 'Tally Analytics', field: 'cookies.tally_plan' };
+    const location = { file: 'technologies/t.json', technology: 'Tally Analytics', field: 'cookies.tally_plan' };
     const text = "it needs a cookie's value, which is never stored";
-    assert.deepEqual(report.problems, [{ ...place, pattern: '^gold$', problem: text }]);
+    assert.deepEqual(report.problems, [{ ...location, pattern: '^gold$', problem: text }]);
     assert.deepEqual([report.refusedPatterns, report.badEntries], [1, 0]);
   });
-  it('tells of each bad entry and pattern where it stands, and keeps the rest', () => {
+  it('reports each invalid entry and pattern with its location, and keeps the rest', () => {
     const set = read({
       Good: entry({ headers: { 'x-good': '', 'x-bad': '(a' }, scriptSrc: ['good\\.js', 'a(?=b)', '.*', ''] }),
       ...{ 'No Website': { cats: [1] }, 'Bad Website': entry({ website: 'javascript:alert(1)' }) },
@@ -61,19 +61,19 @@ describe('readFingerprints', () => {
     assert.deepEqual(found, [[3, [7], [6]]]);
     assert.match(report.problems[0]?.problem ?? '', /given twice/);
   });
-  it('tells of names that are one id, and of those that make none', () => {
+  it('reports names with the same id, and names without an id', () => {
     const { technologies, report } = read({ 'Cloud.IQ': entry({}), 'Cloud IQ': entry({}), 百度统计: entry({}) });
     assert.equal(technologies.map(({ slug }) => slug).join(), 'cloud-iq,cloud-iq');
     const [same, none] = report.problems.map(({ technology, problem }) => `${technology} ${problem}`);
     assert.equal(same, 'Cloud IQ is one provider with Cloud.IQ: as an id both are cloud-iq');
     assert.match(none ?? '', /^百度统计 .* without Latin letters/);
   });
-  it('refuses an expression that could be looked for in short pages only', () => {
+  it('refuses an expression that could run on short pages only', () => {
     const large = 'acme-widget[^>]{1,500}';
     const fields = { html: large, text: large, scriptSrc: large, headers: { 'x-a': large } };
     const { technologies, report } = read({ A: entry(fields) });
     assert.deepEqual(technologies[0]?.patterns.map(({ field }) => field).join(), 'headers,scriptSrc');
-    assert.match(report.problems[0]?.problem ?? '', /too many for a whole page/);
+    assert.match(report.problems[0]?.problem ?? '', /too many for a complete page/);
   });
   it("reads categories by the set's own list, and by the public one without", () => {
     const content = { A: entry({ cats: [500, 52, 7, 1], headers: { 'x-a': '' } }) };
@@ -85,7 +85,7 @@ describe('readFingerprints', () => {
     assert.deepEqual(kindsOf([{ name: 't.json', content }]), ['live-chat', 'cms']);
     assert.equal(readFingerprints([{ ...categories, content: [1] }]).report.badEntries, 1);
   });
-  it('refuses what is no set', () => {
+  it('refuses documents that are not sets', () => {
     for (const content of [null, 7, 'text', [], [{}]]) assert.equal(read(content).report.technologies, 0);
     assert.equal(read(null).report.badEntries, 1);
   });
@@ -143,8 +143,8 @@ const VERSIONED = { headers: { 'x-some': '([\\d.]+)\\;version:\\1' } };
 const bookOf = (technologies: unknown) =>
   compileRulebook(catalog, { sets: readFingerprints([{ name: 't.json', content: technologies }]) });
 /** `provider by`, or the id of the new provider. */
-function takenFor(name: string, entry: object, others: object = {}): string {
-  const { sets } = bookOf({ [name]: { cats: [5], ...HEADERS, ...entry }, ...others });
+function takenFor(name: string, entry: object, rest: object = {}): string {
+  const { sets } = bookOf({ [name]: { cats: [5], ...HEADERS, ...entry }, ...rest });
   const merge = sets?.merges.find(({ technology }) => technology === name);
   return merge ? `${merge.provider} ${merge.by}` : (sets?.technologies[0]?.provider.id ?? '');
 }
@@ -236,7 +236,7 @@ describe('a record that the catalog knows', () => {
     const [dns] = detect(evidenceOf(parts), beside).services;
     assert.ok(dns?.evidence.some(({ rule }) => rule.startsWith('dnsco/ns/set:')));
   });
-  it('or a header, names no other edge, but what else is told of it', () => {
+  it('or a header, names no other edge, but its other properties', () => {
     const headers = { 'x-edgy-ray': '1', server: 'edgy' };
     assert.deepEqual(found({ http: { headers } }), ['cdn edgy', 'web_platform edge-server']);
   });

@@ -13,8 +13,7 @@ import {
 } from './dmarc.ts';
 
 /**
- * `authorized`: an address consents to receive reports, or belongs to the domain; `unknown`: its consent was not looked
- * up.
+ * `authorized`: an address consents to receive reports, or belongs to the domain; `unknown`: consent was not queried.
  */
 export type Reporting = 'none' | 'authorized' | 'unauthorized' | 'unknown';
 

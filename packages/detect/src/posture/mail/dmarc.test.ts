@@ -31,7 +31,7 @@ describe('parseDmarc reads', () => {
     ['a policy that cannot be read as void', 'p=junk', { policy: null }, 'bad-value'],
     ['an sp that cannot be read as void too', 'p=reject; sp=junk', { policy: null }, 'bad-value'],
     ['the first of two', 'p=none; p=reject', { policy: 'none' }, 'duplicate-tag'],
-    ['what is no tag', 'p=none; nonsense; =x', { policy: 'none' }, 'bad-tag bad-tag'],
+    ['text that is not a tag', 'p=none; nonsense; =x', { policy: 'none' }, 'bad-tag bad-tag'],
     ['wrong ones', 'p=none; adkim=x; fo=2', { alignment: { dkim: 'r', spf: 'r' } }, 'bad-value bad-value'],
     ['removed and unknown tags as nothing', 'p=reject; pct=10; rf=afrf; ri=3600; fo=1; x=y', bare, removed],
     ['policies for names below', 'p=reject; sp=none; np=quarantine', below],
@@ -90,8 +90,8 @@ describe('the DMARC policy in force', () => {
     ['is the suffix’s without another', '', suffix, { ...atParent, foundAt: 'gov.test', policy: 'reject' }],
     ['is not that of a name between', '', between, { ...atTop, policy: 'quarantine' }],
     ['is that of no suffix', '', { [parent]: 'p=reject; psd=n', test: 'p=none' }, { ...atParent, policy: 'reject' }],
-    ['is none where several records stand', 'p=reject+p=none', {}, { policy: null, ...several }],
-    ['is none where nobody has one', '', {}, { policy: null, ...none }],
+    ['is null with several records', 'p=reject+p=none', {}, { policy: null, ...several }],
+    ['is null without any record', '', {}, { policy: null, ...none }],
     ['is not settled while a parent’s cannot be had', '', silent, { policy: null, isUnsettled: true }],
     ['is settled by its own record', 'p=none', silent, { policy: 'none', isUnsettled: false }],
     ['is not a parent’s where its own is void', 'p=junk', { [parent]: 'p=reject' }, { policy: null, foundAt: domain }],
@@ -107,7 +107,7 @@ describe('the DMARC policy in force', () => {
     assert.equal(read('example.com', 'timeout', parents).policy, null);
     assert.equal(read('example.com', [], parents).policy, 'reject');
   });
-  it('of a name with many labels is looked for under the last seven only', () => {
+  it('of a name with many labels is searched under the last seven only', () => {
     const long = 'a.b.c.d.e.f.g.h.example.test';
     const found = (parent: string) => read(long, [], { dmarcParents: { [parent]: ['v=DMARC1; p=reject'] } }).foundAt;
     assert.equal(found('d.e.f.g.h.example.test'), 'd.e.f.g.h.example.test');
@@ -131,7 +131,8 @@ describe('reports of DMARC', () => {
     ['may go to a host that was not asked', 'mailto:d@rua.test', null, 'unknown'],
     ['go if one of two agrees', 'mailto:a@rua.test,mailto:d@example.com', 'empty', 'authorized', 'rua.test'],
   ]);
-  it('are none without an address', () => assert.equal(read('example.com', ['v=DMARC1; p=none']).reporting, 'none'));
+  it('are not requested without an address', () =>
+    assert.equal(read('example.com', ['v=DMARC1; p=none']).reporting, 'none'));
   it('go to the hosts of one record, each once', () => {
     const record = 'v=DMARC1; p=none; rua=mailto:a@Rua.test,mailto:b@rua.test; ruf=mailto:c@ruf.test';
     const hosts = [['other', record], [record, record], []].map(dmarcReportHosts);

@@ -25,11 +25,11 @@ describe('the score', () => {
     assert.deepEqual([posture.score, posture.coverage], [100, 0.795]);
     assert.deepEqual(unmeasuredIn(posture), ['dkim', 'caa', 'mta_sts', 'tls']);
   });
-  it('leaves out the part of a factor that nobody asked about', () => {
+  it('leaves out the part of a factor that was not measured', () => {
     const factor = factorOf({ ...best, dmarc: ['v=DMARC1; p=reject; rua=mailto:d@rua.test'] }, 'dmarc');
     assert.deepEqual([factor?.points, factor?.possible, factor?.weight, factor?.finding], [40, 40, 45, 'pass']);
   });
-  it('takes a protocol that was not seen for none that is old', () => {
+  it('does not treat an unmeasured protocol as an old one', () => {
     const factor = factorOf({ ...best, tls: { protocol: null } }, 'tls');
     assert.deepEqual([factor?.points, factor?.possible, factor?.issues], [5, 5, []]);
   });
@@ -88,7 +88,7 @@ describe('the score', () => {
     assert.doesNotMatch(namesIn(postureOf({ ...best, http: redirect })), /headers|security_txt/);
     assert.equal(factorOf({ ...best, http: redirect }, 'hsts')?.finding, 'fail');
   });
-  it('is none for a domain that does not exist', () => {
+  it('is null for a domain that does not exist', () => {
     hasMembers(postureOf(everyRecord('nxdomain')), { score: null, factors: [] });
   });
 });
@@ -117,7 +117,7 @@ const DOMAINS: readonly [why: string, parts: EvidenceParts][] = [
   ['with neither', { ...best, txt: [], dmarc: [] }],
   ['with an SPF policy that is void', { ...best, txt: ['v=spf1 include:a.test -all'], ...dead }],
   ['with little', { ...little, tls: {}, policies: {} }],
-  ['with reports to a stranger', { ...best, dmarc: ['v=DMARC1; p=reject; rua=mailto:d@rua.test'] }],
+  ['with reports to another domain', { ...best, dmarc: ['v=DMARC1; p=reject; rua=mailto:d@rua.test'] }],
   ['without a web', { ...best, a: 'empty', tls: { status: 'failed' } }],
   ['without mail', nullMx],
   ['without mail or DMARC', { ...nullMx, dmarc: [] }],
@@ -146,8 +146,8 @@ describe('the score while one look-up fails, of a domain', () => {
   });
 });
 
-describe('a domain of which nobody knows whether it takes mail', () => {
-  it('is not told to protect mail to it', () => {
+describe('a domain with unknown use of mail', () => {
+  it('gets no advice to protect incoming mail', () => {
     for (const mx of ['timeout', 'servfail'] as const) {
       const posture = postureOf({ ...nullMx, mx });
       const missing = ['mta_sts', 'tls_rpt'].filter((factor) => !unmeasuredIn(posture).includes(factor as FactorName));
@@ -199,13 +199,13 @@ describe('the points of a factor, with', () => {
   rows(costs, [
     ['~all that nothing stands behind', { txt: ['v=spf1 ~all'], dmarc: ['v=DMARC1; p=none'] }, 'spf', 23, 'softfail'],
     ['~all under an enforced DMARC policy', spf('~all'), 'spf', 25, ''],
-    ['ip6 of everybody', spf('ip6:::/0 -all'), 'spf', 0, 'open'],
+    ['ip6 of everyone', spf('ip6:::/0 -all'), 'spf', 0, 'open'],
     ['ip6 of all that is used', spf('ip6:2000::/3 -all'), 'spf', 0, 'open'],
-    ['a of everybody', spf('a:b.test/0 -all'), 'spf', 0, 'open'],
-    ['a of everybody in IPv6', spf('a:b.test//0 -all'), 'spf', 0, 'open'],
-    ['everybody refused and then let softly through', spf('-ip6:::/0 -a/0 -all'), 'spf', 20, 'wide'],
-    ['an include of ip6 of everybody', including(['v=spf1 ip6:::/0 -all']), 'spf', 0, 'open'],
-    ['an include of mx of everybody', including(['v=spf1 mx/1 -all']), 'spf', 0, 'open'],
+    ['a of everyone', spf('a:b.test/0 -all'), 'spf', 0, 'open'],
+    ['a of everyone in IPv6', spf('a:b.test//0 -all'), 'spf', 0, 'open'],
+    ['everyone refused and then passed with softfail', spf('-ip6:::/0 -a/0 -all'), 'spf', 20, 'wide'],
+    ['an include of ip6 of everyone', including(['v=spf1 ip6:::/0 -all']), 'spf', 0, 'open'],
+    ['an include of mx of everyone', including(['v=spf1 mx/1 -all']), 'spf', 0, 'open'],
     ['no all behind unknown modifiers without end', spf(MODIFIERS), 'spf', 10, 'neutral'],
     ['a redirect that depends on the sender', spf('redirect=%{d}.a.test'), 'spf', 10, 'neutral'],
     ['a dead include behind them', behind(`${MODIFIERS} include:_spf.a.test -all`, []), 'spf', 0, 'dead-include'],
@@ -220,7 +220,7 @@ describe('the points of a factor, with', () => {
     ['a mistake', spf('inclde:a.test -all'), 'spf', 0, 'syntax'],
     ['eleven look-ups', spf(`${'a:b.test '.repeat(11)}-all`), 'spf', 0, 'too-many-lookups'],
     ['an include that leads nowhere', including('nxdomain'), 'spf', 0, 'dead-include'],
-    ['an include of everybody', including(['v=spf1 all']), 'spf', 0, 'open'],
+    ['an include of everyone', including(['v=spf1 all']), 'spf', 0, 'open'],
     ['a circle', including(['v=spf1 include:_spf.a.test']), 'spf', 0, 'loop'],
     ['a redirect to a strict policy', redirected(['v=spf1 ~all']), 'spf', 25, ''],
     ['a redirect to a policy without end', redirected(['v=spf1 a:b.test']), 'spf', 10, 'neutral'],
@@ -246,8 +246,8 @@ describe('the points of a factor, with', () => {
     ['a broken signature', { policies: { validation: 'bogus' } }, 'dnssec', 0, 'bogus'],
     ['a resolver that takes it for unsigned', { policies: { validation: 'insecure' } }, 'dnssec', 5, 'unvalidated'],
     ['an old algorithm', { ds: [{ keyTag: 1, algorithm: 5, digestType: 2, digest: 'ab' }] }, 'dnssec', 5, 'weak'],
-    ['CAA that limits nobody', { caa: ['0 iodef mailto:a@b.test'] }, 'caa', 0, 'unrestricted'],
-    ['CAA that nobody understands', { caa: ['0 issue a.test', '128 x y'] }, 'caa', 3, 'unknown-critical'],
+    ['CAA that restricts nothing', { caa: ['0 iodef mailto:a@b.test'] }, 'caa', 0, 'unrestricted'],
+    ['CAA with an unknown critical property', { caa: ['0 issue a.test', '128 x y'] }, 'caa', 3, 'unknown-critical'],
     ['two MTA-STS records', { mtaSts: ['v=STSv1; id=1', 'v=STSv1; id=2'] }, 'mta_sts', 0, 'several'],
     ['an MTA-STS record without its semicolon', { mtaSts: ['v=STSv1 id=1'] }, 'mta_sts', 0, 'unreadable'],
     ['no MTA-STS record', { mtaSts: ['hello'] }, 'mta_sts', 0, 'missing'],
@@ -255,7 +255,13 @@ describe('the points of a factor, with', () => {
     ['a TLS-RPT record after a space', { tlsRpt: [' v=TLSRPTv1; rua=a'] }, 'tls_rpt', 0, 'unreadable'],
     ['an MTA-STS policy in testing', { files: stsPolicy('testing') }, 'mta_sts', 5, 'testing'],
     ['an MTA-STS policy that is off', { files: stsPolicy('none') }, 'mta_sts', 0, 'off'],
-    ['an MTA-STS policy for others', { files: stsPolicy('enforce', 'mx.other.test') }, 'mta_sts', 2, 'mx-mismatch'],
+    [
+      'an MTA-STS policy for another exchange',
+      { files: stsPolicy('enforce', 'mx.other.test') },
+      'mta_sts',
+      2,
+      'mx-mismatch',
+    ],
     ['an MTA-STS record alone', { files: { mtaSts: { status: 'missing' } } }, 'mta_sts', 0, 'no-policy'],
     ['something else under _smtp._tls', { tlsRpt: ['v=TLSRPTv10; rua=x', 'hello'] }, 'tls_rpt', 0, 'missing'],
     ['TLS-RPT without an address', { tlsRpt: ['v=TLSRPTv1; rua=x'] }, 'tls_rpt', 2, 'no-address'],
