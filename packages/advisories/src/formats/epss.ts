@@ -4,7 +4,7 @@ import type { ExploitScore } from '../advisory.ts';
 import { CveId } from './reading.ts';
 import { utcTime } from './text.ts';
 
-export interface EpssHead {
+interface EpssHead {
   /** `v2025.03.14`. */
   readonly modelVersion: string;
   /** ISO 8601 UTC. */

@@ -4,7 +4,7 @@ import type { KnownExploited } from '../advisory.ts';
 import { bounded, CveId, complaintOf, labelled, MAX_PROBLEMS, MAX_RECORDS } from './reading.ts';
 import { oneLine, utcTime } from './text.ts';
 
-export interface KevCatalog {
+interface KevCatalog {
   /** `2026.01.31`. */
   readonly version: string;
   readonly released: string | null;

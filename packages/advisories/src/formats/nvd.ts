@@ -18,7 +18,7 @@ import {
 } from './reading.ts';
 import { englishOf, oneLine, summaryOf } from './text.ts';
 
-export interface NvdPage extends RecordsReading {
+interface NvdPage extends RecordsReading {
   readonly startIndex: number;
   readonly resultsPerPage: number;
   readonly totalResults: number;

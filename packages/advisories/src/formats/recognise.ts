@@ -1,7 +1,7 @@
 // Identifies a parsed JSON file by the few fields that distinguish the publishers' documents.
 
 /** `nvd`: a page or file of records; `cve-delta`: the list of changes of the CVE List, without records. */
-export type DocumentKind = 'nvd' | 'cve-record' | 'kev' | 'osv' | 'cve-delta' | 'unknown';
+type DocumentKind = 'nvd' | 'cve-record' | 'kev' | 'osv' | 'cve-delta' | 'unknown';
 
 /** Checks only the outermost fields: a document of a kind may still be invalid. */
 export function recognise(value: unknown): DocumentKind {

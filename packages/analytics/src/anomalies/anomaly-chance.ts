@@ -2,7 +2,7 @@
 // function.
 // Formulas: NIST DLMF 8.17 (dlmf.nist.gov/8.17) and 5.11; Abramowitz and Stegun 26.5.26, 26.5.27.
 
-export interface CountModel {
+interface CountModel {
   readonly mean: number;
   /** Larger than the mean: a negative binomial is wider than a Poisson distribution. */
   readonly variance: number;

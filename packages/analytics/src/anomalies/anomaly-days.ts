@@ -1,13 +1,13 @@
 // The days on which a series can be evaluated: a day with few scans shows nothing, and the day after shows two.
 import { WINDOW_DAYS } from './anomaly.ts';
 
-export interface DayScans {
+interface DayScans {
   /** Days since 1970-01-01 UTC. */
   readonly day: number;
   readonly scans: number;
 }
 
-export interface ReadableDays {
+interface ReadableDays {
   /** Scanned at least half as much as a usual day. False outside the window. */
   isReadable(day: number): boolean;
   /** Readable, but the day before is not: its events are those of several days, so it is not a sample of a count. */

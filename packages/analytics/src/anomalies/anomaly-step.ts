@@ -12,7 +12,7 @@ export interface Sample {
   readonly isAnomaly?: boolean;
 }
 
-export interface StepJudgement {
+interface StepJudgement {
   /** The step minus the drift of the window. */
   readonly surprise: number;
   readonly sigma: number;

@@ -54,7 +54,7 @@ export interface Touched {
   readonly newBuilds: readonly (Build & { readonly provider: string })[];
 }
 
-export interface IndexParts {
+interface IndexParts {
   readonly names: NameTable;
   readonly columns: DomainColumns;
   readonly vocabulary: Vocabulary;

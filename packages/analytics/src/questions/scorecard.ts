@@ -11,7 +11,7 @@ export interface Adoption {
   readonly share: number | null;
 }
 
-export interface SectorCard {
+interface SectorCard {
   readonly sector: string;
   readonly domains: number;
   readonly adoption: Readonly<Record<string, Adoption>>;

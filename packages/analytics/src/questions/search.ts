@@ -60,7 +60,7 @@ export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Pa
 }
 
 /** The sets of all conditions except name and absence. */
-export function filterSets(index: DomainIndex, filter: DomainFilter): DomainSet[] {
+function filterSets(index: DomainIndex, filter: DomainFilter): DomainSet[] {
   const { provider, category, sector, state, flags = [], score, with: other } = filter;
   const levels = levelsOf(filter);
   const sets: DomainSet[] = [];

@@ -3,7 +3,7 @@
 import { DomainSet } from './domain-set.ts';
 
 /** Calls `visit` for every member of every set, members in ascending order; the same each time it is called. */
-export type Membership = (visit: (set: number, member: number) => void) => void;
+type Membership = (visit: (set: number, member: number) => void) => void;
 
 /** The sets 0 to `count - 1`; a set without members stays undefined. `limit` is above every member. */
 export function buildSets(count: number, limit: number, membership: Membership): (DomainSet | undefined)[] {

@@ -130,7 +130,7 @@ export interface Page {
 }
 
 /** `blocked`: a bot wall, or a robots.txt that disallows the request. The site exists and was not measured. */
-export type HttpStatus = 'found' | 'blocked' | 'refused' | 'timeout' | 'failed' | 'skipped';
+type HttpStatus = 'found' | 'blocked' | 'refused' | 'timeout' | 'failed' | 'skipped';
 
 export interface HttpEvidence {
   readonly status: HttpStatus;

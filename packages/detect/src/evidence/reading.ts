@@ -7,7 +7,7 @@ import { spfOf } from '../spf/policy.ts';
 import type { SpfPolicy } from '../spf/types.ts';
 import { type Evidence, isFailed, isMeasured, type Lookup, type MxRecord } from './evidence.ts';
 
-export interface MailExchange {
+interface MailExchange {
   readonly host: string;
   /** Has the lowest preference value; several may. */
   readonly isPreferred: boolean;
@@ -19,7 +19,7 @@ export interface MailExchange {
  */
 export type WebAnswer = 'own' | 'redirect' | 'wall' | 'elsewhere' | 'none';
 
-export interface NamedAnswer {
+interface NamedAnswer {
   /** Relative to the domain: `selector1._domainkey`. */
   readonly label: string;
   readonly lookup: Lookup<string>;

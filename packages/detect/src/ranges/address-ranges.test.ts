@@ -131,15 +131,15 @@ describe('what is wrong with the files', () => {
     assert.deepEqual(problems, [
       ...["own.csv line 1: '192.0.2.1/24' has bits set outside its length"],
       ...["own.csv line 2: 'nobody' is not the id of a provider"],
-      ...["own.csv line 3: 'both' may be cdn or hosting: lines of provider,prefix,category say which"],
-      ...["own.csv line 4: '0.0.0.0/0' is wider than /8", "own.csv line 5: '' is no address and no address/length"],
-      ...["mail.csv line 1: 'mailer' runs no hosting, cdn or security"],
-      ...["mail.csv line 2: 'email' is no hosting, cdn or security", "mail.csv line 3: '2000::/3' is wider than /16"],
+      ...["own.csv line 3: 'both' may be cdn or hosting: use lines of provider,prefix,category"],
+      ...["own.csv line 4: '0.0.0.0/0' is wider than /8", "own.csv line 5: '' is not an address or address/length"],
+      ...["mail.csv line 1: 'mailer' has no rules for hosting, cdn or security"],
+      ...["mail.csv line 2: 'email' is not hosting, cdn or security", "mail.csv line 3: '2000::/3' is wider than /16"],
       ...["unknown.txt line 1: 'unknown' is not the id of a provider", 'a.json begins like JSON but is not valid JSON'],
-      ...['b.json is of no known format (AWS, Azure, Google, Oracle, Fastly, GitHub)'],
-      ...['c.json is of no known format (AWS, Azure, Google, Oracle, Fastly, GitHub)', 'd.txt is empty'],
+      ...['b.json has an unknown format (AWS, Azure, Google, Oracle, Fastly, GitHub)'],
+      ...['c.json has an unknown format (AWS, Azure, Google, Oracle, Fastly, GitHub)', 'd.txt is empty'],
       ...['e.txt has only comments', 'f.html has no prefix in line 1'],
-      ...["g.json prefixes.0: 'x/8' is no address and no address/length"],
+      ...["g.json prefixes.0: 'x/8' is not an address or address/length"],
     ]);
   });
   it('is reported for the first hundred, the rest counted', () => {

@@ -43,7 +43,7 @@ describe('parseCidr', () => {
     for (const length of ['33', '-1', '', '08', '1e1', ' 8', '8/8'])
       assert.equal(parseCidr(`10.0.0.0/${length}`), 'has no length from 0 to 32', length);
     assert.equal(parseCidr('::/129'), 'has no length from 0 to 128');
-    assert.equal(parseCidr('example.com/8'), 'is no address and no address/length');
+    assert.equal(parseCidr('example.com/8'), 'is not an address or address/length');
   });
   it('and prefixText turn each other back', () => {
     const prefixes = '0.0.0.0/0 10.0.0.0/8 192.0.2.1/32 ::/0 2001:db8::/32 1:0:0:2::/64 ::1/128'.split(' ');

@@ -8,7 +8,7 @@ export interface TableEntry extends Cidr {
   readonly rank: number;
 }
 
-export interface TableHit {
+interface TableHit {
   readonly label: number;
   /** Length of the prefix that contains the address. */
   readonly length: number;

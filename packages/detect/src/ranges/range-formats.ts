@@ -19,13 +19,13 @@ export interface TaggedPrefix {
   readonly category?: string | undefined;
 }
 
-export interface ReadFile {
+interface ReadFile {
   readonly format: RangeFormat;
   readonly prefixes: readonly TaggedPrefix[];
 }
 
 /** Tag of a publisher's file with only one kind of range. */
-export const ANY_TAG = '*';
+const ANY_TAG = '*';
 
 const Prefixes = z.array(z.string());
 // Members that we do not use may come and go, so none of these schemas is strict.

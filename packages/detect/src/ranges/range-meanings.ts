@@ -27,7 +27,7 @@ export interface Meaning {
 }
 
 /** The meaning of a prefix's tag; undefined for an unknown tag, the end of an error sentence for an invalid one. */
-export type MeaningOf = (format: RangeFormat, tagged: TaggedPrefix) => Meaning | string | undefined;
+type MeaningOf = (format: RangeFormat, tagged: TaggedPrefix) => Meaning | string | undefined;
 
 /** Compiles the table against the catalog; throws ZodError or Error if the table itself is invalid. */
 export function createMeanings(table: readonly unknown[], catalog: readonly Provider[]): MeaningOf {

@@ -32,7 +32,7 @@ export interface Rule {
   readonly asSender?: Rule | undefined;
 }
 
-export interface HeaderMatcher {
+interface HeaderMatcher {
   readonly present: Rule[];
   readonly values: TextTrie<Rule>;
 }

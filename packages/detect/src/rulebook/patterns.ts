@@ -7,7 +7,7 @@ import type { RuleGroup } from './catalog.ts';
 export type Channel = PatternChannel | 'range';
 
 /** The channels of the catalog's patterns; published ranges are loaded separately. */
-export type PatternChannel =
+type PatternChannel =
   | 'ns'
   | 'soa'
   | 'mx'

@@ -46,7 +46,7 @@ describe('loadCatalog', () => {
     refuses([entryOf('a'), provider('a', mx('b.test'))], 'a id: occurs twice in the catalog');
     const entries = [entryOf('a'), entryOf('b', { aliases: ['Shared', 'a'] }), entryOf('c', { name: 'shared' })];
     refuses(entries, "b name: 'a' already names a", "c name: 'shared' already names b");
-    refuses([entryOf('a', { aliases: ['Alpha', 'alpha'] })], "a aliases: 'alpha' is given twice");
+    refuses([entryOf('a', { aliases: ['Alpha', 'alpha'] })], "a aliases: 'alpha' is a duplicate");
   });
   it('refuses one pattern for one source in two providers, and says whose it is', () => {
     const header = (name: string) => provider(name, { category: 'cdn', header: [{ name: 'server', value: 'Edgy' }] });
@@ -58,7 +58,7 @@ describe('loadCatalog', () => {
   });
   it('refuses patterns of two providers that fit one host equally well', () => {
     const ns = (id: string, pattern: string) => provider(id, { category: 'dns', ns: [pattern] });
-    const problem = "b rules.0.ns.0: 'nsb*.x.test' and 'ns*a.x.test' of a fit the same hosts equally well";
+    const problem = "b rules.0.ns.0: 'nsb*.x.test' and 'ns*a.x.test' of a match the same hosts equally well";
     refuses([ns('a', 'ns*a.x.test'), ns('b', 'nsb*.x.test')], problem);
     const apart = ['ns*a.x.test ns*b.x.test', 'ns*.x.test nsb*.x.test', 'ns*.x.test ns*.y.test'];
     for (const pair of [...apart, '*.dns-*.test ns1.dns-*.test', '*.dns-*.test *.dns-1.test']) {

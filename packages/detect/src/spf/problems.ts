@@ -1,7 +1,7 @@
 // The problems of an SPF policy.
 
 /** The errors come first: each makes a permanent error. From `ptr` on, the policy works but should be improved. */
-export const SPF_PROBLEMS = [
+const SPF_PROBLEMS = [
   'several-records',
   'syntax',
   'too-many-lookups',

@@ -3,7 +3,7 @@ import { parsePrefixLength } from '../ranges/ip-address.ts';
 import { hasMacro, isDomainSpec, isMacroString } from './macro.ts';
 import { parseNetwork, type Range } from './networks.ts';
 
-export type Qualifier = '+' | '-' | '~' | '?';
+type Qualifier = '+' | '-' | '~' | '?';
 
 /** A domain-spec (§7.1). */
 export interface DomainSpec {

@@ -6,7 +6,7 @@ import type { Kind } from '../../rulebook/kinds.ts';
 import { type FingerprintTechnology, slugOf } from '../read/fingerprint-set.ts';
 
 /** The reason of the identification: the same name, the same CPE product, or one website and nearly the same name. */
-export type MergedBy = 'name' | 'product' | 'website';
+type MergedBy = 'name' | 'product' | 'website';
 
 export interface Merge {
   readonly technology: string;

@@ -14,7 +14,7 @@ const MAX_KINDS = 4;
 const NAMESAKE = '-community';
 
 /** Providers by technology, in the order of the set. */
-export interface SetProviders {
+interface SetProviders {
   readonly of: readonly SetProvider[];
   /** Providers that are not in the catalog. */
   readonly added: readonly Provider[];

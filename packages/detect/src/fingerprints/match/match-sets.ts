@@ -18,7 +18,7 @@ const CERTAIN = 100;
 const RECORDS: ReadonlySet<Source> = new Set<Source>(['ns', 'soa', 'mx', 'txt', 'cname', 'tls']);
 const AT_ADDRESS: ReadonlySet<Role> = new Set<Role>(['edge', 'protection', 'origin']);
 
-export interface SetMatches {
+interface SetMatches {
   readonly findings: readonly Finding[];
   /** The sources' measurements, without those that the search limit left unsearched. */
   readonly sources: Measurements;

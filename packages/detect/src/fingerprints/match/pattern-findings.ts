@@ -34,7 +34,7 @@ const MAX_TXT_LENGTH = 2048;
 const NO_SCRIPT = /\.(?:css|png|jpe?g|gif|svg|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|webm|pdf|xml|webmanifest)$/i;
 const SPF_RECORD = /^v=spf1(?: |$)/i;
 
-export interface PatternFindings {
+interface PatternFindings {
   readonly found: readonly PatternFinding[];
   /** Sources that the search limit left partly unsearched. */
   readonly unsearched: ReadonlySet<Source>;

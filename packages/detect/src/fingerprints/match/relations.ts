@@ -30,7 +30,7 @@ export interface Resolution {
   readonly implied: readonly Implied[];
 }
 
-export interface Settled extends Resolution {
+interface Settled extends Resolution {
   /** Technologies that may be accepted, depending on what was not measured, and their implications. */
   readonly undecided: Resolution;
 }

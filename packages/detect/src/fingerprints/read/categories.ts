@@ -4,7 +4,7 @@
 import type { Category } from '../../profile.ts';
 import type { Kind } from '../../rulebook/kinds.ts';
 
-export interface SetCategory {
+interface SetCategory {
   /** The public name; a set with its own list of categories is mapped by these names. */
   readonly name: string;
   readonly category: Extract<Category, 'web_platform' | 'hosting' | 'cdn'>;

@@ -9,7 +9,7 @@ import type { ReportWriter } from './report-writer.ts';
 import type { Technology } from './technology.ts';
 
 /** Record types that every probe queries for the domain's own name. */
-export const DNS_TYPES: ReadonlySet<string> = new Set(['NS', 'SOA', 'MX', 'TXT', 'CNAME']);
+const DNS_TYPES: ReadonlySet<string> = new Set(['NS', 'SOA', 'MX', 'TXT', 'CNAME']);
 /** Known record types that no probe queries for the domain's own name. */
 const OTHER_DNS_TYPES: ReadonlySet<string> = new Set([
   'A',

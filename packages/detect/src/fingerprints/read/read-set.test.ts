@@ -59,13 +59,13 @@ describe('readFingerprints', () => {
     const { technologies, report } = readFingerprints(files);
     const found = technologies.map((each) => [each.patterns.length, each.categories, each.requiresCategory]);
     assert.deepEqual(found, [[3, [7], [6]]]);
-    assert.match(report.problems[0]?.problem ?? '', /given twice/);
+    assert.match(report.problems[0]?.problem ?? '', /duplicate/);
   });
   it('reports names with the same id, and names without an id', () => {
     const { technologies, report } = read({ 'Cloud.IQ': entry({}), 'Cloud IQ': entry({}), 百度统计: entry({}) });
     assert.equal(technologies.map(({ slug }) => slug).join(), 'cloud-iq,cloud-iq');
     const [same, none] = report.problems.map(({ technology, problem }) => `${technology} ${problem}`);
-    assert.equal(same, 'Cloud IQ is one provider with Cloud.IQ: as an id both are cloud-iq');
+    assert.equal(same, 'Cloud IQ shares the id cloud-iq with Cloud.IQ');
     assert.match(none ?? '', /^百度统计 .* without Latin letters/);
   });
   it('refuses an expression that could run on short pages only', () => {

@@ -14,8 +14,8 @@ const MAX_TAGS = 32;
 const MAX_RECORD_LENGTH = 4096;
 const ED25519_BYTES = 32;
 /** RFC 8301 §3.2: verifiers need not accept less than 1,024 bits, and signers should use 2,048. */
-export const WEAK_RSA_BITS = 1024;
-export const RECOMMENDED_RSA_BITS = 2048;
+const WEAK_RSA_BITS = 1024;
+const RECOMMENDED_RSA_BITS = 2048;
 
 /** Measured if every requested selector was answered. */
 export function dkimPart(reading: Reading): Posture['dkim'] {

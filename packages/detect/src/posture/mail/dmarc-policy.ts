@@ -15,7 +15,7 @@ import {
 /**
  * `authorized`: an address consents to receive reports, or belongs to the domain; `unknown`: consent was not queried.
  */
-export type Reporting = 'none' | 'authorized' | 'unauthorized' | 'unknown';
+type Reporting = 'none' | 'authorized' | 'unauthorized' | 'unknown';
 
 export interface Dmarc {
   /**

@@ -6,7 +6,7 @@ import { asClaim, onlyRecordOf, recordProblemOf, statusOf } from '../published.t
 
 /** RFC 8461 §3.2: about a year; weeks or more are recommended. */
 const MAX_AGE_LIMIT = 31_557_600;
-export const SHORT_MAX_AGE = 86_400;
+const SHORT_MAX_AGE = 86_400;
 const MAX_LINES = 512;
 const MAX_PATTERNS = 64;
 
