@@ -108,7 +108,7 @@ describe('a snapshot', () => {
     assert.equal(decoded(changed({})).size, 0);
     checkIndex(decoded(changed({})));
   });
-  it('that is cut off anywhere, or longer than it was, throws', () => {
+  it('that is truncated anywhere, or longer than it was, throws', () => {
     const bytes = encodeSnapshot(sampleIndex(), STORE);
     for (let length = 0; length < bytes.length; length += 1 + (length >> 6))
       assert.throws(() => decodeSnapshot(bytes.subarray(0, length), STORE), `${length} of ${bytes.length} bytes`);
@@ -138,7 +138,7 @@ describe('a snapshot', () => {
           for (const id of again.names.order())
             assert.equal(again.services(id).length, again.columns.services(id).length);
         } catch (error) {
-          assert.match(String(error), /the snapshot does not hang together/);
+          assert.match(String(error), /the snapshot is inconsistent/);
         }
       }
     });
@@ -146,7 +146,7 @@ describe('a snapshot', () => {
   it('whose columns do not fit each other throws and names one', () => {
     const bytes = encodeSnapshot(sampleIndex(), STORE);
     const broken = (column: string, change: (header: Header) => unknown) =>
-      assert.throws(() => decodeSnapshot(changedHeader(bytes, change), STORE), new RegExp(`hang together: ${column}`));
+      assert.throws(() => decodeSnapshot(changedHeader(bytes, change), STORE), new RegExp(`is inconsistent: ${column}`));
     const brokenWith = (column: string, members: object) => broken(column, (header) => Object.assign(header, members));
     for (const members of [{ placements: [] }, { builds: [] }]) brokenWith('pool', members);
     for (const members of [{ placements: [[99, 0]] }, { placements: [[0, 99]] }]) brokenWith('placements', members);
@@ -177,7 +177,7 @@ describe('a snapshot', () => {
       ['starts', used, 2 ** 31],
     ] as const) {
       const changed = changedColumn(bytes, name, at, value);
-      assert.throws(() => decodeSnapshot(changed, STORE), new RegExp(`hang together: ${name}`));
+      assert.throws(() => decodeSnapshot(changed, STORE), new RegExp(`is inconsistent: ${name}`));
     }
     assert.throws(() => decodeSnapshot(changedColumn(bytes, 'seriesLengths', 0, 9), STORE), /series/);
   });
