@@ -203,7 +203,7 @@ const step = fc.record({
   failed: fc.subarray<Source>(['ns', 'mx', 'spf', 'txt', 'asn']),
   hours: fc.integer({ min: 1, max: 40 }),
 });
-it('any history keeps what was not measured, never overlaps itself, and ends up where two clean looks agree', () =>
+it('any history keeps what was not measured, never overlaps itself, and ends up where two clean scans agree', () =>
   holds(400, [fc.array(step, { minLength: 1, maxLength: 12 }), fc.subarray(universe)], (steps, last) => {
     let hour = 0;
     let open: readonly KnownService[] = [];

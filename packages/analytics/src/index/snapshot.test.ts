@@ -146,7 +146,10 @@ describe('a snapshot', () => {
   it('whose columns do not fit each other throws and names one', () => {
     const bytes = encodeSnapshot(sampleIndex(), STORE);
     const broken = (column: string, change: (header: Header) => unknown) =>
-      assert.throws(() => decodeSnapshot(changedHeader(bytes, change), STORE), new RegExp(`is inconsistent: ${column}`));
+      assert.throws(
+        () => decodeSnapshot(changedHeader(bytes, change), STORE),
+        new RegExp(`is inconsistent: ${column}`),
+      );
     const brokenWith = (column: string, members: object) => broken(column, (header) => Object.assign(header, members));
     for (const members of [{ placements: [] }, { builds: [] }]) brokenWith('pool', members);
     for (const members of [{ placements: [[99, 0]] }, { placements: [[0, 99]] }]) brokenWith('placements', members);
