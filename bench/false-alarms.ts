@@ -1,5 +1,5 @@
 // A year in which nothing happens but chance, 500 providers, 3 series each: how many alarms, and which real events are found.
-import { MIN_SAMPLES, WINDOW_DAYS } from '../packages/analytics/src/anomaly.ts';
+import { MIN_SAMPLES, WINDOW_DAYS } from '../packages/analytics/src/anomalies/anomaly.ts';
 import {
   judgeAll,
   type QuietOptions,

@@ -52,7 +52,7 @@ describe('the catalog', () => {
     for (const [category, minimum] of Object.entries(min))
       assert.ok(count(category) >= minimum, `${category}: ${count(category)}`);
   });
-  it('names no product of a service, which nobody can run an old version of', () => {
+  it('names no CPE product for a service, which has no old versions in use', () => {
     for (const id of SERVICES) {
       const provider = rulebook.providers.get(id);
       assert.ok(provider, id);
@@ -80,7 +80,7 @@ describe('the catalog', () => {
   it('says how many numbers a release has only of products that advisories name', () => {
     const parts = new Map(providers.map(({ id, releaseParts }) => [id, releaseParts]));
     for (const id of ['apache', 'nginx', 'php', 'openssl', 'tomcat', 'python']) assert.equal(parts.get(id), 3, id);
-    // 6.4 and 6.4.1, 4.17 and 5.0.6, 20.0.4 and 18.0: a version of two numbers is whole.
+    // 6.4 and 6.4.1, 4.17 and 5.0.6, 20.0.4 and 18.0: a version of two numbers may be complete.
     for (const id of ['wordpress', 'squid', 'gunicorn', 'tornado', 'microsoft-iis'])
       assert.equal(parts.get(id), undefined, id);
     for (const provider of providers.filter(({ releaseParts }) => releaseParts !== undefined))

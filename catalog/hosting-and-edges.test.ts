@@ -18,7 +18,7 @@ const SHOWN: Readonly<Record<string, readonly [shown: readonly [services: string
     ['hosting amazon-web-services', 'cname/*.amazonaws.com'],
     { www: ['shop-1234567890.eu-west-1.elb.amazonaws.com'], asn: 16509, cookies: ['AWSALB', 'AWSALBCORS'] },
   ],
-  'CloudFront before a host that nobody sees': [
+  'CloudFront before a hidden host': [
     ['cdn amazon-cloudfront', 'cname/cloudfront.net'],
     { www: ['d111111abcdef8.cloudfront.net'], headers: { via: '1.1 0123.cloudfront.net (CloudFront)' }, asn: 16509 },
   ],

@@ -72,5 +72,7 @@ export const entries: readonly unknown[] = [
   ...webSoftware,
 ];
 
-/** What the tags of published address ranges mean, unchecked; `loadAddressRanges` of @strata/detect validates them. */
+/**
+ * The meaning of the tags of published address ranges, unchecked; `loadAddressRanges` of @strata/detect validates them.
+ */
 export const rangeMeanings: readonly unknown[] = addressRanges;

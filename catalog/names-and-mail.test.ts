@@ -10,7 +10,7 @@ describe('name servers', () => {
       [{ ns: ['udns1.cscdns.net', 'ns1.netnames.net'] }, ['dns csc']],
       [{ ns: ['hgns1.hostgator.com', 'ns8001.websitewelcome.com'] }, ['dns hostgator']],
     ));
-  it('of another name that only ends alike are nobody’s', () =>
+  it('of another name with the same ending belong to no provider', () =>
     assertServices([{ ns: ['ns1.notbeget.com', 'ns1.example-rcode0.net', 'xincache.com.example.net'] }, []]));
 });
 

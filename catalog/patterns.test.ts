@@ -1,11 +1,12 @@
-// Every pattern is found on its own, as a domain would publish it: none is hidden by another or shows another provider.
+// Every pattern is found on its own, as a domain would publish it: no pattern is hidden by another or shows another
+// provider.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { alias, cookies, generator, mx, profileOf, providers, rua, scripts, servicesOf, spf } from './test/shapes.ts';
 
 type Rules = (typeof providers)[number]['rules'][number];
 
-/** A star stands for part of a label; any letter will do. */
+/** `*` matches part of a label; any letter will do. */
 const hostOf = (pattern: string) => pattern.replaceAll('*', 'x');
 const urlOf = (asset: string) => (asset.startsWith('/') ? asset : `https://${hostOf(asset)}`);
 /** Aliases and policies show whose mailbox it is only behind a gateway. */
@@ -39,10 +40,10 @@ function recordsOf({ category, html = {}, ...group }: Rules): Readonly<Record<st
   };
 }
 
-/** A value that begins or goes on as the pattern says, with a version at its place. */
-function textOf(start: string, place: string): string {
-  if (start.startsWith(place)) return `${start}1.20.3`;
-  const shown = `${place}1.20.3`;
+/** A value that matches the pattern, with a version after its prefix. */
+function textOf(start: string, prefix: string): string {
+  if (start.startsWith(prefix)) return `${start}1.20.3`;
+  const shown = `${prefix}1.20.3`;
   return shown.toLowerCase().includes(start.toLowerCase()) ? shown : `${start} ${shown}`;
 }
 
@@ -77,7 +78,7 @@ describe('every pattern of the catalog', () => {
     assert.deepEqual(hidden, []);
     assert.equal(Object.keys(count).length, 17, 'a kind has no pattern');
   });
-  it('with a place for a version shows the version that stands there', () => {
+  it('with a version prefix shows the version after it', () => {
     const unread: string[] = [];
     for (const { id, rules } of providers) {
       for (const { header = [], html = {} } of rules) {

@@ -24,7 +24,7 @@ describe('SPF policies', () => {
       [spf('include:%{ir}.%{v}.%{d}.spf.has.pphosted.com ~all'), vendors('proofpoint-efd')],
       [spf('redirect=7f3a.de.spf.hornetdmarc.com'), vendors('hornet-dmarc-manager')],
     ));
-  it('name nobody where the host only ends or begins like a sender', () =>
+  it('name no sender if the host only ends or begins like one', () =>
     assertServices(
       [spf('include:notemail-od.com include:xtipalti.com -all'), []],
       [spf('include:mailchannels.net.example.org include:spf.tipalti.com.example.net -all'), []],
@@ -32,7 +32,7 @@ describe('SPF policies', () => {
     ));
 });
 
-it('aliases that a sending service asks for name it where the target is its own, and else nobody', () =>
+it('aliases of a sending service name it only if the target is its own', () =>
   assertServices(
     [alias('k2._domainkey', 'dkim2.mcsv.net'), senders('mailchimp')],
     [alias('k2._domainkey', 'dkim2.mcsv.net.example.org'), []],
@@ -72,7 +72,7 @@ describe('certificate authorities', () => {
       [{ tls_issuer: 'SECOM Trust Systems CO.,LTD.' }, authorities('secom')],
       [{ tls_issuer: 'Krajowa Izba Rozliczeniowa S.A.' }, authorities('szafir')],
     ));
-  it('are named by CAA records, where no certificate was seen', () =>
+  it('are named by CAA records, without a certificate', () =>
     assertServices(
       [{ caa: ['0 issue "d-trust.net; accounturi=https://ca.example/1"'] }, authorities('d-trust')],
       [{ caa: ['0 issuewild "e-szigno.hu"', '0 issue "certum.eu"'] }, authorities('certum e-szigno')],

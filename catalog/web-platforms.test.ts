@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { assertShown, cookies, generator, page, poweredBy, scripts, server } from './test/shapes.ts';
 
 describe('servers and languages', () => {
-  it('show all products of a Server header, each with its version where that is whole', () => {
+  it('show all products of a Server header, each with its version if that is complete', () => {
     const modules = 'mod_jk/1.2.40 mod_wsgi/3.2 Python/2.6.6';
     assertShown(
       [server('IBM_HTTP_Server/6.1.0.47 Apache/2.0.47 (Unix)'), ['apache 2.0.47', 'ibm-http-server 6.1.0.47']],
@@ -38,14 +38,14 @@ it('frameworks and libraries are separated from the network that serves them, an
 });
 
 describe('content management', () => {
-  it('is named with its version by the generator where that is whole, whatever follows', () =>
+  it('is named with its version by the generator if that is complete, whatever follows', () =>
     assertShown(
       [generator('Discourse 3.2.0.beta4 - https://github.com/discourse version 2c9a'), ['discourse 3.2.0.beta4']],
       [generator('mkdocs-1.5.3, mkdocs-material-9.5.3'), ['mkdocs 1.5.3']],
       [generator('WPML ver:4.6.9 stt:1,3;'), ['wpml 4.6.9']],
       [page('<img src="/_astro/a.png"><meta name="generator" content="Astro v4.5.16">'), ['astro 4.5.16']],
     ));
-  it('is named without a version where only a branch or none is shown', () =>
+  it('is named without a version if only a branch or no version is shown', () =>
     assertShown(
       [generator('Movable Type Pro 7'), ['movable-type']],
       [generator('Starfield Technologies; Go Daddy Website Builder 8.0.0000'), ['godaddy-website-builder']],

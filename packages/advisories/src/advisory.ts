@@ -1,32 +1,34 @@
-// What publishers say of a vulnerability, in one form whatever the publisher: JSON-safe values, bounded by the readers.
+// Advisories of all publishers in one form: JSON-safe values, bounded by the readers.
 
 /**
- * Whose version ranges these are. `cna` is the CVE record: its CNA's, or CISA's where the CNA gives none; `ghsa` is
- * OSV's form with an id of GitHub's.
+ * The publisher of the version ranges. `cna`: the CVE record, with CISA's ranges if the CNA has none; `ghsa`: OSV records
+ * with a GHSA id.
  */
 export type RangeSource = 'nvd' | 'cna' | 'ghsa' | 'osv';
-/** In this order one is believed: the first that decides a version is the match's `range_source`. */
+/** In order of precedence: the first source that decides a version is the match's `range_source`. */
 export const RANGE_SOURCES: readonly RangeSource[] = ['nvd', 'cna', 'ghsa', 'osv'];
 
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** One scoring of a vulnerability; `by` is who scored: `nvd`, `cna`, `cisa-adp`, `ghsa`, `osv` or another short name. */
+/**
+ * One scoring of a vulnerability; `by` is the scorer: `nvd`, `cna`, `cisa-adp`, `ghsa`, `osv` or another short name.
+ */
 export interface Cvss {
   readonly version: '2.0' | '3.0' | '3.1' | '4.0';
-  /** 0.0–10.0, of the base (v4: with what the vector gives besides). */
+  /** 0.0–10.0, the base score (v4: with the other metrics of the vector). */
   readonly score: number;
   readonly vector: string;
   readonly by: string;
 }
 
 /**
- * A product as publishers call it, in lower case: `cpe:f5:nginx` (CPE 2.3 vendor and product, unescaped),
- * `pkg:npm/next` (package URL without version), `cna:f5/nginx open source` (vendor and product in a CNA's words).
+ * A product under a publisher's name, in lower case: `cpe:f5:nginx` (CPE 2.3 vendor and product, unescaped), `pkg:npm/next`
+ * (package URL without version), `cna:f5/nginx open source` (vendor and product as a CNA writes them).
  */
 export type ProductKey = string;
 
-/** How versions of a product are put in order. */
+/** The order of a product's versions. */
 export type VersionScheme = 'dotted' | 'semver' | 'openssl' | 'python' | 'deb' | 'rpm';
 
 export interface VersionBound {
@@ -34,26 +36,28 @@ export interface VersionBound {
   readonly isInclusive: boolean;
 }
 
-/** From one version to another; without a bound it is open on that side, without either it is every version. */
+/**
+ * From one version to another; a missing bound leaves the range open on that side. Without bounds it is every version.
+ */
 export interface VersionRange {
   readonly from?: VersionBound;
   readonly to?: VersionBound;
 }
 
-/** What a publisher says of one product: the versions that are affected, and those that surely are not. */
+/** A publisher's statement on one product: the affected versions, and those that are certainly unaffected. */
 export interface ProductClaim {
   readonly kind: 'product';
-  /** All names of the one product that is meant. */
+  /** All names of the same product. */
   readonly products: readonly ProductKey[];
   readonly scheme: VersionScheme;
   readonly affected: readonly VersionRange[];
   /** Single versions; compared, not matched as text. */
   readonly affectedVersions: readonly string[];
-  /** Taken out of the affected ones again: a branch that was mended earlier. */
+  /** Exceptions from the affected ranges: a branch that was fixed earlier. */
   readonly unaffected: readonly VersionRange[];
-  /** What holds for a version that is in no range; `unknown` where the publisher does not say. */
+  /** The status of a version outside of all ranges; `unknown` if the publisher does not define it. */
   readonly otherwise: 'affected' | 'unaffected' | 'unknown';
-  /** Platforms that it holds on, in the publisher's words, lower case; empty: all. */
+  /** Affected platforms as the publisher writes them, lower case; empty: all. */
   readonly platforms: readonly string[];
 }
 
@@ -62,7 +66,7 @@ export interface CpeCriterion {
   readonly kind: 'cpe';
   /** CPE 2.3 formatted string. */
   readonly name: string;
-  /** False: only a place that it must run on. */
+  /** False: only the environment in which the vulnerable product runs. */
   readonly isVulnerable: boolean;
   readonly range: VersionRange;
 }
@@ -84,7 +88,7 @@ export interface ConfigurationClaim {
 
 export type Claim = ProductClaim | ConfigurationClaim;
 
-/** One publisher's word on one vulnerability. */
+/** One publisher's record of one vulnerability. */
 export interface AdvisoryRecord {
   readonly source: RangeSource;
   /** The publisher's own id: `CVE-2021-23017`, `GHSA-…`, `PYSEC-…`. */
@@ -100,14 +104,14 @@ export interface AdvisoryRecord {
   readonly published: string;
   readonly modified: string;
   readonly cvss: readonly Cvss[];
-  /** Where the publisher gives only a word. */
+  /** Present if the publisher gives a severity without a score. */
   readonly severity: Severity | null;
   readonly claims: readonly Claim[];
-  /** The publisher's page of it. */
+  /** The publisher's page. */
   readonly url: string;
 }
 
-/** CISA's word that it is exploited. */
+/** CISA's statement that it is exploited. */
 export interface KnownExploited {
   readonly cve: string;
   /** `2026-01-31`. */
@@ -126,21 +130,24 @@ export interface ExploitScore {
   readonly percentile: number;
 }
 
-/** Everything that is known of one vulnerability, of all publishers. */
+/** All data on one vulnerability, from all publishers. */
 export interface Advisory {
-  /** The CVE id where there is one, else the publisher's. */
+  /** The CVE id if there is one, otherwise the publisher's. */
   readonly id: string;
   readonly aliases: readonly string[];
-  /** `rejected` when the CVE List, or every publisher that speaks of it, has withdrawn it. */
+  /** `rejected` if the CVE List, or every publisher with a record, has withdrawn it. */
   readonly state: 'published' | 'rejected';
   readonly title: string | null;
   readonly summary: string | null;
-  /** Of the first publisher; of the last. */
+  /** Of the earliest record; of the latest. */
   readonly published: string;
   readonly modified: string;
-  /** The scoring that is shown: NVD's before the CNA's before others', the newest version of CVSS of whom that is. */
+  /**
+   * The displayed scoring: NVD's, then the CNA's, then that of other publishers; of one publisher the newest version of
+   * CVSS.
+   */
   readonly cvss: Cvss | null;
-  /** From the CVSS score (FIRST's bands), else the publisher's word, else null. */
+  /** From the CVSS score (FIRST's bands), or the publisher's severity, or null. */
   readonly severity: Severity | null;
   readonly claims: readonly (Claim & { readonly source: RangeSource })[];
   readonly urls: readonly string[];

@@ -1,7 +1,10 @@
-// A short mark of what an advisory claims, to see whether it has changed.
+// A short hash of an advisory's claims, to detect changes.
 import type { Advisory } from './advisory.ts';
 
-/** FNV-1a, twice with other beginnings, of the claims' text: 53 bits, so that a score that moves every day changes no verdict. */
+/**
+ * FNV-1a over the claims' text with two different seeds: 53 bits. Scores are not included, so their daily changes
+ * affect no verdict.
+ */
 export function hashOf(claims: Advisory['claims']): number {
   const text = JSON.stringify(claims);
   let low = 0x811c9dc5;

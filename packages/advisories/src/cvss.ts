@@ -1,4 +1,4 @@
-// Scores of CVSS vectors, and what a score is called: https://www.first.org/cvss/specification-document.
+// Scores and severities of CVSS vectors: https://www.first.org/cvss/specification-document.
 import library from 'ae-cvss-calculator';
 import type { Cvss, Severity } from './advisory.ts';
 
@@ -8,7 +8,7 @@ type CvssVersion = Cvss['version'];
 const MAX_VECTOR = 512;
 const METRICS = /^[A-Z][A-Za-z]{0,2}:[A-Za-z]{1,6}(?:\/[A-Z][A-Za-z]{0,2}:[A-Za-z]{1,6}){0,63}$/;
 
-/** The library reports names that it does not know on the console, so they are looked up before. */
+/** The library logs unknown metric names to the console, so they are checked first. */
 const known: Readonly<Record<CvssVersion, { findComponent(name: string): unknown }>> = {
   '2.0': new library.Cvss2(),
   '3.0': new library.Cvss3P0(),
@@ -16,7 +16,7 @@ const known: Readonly<Record<CvssVersion, { findComponent(name: string): unknown
   '4.0': new library.Cvss4P0(),
 };
 
-/** A vector's version and its metrics in the usual writing; undefined when it is none. */
+/** A vector's version and its metrics in normal form; undefined if it is invalid. */
 export function readVector(text: string): { readonly version: CvssVersion; readonly vector: string } | undefined {
   if (text.length > MAX_VECTOR) return undefined;
   const vector = text
@@ -32,7 +32,9 @@ export function readVector(text: string): { readonly version: CvssVersion; reado
   return areOf ? { version, vector } : undefined;
 }
 
-/** The score of a vector: of its base, and for version 4 with what else it says; undefined when it cannot be had. */
+/**
+ * The score of a vector: of the base metrics, for version 4 with its other metrics; undefined if it cannot be computed.
+ */
 export function scoreOf(text: string): number | undefined {
   const read = readVector(text);
   if (read === undefined) return undefined;
@@ -40,19 +42,19 @@ export function scoreOf(text: string): number | undefined {
     const score = calculated(read.version, read.vector);
     return score !== undefined && score >= 0 && score <= 10 ? score : undefined;
   } catch {
-    // A value that its metric does not have.
+    // A value that the metric does not have.
     return undefined;
   }
 }
 
-/** The scoring as published; where the publisher gives a vector alone, its score is calculated. */
+/** The scoring as published; if the publisher gives only a vector, its score is calculated. */
 export function cvssOf(scoring: { vector: string; score?: number | undefined; by: string }): Cvss | undefined {
   const read = readVector(scoring.vector);
   const score = scoring.score ?? scoreOf(scoring.vector);
   return read === undefined || score === undefined ? undefined : { ...read, score, by: scoring.by };
 }
 
-/** FIRST's bands; a score of 0.0 is of no severity. */
+/** FIRST's bands; a score of 0.0 has no severity. */
 export function severityOf(score: number): Severity | null {
   if (!(score >= 0.1)) return null;
   if (score < 4) return 'low';

@@ -1,21 +1,21 @@
-// An advisory with what is known of its exploitation: what of it is kept in memory, its priority, and the order of lists.
+// The entry of an advisory in the index: what is kept in memory, its priority, and the order of lists.
 import type { Advisory, ExploitScore, KnownExploited } from './advisory.ts';
 
-/** An advisory with what is known of its exploitation. */
+/** An advisory with data on its exploitation. */
 export interface Assessed {
   readonly advisory: Advisory;
   readonly exploited: KnownExploited | null;
   readonly score: Omit<ExploitScore, 'cve'> | null;
 }
 
-/** An advisory as the index keeps it: without what only who reads it in full asks for. */
+/** An advisory in the index, without the parts that only a detail view needs. */
 export interface Entry extends Omit<Assessed, 'advisory'> {
   readonly advisory: Omit<Advisory, 'claims' | 'summary' | 'urls'>;
-  /** Its place in the lists; one whose claims change gets another. */
+  /** Its number in the lists; an advisory whose claims change gets a new one. */
   readonly number: number;
   /** Ids of the known products that it names. */
   readonly products: readonly string[];
-  /** `urgencyOf` it. */
+  /** The result of `urgencyOf`. */
   readonly urgency: number;
 }
 
@@ -33,19 +33,19 @@ export function entryOf(
   return { advisory: { ...kept, title }, exploited, score, number, products, urgency };
 }
 
-/** Of one that has no title, as long as no CNA has told of it. */
+/** The title of an advisory without one, as long as no CNA has published it. */
 function beginningOf(summary: string | null): string | null {
   if (summary === null || summary.length <= TITLE_LENGTH) return summary;
   return `${summary.slice(0, TITLE_LENGTH).toWellFormed()}…`;
 }
 
-/** Every id of it, upper case. */
+/** All its ids, upper case. */
 export const idsOf = ({ advisory }: Entry): string[] =>
   [advisory.id, ...advisory.aliases].map((id) => id.toUpperCase());
 
 /**
- * A number that grows with urgency: exploited (1 bit), EPSS to five places (17), CVSS to one (7), day of publication (16).
- * Whatever is not known counts as least.
+ * A number that grows with urgency: exploited (1 bit), EPSS to five decimals (17), CVSS to one (7), day of publication
+ * (16). Unknown values count as the minimum.
  */
 export function urgencyOf({ advisory, exploited, score }: Assessed): number {
   const epss = Math.round(clamp(score?.epss ?? 0, 1) * EPSS_STEPS);
@@ -54,13 +54,13 @@ export function urgencyOf({ advisory, exploited, score }: Assessed): number {
   return (((exploited ? 1 : 0) * 2 ** 17 + epss) * 2 ** 7 + cvss) * 2 ** 16 + day;
 }
 
-/** The most urgent first; equally urgent ones by id. */
+/** The most urgent first; equal ones by id. */
 export function byUrgency(a: Entry, b: Entry): number {
   return b.urgency - a.urgency || (a.advisory.id < b.advisory.id ? -1 : a.advisory.id === b.advisory.id ? 0 : 1);
 }
 
-/** Where an entry stands, or would stand, in a list in that order. */
-export function placeOf(sorted: readonly Entry[], entry: Entry): number {
+/** The index of an entry in a list in that order, or its insertion point. */
+export function indexOfEntry(sorted: readonly Entry[], entry: Entry): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
@@ -73,7 +73,10 @@ export function placeOf(sorted: readonly Entry[], entry: Entry): number {
 
 export type Priority = 'act' | 'attend' | 'track';
 
-/** `act`: exploited, or as likely as not within 30 days; `attend`: a tenth as likely, or critical; else `track`. */
+/**
+ * `act`: exploited, or exploitation is as likely as not within 30 days; `attend`: a tenth as likely, or critical;
+ * `track` otherwise.
+ */
 export function priorityOf({ advisory, exploited, score }: Pick<Entry, 'advisory' | 'exploited' | 'score'>): Priority {
   const epss = score?.epss ?? 0;
   if (exploited || epss >= 0.5) return 'act';

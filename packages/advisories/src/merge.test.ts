@@ -45,12 +45,12 @@ describe('all publishers’ words on one vulnerability', () => {
     );
   });
   it('are nothing without any', () => assert.equal(mergeRecords('CVE-2024-0001', []), undefined));
-  it('show NVD’s scoring before the CNA’s before others’, the newest version of that one', () => {
-    const others = ['zeta', 'osv', 'ghsa', 'cisa-adp'].map((by, i) => scored(by, '4.0', i + 1));
-    assert.equal(shown(...others)?.cvss?.by, 'cisa-adp');
-    assert.equal(shown(...others, scored('cna', '3.0', 5))?.cvss?.by, 'cna');
+  it('show NVD’s scoring before the CNA’s before that of other scorers, in its newest version', () => {
+    const rest = ['zeta', 'osv', 'ghsa', 'cisa-adp'].map((by, i) => scored(by, '4.0', i + 1));
+    assert.equal(shown(...rest)?.cvss?.by, 'cisa-adp');
+    assert.equal(shown(...rest, scored('cna', '3.0', 5))?.cvss?.by, 'cna');
     const nvd = [scored('nvd', '2.0', 9), scored('nvd', '3.1', 6), scored('nvd', '3.1', 7), scored('nvd', '3.0', 8)];
-    assert.deepEqual(shown(...others, ...nvd)?.cvss, nvd[2]);
+    assert.deepEqual(shown(...rest, ...nvd)?.cvss, nvd[2]);
     assert.equal(shown(scored('zeta', '4.0', 1))?.cvss?.by, 'zeta');
   });
   it('take a publisher’s word for the severity only without a scoring', () => {
@@ -62,9 +62,9 @@ describe('all publishers’ words on one vulnerability', () => {
   it('are rejected when all have withdrawn it, and a withdrawn one’s claims do not count', () => {
     const [nvd, cna] = log4shell.map((given) => ({ ...given, state: 'rejected' as const }));
     assert.ok(nvd && cna);
-    const gone = mergeRecords('CVE-2021-44228', [nvd, cna]);
-    assert.deepEqual([gone?.state, gone?.claims], ['rejected', []]);
-    assert.notEqual(gone?.summary, null);
+    const rejected = mergeRecords('CVE-2021-44228', [nvd, cna]);
+    assert.deepEqual([rejected?.state, rejected?.claims], ['rejected', []]);
+    assert.notEqual(rejected?.summary, null);
     const listed = mergeRecords('CVE-2021-44228', [...log4shell.filter(({ source }) => source !== 'cna'), cna]);
     assert.deepEqual([listed?.state, listed?.claims], ['rejected', []], 'the CVE List alone');
     const other = mergeRecords('CVE-2021-44229', [...log4shell.filter(({ source }) => source !== 'cna'), cna]);

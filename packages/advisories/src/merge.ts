@@ -1,15 +1,15 @@
-// What all publishers say of one vulnerability, in one advisory, whatever order their records come in.
+// Merges all publishers' records of one vulnerability into one advisory, independent of their order.
 import { type Advisory, type AdvisoryRecord, type Cvss, RANGE_SOURCES, type Severity } from './advisory.ts';
 import { severityOf } from './cvss.ts';
 
-/** Whose scoring is shown; others come after these. */
+/** Precedence of the displayed scoring; other scorers come after these. */
 const SCORERS = ['nvd', 'cna', 'cisa-adp', 'ghsa', 'osv'];
 const CVE_ID = /^CVE-\d{4}-\d{4,19}$/;
 const GHSA_ID = /^GHSA(?:-[0-9A-Z]{4}){3}$/;
 
 /**
- * The CVE id among a record's ids, else GitHub's, which Go, Python and others name with their own; the smallest if there
- * are several. Else the record's own.
+ * The CVE id among a record's ids, otherwise GitHub's, to which Go, Python and other sources link their own ids; the smallest if
+ * there are several. Otherwise the record's own.
  */
 export function advisoryIdOf({ id, aliases }: Pick<AdvisoryRecord, 'id' | 'aliases'>): string {
   const ids = [id, ...aliases].map((name) => name.toUpperCase()).sort(byText);
@@ -21,31 +21,32 @@ function asGitHubWrites(ghsa: string): string {
   return `GHSA${ghsa.slice('GHSA'.length).toLowerCase()}`;
 }
 
-/** Undefined when there are no records. Of a record that is given twice, the later modified one counts. */
+/** Undefined without records. Of duplicates of a record the one modified last counts. */
 export function mergeRecords(id: string, given: readonly AdvisoryRecord[]): Advisory | undefined {
   const records = newestOfEach(given);
   const [first] = records;
   if (first === undefined) return undefined;
-  // The CVE List gives the numbers: one that it takes back is none, whoever has not followed yet.
+  // The CVE List assigns the ids: a CVE that it rejects is rejected, even if other publishers have not updated their
+  // records.
   const isTakenBack = records.some(
     ({ source, id: own, state }) => source === 'cna' && own === id && state === 'rejected',
   );
   const live = isTakenBack ? [] : records.filter(({ state }) => state === 'published');
-  // What is withdrawn everywhere still has its words, and affects nothing.
-  const telling = live.length > 0 ? live : records;
-  const cvss = shownOf(telling.flatMap((record) => record.cvss));
+  // An advisory that is withdrawn everywhere keeps its texts, and affects nothing.
+  const sources = live.length > 0 ? live : records;
+  const cvss = shownOf(sources.flatMap((record) => record.cvss));
   return {
     id,
     aliases: aliasesOf(id, records),
     state: live.length > 0 ? 'published' : 'rejected',
-    title: firstOf(telling, 'title'),
-    summary: firstOf(telling, 'summary'),
+    title: firstOf(sources, 'title'),
+    summary: firstOf(sources, 'summary'),
     published: records.map(({ published }) => published).reduce((a, b) => (b < a ? b : a), first.published),
     modified: records.map(({ modified }) => modified).reduce((a, b) => (b > a ? b : a), first.modified),
     cvss,
-    severity: severityIn(cvss, telling),
+    severity: severityIn(cvss, sources),
     claims: live.flatMap(({ source, claims }) => claims.map((claim) => ({ ...claim, source }))),
-    urls: [...new Set(telling.map(({ url }) => url))],
+    urls: [...new Set(sources.map(({ url }) => url))],
   };
 }
 
@@ -57,7 +58,7 @@ function newestOfEach(records: readonly AdvisoryRecord[]): AdvisoryRecord[] {
   });
 }
 
-/** The last comparison is of equal ids and times, so that not even then does the order given matter. */
+/** The last comparison applies to equal ids and times, so that the result never depends on the input order. */
 function byBelief(a: AdvisoryRecord, b: AdvisoryRecord): number {
   return (
     RANGE_SOURCES.indexOf(a.source) - RANGE_SOURCES.indexOf(b.source) ||
@@ -76,7 +77,7 @@ function firstOf(records: readonly AdvisoryRecord[], field: 'title' | 'summary')
   return records.find((record) => record[field] !== null)?.[field] ?? null;
 }
 
-/** Of several by one publisher in one version, the highest: each is a way in which it may be met. */
+/** Of several scorings by one publisher in one version the highest: each is a possible condition. */
 function shownOf(scorings: readonly Cvss[]): Cvss | null {
   const sorted = scorings.toSorted(
     (a, b) =>

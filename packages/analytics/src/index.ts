@@ -1,10 +1,11 @@
-// What @strata/analytics offers.
+// The public API of @strata/analytics.
 
-export { adoptionCurve, type CurvePoint } from './adoption-curve.ts';
-export { type Anomaly, judge, type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
-export { readableDays } from './anomaly-days.ts';
-export type { Sample } from './anomaly-step.ts';
-export type { Build } from './builds.ts';
+export { type Anomaly, judge, type SeriesKind, WINDOW_DAYS } from './anomalies/anomaly.ts';
+export { readableDays } from './anomalies/anomaly-days.ts';
+export type { Sample } from './anomalies/anomaly-step.ts';
+export { type WatchedSeries, watchedSeries } from './anomalies/watched-series.ts';
+export type { Build } from './columns/builds.ts';
+export { type IndexedService, LEVELS, STATES } from './columns/terms.ts';
 export {
   ChangeHistory,
   type CountedScans,
@@ -12,8 +13,14 @@ export {
   type DayOfScans,
   type IndexedChange,
   type IndexedMigration,
-} from './change-history.ts';
-export { type CoAdoption, coAdoption } from './co-adoption.ts';
+} from './history/change-history.ts';
+export { DAY_MS, DailySeries, dayOf } from './history/daily-series.ts';
+export { FLOW_DAYS, type Flow, type FlowFilter, type Flows } from './history/migration-log.ts';
+export { DomainIndex, type IndexedDomain, type IndexPosition, type Touched } from './index/domain-index.ts';
+export { IndexBuilder } from './index/index-builder.ts';
+export { decodeSnapshot, encodeSnapshot, SNAPSHOT_VERSION } from './index/snapshot.ts';
+export { adoptionCurve, type CurvePoint } from './questions/adoption-curve.ts';
+export { type CoAdoption, coAdoption } from './questions/co-adoption.ts';
 export {
   type Band,
   bandOf,
@@ -23,14 +30,9 @@ export {
   type MarketProvider,
   market,
   markets,
-} from './concentration.ts';
-export { DAY_MS, DailySeries, dayOf } from './daily-series.ts';
-export { DomainIndex, type IndexedDomain, type IndexPosition, type Touched } from './domain-index.ts';
-export { DomainSet } from './domain-set.ts';
-export { IndexBuilder } from './index-builder.ts';
-export { FLOW_DAYS, type Flow, type FlowFilter, type Flows } from './migration-log.ts';
-export { MIN_SUPPORT } from './neighbours.ts';
-export { categoriesOf, type Leader, leaders, providersInUse, rankOf, TREND_DAYS } from './providers.ts';
+} from './questions/concentration.ts';
+export { MIN_SUPPORT } from './questions/neighbours.ts';
+export { categoriesOf, type Leader, leaders, providersInUse, rankOf, TREND_DAYS } from './questions/providers.ts';
 export {
   assessRisk,
   type ExposureInput,
@@ -39,10 +41,21 @@ export {
   type RiskLevel,
   type RiskPart,
   type RiskProfile,
-} from './risk.ts';
-export { type Adoption, COUNTED_STANDARDS, type CountedStandard, type Scorecard, scorecard } from './scorecard.ts';
-export { type DomainFilter, type FoundDomains, inNameOrder, type Page, searchDomains, worstScores } from './search.ts';
-export { decodeSnapshot, encodeSnapshot, SNAPSHOT_VERSION } from './snapshot.ts';
-export { type Dependence, type SupplyChain, supplyChain } from './supply-chain.ts';
-export { type IndexedService, LEVELS, STATES } from './terms.ts';
-export { type WatchedSeries, watchedSeries } from './watched-series.ts';
+} from './questions/risk.ts';
+export {
+  type Adoption,
+  COUNTED_STANDARDS,
+  type CountedStandard,
+  type Scorecard,
+  scorecard,
+} from './questions/scorecard.ts';
+export {
+  type DomainFilter,
+  type FoundDomains,
+  inNameOrder,
+  type Page,
+  searchDomains,
+  worstScores,
+} from './questions/search.ts';
+export { type Dependence, type SupplyChain, supplyChain } from './questions/supply-chain.ts';
+export { DomainSet } from './sets/domain-set.ts';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import type { Posture } from '@strata/detect';
-import { bandOf } from './concentration.ts';
-import { MIN_SUPPORT } from './neighbours.ts';
-import { TREND_DAYS } from './providers.ts';
-import { assessRisk, riskLevel } from './risk.ts';
-import { COUNTED_STANDARDS } from './scorecard.ts';
+import { bandOf } from './questions/concentration.ts';
+import { MIN_SUPPORT } from './questions/neighbours.ts';
+import { TREND_DAYS } from './questions/providers.ts';
+import { assessRisk, riskLevel } from './questions/risk.ts';
+import { COUNTED_STANDARDS } from './questions/scorecard.ts';
 
 const page = await readFile(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
 

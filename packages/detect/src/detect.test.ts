@@ -4,11 +4,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../tests/support/property.ts';
 import { detect } from './detect.ts';
+import { sentenceOf } from './judge/sentence.ts';
+import { distributionIn, platformOf, versionAfter } from './match/version.ts';
 import type { Role, ServiceEvidence } from './profile.ts';
-import { sentenceOf } from './sentence.ts';
 import { aliasTo, evidenceOf } from './test/evidence-of.ts';
 import { linesOf, profileOf, testRulebook } from './test/rulebook-of.ts';
-import { distributionIn, platformOf, versionAfter } from './version.ts';
 
 describe('detect', () => {
   it('is a function of its arguments alone', () => {
@@ -18,7 +18,7 @@ describe('detect', () => {
     assert.deepEqual(detect(evidence, testRulebook), detect(structuredClone(evidence), testRulebook));
     assert.deepEqual(evidence, before);
   });
-  it('tells the version that the strongest evidence shows, and of equals the longest', () => {
+  it('shows the version of the strongest evidence, and of equals the longest', () => {
     const shown = (headers: Record<string, string>, generator = 'x') => {
       const [service] = profileOf({ http: { headers, page: { metas: { generator } } } }).services;
       return [service?.version, service?.platform];
@@ -70,8 +70,8 @@ describe('detect', () => {
 
 describe('hostile evidence', () => {
   const evidenceOfTokens = (...tokens: readonly string[]) => {
-    const [service, ...others] = profileOf({ txt: tokens.map((each) => `socially-verification=${each}`) }).services;
-    assert.deepEqual(others, []);
+    const [service, ...rest] = profileOf({ txt: tokens.map((each) => `socially-verification=${each}`) }).services;
+    assert.deepEqual(rest, []);
     return service?.evidence ?? [];
   };
   it('of TXT records is fit to be stored: no 0x00, 256 characters of one record, a short list of 5,000', () => {
@@ -104,15 +104,15 @@ describe('hostile evidence', () => {
 });
 
 describe('the sentence of a service', () => {
-  const seen = (source: ServiceEvidence['source'], value: string) => ({ source, value, rule: `x/${source}/y` });
+  const piece = (source: ServiceEvidence['source'], value: string) => ({ source, value, rule: `x/${source}/y` });
   it('says who does what, and what shows it', () => {
-    const evidence = [seen('mx', 'aspmx.l.google.com'), seen('spf', '_spf.google.com')];
+    const evidence = [piece('mx', 'aspmx.l.google.com'), piece('spf', '_spf.google.com')];
     const sentence = 'Google keeps the mail: mail exchange aspmx.l.google.com; SPF names _spf.google.com.';
     assert.equal(sentenceOf({ role: 'mailbox', confidence: 'high', evidence }, 'Google'), sentence);
   });
   it('says how sure it is, and cuts what is long', () => {
-    const five = Array.from({ length: 5 }, () => seen('html', 'z'.repeat(300)));
-    const evidence = [seen('header', 'server:  X\n\ty'), ...five];
+    const five = Array.from({ length: 5 }, () => piece('html', 'z'.repeat(300)));
+    const evidence = [piece('header', 'server:  X\n\ty'), ...five];
     const long = `page shows ${'z'.repeat(80)}…`;
     const of = (role: Role, confidence: 'medium' | 'low') => sentenceOf({ role, confidence, evidence }, 'X');
     assert.equal(of('origin', 'medium'), `X probably runs the site: header server: X y; ${long}; ${long}; and 3 more.`);
@@ -121,10 +121,10 @@ describe('the sentence of a service', () => {
 });
 
 describe('a version', () => {
-  const shows = (place: string, versions: Record<string, string | null>) => {
+  const shows = (prefix: string, versions: Record<string, string | null>) => {
     for (const [text, version] of Object.entries(versions)) {
-      it(`after '${place}' in ${JSON.stringify(text.slice(0, 60))} is ${version?.slice(0, 40)}`, () =>
-        assert.equal(versionAfter(place, text), version));
+      it(`after '${prefix}' in ${JSON.stringify(text.slice(0, 60))} is ${version?.slice(0, 40)}`, () =>
+        assert.equal(versionAfter(prefix, text), version));
     }
   };
   const ofDebian = '7.4.33-1+0~20231101.85+debian11~1.gbp1';
@@ -147,14 +147,14 @@ describe('a version', () => {
   });
   const bounded = { [`${' '.repeat(1_020)}1.2.34`]: null };
   shows('', { ' v13.1.0 ': '13.1.0', '13.1.': '13.1', '1.2.3, 1.2.3': null, on: null, '': null, ...bounded });
-  it('is a bounded token that stands in the text, or nothing, whatever the text', () => {
+  it('is a bounded token that is part of the text, or nothing, whatever the text', () => {
     const text = fc.oneof(
       fc.string({ unit: codePoint, maxLength: 80 }),
       fc.array(fc.constantFrom('nginx/', 'v', '1', '.', '9.9', ' ', '(', ')', '+', '~', 'é'), { maxLength: 90 }),
     );
-    holds(500, [text, fc.constantFrom('', 'nginx/', '(', '9')], (parts, place) => {
+    holds(500, [text, fc.constantFrom('', 'nginx/', '(', '9')], (parts, prefix) => {
       const value = typeof parts === 'string' ? parts : parts.join('');
-      const version = versionAfter(place, value);
+      const version = versionAfter(prefix, value);
       if (version === null) return;
       assert.match(version, /^[0-9][0-9A-Za-z.+~:_-]{0,63}$/);
       assert.ok(!version.endsWith('.'));
@@ -187,8 +187,8 @@ describe('a platform', () => {
   is('amazon linux', { '2.4.57': 'Apache/2.4.57 (Amazon Linux) PHP/8.2', '1.2.3-4.amzn2': null });
   is('win64', { '1.1.1n': 'Apache/2.4.52 (Win64) OpenSSL/1.1.1n' });
   is(null, { '8.1.2': null, '9.4.1': 'Jetty(9.4.1)', '6.0.4': 'nginx + Phusion Passenger(R) 6.0.4' });
-  for (const words of ['', ' (', ' (@RELEASE@)', ` (${'x'.repeat(33)})`])
-    is(null, { '2.4.52': `Apache/2.4.52${words}` });
+  for (const comment of ['', ' (', ' (@RELEASE@)', ` (${'x'.repeat(33)})`])
+    is(null, { '2.4.52': `Apache/2.4.52${comment}` });
 });
 
 describe('a distribution', () => {
@@ -197,7 +197,7 @@ describe('a distribution', () => {
     const names = headers.map((each) => distributionIn(`Apache/2.4.6 ${each}`));
     assert.deepEqual(names, ['centos', 'red hat enterprise linux', 'linux/suse']);
   });
-  it('is none of other systems, nor without brackets or header', () => {
+  it('is null for other systems, and without parentheses or header', () => {
     for (const system of ['(Win64)', '(Unix)', '(FreeBSD)', '(Darwin)', '(Linux)', ''])
       assert.equal(distributionIn(`Apache/2.4.52 ${system}`), null, system);
     assert.equal(distributionIn(null), null);

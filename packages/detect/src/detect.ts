@@ -1,20 +1,20 @@
-// Evidence and a rulebook -> a profile: read, match, judge, weigh, measure. The one way through the package.
-import type { Evidence } from './evidence.ts';
-import type { Finding } from './finding.ts';
-import { matchSets } from './fingerprints/match-sets.ts';
-import { holdersOf } from './holders.ts';
-import { judge } from './judge.ts';
-import { matchDns } from './match-dns.ts';
-import { matchWeb } from './match-web.ts';
-import { measureRoles, measureSources } from './measure.ts';
-import { posture } from './posture.ts';
+// Evidence and a rulebook -> a profile: read, match, judge, weigh, measure. The package's only detection path.
+import type { Evidence } from './evidence/evidence.ts';
+import { type Reading, readEvidence } from './evidence/reading.ts';
+import { matchSets } from './fingerprints/match/match-sets.ts';
+import { holdersOf } from './judge/holders.ts';
+import { judge } from './judge/judge.ts';
+import { measureRoles, measureSources } from './judge/measure.ts';
+import { weighFindings } from './judge/weigh.ts';
+import type { Finding } from './match/finding.ts';
+import { matchDns } from './match/match-dns.ts';
+import { matchWeb } from './match/match-web.ts';
+import { posture } from './posture/posture.ts';
 import type { DomainState, Profile } from './profile.ts';
-import { type Reading, readEvidence } from './reading.ts';
-import type { Rulebook } from './rulebook.ts';
-import { decideSector } from './sector.ts';
-import { weighFindings } from './weigh.ts';
+import type { Rulebook } from './rulebook/rulebook.ts';
+import { decideSector } from './sector/sector.ts';
 
-/** What the evidence says about a domain under a rulebook. Deterministic; never throws on hostile records. */
+/** The profile of a domain by its evidence under a rulebook. Deterministic; never throws on hostile records. */
 export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
   const reading = readEvidence(evidence);
   const own: Finding[] = [];

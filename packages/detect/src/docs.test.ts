@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { setCategoryOf } from './fingerprints/categories.ts';
-import { Technology, UNSEEN_FIELDS } from './fingerprints/technology.ts';
-import { ISSUES } from './issues.ts';
-import { KINDS } from './kinds.ts';
-import { loadCatalog } from './load-catalog.ts';
-import { assessPosture } from './posture.ts';
-import { FACTORS } from './posture-type.ts';
-import { SCORE_VERSION } from './score.ts';
-import { FAMILY_OF, STRENGTHS } from './strengths.ts';
+import { setCategoryOf } from './fingerprints/read/categories.ts';
+import { Technology, UNSEEN_FIELDS } from './fingerprints/read/technology.ts';
+import { FAMILY_OF, STRENGTHS } from './match/strengths.ts';
+import { assessPosture } from './posture/posture.ts';
+import { FACTORS } from './posture/posture-type.ts';
+import { ISSUES } from './posture/score/issues.ts';
+import { SCORE_VERSION } from './posture/score/score.ts';
+import { KINDS } from './rulebook/kinds.ts';
+import { loadCatalog } from './rulebook/load-catalog.ts';
 import { best } from './test/best-posture.ts';
 import { evidenceOf } from './test/evidence-of.ts';
 

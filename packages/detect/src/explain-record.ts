@@ -1,8 +1,8 @@
-// The form of a record for `strata stack explain`: what a person pastes of a domain, checked and bounded.
+// The schema of a record for `strata stack explain`: pasted data of a domain, validated and bounded.
 import { z } from 'zod';
-import type { CaaRecord, DsRecord, SoaRecord } from './evidence.ts';
+import type { CaaRecord, DsRecord, SoaRecord } from './evidence/evidence.ts';
 
-/** Bounds: more than any zone or page that a person pastes, and little enough to hold a million lines at bay. */
+/** Limits: larger than any real zone or page, and small enough to bound the work. */
 const MAX_ENTRIES = 512;
 const Host = z.string().max(1024).transform(cleanHost);
 const Text = z.string().max(65_535);
@@ -19,7 +19,7 @@ function mapOf<T extends z.ZodType>(value: T) {
   return z.record(z.string().max(1024), value).refine(isShort, 'has too many entries');
 }
 
-/** A line of a zone file, read by `read`, which gives null for what is none. */
+/** A line of a zone file, parsed by `read`, which returns null for an invalid line. */
 function line<T>(read: (text: string) => T | null, form: string) {
   return Text.transform((text, context) => {
     const value = read(text.trim());
@@ -71,14 +71,14 @@ function isShort(entries: object): boolean {
   return Object.keys(entries).length <= MAX_ENTRIES;
 }
 
-/** RFC 1035 §3.3.13 in zone-file form; what follows the serial is not evidence. */
+/** RFC 1035 §3.3.13 in zone-file form; fields after the serial are ignored. */
 function toSoa(text: string): SoaRecord | null {
   const [, mname, rname, serial] = /^(\S{1,1024})\s+(\S{1,1024})\s+(\d{1,10})(?:\s|$)/.exec(text) ?? [];
   if (mname === undefined || rname === undefined) return null;
   return { mname: cleanHost(mname), rname: cleanHost(rname), serial: Number(serial) };
 }
 
-/** RFC 4034 §5.3: the digest may be written in several parts. */
+/** RFC 4034 §5.3: the digest may be split by spaces. */
 function toDs(text: string): DsRecord | null {
   const [, keyTag, algorithm, digestType, digest] =
     /^(\d{1,5})\s+(\d{1,3})\s+(\d{1,3})\s+([0-9a-f\s]{1,1024})$/i.exec(text) ?? [];

@@ -34,7 +34,7 @@ describe('explainRecord', () => {
     const answer = { domain: 'example.com', services: [{ ...dnsco, evidence }] };
     assert.deepEqual(explain({ domain: 'example.com', ns: ['ns1.dnsco.test'] }), answer);
   });
-  it('tells the version only where it is shown', () => {
+  it('returns the version only if it is shown', () => {
     const serviceOf = (server: string) => explain({ domain: 'example.com', headers: { server } }).services[0] ?? {};
     assert.partialDeepStrictEqual(serviceOf('Blogger/6.4'), { provider_id: 'blogger', version: '6.4' });
     assert.ok(!('version' in serviceOf('Blogger/')));
@@ -58,7 +58,7 @@ describe('explainRecord', () => {
     for (const caa of ['certy.test', '0 issue "certy.test"', '128 issuewild certy.test; a=b'])
       assert.deepEqual(linesOf({ domain: 'example.com', caa: [caa] }), ['certificate_authority certy low'], caa);
   });
-  it('reads the parts beyond the usual records as a probe would bring them', () => {
+  it('reads additional parts as a probe would collect them', () => {
     const { dns, addresses, policies, files } = evidenceFromRecord({
       domain: 'example.com',
       soa: 'NS1.example.com. hostmaster.example.com. 2026112101 7200 3600 1209600 300',
@@ -66,7 +66,7 @@ describe('explainRecord', () => {
       aaaa: [{ address: '2001:db8::1', asn: 64496 }],
       www: [{ address: '192.0.2.2' }],
       ns_addresses: [{ host: 'NS1.example.com.', address: '192.0.2.53', asn: 64502, as_name: 'DNSCO' }],
-      spf_policies: { '_SPF.mail.test.': ['v=spf1 -all'], 'gone.test': [] },
+      spf_policies: { '_SPF.mail.test.': ['v=spf1 -all'], 'empty.test': [] },
       dmarc_parents: { com: [] },
       report_consents: { 'reports.test': ['v=DMARC1'] },
       mta_sts_policy: 'version: STSv1\nmode: enforce\n',
@@ -81,7 +81,7 @@ describe('explainRecord', () => {
       ...['ns ns1.example.com 192.0.2.53 64502 found'],
     ]);
     const { spf, dmarcParents, reportConsents, validation } = policies ?? assert.fail('no policies');
-    assert.deepEqual([spf['_spf.mail.test']?.records, spf['gone.test']?.status], [['v=spf1 -all'], 'empty']);
+    assert.deepEqual([spf['_spf.mail.test']?.records, spf['empty.test']?.status], [['v=spf1 -all'], 'empty']);
     assert.deepEqual([dmarcParents.com?.status, validation], ['empty', 'unknown']);
     assert.deepEqual(reportConsents['reports.test']?.records, ['v=DMARC1']);
     assert.deepEqual([files?.mtaSts.status, files?.mtaSts.text.length], ['found', 29]);
@@ -89,7 +89,7 @@ describe('explainRecord', () => {
     const long = evidenceFromRecord({ domain: 'example.com', security_txt: 'x'.repeat(20_000) });
     assert.equal(long.files?.securityTxt.text.length, 16_384);
   });
-  it('tells a part not given from one given empty', () => {
+  it('distinguishes a missing part from an empty one', () => {
     const { dns, http, tls, policies, files } = evidenceFromRecord({ domain: 'example.com', mx: [] });
     const statuses = [dns.mx.status, dns.ns.status, http.status, tls.status];
     assert.deepEqual([statuses.join(' '), policies, files], ['empty skipped skipped skipped', undefined, undefined]);

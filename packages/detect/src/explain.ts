@@ -1,4 +1,4 @@
-// `strata stack explain`: a hand-made record in, the services that its parts prove out. No network, no clock.
+// `strata stack explain`: a hand-written record in, the services that it proves out. No network, no clock.
 import { detect } from './detect.ts';
 import type {
   AddressEvidence,
@@ -8,14 +8,14 @@ import type {
   HttpEvidence,
   Lookup,
   TlsEvidence,
-} from './evidence.ts';
+} from './evidence/evidence.ts';
+import { extractPage } from './evidence/page.ts';
 import { cleanHost, DomainRecord, type GivenAddress } from './explain-record.ts';
-import { parseDomain } from './names.ts';
-import { extractPage } from './page.ts';
+import { parseDomain } from './names/names.ts';
 import type { Category, ConfidenceLevel, ServiceEvidence } from './profile.ts';
-import type { Rulebook } from './rulebook.ts';
+import type { Rulebook } from './rulebook/rulebook.ts';
 
-/** A record that cannot be read; `field` is the path of the first part that is wrong. */
+/** A record that cannot be parsed; `field` is the path of the first invalid part. */
 export class RecordError extends Error {
   override readonly name = 'RecordError';
   readonly field: string;
@@ -35,19 +35,22 @@ export interface Explanation {
     readonly provider_id: string;
     readonly confidence: ConfidenceLevel;
     readonly evidence: readonly ServiceEvidence[];
-    /** Where the evidence shows it. */
+    /** Present if the evidence shows it. */
     readonly version?: string;
   }[];
 }
 
-/** Longest alias chain that is followed inside a record's `cname`. */
+/** Maximum length of an alias chain inside a record's `cname`. */
 const MAX_CHAIN = 16;
-/** As much of a file as a probe keeps. */
+/** The maximum length that a probe keeps. */
 const MAX_FILE_LENGTH = 16_384;
-/** A record has no time of its own. */
+/** A record has no observation time. */
 const NO_TIME = '1970-01-01T00:00:00Z';
 
-/** Reads one record (API.md, "Explain") and says what it proves; unknown members are ignored. Throws RecordError. */
+/**
+ * Parses a record (API.md, "Explain") and returns the services that it proves; unknown members are ignored. Throws
+ * RecordError.
+ */
 export function explainRecord(record: unknown, rulebook: Rulebook): Explanation {
   const profile = detect(evidenceFromRecord(record, { keepSource: rulebook.sets?.needsSource ?? false }), rulebook);
   return {
@@ -63,7 +66,7 @@ export function explainRecord(record: unknown, rulebook: Rulebook): Explanation 
   };
 }
 
-/** The same record as Evidence: a part that was not given was not measured. `keepSource` is for community sets. */
+/** The record as Evidence: parts that are missing are not measured. `keepSource` is for community sets. */
 export function evidenceFromRecord(record: unknown, { keepSource = false } = {}): Evidence {
   const parsed = DomainRecord.safeParse(record);
   if (!parsed.success) {
@@ -124,7 +127,7 @@ function lookup<T>(records: readonly T[] | undefined): Lookup<T> {
   return { status: records.length > 0 ? 'found' : 'empty', records, aliases: [] };
 }
 
-/** Follows a chain as far as the record tells it; a loop ends it. */
+/** Follows the record's chain of aliases to its end; a loop ends it. */
 function chainFrom(host: string, aliases: ReadonlyMap<string, string>): string[] {
   const chain: string[] = [];
   let next = aliases.get(host);
@@ -154,7 +157,7 @@ function addressPart(domain: string, { a = [], aaaa = [], www = [], ns_addresses
   ];
 }
 
-/** Nothing where no policy was given: that is evidence of a probe that never asked. */
+/** Nothing without a policy, as in evidence of a probe that made no such queries. */
 function policyPart({ spf_policies, dmarc_parents, report_consents }: DomainRecord): Pick<Evidence, 'policies'> {
   if (spf_policies === undefined && dmarc_parents === undefined && report_consents === undefined) return {};
   const lookups = (given: Readonly<Record<string, readonly string[]>> = {}) =>
@@ -187,7 +190,7 @@ function httpPart(domain: string, { headers, cookies, html }: DomainRecord, keep
   };
 }
 
-/** People paste whole `Set-Cookie` values; the name is all that is read. */
+/** People paste complete `Set-Cookie` values; only the name is used. */
 function cookieName(cookie: string): string {
   return (cookie.split('=', 1)[0] ?? '').trim();
 }

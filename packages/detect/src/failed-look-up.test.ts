@@ -1,12 +1,12 @@
-// The promise of decision 3 over detection and history together: a failed look-up makes no change, however often it fails;
-// community sets included: what requires, excludes or implies others, and long pages.
+// The guarantee of decision 3 over detection and history together: a failed look-up makes no change, however often it
+// fails. Includes community sets with requirements, exclusions and implications, and long pages.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import { detect } from './detect.ts';
+import { extractPage } from './evidence/page.ts';
 import { type KnownService, reconcile } from './history.ts';
-import { extractPage } from './page.ts';
 import { SOURCES } from './profile.ts';
 import { rulebookWith } from './test/community-set.ts';
 import { aliasTo, type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
@@ -15,7 +15,7 @@ import { testRulebook } from './test/rulebook-of.ts';
 const DAY = 86_400_000;
 const labels = testRulebook.probeLabels;
 type LookUp = NonNullable<EvidenceParts['www']>;
-type Fail = (whole: EvidenceParts) => EvidenceParts;
+type Fail = (complete: EvidenceParts) => EvidenceParts;
 
 const some = <T>(...values: T[]) => fc.subarray(values);
 const one = <T>(...values: T[]) => fc.constantFrom<T[]>(...values);
@@ -136,20 +136,20 @@ describe('a look-up that fails again and again makes no change, nor does its end
   ] as const) {
     for (const [name, fail] of Object.entries(failures))
       it(`${name}, with ${of}`, () =>
-        holds(150, [parts], (whole) => {
-          const failed = { ...whole, ...fail(whole) };
-          assert.deepEqual(changesOver([whole, whole, failed, failed, failed, whole, whole], rulebook), []);
+        holds(150, [parts], (complete) => {
+          const failed = { ...complete, ...fail(complete) };
+          assert.deepEqual(changesOver([complete, complete, failed, failed, failed, complete, complete], rulebook), []);
         }));
   }
   it('who is excluded by what a page shows does not come when the page fails', () => {
-    const whole = { txt: ['delta-site=1'], www: aliasTo('x.alpha-edge.test'), http: { headers: { 'x-beta': '1' } } };
-    const seen = detect(evidenceOf(whole), community).services.map(({ provider }) => provider);
-    assert.deepEqual([seen.includes('beta'), seen.includes('alpha')], [true, false]);
-    const { services, roles } = detect(evidenceOf({ ...whole, ...PAGE['the page']?.(whole) }), community);
+    const complete = { txt: ['delta-site=1'], www: aliasTo('x.alpha-edge.test'), http: { headers: { 'x-beta': '1' } } };
+    const found = detect(evidenceOf(complete), community).services.map(({ provider }) => provider);
+    assert.deepEqual([found.includes('beta'), found.includes('alpha')], [true, false]);
+    const { services, roles } = detect(evidenceOf({ ...complete, ...PAGE['the page']?.(complete) }), community);
     assert.ok(!services.some(({ provider }) => provider === 'alpha' || provider === 'alpha-cloud'));
     assert.equal(roles.edge, 'unmeasured');
   });
-  it('a page that grows beyond what is searched of it', () => {
+  it('a page that outgrows the search limit', () => {
     const html = [...Array.from({ length: 6 }, (_, i) => `filler[a-z0-9 ]{1,150}x${i}`), 'last-word[^>]{1,200}yy'];
     const book = rulebookWith(Object.fromEntries(html.map((each, i) => [`Fat ${i}`, { cats: [5], html: [each] }])));
     const pageOf = (words: number): EvidenceParts => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import { type KnownService, keyOf, type ReconcileOptions, type Reconciliation, reconcile } from './history.ts';
-import type { Measurement } from './posture-type.ts';
+import type { Measurement } from './posture/posture-type.ts';
 import { type Category, type Profile, ROLES, type Service, SOURCES, type Source } from './profile.ts';
 
 const HOUR = 3_600_000;
@@ -12,7 +12,7 @@ const SOURCES_OF = { dns: 'ns', email: 'mx', email_sending: 'spf', hosting: 'asn
 const sourceOf = (category: Category): Source =>
   category in SOURCES_OF ? SOURCES_OF[category as keyof typeof SOURCES_OF] : 'cname';
 
-/** `email:google` -> a service that rests on the category's source. */
+/** `email:google` -> a service that depends on the category's source. */
 function serviceOf(text: string): Service {
   const [category, provider = ''] = text.split(':') as [Category, string];
   const source = sourceOf(category);
@@ -76,7 +76,7 @@ describe('the history of services', () => {
     const result = scans('0 dns:a email:b');
     assert.deepEqual([confirmed(result), result.changes, result.isPending], [['dns/a', 'email/b'], [], false]);
   });
-  it('confirms a new service when it is seen again after six hours or more, and dates it by the first scan', () => {
+  it('confirms a new service when it is observed again after six hours or more, and dates it by the first scan', () => {
     const first = scans('0 dns:a', '24 dns:a verified_service:x');
     assert.deepEqual([confirmed(first), changesOf(first), first.isPending], [['dns/a'], [], true]);
     assert.deepEqual(changesAfter('0 dns:a', '24 dns:a verified_service:x', '29 dns:a verified_service:x'), []);
@@ -104,7 +104,7 @@ describe('the history of services', () => {
     }
     assert.deepEqual(shown(scans(showing(0, '1.0', ['tls']), showing(1, null, ['mx']))), ['null null']);
   });
-  it('forgets a new service that is not seen again', () => {
+  it('drops a new service that is not observed again', () => {
     const result = scans('0 dns:a', '24 dns:a email:x', '48 dns:a');
     assert.deepEqual([changesOf(result), result.dropped.map(keyOf), result.isPending], [[], ['email/x'], false]);
   });
@@ -147,7 +147,7 @@ describe('the history of services', () => {
     const result = scans('0 dns:a email:b', empty(24, 'unmeasured'), empty(48, 'unmeasured'));
     assert.deepEqual([confirmed(result), changesOf(result), result.isPending], [['dns/a', 'email/b'], [], false]);
   });
-  it('needs two scans to believe that a domain is gone', () => {
+  it('needs two scans to accept that a domain no longer exists', () => {
     const once = ['0 dns:a', empty(24, 'nonexistent')];
     assert.deepEqual(changesAfter(...once), []);
     assert.deepEqual(changesAfter(...once, empty(48, 'nonexistent')), ['removed dns a>-']);
@@ -180,9 +180,9 @@ describe('the history of services', () => {
     const result = reconcile(failed.open, profileOf(48, 'email:new dns:a', rules), given);
     assert.deepEqual([changesOf(result), confirmed(result)], [['reclassified email old>new'], ['dns/a', 'email/new']]);
   });
-  it('lets a new service wait through a passing failure, but not for ever', () => {
+  it('lets a new service wait during a transient failure, but not forever', () => {
     const start = scans('0 email:a', '24 email:a email:b', '28 email:b');
-    // The evidence of the first mailbox cannot be looked up any more; the second one is seen without it.
+    // The evidence of the first mailbox cannot be looked up any more; the second one is observed without it.
     const evidence = [{ source: 'tls', value: 'a', rule: 'a/tls/x' } as const];
     const known = start.open.map((service) => (service.provider === 'a' ? { ...service, evidence } : service));
     const soon = reconcile(known, scanOf('36 email:b !tls'), options);
@@ -190,7 +190,7 @@ describe('the history of services', () => {
     assert.deepEqual(changesOf(reconcile(soon.open, scanOf('40 email:b'), options)), ['migrated email a>b']);
     assert.deepEqual(changesOf(reconcile(soon.open, scanOf('48 email:b !tls'), options)), ['added email ->b']);
   });
-  it('takes a parked domain for measured: what it had ends after two looks', () => {
+  it('treats a parked domain as measured: its services end after two scans', () => {
     const parked = (hour: number) => profileOf(hour, 'hosting:sedo', { state: 'parked' });
     assert.deepEqual(changesAfter('0 hosting:h', parked(24), parked(48)), ['migrated hosting h>sedo']);
   });
@@ -203,7 +203,7 @@ const step = fc.record({
   failed: fc.subarray<Source>(['ns', 'mx', 'spf', 'txt', 'asn']),
   hours: fc.integer({ min: 1, max: 40 }),
 });
-it('any history keeps what was not measured, never overlaps itself, and ends up where two clean looks agree', () =>
+it('any history keeps what was not measured, never overlaps itself, and ends up where two clean scans agree', () =>
   holds(400, [fc.array(step, { minLength: 1, maxLength: 12 }), fc.subarray(universe)], (steps, last) => {
     let hour = 0;
     let open: readonly KnownService[] = [];
@@ -229,7 +229,7 @@ it('any history keeps what was not measured, never overlaps itself, and ends up 
       const again = reconcile(open, profile, { ...options, measuredBefore: measured });
       assert.deepEqual([sorted(again.open), again.changes, again.ended], [sorted(open), [], []], 'the same twice');
     };
-    // Three, since a newcomer may have to wait for the one before it to be missed twice.
+    // Three, because a new service may have to wait until its predecessor was missing twice.
     const clean = Array.from({ length: 3 }, () => ({ services: last, failed: [], hours: 24 }));
     for (const { services, failed, hours } of [...steps, ...clean]) {
       hour += hours;

@@ -1,4 +1,4 @@
-// The rules of history: what one more observation of a domain does to the services that are known. Pure.
+// The rules of history: how an observation of a domain changes its known services. Pure.
 import {
   type Category,
   type ConfidenceLevel,
@@ -11,7 +11,8 @@ import {
 } from './profile.ts';
 
 /**
- * `pending`: seen once, not yet told. `confirmed`: stands. `ending`: stands, but a successful look-up missed it once.
+ * `pending`: observed once, not published. `confirmed`: in use. `ending`: in use, but a successful look-up did not find
+ * it once.
  */
 export type ServiceStatus = 'pending' | 'confirmed' | 'ending';
 
@@ -28,7 +29,7 @@ export interface KnownService {
   readonly status: ServiceStatus;
   readonly validFrom: number;
   readonly lastSeen: number;
-  /** When a successful look-up first missed it; null unless `ending`. */
+  /** When a successful look-up first did not find it; null unless `ending`. */
   readonly firstMissed: number | null;
 }
 
@@ -36,7 +37,7 @@ export type ChangeType = 'added' | 'removed' | 'migrated' | 'reclassified';
 export type Importance = 'high' | 'medium' | 'low';
 
 export interface ServiceChange {
-  /** When it was first observed; `confirmedAt` is the observation that agreed. */
+  /** When it was first observed; `confirmedAt` is the time of the confirming observation. */
   readonly at: number;
   readonly confirmedAt: number;
   readonly category: Category;
@@ -49,26 +50,28 @@ export interface ServiceChange {
 }
 
 export interface ReconcileOptions {
-  /** Least time between the two observations that confirm a change. */
+  /** Minimum time between the two observations that confirm a change. */
   readonly confirmAfterMs: number;
   /**
-   * Sources that some earlier observation measured and this rulebook has read. What is found by another one was there
-   * for all we know: it begins the history and is no change. Empty on a first scan; after a change of rulebook, what
-   * `previous` measured, so that a look-up which failed in it cannot make the new rules look like a migration.
+   * Sources that an earlier observation measured and this rulebook has read. A service that another source shows may have
+   * existed before: it begins the history and is not a change. Empty on a first scan. After a change of rulebook these are
+   * the sources that `previous` measured, so that a look-up that failed then does not make the new rules look like a migration.
    */
   readonly measuredBefore: ReadonlySet<Source>;
-  /** The last stored evidence read again with today's rulebook; given only when the rulebook has changed since. */
+  /**
+   * The last stored evidence, detected again with the current rulebook; present only if the rulebook has changed since.
+   */
   readonly previous?: Profile;
 }
 
 export interface Reconciliation {
-  /** Every open interval after this observation. */
+  /** All open intervals after this observation. */
   readonly open: readonly KnownService[];
   readonly ended: readonly { readonly service: KnownService; readonly validTo: number }[];
-  /** Pending ones that were not seen again: they leave no trace. */
+  /** Pending services that were not observed again; they leave no interval. */
   readonly dropped: readonly KnownService[];
   readonly changes: readonly ServiceChange[];
-  /** Something waits for a second observation. */
+  /** A service is waiting for a second observation. */
   readonly isPending: boolean;
 }
 
@@ -77,13 +80,13 @@ interface Movement {
   readonly at: number;
 }
 
-/** A newcomer waits at most this many times the confirming interval: long enough for a passing failure. */
+/** A new service waits at most this many confirmation intervals, which outlasts a transient failure. */
 const LONGEST_WAIT = 4;
 
 /**
  * Applies one observation. A service begins or ends only after two successful observations at least `confirmAfterMs`
- * apart; observations that failed to measure what it rests on are as if they had not been made: they neither confirm
- * nor reset. The same observation given twice changes nothing.
+ * apart. An observation that failed to measure the sources of a service neither confirms nor resets its state. Applying
+ * the same observation twice changes nothing.
  */
 export function reconcile(known: readonly KnownService[], profile: Profile, options: ReconcileOptions): Reconciliation {
   const now = Date.parse(profile.observedAt);
@@ -91,17 +94,17 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
 
   const reclassified = options.previous ? reclassify(known, options.previous, now) : undefined;
   const start = reclassified?.open ?? known;
-  const seen = new Map(profile.services.map((service) => [keyOf(service), service]));
+  const observed = new Map(profile.services.map((service) => [keyOf(service), service]));
   const open: KnownService[] = [];
   const dropped: KnownService[] = [];
   const arrivals: Movement[] = [];
   const departures: Movement[] = [];
-  // Rests on what this rulebook has not read before: its rule went, for all we know, and not the service.
+  // Based on sources that this rulebook has not read before: possibly the rule was removed and not the service.
   const unread: Movement[] = [];
 
   for (const service of start) {
-    const found = seen.get(keyOf(service));
-    seen.delete(keyOf(service));
+    const found = observed.get(keyOf(service));
+    observed.delete(keyOf(service));
     const isOldEnough = (since: number) => now > since && now - since >= options.confirmAfterMs;
     if (found) {
       const fresh = {
@@ -130,15 +133,16 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
   }
 
   const baseline: Movement[] = [];
-  for (const service of seen.values()) {
+  for (const service of observed.values()) {
     const isBaseline = sourcesOf(service).every((source) => !options.measuredBefore.has(source));
     const begun = begin(service, now, isBaseline ? 'confirmed' : 'pending');
     open.push(begun);
     if (isBaseline) baseline.push({ service: begun, at: now });
   }
 
-  // A newcomer in an exclusive role waits while the one before it is still being missed for the first time, so that
-  // both come out as one migration; but not for ever on one that cannot be looked for any more.
+  // In an exclusive role a new service waits while its predecessor is missing for the first time, so that both become
+  // one
+  // migration. It does not wait forever for a predecessor that can no longer be measured.
   const isWaiting = ({ service }: Movement) =>
     EXCLUSIVE_ROLES.has(service.role) &&
     open.some(
@@ -179,7 +183,7 @@ function unchanged(known: readonly KnownService[]): Reconciliation {
   return { open: known, ended: [], dropped: [], changes: [], isPending };
 }
 
-/** Only when everything that spoke for it was looked up, and its role was measured, does silence mean absence. */
+/** A service can end only if all sources that showed it were looked up and its role was measured. */
 function canEnd(service: KnownService, profile: Profile): boolean {
   const role = profile.roles[service.role];
   if (role === 'unmeasured' || role === 'blocked') return false;
@@ -197,10 +201,10 @@ function opinionOf({ confidence, score, evidence, version, platform }: Service) 
   return { confidence, score, evidence, version, platform };
 }
 
-/** A version is gone only when the header and the page where it would stand were looked at. */
+/** A version ends only if the headers and the page that would show it were measured. */
 function shownNow(known: KnownService, found: Service, { sources }: Profile) {
-  const isSeen = [sources.header, sources.html].every((source) => source === 'observed' || source === 'absent');
-  const { version, platform } = found.version !== null || isSeen ? found : known;
+  const isMeasured = [sources.header, sources.html].every((source) => source === 'observed' || source === 'absent');
+  const { version, platform } = found.version !== null || isMeasured ? found : known;
   return { version, platform };
 }
 
@@ -209,23 +213,29 @@ function begin(service: Service, now: number, status: ServiceStatus): KnownServi
   return { category, role, provider, ...opinionOf(service), status, validFrom: now, lastSeen: now, firstMissed: null };
 }
 
-/** What the new rulebook says of the old evidence takes effect at once, and is no movement of the domain's. */
+/**
+ * Differences between the new and the old rulebook on the old evidence take effect at once and are not changes of the
+ * domain.
+ */
 function reclassify(known: readonly KnownService[], previous: Profile, now: number) {
-  const said = new Map(previous.services.map((service) => [keyOf(service), service]));
+  const reclassified = new Map(previous.services.map((service) => [keyOf(service), service]));
   const open: KnownService[] = [];
   const dropped: KnownService[] = [];
-  const gone: Movement[] = [];
+  const departures: Movement[] = [];
   for (const service of known) {
-    const isSaid = said.delete(keyOf(service));
-    // What was already being missed is not in the old evidence for that reason, not for the rulebook's.
-    if (isSaid || service.status === 'ending' || !canEnd(service, previous)) open.push(service);
+    const isKept = reclassified.delete(keyOf(service));
+    // A service that was already missing is absent from the old evidence for that reason, not because of the rulebook.
+    if (isKept || service.status === 'ending' || !canEnd(service, previous)) open.push(service);
     else if (service.status === 'pending') dropped.push(service);
-    else gone.push({ service, at: now });
+    else departures.push({ service, at: now });
   }
-  const come = [...said.values()].map((service) => ({ service: begin(service, now, 'confirmed'), at: now }));
-  open.push(...come.map(({ service }) => service));
-  const changes = pairUp(come, gone).map((pair) => changeOf(pair, 'reclassified', now));
-  return { open, dropped, ended: gone.map(({ service }) => ({ service, validTo: now })), changes };
+  const arrivals = [...reclassified.values()].map((service) => ({
+    service: begin(service, now, 'confirmed'),
+    at: now,
+  }));
+  open.push(...arrivals.map(({ service }) => service));
+  const changes = pairUp(arrivals, departures).map((pair) => changeOf(pair, 'reclassified', now));
+  return { open, dropped, ended: departures.map(({ service }) => ({ service, validTo: now })), changes };
 }
 
 function changesOf(arrivals: readonly Movement[], departures: readonly Movement[], now: number): ServiceChange[] {
@@ -239,7 +249,7 @@ interface Pair {
   readonly to?: Movement;
 }
 
-/** In an exclusive role one that leaves and one that comes are one movement; everything else stands alone. */
+/** In an exclusive role one departure and one arrival form one movement; all remaining ones are separate. */
 function pairUp(arrivals: readonly Movement[], departures: readonly Movement[]): Pair[] {
   const pairs: Pair[] = [];
   const paired = new Set<Movement>();

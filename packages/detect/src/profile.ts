@@ -1,12 +1,12 @@
-// What detection says about a domain: services with their reasons, how well each role was measured, the posture.
+// The result of detection for a domain: services with their evidence, how well each role was measured, the posture.
 
-import type { Measurement, Posture } from './posture-type.ts';
-import type { SectorSource } from './sector.ts';
-import type { Sector } from './sector-types.ts';
+import type { Measurement, Posture } from './posture/posture-type.ts';
+import type { SectorSource } from './sector/sector.ts';
+import type { Sector } from './sector/sector-types.ts';
 
 /**
- * `provider`: a known one. `self`: the domain's own name servers or mail exchanges, and no known network behind them.
- * `unknown`: somebody serves and we cannot say who. `nobody`: there is nothing to hold. `unmeasured`: not known.
+ * `provider`: a known one. `self`: the domain's own name servers or mail exchanges, without a known network behind them.
+ * `unknown`: there is a holder, but not a known one. `nobody`: there is nothing to hold. `unmeasured`: not known.
  */
 export const HOLDERS = ['unmeasured', 'provider', 'self', 'unknown', 'nobody'] as const;
 
@@ -28,8 +28,8 @@ export const CATEGORIES = [
 export type Category = (typeof CATEGORIES)[number];
 
 /**
- * The part a provider plays. A role of `EXCLUSIVE_ROLES` has one holder at a time, so a change of holder is a
- * migration; the others are sets.
+ * The role of a provider. A role of `EXCLUSIVE_ROLES` has one holder at a time, so a change of holder is a migration; the
+ * other roles are sets.
  */
 export const ROLES = {
   dns: 'dns',
@@ -50,7 +50,7 @@ export const EXCLUSIVE_ROLES: ReadonlySet<Role> = new Set<Role>(['dns', 'mailbox
 
 /** One value for each role, in the order of `ROLES`. */
 export function byRole<T>(of: (role: Role) => T): Readonly<Record<Role, T>> {
-  // Spelled out: an object that is built key by key takes ten times as long.
+  // Spelled out: building an object key by key takes ten times as long.
   return {
     dns: of('dns'),
     mailbox: of('mailbox'),
@@ -65,7 +65,7 @@ export function byRole<T>(of: (role: Role) => T): Readonly<Record<Role, T>> {
   };
 }
 
-/** Where a piece of evidence was read. */
+/** The source of a piece of evidence. */
 export const SOURCES = [
   'ns',
   'soa',
@@ -87,7 +87,7 @@ export type ConfidenceLevel = 'high' | 'medium' | 'low';
 
 export interface ServiceEvidence {
   readonly source: Source;
-  /** The record, header or pattern value that was seen, at most 256 characters. */
+  /** The observed record, header or pattern value, at most 256 characters. */
   readonly value: string;
   /** Id of the rule that matched: `{provider}/{source}/{pattern}`. */
   readonly rule: string;
@@ -99,12 +99,12 @@ export interface Service {
   /** Provider id, `google-workspace`. */
   readonly provider: string;
   readonly confidence: ConfidenceLevel;
-  /** 0–0.99; orders findings, is no probability. */
+  /** 0–0.99; orders findings, not a probability. */
   readonly score: number;
   readonly evidence: readonly ServiceEvidence[];
   /** The version that the evidence shows, `1.18.0`, or null. */
   readonly version: string | null;
-  /** What it was made for, lower case, `ubuntu`; null without a version. */
+  /** The platform that it was packaged for, lower case, `ubuntu`; null without a version. */
   readonly platform: string | null;
 }
 
@@ -114,7 +114,7 @@ export type DomainState = 'active' | 'parked' | 'nonexistent' | 'unmeasured';
 export interface Profile {
   readonly domain: string;
   readonly observedAt: string;
-  /** Version of the rulebook that read the evidence. */
+  /** Version of the rulebook that detected the profile. */
   readonly rulebook: string;
   readonly state: DomainState;
   /** Sorted by category order, then score descending, then provider. */
@@ -123,7 +123,7 @@ export interface Profile {
   readonly sources: Readonly<Record<Source, Measurement>>;
   /** How each role was measured: only `absent` can end a provider. */
   readonly roles: Readonly<Record<Role, Measurement>>;
-  /** Who holds each role, for shares: see holders.ts. */
+  /** The holder of each role, for shares: see holders.ts. */
   readonly holders: Readonly<Record<Role, Holder>>;
   readonly sector: Sector;
   readonly sectorSource: SectorSource;
@@ -132,4 +132,4 @@ export interface Profile {
   readonly security: Posture;
 }
 
-export * from './posture-type.ts';
+export * from './posture/posture-type.ts';

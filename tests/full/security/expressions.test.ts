@@ -35,7 +35,11 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
     ...['^(\\s*(?:feed:)?(?:[a-z][a-z0-9+.-]*:)?)([/\\\\]*)[^/\\\\?#]*@', '\\s+#'],
   ],
   ['web/src/chat/markdown/markdown-bounds.ts', 'what opens a line: at most nine digits in a row', '>|[-+*]|\\d+[.)]'],
-  ['web/src/chat/markdown/markdown-bounds.ts', 'the first 1,800 characters of an answer', '\\[([^\\]\\n]*)\\]\\([^)\\n]*\\)'],
+  [
+    'web/src/chat/markdown/markdown-bounds.ts',
+    'the first 1,800 characters of an answer',
+    '\\[([^\\]\\n]*)\\]\\([^)\\n]*\\)',
+  ],
   ['packages/client/src/stack-request.ts', 'a path of our own', '\\{([^}]+)\\}'],
   ['packages/client/src/write-types.ts', 'run by hand on a file of our own', '(?: \\*\\n)+ \\*\\/'],
   ['packages/p2p/src/listen-error.ts', "Node's words on an operator's address", 'listen (E[A-Z]+): .*?(\\S+:\\d+)$'],
@@ -44,7 +48,11 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
   ['packages/engine/src/model-store/hub.ts', 'a setting of the operator', '\\/+$'],
   ['packages/engine/src/upstream.ts', 'a setting of the operator', '\\/+$'],
   ['packages/client/src/inference-client.ts', 'the address that the caller gave', '\\/+$'],
-  ['packages/detect/src/fingerprints/known-providers.ts', "the website of an entry in the operator's file", '\\/+$'],
+  [
+    'packages/detect/src/fingerprints/compile/known-providers.ts',
+    "the website of an entry in the operator's file",
+    '\\/+$',
+  ],
   ['services/cli/src/gateway-address.ts', 'an address that the operator gave', '\\/+$'],
   ['web/src/chat/asking/parameters.ts', 'what the reader types', '^[-+]?(?:\\d+\\.?\\d*|\\.\\d+)$'],
 ];

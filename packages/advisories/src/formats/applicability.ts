@@ -1,4 +1,4 @@
-// CPE applicability statements, as NVD's `configurations` and a CVE record's `cpeApplicability` write them.
+// CPE applicability statements in the format of NVD's `configurations` and a CVE record's `cpeApplicability`.
 // https://csrc.nist.gov/schema/nvd/api/2.0/cve_api_json_2.0.schema
 import { z } from 'zod';
 import type { ConfigurationClaim, ConfigurationNode, CpeCriterion, ProductKey, VersionRange } from '../advisory.ts';
@@ -24,7 +24,7 @@ const Configuration = z.object({
 
 export const Applicability = bounded(Configuration);
 
-/** One claim each; `isCut` when some were left out because there were too many criteria. */
+/** One claim each; `isCut` if some were left out because there were too many criteria. */
 export function configurationClaims(configurations: z.infer<typeof Applicability>): {
   readonly claims: readonly ConfigurationClaim[];
   readonly isCut: boolean;
@@ -34,7 +34,7 @@ export function configurationClaims(configurations: z.infer<typeof Applicability
   let isCut = false;
   for (const configuration of configurations) {
     const size = configuration.nodes.reduce((sum, { cpeMatch }) => sum + cpeMatch.length, 0);
-    // Half a configuration would say something else, so it stays whole or goes.
+    // A partial configuration would have a different meaning, so it is complete or left out.
     if (size > left) {
       isCut = true;
       continue;
@@ -55,7 +55,7 @@ function claimOf({ operator, negate, nodes }: z.infer<typeof Configuration>): Co
     }
   }
   const children = nodes.map(nodeOf);
-  // NVD wraps most single nodes in a configuration that says nothing more.
+  // NVD wraps most single nodes in a configuration without further meaning.
   const [only] = children.length === 1 && negate !== true ? children : [];
   const root = only ?? { kind: 'node', operator: operator ?? 'OR', isNegated: negate ?? false, children };
   return { kind: 'configuration', products: [...products], root };
@@ -80,7 +80,7 @@ function boundOf(side: 'from' | 'to', including: string | undefined, excluding: 
   const inclusive = including?.trim();
   const exclusive = excluding?.trim();
   if (!exclusive) return inclusive ? { [side]: { version: inclusive, isInclusive: true } } : {};
-  // Where both are given, both hold.
+  // If both are given, both apply.
   const order = inclusive ? compareBounds(inclusive, exclusive) : 0;
   const isInclusive = side === 'from' ? order > 0 : order < 0;
   return { [side]: { version: isInclusive && inclusive ? inclusive : exclusive, isInclusive } };

@@ -1,11 +1,12 @@
-// The product key of a CPE name, 2.3 or 2.2, also of one that is cut short behind the product, as CNAs write them: https://nvlpubs.nist.gov/nistpubs/Legacy/IR/nistir7695.pdf §6.
+// The product key of a CPE name, 2.3 or 2.2, also of names that CNAs truncate after the product:
+// https://nvlpubs.nist.gov/nistpubs/Legacy/IR/nistir7695.pdf §6.
 import type { ProductKey } from '../advisory.ts';
 
 const MAX_NAME = 2_048;
 /** A colon after a backslash belongs to the value. */
 const FORMATTED = /^cpe:2\.3:[aho*-]:((?:[^:\\]|\\.)+):((?:[^:\\]|\\.)+)(?::|$)/;
 
-/** `cpe:f5:nginx` of `cpe:2.3:a:f5:nginx:*…` or `cpe:/a:f5:nginx`; undefined where vendor or product is not named. */
+/** `cpe:f5:nginx` for `cpe:2.3:a:f5:nginx:*…` or `cpe:/a:f5:nginx`; undefined without vendor or product. */
 export function cpeProductKey(name: string): ProductKey | undefined {
   if (name.length > MAX_NAME) return undefined;
   const [, vendor, product] = FORMATTED.exec(name) ?? uri(name);

@@ -4,7 +4,7 @@ import type { ExploitScore } from '../advisory.ts';
 import { CveId } from './reading.ts';
 import { utcTime } from './text.ts';
 
-export interface EpssHead {
+interface EpssHead {
   /** `v2025.03.14`. */
   readonly modelVersion: string;
   /** ISO 8601 UTC. */
@@ -22,19 +22,19 @@ const Share = z
   .refine((share) => share <= 1);
 const Row = z.tuple([CveId, Share, Share], z.unknown());
 
-/** The first line of the file; null when it is another. */
+/** Parses the first line of the file; null if it has another form. */
 export function readEpssHead(line: string): EpssHead | null {
   const [, modelVersion, time] = HEAD.exec(line.slice(0, 200).trim()) ?? [];
   const scoredAt = time && utcTime(time);
   return modelVersion && scoredAt ? { modelVersion, scoredAt } : null;
 }
 
-/** Whether a line names the columns `cve,epss,percentile`; what stands under others is not read. */
+/** Whether a line names the columns `cve,epss,percentile`; files with other columns are not read. */
 export function isEpssColumns(fields: readonly string[]): boolean {
   return fields[0] === 'cve' && fields[1] === 'epss' && fields[2] === 'percentile';
 }
 
-/** A row after the columns; null when it cannot be read. */
+/** Parses a row after the columns; null if it is invalid. */
 export function readEpssRow(fields: readonly string[]): ExploitScore | null {
   const row = Row.safeParse(fields.slice(0, 3));
   if (!row.success) return null;

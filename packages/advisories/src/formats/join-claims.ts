@@ -1,14 +1,15 @@
-// Several entries of one publisher on one product, as one claim: alone, each would call the others' versions unaffected.
+// Joins several entries of one publisher on one product into one claim: separately, each would make the versions of the
+// other entries unaffected.
 import type { ProductClaim } from '../advisory.ts';
 
-/** In the order of the first of each; what says nothing of a product gives way to what does. */
+/** In the order of the first of each; a claim without content is dropped if the product has one with content. */
 export function joinClaims(claims: readonly ProductClaim[]): ProductClaim[] {
-  const told = new Set(claims.filter(decides).map(subjectOf));
+  const decided = new Set(claims.filter(decides).map(subjectOf));
   const joined = new Map<string, ProductClaim>();
   for (const [i, claim] of claims.entries()) {
     const subject = subjectOf(claim);
-    if (!decides(claim) && told.has(subject)) continue;
-    // One entry's unaffected versions may be another's affected ones, as of another module.
+    if (!decides(claim) && decided.has(subject)) continue;
+    // One entry's unaffected versions may be another's affected ones, for example of another module.
     const isAlone = claim.unaffected.length > 0;
     const key = isAlone ? String(i) : JSON.stringify([subject, claim.scheme, claim.otherwise]);
     const before = joined.get(key);
@@ -17,7 +18,7 @@ export function joinClaims(claims: readonly ProductClaim[]): ProductClaim[] {
   return [...joined.values()];
 }
 
-/** Whether it says anything of any version. */
+/** Whether it decides any version. */
 export function decides({ affected, affectedVersions, unaffected, otherwise }: ProductClaim): boolean {
   return otherwise !== 'unknown' || affected.length + affectedVersions.length + unaffected.length > 0;
 }

@@ -4,7 +4,7 @@ import type { KnownExploited } from '../advisory.ts';
 import { bounded, CveId, complaintOf, labelled, MAX_PROBLEMS, MAX_RECORDS } from './reading.ts';
 import { oneLine, utcTime } from './text.ts';
 
-export interface KevCatalog {
+interface KevCatalog {
   /** `2026.01.31`. */
   readonly version: string;
   readonly released: string | null;
@@ -32,7 +32,7 @@ const Entry = z.object({
   requiredAction: z.string(),
 });
 
-/** The whole catalog; it is small enough to be read at once. */
+/** The complete catalog, which is small enough to be parsed at once. */
 export function readKev(
   value: unknown,
 ): { readonly ok: true; readonly catalog: KevCatalog } | { readonly ok: false; readonly problem: string } {

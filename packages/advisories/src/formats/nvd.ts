@@ -1,4 +1,5 @@
-// NVD's CVE API 2.0 and its yearly and `modified` files of the same form: https://nvd.nist.gov/developers/vulnerabilities
+// NVD's CVE API 2.0 and its yearly and `modified` files in the same format:
+// https://nvd.nist.gov/developers/vulnerabilities
 import { z } from 'zod';
 import type { AdvisoryRecord, Cvss } from '../advisory.ts';
 import { cvssOf } from '../cvss.ts';
@@ -17,7 +18,7 @@ import {
 } from './reading.ts';
 import { englishOf, oneLine, summaryOf } from './text.ts';
 
-export interface NvdPage extends RecordsReading {
+interface NvdPage extends RecordsReading {
   readonly startIndex: number;
   readonly resultsPerPage: number;
   readonly totalResults: number;
@@ -55,7 +56,7 @@ const Vulnerability = z.object({
   }),
 });
 
-/** The figures of a page or file and what it holds, unread; or what is wrong with it as a whole. */
+/** The counts of a page or file and its unparsed records; or the problem of the file. */
 export function readNvdHead(
   value: unknown,
 ): { readonly ok: true; readonly page: z.infer<typeof Page> } | { readonly ok: false; readonly problem: string } {
@@ -65,7 +66,7 @@ export function readNvdHead(
     : { ok: false, problem: `NVD page: ${complaintOf(parsed.error)}` };
 }
 
-/** A whole page or file; files of many thousand records are better read one by one, in slices. */
+/** A complete page or file; parse files of many thousand records one by one, in slices. */
 export function readNvdPage(
   value: unknown,
 ): { readonly ok: true; readonly page: NvdPage } | { readonly ok: false; readonly problem: string } {
@@ -99,7 +100,7 @@ export function readNvdRecord(value: unknown): RecordReading {
   return { record, problem: isCut ? `${cve.id}: too many criteria, some configurations are left out` : null };
 }
 
-/** A scoring that cannot be read says nothing against the rest of the record. */
+/** An invalid scoring is skipped and does not affect the rest of the record. */
 function scoringsOf(metrics: unknown, assigner: string | undefined): Cvss[] {
   if (typeof metrics !== 'object' || metrics === null) return [];
   return METRICS.flatMap((name) => {

@@ -1,20 +1,20 @@
-// The order of bounds within one publisher's range, so that its changes are walked in the order of versions.
+// The order of bounds within one publisher's range, in which its changes are processed.
 import type { VersionScheme } from '../advisory.ts';
-import { compareVersions, readVersion, type VersionKey } from '../version.ts';
+import { compareVersions, readVersion, type VersionKey } from '../versions/version.ts';
 
-/** Letters that come before the number they follow: `2.0-rc1` before `2.0`; other letters after, `1.0.1f`. */
+/** Words that precede a release: `2.0-rc1` before `2.0`; other letters follow it, `1.0.1f`. */
 const BEFORE_RELEASE = /^(?:a|alpha|b|beta|c|rc|cr|m|milestone|pre|preview|dev|next|snapshot|nightly|canary)$/;
 const MAX_VERSION = 256;
 
-/** Below 0, 0 or above, as the first bound stands to the second. */
+/** Below 0, 0 or above, as the first bound compares to the second. */
 export type BoundOrder = (left: string, right: string) => number;
 
-/** The scheme's own order of these versions; where one of them cannot be read under it, the order of their parts. */
+/** The scheme's own order of these versions; if one of them cannot be parsed under it, the order of their parts. */
 export function orderUnder(scheme: VersionScheme, versions: readonly string[]): BoundOrder {
   const keys = new Map<string, VersionKey>();
   for (const version of versions) {
     const key = readVersion(version, scheme);
-    // Some by their keys and some by their parts would be no order.
+    // Mixing keys and parts would not give a total order.
     if (key === undefined) return compareBounds;
     keys.set(version, key);
   }
@@ -24,7 +24,7 @@ export function orderUnder(scheme: VersionScheme, versions: readonly string[]): 
   };
 }
 
-/** Numbers as numbers; below 0, 0 or above. Good enough for bounds, not for judging a version that was seen. */
+/** Compares numbers numerically; below 0, 0 or above. Sufficient for bounds, not for judging an observed version. */
 export function compareBounds(left: string, right: string): number {
   const a = partsOf(left);
   const b = partsOf(right);
@@ -43,7 +43,7 @@ function partsOf(version: string): string[] {
   return epoch === undefined ? ['0', ...parts] : parts;
 }
 
-/** A part that is not there weighs as the number 0 does. */
+/** A missing part has the weight of the number 0. */
 function weightOf(part: string | undefined): number {
   if (part === '~') return -2;
   if (part === undefined || /^\d/.test(part)) return 0;

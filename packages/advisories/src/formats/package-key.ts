@@ -1,12 +1,12 @@
-// Packages by the names that ecosystems and package URLs give them, as product keys.
+// Product keys of packages, by the names of ecosystems and package URLs.
 // https://github.com/package-url/purl-spec, https://ossf.github.io/osv-schema/#defined-ecosystems
 import type { ProductKey, VersionScheme } from '../advisory.ts';
 
 interface Ecosystem {
-  /** The package URL's type, with a namespace where the ecosystem stands for one: `deb/debian`. */
+  /** The package URL's type, with a namespace if the ecosystem implies one: `deb/debian`. */
   readonly type: string;
   readonly scheme: VersionScheme;
-  /** A distribution: its package of a product is not the product as its maker published it. */
+  /** A distribution, whose package of a product differs from the product as its maker published it. */
   readonly isDistribution?: true;
 }
 
@@ -23,7 +23,7 @@ const ecosystems: ReadonlyMap<string, Ecosystem> = new Map<string, Ecosystem>([
   ['Bitnami', { type: 'bitnami', scheme: 'semver' }],
   ['Julia', { type: 'julia', scheme: 'semver' }],
   ['PyPI', { type: 'pypi', scheme: 'python' }],
-  // Four numbers, or suffixes that SemVer does not know.
+  // Versions with four numbers, or suffixes that SemVer does not define.
   ['NuGet', { type: 'nuget', scheme: 'dotted' }],
   ['Packagist', { type: 'composer', scheme: 'dotted' }],
   ['RubyGems', { type: 'gem', scheme: 'dotted' }],
@@ -46,7 +46,7 @@ const ecosystems: ReadonlyMap<string, Ecosystem> = new Map<string, Ecosystem>([
   ['Chainguard', { type: 'apk/chainguard', scheme: 'dotted', isDistribution: true }],
 ]);
 
-/** Hosts of package collections, as CNAs write them in `collectionURL`. */
+/** Hosts of package collections in `collectionURL` of CVE records. */
 const collections: ReadonlyMap<string, string> = new Map([
   ['registry.npmjs.org', 'npm'],
   ['npmjs.com', 'npm'],
@@ -76,24 +76,24 @@ export function ecosystemOf(name: string): Ecosystem | undefined {
   return ecosystems.get(name.split(':', 1)[0] ?? '');
 }
 
-/** `pkg:npm/%40scope/name`; undefined for a name that is none. */
+/** `pkg:npm/%40scope/name`; undefined for an invalid name. */
 export function packageKey({ type }: Pick<Ecosystem, 'type'>, name: string): ProductKey | undefined {
   const path = type === 'maven' ? name.replace(':', '/') : name;
   const parts = path.trim().toLowerCase().split('/');
   if (name.length > MAX_NAME || parts.some((part) => part === '')) return undefined;
   const last = parts.at(-1) ?? '';
-  // PEP 503: runs of these are one hyphen.
+  // PEP 503: runs of these characters become one hyphen.
   const own = type === 'pypi' ? last.replace(/[-_.]+/g, '-') : last;
   const encoded = [...parts.slice(0, -1), own].map((part) => encodeURIComponent(part.toWellFormed()));
   return `pkg:${type}/${encoded.join('/')}`;
 }
 
-/** The key of a package URL, whose version, qualifiers and subpath do not belong to it. */
+/** The key of a package URL, without version, qualifiers and subpath. */
 export function packageUrlKey(purl: string): ProductKey | undefined {
   const [, type, rest] = /^pkg:\/{0,2}([a-z][a-z0-9.+-]{0,31})\/([^?#]+)/i.exec(purl.slice(0, MAX_NAME)) ?? [];
   if (type === undefined || rest === undefined) return undefined;
   const at = rest.lastIndexOf('@');
-  // A scope's `@` that nobody encoded stands before its name.
+  // An unencoded `@` of a scope precedes the name.
   const name = at > 0 && !rest.slice(at).includes('/') ? rest.slice(0, at) : rest;
   try {
     return packageKey({ type: type.toLowerCase() }, decodeURIComponent(name.replace(/\/$/, '')));
@@ -102,7 +102,7 @@ export function packageUrlKey(purl: string): ProductKey | undefined {
   }
 }
 
-/** The key of a package in a collection that is known by its address. */
+/** The key of a package in a collection with a known address. */
 export function collectionKey(collectionUrl: string, name: string): ProductKey | undefined {
   const host = URL.parse(collectionUrl)?.hostname.replace(/^www\./, '');
   const ecosystem = ecosystems.get(collections.get(host ?? '') ?? '');

@@ -6,11 +6,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { advisoryIdOf, mergeRecords } from '../merge.ts';
-import { readCveRecord } from './cve-record.ts';
+import { readCveRecord } from './cve/cve-record.ts';
 import { isEpssColumns, readEpssHead, readEpssRow } from './epss.ts';
 import { readKev } from './kev.ts';
 import { readNvdPage, readNvdRecord } from './nvd.ts';
-import { readOsvRecord } from './osv.ts';
+import { readOsvRecord } from './osv/osv.ts';
 import type { RecordReading } from './reading.ts';
 import { recognise } from './recognise.ts';
 
@@ -31,10 +31,10 @@ describe('documents of publishers are read as the vectors say', () => {
     it(`there are vectors of ${kind}`, () => assert.ok(files.length > 0));
     for (const file of files) {
       const vector = JSON.parse(readFileSync(file, 'utf8'));
-      const isWhole = kind !== 'nvd' && kind !== 'epss' && vector.read.ok !== false;
+      const isDocument = kind !== 'nvd' && kind !== 'epss' && vector.read.ok !== false;
       it(`${kind}/${path.basename(file, '.json')}: ${vector.what}`, () => {
         assert.deepEqual(read(vector.document), vector.read);
-        assert.equal(recognise(vector.document), isWhole ? kind : 'unknown');
+        assert.equal(recognise(vector.document), isDocument ? kind : 'unknown');
       });
     }
   }
@@ -50,7 +50,7 @@ describe('a KEV catalog', () => {
     assert.deepEqual(read.catalog.exploited, Array(2).fill({ cve, ...rest, dueDate: null, isRansomware: false }));
     assert.equal(read.catalog.released, null);
   });
-  it('names the first of what is wrong and counts the rest; one that is none is refused', () => {
+  it('lists the first problems and counts the rest; other documents are refused', () => {
     const vulnerabilities = [...Array(50).fill({ ...listed, dateAdded: '2021-02-30' }), listed];
     const read = readKev({ catalogVersion: '1', vulnerabilities });
     assert.ok(read.ok);
@@ -87,8 +87,8 @@ describe('a line of EPSS', () => {
   it('is one of a file that is recognised by its outermost fields', () => {
     const delta = { fetchTime: '2025-01-01T00:00:00Z', numberOfChanges: 0, new: [], updated: [], error: [] };
     assert.equal(recognise(delta), 'cve-delta');
-    const others = [null, 1, 'id', [], [delta], {}, { vulnerabilities: [] }, { id: 'x' }, { new: [], updated: [] }];
-    for (const other of others) assert.equal(recognise(other), 'unknown');
+    const unknown = [null, 1, 'id', [], [delta], {}, { vulnerabilities: [] }, { id: 'x' }, { new: [], updated: [] }];
+    for (const other of unknown) assert.equal(recognise(other), 'unknown');
   });
 });
 
@@ -126,13 +126,13 @@ const { value: anything } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-function placesOf(value: unknown, before: readonly string[] = []): (readonly string[])[] {
+function pathsOf(value: unknown, before: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return [before];
-  return [before, ...Object.entries(value).flatMap(([key, inner]) => placesOf(inner, [...before, key]))];
+  return [before, ...Object.entries(value).flatMap(([key, inner]) => pathsOf(inner, [...before, key]))];
 }
 
-function replaced(value: unknown, place: readonly string[], by: unknown): unknown {
-  const [key, ...rest] = place;
+function replaced(value: unknown, path: readonly string[], by: unknown): unknown {
+  const [key, ...rest] = path;
   if (key === undefined) return by;
   const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [...value] : { ...(value as object) };
   Reflect.set(copy, key, replaced(Reflect.get(value as object, key), rest, by));
@@ -141,9 +141,9 @@ function replaced(value: unknown, place: readonly string[], by: unknown): unknow
 
 function* eachReplaced(isIt: (value: unknown) => boolean, by: unknown) {
   for (const document of documents)
-    for (const place of placesOf(document)) {
-      const value = place.reduce<unknown>((inner, key) => Reflect.get(inner as object, key), document);
-      if (isIt(value)) yield replaced(document, place, by);
+    for (const path of pathsOf(document)) {
+      const value = path.reduce<unknown>((inner, key) => Reflect.get(inner as object, key), document);
+      if (isIt(value)) yield replaced(document, path, by);
     }
 }
 
@@ -153,12 +153,12 @@ function readOne(document: object): RecordReading {
 }
 
 describe('whatever a publisher sends', () => {
-  it('any JSON, and a real document with anything in any place, is read or refused', () => {
+  it('any JSON, and a real document with anything at any path, is read or refused', () => {
     holds(300, [fc.jsonValue({ maxDepth: 6 })], readAny);
     holds(500, [anything], readAny);
-    const cases = documents.flatMap((document) => placesOf(document).map((place) => ({ document, place })));
-    holds(1_000, [fc.constantFrom(...cases), anything], ({ document, place }, by) =>
-      readAny(replaced(document, place, by)),
+    const cases = documents.flatMap((document) => pathsOf(document).map((path) => ({ document, path })));
+    holds(1_000, [fc.constantFrom(...cases), anything], ({ document, path }, by) =>
+      readAny(replaced(document, path, by)),
     );
   });
   it('names of prototypes change nothing', () => {

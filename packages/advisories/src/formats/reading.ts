@@ -1,29 +1,29 @@
-// What reading a publisher's document comes to, and the bounds that all readers keep.
+// The result of reading a publisher's document, and the limits of all readers.
 import { z } from 'zod';
 import type { AdvisoryRecord } from '../advisory.ts';
 import { oneLine, utcTime } from './text.ts';
 
-/** Both are set when a record was read in part: what it claims beyond our bounds is left out. */
+/** Both are set if a record exceeded the limits: the claims above the limits are left out. */
 export interface RecordReading {
   readonly record: AdvisoryRecord | null;
-  /** Why it was not read, or not wholly; one line. */
+  /** Why it was not read, or not completely; one line. */
   readonly problem: string | null;
 }
 
 export interface RecordsReading {
   readonly records: readonly AdvisoryRecord[];
-  /** Records that could not be read at all. */
+  /** Records that could not be read. */
   readonly skipped: number;
-  /** The first of what was wrong, one line each. */
+  /** The first problems, one line each. */
   readonly problems: readonly string[];
 }
 
-/** The largest of NVD's yearly files has half as many. */
+/** Twice the size of NVD's largest yearly file. */
 export const MAX_RECORDS = 100_000;
 /** Criteria, version entries or events of one record; the largest published ones have a few thousand. */
 export const MAX_CLAIMED = 5_000;
 export const MAX_PROBLEMS = 20;
-/** An array in a record beyond this is an attack, not an advisory. */
+/** A longer array in a record is an attack, not an advisory. */
 const MAX_ELEMENTS = 20_000;
 
 export const CveId = z.string().regex(/^CVE-\d{4}-\d{4,19}$/);
@@ -32,20 +32,20 @@ export const Version = z.string().max(1_024);
 export const Name = z.string().max(2_048);
 export const Texts = bounded(z.object({ lang: z.string().max(64), value: z.string() }));
 
-/** An array whose length is looked at before its elements: zod would read a million of them first. */
+/** An array whose length is checked before its elements: zod alone would parse a million of them first. */
 export function bounded<T extends z.ZodType>(element: T, maxElements = MAX_ELEMENTS) {
   const isShort = (value: unknown) => Array.isArray(value) && value.length <= maxElements;
   return z.custom<unknown[]>(isShort, `expected an array of at most ${maxElements} elements`).pipe(z.array(element));
 }
 
-/** The first thing that is wrong, with its place: `containers.cna: expected object`. */
+/** The first problem with its path: `containers.cna: expected object`. */
 export function complaintOf(error: z.ZodError): string {
   const issue = error.issues[0];
-  const place = issue?.path.map(String).join('.') || 'the whole';
-  return oneLine(`${place}: ${issue?.message ?? 'unreadable'}`, 300);
+  const path = issue?.path.map(String).join('.') || 'the document';
+  return oneLine(`${path}: ${issue?.message ?? 'unreadable'}`, 300);
 }
 
-/** A problem of one record, as it is told: `CVE-2024-0001: cve.published: expected an ISO 8601 time`. */
+/** A problem of one record with its id: `CVE-2024-0001: cve.published: expected an ISO 8601 time`. */
 export function labelled(id: unknown, complaint: string): string {
   return `${typeof id === 'string' ? oneLine(id, 60) : 'a record without id'}: ${complaint}`;
 }
@@ -54,7 +54,7 @@ export function unread(id: unknown, complaint: string): RecordReading {
   return { record: null, problem: labelled(id, complaint) };
 }
 
-/** Reads one after the other; what is wrong with one does not touch the others. */
+/** Reads records one by one; a problem of one does not affect the rest. */
 export function readAll(values: readonly unknown[], read: (value: unknown) => RecordReading): RecordsReading {
   const records: AdvisoryRecord[] = [];
   const problems: string[] = [];

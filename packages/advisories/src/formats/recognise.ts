@@ -1,9 +1,9 @@
-// What a parsed JSON file of a folder is, by the few fields that tell publishers' documents apart.
+// Identifies a parsed JSON file by the few fields that distinguish the publishers' documents.
 
-/** `nvd`: a page or file of records; `cve-delta`: what changed in the CVE List, without the records themselves. */
-export type DocumentKind = 'nvd' | 'cve-record' | 'kev' | 'osv' | 'cve-delta' | 'unknown';
+/** `nvd`: a page or file of records; `cve-delta`: the list of changes of the CVE List, without records. */
+type DocumentKind = 'nvd' | 'cve-record' | 'kev' | 'osv' | 'cve-delta' | 'unknown';
 
-/** Looks only at the outermost fields: a document of a kind may still not be readable. */
+/** Checks only the outermost fields: a document of a kind may still be invalid. */
 export function recognise(value: unknown): DocumentKind {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'unknown';
   const field = (name: string): unknown => (Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { readCveRecord } from './cve-record.ts';
+import { readCveRecord } from './cve/cve-record.ts';
 import { readNvdPage, readNvdRecord } from './nvd.ts';
 import { recognise } from './recognise.ts';
 
@@ -18,7 +18,7 @@ const withCve = (change: object) => ({ cve: { ...nginx.cve, ...change } });
 const criterion = { vulnerable: true, criteria: 'cpe:2.3:a:f5:nginx:*:*:*:*:*:*:*:*' };
 
 describe('NVD', () => {
-  it('gives pages of figures and records, where what is wrong with one does not touch the others', () => {
+  it('gives pages of counts and records, where a problem of one record does not affect the rest', () => {
     const changes = [{ published: 'yesterday' }, { id: 'CVE-1' }, { configurations: {} }];
     const broken = [null, {}, ...changes.map(withCve)];
     const given = { ...page, vulnerabilities: [log4shell, ...broken, nginx] };
@@ -33,7 +33,7 @@ describe('NVD', () => {
       'CVE-2021-23017: cve.configurations: expected an array of at most 20000 elements',
     ]);
   });
-  it('has pages that are refused as a whole where they are none', () => {
+  it('refuses documents that are not pages', () => {
     const empty = { ...page, vulnerabilities: [] };
     const pages = [
       { ...page, vulnerabilities: {} },
@@ -58,7 +58,7 @@ describe('NVD', () => {
     const scored = readNvdRecord(withCve({ metrics })).record?.cvss.map(({ by }) => by);
     assert.equal(scored?.join(), 'nvd,cna,cisa-adp,other@example.org');
   });
-  it('leaves out whole configurations beyond 5,000 criteria, and says so', () => {
+  it('leaves out complete configurations above 5,000 criteria, and reports it', () => {
     const configurations = [4_999, 2].map((size) => {
       return { nodes: [{ operator: 'OR', cpeMatch: Array.from({ length: size }, () => criterion) }] };
     });
@@ -127,7 +127,7 @@ describe('a record of the CVE List', () => {
     assert.deepEqual(times({ dateUpdated: undefined }), ['2024-06-09', '2024-06-09']);
     assert.deepEqual(times({ datePublished: undefined, dateUpdated: undefined }), ['2025-03-28', '2025-03-28']);
   });
-  it('is not spoiled by what others add to it', () => {
+  it('is not affected by additional containers', () => {
     const expected = readCveRecord(withCna({})).record;
     const unreadable = [{ affected: 'none' }, { affected: [{ versions: 1 }], metrics: [null, 1] }];
     const bad = [null, 7, {}, ...unreadable.map((change) => ({ ...cisa, ...change }))];
@@ -152,20 +152,20 @@ describe('a record of the CVE List', () => {
       { ...named, versions: versions({ version: '5.10', lessThan: '5.10.200' }) },
       { ...named, versions: versions({ version: '6.1', lessThan: '6.1.60' }) },
     ];
-    const [claim, ...others] = readCveRecord(withCna({ affected })).record?.claims ?? [];
-    assert.ok(claim?.kind === 'product' && others.length === 0);
+    const [claim, ...rest] = readCveRecord(withCna({ affected })).record?.claims ?? [];
+    assert.ok(claim?.kind === 'product' && rest.length === 0);
     const ends = claim.affected.map(({ to }) => to?.version);
     assert.deepEqual(ends, ['5.10.200', '6.1.60']);
     assert.equal(claim.otherwise, 'unaffected');
   });
-  it('has entries apart where one’s mended versions may be another’s affected ones', () => {
+  it('keeps entries separate if fixed versions of one may be affected in another', () => {
     const entry = (lessThan: string) => ({
       ...{ vendor: 'a', product: 'b' },
       versions: versions({ version: '1.0', lessThan: '*', changes: [{ at: lessThan, status: 'unaffected' }] }),
     });
     assert.equal(readCveRecord(withCna({ affected: [entry('2.0'), entry('3.0')] })).record?.claims.length, 2);
   });
-  it('leaves out entries beyond 5,000 versions, and says so', () => {
+  it('leaves out entries above 5,000 versions, and reports it', () => {
     const many = versions(...Array.from({ length: 4_998 }, (_, i) => ({ version: `1.${i}` })));
     const affected = ['b', 'c'].map((product) => ({ vendor: 'a', product, versions: many }));
     const { record, problem } = readCveRecord(withCna({ affected }));

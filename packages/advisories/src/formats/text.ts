@@ -1,26 +1,26 @@
-// Text and times from strangers, made fit to be stored, signed and shown.
+// Sanitises untrusted text and times so that they can be stored, signed and shown.
 
-/** Nothing of a longer text is looked at. */
+/** Longer text is truncated before any processing. */
 const MAX_TEXT = 100_000;
 const MAX_TITLE = 300;
 const MAX_SUMMARY = 2_000;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression removes control characters
 const CONTROL_CHARACTERS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
-/** On one line, without what cannot be seen, at most `maxLength` UTF-16 units. */
+/** On one line, without invisible characters, at most `maxLength` UTF-16 units. */
 export function oneLine(text: string, maxLength: number): string {
   const clean = text.slice(0, MAX_TEXT).replace(CONTROL_CHARACTERS, '').replace(/\s+/g, ' ').trim();
   return cut(clean, maxLength);
 }
 
-/** One line of at most 300 characters; null where nothing is left of it. */
+/** One line of at most 300 characters; null if nothing is left. */
 export function titleOf(text: string | null | undefined): string | null {
   return oneLine(text ?? '', MAX_TITLE) || null;
 }
 
-/** Lines and paragraphs are kept, at most 2,000 characters; null where nothing is left. */
+/** Keeps lines and paragraphs, at most 2,000 characters; null if nothing is left. */
 export function summaryOf(text: string | null | undefined): string | null {
   const lines = (text ?? '')
     .slice(0, MAX_TEXT)
@@ -30,14 +30,16 @@ export function summaryOf(text: string | null | undefined): string | null {
   return cut(clean.replace(/\n{3,}/g, '\n\n').trim(), MAX_SUMMARY) || null;
 }
 
-/** The English one of texts in several languages, else the first. */
+/** The English text of several languages, or the first one. */
 export function englishOf(
   texts: readonly { readonly lang: string; readonly value: string }[] | undefined,
 ): string | undefined {
   return (texts?.find(({ lang }) => /^en/i.test(lang)) ?? texts?.[0])?.value;
 }
 
-/** ISO 8601 in UTC with `Z`; a time without a zone is UTC, as NVD's and old CVE records' are. Undefined when it is none. */
+/**
+ * ISO 8601 in UTC with `Z`; a time without a zone is UTC, as in NVD and old CVE records. Undefined if it is invalid.
+ */
 export function utcTime(text: string): string | undefined {
   const zone = TIME.exec(text);
   if (zone === null) return undefined;

@@ -1,4 +1,4 @@
-// Versions that publishers write as text, `< 1.2.3` or `5.8.x`: read where only one thing can be meant, else not at all.
+// Parses versions that publishers write as text, `< 1.2.3` or `5.8.x`, only if the meaning is unambiguous.
 import type { VersionBound, VersionRange } from '../advisory.ts';
 import { type BoundOrder, compareBounds } from './order.ts';
 
@@ -9,7 +9,7 @@ export interface VersionText {
 
 const MAX_TEXT = 200;
 const PLAIN = /^v?(\d(?:[\w.+~:-]*\w)?)$/i;
-/** `1.0-1.5`: a range without spaces, or a version with a revision; it cannot be told. */
+/** `1.0-1.5`: a range without spaces or a version with a revision, which is ambiguous. */
 const DOUBTFUL = /^v?\d+(?:\.\d+)+-\d+(?:\.\d+)+$/i;
 const SERIES = /^v?(\d+(?:\.\d+)*)(?:\.[x*])+$/i;
 const NOWHERE = /^(?:0|n\/a|unspecified)$/i;
@@ -23,7 +23,7 @@ const forms: readonly (readonly [RegExp, (...words: string[]) => VersionRange | 
   [/^(\S+) (?:and|or) (?:later|above|newer|higher)$/i, (from) => openFrom(from)],
 ];
 
-/** What a text says; undefined where it could mean two things, or nothing that can be compared. */
+/** The parsed text; undefined if it is ambiguous or cannot be compared. */
 export function readVersionText(text: string): VersionText | undefined {
   if (text.length > MAX_TEXT) return undefined;
   const words = text.trim().replace(/\s+/g, ' ');
@@ -35,7 +35,7 @@ export function readVersionText(text: string): VersionText | undefined {
   return one(clean) ?? listed(clean) ?? compared(clean);
 }
 
-/** A version as such, without the `v` that some write before it; undefined for anything else. */
+/** A plain version, without a leading `v`; undefined for other text. */
 export function plainVersion(text: string): string | undefined {
   if (text.length > MAX_TEXT || SERIES.test(text) || DOUBTFUL.test(text)) return undefined;
   return PLAIN.exec(text)?.[1];
@@ -72,7 +72,7 @@ function listed(text: string): VersionText | undefined {
   return parts.every((part) => part !== undefined) ? { ranges: [], versions: parts } : undefined;
 }
 
-/** `>= 1.0, < 1.2.3`: one bound on each side at most. */
+/** `>= 1.0, < 1.2.3`: at most one bound on each side. */
 function compared(text: string): VersionText | undefined {
   const parts = text.split(/, ?| (?=[<>=])/).map((part) => /^(<=|>=|<|>|=) ?(\S+)$/.exec(part.trim()));
   let range: VersionRange = {};
@@ -102,7 +102,7 @@ function openFrom(from: string | undefined): VersionRange | undefined {
   return version === undefined ? undefined : { from: { version, isInclusive: true } };
 }
 
-/** A range that no version is in was not meant as it is written. */
+/** A range without versions is a mistake of the publisher. */
 export function isEmpty({ from, to }: VersionRange, order: BoundOrder = compareBounds): boolean {
   if (from === undefined || to === undefined) return false;
   const stands = order(from.version, to.version);

@@ -1,4 +1,4 @@
-// Versions as distributions number them: an old upstream version that may well be mended.
+// Version numbers of distributions: an old upstream version that may have backported fixes.
 import { MAX_VERSION_LENGTH } from './key.ts';
 
 export interface DistributionVersion {
@@ -6,7 +6,7 @@ export interface DistributionVersion {
   readonly distribution: string;
 }
 
-/** Marks of distributions in a version, most telling first. `-fips` is what Red Hat's family calls its OpenSSL. */
+/** Marks of distributions in a version, most specific first. `-fips` marks OpenSSL of Red Hat's family. */
 const MARKS: readonly (readonly [RegExp, string])[] = [
   [/[-+~. ]?\d*ubuntu|[-+~](?:trusty|xenial|bionic|focal|jammy|noble)/, 'ubuntu'],
   [/[-+~. ]?\d*raspbian|\+rpi\d|\+rpt\d/, 'raspbian'],
@@ -22,10 +22,10 @@ const MARKS: readonly (readonly [RegExp, string])[] = [
 ];
 
 const BARE_NUMBERS = /^[\d.]*$/;
-/** Numbers, letters of a patch and what was added to the source, then a revision: `7.4.33-1`, `8.4p1-5`, `1.2.11+git1-2`. */
+/** Numbers, patch letters and source suffixes, then a revision: `7.4.33-1`, `8.4p1-5`, `1.2.11+git1-2`. */
 const REVISED = /^(?:\d+:)?(\d+(?:\.\d+)*(?:[a-z]{1,2}\d*)?)(?:[+~][a-z0-9.+~]*)?-\d[a-z0-9.+~_]*$/;
 
-/** The upstream version and the distribution that packed it; null where the text shows none. */
+/** The upstream version and the distribution that packaged it; null if the text shows none. */
 export function distributionOf(version: string): DistributionVersion | null {
   if (version.length > MAX_VERSION_LENGTH) return null;
   const text = version.trim().toLowerCase();
@@ -39,13 +39,13 @@ export function distributionOf(version: string): DistributionVersion | null {
   return null;
 }
 
-/** What stands before a revision that may be anybody's: whoever packed it may have mended it. Null where there is none. */
+/** The version before a revision of an unknown packager, who may have backported fixes. Null without a revision. */
 export function withoutRevision(version: string): string | null {
   if (version.length > MAX_VERSION_LENGTH) return null;
   return REVISED.exec(version.trim().toLowerCase())?.[1] ?? null;
 }
 
-/** What stands before the revision: at the last hyphen or space, else where the distribution's own part begins. */
+/** The text before the revision: up to the last hyphen or space, or to the beginning of the distribution's mark. */
 function upstreamOf(text: string, markAt: number): string {
   const before = text.slice(0, markAt + 1);
   const cut = Math.max(before.lastIndexOf('-'), before.indexOf(' '));

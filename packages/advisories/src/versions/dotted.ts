@@ -1,7 +1,7 @@
-// Versions of no declared scheme: numbers, and words by what they usually mean.
+// Versions without a declared scheme: numbers, and words with their usual meaning.
 import { END, LETTER, NUMBER, numberKey, PRE_RELEASE, REVISION, UPDATE } from './key.ts';
 
-/** Words before a release, in their order. */
+/** Words before a release, in order. */
 const PRE_RELEASES: ReadonlyMap<string, string> = new Map([
   ...rank('a', ['dev', 'snapshot', 'nightly', 'canary']),
   ...rank('b', ['alpha']),
@@ -10,15 +10,15 @@ const PRE_RELEASES: ReadonlyMap<string, string> = new Map([
   ...rank('e', ['pre', 'preview', 'prerelease', 'ea']),
   ...rank('f', ['rc', 'cr', 'candidate']),
 ]);
-/** Short for those, where a number follows at once: `1.0b2`; alone, `1.0b` comes after 1.0a. */
+/** Short forms, if a number follows directly: `1.0b2`; alone, `1.0b` comes after 1.0a. */
 const SHORT: ReadonlyMap<string, string> = new Map([
   ['a', 'alpha'],
   ['b', 'beta'],
   ['m', 'milestone'],
 ]);
-/** Words after a release, for texts that set them off by a space; others may be prose. */
+/** Words after a release that a space may precede; other words after a space may be prose. */
 const UPDATES: ReadonlySet<string> = new Set(['p', 'pl', 'patch', 'sp', 'update', 'u', 'hotfix', 'build', 'r', 'post']);
-/** At the end they name an edition, not a later version. */
+/** At the end these name an edition, not a later version. */
 const EDITIONS: ReadonlySet<string> = new Set([
   ...['final', 'ga', 'release', 'stable', 'lts', 'community', 'enterprise', 'mariadb', 'log', 'fips'],
 ]);
@@ -35,14 +35,14 @@ function rank(letter: string, words: readonly string[]): [string, string][] {
   return words.map((word) => [word, letter]);
 }
 
-/** Where a word before a release stands among the others; undefined where the word is none. */
+/** The rank of a pre-release word; undefined for other words. */
 export function preReleaseRank(word: string): string | undefined {
   return PRE_RELEASES.get(word);
 }
 
-/** The key of lower-case text; undefined where it is no version. */
+/** The key of lower-case text; undefined if it is not a version. */
 export function dottedKey(text: string): string | undefined {
-  // What follows `+` tells builds of one version apart.
+  // The text after `+` distinguishes builds of one version.
   const [version = ''] = text.split('+', 1);
   if (!READABLE.test(version) || isHash(version)) return undefined;
   const tokens = tokensOf(version.startsWith('v') ? version.slice(1) : version);
@@ -52,7 +52,7 @@ export function dottedKey(text: string): string | undefined {
 }
 
 function keyOf(tokens: readonly Token[]): string {
-  // Joined at the end, so that a key that is kept is one string and not a tree of sums.
+  // Joined at the end, so that a stored key is one flat string and not a tree of concatenations.
   const pieces: string[] = [];
   let zeros = '';
   for (const [index, token] of tokens.entries()) {
@@ -63,7 +63,7 @@ function keyOf(tokens: readonly Token[]): string {
     }
     const isRevision = token.separator === '-' && tokens[index - 1]?.isNumber === true;
     const number = numberKey(token.text);
-    // Zeros count only where another number follows: 1.0-1 is 1.0.0-1.
+    // Zeros count only if another number follows: 1.0-1 is 1.0.0-1.
     if (isRevision) zeros = '';
     if (number.length === 1) zeros += (isRevision ? REVISION : NUMBER) + number;
     else {
@@ -100,7 +100,7 @@ function isProse({ text, isNumber, separator }: Token): boolean {
   return text === 'x' || (separator.includes(' ') && !PRE_RELEASES.has(text) && !UPDATES.has(text));
 }
 
-/** A commit's id, short or whole. */
+/** A commit id, abbreviated or full. */
 function isHash(text: string): boolean {
   return /^[0-9a-f]{7,}$/.test(text) && /[a-f]/.test(text);
 }

@@ -22,7 +22,7 @@ const LOWEST = '\x01';
 const NUMBERED = '\x02';
 const HIGHEST = '\x03';
 
-/** The key of lower-case text; undefined where it is not PEP 440's. */
+/** The key of lower-case text; undefined if it does not conform to PEP 440. */
 export function pythonKey(text: string): string | undefined {
   const groups = PEP_440.exec(text)?.groups;
   if (groups === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Versions of RPM packages, as rpmvercmp orders them: epoch:version-release.
+// Versions of RPM packages in the order of rpmvercmp: epoch:version-release.
 import { numberKey } from './key.ts';
 
 const RPM = /^(?:(\d+):)?(\d[A-Za-z0-9._+~^]*)(?:-([A-Za-z0-9._+~^]+))?$/;
@@ -9,7 +9,7 @@ const CARET = '\x03';
 const LETTERS = '\x04';
 const DIGITS = '\x05';
 
-/** The key of text in its own case; undefined where it is no version of RPM's. Without a release it is the lowest. */
+/** The key of case-sensitive text; undefined if it is not an RPM version. A missing release is the lowest. */
 export function rpmKey(text: string): string | undefined {
   const match = RPM.exec(text);
   if (match === null) return undefined;
@@ -17,7 +17,7 @@ export function rpmKey(text: string): string | undefined {
   return numberKey(epoch) + partKey(version) + (release === undefined ? '' : partKey(release));
 }
 
-/** Runs of digits and of letters; what stands between them only keeps them apart. */
+/** Runs of digits and of letters; other characters only separate them. */
 function partKey(part: string): string {
   let key = '';
   for (const [, tilde, caret, digits, letters] of part.matchAll(SEGMENT)) {

@@ -1,4 +1,4 @@
-// Semantic versions (semver.org, §11), read by npm's own reader; what it cannot read is read as dotted.
+// Semantic versions (semver.org, §11), parsed by npm's parser; other text is parsed as dotted.
 import semver from 'semver';
 import { dottedKey } from './dotted.ts';
 import { END, numberKey, numbersKey, PRE_RELEASE } from './key.ts';
@@ -7,7 +7,7 @@ const NUMERIC = '\x02';
 const TEXT = '\x03';
 const NO_MORE = '\x01';
 
-/** The key of lower-case text, in one order with dotted ones; undefined where it is no version. */
+/** The key of lower-case text, comparable with dotted keys; undefined if it is not a version. */
 export function semverKey(text: string): string | undefined {
   const version = semver.parse(text, { loose: true });
   if (version === null) return dottedKey(text);

@@ -1,11 +1,11 @@
 // Whether an index is right in itself: every set and every count, worked out again from the columns in the plainest way.
 import assert from 'node:assert/strict';
 import { CATEGORIES, HOLDERS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
+import { type DomainFacts, levelOf, placementOf } from '../columns/domain-columns.ts';
+import { LEVELS, LOW, SCORES, STATES } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
-import { type DomainFacts, levelOf, placementOf } from '../domain-columns.ts';
-import type { DomainIndex } from '../domain-index.ts';
-import type { DomainSet } from '../domain-set.ts';
-import { LEVELS, LOW, SCORES, STATES } from '../terms.ts';
+import type { DomainIndex } from '../index/domain-index.ts';
+import type { DomainSet } from '../sets/domain-set.ts';
 
 type Service = Readonly<Record<'category' | 'provider' | 'placement' | 'level', number>>;
 interface Row {
@@ -107,7 +107,7 @@ function checkFactTallies({ tallies }: DomainIndex, rows: readonly Row[]): void 
   assert.equal(tallies.domains([...STATES.keys()]), rows.length);
 }
 
-/** What each domain's build numbers say is what the lists of builds say, and none is kept that no domain shows. */
+/** The build numbers of the domains agree with the lists of builds, and every stored build has a domain. */
 function checkBuilds(index: DomainIndex, rows: readonly Row[]): void {
   const { builds, vocabulary } = index;
   const shown = new Set(rows.flatMap((row) => row.builds));

@@ -1,6 +1,6 @@
 // Who uses whom, worked out from the domains themselves: the definitions of docs/metrics.md, word by word.
 import type { Category } from '@strata/detect';
-import { DomainIndex, type IndexedDomain } from '../domain-index.ts';
+import { DomainIndex, type IndexedDomain } from '../index/domain-index.ts';
 
 export function indexOf(domains: readonly IndexedDomain[]): DomainIndex {
   const index = new DomainIndex();
@@ -22,7 +22,7 @@ export const using = (...services: readonly string[]): Pick<IndexedDomain, 'serv
   services: services.map((service) => service.split(' ') as unknown as IndexedDomain['services'][number]),
 });
 
-/** A domain with nothing to tell but what is given. */
+/** A domain with default values except those given. */
 export function plainDomain(id: number, given: Partial<IndexedDomain>): IndexedDomain {
   const nothing = { posture: 0, holders: 0, score: null, services: [] };
   return { id, name: `d${id}.com`, scannedAt: 1, state: 'active', sector: 'unknown', ...nothing, ...given };

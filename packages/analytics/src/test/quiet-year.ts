@@ -1,7 +1,7 @@
 // A seeded world in which nothing happens but chance: providers of Zipf sizes that gain and lose domains day by day.
 import { normal, randomFrom } from '../../../../tests/support/random.ts';
-import { type Anomaly, judge, type SeriesKind, WINDOW_DAYS } from '../anomaly.ts';
-import type { Sample } from '../anomaly-step.ts';
+import { type Anomaly, judge, type SeriesKind, WINDOW_DAYS } from '../anomalies/anomaly.ts';
+import type { Sample } from '../anomalies/anomaly-step.ts';
 
 export interface QuietOptions {
   readonly providers: number;
@@ -64,7 +64,7 @@ export function quietYear(options: QuietOptions): QuietSeries[] {
   }).flat();
 }
 
-/** Judges each day of a series sequentially, with earlier anomalies marked as such. */
+/** Judges each day of a series sequentially, with earlier anomalies marked. */
 export function judgeAll({ kind, samples }: QuietSeries, tests: number): Anomaly[] {
   const found: Anomaly[] = [];
   let window: Sample[] = [];

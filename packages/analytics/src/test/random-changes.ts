@@ -1,8 +1,8 @@
 // Changes and scans as fast-check makes them: few providers, forty days, not always in the order of time.
 import { CATEGORIES } from '@strata/detect';
 import fc from 'fast-check';
-import type { IndexedChange } from '../change-history.ts';
-import { DAY_MS } from '../daily-series.ts';
+import type { IndexedChange } from '../history/change-history.ts';
+import { DAY_MS } from '../history/daily-series.ts';
 import { PROVIDERS } from './random-domains.ts';
 
 export const FIRST_DAY = 20_600;

@@ -1,8 +1,8 @@
 // Domains and what happens to them, as fast-check makes them: few providers and sectors, so that they meet.
 import { CATEGORIES, HOLDERS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import fc from 'fast-check';
-import type { DomainIndex, IndexedDomain } from '../domain-index.ts';
-import { type IndexedService, LEVELS, STATES } from '../terms.ts';
+import { type IndexedService, LEVELS, STATES } from '../columns/terms.ts';
+import type { DomainIndex, IndexedDomain } from '../index/domain-index.ts';
 import { uniqueNames } from './domain-names.ts';
 
 export const PROVIDERS = ['acme', 'borealis', 'cirrus', 'delta', 'ember', 'fjord'];

@@ -1,15 +1,16 @@
-// CAA (RFC 8659): which authorities may issue for the domain, and whether the one that did is among them.
-import { caaIssuer } from '../match-dns.ts';
-import { measurementOf } from '../measure.ts';
-import type { Measurement } from '../posture-type.ts';
+// CAA (RFC 8659): which authorities may issue for the domain, and whether the certificate's issuer is among them.
+
+import type { Reading } from '../evidence/reading.ts';
+import { cutText } from '../evidence/text.ts';
+import { measurementOf } from '../judge/measure.ts';
+import { caaIssuer } from '../match/match-dns.ts';
 import type { Posture } from '../profile.ts';
-import type { Reading } from '../reading.ts';
-import type { Rulebook } from '../rulebook.ts';
-import { cutText } from '../text.ts';
+import type { Rulebook } from '../rulebook/rulebook.ts';
+import type { Measurement } from './posture-type.ts';
 
 const MAX_ISSUERS = 32;
 const ISSUE = /^issue(?:wild)?$/i;
-/** Properties that authorities know (RFC 8659, RFC 8657 has parameters only, RFC 9495, CA/B Forum contacts). */
+/** Properties that authorities know (RFC 8659, RFC 9495, CA/B Forum contacts; RFC 8657 has parameters only). */
 const KNOWN_TAG = /^(?:issue|issuewild|iodef|issuemail|issuevmc|contactemail|contactphone)$/i;
 
 function nothing(status: Measurement): Posture['caa'] {
@@ -24,7 +25,7 @@ function nothing(status: Measurement): Posture['caa'] {
   };
 }
 
-/** The rulebook knows which authority has which name; without it nothing is said of the certificate's. */
+/** The rulebook maps authorities to names; without it `permitsIssuer` is null. */
 export function caaPart(reading: Reading, rulebook?: Rulebook): Posture['caa'] {
   const { caa } = reading.evidence.dns;
   if (caa.records.length === 0) return nothing(measurementOf(caa.status));
@@ -37,7 +38,7 @@ export function caaPart(reading: Reading, rulebook?: Rulebook): Posture['caa'] {
     status: measurementOf(caa.status),
     issuers,
     wildcardIssuers: listOf(named(/^issuewild$/i)),
-    // §4.3: issuewild alone leaves every other certificate to everybody.
+    // §4.3: issuewild alone does not restrict other certificates.
     isRestricted: caa.records.some(({ tag }) => /^issue$/i.test(tag)),
     hasIncidentContact: caa.records.some(({ tag }) => /^iodef$/i.test(tag)),
     unknownCritical: listOf(
@@ -47,7 +48,7 @@ export function caaPart(reading: Reading, rulebook?: Rulebook): Posture['caa'] {
   };
 }
 
-/** Null where the certificate's issuer, or one of the names in CAA, is nobody that the rulebook knows. */
+/** Null if the rulebook does not know the certificate's issuer or one of the names in CAA. */
 function permitsIssuer(
   { evidence, hasOwnCertificate }: Reading,
   issuers: readonly string[],

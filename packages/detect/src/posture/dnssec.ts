@@ -1,15 +1,18 @@
-// DNSSEC as the parent vouches for it: DS records, and whether a validating resolver took the answers.
-import { measurementOf } from '../measure.ts';
+// DNSSEC as the parent zone vouches for it: DS records, and whether a validating resolver accepted the answers.
+
+import type { Reading } from '../evidence/reading.ts';
+import { measurementOf } from '../judge/measure.ts';
 import type { Posture } from '../profile.ts';
-import type { Reading } from '../reading.ts';
 import { asClaim } from './published.ts';
 
 /**
- * Signing with these is forbidden or advised against (RFC 8624 and its successor RFC 9904, RFC 9905, RFC 9906): RSA with MD5 or
- * SHA-1, both DSA, RSA/SHA-512 for its size, the older GOST. The newer one (23, RFC 9558) may be used.
+ * Signing with these is forbidden or advised against (RFC 8624 and its successor RFC 9904, RFC 9905, RFC 9906): RSA with MD5
+ * or SHA-1, both DSA, RSA/SHA-512 because of its size, the older GOST. The newer GOST (23, RFC 9558) may be used.
  */
 const WEAK_ALGORITHMS: ReadonlySet<number> = new Set([1, 3, 5, 6, 7, 10, 12]);
-/** SHA-1 and GOST. A weak digest beside a strong one is harmless: validators use the strong one (RFC 4509 §3). */
+/**
+ * Without SHA-1 and GOST. A weak digest next to a strong one is harmless: validators use the strong one (RFC 4509 §3).
+ */
 const STRONG_DIGESTS: ReadonlySet<number> = new Set([2, 4]);
 const MAX_ALGORITHMS = 8;
 

@@ -4,15 +4,15 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
-import type { FileEvidence } from '../evidence.ts';
-import { assessPosture } from '../posture.ts';
-import type { DkimKey, Posture } from '../posture-type.ts';
+import type { FileEvidence } from '../evidence/evidence.ts';
 import { factorIn } from '../test/best-posture.ts';
 import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
 import { hasMembers, rows } from '../test/rows.ts';
 import { testRulebook } from '../test/rulebook-of.ts';
-import { readDkimKey } from './dkim.ts';
-import { rsaModulusBits } from './rsa-key.ts';
+import { readDkimKey } from './mail/dkim.ts';
+import { rsaModulusBits } from './mail/rsa-key.ts';
+import { assessPosture } from './posture.ts';
+import type { DkimKey, Posture } from './posture-type.ts';
 
 const postureOf = (parts: EvidenceParts) => assessPosture(evidenceOf(parts), testRulebook);
 const ds = (algorithm: number, digestType = 2) => ({ keyTag: 1, algorithm, digestType, digest: 'ab' });
@@ -46,10 +46,10 @@ describe('CAA', () => {
   rows(reads, [
     ['lists who may issue, without parameters', listed, { status: 'observed', isRestricted: true, ...issuers }],
     ['has a contact for incidents', listed, { hasIncidentContact: true }],
-    ['may permit nobody', ['0 issue ;'], { issuers: [], isRestricted: true }],
-    ['limits nobody without an issue property', ['0 iodef mailto:c@c.test'], { isRestricted: false }],
-    ['limits nobody but for wildcards', ['0 issuewild a.test'], { isRestricted: false, issuers: ['a.test'] }],
-    ['has properties that nobody knows', ['0 issue a.test', '0 future x'], { unknownCritical: [] }],
+    ['may forbid all issuance', ['0 issue ;'], { issuers: [], isRestricted: true }],
+    ['restricts nothing without an issue property', ['0 iodef mailto:c@c.test'], { isRestricted: false }],
+    ['restricts wildcards only', ['0 issuewild a.test'], { isRestricted: false, issuers: ['a.test'] }],
+    ['has unknown properties', ['0 issue a.test', '0 future x'], { unknownCritical: [] }],
     ['has critical ones', ['0 issue a.test', '128 future x', '128 issue b.test'], { unknownCritical: ['future'] }],
   ]);
   it('says whether the certificate’s authority is permitted, where both are known', () => {
@@ -58,7 +58,7 @@ describe('CAA', () => {
       [['0 issue certy.test'], { tls }, true],
       [['0 issue signly.test'], { tls }, false],
       [['0 issue signly.test', '0 issue unheard.test'], { tls }, null],
-      [['0 issue certy.test'], { tls: { issuer: 'Nobody Knows' } }, null],
+      [['0 issue certy.test'], { tls: { issuer: 'Unknown CA' } }, null],
       [['0 issue certy.test'], { tls: { ...tls, isTrusted: false } }, null],
     ] as const)
       assert.equal(postureOf({ caa, ...parts }).caa.permitsIssuer, permits, JSON.stringify([caa, parts]));
@@ -86,13 +86,13 @@ describe('BIMI', () => {
     hasMembers(posture.bimi, { hasLogo: null, hasCertificate: false });
     assert.deepEqual(factorIn(posture, 'bimi')?.issues, []);
   });
-  it('is not said to be refused while the policy is not known', () => {
+  it('is not reported as refused while the policy is not known', () => {
     for (const parts of [{ dmarc: 'timeout' }, { policies: { dmarcParents: { com: 'timeout' } } }] as const) {
       const posture = postureOf({ bimi: [logo], ...parts });
       assert.deepEqual([posture.bimi.isEligible, factorIn(posture, 'bimi')?.issues], [null, []]);
     }
   });
-  it('is none without a record', () => assert.equal(bimiOf([]).isEligible, null));
+  it('is null without a record', () => assert.equal(bimiOf([]).isEligible, null));
 });
 
 describe('MTA-STS', () => {
@@ -108,14 +108,14 @@ describe('MTA-STS', () => {
     ['is enforced', good, { mode: 'enforce', maxAge: 604_800, problem: null }],
     ['may end its lines in LF', good.replaceAll('\r', ''), { mode: 'enforce', problem: null }],
     ['is tested', good.replace('enforce', 'testing'), { mode: 'testing', problem: null }],
-    ['is off, whoever receives', policy('mode: none', 'max_age: 86400'), { mode: 'none', problem: null }],
+    ['is off for any receiver', policy('mode: none', 'max_age: 86400'), { mode: 'none', problem: null }],
     ['leaves an exchange out', good.replace('*.backup', '*.other'), { mode: 'enforce', problem: 'mx-mismatch' }],
     ['has a star for one label only', good.replace('*.backup.test', '*.test'), { problem: 'mx-mismatch' }],
     ['is soon forgotten', good.replace('604800', '3600'), { problem: 'short-max-age' }],
     ['has no such mode', good.replace('enforce', 'strict'), { mode: null, problem: 'bad-policy' }],
     ['has no version', good.replace('version: STSv1', ''), { problem: 'bad-policy' }],
     ['has no age', good.replace('max_age', 'age'), { problem: 'bad-policy' }],
-    ['has an age beyond the limit', good.replace('604800', '99999999'), { problem: 'bad-policy' }],
+    ['has an age above the limit', good.replace('604800', '99999999'), { problem: 'bad-policy' }],
     ['names no exchange', policy('mode: enforce', 'max_age: 604800'), { problem: 'bad-policy' }],
     ['is a page', '<!doctype html><title>Hello</title>', { problem: 'bad-policy' }],
     ['is not there', { status: 'missing' }, { mode: null, problem: 'no-policy' }],
@@ -137,7 +137,7 @@ describe('MTA-STS', () => {
     const problemOf = (text: string) => mtaSts({ text }, { mx: 'empty' }).problem;
     assert.deepEqual([good, good.replace('mx.ex', 'ex')].map(problemOf), ['mx-mismatch', null]);
   });
-  it('is none with two records, or with a policy alone', () => {
+  it('is absent with two records, or with a policy only', () => {
     assert.equal(mtaSts({ text: good }, { mtaSts: [...record, 'v=STSv1; id=2'] }).hasRecord, false);
     hasMembers(mtaSts({ text: good }, { mtaSts: [] }), { hasRecord: false, mode: null });
   });
@@ -178,16 +178,16 @@ describe('a DKIM key', () => {
     ['may be of Ed25519', `v=DKIM1; k=ed25519; p=${ed25519}`, { type: 'ed25519', bits: 256, problem: null }],
     ['of Ed25519 has 32 bytes', `v=DKIM1; k=ed25519; p=${ed25519}AAAA`, { bits: null, problem: 'unreadable' }],
     ['without a key is revoked', 'v=DKIM1; k=rsa; p=', { bits: null, problem: 'revoked' }],
-    ['of another type helps nobody', `v=DKIM1; k=dsa; p=${strong}`, { problem: 'unknown-type' }],
-    ['for SHA-1 alone helps nobody', `v=DKIM1; h=sha1; p=${strong}`, { problem: 'sha1-only' }],
+    ['of another type is unusable', `v=DKIM1; k=dsa; p=${strong}`, { problem: 'unknown-type' }],
+    ['for SHA-1 only is unusable', `v=DKIM1; h=sha1; p=${strong}`, { problem: 'sha1-only' }],
     ['for both hashes is in order', `v=DKIM1; h=sha1:sha256; p=${strong}`, { problem: null }],
     ['for something else than mail', `v=DKIM1; s=tls; p=${strong}`, { problem: 'not-for-mail' }],
     ['for reports of TLS is in order', `v=DKIM1; s=tlsrpt; p=${strong}`, { problem: null }],
     ['in testing says so', `v=DKIM1; t=y:s; p=${strong}`, { isTesting: true, problem: null }],
-    ['that is no base64', 'v=DKIM1; p=%%%%', { problem: 'unreadable' }],
+    ['that is not base64', 'v=DKIM1; p=%%%%', { problem: 'unreadable' }],
     ['that is cut', `v=DKIM1; p=${strong.slice(0, 200)}`, { bits: null, problem: 'unreadable' }],
-    ['of another version is none', `v=DKIM2; p=${strong}`, null],
-    ['is none without p', 'v=spf1 -all', null],
+    ['of another version is not a key', `v=DKIM2; p=${strong}`, null],
+    ['is not a key without p', 'v=spf1 -all', null],
   ]);
   it('of 64 KiB is not read to its end', () =>
     assert.equal(readDkimKey('s1', `v=DKIM1; p=${'A'.repeat(65_536)}`)?.problem, 'unreadable'));

@@ -1,26 +1,26 @@
-// How a policy record under a name of its own was measured. Shared by the standards that publish one.
-import type { Lookup } from '../evidence.ts';
-import { measurementOf } from '../measure.ts';
-import type { Measurement, RecordProblem } from '../posture-type.ts';
+// Measurement of a policy record under a name of its own, for all standards that publish one.
+import type { Lookup } from '../evidence/evidence.ts';
+import { measurementOf } from '../judge/measure.ts';
+import type { Measurement, RecordProblem } from './posture-type.ts';
 
-/** Records are read up to here; none of these standards has one that is near as long. */
+/** Records are read up to this length; real records of these standards are far shorter. */
 const MAX_RECORD_LENGTH = 2048;
 
-/** A policy is published by exactly one record of its version; several are none (RFC 8461 §3.1, RFC 8460 §3). */
+/** A policy is published by exactly one record of its version; several count as none (RFC 8461 §3.1, RFC 8460 §3). */
 export function onlyRecordOf({ records }: Lookup<string>, version: string): string | null {
   if (records.length === 0) return null;
-  const [record, ...others] = records.filter((each) => isVersion(each, version));
-  return record === undefined || others.length > 0 ? null : record.slice(0, MAX_RECORD_LENGTH);
+  const [record, ...rest] = records.filter((each) => isVersion(each, version));
+  return record === undefined || rest.length > 0 ? null : record.slice(0, MAX_RECORD_LENGTH);
 }
 
-/** Why `onlyRecordOf` has none; null where nothing under the name was meant as one. */
+/** Why `onlyRecordOf` returns null; null if no record under the name was meant as a policy. */
 export function recordProblemOf({ records }: Lookup<string>, version: string): RecordProblem | null {
   if (records.length === 0) return null;
   if (records.filter((each) => isVersion(each, version)).length > 1) return 'several-records';
   return records.some((each) => isMeant(each, version)) ? 'unreadable-record' : null;
 }
 
-/** Begins with the version in any case, after a space or a quote, and not with a longer one. */
+/** Begins with the version in any case, after a space or a quote, and not with a longer word. */
 function isMeant(record: string, version: string): boolean {
   const start = record.slice(0, version.length + 8).replace(/^["'\s]+/, '');
   const isSame = start.slice(0, version.length).toLowerCase() === version.toLowerCase();
@@ -38,7 +38,7 @@ export function statusOf(lookup: Lookup<string>, hasRecord: boolean): Measuremen
   return status === 'observed' && !hasRecord ? 'absent' : status;
 }
 
-/** Null where nothing was measured. */
+/** Null if it was not measured. */
 export function asClaim(status: Measurement): boolean | null {
   return status === 'unmeasured' ? null : status === 'observed';
 }

@@ -1,6 +1,7 @@
-// security.txt (RFC 9116): where somebody who found a hole can tell the owner.
+// security.txt (RFC 9116): where to report a vulnerability to the owner.
+
+import type { Reading } from '../evidence/reading.ts';
 import type { Posture, SecurityTxtProblem } from '../profile.ts';
-import type { Reading } from '../reading.ts';
 
 const MAX_LINES = 256;
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
@@ -10,7 +11,7 @@ export function securityTxtPart({ evidence, webAnswer, hasNoWeb }: Reading): Pos
   const file = evidence.files?.securityTxt;
   const nothing = { expires: null, isSigned: false, problem: null };
   if (hasNoWeb) return { status: 'absent', ...nothing };
-  // Nobody asks a domain that only redirects for the file; one that is there is told.
+  // A domain that only redirects does not need the file; if it exists it is reported.
   if (webAnswer === 'redirect' && file?.status !== 'found') return { status: 'absent', ...nothing };
   if (file?.status === 'missing') return { status: 'absent', ...nothing };
   if (file?.status !== 'found') return { status: 'unmeasured', ...nothing };

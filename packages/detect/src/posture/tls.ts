@@ -1,8 +1,9 @@
-// TLS of the web site: whether the certificate was accepted, and what was wrong where it was not.
-import type { Posture, TlsIssue } from '../profile.ts';
-import type { Reading } from '../reading.ts';
+// TLS of the web site: whether the certificate is valid, and its problem if not.
 
-/** OpenSSL's codes, in the words of an owner; whatever else there is leaves the certificate untrusted. */
+import type { Reading } from '../evidence/reading.ts';
+import type { Posture, TlsIssue } from '../profile.ts';
+
+/** OpenSSL's codes mapped to issues; other codes make the certificate untrusted. */
 const ISSUES: Readonly<Record<string, TlsIssue>> = {
   CERT_HAS_EXPIRED: 'expired',
   CERT_NOT_YET_VALID: 'not-yet-valid',
@@ -17,7 +18,7 @@ const ISSUES: Readonly<Record<string, TlsIssue>> = {
 };
 
 const DAY_MS = 86_400_000;
-/** Whoever renews in time does it with a third of the life left; a tenth, or two weeks of a long life, is late. */
+/** Timely renewal happens with a third of the lifetime left; a tenth, or two weeks of a long lifetime, is late. */
 const LATE_SHARE = 0.1;
 const LATE_MS = 14 * DAY_MS;
 
@@ -39,7 +40,7 @@ function isLate(observedAt: string, validFrom: string | null, validTo: string | 
   if (validTo === null) return false;
   const end = Date.parse(validTo);
   const left = end - Date.parse(observedAt);
-  // Nobody is late whom no term could make so; most certificates have months left.
+  // Never late with this much time left, whatever the lifetime; most certificates have months left.
   if (left >= LATE_MS) return false;
   const life = validFrom === null ? Number.POSITIVE_INFINITY : end - Date.parse(validFrom);
   return left < Math.min(LATE_MS, life * LATE_SHARE);

@@ -1,15 +1,15 @@
-// What a site tells browsers in its headers: HSTS (RFC 6797) and the protections that a page asks for. Read from the site's
-// own answers over HTTPS only: a wall's or another domain's headers say nothing, and browsers ignore HSTS over HTTP.
+// Security headers of a site: HSTS (RFC 6797) and protections of the page. Read from the site's own answers over HTTPS
+// only: a wall's or another domain's headers do not count, and browsers ignore HSTS over HTTP.
 
-import { hostOfUrl } from '../names.ts';
+import { isPassingError, type Reading } from '../evidence/reading.ts';
+import { hostOfUrl } from '../names/names.ts';
 import type { Posture } from '../profile.ts';
-import { isPassingError, type Reading } from '../reading.ts';
 
 const MAX_HEADER_LENGTH = 16_384;
 const MAX_DIRECTIVES = 64;
-/** Sources that stand for any host; a page of `data:` comes from whoever writes the link. */
+/** Sources that match any host; the author of a link controls the content of a `data:` page. */
 const ANY_SOURCE = /^(?:(?:https?:\/\/)?\*|https?:|data:)(?::\*)?$/;
-/** Referrer policies that keep paths from other sites. Browsers take such a one where none is named. */
+/** Referrer policies that do not disclose paths to other sites. Browsers apply such a policy by default. */
 const CAREFUL_REFERRER: ReadonlySet<string> = new Set([
   'no-referrer',
   'same-origin',
@@ -26,7 +26,7 @@ export function hstsPart(reading: Reading): Posture['hsts'] {
   if (scheme === null) return { status: reading.hasNoWeb ? 'absent' : 'unmeasured', ...nothing };
   const header = scheme === 'https:' ? headerOf(reading, 'strict-transport-security') : undefined;
   if (header === undefined) return { status: isError(reading) ? 'unmeasured' : 'absent', ...nothing };
-  // §8.1: of several headers the first counts; they arrive joined by a comma.
+  // §8.1: of several headers the first counts; they are joined by a comma.
   const directives = (header.split(',', 1)[0] ?? '')
     .split(';', MAX_DIRECTIVES)
     .map((part) => part.trim().toLowerCase());
@@ -34,7 +34,7 @@ export function hstsPart(reading: Reading): Posture['hsts'] {
   if (seconds === undefined) return { status: 'absent', ...nothing };
   return {
     status: 'observed',
-    // The header has no limit; a thousand years are for ever.
+    // The header has no limit; a thousand years is the maximum here.
     maxAge: Math.min(Number(seconds), 31_536_000_000),
     includesSubdomains: directives.includes('includesubdomains'),
     isPreload: directives.includes('preload'),
@@ -65,7 +65,7 @@ export function headersPart(reading: Reading): Posture['headers'] {
     isSniffingOff: (headerOf(reading, 'x-content-type-options') ?? '')
       .split(',')
       .some((part) => part.trim().toLowerCase() === 'nosniff'),
-    // Browsers pass over X-Frame-Options where frame-ancestors is given.
+    // Browsers ignore X-Frame-Options if frame-ancestors is present.
     isFramingLimited: directives?.has('frame-ancestors')
       ? isLimited(directives.get('frame-ancestors'))
       : /^(?:deny|sameorigin)\b/.test(frames),
@@ -75,7 +75,7 @@ export function headersPart(reading: Reading): Posture['headers'] {
   };
 }
 
-/** Directives of all policies of the header, the first of a name. */
+/** Directives of all policies of the header, the first of each name. */
 function cspDirectives(header: string): Map<string, string> {
   const directives = new Map<string, string>();
   for (const part of header.split(/[;,]/, MAX_DIRECTIVES)) {
@@ -86,14 +86,14 @@ function cspDirectives(header: string): Map<string, string> {
   return directives;
 }
 
-/** A policy is strong where scripts are limited, and inline ones only by nonce or hash. */
+/** A policy is strong if it limits scripts, and inline scripts only by nonce or hash. */
 function cspStrength(directives: ReadonlyMap<string, string> | null, isReported: boolean): Posture['headers']['csp'] {
   if (directives === null) return isReported ? 'report-only' : 'none';
   const scripts = directives.get('script-src') ?? directives.get('default-src');
   if (scripts === undefined) return 'weak';
   const words = scripts.split(/\s+/, 256);
   const isNamed = words.some((word) => /^'(?:nonce-|sha(?:256|384|512)-)/.test(word));
-  // CSP 3 §8.2: with strict-dynamic browsers pass over hosts, schemes and unsafe-inline, which stand there for older ones.
+  // CSP 3 §8.2: with strict-dynamic browsers ignore hosts, schemes and unsafe-inline, which serve older browsers.
   if (isNamed && words.includes("'strict-dynamic'")) return 'strong';
   const isInlineOpen = words.includes("'unsafe-inline'") && !isNamed;
   return isInlineOpen || words.some((word) => ANY_SOURCE.test(word)) ? 'weak' : 'strong';
@@ -103,12 +103,12 @@ function isLimited(ancestors: string | undefined): boolean {
   return ancestors !== undefined && !ancestors.split(/\s+/, 256).some((word) => ANY_SOURCE.test(word));
 }
 
-/** Of the answer that the headers came with, null where it is not the site's own. */
+/** The scheme of the answer with the headers, null if it is not the site's own. */
 function ownScheme(reading: Reading): string | null {
   const { http } = reading.evidence;
   if (isPassingError(http.statusCode) || http.url === null) return null;
   if (reading.webAnswer === 'own') return schemeOf(http.url);
-  // `url` is where the redirect that was not followed leads; the answer came from the one before.
+  // `url` is the target of the redirect, which was not followed; the answer came from the URL before it.
   const last = http.redirects.at(-1);
   return reading.webAnswer === 'redirect' && last !== undefined ? schemeOf(last) : null;
 }
@@ -118,7 +118,7 @@ function schemeOf(url: string): string | null {
   return url.startsWith('https:') ? 'https:' : (URL.parse(url)?.protocol ?? null);
 }
 
-/** An error shows what the server, or something before it, sends: what it lacks the site's page may have. */
+/** An error may come from the server or from a proxy: headers that it lacks may be present on the site's page. */
 function isError({ evidence }: Reading): boolean {
   return (evidence.http.statusCode ?? 0) >= 400;
 }

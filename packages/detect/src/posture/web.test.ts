@@ -1,10 +1,10 @@
 // What a web site shows of itself: TLS, HSTS, protective headers, security.txt.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Posture } from '../posture-type.ts';
 import { postureOf } from '../test/best-posture.ts';
 import type { EvidenceParts } from '../test/evidence-of.ts';
 import { hasMembers, rows } from '../test/rows.ts';
+import type { Posture } from './posture-type.ts';
 
 // Evidence of tests is observed on 2026-01-02.
 const withHeaders = (headers: Record<string, string>, http: EvidenceParts['http'] = {}) =>
@@ -68,7 +68,7 @@ describe('HSTS', () => {
 describe('protective headers', () => {
   const csp = (policy: string) => ({ 'content-security-policy': policy });
   const nonces = "script-src 'nonce-abc' 'strict-dynamic' https: 'unsafe-inline'";
-  const anybody = { ...csp('frame-ancestors *'), 'x-frame-options': 'DENY' };
+  const anyone = { ...csp('frame-ancestors *'), 'x-frame-options': 'DENY' };
   const reads = (headers: Record<string, string>, expected: Partial<Posture['headers']>) =>
     hasMembers(withHeaders(headers).headers, expected);
   rows(reads, [
@@ -80,7 +80,7 @@ describe('protective headers', () => {
     ['scripts by nonce and what they load', csp(nonces), { csp: 'strong' }],
     ['strict-dynamic that nothing starts', csp("script-src 'strict-dynamic' https:"), { csp: 'weak' }],
     ['scripts from any host', csp('script-src https://*'), { csp: 'weak' }],
-    ['frames by anybody, whatever the old header says', anybody, { isFramingLimited: false }],
+    ['frames by anyone, whatever the old header says', anyone, { isFramingLimited: false }],
     ['scripts from anywhere', csp('default-src https:'), { csp: 'weak' }],
     ['a policy on frames alone', csp('FRAME-ANCESTORS https://a.test'), { csp: 'weak', isFramingLimited: true }],
     ['a policy only reported', { 'content-security-policy-report-only': "default-src 'self'" }, { csp: 'report-only' }],
@@ -113,10 +113,10 @@ describe('security.txt', () => {
     ['in order', good, null],
     ['with fields in any case and order', folded, null],
     ['without a contact', 'Expires: 2026-12-31T23:59:59Z', 'no-contact'],
-    ['with a contact that is none', good.replace('mailto:', ''), 'no-contact'],
+    ['with an invalid contact', good.replace('mailto:', ''), 'no-contact'],
     ['without an end', 'Contact: mailto:s@example.com', 'no-expiry'],
     ['with two ends', `${good}Expires: 2027-01-01T00:00:00Z`, 'no-expiry'],
-    ['with an end that is no time', good.replace(END, 'never'), 'no-expiry'],
+    ['with an invalid expiry', good.replace(END, 'never'), 'no-expiry'],
     ['with an end that is a bare number', good.replace(END, '1'), 'no-expiry'],
     ['after a byte order mark', `\uFEFF${good}`, null],
     ['that has ended', good.replace('2026-12', '2025-12'), 'expired'],

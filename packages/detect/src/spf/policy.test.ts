@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
-import type { Lookup } from '../evidence.ts';
+import type { Lookup } from '../evidence/evidence.ts';
 import { evidenceOf } from '../test/evidence-of.ts';
 import { spfNames, spfOf } from './policy.ts';
 import { spfNamesToAsk } from './reach.ts';
@@ -33,7 +33,7 @@ describe('an SPF policy names', () => {
     const record = 'v=spf1 include:A.test. include:a.test exists:x.test a:y.test include:%{d}.test redirect=b.test';
     assert.deepEqual(spfNames(['other', record, 'v=spf1 redirect=c.test ~all']), ['a.test', 'b.test']);
   });
-  it('senders of others deeper than its own', () => {
+  it('senders of included domains deeper than its own', () => {
     const policy = policyOf(['v=spf1 include:_spf.example.com include:reseller.test -all'], {
       '_spf.example.com': ['v=spf1 include:sendy.test ~all'],
       'reseller.test': ['v=spf1 include:micro.test include:sendy.test ~all'],
@@ -83,16 +83,16 @@ describe('a hostile SPF policy', () => {
       policyOf([`v=spf1 ${piece.repeat(65_536 / piece.length)}`]);
     assert.ok(performance.now() - start < 20_000);
   });
-  it('never throws, and keeps what it tells fit to be stored', () =>
+  it('never throws, and reports only text that can be stored', () =>
     holds(100, [fc.string({ unit: codePoint })], (text) => {
       const { problems } = policyOf([`v=spf1 ${text}`]);
       return problems.every(({ term }) => term.isWellFormed() && !term.includes('\u0000'));
     }));
-  it('with a term beyond the length of a name is refused, and looked at no longer than that', () => {
+  it('with a term longer than a name is refused, and only a name’s length is checked', () => {
     assert.equal(policyOf([`v=spf1 include:x.${'a'.repeat(253)} -all`]).result, 'permerror');
     const startedAt = process.cpuUsage().user;
     assert.equal(policyOf([`v=spf1 include:a.${'a'.repeat(60_000)}! -all`]).result, 'permerror');
-    // A second is a thousand times what it takes, and a tenth of what it took when each place was tried.
+    // A second is a thousand times what it takes, and a tenth of what it took when each position was tried.
     assert.ok(process.cpuUsage().user - startedAt < 1_000_000);
   });
 });
@@ -117,7 +117,7 @@ describe('names of an SPF policy to ask for', () => {
     assert.deepEqual(spfNamesToAsk([record], known), ['b.test']);
     assert.deepEqual(spfNamesToAsk([record], { ...known, 'b.test': failed }), ['c.test']);
   });
-  it('are none behind a name that failed, of a domain without a policy, or that cannot be asked for as they stand', () => {
+  it('do not exist behind a failed name, without a policy, or for names that cannot be queried', () => {
     assert.deepEqual(spfNamesToAsk(['v=spf1 include:a.test -all'], { 'a.test': failed }), []);
     assert.deepEqual(spfNamesToAsk(['include:a.test'], {}), []);
     assert.deepEqual(spfNamesToAsk(['v=spf1 include:%{i}.a.test include:local redirect=é.test'], {}), []);
@@ -137,7 +137,7 @@ describe('names of an SPF policy to ask for', () => {
   });
 });
 
-it('records of others are parsed once, and read right however many there are, and however long', () => {
+it('records of included domains are parsed once, and correctly whatever their number and length', () => {
   const record = 'v=spf1 ip4:192.0.2.0/24 include:a.test ~all';
   assert.deepEqual(parseShared(record), parseRecord(record));
   assert.equal(parseShared(record), parseShared(record));

@@ -1,11 +1,12 @@
-// What a domain's SPF policy comes to without a sender: followed through includes and redirects, counted against the
-// limits of RFC 7208 §4.6.4 as for a sender that nothing matches, since that is how far a receiver may have to go.
-import type { Evidence, Lookup } from '../evidence.ts';
+// The evaluation of a domain's SPF policy without a sender: followed through includes and redirects, counted against
+// the
+// limits of RFC 7208 §4.6.4 as for a sender that matches no term, which is the worst case of a receiver.
+import type { Evidence, Lookup } from '../evidence/evidence.ts';
 import { parseRecord, type SpfRecord, selectRecords, unreadableRecord } from './record.ts';
 import type { SpfAll, SpfPolicy, SpfSurroundings } from './types.ts';
 import { NO_END, SpfWalk } from './walk.ts';
 
-/** Names whose TXT records the policies lead to, by `include:` and `redirect=`; those with macros depend on the sender. */
+/** Names whose TXT records the policies reference, by `include:` and `redirect=`, without those that contain macros. */
 export function spfNames(
   txts: readonly string[],
   parse: (record: string) => SpfRecord = parseRecord,
@@ -19,10 +20,10 @@ export function spfNames(
   return [...new Set(names.filter((name) => !name.hasMacro).map(({ host }) => host))];
 }
 
-/** The policy of a domain by its evidence; what was not looked up stays open. */
+/** The policy of a domain by its evidence; records that were not looked up are unknown. */
 export function spfOf({ domain, dns, policies }: Evidence): SpfPolicy {
   return readSpf(domain, dns.txt, {
-    // Names come from strangers: only own keys count, whatever they are called.
+    // Names are untrusted: only own keys count.
     lookup: (name) => (policies && Object.hasOwn(policies.spf, name) ? policies.spf[name] : undefined),
     addresses: [dns.a, dns.aaaa],
     exchanges: dns.mx,
@@ -30,7 +31,7 @@ export function spfOf({ domain, dns, policies }: Evidence): SpfPolicy {
   });
 }
 
-/** Of several records, which are an error, this many are read for the hosts that they name. */
+/** Limit of records of which the hosts are read when there are several, which is an error. */
 const MAX_RECORDS = 64;
 
 /** Reads the policy among the TXT records of `domain`. Linear in its records, of which it follows at most 64. */
@@ -45,7 +46,7 @@ export function readSpf(domain: string, txt: Lookup<string>, surroundings: SpfSu
   }
   if (records.length > 1) {
     walk.report('several-records', domain, '');
-    // What they name is still worth knowing.
+    // The hosts that they name are still reported.
     for (const each of records.slice(0, MAX_RECORDS)) walk.nameSenders(domain, parseRecord(each), 0);
     return walk.policy(record, ownAll(parseRecord(record)), NO_END);
   }

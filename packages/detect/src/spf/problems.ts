@@ -1,7 +1,7 @@
-// What can be wrong with an SPF policy.
+// The problems of an SPF policy.
 
-/** The errors come first: each makes a permanent error. From `ptr` on the policy works and could be better. */
-export const SPF_PROBLEMS = [
+/** The errors come first: each makes a permanent error. From `ptr` on, the policy works but should be improved. */
+const SPF_PROBLEMS = [
   'several-records',
   'syntax',
   'too-many-lookups',
@@ -23,12 +23,12 @@ export type SpfProblemCode = (typeof SPF_PROBLEMS)[number];
 
 export interface SpfProblem {
   readonly code: SpfProblemCode;
-  /** The name whose record has it, and the term, at most 128 characters; '' where it is the whole record. */
+  /** The name of the record, and the term, at most 128 characters; '' if the problem concerns the entire record. */
   readonly at: string;
   readonly term: string;
 }
 
-/** Whether receivers end in a permanent error over it. */
+/** Whether the problem is a permanent error for receivers. */
 export function isSpfError(code: SpfProblemCode): boolean {
   return SPF_PROBLEMS.indexOf(code) < SPF_PROBLEMS.indexOf('ptr');
 }

@@ -1,18 +1,17 @@
-// One SPF record -> its terms (RFC 7208 §4.5, §4.6, §12). What cannot be read is told by term, and the rest is still read.
-import { parsePrefixLength } from '../ip-address.ts';
-import { type IpNetwork, parseNetwork } from './address.ts';
-import { hasMacro, type MacroString, parseDomainSpec, parseMacroString } from './macro.ts';
-import { type Range, rangeOf } from './ranges.ts';
+// One SPF record -> its terms (RFC 7208 §4.5, §4.6, §12). Terms that cannot be parsed are listed; parsing continues.
+import { parsePrefixLength } from '../ranges/ip-address.ts';
+import { hasMacro, isDomainSpec, isMacroString } from './macro.ts';
+import { parseNetwork, type Range } from './networks.ts';
 
-export type Qualifier = '+' | '-' | '~' | '?';
+type Qualifier = '+' | '-' | '~' | '?';
 
-/** A domain-spec as written, and parsed. */
+/** A domain-spec (§7.1). */
 export interface DomainSpec {
+  /** As published. */
   readonly text: string;
-  /** Lower-case, without the last dot: the name that it asks for where it has no macro. */
+  /** Lower-case, without the trailing dot: the name that is queried if there is no macro. */
   readonly host: string;
   readonly hasMacro: boolean;
-  readonly parts: MacroString;
 }
 
 export type Mechanism = { readonly qualifier: Qualifier; readonly text: string } & (
@@ -20,42 +19,40 @@ export type Mechanism = { readonly qualifier: Qualifier; readonly text: string }
   | { readonly kind: 'include' | 'exists'; readonly target: DomainSpec }
   | { readonly kind: 'ptr'; readonly target: DomainSpec | null }
   | { readonly kind: 'a' | 'mx'; readonly target: DomainSpec | null; readonly bits4: number; readonly bits6: number }
-  | { readonly kind: 'ip4'; readonly network: IpNetwork; readonly range: Range }
-  | { readonly kind: 'ip6'; readonly network: IpNetwork }
+  | { readonly kind: 'ip4'; readonly bits: number; readonly range: Range }
+  | { readonly kind: 'ip6'; readonly bits: number }
 );
 
 export interface SpfRecord {
   readonly mechanisms: readonly Mechanism[];
   readonly redirect: DomainSpec | null;
-  readonly explanation: DomainSpec | null;
   /** Names of modifiers that RFC 7208 does not define; they are ignored (§6). */
   readonly unknownModifiers: readonly string[];
-  /** Terms that are no terms: any makes the record a permanent error. */
+  /** Terms with a syntax error: one makes the record a permanent error. */
   readonly errors: readonly string[];
 }
 
 const VERSION = /^v=spf1(?: |$)/i;
 const MODIFIER = /^([a-z][a-z0-9_.-]*)=(.*)$/is;
 const DUAL_CIDR = /^(.*?)(?:\/(\d{1,3}))?(?:\/\/(\d{1,3}))?$/s;
-/** Of errors and unknown names this many are told. */
-const MAX_TOLD = 16;
+/** Limit of the lists of errors and of unknown modifiers. */
+const MAX_LISTED = 16;
 
 /** The records among a name's TXT records that are SPF, §4.5: the version, then a space or the end. */
 export function selectRecords(txts: readonly string[]): readonly string[] {
   return txts.length === 0 ? txts : txts.filter(isSpf);
 }
 
-/** Most records begin with another letter. */
 function isSpf(txt: string): boolean {
   return (txt.startsWith('v') || txt.startsWith('V')) && VERSION.test(txt);
 }
 
-/** The first record that is meant as a policy and cannot be selected, as for a semicolon after the version. */
+/** The first record that is evidently meant as a policy but not selected, such as one with a semicolon after the version. */
 export function unreadableRecord(txts: readonly string[]): string | null {
   return txts.find((txt) => /^["'\s]{0,8}v\s{0,8}[=:]\s{0,8}spf1/i.test(txt.slice(0, 64))) ?? null;
 }
 
-/** Reads a selected record. Linear in its length. */
+/** Parses a selected record. Linear in its length. */
 export function parseRecord(record: string): SpfRecord {
   const mechanisms: Mechanism[] = [];
   const modifiers = new Map<string, DomainSpec>();
@@ -67,7 +64,7 @@ export function parseRecord(record: string): SpfRecord {
     if (!modifier) {
       const mechanism = parseMechanism(term);
       if (mechanism) mechanisms.push(mechanism);
-      else if (errors.length < MAX_TOLD) errors.push(term);
+      else if (errors.length < MAX_LISTED) errors.push(term);
       continue;
     }
     const name = modifier[1]?.toLowerCase() ?? '';
@@ -76,17 +73,16 @@ export function parseRecord(record: string): SpfRecord {
       const target = parseTarget(value);
       // §6: each of the two at most once.
       if (target && !modifiers.has(name)) modifiers.set(name, target);
-      else if (errors.length < MAX_TOLD) errors.push(term);
-    } else if (parseMacroString(value) === null) {
-      if (errors.length < MAX_TOLD) errors.push(term);
-    } else if (unknownModifiers.length < MAX_TOLD) {
+      else if (errors.length < MAX_LISTED) errors.push(term);
+    } else if (!isMacroString(value)) {
+      if (errors.length < MAX_LISTED) errors.push(term);
+    } else if (unknownModifiers.length < MAX_LISTED) {
       unknownModifiers.push(name);
     }
   }
   return {
     mechanisms,
     redirect: modifiers.get('redirect') ?? null,
-    explanation: modifiers.get('exp') ?? null,
     unknownModifiers,
     errors,
   };
@@ -120,24 +116,24 @@ function parseMechanism(text: string): Mechanism | null {
     }
     case 'ip4': {
       const network = value === null ? null : parseNetwork(value, 4);
-      return network && { qualifier, text, kind, network, range: rangeOf(network) };
+      return network && { qualifier, text, kind, ...network };
     }
     case 'ip6': {
       const network = value === null ? null : parseNetwork(value, 6);
-      return network && { qualifier, text, kind, network };
+      return network && { qualifier, text, kind, bits: network.bits };
     }
     default:
       return null;
   }
 }
 
-/** What follows a mechanism's name begins with a colon or a slash. */
+/** The end of a mechanism's name: the first colon or slash, or the end of the term. */
 function endOfName(text: string): number {
-  for (let i = 0; i < text.length; i++) if (text[i] === ':' || text[i] === '/') return i;
-  return text.length;
+  const end = text.search(/[:/]/);
+  return end === -1 ? text.length : end;
 }
 
-/** §5.3: `[":" domain-spec] [dual-cidr-length]`. A domain-spec may hold slashes, and never ends in `/24`. */
+/** §5.3: `[":" domain-spec] [dual-cidr-length]`. A domain-spec may contain slashes, but never ends in `/24`. */
 function parseHosts(rest: string): { target: DomainSpec | null; bits4: number; bits6: number } | null {
   if (rest === '') return { target: null, bits4: 32, bits6: 128 };
   const [, name = '', length4, length6] = DUAL_CIDR.exec(rest) ?? [];
@@ -150,8 +146,7 @@ function parseHosts(rest: string): { target: DomainSpec | null; bits4: number; b
 }
 
 function parseTarget(text: string): DomainSpec | null {
-  const parts = parseDomainSpec(text);
-  return parts && { text, host: hostOf(text), hasMacro: hasMacro(text), parts };
+  return isDomainSpec(text) ? { text, host: hostOf(text), hasMacro: hasMacro(text) } : null;
 }
 
 function hostOf(text: string): string {

@@ -1,28 +1,32 @@
-// The way through an SPF policy and the records that it leads to, as far as a sender goes that nothing matches
+// Follows an SPF policy through the records that it references, as for a sender that matches no term
 // (RFC 7208 §4.6.4, §5.2, §6.1).
-import { isMeasured, type Lookup } from '../evidence.ts';
-import { isWithin, registrableDomain } from '../names.ts';
-import { cutText } from '../text.ts';
-import { MAX_HOSTS, MAX_LOOKUPS, MAX_VOIDS } from './check-host.ts';
+import { isMeasured, type Lookup } from '../evidence/evidence.ts';
+import { cutText } from '../evidence/text.ts';
+import { isWithin, registrableDomain } from '../names/names.ts';
+import { countAddresses, type Range } from './networks.ts';
 import { isSpfError, type SpfProblem, type SpfProblemCode } from './problems.ts';
-import { countAddresses, type Range } from './ranges.ts';
 import { type DomainSpec, type Mechanism, type SpfRecord, selectRecords } from './record.ts';
 import { parseShared } from './shared-records.ts';
 import type { SpfAll, SpfPolicy, SpfSender, SpfSurroundings } from './types.ts';
 
-/** Far beyond any policy that can be evaluated; bounds the work for endless includes. */
+/** RFC 7208 §4.6.4: terms that cause look-ups, void look-ups, and exchanges of one `mx` term. */
+const MAX_LOOKUPS = 10;
+const MAX_VOIDS = 2;
+const MAX_EXCHANGES = 10;
+
+/** Far more than any policy that can be evaluated; bounds the work for endless includes. */
 const MAX_COUNTED = 64;
 const MAX_PROBLEMS = 16;
 const MAX_SENDERS = 64;
 const MAX_RANGES = 4096;
 const MAX_TERM = 128;
 const MAX_HOST = 253;
-/** Shorter prefixes than these, named by the domain itself, let whole providers in (docs/posture.md). */
+/** Shorter prefixes than these, named by the domain itself, authorise entire providers (docs/posture.md). */
 const WIDE = { 4: 16, 6: 32 } as const;
-/** Up to these prefixes a term lets in more than any registry gives one holder: as good as everybody. */
-const EVERYBODY = { 4: 8, 6: 16 } as const;
+/** Up to these prefix lengths a term covers more than any registry assigns to one holder: as good as everyone. */
+const EVERYONE = { 4: 8, 6: 16 } as const;
 
-/** How a record ends: with an `all`, or with a redirect that leads nowhere known. */
+/** How a record ends: with an `all`, or with a redirect to an unknown policy. */
 export interface End {
   readonly all: SpfAll | null;
   readonly isRedirected: boolean;
@@ -31,11 +35,11 @@ export interface End {
 interface Step {
   /** Foreign policies between the domain and this record. */
   readonly depth: number;
-  /** The names on the way to this record, the nearest first. */
+  /** The names that lead to this record, the nearest first. */
   readonly path: Path;
-  /** A match here lets the sender in: no include on the way has another qualifier. */
+  /** A match here passes the sender: every include that leads here has the qualifier `+`. */
   readonly isPassing: boolean;
-  /** The policy ends as this record does: it is the domain's own, or its redirect led here. */
+  /** The policy ends as this record does: it is the domain's own, or its redirect target. */
   readonly isFinal: boolean;
 }
 
@@ -48,13 +52,13 @@ interface Path {
 export const NO_END: End = { all: null, isRedirected: false };
 const UNKNOWN_END: End = { all: null, isRedirected: true };
 
-/** One reading of a policy: follows it record by record, and notes what it meets. */
+/** One evaluation of a policy: follows it record by record, and collects its problems and senders. */
 export class SpfWalk {
   readonly #domain: string;
   /** Names below it are the domain's own. */
   #owner: string | undefined;
   readonly #surroundings: SpfSurroundings;
-  /** Errors and remarks apart, so that remarks without end leave room for what decides. */
+  /** Errors and remarks are limited separately, so that many remarks do not displace errors. */
   readonly #errors: SpfProblem[] = [];
   readonly #remarks: SpfProblem[] = [];
   readonly #senders: SpfSender[] = [];
@@ -93,7 +97,7 @@ export class SpfWalk {
     return NO_END;
   }
 
-  /** Hosts that a record lets send, whether or not they can be looked into: no term after `all`, none that refuses. */
+  /** Hosts that a record authorises, whether or not they can be looked up: no term after `all`, none with `-`. */
   nameSenders(name: string, { mechanisms, redirect }: SpfRecord, depth: number): void {
     for (const mechanism of mechanisms) {
       if (mechanism.kind === 'all') return;
@@ -108,9 +112,9 @@ export class SpfWalk {
     if (isError) this.#isBroken = true;
     const problems = isError ? this.#errors : this.#remarks;
     if (problems.length >= MAX_PROBLEMS) return;
-    const told = { code, at: cutText(at, MAX_HOST), term: cutText(term, MAX_TERM) };
-    if (!problems.some((known) => known.code === code && known.at === told.at && known.term === told.term))
-      problems.push(told);
+    const problem = { code, at: cutText(at, MAX_HOST), term: cutText(term, MAX_TERM) };
+    if (!problems.some((known) => known.code === code && known.at === problem.at && known.term === problem.term))
+      problems.push(problem);
   }
 
   policy(record: string | null, all: SpfAll | null, end: End): SpfPolicy {
@@ -144,10 +148,10 @@ export class SpfWalk {
     const isOwn = step.depth === 0;
     const isPassing = step.isPassing && mechanism.qualifier === '+';
     if (isPassing && mechanism.kind !== 'include') this.#isPermitting = true;
-    if (isPassing && isOfEverybody(mechanism)) this.#open();
+    if (isPassing && coversEveryone(mechanism)) this.#open();
     if (mechanism.kind === 'ip4' || mechanism.kind === 'ip6') {
-      const { network } = mechanism;
-      if (isOwn && network.bits < WIDE[network.version]) this.report('wide-range', name, mechanism.text);
+      if (isOwn && mechanism.bits < WIDE[mechanism.kind === 'ip4' ? 4 : 6])
+        this.report('wide-range', name, mechanism.text);
       if (isPassing && mechanism.kind === 'ip4' && this.#ranges.length < MAX_RANGES) this.#ranges.push(mechanism.range);
       return;
     }
@@ -185,7 +189,7 @@ export class SpfWalk {
     const { addresses, exchanges } = this.#surroundings;
     const known = kind === 'a' ? addresses : exchanges && [exchanges];
     if (known?.length && known.every(isVoid)) this.#countVoid(name, text);
-    if (kind === 'mx' && exchanges && exchanges.records.length > MAX_HOSTS)
+    if (kind === 'mx' && exchanges && exchanges.records.length > MAX_EXCHANGES)
       this.report('too-many-exchanges', name, text);
   }
 
@@ -199,14 +203,14 @@ export class SpfWalk {
     return this.#follow({ name, term, host, kind: 'redirect' }, step, step.isPassing);
   }
 
-  /** Reads the policy that a term leads to, and says how it ends. */
+  /** Evaluates the policy that a term references, and returns how it ends. */
   #follow(
     { name, term, host, kind }: { name: string; term: string; host: string; kind: 'include' | 'redirect' },
     step: Step,
     isPassing: boolean,
   ): End {
     if (isOn(step.path, host)) {
-      // Nothing on the way round ends the evaluation, so the look-ups run out.
+      // Nothing in the loop ends the evaluation, so the look-ups run out.
       this.report('loop', name, term);
       return UNKNOWN_END;
     }
@@ -237,7 +241,9 @@ export class SpfWalk {
     return isWithin(host, this.#owner);
   }
 
-  /** Whether the term may still be followed: counted on for a while past the limit, so as to say by how much it is over. */
+  /**
+   * Whether the term may still be followed. Counting continues past the limit, to report by how much it is exceeded.
+   */
   #count(name: string, term: string): boolean {
     if (this.#lookups >= MAX_COUNTED) return false;
     this.#lookups++;
@@ -268,11 +274,11 @@ function isOn(path: Path | null, name: string): boolean {
   return false;
 }
 
-/** Networks of `ip4` are counted together instead. */
-function isOfEverybody(mechanism: Mechanism): boolean {
-  if (mechanism.kind === 'ip6') return mechanism.network.bits <= EVERYBODY[6];
+/** `ip4` networks are counted together instead. */
+function coversEveryone(mechanism: Mechanism): boolean {
+  if (mechanism.kind === 'ip6') return mechanism.bits <= EVERYONE[6];
   if (mechanism.kind !== 'a' && mechanism.kind !== 'mx') return false;
-  return mechanism.bits4 <= EVERYBODY[4] || mechanism.bits6 <= EVERYBODY[6];
+  return mechanism.bits4 <= EVERYONE[4] || mechanism.bits6 <= EVERYONE[6];
 }
 
 function isVoid({ status, records }: Lookup<unknown>): boolean {

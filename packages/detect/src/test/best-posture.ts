@@ -1,6 +1,6 @@
-// Evidence of a domain in which everything that the score looks at is in order; tests break it part by part.
-import { assessPosture } from '../posture.ts';
-import type { FactorName, Posture } from '../posture-type.ts';
+// Evidence of a domain in which every factor of the score has full points; tests break it part by part.
+import { assessPosture } from '../posture/posture.ts';
+import type { FactorName, Posture } from '../posture/posture-type.ts';
 import { type EvidenceParts, evidenceOf } from './evidence-of.ts';
 
 export const postureOf = (parts: EvidenceParts): Posture => assessPosture(evidenceOf(parts));

@@ -1,8 +1,8 @@
 // A community set for tests: invented technologies that use every part of the format, over the test catalog's providers.
 
-import { readFingerprints } from '../fingerprints/read-set.ts';
-import { loadCatalog } from '../load-catalog.ts';
-import { compileRulebook, type Rulebook } from '../rulebook.ts';
+import { readFingerprints } from '../fingerprints/read/read-set.ts';
+import { loadCatalog } from '../rulebook/load-catalog.ts';
+import { compileRulebook, type Rulebook } from '../rulebook/rulebook.ts';
 import { testEntries } from './rulebook-of.ts';
 
 type Entries = Readonly<Record<string, object>>;

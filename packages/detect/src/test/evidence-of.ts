@@ -1,8 +1,8 @@
-// Evidence for tests: a healthy, empty domain, with what the test names put in. Every look-up is measured unless told otherwise.
-import type * as E from '../evidence.ts';
+// Evidence for tests: a healthy, empty domain plus the records of the test. Every look-up is measured by default.
+import type * as E from '../evidence/evidence.ts';
 
 type Lookup<T> = E.Lookup<T>;
-/** Records, or the status of a look-up that gave none, or a whole look-up. */
+/** Records, or the status of a look-up that gave none, or a complete look-up. */
 type Given<T> = readonly T[] | E.LookupStatus | Lookup<T>;
 type Named = Record<string, Given<string>>;
 

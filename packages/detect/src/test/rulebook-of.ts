@@ -1,8 +1,8 @@
 // A small catalog for tests: one provider for each kind of rule and each way of reading it wrong.
 import { detect } from '../detect.ts';
-import { loadCatalog } from '../load-catalog.ts';
 import type { Category, Profile, Service } from '../profile.ts';
-import { compileRulebook, type Rulebook } from '../rulebook.ts';
+import { loadCatalog } from '../rulebook/load-catalog.ts';
+import { compileRulebook, type Rulebook } from '../rulebook/rulebook.ts';
 import { type EvidenceParts, evidenceOf } from './evidence-of.ts';
 
 type Group = { category: Category } & Record<string, unknown>;

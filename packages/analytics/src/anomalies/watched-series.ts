@@ -1,0 +1,99 @@
+// The daily series that are watched for anomalies, with their samples, read from the index.
+import { CATEGORIES, type Category } from '@strata/detect';
+import type { DomainIndex } from '../index/domain-index.ts';
+import { type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
+import { readableDays } from './anomaly-days.ts';
+import type { Sample } from './anomaly-step.ts';
+
+export interface WatchedSeries {
+  readonly subjectKind: 'provider' | 'category';
+  readonly subject: string;
+  readonly metric: 'domains' | 'gains' | 'losses' | 'migrations';
+  readonly kind: SeriesKind;
+  /** The days before, and the day itself. */
+  readonly samples: readonly Sample[];
+  readonly today: Sample;
+}
+
+/**
+ * Every series that can be judged on `day`, a completed day; `now` is the day of the index. A day with few scans, a day on
+ * which the rules of a provider changed, and (for counts) a day after a gap is neither a sample nor judged.
+ */
+export function* watchedSeries(
+  index: DomainIndex,
+  { day, now }: { readonly day: number; readonly now: number },
+): Generator<WatchedSeries> {
+  const scans = index.history.scanDays(day - WINDOW_DAYS - 1);
+  const readable = readableDays(scans, day);
+  if (!readable.isReadable(day)) return;
+  const scansOn = new Map(scans.map((each) => [each.day, each.scans]));
+  // Domains scanned that day; a second scan of a domain adds nothing.
+  const exposure = (at: number) => Math.max(1, Math.min(scansOn.get(at) ?? 0, index.size));
+  const days = Array.from({ length: WINDOW_DAYS + 1 }, (_, i) => day - WINDOW_DAYS + i).filter((at) =>
+    readable.isReadable(at),
+  );
+  const countDays = days.filter((at) => !readable.followsGap(at));
+
+  for (const provider of index.history.providers()) {
+    const isCalm = (at: number) => index.history.reclassifiedOn({ provider }, at) === 0;
+    if (!isCalm(day)) continue;
+    const subject = { subjectKind: 'provider', subject: provider } as const;
+    const levels = levelsOf(index, provider, { day, now });
+    const level = days.filter(isCalm).map((at) => ({ day: at, value: levels.get(at) ?? 0, exposure: 1 }));
+    yield* split({ ...subject, metric: 'domains', kind: 'level' }, level, day);
+    if (readable.followsGap(day)) continue;
+    for (const [metric, field] of [
+      ['gains', 'gained'],
+      ['losses', 'lost'],
+    ] as const) {
+      const samples = countDays
+        .filter(isCalm)
+        .map((at) => ({ day: at, value: index.history.movement({ provider }, at, at)[field], exposure: exposure(at) }));
+      yield* split({ ...subject, metric, kind: 'count' }, sinceRules(samples, index.history.newestRulebookDay()), day);
+    }
+  }
+  if (readable.followsGap(day)) return;
+  for (const category of CATEGORIES) {
+    const samples = countDays.map((at) => ({
+      day: at,
+      value: migrationsOn(index, category, at),
+      exposure: exposure(at),
+    }));
+    yield* split({ subjectKind: 'category', subject: category, metric: 'migrations', kind: 'count' }, samples, day);
+  }
+}
+
+function migrationsOn(index: DomainIndex, category: Category, day: number): number {
+  return index.history.migrations(category, day, day);
+}
+
+/** Domains at each day's end on the current panel, computed backwards. */
+function levelsOf(index: DomainIndex, provider: string, { day, now }: { readonly day: number; readonly now: number }) {
+  const number = index.vocabulary.providers.find(provider);
+  const levels = new Map<number, number>();
+  let value = number === undefined ? 0 : index.sets.provider(number).size;
+  for (let at = now; at >= day - WINDOW_DAYS; at -= 1) {
+    levels.set(at, value);
+    const { gained, lost } = index.history.movement({ provider }, at, at);
+    value -= gained - lost;
+  }
+  return levels;
+}
+
+/** Before the newest rules a provider may have been undetectable: its zeros before them are not samples. */
+function sinceRules(samples: readonly Sample[], rulesFrom: number | undefined): readonly Sample[] {
+  if (rulesFrom === undefined) return samples;
+  const isBlank = samples.every(({ day, value }) => day >= rulesFrom || value === 0);
+  return isBlank && samples.some(({ day }) => day < rulesFrom)
+    ? samples.filter(({ day }) => day >= rulesFrom)
+    : samples;
+}
+
+function* split(
+  series: Omit<WatchedSeries, 'samples' | 'today'>,
+  samples: readonly Sample[],
+  day: number,
+): Generator<WatchedSeries> {
+  const today = samples.find((sample) => sample.day === day);
+  if (today) yield { ...series, samples: samples.filter((sample) => sample.day < day), today };
+}

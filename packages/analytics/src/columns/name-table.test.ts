@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { holds } from '../../../../tests/support/property.ts';
+import { compareText } from '../compare-text.ts';
+import { NameGrams } from '../index/name-grams.ts';
+import { partsOf, uniqueNames } from '../test/domain-names.ts';
+import { bytesOf, NameTable } from './name-table.ts';
+
+function filled<Names extends NameTable | NameGrams>(names: Names, all: Iterable<readonly [number, string]>): Names {
+  for (const [number, name] of all) names.add(number, name);
+  return names;
+}
+
+function check(table: NameTable, entries: ReadonlyMap<number, string>, parts: readonly string[]): void {
+  const sorted = [...entries].sort(([, a], [, b]) => compareText(a, b));
+  const numbers = sorted.map(([number]) => number);
+  assert.equal(table.count, entries.size);
+  assert.equal(table.limit, Math.max(0, ...entries.keys().map((number) => number + 1)));
+  assert.deepEqual([...table.order()], numbers);
+  for (const [rank, number] of numbers.entries()) assert.equal(table.ranks()[number], rank);
+  for (const [number, name] of sorted)
+    assert.deepEqual([table.has(number), table.name(number), table.find(name)], [true, name, number]);
+  assert.equal(table.has(table.limit), false);
+  const visited: [number, string][] = [];
+  table.each((number, bytes, from, to) => visited.push([number, String.fromCharCode(...bytes.subarray(from, to))]));
+  const ascending = sorted.toSorted(([a], [b]) => a - b);
+  assert.deepEqual(visited, ascending);
+  for (const part of parts) {
+    assert.equal(table.find(part), sorted.find(([, name]) => name === part)?.[0]);
+    const [from, to] = table.prefixRange(part);
+    const prefixed = sorted.flatMap(([number, name]) => (name.startsWith(part) ? [number] : []));
+    assert.deepEqual(numbers.slice(from, to), prefixed);
+    for (const [number, name] of sorted) assert.equal(table.includes(number, bytesOf(part)), name.includes(part));
+  }
+}
+
+const tables = uniqueNames(60).chain((all) =>
+  fc.record({
+    entries: fc
+      .uniqueArray(fc.nat(3_000), { minLength: all.length, maxLength: all.length })
+      .map((numbers) => all.map((name, i) => [numbers[i] ?? 0, name] as const)),
+    parts: fc.array(partsOf(all), { maxLength: 8 }),
+    checks: fc.array(fc.nat(60), { maxLength: 4 }),
+  }),
+);
+
+describe('the table of names', () => {
+  it('keeps order, ranks and look-ups right while names come between the look-ups', () =>
+    holds(60, [tables], ({ entries, parts, checks }) => {
+      const table = new NameTable();
+      for (const [i, [number, name]] of entries.entries()) {
+        table.add(number, name);
+        if (checks.includes(i)) check(table, new Map(entries.slice(0, i + 1)), parts);
+      }
+      check(table, new Map(entries), parts);
+    }));
+  it('keeps the name that a number got first', () => {
+    const table = new NameTable();
+    table.add(4, 'first.com');
+    table.add(4, 'second.com');
+    check(table, new Map([[4, 'first.com']]), ['second.com', 'fir']);
+  });
+  it('leaves an order that was given out as it was', () => {
+    const table = filled(new NameTable(), [[1, 'b.com']]);
+    const order = table.order();
+    table.add(2, 'a.com');
+    assert.deepEqual([...table.order()], [2, 1]);
+    assert.deepEqual([...order], [1]);
+  });
+  it('does not confuse non-ASCII characters with ASCII characters', () => {
+    const table = filled(new NameTable(), [[1, 'a.com']]);
+    assert.equal(table.find('\u0161.com'), undefined);
+    assert.equal(table.includes(1, bytesOf('\u0161')), false);
+    assert.deepEqual(table.prefixRange('\u0161'), [1, 1]);
+  });
+});
+
+const holding = (all: readonly string[], part: string) =>
+  [...all.entries()].filter(([, name]) => name.includes(part)).map(([number]) => number);
+
+const tableOf = (all: readonly string[]) => filled(new NameTable(), all.entries());
+const found = (grams: NameGrams, part: string, table: NameTable) => [...grams.search(part, table).toArray()];
+
+describe('parts of names', () => {
+  const namesAndParts = uniqueNames(120).chain((all) =>
+    fc.record({ all: fc.constant(all), parts: fc.array(partsOf(all), { minLength: 1, maxLength: 25, size: 'max' }) }),
+  );
+  it('are found in every name that holds them and in no other, built at once or one by one', () =>
+    holds(30, [namesAndParts], ({ all, parts }) => {
+      const table = tableOf(all);
+      const middle = all.length >> 1;
+      const half = filled(NameGrams.of(tableOf(all.slice(0, middle))), [...all.entries()].slice(middle));
+      for (const grams of [NameGrams.of(table), filled(new NameGrams(), all.entries()), half])
+        for (const part of parts) assert.deepEqual(found(grams, part, table), holding(all, part), part);
+    }));
+
+  const finds = (all: readonly string[], parts: string) => {
+    const table = tableOf(all);
+    const grams = NameGrams.of(table);
+    for (const part of parts.split(' ')) assert.deepEqual(found(grams, part, table), holding(all, part), part);
+  };
+  it('are found among many names, where sets are joined before names are read', () => {
+    const nameOf = (i: number) => `${(i * 7919) % 4_000}-shop-${i % 10}.${i % 3 === 0 ? 'com' : 'net'}`;
+    const all = Array.from({ length: 4_000 }, (_, i) => nameOf(i));
+    finds(all, '1 12 -sh shop shop-3 9-shop-9.c p-3.com 3.com3 p-7.net 0-shop-0.com');
+  });
+  it('that hold what no name may hold are found nowhere', () => {
+    const table = tableOf(['a.com', 'sa.com']);
+    for (const part of ['\u0161', '\u0161a', 'a.c\u0161m', '\u0141.com', ' ', 'a\u0000', 'A', '\u{1f600}'])
+      assert.equal(NameGrams.of(table).search(part, table).size, 0, part);
+  });
+  it('distinguish rare characters that share a code', () => {
+    finds(['a~b.com', 'a%b.com', '~~', '%~%'], '~ % ~b %b a~b a%b ~~ %~% ~%~ a~b.com');
+  });
+});

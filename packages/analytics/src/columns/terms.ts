@@ -1,0 +1,99 @@
+// The vocabulary of the index: the terms that are counted, and the number of each.
+import { CATEGORIES, type Category, type ConfidenceLevel, type DomainState, SECTORS } from '@strata/detect';
+import { Dictionary } from './dictionary.ts';
+import { packService } from './domain-columns.ts';
+
+export const LEVELS: readonly ConfidenceLevel[] = ['high', 'medium', 'low'];
+export const STATES: readonly DomainState[] = ['active', 'parked', 'nonexistent', 'unmeasured'];
+/** A service of low confidence is shown, but does not count for shares. */
+export const LOW = 2;
+/** 0–100, and one for "not known". */
+export const SCORES = 102;
+
+/** Read from the index, it ends with the confidence: the index stores one version per provider, see builds.ts. */
+export type IndexedService = readonly [
+  category: Category,
+  provider: string,
+  confidence: ConfidenceLevel,
+  version?: string | null,
+  platform?: string | null,
+];
+
+/** A provider in a category. */
+export interface Placement {
+  readonly number: number;
+  readonly category: number;
+  readonly provider: number;
+}
+
+export const categoryNumber = (category: Category): number => CATEGORIES.indexOf(category);
+export const categoryAt = (number: number): Category => CATEGORIES[number] as Category;
+export const stateNumber = (state: DomainState): number => STATES.indexOf(state);
+
+/** An unknown sector name counts as unknown. */
+export function sectorNumber(sector: string): number {
+  return Math.max(0, (SECTORS as readonly string[]).indexOf(sector));
+}
+
+export class Vocabulary {
+  readonly providers: Dictionary;
+  readonly #placements: Placement[] = [];
+  /** By placement: the same data as flat lists, for loops over every service of every domain. */
+  readonly #categoryOf: number[] = [];
+  readonly #providerOf: number[] = [];
+  /** By provider, then category. */
+  readonly #byProvider: (Placement | undefined)[][] = [];
+
+  constructor(
+    providers: Iterable<string> = [],
+    placements: Iterable<readonly [category: number, provider: number]> = [],
+  ) {
+    this.providers = new Dictionary(providers);
+    for (const [category, provider] of placements) this.#placement(category, provider);
+  }
+
+  get placements(): readonly Placement[] {
+    return this.#placements;
+  }
+
+  categoryOf(placement: number): number {
+    return this.#categoryOf[placement] as number;
+  }
+
+  providerOf(placement: number): number {
+    return this.#providerOf[placement] as number;
+  }
+
+  placementAt(number: number): Placement {
+    return this.#placements[number] as Placement;
+  }
+
+  placementsOf(provider: number): readonly Placement[] {
+    return (this.#byProvider[provider] ?? []).filter((placement) => placement !== undefined);
+  }
+
+  findPlacement(category: number, provider: number): Placement | undefined {
+    return this.#byProvider[provider]?.[category];
+  }
+
+  pack([category, provider, confidence]: IndexedService): number {
+    const placement = this.#placement(categoryNumber(category), this.providers.number(provider));
+    return packService(placement.number, LEVELS.indexOf(confidence));
+  }
+
+  #placement(category: number, provider: number): Placement {
+    let of = this.#byProvider[provider];
+    if (!of) {
+      of = new Array(CATEGORIES.length);
+      this.#byProvider[provider] = of;
+    }
+    const known = of[category];
+    if (known) return known;
+    const placement = { number: this.#placements.length, category, provider };
+    this.#placements.push(placement);
+    this.#categoryOf.push(category);
+    this.#providerOf.push(provider);
+    of[category] = placement;
+    return placement;
+  }
+}

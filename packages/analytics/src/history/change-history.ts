@@ -1,0 +1,269 @@
+// Daily counts: gains and losses of providers, in total and by category, migrations, flows, scans. A change counts on
+// the
+// day of its confirmation, so that a past day does not change, except for scans in progress at its end.
+import type { Category, ChangeType } from '@strata/detect';
+import { compareText } from '../compare-text.ts';
+import { DailySeries, dayOf } from './daily-series.ts';
+import { type FlowFilter, type Flows, MigrationLog } from './migration-log.ts';
+
+export interface IndexedChange {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly confirmedAt: number;
+  readonly category: Category;
+  readonly type: ChangeType;
+  readonly from: string | null;
+  readonly to: string | null;
+  /** The domain began to use `to` in any category; stopped using `from` in all categories. */
+  readonly isEntry: boolean;
+  readonly isExit: boolean;
+}
+
+/** Changes of one day (days since the epoch), category and provider. */
+export interface DayOfChanges {
+  readonly day: number;
+  readonly category: Category;
+  readonly provider: string;
+  readonly gained: number;
+  /** Gains with which the domain began to use the provider in any category. */
+  readonly entered: number;
+  readonly lost: number;
+  /** Losses with which the domain stopped using the provider in all categories. */
+  readonly exited: number;
+  /** Gains that are migrations from another provider. */
+  readonly migrated: number;
+  readonly reclassified: number;
+}
+
+export interface IndexedMigration extends Pick<IndexedChange, 'confirmedAt' | 'category'> {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface DayOfScans {
+  readonly day: number;
+  /** Scans that resolved at least one record. */
+  readonly scans: number;
+}
+
+export interface CountedScans {
+  readonly scans: number;
+  /** Scans that resolved at least one record: a day on which nothing could be resolved does not count as scanned. */
+  readonly measured: number;
+  readonly rulebook: string;
+}
+
+/** Fields of the series of scans. */
+const ALL = 0;
+const MEASURED = 1;
+export const SCAN_FIELDS = 2;
+
+/** Fields of a provider's series. `reclassified`: changes of our rules, which are not changes of domains. */
+const GAINED = 0;
+const LOST = 1;
+const RECLASSIFIED = 2;
+
+type SeriesMap = Map<string, DailySeries>;
+/** Counts per day of the series of providers, placements and categories. */
+export const SERIES_WIDTHS = [3, 3, 1] as const;
+
+export class ChangeHistory {
+  readonly #providers: SeriesMap = new Map();
+  /** By `category provider`. */
+  readonly #placements: SeriesMap = new Map();
+  /** Migrations by category. */
+  readonly #categories: SeriesMap = new Map();
+  #migrated = new MigrationLog();
+  #scans = new DailySeries(SCAN_FIELDS);
+  /** Days on which a version of the rulebook was first used. */
+  readonly #rulebooks = new Map<string, number>();
+
+  add(change: IndexedChange): void {
+    const { category, type, from, to, confirmedAt } = change;
+    const [entered, exited] = [Number(change.isEntry), Number(change.isExit)];
+    const none = { day: dayOf(confirmedAt), category, gained: 0, entered: 0, lost: 0, exited: 0, migrated: 0 };
+    const isMigration = type === 'migrated' && from !== null && to !== null;
+    if (type === 'reclassified') {
+      for (const provider of [from, to]) if (provider !== null) this.addDay({ ...none, provider, reclassified: 1 });
+      return;
+    }
+    const moved = { ...none, reclassified: 0 };
+    if (to !== null) this.addDay({ ...moved, provider: to, gained: 1, entered, migrated: Number(isMigration) });
+    if (from !== null) this.addDay({ ...moved, provider: from, lost: 1, exited });
+    if (isMigration) this.addMigration({ confirmedAt, category, from, to });
+  }
+
+  /** Adds all changes of a day, without the flows of its migrations. */
+  addDay(counts: DayOfChanges): void {
+    const { day, category, provider, gained, entered, lost, exited, migrated, reclassified } = counts;
+    const add = (map: SeriesMap, key: string, fields: readonly number[]) => {
+      for (const [field, count] of fields.entries())
+        if (count > 0) series(map, key, fields.length).add(day, field, count);
+    };
+    // In the order of the fields: GAINED, LOST, RECLASSIFIED.
+    add(this.#placements, `${category} ${provider}`, [gained, lost, reclassified]);
+    add(this.#providers, provider, [entered, exited, reclassified]);
+    add(this.#categories, category, [migrated]);
+  }
+
+  /** Adds a migration to the flows. */
+  addMigration({ confirmedAt, category, from, to }: IndexedMigration): void {
+    this.#migrated.add(confirmedAt, category, from, to);
+  }
+
+  addScans(day: number, { scans, measured, rulebook }: CountedScans): void {
+    this.#scans.add(day, ALL, scans);
+    this.#scans.add(day, MEASURED, measured);
+    const known = this.#rulebooks.get(rulebook);
+    if (known === undefined || day < known) this.#rulebooks.set(rulebook, day);
+  }
+
+  /** Net change of a provider, or of a provider in a category, from day `from` to day `to`, inclusive. */
+  movement(subject: { readonly provider: string; readonly category?: Category }, from: number, to: number) {
+    const of = this.#of(subject);
+    return { gained: of?.sum(GAINED, from, to) ?? 0, lost: of?.sum(LOST, from, to) ?? 0 };
+  }
+
+  reclassifiedOn(subject: { readonly provider: string; readonly category?: Category }, day: number): number {
+    return this.#of(subject)?.on(day, RECLASSIFIED) ?? 0;
+  }
+
+  /** Days on which the provider gained, lost or was reclassified. */
+  daysOf(subject: { readonly provider: string; readonly category?: Category }): readonly number[] {
+    return this.#of(subject)?.days() ?? [];
+  }
+
+  /** Migrations of a category from day `from` to day `to`, inclusive. */
+  migrations(category: Category, from: number, to: number): number {
+    return this.#categories.get(category)?.sum(0, from, to) ?? 0;
+  }
+
+  /** Migrations confirmed after `since` and up to `until`, inclusive, in milliseconds. */
+  migratedBetween(since: number, until: number): number {
+    return this.#migrated.countBetween(since, until);
+  }
+
+  /** Flows between providers from day `from` to day `to`, inclusive, at most 60 days back; most domains first. */
+  flows(from: number, to: number, filter: FlowFilter): Flows {
+    return this.#migrated.flows(from, to, filter);
+  }
+
+  /** Flows of migrations confirmed after `since` and up to `until`, inclusive, in milliseconds. */
+  flowsBetween(since: number, until: number, filter: FlowFilter): Flows {
+    return this.#migrated.flowsBetween(since, until, filter);
+  }
+
+  /** Days with scans that resolved at least one record, starting at `from`. */
+  scanDays(from = Number.NEGATIVE_INFINITY): DayOfScans[] {
+    return this.#scans
+      .days(from)
+      .map((day) => ({ day, scans: this.#scans.on(day, MEASURED) }))
+      .filter(({ scans }) => scans > 0);
+  }
+
+  /** The number of all scans. */
+  get scans(): number {
+    return this.#scans.sum(ALL, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+  }
+
+  /** The last day on which a rulebook was first used, or undefined. */
+  newestRulebookDay(): number | undefined {
+    const days = [...this.#rulebooks.values()];
+    return days.length === 0 ? undefined : Math.max(...days);
+  }
+
+  providers(): readonly string[] {
+    return [...this.#providers.keys()];
+  }
+
+  /** As arrays and short lists, for a snapshot. */
+  columns() {
+    const packed = packSeries([this.#providers, this.#placements, this.#categories]);
+    return {
+      columns: { ...packed.columns, ...this.#migrated.columns() },
+      lists: {
+        series: packed.keys,
+        scans: this.#scans.toJSON(),
+        rulebooks: [...this.#rulebooks],
+        migrating: this.#migrated.providers,
+      },
+    };
+  }
+
+  static from({ columns, lists }: ReturnType<ChangeHistory['columns']>): ChangeHistory {
+    const history = new ChangeHistory();
+    unpackSeries([history.#providers, history.#placements, history.#categories], { columns, keys: lists.series });
+    history.#scans = DailySeries.from(SCAN_FIELDS, lists.scans);
+    for (const [rulebook, day] of lists.rulebooks) history.#rulebooks.set(rulebook, day);
+    history.#migrated = MigrationLog.from(columns, lists.migrating);
+    return history;
+  }
+
+  /** A comparable description, independent of the order in which the history was built. */
+  describe() {
+    const entries = (map: SeriesMap) =>
+      [...map].sort(([a], [b]) => compareText(a, b)).map(([key, of]) => [key, of.toJSON()]);
+    return {
+      providers: entries(this.#providers),
+      placements: entries(this.#placements),
+      categories: entries(this.#categories),
+      scans: this.#scans.toJSON(),
+      rulebooks: [...this.#rulebooks].sort(([a], [b]) => compareText(a, b)),
+      migrated: this.#migrated.describe(),
+    };
+  }
+
+  #of({ provider, category }: { readonly provider: string; readonly category?: Category }): DailySeries | undefined {
+    return category === undefined ? this.#providers.get(provider) : this.#placements.get(`${category} ${provider}`);
+  }
+}
+
+function series(map: SeriesMap, key: string, width: number): DailySeries {
+  const known = map.get(key);
+  if (known) return known;
+  const made = new DailySeries(width);
+  map.set(key, made);
+  return made;
+}
+
+/** All series concatenated: the key of each, and its number of days. */
+function packSeries(maps: readonly SeriesMap[]) {
+  const keys: string[][] = maps.map((map) => [...map.keys()]);
+  const all = maps.flatMap((map) => Array.from(map.values(), (of) => of.toJSON()));
+  const total = (field: 0 | 1) => all.reduce((sum, of) => sum + of[field].length, 0);
+  const columns = {
+    seriesLengths: Uint32Array.from(all, ([days]) => days.length),
+    seriesDays: new Uint32Array(total(0)),
+    seriesCounts: new Uint32Array(total(1)),
+  };
+  let day = 0;
+  let count = 0;
+  for (const [ofDays, ofCounts] of all) {
+    columns.seriesDays.set(ofDays, day);
+    columns.seriesCounts.set(ofCounts, count);
+    day += ofDays.length;
+    count += ofCounts.length;
+  }
+  return { keys, columns };
+}
+
+function unpackSeries(
+  maps: readonly SeriesMap[],
+  { keys, columns }: Pick<ReturnType<typeof packSeries>, 'keys' | 'columns'>,
+): void {
+  const { seriesLengths, seriesDays, seriesCounts } = columns;
+  let next = 0;
+  let day = 0;
+  let count = 0;
+  for (const [kind, map] of maps.entries()) {
+    const width = SERIES_WIDTHS[kind] as number;
+    for (const key of keys[kind] ?? []) {
+      const length = seriesLengths[next++] as number;
+      const days = Array.from(seriesDays.subarray(day, day + length));
+      const counts = Array.from(seriesCounts.subarray(count, count + length * width));
+      map.set(key, DailySeries.from(width, [days, counts]));
+      day += length;
+      count += length * width;
+    }
+  }
+}

@@ -1,0 +1,263 @@
+// The index over all domains: columns, sets, counts and history. It is built from the store, is updated from the store's logs,
+// and
+// can be rebuilt at any time. One writer, many readers: all methods are synchronous, so a reader never sees a partial change.
+import { type Category, type ConfidenceLevel, type DomainState, SECTORS } from '@strata/detect';
+import { type Build, Builds } from '../columns/builds.ts';
+import { DomainColumns, type DomainFacts, levelOf, MAX_SERVICES, placementOf } from '../columns/domain-columns.ts';
+import { NameTable } from '../columns/name-table.ts';
+import {
+  categoryAt,
+  categoryNumber,
+  type IndexedService,
+  LEVELS,
+  LOW,
+  STATES,
+  sectorNumber,
+  stateNumber,
+  Vocabulary,
+} from '../columns/terms.ts';
+import { compareText } from '../compare-text.ts';
+import { ChangeHistory } from '../history/change-history.ts';
+import type { DomainSet } from '../sets/domain-set.ts';
+import { NameGrams } from './name-grams.ts';
+import { Tallies } from './tallies.ts';
+import { TermSets } from './term-sets.ts';
+
+/** The indexed data of a domain. */
+export interface IndexedDomain {
+  /** The store's number of it. Dense, because sets and columns are as long as the largest number. */
+  readonly id: number;
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly scannedAt: number;
+  readonly state: DomainState;
+  readonly sector: string;
+  /** Results of detection's `packPosture` and `packHolders`. */
+  readonly posture: number;
+  readonly holders: number;
+  readonly score: number | null;
+  readonly services: readonly IndexedService[];
+}
+
+/** Positions in the store's two logs: everything up to them is in the index. */
+export interface IndexPosition {
+  readonly seq: number;
+  readonly scanId: number;
+}
+
+/** The terms of a domain before and after a change. */
+export interface Touched {
+  readonly isNew: boolean;
+  readonly providers: readonly string[];
+  readonly categories: readonly string[];
+  /** Builds that no domain showed before. */
+  readonly newBuilds: readonly (Build & { readonly provider: string })[];
+}
+
+interface IndexParts {
+  readonly names: NameTable;
+  readonly columns: DomainColumns;
+  readonly vocabulary: Vocabulary;
+  readonly builds: Builds;
+  readonly history: ChangeHistory;
+}
+
+export class DomainIndex {
+  readonly names: NameTable;
+  readonly columns: DomainColumns;
+  readonly vocabulary: Vocabulary;
+  readonly builds: Builds;
+  readonly history: ChangeHistory;
+  readonly sets: TermSets;
+  readonly tallies: Tallies;
+  readonly grams: NameGrams;
+  position: IndexPosition = { seq: 0, scanId: 0 };
+
+  /** Computes sets and counts from the columns of a snapshot: derived data is not stored. */
+  constructor(parts?: IndexParts) {
+    this.names = parts?.names ?? new NameTable();
+    this.columns = parts?.columns ?? new DomainColumns();
+    this.vocabulary = parts?.vocabulary ?? new Vocabulary();
+    this.builds = parts?.builds ?? new Builds();
+    this.history = parts?.history ?? new ChangeHistory();
+    this.sets = TermSets.of(this.vocabulary, this.names, this.columns);
+    this.builds.fill(this.names, this.columns);
+    this.grams = NameGrams.of(this.names);
+    this.tallies = new Tallies(this.vocabulary);
+    // Sorts the names now, so that the first query does not have to.
+    this.names.ranks();
+    this.names.each((id) => this.tallies.count(this.columns.facts(id), this.columns.services(id), 1));
+  }
+
+  /** Takes over the state of another index, which must not be used afterwards; references to this index stay valid. */
+  replaceWith(other: DomainIndex): void {
+    Object.assign(this, other);
+  }
+
+  /** Number of scanned domains. */
+  get size(): number {
+    return this.names.count;
+  }
+
+  put(domain: IndexedDomain): Touched {
+    const { id, name } = domain;
+    const isNew = !this.names.has(id);
+    const { services, builds } = packServices(domain.services, this);
+    const given = factsOf(domain);
+    // An event may be older than a scan that is already counted: the time of the last scan never decreases.
+    const facts = isNew ? given : { ...given, scannedAt: Math.max(given.scannedAt, this.columns.scannedAt(id)) };
+    if (isNew) {
+      this.names.add(id, name);
+      this.grams.add(id, name);
+      this.columns.set(id, facts, services, builds);
+      this.sets.file(id, { facts, services });
+      this.tallies.count(facts, services, 1);
+      return this.#touched(services, { isNew, newBuilds: this.builds.move(id, [], builds) });
+    }
+    const before = { facts: this.columns.facts(id), services: this.columns.services(id).slice() };
+    this.tallies.count(before.facts, before.services, -1);
+    this.sets.move(id, before, { facts, services });
+    const newBuilds = this.builds.move(id, this.#buildsOf(id), builds);
+    this.columns.set(id, facts, services, builds);
+    this.tallies.count(facts, services, 1);
+    return this.#touched([...before.services, ...services], { isNew, newBuilds });
+  }
+
+  /** Removes an unfollowed domain. Its changes stay counted. Undefined if it is unknown. */
+  remove(id: number): Touched | undefined {
+    if (!this.names.has(id)) return undefined;
+    const before = { facts: this.columns.facts(id), services: this.columns.services(id).slice() };
+    this.tallies.count(before.facts, before.services, -1);
+    this.sets.remove(id, before);
+    this.builds.move(id, this.#buildsOf(id), []);
+    this.grams.remove(id, this.names.name(id));
+    this.names.remove(id);
+    this.columns.set(id, before.facts, []);
+    return this.#touched([...before.services], { isNew: false, newBuilds: [] });
+  }
+
+  /** Records a scan without changes. */
+  touch(id: number, scannedAt: number): void {
+    if (this.names.has(id)) this.columns.touch(id, scannedAt);
+  }
+
+  /** Services of a domain, by category, then by provider. */
+  services(id: number): IndexedService[] {
+    const { pool, from, to } = this.columns.servicesIn(id);
+    const services: IndexedService[] = [];
+    for (let at = from; at < to; at += 1) {
+      const service = pool[at] as number;
+      const { category, provider } = this.vocabulary.placementAt(placementOf(service));
+      const level = LEVELS[levelOf(service)] as ConfidenceLevel;
+      services.push([categoryAt(category), this.vocabulary.providers.word(provider), level]);
+    }
+    return services;
+  }
+
+  /** The observed versions of a provider's product with their domains; services of low confidence do not count. */
+  buildsOf(providerId: string): readonly (Build & { readonly domains: DomainSet })[] {
+    const provider = this.vocabulary.providers.find(providerId);
+    if (provider === undefined) return [];
+    return [...this.builds.of(provider)].map((number) => {
+      const [, version, platform] = this.builds.word(number);
+      return { version, platform, domains: this.builds.domains(number) };
+    });
+  }
+
+  /** What a domain shows of a provider's product. */
+  buildOf(id: number, providerId: string): Build | null {
+    const provider = this.vocabulary.providers.find(providerId);
+    if (provider === undefined || !this.names.has(id)) return null;
+    for (const number of this.#buildsOf(id)) {
+      const [of, version, platform] = this.builds.word(number);
+      if (of === provider) return { version, platform };
+    }
+    return null;
+  }
+
+  sector(id: number): string {
+    return SECTORS[this.columns.sector(id)] ?? 'unknown';
+  }
+
+  /** Number of scanned domains by state. */
+  domainsByState(): Record<DomainState, number> {
+    const counts = STATES.map((state, number) => [state, this.tallies.domains([number])] as const);
+    return Object.fromEntries(counts) as Record<DomainState, number>;
+  }
+
+  /** Domains with any service in a category, and the number of its providers. */
+  categorySize(category: Category): { readonly domains: number; readonly providers: number } {
+    const number = categoryNumber(category);
+    const placements = this.vocabulary.placements.filter((placement) => placement.category === number);
+    return {
+      domains: this.sets.category(number).size,
+      providers: placements.filter((placement) => this.sets.placement(placement.number).size > 0).length,
+    };
+  }
+
+  state(id: number): DomainState {
+    return STATES[this.columns.state(id)] as DomainState;
+  }
+
+  #buildsOf(id: number): Uint32Array {
+    const { pool, from, to } = this.columns.buildsIn(id);
+    return pool.slice(from, to);
+  }
+
+  #touched(
+    services: readonly number[],
+    { isNew, newBuilds }: { readonly isNew: boolean; readonly newBuilds: readonly number[] },
+  ): Touched {
+    const providers = new Set<string>();
+    const categories = new Set<string>();
+    for (const service of services) {
+      const { category, provider } = this.vocabulary.placementAt(placementOf(service));
+      providers.add(this.vocabulary.providers.word(provider));
+      categories.add(categoryAt(category));
+    }
+    const builds = newBuilds.map((number) => {
+      const [provider, version, platform] = this.builds.word(number);
+      return { provider: this.vocabulary.providers.word(provider), version, platform };
+    });
+    return { isNew, providers: [...providers], categories: [...categories], newBuilds: builds };
+  }
+}
+
+/** In a fixed order, so that an incrementally updated index and a rebuilt one list services equally. */
+export function packServices(
+  services: readonly IndexedService[],
+  { vocabulary, builds }: { readonly vocabulary: Vocabulary; readonly builds: Builds },
+): { readonly services: readonly number[]; readonly builds: readonly number[] } {
+  const kept = services
+    .toSorted(([a, x], [b, y]) => categoryNumber(a) - categoryNumber(b) || compareText(x, y))
+    .slice(0, MAX_SERVICES);
+  return {
+    services: kept.map((service) => vocabulary.pack(service)),
+    builds: shownBy(kept).map(([, provider, , version, platform]) =>
+      builds.number([vocabulary.providers.number(provider), version ?? '', platform ?? null]),
+    ),
+  };
+}
+
+/** For each provider the service with the highest confidence that shows a version, the first of equal ones. */
+function shownBy(services: readonly IndexedService[]): IndexedService[] {
+  const shown = new Map<string, IndexedService>();
+  for (const service of services) {
+    const [, provider, confidence, version] = service;
+    if (!version || LEVELS.indexOf(confidence) === LOW) continue;
+    const other = shown.get(provider);
+    if (!other || LEVELS.indexOf(confidence) < LEVELS.indexOf(other[2])) shown.set(provider, service);
+  }
+  return [...shown.values()];
+}
+
+export function factsOf(domain: IndexedDomain): DomainFacts {
+  return {
+    scannedAt: domain.scannedAt,
+    state: stateNumber(domain.state),
+    sector: sectorNumber(domain.sector),
+    posture: domain.posture,
+    holders: domain.holders,
+    score: domain.score,
+  };
+}

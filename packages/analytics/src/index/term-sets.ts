@@ -1,0 +1,245 @@
+// The inverted index: for every term the set of domains that have it.
+import { CATEGORIES, POSTURE_FLAGS, SECTORS } from '@strata/detect';
+import {
+  type DomainColumns,
+  type DomainFacts,
+  levelOf,
+  NO_SCORE,
+  type PackedService,
+  placementOf,
+} from '../columns/domain-columns.ts';
+import type { NameTable } from '../columns/name-table.ts';
+import { LEVELS, SCORES, STATES, type Vocabulary } from '../columns/terms.ts';
+import { buildSets } from '../sets/build-sets.ts';
+import { DomainSet } from '../sets/domain-set.ts';
+
+const EMPTY = new DomainSet();
+
+/** By term. */
+type Sets = (DomainSet | undefined)[];
+
+/** The terms of a domain. */
+interface Filing {
+  readonly facts: DomainFacts;
+  readonly services: ArrayLike<PackedService>;
+}
+
+export class TermSets {
+  readonly #vocabulary: Vocabulary;
+  #providers: Sets = [];
+  #placements: Sets = [];
+  /** Domains whose service at the placement has medium or low confidence: two sets per placement, with few domains. */
+  #weaker: Sets = [];
+  #categories: Sets = [];
+  #levels: Sets = [];
+  #categoryLevels: Sets = [];
+  #states: Sets = [];
+  #sectors: Sets = [];
+  #flags: Sets = [];
+  #scores: Sets = [];
+
+  constructor(vocabulary: Vocabulary) {
+    this.#vocabulary = vocabulary;
+  }
+
+  /** All domains at once, in one pass: every kind of term has its range of numbers. */
+  static of(vocabulary: Vocabulary, names: NameTable, columns: DomainColumns): TermSets {
+    const placements = vocabulary.placements.length;
+    const terms = new Runs();
+    const at = {
+      placements: terms.next(placements),
+      weaker: terms.next(placements * 2),
+      providers: terms.next(vocabulary.providers.size),
+      categories: terms.next(CATEGORIES.length),
+      levels: terms.next(LEVELS.length),
+      categoryLevels: terms.next(CATEGORIES.length * LEVELS.length),
+      states: terms.next(STATES.length),
+      sectors: terms.next(SECTORS.length),
+      scores: terms.next(SCORES),
+      flags: terms.next(POSTURE_FLAGS.length),
+    };
+    const { weaker, providers, categories, levels, categoryLevels, states, sectors, scores, flags } = at;
+    const all = buildSets(terms.end, names.limit, (visit) => {
+      names.each((domain) => {
+        const { pool, from, to } = columns.servicesIn(domain);
+        for (let i = from; i < to; i += 1) {
+          const service = pool[i] as PackedService;
+          const placement = placementOf(service);
+          const level = levelOf(service);
+          visit(placement, domain);
+          if (level > 0) visit(weaker + placement * 2 + level - 1, domain);
+          visit(providers + vocabulary.providerOf(placement), domain);
+          visit(categories + vocabulary.categoryOf(placement), domain);
+          visit(levels + level, domain);
+          visit(categoryLevels + vocabulary.categoryOf(placement) * LEVELS.length + level, domain);
+        }
+        visit(states + columns.state(domain), domain);
+        visit(sectors + columns.sector(domain), domain);
+        visit(scores + scoreTerm(columns.score(domain)), domain);
+        for (let rest = columns.posture(domain); rest !== 0; rest &= rest - 1) {
+          visit(flags + 31 - Math.clz32(rest & -rest), domain);
+        }
+      });
+    });
+    const sets = new TermSets(vocabulary);
+    sets.#placements = all.slice(0, weaker);
+    sets.#weaker = all.slice(weaker, providers);
+    sets.#providers = all.slice(providers, categories);
+    sets.#categories = all.slice(categories, levels);
+    sets.#levels = all.slice(levels, categoryLevels);
+    sets.#categoryLevels = all.slice(categoryLevels, states);
+    sets.#states = all.slice(states, sectors);
+    sets.#sectors = all.slice(sectors, scores);
+    sets.#scores = all.slice(scores, flags);
+    sets.#flags = all.slice(flags);
+    return sets;
+  }
+
+  provider = (provider: number): DomainSet => this.#providers[provider] ?? EMPTY;
+  category = (category: number): DomainSet => this.#categories[category] ?? EMPTY;
+  state = (state: number): DomainSet => this.#states[state] ?? EMPTY;
+  sector = (sector: number): DomainSet => this.#sectors[sector] ?? EMPTY;
+  flag = (flag: number): DomainSet => this.#flags[flag] ?? EMPTY;
+  /** 0–100; `NO_SCORE` for domains without one. */
+  score = (score: number): DomainSet => this.#scores[scoreTerm(score)] ?? EMPTY;
+  /** Domains with any service of this confidence. */
+  level = (level: number): DomainSet => this.#levels[level] ?? EMPTY;
+
+  /** Domains with a service of this confidence in the category. */
+  categoryLevel = (category: number, level: number): DomainSet =>
+    this.#categoryLevels[category * LEVELS.length + level] ?? EMPTY;
+
+  /** Domains that use the placement, with this confidence if one is given. */
+  placement(placement: number, level?: number): DomainSet {
+    const all = this.#placements[placement] ?? EMPTY;
+    if (level === undefined) return all;
+    const [medium = EMPTY, low = EMPTY] = [this.#weaker[placement * 2], this.#weaker[placement * 2 + 1]];
+    if (level === 0) return medium.size + low.size === 0 ? all : all.andNot(medium).andNot(low);
+    return level === 1 ? medium : low;
+  }
+
+  /** Adds a new domain, without comparison to previous terms. */
+  file(domain: number, { facts, services }: Filing): void {
+    this.#moveFacts(domain, undefined, facts);
+    for (let i = 0; i < services.length; i += 1) {
+      const service = services[i] as PackedService;
+      const placement = placementOf(service);
+      const level = levelOf(service);
+      at(this.#placements, placement).add(domain);
+      at(this.#providers, this.#vocabulary.providerOf(placement)).add(domain);
+      at(this.#categories, this.#vocabulary.categoryOf(placement)).add(domain);
+      at(this.#levels, level).add(domain);
+      at(this.#categoryLevels, this.#vocabulary.categoryOf(placement) * LEVELS.length + level).add(domain);
+      if (level > 0) at(this.#weaker, placement * 2 + level - 1).add(domain);
+    }
+  }
+
+  /** Removes a domain from all sets. */
+  remove(domain: number, before: Filing): void {
+    this.move(domain, before, { facts: before.facts, services: [] });
+    const { state, sector, score, posture } = before.facts;
+    at(this.#states, state).delete(domain);
+    at(this.#sectors, sector).delete(domain);
+    at(this.#scores, score ?? SCORES - 1).delete(domain);
+    for (let rest = posture; rest !== 0; rest &= rest - 1)
+      at(this.#flags, 31 - Math.clz32(rest & -rest)).delete(domain);
+  }
+
+  /** Adds a domain to the sets of its new terms and removes it from those that no longer apply. */
+  move(domain: number, before: Filing, after: Filing): void {
+    this.#moveFacts(domain, before.facts, after.facts);
+    const old = this.#termsOf(before.services);
+    const now = this.#termsOf(after.services);
+    moveBetween(domain, old.providers, now.providers, (n) => at(this.#providers, n));
+    moveBetween(domain, old.placements, now.placements, (n) => at(this.#placements, n));
+    moveBetween(domain, old.categories, now.categories, (n) => at(this.#categories, n));
+    moveBetween(domain, old.levels, now.levels, (n) => at(this.#levels, n));
+    moveBetween(domain, old.categoryLevels, now.categoryLevels, (n) => at(this.#categoryLevels, n));
+    moveBetween(domain, old.weaker, now.weaker, (n) => at(this.#weaker, n));
+  }
+
+  get byteLength(): number {
+    const all = [this.#providers, this.#placements, this.#weaker, this.#categories, this.#levels, this.#categoryLevels];
+    const facts = [this.#states, this.#sectors, this.#flags, this.#scores];
+    return [...all, ...facts].flat().reduce((sum, set) => sum + (set?.byteLength ?? 0), 0);
+  }
+
+  #moveFacts(domain: number, before: DomainFacts | undefined, after: DomainFacts): void {
+    if (before?.state !== after.state) {
+      if (before) at(this.#states, before.state).delete(domain);
+      at(this.#states, after.state).add(domain);
+    }
+    if (before?.sector !== after.sector) {
+      if (before) at(this.#sectors, before.sector).delete(domain);
+      at(this.#sectors, after.sector).add(domain);
+    }
+    if (before === undefined || before.score !== after.score) {
+      if (before) at(this.#scores, before.score ?? SCORES - 1).delete(domain);
+      at(this.#scores, after.score ?? SCORES - 1).add(domain);
+    }
+    for (let changed = (before?.posture ?? 0) ^ after.posture; changed !== 0; changed &= changed - 1) {
+      const flag = 31 - Math.clz32(changed & -changed);
+      if ((after.posture >>> flag) & 1) at(this.#flags, flag).add(domain);
+      else at(this.#flags, flag).delete(domain);
+    }
+  }
+
+  #termsOf(services: ArrayLike<PackedService>) {
+    const terms = {
+      providers: [] as number[],
+      placements: [] as number[],
+      categories: [] as number[],
+      levels: [] as number[],
+      categoryLevels: [] as number[],
+      weaker: [] as number[],
+    };
+    for (let i = 0; i < services.length; i += 1) {
+      const service = services[i] as PackedService;
+      const placement = this.#vocabulary.placementAt(placementOf(service));
+      const level = levelOf(service);
+      terms.placements.push(placement.number);
+      if (!terms.providers.includes(placement.provider)) terms.providers.push(placement.provider);
+      if (!terms.categories.includes(placement.category)) terms.categories.push(placement.category);
+      if (!terms.levels.includes(level)) terms.levels.push(level);
+      const categoryLevel = placement.category * LEVELS.length + level;
+      if (!terms.categoryLevels.includes(categoryLevel)) terms.categoryLevels.push(categoryLevel);
+      if (level > 0) terms.weaker.push(placement.number * 2 + level - 1);
+    }
+    return terms;
+  }
+}
+
+/** Allocates consecutive ranges of numbers. */
+class Runs {
+  end = 0;
+
+  /** The start of the next range, which has this length. */
+  next(length: number): number {
+    const begin = this.end;
+    this.end += length;
+    return begin;
+  }
+}
+
+function scoreTerm(score: number): number {
+  return score === NO_SCORE ? SCORES - 1 : score;
+}
+
+function at(sets: Sets, number: number): DomainSet {
+  let set = sets[number];
+  if (!set) {
+    set = new DomainSet();
+    sets[number] = set;
+  }
+  return set;
+}
+
+function moveBetween(
+  domain: number,
+  before: readonly number[],
+  after: readonly number[],
+  setOf: (term: number) => DomainSet,
+): void {
+  for (const term of before) if (!after.includes(term)) setOf(term).delete(domain);
+  for (const term of after) if (!before.includes(term)) setOf(term).add(domain);
+}

@@ -1,0 +1,118 @@
+// The security posture of all domains: adoption of each standard, by sector, and the grades.
+import { gradeOf, POSTURE_FLAGS, type PostureFlag, SECTORS } from '@strata/detect';
+import { SCORES, stateNumber } from '../columns/terms.ts';
+import type { DomainIndex } from '../index/domain-index.ts';
+
+/** A count and its base: domains in which it could be measured. */
+export interface Adoption {
+  readonly domains: number;
+  readonly measured: number;
+  /** 0–1; null when nothing was measured. */
+  readonly share: number | null;
+}
+
+interface SectorCard {
+  readonly sector: string;
+  readonly domains: number;
+  readonly adoption: Readonly<Record<string, Adoption>>;
+  readonly meanScore: number | null;
+}
+
+export interface Scorecard {
+  /** Domains that exist: active and parked. */
+  readonly domains: number;
+  readonly adoption: Readonly<Record<string, Adoption>>;
+  /** Published and valid SPF together with a valid DMARC policy. */
+  readonly both: Adoption;
+  readonly bySector: readonly SectorCard[];
+  readonly grades: readonly { readonly grade: string; readonly domains: number }[];
+  readonly scored: number;
+  readonly meanScore: number | null;
+}
+
+/** The counted flags, each with the flag of the domains in which it was measured. */
+const MEASURED_BY = {
+  spf: ['spf_valid', 'spf_measured'],
+  spf_fail: ['spf_fail', 'spf_measured'],
+  spf_softfail: ['spf_softfail', 'spf_measured'],
+  spf_neutral: ['spf_neutral', 'spf_measured'],
+  spf_pass: ['spf_pass', 'spf_measured'],
+  spf_permerror: ['spf_permerror', 'spf_measured'],
+  dmarc: ['dmarc_valid', 'dmarc_measured'],
+  dmarc_none: ['dmarc_none', 'dmarc_measured'],
+  dmarc_quarantine: ['dmarc_quarantine', 'dmarc_measured'],
+  dmarc_reject: ['dmarc_reject', 'dmarc_measured'],
+  dmarc_effective_none: ['dmarc_effective_none', 'dmarc_measured'],
+  dmarc_effective_quarantine: ['dmarc_effective_quarantine', 'dmarc_measured'],
+  dmarc_effective_reject: ['dmarc_effective_reject', 'dmarc_measured'],
+  dmarc_reporting: ['dmarc_reporting', 'dmarc_measured'],
+  mta_sts: ['mta_sts', 'mta_sts_measured'],
+  tls_rpt: ['tls_rpt', 'tls_rpt_measured'],
+  dnssec: ['dnssec', 'dnssec_measured'],
+  caa: ['caa', 'caa_measured'],
+  bimi: ['bimi', 'bimi_measured'],
+  tls_trusted: ['tls_trusted', 'tls_measured'],
+} as const satisfies Record<string, readonly [PostureFlag, PostureFlag]>;
+export type CountedStandard = keyof typeof MEASURED_BY;
+export const COUNTED_STANDARDS = Object.keys(MEASURED_BY) as readonly CountedStandard[];
+
+const flagNumber = (flag: PostureFlag): number => POSTURE_FLAGS.indexOf(flag);
+const live = () => [stateNumber('active'), stateNumber('parked')];
+
+export function scorecard(index: DomainIndex): Scorecard {
+  const bySector = SECTORS.map((sector, number) => ({ sector, number }))
+    .filter(({ number }) => index.tallies.domains(live(), number) > 0)
+    .map(({ sector, number }) => ({
+      sector,
+      domains: index.tallies.domains(live(), number),
+      adoption: adoptionOf(index, number),
+      meanScore: scoresOf(index, number).mean,
+    }));
+  const { grades, scored, mean } = scoresOf(index);
+  return {
+    domains: index.tallies.domains(live()),
+    adoption: adoptionOf(index),
+    both: both(index),
+    bySector,
+    grades,
+    scored,
+    meanScore: mean,
+  };
+}
+
+function adoptionOf(index: DomainIndex, sector?: number): Record<CountedStandard, Adoption> {
+  const count = (flag: PostureFlag) => index.tallies.flag(flagNumber(flag), live(), sector);
+  return Object.fromEntries(
+    Object.entries(MEASURED_BY).map(([name, [flag, denominator]]) => [name, adoption(count(flag), count(denominator))]),
+  ) as Record<CountedStandard, Adoption>;
+}
+
+function both(index: DomainIndex): Adoption {
+  const within = (flags: readonly PostureFlag[]) => {
+    const [first, ...rest] = flags.map((flag) => index.sets.flag(flagNumber(flag)));
+    const set = rest.reduce((all, other) => all?.and(other), first);
+    return live().reduce((sum, state) => sum + (set?.andSize(index.sets.state(state)) ?? 0), 0);
+  };
+  return adoption(within(['spf_valid', 'dmarc_valid']), within(['spf_measured', 'dmarc_measured']));
+}
+
+function scoresOf(index: DomainIndex, sector?: number) {
+  const byGrade = new Map<string, number>(['A+', 'A', 'B', 'C', 'D', 'F'].map((grade) => [grade, 0]));
+  let scored = 0;
+  let sum = 0;
+  for (let score = 0; score < SCORES - 1; score += 1) {
+    const domains = index.tallies.score(score, live(), sector);
+    scored += domains;
+    sum += domains * score;
+    byGrade.set(gradeOf(score), (byGrade.get(gradeOf(score)) ?? 0) + domains);
+  }
+  return {
+    scored,
+    mean: scored === 0 ? null : sum / scored,
+    grades: [...byGrade].map(([grade, domains]) => ({ grade, domains })),
+  };
+}
+
+function adoption(domains: number, measured: number): Adoption {
+  return { domains, measured, share: measured === 0 ? null : domains / measured };
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CATEGORIES, POSTURE_FLAGS, SECTORS } from '@strata/detect';
+import fc from 'fast-check';
+import { holds } from '../../../../tests/support/property.ts';
+import { LEVELS, STATES } from '../columns/terms.ts';
+import { compareText } from '../compare-text.ts';
+import type { IndexedDomain } from '../index/domain-index.ts';
+import { DomainSet } from '../sets/domain-set.ts';
+import { partsOf } from '../test/domain-names.ts';
+import { indexOf, plainDomains } from '../test/firms.ts';
+import { manyDomains, PROVIDERS } from '../test/random-domains.ts';
+import { type DomainFilter, inNameOrder, searchDomains, worstScores } from './search.ts';
+
+const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });
+
+const score = fc.integer({ min: 0, max: 100 });
+const flags = fc.subarray([...POSTURE_FLAGS], { minLength: 1, maxLength: 2 });
+const filtersOf = (domains: readonly IndexedDomain[]): fc.Arbitrary<DomainFilter> =>
+  fc.record({
+    part: fc.option(partsOf(domains.map(({ name }) => name)), { nil: undefined, freq: 2 }),
+    provider: maybe(fc.constantFrom(...PROVIDERS, 'unknown')),
+    category: maybe(fc.constantFrom(...CATEGORIES)),
+    confidence: maybe(fc.constantFrom(...LEVELS)),
+    sector: maybe(fc.constantFrom(...SECTORS.slice(0, 4))),
+    minConfidence: maybe(fc.constantFrom(...LEVELS)),
+    with: maybe(fc.constantFrom(...PROVIDERS, 'unknown')),
+    state: maybe(fc.constantFrom(...STATES, 'live' as const)),
+    ...{ flags: maybe(flags), without: maybe(flags), score: maybe(fc.record({ from: score, to: score })) },
+  });
+
+const fewConditions = (domains: readonly IndexedDomain[]) =>
+  filtersOf(domains).chain((filter) =>
+    fc
+      .subarray(Object.keys(filter) as (keyof DomainFilter)[], { maxLength: 3 })
+      .map((kept) => Object.fromEntries(kept.map((key) => [key, filter[key]])) as DomainFilter),
+  );
+
+const many = { minLength: 10, maxLength: 25, size: 'max' } as const;
+const worlds = manyDomains(90).chain((domains) => {
+  const filters = fc.array(fc.oneof(filtersOf(domains), fewConditions(domains)), many);
+  return fc.record({ domains: fc.constant(domains), filters });
+});
+
+const nameOf = (i: number) => `${(i * 7_919) % 2_000}${i % 3 === 0 ? '-shop' : ''}.com`;
+const numbered = (count: number) => plainDomains([count, {}]).map((domain, i) => ({ ...domain, name: nameOf(i) }));
+
+function matches(domain: IndexedDomain, filter: DomainFilter): boolean {
+  const { part, provider, category, confidence, minConfidence, sector, state, score } = filter;
+  const { flags = [], without = [] } = filter;
+  const min = confidence ?? minConfidence;
+  const has = (flag: (typeof POSTURE_FLAGS)[number]) => ((domain.posture >>> POSTURE_FLAGS.indexOf(flag)) & 1) === 1;
+  const isDescribed = domain.services.some(
+    (service) =>
+      (category ?? service[0]) === service[0] &&
+      (provider ?? service[1]) === service[1] &&
+      (confidence ?? service[2]) === service[2] &&
+      (min === undefined || LEVELS.indexOf(service[2]) <= LEVELS.indexOf(min)),
+  );
+  const asksForService = provider !== undefined || category !== undefined || min !== undefined;
+  return (
+    (part === undefined || domain.name.includes(part)) &&
+    (!asksForService || isDescribed) &&
+    (sector === undefined || sector === (domain.sector === 'a-sector-of-tomorrow' ? 'unknown' : domain.sector)) &&
+    (filter.with === undefined || domain.services.some((service) => service[1] === filter.with)) &&
+    (state === undefined ||
+      (state === 'live' ? ['active', 'parked'].includes(domain.state) : state === domain.state)) &&
+    flags.every(has) &&
+    !without.some(has) &&
+    (score === undefined || (domain.score !== null && domain.score >= score.from && domain.score <= score.to))
+  );
+}
+
+/** All that match: the exact name, then names that begin with the part, then the rest. */
+function byHand(domains: readonly IndexedDomain[], filter: DomainFilter): number[] {
+  const { part } = filter;
+  const classOf = (name: string) => (name === part ? 0 : part !== undefined && name.startsWith(part) ? 1 : 2);
+  return domains
+    .filter((domain) => matches(domain, filter))
+    .toSorted((a, b) => classOf(a.name) - classOf(b.name) || compareText(a.name, b.name))
+    .map(({ id }) => id);
+}
+
+describe('search', () => {
+  it('finds what meets every condition, in one order, whatever the page', () =>
+    holds(40, [worlds, fc.integer({ min: 1, max: 7 })], ({ domains, filters }, size) => {
+      const index = indexOf(domains);
+      for (const filter of filters) {
+        const expected = byHand(domains, filter);
+        const all = searchDomains(index, filter, { limit: 1_000, offset: 0 });
+        assert.deepEqual(all, { total: expected.length, domains: expected }, JSON.stringify(filter));
+        for (let offset = 0; offset <= expected.length + size; offset += size) {
+          const page = { total: expected.length, domains: expected.slice(offset, offset + size) };
+          assert.deepEqual(searchDomains(index, filter, { limit: size, offset }), page);
+        }
+      }
+    }));
+  it('gives the same page by sorting the found as by walking all, large sets or small', () => {
+    // A set of few of these is sorted, one of many is walked.
+    const domains = numbered(2_000);
+    const index = indexOf(domains);
+    const byName = domains.toSorted((a, b) => compareText(a.name, b.name));
+    for (const every of [1, 2, 23, 24, 25, 60, 700]) {
+      const set = DomainSet.of(domains.filter(({ id }) => id % every === 0).map(({ id }) => id));
+      for (const prefix of [undefined, '1', '19', '199', '1998', '9', 'nothing']) {
+        const begins = byName.filter(({ name }) => prefix !== undefined && name.startsWith(prefix));
+        const rest = byName.filter((domain) => !begins.includes(domain));
+        const expected = [...begins, ...rest].map(({ id }) => id).filter((id) => id % every === 0);
+        for (const offset of [0, 1, 5, begins.length, expected.length - 1]) {
+          const found = inNameOrder(index, set, { limit: 7, offset }, prefix);
+          assert.deepEqual(found, expected.slice(offset, offset + 7), `every ${every} of ${prefix} from ${offset}`);
+        }
+      }
+    }
+  });
+  it('puts the names around a prefix where they belong, however few are found', () => {
+    const index = indexOf(numbered(2_000));
+    const order = [...index.names.order()];
+    for (const prefix of ['1', '19', '199', '5']) {
+      const [from, to] = index.names.prefixRange(prefix);
+      const around = [0, from - 1, from, from + 1, to - 1, to, order.length - 1].map((rank) => order[rank] as number);
+      const begins = [from, from + 1, to - 1].map((rank) => order[rank] as number);
+      const expected = new Set([...begins, ...around]);
+      const found = inNameOrder(index, DomainSet.of(expected), { limit: 10, offset: 0 }, prefix);
+      assert.deepEqual(found, [...expected], prefix);
+    }
+  });
+});
+
+it('the worst scores are those of domains that exist, worst first, then by name', () => {
+  const sectors = fc.option(fc.constantFrom(...SECTORS.slice(0, 4)), { nil: undefined });
+  const questions = fc.record({ sector: sectors, scoreAtMost: fc.integer({ min: 0, max: 120 }) });
+  holds(
+    80,
+    [manyDomains(90), questions, fc.integer({ min: 1, max: 60 })],
+    (domains, { sector, scoreAtMost }, limit) => {
+      const expected = domains
+        .filter((domain) => matches(domain, { sector, state: 'live', score: { from: 0, to: scoreAtMost } }))
+        .toSorted((a, b) => (a.score ?? 0) - (b.score ?? 0) || compareText(a.name, b.name))
+        .map(({ id }) => id);
+      const found = worstScores(indexOf(domains), { sector, scoreAtMost }, limit);
+      assert.deepEqual(found, { total: expected.length, domains: expected.slice(0, limit) });
+    },
+  );
+});

@@ -1,0 +1,211 @@
+// Searches domains by name, properties and providers: sets are intersected, then one page of the result is sorted by
+// name.
+import { type Category, type ConfidenceLevel, type DomainState, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
+import { categoryNumber, LEVELS, STATES, sectorNumber, stateNumber } from '../columns/terms.ts';
+import type { DomainIndex } from '../index/domain-index.ts';
+import { DomainSet } from '../sets/domain-set.ts';
+
+/** All given conditions must hold. */
+export interface DomainFilter {
+  /** Any part of the name, lower-case; names that begin with it come first. */
+  readonly part?: string | undefined;
+  /** Provider id. */
+  readonly provider?: string | undefined;
+  readonly category?: Category | undefined;
+  /** Of a service that matches the provider and the category, or of any service. */
+  readonly confidence?: ConfidenceLevel | undefined;
+  /** This confidence or a higher one; ignored if `confidence` is given. */
+  readonly minConfidence?: ConfidenceLevel | undefined;
+  /** Another provider that the domain also uses, in any category and with any confidence. */
+  readonly with?: string | undefined;
+  readonly sector?: string | undefined;
+  /** `live`: active or parked. */
+  readonly state?: DomainState | 'live' | undefined;
+  /** All of these. */
+  readonly flags?: readonly PostureFlag[] | undefined;
+  /** None of these. */
+  readonly without?: readonly PostureFlag[] | undefined;
+  /** Security scores from 0 to 100, both ends included; a domain without a score does not match. */
+  readonly score?: { readonly from: number; readonly to: number } | undefined;
+}
+
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface FoundDomains {
+  /** Number of all matches. */
+  readonly total: number;
+  /** Domain numbers of the page. */
+  readonly domains: readonly number[];
+}
+
+/** The order is total: exact name, names that begin with the part, then the rest; alphabetical within each group. */
+export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Page): FoundDomains {
+  const { part } = filter;
+  const sets = filterSets(index, filter);
+  if (part) sets.push(index.grams.search(part, index.names));
+  const barred = filter.without ?? [];
+  if (sets.length === 0 && barred.length === 0) {
+    return { total: index.size, domains: Array.from(slice(index.names.order(), page)) };
+  }
+  // A condition of absence needs a base set: all domains, if there is no other condition.
+  if (sets.length === 0) sets.push(union(STATES.map((_, state) => index.sets.state(state))));
+  sets.sort((a, b) => a.size - b.size);
+  const [first = new DomainSet(), ...rest] = sets;
+  const within = rest.reduce((set, other) => set.and(other), first);
+  const found = barred.reduce((set, flag) => set.andNot(index.sets.flag(POSTURE_FLAGS.indexOf(flag))), within);
+  return { total: found.size, domains: inNameOrder(index, found, page, part) };
+}
+
+/** The sets of all conditions except name and absence. */
+function filterSets(index: DomainIndex, filter: DomainFilter): DomainSet[] {
+  const { provider, category, sector, state, flags = [], score, with: other } = filter;
+  const levels = levelsOf(filter);
+  const sets: DomainSet[] = [];
+  if (provider !== undefined) sets.push(providerSet(index, provider, filter));
+  else if (category !== undefined) sets.push(categorySet(index, category, levels));
+  else if (levels !== undefined) sets.push(union(levels.map((level) => index.sets.level(level))));
+  if (other !== undefined) sets.push(providerSet(index, other, {}));
+  if (sector !== undefined) sets.push(index.sets.sector(sectorNumber(sector)));
+  if (state !== undefined) {
+    sets.push(union((state === 'live' ? LIVE : [state]).map((each) => index.sets.state(stateNumber(each)))));
+  }
+  for (const flag of flags) sets.push(index.sets.flag(POSTURE_FLAGS.indexOf(flag)));
+  if (score !== undefined) {
+    const { from, to } = score;
+    const scores = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => index.sets.score(from + i));
+    sets.push(disjointUnion(scores, index.names.limit));
+  }
+  return sets;
+}
+
+const LIVE: readonly DomainState[] = ['active', 'parked'];
+
+/** Numbers of the requested levels; undefined if any level matches. */
+function levelsOf({ confidence, minConfidence }: DomainFilter): readonly number[] | undefined {
+  if (confidence !== undefined) return [LEVELS.indexOf(confidence)];
+  // The highest level comes first.
+  return minConfidence && LEVELS.slice(0, LEVELS.indexOf(minConfidence) + 1).map((_, level) => level);
+}
+
+/** Domains that use a provider, in one category or any, with one confidence, some or any. */
+function providerSet(index: DomainIndex, provider: string, filter: DomainFilter): DomainSet {
+  const { category } = filter;
+  const number = index.vocabulary.providers.find(provider);
+  if (number === undefined) return new DomainSet();
+  const levels = levelsOf(filter);
+  if (category === undefined && levels === undefined) return index.sets.provider(number);
+  const placements = index.vocabulary
+    .placementsOf(number)
+    .filter((placement) => category === undefined || placement.category === categoryNumber(category));
+  return union(
+    placements.flatMap((placement) =>
+      (levels ?? [undefined]).map((level) => index.sets.placement(placement.number, level)),
+    ),
+  );
+}
+
+function categorySet(index: DomainIndex, category: Category, levels: readonly number[] | undefined): DomainSet {
+  const number = categoryNumber(category);
+  if (levels === undefined) return index.sets.category(number);
+  return union(levels.map((level) => index.sets.categoryLevel(number, level)));
+}
+
+/** The smallest first, so that the large ones are copied once. */
+function union(sets: readonly DomainSet[]): DomainSet {
+  // A single set is only read, never modified.
+  if (sets.length === 1) return sets[0] as DomainSet;
+  return sets.toSorted((a, b) => a.size - b.size).reduce((all, set) => all.or(set), new DomainSet());
+}
+
+/** For many disjoint sets with numbers below the limit: each member is written once, and no set is copied. */
+function disjointUnion(sets: readonly DomainSet[], limit: number): DomainSet {
+  const size = sets.reduce((sum, set) => sum + set.size, 0);
+  if (DomainSet.isDense(size, limit)) {
+    const bits = new Uint32Array((limit >>> 5) + 1);
+    for (const set of sets) {
+      set.each((member) => {
+        bits[member >>> 5] = (bits[member >>> 5] as number) | (1 << (member & 31));
+      });
+    }
+    return DomainSet.ofBits(bits, size);
+  }
+  const members = new Uint32Array(size);
+  let at = 0;
+  for (const set of sets) {
+    set.each((member) => {
+      members[at++] = member;
+    });
+  }
+  return DomainSet.ofSorted(members.sort());
+}
+
+/** Up to this share of all domains, sorting is cheaper than walking over all in order. */
+const WALK_FROM = 1 / 24;
+
+/** One page of a set in the order of names, those that begin with `prefix` first. */
+export function inNameOrder(index: DomainIndex, set: DomainSet, page: Page, prefix?: string): number[] {
+  const order = index.names.order();
+  const [from, to] = prefix ? index.names.prefixRange(prefix) : [0, 0];
+  if (set.size > order.length * WALK_FROM) return walk(order, set, page, [from, to]);
+  const ranks = index.names.ranks();
+  const keys = new Uint32Array(set.size);
+  let count = 0;
+  set.each((domain) => {
+    const rank = ranks[domain] as number;
+    keys[count++] = rank >= from && rank < to ? rank : rank + order.length;
+  });
+  keys.sort();
+  return Array.from(slice(keys, page), (key) => order[key >= order.length ? key - order.length : key] as number);
+}
+
+function walk(
+  order: Uint32Array,
+  set: DomainSet,
+  { limit, offset }: Page,
+  [from, to]: readonly [number, number],
+): number[] {
+  const found: number[] = [];
+  let skip = offset;
+  for (const [start, end] of [
+    [from, to],
+    [0, from],
+    [to, order.length],
+  ] as const) {
+    for (let i = start; i < end && found.length < limit; i += 1) {
+      const domain = order[i] as number;
+      if (!set.has(domain)) continue;
+      if (skip > 0) skip -= 1;
+      else found.push(domain);
+    }
+  }
+  return found;
+}
+
+function slice(list: Uint32Array, { limit, offset }: Page): Uint32Array {
+  return list.subarray(Math.min(offset, list.length), Math.min(offset + limit, list.length));
+}
+
+/** Existing domains, worst score first, then by name; without domains that have no score. */
+export function worstScores(
+  index: DomainIndex,
+  filter: { readonly sector?: string | undefined; readonly scoreAtMost: number },
+  limit: number,
+): FoundDomains {
+  const live = union(LIVE.map((state) => index.sets.state(stateNumber(state))));
+  const within = filterSets(index, filter.sector === undefined ? {} : { sector: filter.sector }).reduce(
+    (set, other) => set.and(other),
+    live,
+  );
+  let total = 0;
+  const domains: number[] = [];
+  for (let score = 0; score <= Math.min(filter.scoreAtMost, 100); score += 1) {
+    const ofScore = index.sets.score(score);
+    total += ofScore.andSize(within);
+    const page = { limit: limit - domains.length, offset: 0 };
+    if (page.limit > 0) domains.push(...inNameOrder(index, ofScore.and(within), page));
+  }
+  return { total, domains };
+}

@@ -1,0 +1,54 @@
+// The domains that depend on a provider: how many, in which markets, which exclusively, and their other providers.
+import { compareText } from '../compare-text.ts';
+import type { DomainIndex } from '../index/domain-index.ts';
+import { type Market, type MarketOptions, markets } from './concentration.ts';
+import { type Neighbour, neighboursOf } from './neighbours.ts';
+
+export interface Dependence {
+  readonly provider: string;
+  readonly domains: number;
+  /** Upstream: of this provider's domains. Downstream: of the other provider's. */
+  readonly share: number;
+}
+
+export interface SupplyChain {
+  readonly dependentDomains: number;
+  /** Markets in which it has domains, with its share. */
+  readonly markets: readonly { readonly market: Market; readonly share: number }[];
+  /** Domains with a category in which it is the only provider of high or medium confidence. */
+  readonly soleSourceDomains: number;
+  readonly upstream: readonly Dependence[];
+  readonly downstream: readonly Dependence[];
+}
+
+/** The domains that depend on a provider, and their other providers. */
+export function supplyChain(
+  index: DomainIndex,
+  provider: string,
+  options: MarketOptions & { readonly limit: number },
+): SupplyChain {
+  const number = index.vocabulary.providers.find(provider);
+  if (number === undefined)
+    return { dependentDomains: 0, markets: [], soleSourceDomains: 0, upstream: [], downstream: [] };
+  const dependentDomains = index.sets.provider(number).size;
+  const neighbours = neighboursOf(index, provider, options);
+  const ranked = (shareOf: (neighbour: Neighbour) => number): Dependence[] =>
+    neighbours
+      .map((neighbour) => ({
+        provider: neighbour.provider,
+        domains: neighbour.domains,
+        share: shareOf(neighbour),
+      }))
+      .sort((a, b) => b.share - a.share || b.domains - a.domains || compareText(a.provider, b.provider))
+      .slice(0, options.limit);
+  return {
+    dependentDomains,
+    markets: markets(index, options).flatMap((market) => {
+      const own = market.providers.find((each) => each.provider === provider);
+      return own ? [{ market, share: own.share }] : [];
+    }),
+    soleSourceDomains: index.tallies.soleSource(number),
+    upstream: ranked(({ domains }) => domains / dependentDomains),
+    downstream: ranked(({ domains, size }) => domains / size),
+  };
+}

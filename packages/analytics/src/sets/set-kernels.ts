@@ -1,0 +1,79 @@
+// The inner loops of sets: over sorted numbers, and over bitmaps of 32-bit words.
+
+/** An array is searched for each member of the other side if that is smaller by at least this factor. */
+const GALLOP = 16;
+
+/** First index in the sorted beginning of the array whose number is not below `member`. */
+export function lowerBound(sorted: Uint32Array, size: number, member: number, from = 0): number {
+  let low = from;
+  let high = size;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) < member) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** `few` is the smaller side. */
+export function eachCommon(
+  few: Uint32Array,
+  fewSize: number,
+  many: Uint32Array,
+  manySize: number,
+  visit: (member: number) => void,
+): void {
+  let at = 0;
+  if (fewSize * GALLOP < manySize) {
+    for (let i = 0; i < fewSize; i += 1) {
+      const member = few[i] as number;
+      at = lowerBound(many, manySize, member, at);
+      if (at < manySize && many[at] === member) visit(member);
+    }
+    return;
+  }
+  for (let i = 0; i < fewSize && at < manySize; ) {
+    const a = few[i] as number;
+    const b = many[at] as number;
+    if (a === b) visit(a);
+    if (a <= b) i += 1;
+    if (b <= a) at += 1;
+  }
+}
+
+export function countIn(sorted: Uint32Array, size: number, bits: Uint32Array): number {
+  let count = 0;
+  for (let i = 0; i < size; i += 1) {
+    const member = sorted[i] as number;
+    count += ((bits[member >>> 5] ?? 0) >>> (member & 31)) & 1;
+  }
+  return count;
+}
+
+export function countBoth(a: Uint32Array, b: Uint32Array): number {
+  let count = 0;
+  for (let i = Math.min(a.length, b.length) - 1; i >= 0; i -= 1) count += popcount((a[i] as number) & (b[i] as number));
+  return count;
+}
+
+export function countBits(bits: Uint32Array): number {
+  let count = 0;
+  for (let i = 0; i < bits.length; i += 1) count += popcount(bits[i] as number);
+  return count;
+}
+
+export function combine(a: Uint32Array, b: Uint32Array, how: 'and' | 'or' | 'and-not'): Uint32Array<ArrayBuffer> {
+  const shared = Math.min(a.length, b.length);
+  const result = new Uint32Array(how === 'and' ? shared : how === 'or' ? Math.max(a.length, b.length) : a.length);
+  if (how === 'and') for (let i = 0; i < shared; i += 1) result[i] = (a[i] as number) & (b[i] as number);
+  else if (how === 'or') for (let i = 0; i < result.length; i += 1) result[i] = (a[i] ?? 0) | (b[i] ?? 0);
+  else for (let i = 0; i < result.length; i += 1) result[i] = (a[i] as number) & ~(b[i] ?? 0);
+  return result;
+}
+
+/** Bits set in a 32-bit word (Warren, Hacker's Delight, 5-1). */
+function popcount(word: number): number {
+  let n = word - ((word >>> 1) & 0x55555555);
+  n = (n & 0x33333333) + ((n >>> 2) & 0x33333333);
+  return Math.imul((n + (n >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}

@@ -1,0 +1,61 @@
+// The holder of each role, for counting shares: a known provider, the domain itself, an unknown party, or nobody.
+
+import type { Reading } from '../evidence/reading.ts';
+import { isWithin } from '../names/names.ts';
+import type { Measurement } from '../posture/posture-type.ts';
+import { byRole, HOLDERS, type Holder, ROLE_LIST, type Role, type Service } from '../profile.ts';
+
+/** Five values fit in three bits and ten roles in thirty: one integer for a database or a typed array. */
+const BITS = 3;
+
+export function holdersOf(
+  reading: Reading,
+  services: readonly Service[],
+  roles: Readonly<Record<Role, Measurement>>,
+): Readonly<Record<Role, Holder>> {
+  // Shares count services of high and medium confidence only.
+  const isHeld = (role: Role) => services.some((service) => service.role === role && service.confidence !== 'low');
+  return byRole((role) => {
+    if (isHeld(role)) return 'provider';
+    if (reading.existence === 'nonexistent') return 'nobody';
+    if (reading.existence === 'unmeasured') return 'unmeasured';
+    const measured = roles[role];
+    // Hidden behind a gateway or an edge: there is a holder.
+    if (measured === 'blocked') return role === 'mailbox' || role === 'origin' ? 'unknown' : 'unmeasured';
+    if (measured === 'unmeasured') return 'unmeasured';
+    return withoutProvider(role, reading);
+  });
+}
+
+function withoutProvider(role: Role, { evidence, exchanges, mail, hasNoWeb }: Reading): Holder {
+  const isOwn = (host: string) => isWithin(host, evidence.domain);
+  switch (role) {
+    case 'dns': {
+      const { records } = evidence.dns.ns;
+      if (records.length === 0) return 'unknown';
+      return records.every(isOwn) ? 'self' : 'unknown';
+    }
+    case 'mailbox': {
+      if (mail === 'none') return 'nobody';
+      const preferred = exchanges.filter(({ isPreferred }) => isPreferred);
+      return preferred.length > 0 && preferred.every(({ host }) => isOwn(host)) ? 'self' : 'unknown';
+    }
+    case 'origin':
+      return hasNoWeb ? 'nobody' : 'unknown';
+    case 'issuer':
+      return evidence.tls.status === 'found' ? 'unknown' : 'nobody';
+    default:
+      // Roles that are sets: not observed means not used.
+      return 'nobody';
+  }
+}
+
+/** Three bits for each role, in the order of `ROLES`. */
+export function packHolders(holders: Readonly<Record<Role, Holder>>): number {
+  return ROLE_LIST.reduce((bits, role, i) => bits | (HOLDERS.indexOf(holders[role]) << (i * BITS)), 0);
+}
+
+/** The holder of the role with this index in `ROLES`, from the result of `packHolders`. */
+export function holderAt(bits: number, roleIndex: number): Holder {
+  return HOLDERS[(bits >>> (roleIndex * BITS)) & ((1 << BITS) - 1)] ?? 'unmeasured';
+}

@@ -1,0 +1,138 @@
+// Decides who receives, stores and sends a domain's mail. An MX shows the receiver; a gateway is not the mailbox.
+
+import type { Reading } from '../evidence/reading.ts';
+import { type Finding, findingOf, type Judgement } from '../match/finding.ts';
+import { NO_ROLES, type Role } from '../profile.ts';
+import type { Rule } from '../rulebook/matchers.ts';
+import type { Channel } from '../rulebook/patterns.ts';
+
+/** Shows that the provider may act for the domain, but not where mail is stored. */
+const HINTS: ReadonlySet<Channel> = new Set(['spf', 'txt']);
+
+/** Corrects the mail roles of findings; findings of other roles pass unchanged. */
+export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<Judgement, 'findings' | 'unsettled'> {
+  const { failures } = reading;
+  const { holders: mailbox, isUnsettled } = mailboxHolders(findings, reading);
+  const hasExchange = mailbox.size > 0 && [...mailbox.values()].includes('exchange');
+  const isMailboxKnown = !failures.mx && !isUnsettled && (hasExchange || !failures.named);
+  const judged: Finding[] = [];
+  let isSenderUnsettled = false;
+  /** An include that does not show a mailbox or gateway still permits the provider to send, once that is certain. */
+  const addSender = (finding: Finding, isKnown: boolean) => {
+    const { asSender: sender } = finding.rule;
+    if (!sender) return;
+    if (isKnown) judged.push(asSender(finding, sender));
+    else isSenderUnsettled = true;
+  };
+  for (const finding of findings) {
+    const { role, provider, asSender: sender } = finding.rule;
+    if (role === 'mailbox') {
+      const holding = mailbox.get(provider);
+      // A hint proves a sender and suggests a mailbox: both findings remain, each with its own strength.
+      if (holding !== undefined) judged.push(finding);
+      if (holding === undefined || holding === 'hint') addSender(finding, isMailboxKnown);
+    } else if (role === 'gateway' && sender && !receives(provider, findings)) {
+      addSender(finding, !failures.mx && !failures.dmarc);
+    } else {
+      judged.push(finding);
+    }
+  }
+  return { findings: withoutLeftOvers(judged), unsettled: rolesOf(isUnsettled, isSenderUnsettled) };
+}
+
+/** A finding other than an include shows the gateway. */
+function receives(provider: string, findings: readonly Finding[]): boolean {
+  return findings.some(({ rule }) => rule.role === 'gateway' && !rule.asSender && rule.provider === provider);
+}
+
+function rolesOf(isMailboxUnsettled: boolean, isSenderUnsettled: boolean): ReadonlySet<Role> {
+  if (!isMailboxUnsettled && !isSenderUnsettled) return NO_ROLES;
+  return new Set<Role>([
+    ...(isMailboxUnsettled ? ['mailbox' as const] : []),
+    ...(isSenderUnsettled ? ['sender' as const] : []),
+  ]);
+}
+
+function withoutLeftOvers(findings: readonly Finding[]): readonly Finding[] {
+  return findings.some(({ isDangling }) => isDangling) ? findings.filter(isBorneOut) : findings;
+}
+
+/** A sender's dangling alias is a leftover unless another finding supports it. */
+function isBorneOut({ rule, isDangling }: Finding, _: number, all: readonly Finding[]): boolean {
+  if (!isDangling || rule.role !== 'sender') return true;
+  return all.some((other) => other.rule.service === rule.service && !other.isDangling);
+}
+
+/** The evidence that a provider holds the mailbox. */
+type Holding = 'exchange' | 'alias' | 'hint';
+
+function asSender({ rule, value, strength }: Finding, sender: Rule): Finding {
+  return findingOf(sender, value, { strength: (strength / rule.strength) * sender.strength });
+}
+
+interface MailboxHolders {
+  readonly holders: ReadonlyMap<string, Holding>;
+  /** A failed look-up leaves open whether there is another holder, or none. */
+  readonly isUnsettled: boolean;
+}
+
+const NO_HOLDERS: MailboxHolders = { holders: new Map(), isUnsettled: false };
+const UNKNOWN_HOLDERS: MailboxHolders = { holders: new Map(), isUnsettled: true };
+
+/** Providers of the mailbox. Without an answer about the exchanges nothing else decides. */
+function mailboxHolders(findings: readonly Finding[], { mail, failures }: Reading): MailboxHolders {
+  if (mail === 'none' || failures.mx) return NO_HOLDERS;
+  const isPolicyUnknown = failures.txt || failures.policies;
+  const candidates = findings.filter(({ rule }) => rule.role === 'mailbox');
+  if (candidates.length === 0) return isPolicyUnknown ? UNKNOWN_HOLDERS : NO_HOLDERS;
+  const byExchange = candidates.filter(({ isPreferred }) => isPreferred);
+  if (byExchange.length > 0) return { holders: holders(byExchange, 'exchange'), isUnsettled: false };
+  const isBehindGateway = findings.some(({ rule, isPreferred }) => rule.role === 'gateway' && isPreferred);
+  // Behind a gateway, an exchange that is not preferred is where mail is forwarded; before the domain's own it only
+  // queues.
+  const shown = candidates.filter(
+    ({ rule, isPreferred }) => !HINTS.has(rule.channel) && (isPreferred === undefined || isBehindGateway),
+  );
+  if (shown.length > 0) {
+    const settled = uncontested(shown, candidates, { isPolicyUnknown });
+    return { holders: holders(settled, 'alias'), isUnsettled: isPolicyUnknown && settled.length < shown.length };
+  }
+  if (!isBehindGateway || failures.named || isPolicyUnknown) return isPolicyUnknown ? UNKNOWN_HOLDERS : NO_HOLDERS;
+  return { holders: holders(strongestHinted(candidates), 'hint'), isUnsettled: false };
+}
+
+/**
+ * Client set-up or selectors alone may be leftovers of a dormant account. If the policy names another mailbox provider and
+ * not this one, neither is certain; if the policy is not available, the mailbox is undecided.
+ */
+function uncontested(
+  shown: readonly Finding[],
+  candidates: readonly Finding[],
+  { isPolicyUnknown }: { readonly isPolicyUnknown: boolean },
+): readonly Finding[] {
+  const hinted = new Set(candidates.filter(({ rule }) => rule.channel === 'spf').map(({ rule }) => rule.provider));
+  return shown.filter(({ rule: { provider } }) => {
+    const channels = new Set(shown.filter(({ rule }) => rule.provider === provider).map(({ rule }) => rule.channel));
+    if (channels.size > 1 || channels.has('mx')) return true;
+    return !isPolicyUnknown && (hinted.size === 0 || hinted.has(provider));
+  });
+}
+
+function holders(findings: readonly Finding[], holding: Holding): Map<string, Holding> {
+  return new Map(findings.map(({ rule }) => [rule.provider, holding]));
+}
+
+/** If two providers have equal hints the mailbox is unknown. */
+function strongestHinted(candidates: readonly Finding[]): readonly Finding[] {
+  const doubt = new Map<string, number>();
+  const keys = new Set<string>();
+  for (const { rule, strength } of candidates) {
+    const key = `${rule.provider} ${rule.channel}`;
+    if (keys.has(key)) continue;
+    keys.add(key);
+    doubt.set(rule.provider, (doubt.get(rule.provider) ?? 1) * (1 - strength));
+  }
+  const [first, second] = [...doubt].sort((a, b) => a[1] - b[1]);
+  if (!first || (second && second[1] === first[1])) return [];
+  return candidates.filter(({ rule }) => rule.provider === first[0]);
+}

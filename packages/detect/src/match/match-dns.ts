@@ -1,0 +1,124 @@
+// DNS records against the rulebook: every look-up walks a trie or reads a map, without a loop over rules.
+
+import type { Reading } from '../evidence/reading.ts';
+import { isMachineName } from '../names/machine-name.ts';
+import type { HostTrie } from '../rulebook/host-trie.ts';
+import type { Rule } from '../rulebook/matchers.ts';
+import type { Rulebook } from '../rulebook/rulebook.ts';
+import { spfTargets } from '../spf/senders.ts';
+import { type Finding, findingOf } from './finding.ts';
+import { matchRange, withoutOverruled } from './match-ranges.ts';
+import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR, DANGLING_FACTOR, NESTED_SPF_FACTOR } from './strengths.ts';
+
+/** The maximum length of a TXT pattern, see `Texts` in catalog.ts. */
+const MAX_TOKEN_LENGTH = 128;
+const CAA_ISSUE = /^issue(?:wild)?$/i;
+
+const NO_ALIASES: readonly string[] = [];
+const NETWORKS_OF = { web: 'asn', www: 'asn', mail: 'mail-asn', ns: 'ns-asn' } as const;
+
+/** Adds all findings of the DNS part of a reading. */
+export function matchDns(findings: Finding[], reading: Reading, { matchers, ranges }: Rulebook): void {
+  const { dns } = reading.evidence;
+  const { hosts, prefixes, networks } = matchers;
+  for (const host of dns.ns.records) addHost(findings, hosts.ns, host);
+  const hasKnownServer = findings.length > 0;
+  for (const { mname, rname } of dns.soa.records) {
+    addHost(findings, hosts.soa, mname);
+    addHost(findings, hosts.soa, rname);
+  }
+  const hasKnownExchange = matchExchanges(findings, reading, hosts.mx);
+  matchSpf(findings, reading, hosts.spf);
+  for (const txt of dns.txt.records) {
+    add(findings, prefixes.txt.findAt(txt.slice(0, MAX_TOKEN_LENGTH).toLowerCase()), txt);
+  }
+  for (const host of reading.dmarcPolicy.reportHosts) addHost(findings, hosts.dmarc, host);
+  for (const alias of reading.dmarc.aliases) addHost(findings, hosts.dmarc, alias);
+  for (const { tag, value } of dns.caa.records) {
+    if (CAA_ISSUE.test(tag)) addHost(findings, hosts.caa, caaIssuer(value));
+  }
+  for (const alias of webAliases(reading)) addHost(findings, hosts.cname, alias);
+  matchNamed(findings, reading, matchers.named);
+  for (const { use, asn, asName, address } of reading.evidence.addresses) {
+    // A registrar's forwarder answers at the apex: the site is at the redirect's target.
+    if (use === 'web' && reading.leadsToWww) continue;
+    const published = matchRange({ address, use }, ranges);
+    if (published) findings.push(published);
+    if (asn === null || (use === 'mail' && hasKnownExchange)) continue;
+    if (use === 'ns' && (hasKnownServer || reading.failures.ns)) continue;
+    const known = networks[NETWORKS_OF[use]].get(asn);
+    if (!known) continue;
+    const rules = withoutOverruled(known, published);
+    add(findings, rules, `AS${asn}${asName === null ? '' : ` ${asName}`} (${address})`);
+  }
+}
+
+/** The domain part of an issue property's value (RFC 8659 §4.2), '' if issuance is forbidden. */
+export function caaIssuer(value: string): string {
+  return (value.split(';', 1)[0] ?? '').trim().toLowerCase();
+}
+
+/**
+ * The policy's own targets, and those of policies behind targets without a known provider: a reseller's record permits its
+ * suppliers to send. The targets in a known provider's own record do not count.
+ */
+function matchSpf(findings: Finding[], { spf }: Reading, trie: HostTrie<Rule>): void {
+  const factor = spf.result === 'permerror' ? BROKEN_SPF_FACTOR : 1;
+  const closed = new Set<string>();
+  for (const { host, from, depth } of spfTargets(spf)) {
+    const known = findings.length;
+    if (!closed.has(from)) addHost(findings, trie, host, depth === 0 ? factor : factor * NESTED_SPF_FACTOR);
+    if (closed.has(from) || findings.length > known) closed.add(host);
+  }
+}
+
+/** Returns whether a preferred exchange belongs to a provider known by name, so that its network adds nothing. */
+function matchExchanges(findings: Finding[], reading: Reading, trie: HostTrie<Rule>): boolean {
+  let hasKnown = false;
+  for (const { host, isPreferred } of reading.exchanges) {
+    for (const rule of trie.find(host)) {
+      if (rule.isRegistrableDomain && rule.role === 'mailbox' && isMachineName(host)) continue;
+      const strength = isPreferred ? rule.strength : Math.min(rule.strength, BACKUP_MX_STRENGTH);
+      findings.push(findingOf(rule, host, { strength, isPreferred }));
+      if (isPreferred) hasKnown = true;
+    }
+  }
+  return hasKnown;
+}
+
+/** Alias chains of the apex and www. A chain that ends in NXDOMAIN is a leftover of a removed service. */
+export function webAliases({ evidence }: Reading): readonly string[] {
+  const { a, aaaa, www } = evidence.dns;
+  if (a.aliases.length === 0 && aaaa.aliases.length === 0 && www.aliases.length === 0) return NO_ALIASES;
+  const live = new Set<string>();
+  for (const { status, aliases } of [a, aaaa, www]) {
+    if (status !== 'nxdomain') for (const alias of aliases) live.add(alias);
+  }
+  return [...live];
+}
+
+function matchNamed(findings: Finding[], reading: Reading, byLabel: ReadonlyMap<string, HostTrie<Rule>>): void {
+  for (const { label, lookup } of reading.named) {
+    if (lookup.aliases.length === 0) continue;
+    const trie = byLabel.get(label);
+    if (!trie) continue;
+    // DKIM selectors are often published before the provider publishes a key behind them.
+    const isDangling = lookup.status === 'nxdomain';
+    const factor = isDangling ? DANGLING_FACTOR : 1;
+    for (const alias of lookup.aliases) {
+      for (const rule of trie.find(alias)) {
+        findings.push(findingOf(rule, alias, { strength: rule.strength * factor, isDangling }));
+      }
+    }
+  }
+}
+
+function addHost(findings: Finding[], trie: HostTrie<Rule>, host: string, factor = 1): void {
+  for (const rule of trie.find(host)) {
+    findings.push(factor === 1 ? findingOf(rule, host) : findingOf(rule, host, { strength: rule.strength * factor }));
+  }
+}
+
+function add(findings: Finding[], rules: readonly Rule[], value: string): void {
+  for (const rule of rules) findings.push(findingOf(rule, value));
+}

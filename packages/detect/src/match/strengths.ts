@@ -1,0 +1,135 @@
+// The strength of each kind of evidence, by channel and role; explained in docs/detection.md.
+
+import type { ConfidenceLevel, Role } from '../profile.ts';
+import type { Channel } from '../rulebook/patterns.ts';
+
+/**
+ * Part of the rulebook's version: raise it when a strength or a rule of judgement changes the result for old evidence, so
+ * that the difference is a reclassification and never a migration.
+ */
+export const ENGINE_VERSION = 5;
+
+/** Kinds of evidence that fail independently of each other; within one, only the strongest finding counts. */
+export type Family = 'routing' | 'authorisation' | 'token' | 'transport' | 'network' | 'content';
+
+export const FAMILY_OF = {
+  ns: 'routing',
+  soa: 'routing',
+  mx: 'routing',
+  cname: 'routing',
+  named: 'routing',
+  spf: 'authorisation',
+  dkim: 'authorisation',
+  dmarc: 'authorisation',
+  caa: 'authorisation',
+  txt: 'token',
+  'private-header': 'transport',
+  'common-header': 'transport',
+  cookie: 'transport',
+  tls: 'transport',
+  asn: 'network',
+  'mail-asn': 'network',
+  'ns-asn': 'network',
+  range: 'network',
+  generator: 'content',
+  asset: 'content',
+  marker: 'content',
+} as const satisfies Record<Channel, Family>;
+
+interface Strength {
+  readonly any: number;
+  readonly roles?: Partial<Record<Role, number>>;
+}
+
+/** The table in docs/detection.md; a test compares the two. */
+export const STRENGTHS: Readonly<Record<Channel, Strength>> = {
+  ns: { any: 0.95 },
+  // A zone that moved often keeps the old RNAME; it counts only for vanity name servers.
+  soa: { any: 0.6 },
+  mx: { any: 0.95 },
+  cname: { any: 0.95 },
+  // autodiscover shows the clients' server, a bounce or click host the sender: neither shows where mail is delivered.
+  named: { any: 0.9, roles: { mailbox: 0.8, sender: 0.85 } },
+  dkim: { any: 0.8, roles: { sender: 0.9 } },
+  // An include permits sending. For the mailbox it is a hint at most, see judge-mail.ts.
+  spf: { any: 0.6, roles: { sender: 0.9, mailbox: 0.4, protection: 0.9 } },
+  dmarc: { any: 0.9 },
+  // A CAA record permits an authority; only the certificate shows the one in use.
+  caa: { any: 0.4 },
+  // A token proves that an account was verified once, which is all that `verified` asserts.
+  txt: { any: 0.35, roles: { verified: 0.8 } },
+  'private-header': { any: 0.9 },
+  'common-header': { any: 0.5 },
+  cookie: { any: 0.6, roles: { edge: 0.7, protection: 0.7 } },
+  tls: { any: 0.3, roles: { issuer: 0.95 } },
+  // The owner of a network is not the product on it; an edge network carries little but the edge.
+  asn: { any: 0.6, roles: { edge: 0.7 } },
+  'mail-asn': { any: 0.6 },
+  'ns-asn': { any: 0.6 },
+  // Published by a provider for its own product's addresses; in the address's family, so that a network adds nothing to
+  // it.
+  range: { any: 0.9 },
+  // What a page states about itself is direct for the platform that made it, and weak for everything that it only
+  // loads.
+  generator: { any: 0.5, roles: { platform: 0.8 } },
+  asset: { any: 0.4, roles: { platform: 0.7 } },
+  marker: { any: 0.4, roles: { platform: 0.7 } },
+};
+
+/** An exchange that receives mail only when the preferred ones fail: a backup or a leftover. */
+export const BACKUP_MX_STRENGTH = 0.45;
+/** Several SPF records are a permanent error (RFC 7208 §4.5): what they list is intended, not in force. */
+export const BROKEN_SPF_FACTOR = 0.5;
+/**
+ * An include in the policy of another domain that the domain includes: permitted to send, but not by its own decision.
+ */
+export const NESTED_SPF_FACTOR = 0.6;
+/** The CNAME exists, its target does not, either not yet or no longer. */
+export const DANGLING_FACTOR = 0.5;
+/** An expired certificate, or one without its intermediate: the issuer's name is likely but not proven. */
+export const UNPROVEN_ISSUER_STRENGTH = 0.6;
+/** A `Server` header of a provider whose network the site is not in. */
+export const FORGED_STRENGTH = 0.3;
+/** A vendor that hosts the SPF or DMARC record itself (`_spf.vendor.example`), and not a gateway that only relays. */
+export const HOSTED_RECORD_STRENGTH = 0.9;
+
+const MAX_SCORE = 0.99;
+const HIGH = 0.85;
+const MEDIUM = 0.5;
+
+export function strengthOf(channel: Channel, role: Role): number {
+  const { any, roles } = STRENGTHS[channel];
+  return roles?.[role] ?? any;
+}
+
+const FAMILY_BIT: Readonly<Record<Family, number>> = {
+  routing: 1,
+  authorisation: 2,
+  token: 4,
+  transport: 8,
+  network: 16,
+  content: 32,
+};
+
+/**
+ * 1 − Π(1 − s) over the strongest finding of each family, at most 0.99, rounded to three decimals. Findings are sorted
+ * by strength, descending.
+ */
+export function combineStrengths(
+  findings: readonly { readonly rule: { readonly family: Family }; readonly strength: number }[],
+): number {
+  let doubt = 1;
+  let counted = 0;
+  for (const { rule, strength } of findings) {
+    const family = FAMILY_BIT[rule.family];
+    if ((counted & family) !== 0) continue;
+    counted |= family;
+    doubt *= 1 - strength;
+  }
+  return Math.round(Math.min(MAX_SCORE, 1 - doubt) * 1000) / 1000;
+}
+
+export function levelOf(score: number): ConfidenceLevel {
+  if (score >= HIGH) return 'high';
+  return score >= MEDIUM ? 'medium' : 'low';
+}

@@ -1,0 +1,126 @@
+// The schema of the catalog. catalog/ has one entry for each provider.
+import { z } from 'zod';
+import { CATEGORIES } from '../profile.ts';
+import { KINDS } from './kinds.ts';
+
+const Id = z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'lower-case words joined by single hyphens');
+
+/**
+ * A host pattern: a domain suffix matched on label boundaries (`pphosted.com`), or with `*` inside labels
+ * (`*.awsdns-*.com`, `ns*.example.net`): each `*` stays within one label, a leading `*.` is implied.
+ */
+const HostPattern = z.string().regex(/^(?:[a-z0-9_*-]+\.)*[a-z0-9_*-]+$/, 'a lower-case host pattern');
+const Hosts = z.array(HostPattern).min(1);
+const Text = z.string().min(2).max(128);
+const Texts = z.array(Text).min(1);
+/**
+ * The text before the version, in any case (`nginx/`), or '' if the value is the version. Only for complete versions: it
+ * is unknown which release `Drupal 10` is, and an advisory would be matched against the wrong one.
+ */
+const VersionPrefix = z.string().max(64);
+
+/**
+ * Patterns by evidence; each array's members are alternatives. All hosts are suffix patterns. A rule's category may differ
+ * from the provider's other rules: Cloudflare is `dns` by NS and `cdn` by header.
+ */
+export const RuleGroup = z
+  .strictObject({
+    category: z.enum(CATEGORIES),
+    ns: Hosts.optional(),
+    /** SOA MNAME or RNAME. */
+    soa: Hosts.optional(),
+    mx: Hosts.optional(),
+    /** `include:` and `redirect=` targets of the apex SPF record. */
+    spf: Hosts.optional(),
+    /** Start of an apex TXT record, case-insensitive: `google-site-verification=`. */
+    txt: Texts.optional(),
+    /** Host part of a DMARC `rua`/`ruf` address. */
+    dmarc: Hosts.optional(),
+    /** CAA issue/issuewild value. */
+    caa: Hosts.optional(),
+    /** CNAME targets of `www` and the apex. */
+    cname: Hosts.optional(),
+    /** CNAME targets of another label, `selector1._domainkey` or `autodiscover`: the probe queries every such label. */
+    named: z
+      .array(z.strictObject({ label: z.string().regex(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/), target: HostPattern }))
+      .optional(),
+    /**
+     * Numbers of autonomous systems that announce the web address; `mailAsn` the most preferred MX's; `nsAsn` the name
+     * servers', only networks that carry nothing but the provider's own services.
+     */
+    asn: z.array(z.int().positive()).optional(),
+    mailAsn: z.array(z.int().positive()).optional(),
+    nsAsn: z.array(z.int().positive()).optional(),
+    /** Response header: present, or its value contains `value` (case-insensitive). */
+    header: z
+      .array(
+        z.strictObject({
+          name: z.string().regex(/^[a-z0-9-]+$/),
+          value: z.string().min(1).optional(),
+          version: VersionPrefix.optional(),
+        }),
+      )
+      .optional(),
+    /** Cookie names; a trailing `*` is a prefix. */
+    cookie: z.array(z.string().regex(/^[A-Za-z0-9_.~-]+\*?$/)).optional(),
+    /**
+     * `generator`: start of the meta generator, optionally with the text before a version; `asset`: host suffix,
+     * host/path prefix or `/path/` fragment of an asset; `marker`: an id or data attribute.
+     */
+    html: z
+      .strictObject({
+        generator: z
+          .array(z.union([Text, z.strictObject({ start: Text, version: VersionPrefix })]))
+          .min(1)
+          .optional(),
+        asset: Texts.optional(),
+        marker: Texts.optional(),
+      })
+      .optional(),
+    /** Start of the certificate issuer's organisation, case-insensitive. */
+    tls: Texts.optional(),
+    /** This rule group marks a domain as parked (for sale, a registrar's placeholder). */
+    parking: z.literal(true).optional(),
+  })
+  .readonly();
+
+export const Provider = z
+  .strictObject({
+    id: Id,
+    /** The owner's spelling. */
+    name: z.string().min(1).max(64),
+    aliases: z.array(z.string().min(1).max(64)).default([]),
+    /** The company behind the brand, if it differs from the name. */
+    owner: z.string().min(1).max(64).optional(),
+    website: z.url({ protocol: /^https$/ }),
+    /** The most characteristic first; finer than a rule's category. */
+    kinds: z.array(z.enum(KINDS)).max(4).default([]),
+    /** CPE 2.3 vendor and product, unescaped, all pairs ever used: `f5:nginx`. A service has no product names. */
+    cpe: z.array(z.string().regex(/^[a-z0-9_.!+~-]+:[a-z0-9_.!+~-]+$/, 'vendor:product, unescaped')).default([]),
+    /** Package URLs without version: `pkg:npm/next`. */
+    packages: z
+      .array(z.string().regex(/^pkg:[a-z]+(?:\/[a-z0-9%._-]+)+$/, 'a package URL without version'))
+      .default([]),
+    /** Vendor and product as in a CVE record, lower case: `f5/nginx open source`. */
+    cna: z
+      .array(
+        z
+          .string()
+          .max(128)
+          .regex(/^[^/]+\/.+$/, 'vendor/product')
+          .refine((words) => words === words.toLowerCase(), 'is not in lower case'),
+      )
+      .default([]),
+    /** The number of components of a release; a version with fewer is truncated. Left out if releases differ. */
+    releaseParts: z.int().min(2).max(4).optional(),
+    rules: z.array(RuleGroup).min(1),
+  })
+  .readonly();
+
+export type RuleGroup = z.infer<typeof RuleGroup>;
+export type Provider = z.infer<typeof Provider>;
+
+/** The keys by which advisories name the product: `cpe:f5:nginx`, `pkg:npm/next`, `cna:f5/nginx open source`. */
+export function productKeysOf({ cpe, packages, cna }: Pick<Provider, 'cpe' | 'packages' | 'cna'>): readonly string[] {
+  return [...cpe.map((pair) => `cpe:${pair}`), ...packages, ...cna.map((words) => `cna:${words}`)];
+}

@@ -1,0 +1,104 @@
+// Catalog entries as JSON -> validated providers, or all problems at once.
+import { Provider, productKeysOf } from './catalog.ts';
+import { ambiguousPatterns } from './overlaps.ts';
+import { patternsOf } from './patterns.ts';
+
+/** The problems of a catalog; `problems` has one line each: entry, path, message. */
+export class CatalogError extends Error {
+  override readonly name = 'CatalogError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`the catalog has ${problems.length} problem(s):\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+/** Validates entries against the schema and each other; throws CatalogError with all problems. */
+export function loadCatalog(entries: readonly unknown[]): readonly Provider[] {
+  const problems: string[] = [];
+  const providers: Provider[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const parsed = Provider.safeParse(entry);
+    if (parsed.success) {
+      providers.push(parsed.data);
+      continue;
+    }
+    for (const issue of parsed.error.issues) {
+      problems.push(`${labelOf(entry, index)} ${issue.path.map(String).join('.') || '(entry)'}: ${issue.message}`);
+    }
+  }
+  problems.push(
+    ...duplicateIds(providers),
+    ...duplicateNames(providers),
+    ...sharedPatterns(providers),
+    ...ambiguousPatterns(providers),
+    ...sharedProducts(providers),
+  );
+  if (problems.length > 0) throw new CatalogError(problems);
+  return providers;
+}
+
+function labelOf(entry: unknown, index: number): string {
+  if (typeof entry === 'object' && entry !== null && 'id' in entry && typeof entry.id === 'string') return entry.id;
+  return `entry ${index}`;
+}
+
+function duplicateIds(providers: readonly Provider[]): string[] {
+  const ids = new Set<string>();
+  return providers.flatMap(({ id }) => {
+    if (ids.has(id)) return [`${id} id: occurs twice in the catalog`];
+    ids.add(id);
+    return [];
+  });
+}
+
+/** Ids, names and aliases share one namespace, because each of them identifies a provider. */
+function duplicateNames(providers: readonly Provider[]): string[] {
+  const holders = new Map<string, string>();
+  const problems: string[] = [];
+  for (const provider of providers) {
+    const own = new Set([provider.id, provider.name, ...provider.aliases].map((name) => name.toLowerCase()));
+    for (const name of own) {
+      const holder = holders.get(name);
+      if (holder !== undefined && holder !== provider.id) {
+        problems.push(`${provider.id} name: '${name}' already names ${holder}`);
+      } else holders.set(name, provider.id);
+    }
+    const aliases = provider.aliases.map((alias) => alias.toLowerCase());
+    const twice = aliases.find((alias, i) => aliases.indexOf(alias) !== i || alias === provider.name.toLowerCase());
+    if (twice !== undefined) problems.push(`${provider.id} aliases: '${twice}' is a duplicate`);
+  }
+  return problems;
+}
+
+/** One pattern names one provider; otherwise the order of files would decide which provider a domain uses. */
+function sharedPatterns(providers: readonly Provider[]): string[] {
+  const holders = new Map<string, string>();
+  const problems: string[] = [];
+  for (const provider of providers) {
+    for (const [groupIndex, group] of provider.rules.entries()) {
+      for (const { channel, pattern, path } of patternsOf(group)) {
+        const key = `${channel} ${pattern.toLowerCase()}`;
+        const holder = holders.get(key);
+        if (holder === undefined) holders.set(key, provider.id);
+        else if (holder !== provider.id) {
+          problems.push(`${provider.id} rules.${groupIndex}.${path}: '${pattern}' is already a pattern of ${holder}`);
+        }
+      }
+    }
+  }
+  return problems;
+}
+
+/** One product belongs to one provider; otherwise an advisory would name two. */
+function sharedProducts(providers: readonly Provider[]): string[] {
+  const holders = new Map<string, string>();
+  return providers.flatMap((provider) =>
+    productKeysOf(provider).flatMap((key) => {
+      const holder = holders.get(key);
+      holders.set(key, provider.id);
+      return holder === undefined ? [] : [`${provider.id} products: '${key}' already names ${holder}`];
+    }),
+  );
+}
