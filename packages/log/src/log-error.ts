@@ -1,7 +1,7 @@
 // What can go wrong with a log, by code, so that a caller can say it in its own words.
 import { holderOf } from '@strata/db';
-import { deniedText } from './permission.ts';
-import { systemCode } from './system-code.ts';
+import { deniedText } from './files/permission.ts';
+import { systemCode } from './files/system-code.ts';
 
 /**
  * Of a log on disk, and of one in a database:

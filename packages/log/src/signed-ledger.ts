@@ -10,22 +10,22 @@ import {
   type PublicKeyEntry,
   type WitnessReport,
 } from '@strata/receipts';
-import type { CheckpointCopy } from './checkpoint-file.ts';
-import { makeDirectory } from './durable-file.ts';
-import { type ImportedLog, type ImportOptions, importLog } from './import-log.ts';
-import { checkpointKeysOf, type Keyrings, openKeyrings, refuseWithoutKeys } from './keyrings.ts';
-import { LedgerKeys, publicKeyBytes } from './ledger-keys.ts';
+import type { CheckpointCopy } from './files/checkpoint-file.ts';
+import { makeDirectory } from './files/durable-file.ts';
+import { checkpointKeysOf, type Keyrings, openKeyrings, refuseWithoutKeys } from './keys/keyrings.ts';
+import { LedgerKeys, publicKeyBytes } from './keys/ledger-keys.ts';
+import { type KeyPlace, PublishedKeys } from './keys/published-keys.ts';
+import { KeyringError, type KeyringSigner, outsideSpan } from './keys/signing-keys.ts';
 import type { Log } from './log.ts';
 import { LogError } from './log-error.ts';
-import { openSharedLog } from './open-shared-log.ts';
-import { type KeyPlace, PublishedKeys } from './published-keys.ts';
-import { placesIn } from './recover.ts';
-import { type FillOptions, fillSharedLog } from './shared-copy.ts';
-import type { CheckpointKeys } from './shared-head.ts';
-import type { SharedLog } from './shared-log.ts';
-import type { SharedPlace } from './shared-place.ts';
-import { KeyringError, type KeyringSigner, outsideSpan } from './signing-keys.ts';
-import { openLog } from './tile-log.ts';
+import { type ImportedLog, type ImportOptions, importLog } from './shared/import-log.ts';
+import { openSharedLog } from './shared/open-shared-log.ts';
+import { type FillOptions, fillSharedLog } from './shared/shared-copy.ts';
+import type { CheckpointKeys } from './shared/shared-head.ts';
+import type { SharedLog } from './shared/shared-log.ts';
+import type { SharedPlace } from './shared/shared-place.ts';
+import { placesIn } from './tile-log/recover.ts';
+import { openLog } from './tile-log/tile-log.ts';
 import { type LogWitnesses, WitnessedLog } from './witness/witnessed-log.ts';
 
 export interface SignedLedgerOptions {

@@ -5,10 +5,10 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fr
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Kysely } from 'kysely';
+import { openDatabase, sqliteDialect } from './db/dialects/sqlite-dialect.ts';
 import { openStore } from './index.ts';
-import { KeyTable } from './keys.ts';
+import { KeyTable } from './keys/keys.ts';
 import type { Database } from './schema.ts';
-import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
 import { damage, exec, failsWith, file, freshPath, kept, onEach, pathOf, rows } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 import { poll, streamEvent } from './test/records.ts';

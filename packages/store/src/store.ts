@@ -2,13 +2,10 @@
 import { sqliteFileOf } from '@strata/db';
 import type { Category } from '@strata/detect';
 import { type Dialect, Kysely } from 'kysely';
-import { AdvisoryTable } from './advisories.ts';
-import { SourceTable } from './advisory-sources.ts';
-import { AnswerTable } from './answers.ts';
-import { readHeads, type StoreHeads } from './counters.ts';
-import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
-import { EventTable, type StoredEvent } from './events.ts';
-import { FeedTable } from './feeds.ts';
+import { readHeads, type StoreHeads } from './db/counters.ts';
+import { openPool, type PostgresOptions, postgresDialect } from './db/dialects/postgres-dialect.ts';
+import { openDatabase, sqliteDialect } from './db/dialects/sqlite-dialect.ts';
+import { tracedDialect } from './db/dialects/traced-dialect.ts';
 import {
   countAll,
   type PoolFigures,
@@ -16,32 +13,35 @@ import {
   readFigures,
   type StoreCounts,
   type StoreFigures,
-} from './figures.ts';
-import { IndexFeed } from './index-feed.ts';
-import { type KeyPrefix, KeyTable } from './keys.ts';
-import { LedgerCheckpoint, LedgerKeyTable, LedgerTable } from './ledger.ts';
-import { ListTable } from './lists.ts';
+} from './db/inspection/figures.ts';
+import { readSizes, type TableSize } from './db/inspection/table-sizes.ts';
+import { TextTable } from './db/texts.ts';
+import { SharedClock } from './db/transactions/shared-clock.ts';
+import { guardOf, unguarded } from './db/transactions/term.ts';
+import { fileLock, sessionLock, soleLock, type TermLock } from './db/transactions/term-lock.ts';
+import { AnswerTable } from './inference/answers.ts';
+import { type Reputations, ReputationTable } from './inference/reputations.ts';
+import { type Segments, SegmentTable } from './inference/segments.ts';
+import { type KeyPrefix, KeyTable } from './keys/keys.ts';
+import { type Quota, QuotaTable } from './keys/quota.ts';
+import { QuotaBlocks } from './keys/quota-blocks.ts';
 import { migrate } from './migrations/index.ts';
-import { OnDemandDays } from './on-demand-days.ts';
-import type { RecordOptions, ScanRecord } from './plan-scan.ts';
-import { openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
-import { type Quota, QuotaTable } from './quota.ts';
-import { QuotaBlocks } from './quota-blocks.ts';
-import { createRecorder, type RecordedScan, type RecordScans } from './record-scan.ts';
-import { type Reputations, ReputationTable } from './reputations.ts';
-import { RetentionTable } from './retention.ts';
-import { ScanWork } from './scan-work.ts';
 import type { Database } from './schema.ts';
-import { type Segments, SegmentTable } from './segments.ts';
-import { SharedClock } from './shared-clock.ts';
-import { SignalTable } from './signals.ts';
-import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
-import { StreamTable } from './stream.ts';
-import { readSizes, type TableSize } from './table-sizes.ts';
-import { guardOf, unguarded } from './term.ts';
-import { fileLock, sessionLock, soleLock, type TermLock } from './term-lock.ts';
-import { TextTable } from './texts.ts';
-import { tracedDialect } from './traced-dialect.ts';
+import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './stack/domains/domains.ts';
+import { OnDemandDays } from './stack/domains/on-demand-days.ts';
+import { AdvisoryTable } from './stack/enrichment/advisories.ts';
+import { SourceTable } from './stack/enrichment/advisory-sources.ts';
+import { EventTable, type StoredEvent } from './stack/events/events.ts';
+import { IndexFeed } from './stack/events/index-feed.ts';
+import { SignalTable } from './stack/events/signals.ts';
+import { StreamTable } from './stack/events/stream.ts';
+import { FeedTable } from './stack/feeds/feeds.ts';
+import { ListTable } from './stack/history/lists.ts';
+import { RetentionTable } from './stack/history/retention.ts';
+import { LedgerCheckpoint, LedgerKeyTable, LedgerTable } from './stack/ledger/ledger.ts';
+import type { RecordOptions, ScanRecord } from './stack/scans/plan-scan.ts';
+import { createRecorder, type RecordedScan, type RecordScans } from './stack/scans/record-scan.ts';
+import { ScanWork } from './stack/scans/scan-work.ts';
 
 export interface StoreOptions extends PostgresOptions {
   readonly now?: () => Date;

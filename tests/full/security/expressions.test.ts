@@ -26,7 +26,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
     '\\.(?:[a-z0-9]*[a-z][a-z0-9]*|[a-z0-9]+-[a-z0-9-]*[a-z0-9])\\.?$',
   ],
   ['packages/http/src/compress.ts', 'the first 500 characters of a header', '\\s*;\\s*'],
-  ['packages/receipts/src/strict-json.ts', 'a number has at most MAX_NUMBER_LENGTH characters', '0+$'],
+  ['packages/receipts/src/encoding/strict-json.ts', 'a number has at most MAX_NUMBER_LENGTH characters', '0+$'],
   [
     ...([
       'services/stack/src/feeds/subscriptions.ts',

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Checkpoint, equalBytes, noteVerifier, openNote, parseCheckpoint, treeRoot } from '@strata/receipts';
 import type { Log } from '../log.ts';
 import { LogError } from '../log-error.ts';
-import { ServedTiles } from '../served-tiles.ts';
+import { ServedTiles } from '../publication/served-tiles.ts';
 import type { CosignOutcome, WitnessClient } from './witness-client.ts';
 
 export interface JudgedLog {

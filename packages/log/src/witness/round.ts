@@ -1,8 +1,8 @@
 // A checkpoint that a log shows to its witnesses, and the cosignatures that it has received.
-import { savedCheckpointOf } from '../checkpoint-file.ts';
+import { savedCheckpointOf } from '../files/checkpoint-file.ts';
 import type { Log, PublishedCheckpoint } from '../log.ts';
 import { LogError } from '../log-error.ts';
-import { ServedTiles } from '../served-tiles.ts';
+import { ServedTiles } from '../publication/served-tiles.ts';
 import type { WitnessClient } from './witness-client.ts';
 
 /** A checkpoint that is shown to witnesses. */

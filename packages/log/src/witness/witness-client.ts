@@ -7,7 +7,7 @@ import {
   type WitnessAddress,
 } from '@strata/receipts';
 import type { PublishedCheckpoint } from '../log.ts';
-import type { ServedTiles } from '../served-tiles.ts';
+import type { ServedTiles } from '../publication/served-tiles.ts';
 import { originHashOf } from './witness.ts';
 
 /** Sends one request and follows no redirect; bounded in size and time, and never rejects. */

@@ -15,12 +15,12 @@ import {
   readCosignatures,
   SIGNATURE_TYPES,
 } from '@strata/receipts';
-import { type SavedCheckpoint, savedCheckpointOf } from '../checkpoint-file.ts';
-import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from '../durable-file.ts';
+import { type SavedCheckpoint, savedCheckpointOf } from '../files/checkpoint-file.ts';
+import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from '../files/durable-file.ts';
+import { openKeyring } from '../keys/signing-keys.ts';
 import { noteSigner } from '../log.ts';
 import { LogError } from '../log-error.ts';
-import { lockLog } from '../recover.ts';
-import { openKeyring } from '../signing-keys.ts';
+import { lockLog } from '../tile-log/recover.ts';
 
 export interface WitnessOptions {
   /** Holds the witness's key and the latest checkpoint of each log; one process at a time. */

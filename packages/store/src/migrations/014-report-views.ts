@@ -1,7 +1,7 @@
 // PostgreSQL: views for people with SQL tools of their own, in native types. Only names that begin with report_ are promised to them.
 // A later migration that takes away or retypes a column of a view drops the view first and makes it anew.
 import { type Kysely, sql } from 'kysely';
-import { isPostgres } from '../postgres-dialect.ts';
+import { isPostgres } from '../db/dialects/postgres-dialect.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   if (!isPostgres(db)) return;

@@ -1,7 +1,7 @@
 // Scans and changes by UTC day, and how many alerts and anomalies there are: what a start and an answer would else count over all rows.
 // Sizes of tables by day, and an index by which scans can be deleted.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { countChangeDays, countScanDays } from '../day-counts.ts';
+import { countChangeDays, countScanDays } from '../stack/history/day-counts.ts';
 import { createTable } from './table.ts';
 
 /** Each statement stays far below the time that a statement may take. */

@@ -1,9 +1,9 @@
 // Every migration by its number. A released one is never changed; the next gets the next number.
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
-import { isPostgres } from '../postgres-dialect.ts';
+import { isPostgres } from '../db/dialects/postgres-dialect.ts';
+import { isNameTaken, StoreError } from '../db/store-error.ts';
 import type { Database } from '../schema.ts';
-import { isNameTaken, StoreError } from '../store-error.ts';
 import { up as initial } from './001-initial.ts';
 import { up as setsAndStreams } from './002-sets-and-streams.ts';
 import { up as changesByCategory } from './003-changes-by-category.ts';

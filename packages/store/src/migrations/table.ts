@@ -1,7 +1,7 @@
 // How a table is made in each database: generated ids, and SQLite's STRICT. Types are written in SQLite's words; postgres-dialect.ts
 // translates them. Indexes, upserts and `returning` are the same in both.
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
-import { isPostgres } from '../postgres-dialect.ts';
+import { isPostgres } from '../db/dialects/postgres-dialect.ts';
 
 export interface TableOptions {
   /** A generated, never reused integer key. */

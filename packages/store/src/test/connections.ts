@@ -2,9 +2,9 @@
 import { Kysely, type Logger } from 'kysely';
 import pg from 'pg';
 import { until } from '../../../../tests/support/until.ts';
-import { openPool, postgresDialect } from '../postgres-dialect.ts';
+import { openPool, postgresDialect } from '../db/dialects/postgres-dialect.ts';
+import { openDatabase, sqliteDialect } from '../db/dialects/sqlite-dialect.ts';
 import type { Database } from '../schema.ts';
-import { openDatabase, sqliteDialect } from '../sqlite-dialect.ts';
 import { exec, pathOf, rows } from './places.ts';
 
 export function databaseOf(url: string, log: Logger = () => {}): Kysely<Database> {

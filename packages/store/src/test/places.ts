@@ -5,9 +5,9 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { sqliteFileOf } from '@strata/db';
-import { openPool } from '../postgres-dialect.ts';
+import { openPool } from '../db/dialects/postgres-dialect.ts';
+import { StoreError, type StoreErrorCode } from '../db/store-error.ts';
 import { openStore, type Store } from '../store.ts';
-import { StoreError, type StoreErrorCode } from '../store-error.ts';
 import { asAnotherStore, binaries, clusterAt, notice, type PostgresCluster, startPostgres } from './postgres.ts';
 
 export interface Place {

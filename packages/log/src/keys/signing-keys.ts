@@ -1,0 +1,254 @@
+// Ed25519 keys on disk: one current private key, and the public halves of all that came before.
+import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { waitForLock } from '@strata/db';
+import {
+  decodeBase64Url,
+  KEY_OVERLAP_MS,
+  keyNoteHeader,
+  keyNoteText,
+  PUBLIC_KEY_BYTES,
+  type PublicKeyEntry,
+  publicKeyEntry,
+  type Signer,
+  signNote,
+} from '@strata/receipts';
+import { makeDirectory, readIfPresent, removeLeftOvers, replaceFile, syncDirectory } from '../files/durable-file.ts';
+import { deniedText } from '../files/permission.ts';
+import { lockedError, logErrorFrom } from '../log-error.ts';
+
+/** The key file is unusable; `message` says why and what to do. */
+export class KeyringError extends Error {
+  override readonly name = 'KeyringError';
+}
+
+export interface KeyringOptions {
+  readonly directory: string;
+  readonly now: () => Date;
+}
+
+/** A signer whose key may change between synchronous turns, when its keyring rotates or reloads. */
+export interface KeyringSigner extends Signer {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** Signs in a thread of the pool, with the key of the turn in which it is called. */
+  signLater(bytes: Uint8Array): Promise<Uint8Array>;
+}
+
+export interface Keyring {
+  readonly signer: KeyringSigner;
+  /** The current key first, then retired ones, newest first. */
+  readonly keys: readonly PublicKeyEntry[];
+  /** Notes by which the key before it vouches for a key of a ledger, by the id of the key. */
+  readonly rotations: ReadonlyMap<string, string>;
+  /** Makes a new current key and retires the old one, whose private half is forgotten, once `announce` knows of it. */
+  rotate(options?: RotateOptions): Promise<void>;
+  /** Takes up a rotation made by another process, once `announce` knows the keys; true when the current key changed. */
+  reload(announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>): Promise<boolean>;
+}
+
+export interface RotateOptions {
+  /** Of the ledger whose keys these are: the old key vouches for the new one under this name. */
+  readonly origin?: string;
+  readonly announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>;
+}
+
+/** One key in the file; only the current one has its private half `d`. */
+export interface StoredKey {
+  readonly x: string;
+  readonly d?: string;
+  readonly not_before: string;
+  readonly not_after?: string;
+  /** Of a ledger: the signed note by which the key before it vouches for this one. */
+  readonly rotation?: string;
+}
+
+export interface LoadedKeys {
+  readonly stored: readonly StoredKey[];
+  readonly entries: readonly PublicKeyEntry[];
+  readonly rotations: ReadonlyMap<string, string>;
+  readonly current: { readonly keyId: string; readonly publicKey: Uint8Array; readonly privateKey: KeyObject };
+}
+
+const signInPool = promisify(sign);
+
+/** Whether there are keys, of whatever kind. */
+export const hasKeyring = (directory: string): boolean => existsSync(path.join(directory, KEYS_FILE));
+
+export const KEYS_FILE = 'signing-keys.json';
+const PRIVATE_MODE = 0o600;
+const CHANGE_WAIT_MS = 2_000;
+
+/**
+ * Opens the keys of a directory, making the first one on first start. Throws KeyringError for a file that others may
+ * read or that is damaged.
+ *
+ * Crash story: everything is in one file, replaced in one step, so there is always exactly one current key. Two
+ * processes that start or rotate at once wait for each other's lock.
+ */
+export async function openKeyring({ directory, now }: KeyringOptions): Promise<Keyring> {
+  await makeDirectory(directory);
+  const file = path.join(directory, KEYS_FILE);
+  let loaded =
+    (await load(file)) ?? (await change(directory, async () => (await load(file)) ?? addKey(file, undefined, now())));
+  return {
+    signer: {
+      get keyId() {
+        return loaded.current.keyId;
+      },
+      get publicKey() {
+        return loaded.current.publicKey;
+      },
+      sign: (bytes) => sign(null, bytes, loaded.current.privateKey),
+      signLater: (bytes) => signInPool(null, bytes, loaded.current.privateKey),
+    },
+    get keys() {
+      return loaded.entries;
+    },
+    get rotations() {
+      return loaded.rotations;
+    },
+    async rotate(options) {
+      loaded = await change(directory, async () => addKey(file, await load(file), now(), options));
+    },
+    async reload(announce) {
+      const before = loaded.current.keyId;
+      const fresh = await load(file);
+      if (!fresh) throw new KeyringError(`${file} is gone; restore it, a new key would make old receipts unverifiable`);
+      if (fresh.current.keyId !== before) await announce?.(fresh.entries);
+      loaded = fresh;
+      return fresh.current.keyId !== before;
+    },
+  };
+}
+
+/** Why verifiers would not accept a receipt that a key signs now, in a sentence without a path; undefined where they would. */
+export function outsideSpan(key: Pick<PublicKeyEntry, 'not_before' | 'not_after'>, now: Date): string | undefined {
+  const { not_before, not_after } = key;
+  // Written so that an unreadable time on either side is outside.
+  if (!(now.getTime() >= Date.parse(not_before) - KEY_OVERLAP_MS))
+    return `the clock is before ${not_before}, when the signing key was made: set the clock right`;
+  if (not_after !== undefined && !(now.getTime() <= Date.parse(not_after) + KEY_OVERLAP_MS))
+    return `the clock is after ${not_after}, when the signing key was retired: set the clock right, or rotate the keys`;
+  return undefined;
+}
+
+/** Runs one change of the file at a time among all processes. Rejects with LogError `locked` after `CHANGE_WAIT_MS`. */
+async function change<Value>(directory: string, work: () => Promise<Value>): Promise<Value> {
+  const lockFile = path.join(directory, 'signing-keys.lock');
+  using lock = await waitForLock(lockFile, { waitMs: CHANGE_WAIT_MS }).catch((cause: unknown) => {
+    throw logErrorFrom(cause, `take the lock ${lockFile}`);
+  });
+  if (!lock) throw lockedError(lockFile);
+  return await work();
+}
+
+async function addKey(
+  file: string,
+  before: LoadedKeys | undefined,
+  now: Date,
+  { origin, announce }: RotateOptions = {},
+): Promise<LoadedKeys> {
+  const made = newKey(now);
+  const rotation = before && origin !== undefined ? { rotation: rotationNote(before.current, made, origin) } : {};
+  const keys = [{ ...made, ...rotation }, ...retiredAt(before?.stored ?? [], now)];
+  await announce?.(loadedFrom(keys, file).entries);
+  return writeKeys(file, keys);
+}
+
+function rotationNote({ publicKey, privateKey }: LoadedKeys['current'], key: StoredKey, origin: string): string {
+  const signer = { name: origin, publicKey, sign: (bytes: Uint8Array) => sign(null, bytes, privateKey) };
+  return signNote(keyNoteText(keyNoteHeader('ledger', origin), key), [signer]);
+}
+
+function newKey(now: Date): StoredKey {
+  const { x = '', d = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  return { x, d, not_before: now.toISOString() };
+}
+
+/** Without their private halves. */
+function retiredAt(stored: readonly StoredKey[], now: Date): StoredKey[] {
+  return stored.map(({ d: _forgotten, ...key }) => ({ ...key, not_after: key.not_after ?? now.toISOString() }));
+}
+
+async function writeKeys(file: string, keys: readonly StoredKey[]): Promise<LoadedKeys> {
+  const text = `${JSON.stringify({ version: 1, keys }, null, 2)}\n`;
+  await replaceFile(file, new TextEncoder().encode(text), { mode: PRIVATE_MODE, isSynced: true });
+  await removeLeftOvers(file);
+  await syncDirectory(path.dirname(file));
+  return loadedFrom(keys, file);
+}
+
+/** Writes a ring that was known elsewhere: with this current key or a new one, and all others retired. */
+export async function saveKeys(
+  directory: string,
+  ring: { readonly current: StoredKey | undefined; readonly retired: readonly StoredKey[]; readonly now: Date },
+): Promise<void> {
+  await makeDirectory(directory);
+  const keys = [ring.current ?? newKey(ring.now), ...retiredAt(ring.retired, ring.now)];
+  await change(directory, () => writeKeys(path.join(directory, KEYS_FILE), keys));
+}
+
+async function load(file: string): Promise<LoadedKeys | undefined> {
+  const bytes = await readIfPresent(file).catch((cause: unknown) => {
+    const denied = deniedText(file, cause);
+    throw denied === undefined ? cause : new KeyringError(denied, { cause });
+  });
+  if (!bytes) return undefined;
+  if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0) {
+    throw new KeyringError(
+      `${file} may be read by others: make it private with chmod 600, and consider rotating the key`,
+    );
+  }
+  let keys: unknown;
+  try {
+    keys = (JSON.parse(new TextDecoder().decode(bytes)) as { keys?: unknown }).keys;
+  } catch (cause) {
+    throw new KeyringError(`${file} is not JSON`, { cause });
+  }
+  return keyringFrom(keys, file);
+}
+
+/** Throws KeyringError for what is no ring with one private key, in its first entry. */
+export function keyringFrom(keys: unknown, file: string): LoadedKeys {
+  if (!Array.isArray(keys) || !keys.every(isStoredKey)) throw new KeyringError(`${file} does not hold a list of keys`);
+  return loadedFrom(keys, file);
+}
+
+function loadedFrom(stored: readonly StoredKey[], file: string): LoadedKeys {
+  const [first, ...others] = stored;
+  const publicKey = decodeBase64Url(first?.x ?? '');
+  if (!first?.d || publicKey?.length !== PUBLIC_KEY_BYTES || others.some(({ d }) => d !== undefined)) {
+    throw new KeyringError(`${file} does not have one private key, in its first entry`);
+  }
+  let privateKey: KeyObject;
+  try {
+    privateKey = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', x: first.x, d: first.d }, format: 'jwk' });
+  } catch (cause) {
+    throw new KeyringError(`${file}: the private key is unusable`, { cause });
+  }
+  // A public half that is not the private one's would publish a key that verifies nothing.
+  if (privateKey.export({ format: 'jwk' }).x !== first.x)
+    throw new KeyringError(`${file}: the halves of the key differ`);
+  const entries = stored.map(({ x, not_before, not_after }, at) =>
+    publicKeyEntry(decodeBase64Url(x) ?? new Uint8Array(), {
+      status: at === 0 ? 'current' : 'retired',
+      not_before,
+      ...(not_after !== undefined && { not_after }),
+    }),
+  );
+  const rotations = new Map(
+    stored.flatMap(({ rotation }, at) => (rotation === undefined ? [] : [[entries[at]?.kid ?? '', rotation]])),
+  );
+  return { stored, entries, rotations, current: { keyId: entries[0]?.kid ?? '', publicKey, privateKey } };
+}
+
+function isStoredKey(value: unknown): value is StoredKey {
+  if (typeof value !== 'object' || value === null) return false;
+  const { x, d, not_before, not_after, rotation } = value as Partial<Record<keyof StoredKey, unknown>>;
+  const isText = (field: unknown): boolean => field === undefined || typeof field === 'string';
+  return typeof x === 'string' && typeof not_before === 'string' && [d, not_after, rotation].every(isText);
+}

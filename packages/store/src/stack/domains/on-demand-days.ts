@@ -1,0 +1,71 @@
+// How many names requests have added on a UTC day below private suffixes (github.io, netlify.app), where anybody makes as many as they
+// like: counted by suffix, by address and altogether, for all processes of the store.
+import type { Kysely } from 'kysely';
+import { writeTransaction } from '../../db/transactions/write-transaction.ts';
+import type { Database } from '../../schema.ts';
+
+export interface Bound {
+  /** What is counted, such as `suffix netlify.app`. */
+  readonly subject: string;
+  readonly limit: number;
+}
+
+export class OnDemandDays {
+  readonly #db: Kysely<Database>;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  /**
+   * Counts one name for each bound and gives the day, unless a bound is met, which it then gives. `day` in days since the epoch; after a later one that stays
+   * the day: a clock that is set back begins no new one.
+   */
+  async take(day: number, bounds: readonly Bound[]): Promise<{ readonly day: number } | { readonly met: Bound }> {
+    return writeTransaction(this.#db, async (tx) => {
+      const latest = await tx
+        .selectFrom('on_demand_days')
+        .orderBy('day', 'desc')
+        .limit(1)
+        .select('day')
+        .executeTakeFirst();
+      const today = Math.max(day, latest?.day ?? day);
+      await tx.deleteFrom('on_demand_days').where('day', '<', today).execute();
+      const subjects = bounds.map(({ subject }) => subject);
+      const rows = await tx
+        .selectFrom('on_demand_days')
+        .where('day', '=', today)
+        .where('subject', 'in', subjects)
+        .select(['subject', 'names'])
+        .execute();
+      const counts = new Map(rows.map(({ subject, names }) => [subject, names]));
+      const met = bounds.find(({ subject, limit }) => (counts.get(subject) ?? 0) >= limit);
+      if (met) return { met };
+      await tx
+        .insertInto('on_demand_days')
+        .values(subjects.map((subject) => ({ day: today, subject, names: 1 })))
+        .onConflict((conflict) =>
+          conflict.columns(['day', 'subject']).doUpdateSet((eb) => ({ names: eb('on_demand_days.names', '+', 1) })),
+        )
+        .execute();
+      return { day: today };
+    });
+  }
+
+  /** A name that was counted on this day and not added after all. */
+  async giveBack(day: number, bounds: readonly Bound[]): Promise<void> {
+    await writeTransaction(this.#db, (tx) =>
+      tx
+        .updateTable('on_demand_days')
+        .set((eb) => ({ names: eb('names', '-', 1) }))
+        .where('day', '=', day)
+        .where(
+          'subject',
+          'in',
+          bounds.map(({ subject }) => subject),
+        )
+        .where('names', '>', 0)
+        .execute(),
+    );
+  }
+}

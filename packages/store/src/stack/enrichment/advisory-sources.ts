@@ -1,0 +1,185 @@
+// How far each source of advisories has come. One process at a time syncs a source: it holds a lease that runs out with it.
+import type { Kysely, Selectable } from 'kysely';
+import { writeTransaction } from '../../db/transactions/write-transaction.ts';
+import type { Database } from '../../schema.ts';
+
+/** `complete`: the last try ended whole. `interrupted`: it was stopped or killed; the next one goes on where it stood. */
+export type SourceState = 'never' | 'syncing' | 'complete' | 'failed' | 'interrupted';
+
+export interface StoredSource {
+  readonly name: string;
+  readonly state: SourceState;
+  /** Where the sync under way stands, or where the next one begins; written and understood by the source alone. */
+  readonly cursor: unknown;
+  /** Of the last try. */
+  readonly startedAt: Date | null;
+  /** When the last whole sync ended. */
+  readonly finishedAt: Date | null;
+  readonly nextAt: Date | null;
+  readonly error: string | null;
+  /** Tries in a row that failed. */
+  readonly failures: number;
+  /** Of the last or running sync: records read, and those that could not be, with the first of them in words. */
+  readonly read: number;
+  readonly skipped: number;
+  readonly skippedExample: string | null;
+}
+
+/** How a step moves a sync on. */
+export interface SourceStep {
+  readonly cursor: unknown;
+  readonly read: number;
+  readonly skipped: number;
+  readonly skippedExample: string | null;
+}
+
+/** How a sync ended before it was whole; null is no error: it was stopped on purpose. */
+export interface SourceStop extends Omit<SourceStep, 'cursor'> {
+  readonly error: string | null;
+  readonly failures: number;
+  readonly nextAt: Date;
+}
+
+export interface Lease {
+  readonly owner: string;
+  readonly until: Date;
+}
+
+type Row = Selectable<Database['advisory_sources']>;
+
+/** `beginning`: syncing, and nothing is read yet: what is told is of the sync before, and is not counted on. */
+type RowState = Exclude<SourceState, 'never'> | 'beginning';
+
+export class SourceTable {
+  readonly #db: Kysely<Database>;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  /** Every source that was ever begun; `now` by the clock of leases. */
+  async list(now: Date): Promise<StoredSource[]> {
+    const rows = await this.#db.selectFrom('advisory_sources').orderBy('name').selectAll().execute();
+    return rows.map((row) => storedSource(row, now));
+  }
+
+  /**
+   * Begins a sync, or goes on with one that was cut off: then what it has read counts on. Undefined while another process
+   * holds the lease.
+   */
+  async begin(
+    name: string,
+    { startedAt, now, lease }: { readonly startedAt: Date; readonly now: Date; readonly lease: Lease },
+  ): Promise<StoredSource | undefined> {
+    return writeTransaction(this.#db, async (tx) => {
+      const before = await tx.selectFrom('advisory_sources').where('name', '=', name).selectAll().executeTakeFirst();
+      if (before && before.lease_until > now.getTime() && before.lease_owner !== lease.owner) return undefined;
+      const isGoingOn = before !== undefined && before.state !== 'complete' && before.state !== 'beginning';
+      const row: Row = {
+        name,
+        state: (isGoingOn ? 'syncing' : 'beginning') satisfies RowState,
+        cursor: before?.cursor ?? null,
+        started_at: startedAt.getTime(),
+        finished_at: before?.finished_at ?? null,
+        next_at: null,
+        error: null,
+        failures: before?.failures ?? 0,
+        // What the last one read is told until this one has read anything.
+        read: before?.read ?? 0,
+        skipped: before?.skipped ?? 0,
+        skipped_example: before?.skipped_example ?? null,
+        lease_owner: lease.owner,
+        lease_until: lease.until.getTime(),
+      };
+      await tx
+        .insertInto('advisory_sources')
+        .values(row)
+        .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
+        .execute();
+      const begun = storedSource(row, now);
+      return isGoingOn ? begun : { ...begun, read: 0, skipped: 0, skippedExample: null };
+    });
+  }
+
+  /** After what the step brought is written. Returns false when the lease was lost: another process goes on with it. */
+  async step(name: string, step: SourceStep, lease: Lease): Promise<boolean> {
+    const { cursor, read, skipped, skippedExample } = step;
+    return this.#update(name, lease, {
+      state: 'syncing' satisfies RowState,
+      cursor: JSON.stringify(cursor),
+      read,
+      skipped,
+      skipped_example: skippedExample,
+      lease_until: lease.until.getTime(),
+    });
+  }
+
+  /** A sign of life while a step takes long. */
+  async renew(name: string, lease: Lease): Promise<boolean> {
+    return this.#update(name, lease, { lease_until: lease.until.getTime() });
+  }
+
+  /** The sync is whole. */
+  async finish(
+    name: string,
+    end: { readonly cursor: unknown; readonly finishedAt: Date; readonly nextAt: Date },
+    lease: Lease,
+  ): Promise<boolean> {
+    return this.#update(name, lease, {
+      state: 'complete' satisfies RowState,
+      cursor: JSON.stringify(end.cursor),
+      finished_at: end.finishedAt.getTime(),
+      next_at: end.nextAt.getTime(),
+      failures: 0,
+      error: null,
+      ...released,
+    });
+  }
+
+  /** It was stopped on purpose, or could not go on: what was read stands, and so does where it stood. */
+  async stop(name: string, end: SourceStop, lease: Lease): Promise<boolean> {
+    return this.#update(name, lease, {
+      state: (end.error === null ? 'interrupted' : 'failed') satisfies RowState,
+      error: end.error,
+      failures: end.failures,
+      read: end.read,
+      skipped: end.skipped,
+      skipped_example: end.skippedExample,
+      next_at: end.nextAt.getTime(),
+      ...released,
+    });
+  }
+
+  async #update(name: string, { owner }: Lease, values: Partial<Row>): Promise<boolean> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable('advisory_sources')
+      .set(values)
+      .where('name', '=', name)
+      .where('lease_owner', '=', owner)
+      .executeTakeFirst();
+    return Number(numUpdatedRows) > 0;
+  }
+}
+
+const released = { lease_owner: null, lease_until: 0 };
+
+function storedSource(row: Row, now: Date): StoredSource {
+  const state = row.state as RowState;
+  const isUnderWay = state === 'syncing' || state === 'beginning';
+  const stateUnderWay = row.lease_until > now.getTime() ? 'syncing' : 'interrupted';
+  return {
+    name: row.name,
+    state: isUnderWay ? stateUnderWay : state,
+    cursor: row.cursor === null ? null : JSON.parse(row.cursor),
+    startedAt: dateOf(row.started_at),
+    finishedAt: dateOf(row.finished_at),
+    nextAt: dateOf(row.next_at),
+    error: row.error,
+    failures: row.failures,
+    read: row.read,
+    skipped: row.skipped,
+    skippedExample: row.skipped_example,
+  };
+}
+
+const dateOf = (time: number | null): Date | null => (time === null ? null : new Date(time));
