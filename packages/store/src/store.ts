@@ -15,7 +15,7 @@ import {
   type StoreFigures,
 } from './db/inspection/figures.ts';
 import { readSizes, type TableSize } from './db/inspection/table-sizes.ts';
-import { TextTable } from './db/texts.ts';
+import { TextTable } from './db/settings.ts';
 import { SharedClock } from './db/transactions/shared-clock.ts';
 import { guardOf, unguarded } from './db/transactions/term.ts';
 import { fileLock, sessionLock, soleLock, type TermLock } from './db/transactions/term-lock.ts';

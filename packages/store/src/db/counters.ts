@@ -1,12 +1,11 @@
-// Where the store's logs end, and numbers that grow with what no log tells: what a follower in another process looks at, again and
-// again, to see whether there is anything to read.
+// The ends of the store's logs, and counters for changes that no log records. Other processes poll them to detect news.
 import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from '../schema.ts';
 
 /**
- * `alerts`: one was written. `keys`: one was revoked. `feeds`: one was polled, added or given up. `scheduler-term`: another process
- * has become the scheduler. `gateway-term`: another gateway has begun to work on the database of the inference service. `alert-rows`,
- * `anomaly-rows`, `advisory-rows`, `score-rows`, `record-rows` by source: how many are kept.
+ * `alerts`: alerts written. `keys`: keys revoked. `feeds`: feeds polled, added or removed. `scheduler-term` and
+ * `gateway-term`: the current term of the scheduler and of the gateway of the inference service. `alert-rows`,
+ * `anomaly-rows`, `advisory-rows`, `score-rows`, `record-rows` by source: rows stored.
  */
 export type CounterName =
   | 'alerts'
@@ -20,7 +19,7 @@ export type CounterName =
   | 'score-rows'
   | `record-rows ${string}`;
 
-/** The last number of each log, and the counters; 0 where there is nothing yet. What differs has news. */
+/** The last number of each log, and the counters; 0 if there is none. A value that differs from the last read means news. */
 export interface StoreHeads {
   readonly events: number;
   readonly scans: number;
@@ -32,13 +31,13 @@ export interface StoreHeads {
   readonly feeds: number;
 }
 
-/** Adds to a counter in the transaction that it tells of, so that both are seen together. Gives the new value. */
+/** Adds to a counter in the transaction of the change that it counts, so that both become visible together. Returns the new value. */
 export async function bump(tx: Transaction<Database>, name: CounterName, by = 1): Promise<number> {
   const { rows } = await tx.executeQuery(bumping(tx, name, by));
   return rows[0]?.value ?? Number.NaN;
 }
 
-/** The same as a query. */
+/** The query of `bump`. */
 export const bumping = (db: Kysely<Database>, name: CounterName, by = 1): CompiledQuery<{ readonly value: number }> =>
   db
     .insertInto('counters')
@@ -52,7 +51,7 @@ export async function counterOf(db: Kysely<Database>, name: CounterName): Promis
   return row?.value ?? 0;
 }
 
-/** One statement of look-ups at the ends of indexes, as of one moment. With values, so that it is prepared. */
+/** One statement of index look-ups in one snapshot. The parameters make it a prepared statement. */
 export async function readHeads(db: Kysely<Database>): Promise<StoreHeads> {
   const last = (table: string, key: string) => sql`coalesce((select max(${sql.ref(key)}) from ${sql.table(table)}), 0)`;
   const counter = (name: CounterName) => sql`coalesce((select value from counters where name = ${name}), 0)`;

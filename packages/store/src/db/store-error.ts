@@ -1,36 +1,37 @@
-// Database trouble in words: SQLite's result codes and PostgreSQL's SQLSTATEs become a few codes with a sentence each; the cause is kept.
+// Database errors: SQLite's result codes and PostgreSQL's SQLSTATEs are mapped to a few codes, each with a message; the cause is kept.
 
 const SENTENCES = {
   corrupt: 'The database is damaged. Restore a backup, or run `PRAGMA integrity_check` on a copy.',
   'not-a-database': 'The file is not a Strata database.',
   'names-taken':
-    'The database holds tables of another program under names that Strata needs: give Strata a schema or a database of its own.',
+    'The database has tables of another program with the names that Strata uses: give Strata its own schema or database.',
   'read-only':
     'The database cannot be written: check the permissions of the file and of its directory, or that the server is not a replica.',
-  'disk-full': 'The disk is full: nothing more can be written.',
+  'disk-full': 'The disk is full: writes fail.',
   'cannot-open': 'The database file cannot be opened: check that the directory exists and may be written.',
   busy: 'Another process kept the database locked for too long.',
-  'io-error': 'The disk gave an error while the database was read or written.',
-  unreachable: 'The database server does not answer: check its address, that it runs, and that it takes connections.',
+  'io-error': 'The disk reported an error while the database was read or written.',
+  unreachable:
+    'The database server does not respond: check its address, that it runs, and that it accepts connections.',
   'connection-lost':
-    'The connection to the database server broke: what was under way was not written, or is not known to be.',
+    'The connection to the database server was lost: the current transaction was not written, or its outcome is unknown.',
   'too-many-connections':
-    'The database server takes no more connections: raise its limit or lower the size of the pools.',
+    'The database server accepts no more connections: raise its limit or reduce the pool sizes.',
   'too-slow': 'The database server took too long for a statement.',
-  refused: 'The database server refuses the user or the password.',
+  refused: 'The database server rejected the user or the password.',
   'not-allowed':
-    'The database server lets this user do too little: make it the owner of the database, or give it CREATE on its schema.',
-  'no-database': 'The database server has no database, or the database no schema, of this name.',
-  conflict: 'Others changed the same rows at the same time, again and again.',
-  'not-empty': 'There is a store in the database already: give an empty one.',
-  'copy-differs': 'What was read again from the copy differs from what was written: nothing of it was kept.',
-  superseded: 'Another process does this work now: nothing was written.',
-  'newer-version': 'The database was made by a newer version of Strata: update this one.',
+    'The database user lacks privileges: make it the owner of the database, or grant it CREATE on its schema.',
+  'no-database': 'The database, or the schema in it, does not exist.',
+  conflict: 'Concurrent transactions changed the same rows repeatedly.',
+  'not-empty': 'The database already contains a store: use an empty one.',
+  'copy-differs': 'The copy differs from what was written: nothing was kept.',
+  superseded: 'Another process has taken over: nothing was written.',
+  'newer-version': 'The database was written by a newer version of Strata: update this installation.',
 } as const;
 
 export type StoreErrorCode = keyof typeof SENTENCES;
 
-/** Trouble with the database itself; `message` is fit for a user. */
+/** An error of the database itself; `message` is suitable for users. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
@@ -53,7 +54,7 @@ const BY_RESULT: Readonly<Record<number, StoreErrorCode>> = {
   26: 'not-a-database',
 };
 
-/** SQLSTATEs, https://www.postgresql.org/docs/current/errcodes-appendix.html: whole codes, else their class. */
+/** SQLSTATEs, https://www.postgresql.org/docs/current/errcodes-appendix.html: complete codes, or their class. */
 const BY_STATE: Readonly<Record<string, StoreErrorCode>> = {
   '08': 'connection-lost',
   '25006': 'read-only',
@@ -79,7 +80,7 @@ const BY_STATE: Readonly<Record<string, StoreErrorCode>> = {
   XX002: 'corrupt',
 };
 
-/** Of Node, where the server was never reached, or was lost on the way. */
+/** System errors of Node: the server was not reached, or the connection was lost. */
 const BY_SYSTEM: Readonly<Record<string, StoreErrorCode>> = {
   ECONNREFUSED: 'unreachable',
   ENOTFOUND: 'unreachable',
@@ -92,9 +93,9 @@ const BY_SYSTEM: Readonly<Record<string, StoreErrorCode>> = {
   EPIPE: 'connection-lost',
 };
 
-/** What pg says of a server that stands still. */
+/** pg's message for a server that does not respond. */
 const NO_ANSWER = /Query read timeout/;
-/** What pg says in words alone. */
+/** Errors of pg that have no code, by message. */
 const BY_MESSAGE: readonly (readonly [RegExp, StoreErrorCode])[] = [
   [/timeout (?:exceeded when trying to connect|expired)/, 'unreachable'],
   [/Connection terminated due to connection timeout/, 'unreachable'],
@@ -102,27 +103,27 @@ const BY_MESSAGE: readonly (readonly [RegExp, StoreErrorCode])[] = [
   [NO_ANSWER, 'too-slow'],
 ];
 
-/** Whether a table could not be made because another program has one of that name. */
+/** Whether a table cannot be created because another program has one of that name. */
 export function isNameTaken(error: unknown): boolean {
   const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined;
   return code === '42P07' || code === '42710';
 }
 
-/** The StoreError that an error of a driver amounts to, or the error itself when it is a bug of ours. */
+/** The StoreError of a driver's error, or the error itself if it is not a known database error. */
 export function storeErrorOf(error: unknown): unknown {
   const code = codeOf(error);
   return code ? new StoreError(code, { cause: error }) : error;
 }
 
-/** Serialisation failure, deadlock, a lock that did not come in time: the server took the transaction back, and all of it may be run again. */
-const LOST_TO_OTHERS: ReadonlySet<unknown> = new Set(['40001', '40P01', '55P03']);
+/** Serialization failure, deadlock, lock time-out: the server rolled the transaction back, and it may be retried. */
+const RETRYABLE: ReadonlySet<unknown> = new Set(['40001', '40P01', '55P03']);
 
-/** Whether a transaction failed only because others had what it needed. Of PostgreSQL: SQLite's waits stop the whole process. */
-export function isLostToOthers(error: unknown): boolean {
-  return error instanceof StoreError && LOST_TO_OTHERS.has((error.cause as { readonly code?: unknown })?.code);
+/** Whether a transaction lost against concurrent ones. PostgreSQL only: a retry on SQLite would block the process. */
+export function isRetryable(error: unknown): boolean {
+  return error instanceof StoreError && RETRYABLE.has((error.cause as { readonly code?: unknown })?.code);
 }
 
-/** Whether the connection that the error came from is of no more use. */
+/** Whether the connection of the error is unusable. */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   return (
@@ -134,7 +135,7 @@ function codeOf(error: unknown): StoreErrorCode | undefined {
   if (!(error instanceof Error)) return undefined;
   const { errcode, code, routine } = error as Partial<Record<'errcode' | 'code' | 'routine', unknown>>;
   if (typeof errcode === 'number') return BY_RESULT[errcode & 0xff];
-  // A prepared statement whose tables got other columns: another process brought them up to date. A new connection knows them.
+  // A prepared statement whose tables another process has migrated: a new connection prepares it again.
   if (code === '0A000' && routine === 'RevalidateCachedQuery') return 'connection-lost';
   if (typeof code === 'string') return BY_SYSTEM[code] ?? BY_STATE[code] ?? BY_STATE[code.slice(0, 2)];
   return BY_MESSAGE.find(([pattern]) => pattern.test(error.message))?.[1];

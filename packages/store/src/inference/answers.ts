@@ -1,4 +1,4 @@
-// What the inference service remembers of answers: their receipts, and what was used by key, model and UTC day.
+// Receipts of the answers of the inference service, and token usage by key, model and UTC day.
 import { type Kysely, sql } from 'kysely';
 import { isPostgres } from '../db/dialects/postgres-dialect.ts';
 import { readSetting, writeSetting } from '../db/settings.ts';
@@ -10,12 +10,12 @@ import type { Database } from '../schema.ts';
 
 export interface TokensUsed {
   readonly promptTokens: number;
-  /** Of the prompt's, read before. */
+  /** The part of the prompt tokens that came from the prompt cache. */
   readonly cachedTokens: number;
   readonly completionTokens: number;
 }
 
-/** What one answer used. */
+/** The usage of one answer. */
 export interface AnswerUsage extends TokensUsed {
   readonly keyId: string;
   readonly model: string;
@@ -32,7 +32,7 @@ export interface NewReceipt {
 }
 
 export interface KeptReceipt extends NewReceipt {
-  /** Its place in the order in which they were kept. */
+  /** Position in the order of storage. */
   readonly seq: number;
 }
 
@@ -40,7 +40,7 @@ export interface UsageRow extends AnswerUsage {
   readonly requests: number;
 }
 
-/** Name of the setting: receipts up to this number are in the ledger, and what their answers used is counted. */
+/** Name of the setting: receipts up to this number are in the ledger, and their usage is counted. */
 const ENTERED = 'answers-entered';
 const RECEIPT = { id: 'text', key_id: 'text', body: 'text' } as const;
 const USAGE = {
@@ -52,17 +52,17 @@ const USAGE = {
   cached_tokens: 'integer',
   completion_tokens: 'integer',
 } as const;
-/** Names of models are read from so many receipts, in well under a second. */
+/** Model names are read from this many receipts, in well under a second. */
 const NAMED_BY = 100_000;
 
 /**
- * A receipt is kept at once and entered later, with many others: then it is in the ledger, and what its answer used is
- * counted. What a kill leaves between the two is found by `unentered`.
+ * A receipt is stored at once and entered later in a batch: entering means that it is in the ledger and its usage is counted.
+ * `unentered` finds receipts that a kill left between the two.
  */
 export class AnswerTable {
   readonly #db: Kysely<Database>;
   readonly #guard: Guard;
-  /** Written once: it runs for every answer. */
+  /** Compiled once, since it runs for every answer. */
   readonly #insert: Plan<{ readonly json: string }, { readonly seq: number }>;
 
   constructor(db: Kysely<Database>, guard: Guard = unguarded) {
@@ -75,19 +75,19 @@ export class AnswerTable {
     }));
   }
 
-  /** Keeps receipts, all or none; returns the number of the last one. At least one. */
+  /** Stores one or more receipts atomically; returns the number of the last one. */
   async keep(receipts: readonly NewReceipt[]): Promise<number> {
     if (receipts.length === 0) throw new RangeError('there is no receipt to keep');
     const rows = receipts.map(({ id, keyId, body }) => [id, keyId, body]);
     const query = this.#insert({ json: toJson(rows) });
     const lastOf = (rows: readonly { readonly seq: number }[]) => Math.max(...rows.map(({ seq }) => seq));
-    // Where others write beside, a number must not be seen before a smaller one: see `enter`.
+    // With concurrent writers a number must not become visible before a smaller one: see `enter`.
     if (!isPostgres(this.#db)) return lastOf((await this.#db.executeQuery(query)).rows);
     const [kept] = await writeTogether(this.#db, [query], this.#guard);
     return lastOf(kept.rows);
   }
 
-  /** Receipts up to this number are in the ledger; counts what their answers used, in the same transaction. */
+  /** Marks receipts up to this number as entered in the ledger, and counts their usage in the same transaction. */
   async enter(seq: number, used: readonly AnswerUsage[]): Promise<void> {
     const rows = summed(used).map((sum) => valuesOf(USAGE, sum));
     const counting = sql<never>`
@@ -101,7 +101,7 @@ export class AnswerTable {
     await writeTogether(this.#db, [writeSetting(this.#db, ENTERED, String(seq)), counting], this.#guard);
   }
 
-  /** Receipts that were kept and not entered, oldest first. */
+  /** Receipts that are stored and not entered, oldest first. */
   async unentered(limit: number): Promise<readonly KeptReceipt[]> {
     const rows = await this.#db
       .selectFrom('answer_receipts')
@@ -113,7 +113,7 @@ export class AnswerTable {
     return rows.map(({ seq, id, key_id, body }) => ({ seq, id, keyId: key_id, body }));
   }
 
-  /** The receipt of a key's answer, once it was entered; of another key's there is none. */
+  /** The entered receipt of a key's answer; undefined for other keys. */
   async receipt(id: string, keyId: string): Promise<string | undefined> {
     const row = await this.#db
       .selectFrom('answer_receipts')
@@ -125,7 +125,7 @@ export class AnswerTable {
     return row?.body;
   }
 
-  /** Forgets at most so many entered receipts with ids before this one, oldest first; returns how many. */
+  /** Deletes at most `limit` entered receipts with smaller ids, oldest first; returns how many. */
   async forget(beforeId: string, limit: number): Promise<number> {
     const oldest = this.#db
       .selectFrom('answer_receipts')
@@ -141,7 +141,7 @@ export class AnswerTable {
     return Number(numDeletedRows);
   }
 
-  /** Names of model files by SHA-256, as the newest receipts tell them: of each file the last one. */
+  /** Names of model files by SHA-256, from the newest receipts; the latest name of each file. */
   async modelNames(): Promise<ReadonlyMap<string, string>> {
     const newest = this.#db
       .selectFrom('answer_receipts')
@@ -162,7 +162,7 @@ export class AnswerTable {
     return new Map(rows.flatMap(({ sha256, name }) => (sha256 === null || name === null ? [] : [[sha256, name]])));
   }
 
-  /** Tokens of all models that a key used on a day; where the clock was set back, also those of the later days that it had reached. */
+  /** Tokens of all models that a key used on a day or later; later days exist only if the clock was set back. */
   async tokensOf(keyId: string, day: string): Promise<number> {
     const row = await this.#db
       .selectFrom('token_usage')
@@ -173,7 +173,7 @@ export class AnswerTable {
     return Number(row.n);
   }
 
-  /** What was used from that day on, newest day first; of one key or of all. */
+  /** Usage from a day on, newest day first; of one key or of all. */
   async usage({ since, keyId }: { readonly since: string; readonly keyId?: string }): Promise<readonly UsageRow[]> {
     const all = this.#db.selectFrom('token_usage').where('day', '>=', since);
     const rows = await (keyId === undefined ? all : all.where('key_id', '=', keyId))
@@ -198,7 +198,7 @@ export class AnswerTable {
   }
 }
 
-/** One row for each key, day and model. */
+/** Sums the usage by key, day and model. */
 function summed(used: readonly AnswerUsage[]): Database['token_usage'][] {
   const sums = new Map<string, Database['token_usage']>();
   for (const { keyId, day, model, promptTokens, cachedTokens, completionTokens } of used) {

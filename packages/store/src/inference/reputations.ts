@@ -1,10 +1,10 @@
-// How far each worker is trusted, as the inference service last judged it.
+// The last reputation of each worker, stored for the inference service.
 import type { Kysely } from 'kysely';
 import { type Guard, unguarded } from '../db/transactions/term.ts';
 import { writeTogether } from '../db/transactions/write-transaction.ts';
 import type { Database } from '../schema.ts';
 
-/** Reputations by peer id, as JSON; they outlive a restart. */
+/** Reputations by peer id, as JSON. */
 export interface Reputations {
   all(): Promise<ReadonlyMap<string, string>>;
   put(peer: string, reputation: string): Promise<void>;

@@ -1,4 +1,4 @@
-// Receipts of segments: what a worker made for a gateway, signed by both. Gateways and workers keep the same table, each in its own store.
+// Segment receipts: the work that a worker did for a gateway, signed by both. Gateways and workers each keep this table in their store.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../schema.ts';
 
@@ -8,26 +8,26 @@ export interface SegmentRecord {
   /** Peer ids. */
   readonly worker: string;
   readonly gateway: string;
-  /** Id of the key that asked; a worker does not know it. */
+  /** Id of the requesting API key; unknown to workers. */
   readonly caller: string | undefined;
   readonly modelSha256: string;
   readonly promptTokens: number;
   readonly cachedTokens: number;
   readonly outputTokens: number;
-  /** By the clock of whoever keeps it: what a receipt says of its times is its worker's word. */
+  /** By the local clock: the times in a receipt are only the worker's claim. */
   readonly endedAtMs: number;
-  /** SegmentReceipt as it was signed. Empty, as the signatures are: the proof was forgotten, and the counts were kept. */
+  /** The signed SegmentReceipt. Empty, like the signatures, after `forgetProofs`; the counts are kept. */
   readonly receipt: Uint8Array;
   readonly workerSignature: Uint8Array;
-  /** Undefined: not agreed to yet. */
+  /** Undefined until the gateway has signed. */
   readonly gatewaySignature: Uint8Array | undefined;
 }
 
 export interface SegmentTotals {
-  /** Peer id, key id (empty: unknown), model digest or UTC day (`2026-01-31`), by what they are summed. */
+  /** Peer id, key id (empty: unknown), model digest or UTC day (`2026-01-31`), by `by`. */
   readonly key: string;
   readonly segments: number;
-  /** Of these, signed by both. */
+  /** Segments signed by both. */
   readonly settled: number;
   readonly promptTokens: number;
   readonly cachedTokens: number;
@@ -35,26 +35,25 @@ export interface SegmentTotals {
 }
 
 export interface Segments {
-  /** False: there is one with this nonce already, and nothing was changed. */
+  /** False if a segment with this nonce exists; then nothing is changed. */
   put(segment: SegmentRecord): Promise<boolean>;
-  /** Adds the gateway's signature. False: there is no such segment, or it has one. */
+  /** Adds the gateway's signature. False if there is no such segment, or it has a signature. */
   settle(nonce: Uint8Array, gatewaySignature: Uint8Array): Promise<boolean>;
-  /** By its nonce. */
   get(nonce: Uint8Array): Promise<SegmentRecord | undefined>;
-  /** Forgets receipt and signatures of at most `limit` segments that ended before; says of how many. What is counted stays. */
+  /** Deletes receipt and signatures of at most `limit` segments that ended before; returns how many. Counts are kept. */
   forgetProofs(beforeMs: number, limit: number): Promise<number>;
-  /** Sums over segments that ended from `fromMs` up to, not including, `toMs`; in the order of their keys. */
+  /** Sums over segments that ended from `fromMs` up to, not including, `toMs`; in key order. */
   totals(options: {
     readonly by: 'worker' | 'gateway' | 'caller' | 'model' | 'day';
     readonly fromMs?: number;
     readonly toMs?: number;
   }): Promise<readonly SegmentTotals[]>;
-  /** Newest first, in the order in which they were kept; `before` is the nonce of the last one seen. Of an unknown one there is nothing. */
+  /** Newest first, in order of storage; `before` is the nonce of the last segment of the previous page. Empty if it is unknown. */
   list(options: { readonly limit: number; readonly before?: Uint8Array }): Promise<readonly SegmentRecord[]>;
 }
 
 const DAY_MS = 86_400_000;
-/** By what segments can be summed: SQL that gives the key; a day as its number since the epoch. */
+/** SQL of the key to sum by; a day as days since the epoch. */
 const KEYS: Readonly<Record<Parameters<Segments['totals']>[0]['by'], RawBuilder<string | number>>> = {
   worker: sql.ref('worker'),
   gateway: sql.ref('gateway'),
@@ -95,20 +94,20 @@ export class SegmentTable implements Segments {
   }
 
   async forgetProofs(beforeMs: number, limit: number): Promise<number> {
-    const nothing = new Uint8Array();
+    const empty = new Uint8Array();
     const { numUpdatedRows } = await this.#db
       .updateTable('segments')
       .set({
-        receipt: nothing,
-        worker_signature: nothing,
-        // Whether it was settled is counted: nothing of it is left, but no null becomes of it, nor of a null anything else.
+        receipt: empty,
+        worker_signature: empty,
+        // Null or not null is preserved, since it shows whether the segment is settled.
         gateway_signature: sql<Uint8Array | null>`substr(gateway_signature, 1, 0)`,
       })
       .where('seq', 'in', (eb) =>
         eb
           .selectFrom('segments')
           .where('ended_at', '<', beforeMs)
-          // As it stands in the index `segments_proved`.
+          // Must match the condition of the index `segments_proved`.
           .where(sql<boolean>`length(receipt) > 0`)
           .orderBy('ended_at')
           .limit(limit)

@@ -1,4 +1,4 @@
-// API keys: shown once, kept as a hash. Free ones are limited per address.
+// API keys: returned once, stored as a hash. Free keys are limited per address.
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { bump } from '../db/counters.ts';
@@ -14,7 +14,7 @@ export function isTier(text: string): text is Tier {
   return Object.hasOwn(TIERS, text);
 }
 
-/** Whose answers come first where there are more than places: by shares, so that the lowest comes too. */
+/** Priority under load: capacity is divided by weight, so that the lowest still gets a share. */
 export const PRIORITIES = ['low', 'normal', 'high'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
@@ -39,14 +39,14 @@ export interface NewKey {
   readonly label?: string;
 }
 
-/** Of the stack service; the inference service's begin as its clients expect. A key is of the service whose prefix it has. */
+/** Of the stack service, and of the inference service. The prefix determines the service of a key. */
 export const KEY_PREFIXES = ['ssk_', 'sk-'] as const;
 export type KeyPrefix = (typeof KEY_PREFIXES)[number];
 const secretPattern = /^[A-Za-z0-9_-]{43}$/;
-/** First character of an origin: it sorts after the digits and a to f with which origins of earlier releases begin. */
+/** First character of an origin: it sorts after 0-9 and a-f, with which the origins of earlier releases begin. */
 const DAY_MARK = 'n';
 
-/** A network that free keys are counted for, and how many times the limit of one address it has. */
+/** A network whose free keys are counted, and its limit as a multiple of the limit of one address. */
 export interface Origin {
   readonly name: string;
   readonly times: number;
@@ -58,11 +58,11 @@ export class KeyTable {
   readonly #salt: string;
   readonly #prefix: KeyPrefix;
 
-  private constructor(db: Kysely<Database>, parts: { now: () => Date; salt: string; prefix: KeyPrefix }) {
+  private constructor(db: Kysely<Database>, options: { now: () => Date; salt: string; prefix: KeyPrefix }) {
     this.#db = db;
-    this.#now = parts.now;
-    this.#salt = parts.salt;
-    this.#prefix = parts.prefix;
+    this.#now = options.now;
+    this.#salt = options.salt;
+    this.#prefix = options.prefix;
   }
 
   static async open(
@@ -83,7 +83,7 @@ export class KeyTable {
     return new KeyTable(db, { now, salt: row.value, prefix });
   }
 
-  /** Makes a key. The returned `key` is the only copy there will ever be. */
+  /** Creates a key. The returned `key` is not stored and cannot be read again. */
   async create({
     tier,
     priority = 'normal',
@@ -93,9 +93,9 @@ export class KeyTable {
   }
 
   /**
-   * Makes a free key for the first of these networks, or undefined when one of them has got its limit in this UTC day: `perDay`
-   * times its `times`. The narrowest comes first, all clients last. They are kept as salted hashes. The day is the latest for which
-   * a key was made, where the clock was set back. The key is of low priority: keys that the operator made go first.
+   * Creates a free key for the first of these networks, or returns undefined if one of them has reached its limit for this UTC
+   * day: `perDay` × its `times`. The narrowest network comes first, all clients last. Networks are stored as salted hashes.
+   * If the clock was set back, the latest day with a key counts. The key has low priority, below keys of the operator.
    */
   async issue(
     networks: readonly Origin[],
@@ -104,9 +104,9 @@ export class KeyTable {
     const today = DAY_MARK + this.#now().toISOString().slice(0, 10).replaceAll('-', '');
     return writeTransaction(this.#db, async (tx) => {
       let origin = await issuingDay(tx, today);
-      // The widest network first: origins that are counted together have the same beginning, so they are neighbors in the index.
+      // The widest network first: nested networks share a prefix, so they are neighbors in the index.
       const counted = networks.toReversed().map(({ name, times }) => {
-        // 64 bits distinguish the networks of a day.
+        // 64 bits are enough to distinguish the networks of a day.
         origin += this.saltedHash(name).slice(0, 16);
         return { prefix: origin, limit: perDay * times };
       });
@@ -115,7 +115,7 @@ export class KeyTable {
     });
   }
 
-  /** An address or network as it is kept: a salted hash, hex. */
+  /** The stored form of an address or network: a salted hash, hex. */
   saltedHash(name: string): string {
     return createHmac('sha256', this.#salt).update(name).digest('hex');
   }
@@ -133,7 +133,7 @@ export class KeyTable {
     return row && storedKey(row);
   }
 
-  /** Of these ids, those of keys that were not revoked. */
+  /** Of these ids, those of keys that exist and are not revoked. */
   async stillValid(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.#db
       .selectFrom('api_keys')
@@ -150,7 +150,7 @@ export class KeyTable {
     return rows.map(storedKey);
   }
 
-  /** Whether there was such a key that was not revoked yet. */
+  /** Returns whether the key existed and was not revoked yet. */
   async revoke(id: string): Promise<boolean> {
     return writeTransaction(this.#db, async (tx) => {
       const result = await tx
@@ -160,7 +160,7 @@ export class KeyTable {
         .where('revoked_at', 'is', null)
         .executeTakeFirst();
       if (Number(result.numUpdatedRows) !== 1) return false;
-      // Whoever remembers keys forgets them.
+      // Signals other processes to drop their cached keys.
       await bump(tx, 'keys');
       return true;
     });
@@ -183,7 +183,7 @@ export class KeyTable {
   }
 }
 
-/** The latest day for which a free key was made, where the clock says an earlier one; else today. */
+/** The latest day with a free key, if it is after today by the clock; else today. */
 async function issuingDay(tx: Transaction<Database>, today: string): Promise<string> {
   const latest = await tx
     .selectFrom('api_keys')
@@ -195,13 +195,13 @@ async function issuingDay(tx: Transaction<Database>, today: string): Promise<str
   return latest?.origin?.slice(0, today.length) ?? today;
 }
 
-/** Whether `limit` keys have an origin that begins with one of these prefixes. No count exceeds its limit, so none grows with the history. */
+/** Whether `limit` keys have an origin with one of these prefixes. Each count stops at its limit, so its cost does not grow with the history. */
 async function isOneFull(
   tx: Transaction<Database>,
   counted: readonly { readonly prefix: string; readonly limit: number }[],
 ): Promise<boolean> {
   const full = counted.map(
-    // What follows a prefix is digits and a to f, which every collation sorts before g.
+    // A prefix is followed by 0-9 and a-f, which every collation sorts before g.
     ({ prefix, limit }) => sql`(select count(*) from (
       select 1 from api_keys where origin >= ${prefix} and origin < ${`${prefix}g`} limit ${limit}) as begun) >= ${limit}`,
   );
@@ -211,7 +211,7 @@ async function isOneFull(
   return rows[0]?.n === 1;
 }
 
-/** 256 random bits need no slow hash. */
+/** A key has 256 random bits, so a slow hash is not needed. */
 function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }

@@ -1,30 +1,30 @@
-// Large quotas shared by several processes: each leases a block of the day by one statement and spends it in memory. A block counts as
-// used from when it is leased, so that all of them together never exceed the limit; what a killed process held counts as spent.
+// Large quotas shared by several processes: each process leases a block of the day's quota with one statement and spends it in
+// memory. A block is counted when leased, so all processes together never exceed the limit; a killed process loses its block.
 import type { Quota, QuotaTable } from './quota.ts';
 import type { QuotaUse } from './quota-batches.ts';
 
-/** Up to this limit every request is a statement: nothing of it may lie with a process that does not need it. */
+/** Up to this limit each request is counted by a statement, since a lease would withhold quota from other processes. */
 export const LARGEST_COUNTED_SINGLY = 1_000;
-/** The most that one process holds of a key's day: what is lost with it when it is killed. */
-const LARGEST_BLOCK = 200;
-/** A block is this share of what is left at most: towards the end blocks shrink to single requests. */
+/** Maximum of a key's daily quota that one process holds, and loses when it is killed. */
+const MAX_BLOCK = 200;
+/** A block is at most 1/32 of the remaining quota: near the limit blocks shrink to single requests. */
 const SHARE = 32;
-/** What is told of other processes' requests is no older than this. */
-const KNOWN_MS = 500;
-/** A block that nobody has spent of for so long goes back: the key asks elsewhere. */
+/** Maximum age of the known count of all processes. */
+const COUNT_MAX_AGE_MS = 500;
+/** An unused block is returned after this time. */
 const IDLE_MS = 5_000;
-const LOOK_MS = 1_000;
+const RETURN_INTERVAL_MS = 1_000;
 
 interface Block {
-  /** That its requests are of: later than the clock's where that was set back. */
+  /** The day of its requests; later than the clock's if the clock was set back. */
   day: string;
   /** Leased and not spent. */
   left: number;
-  /** What the day's count was when it was last seen, this block included; and when, by the monotonic clock. */
+  /** The day's count when it was last read, including this block; and the monotonic time of the read. */
   total: number;
-  seenAt: number;
+  totalReadAt: number;
   spentAt: number;
-  /** Of the last lease: the next one is twice as large, for who asks often. */
+  /** Size of the last lease; the next one is twice as large. */
   size: number;
   /** Requests that wait for a lease. */
   waiting: number;
@@ -35,32 +35,32 @@ export class QuotaBlocks implements Quota, AsyncDisposable {
   readonly #table: QuotaTable;
   readonly #now: () => number;
   readonly #blocks = new Map<string, Block>();
-  readonly #looking: NodeJS.Timeout;
+  readonly #returnTimer: NodeJS.Timeout;
   #returning: Promise<void> = Promise.resolve();
 
-  /** `now` in milliseconds, of a clock that never goes back. */
+  /** `now` is a monotonic clock in milliseconds. */
   constructor(table: QuotaTable, now: () => number = () => performance.now()) {
     this.#table = table;
     this.#now = now;
-    this.#looking = setInterval(() => {
+    this.#returnTimer = setInterval(() => {
       this.#returning = this.#returning.then(() => this.returnIdle());
-    }, LOOK_MS);
-    this.#looking.unref();
+    }, RETURN_INTERVAL_MS);
+    this.#returnTimer.unref();
   }
 
   async take(keyId: string, day: string, limit: number): Promise<QuotaUse> {
     if (limit <= LARGEST_COUNTED_SINGLY) return this.#table.take(keyId, day, limit);
     let block = this.#blocks.get(keyId);
-    // What was left of an earlier day means nothing any more.
+    // The remainder of an earlier day is void.
     if (!block || block.day < day) {
-      block = { day, left: 0, total: 0, seenAt: 0, spentAt: 0, size: 0, waiting: 0, leasing: undefined };
+      block = { day, left: 0, total: 0, totalReadAt: 0, spentAt: 0, size: 0, waiting: 0, leasing: undefined };
       this.#blocks.set(keyId, block);
     }
-    // From here on nobody gives it back.
+    // `returnIdle` skips blocks with waiting requests.
     block.waiting += 1;
     try {
-      if (block.left > 0 && this.#now() - block.seenAt >= KNOWN_MS)
-        await this.#share(block, () => this.#lookAt(keyId, block));
+      if (block.left > 0 && this.#now() - block.totalReadAt >= COUNT_MAX_AGE_MS)
+        await this.#share(block, () => this.#readTotal(keyId, block));
       while (block.left <= 0) {
         let isSpent = false;
         await this.#share(block, async () => {
@@ -80,54 +80,54 @@ export class QuotaBlocks implements Quota, AsyncDisposable {
     return this.#table.used(keyId, day);
   }
 
-  /** Gives back blocks that lie idle. A failure is a loss of what they held, no more. */
+  /** Returns idle blocks. If it fails, their remainder is lost. */
   async returnIdle(idleMs = IDLE_MS): Promise<void> {
     for (const [keyId, block] of this.#blocks) {
       if (block.waiting > 0 || block.leasing || this.#now() - block.spentAt < idleMs) continue;
       this.#blocks.delete(keyId);
       const { day, left } = block;
-      // Nobody spends of it from here on, so that nothing is given back and spent as well.
+      // Set first, so that the returned quota cannot be spent as well.
       block.left = 0;
       if (left > 0) await this.#table.giveBack(keyId, day, left).catch(() => {});
     }
   }
 
-  /** Gives back all that was not spent. Nothing may be taken any more. */
+  /** Returns all unspent quota. `take` must not be called afterwards. */
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#looking);
+    clearInterval(this.#returnTimer);
     await this.#returning;
     await this.returnIdle(0);
   }
 
-  /** One statement of a block at a time; whoever comes meanwhile waits for the same. */
-  async #share(block: Block, ask: () => Promise<void>): Promise<void> {
-    block.leasing ??= ask().finally(() => {
+  /** Runs one statement of a block at a time; concurrent callers await the same one. */
+  async #share(block: Block, run: () => Promise<void>): Promise<void> {
+    block.leasing ??= run().finally(() => {
       block.leasing = undefined;
     });
     await block.leasing;
   }
 
-  async #lookAt(keyId: string, block: Block): Promise<void> {
+  async #readTotal(keyId: string, block: Block): Promise<void> {
     try {
       block.total = await this.#table.used(keyId, block.day);
     } catch {
-      // What was leased is ours to spend, also while the database is away.
+      // Leased quota can be spent while the database is unavailable.
     }
-    block.seenAt = this.#now();
+    block.totalReadAt = this.#now();
   }
 
-  /** Whether anything was left to lease. */
+  /** Returns whether a lease was granted. */
   async #lease(keyId: string, block: Block, limit: number): Promise<boolean> {
     const left = Math.floor((limit - block.total) / SHARE);
-    const wished = Math.min(Math.max(block.size * 2, block.waiting), left, LARGEST_BLOCK);
-    for (const count of wished > 1 ? [wished, 1] : [1]) {
+    const size = Math.min(Math.max(block.size * 2, block.waiting), left, MAX_BLOCK);
+    for (const count of size > 1 ? [size, 1] : [1]) {
       const leased = await this.#table.lease(keyId, block.day, { limit, count });
       if (leased === undefined) continue;
       block.day = leased.day;
       block.left += count;
       block.size = count;
       block.total = leased.used;
-      block.seenAt = this.#now();
+      block.totalReadAt = this.#now();
       return true;
     }
     return false;

@@ -1,32 +1,32 @@
-// Requests counted by key and UTC day, atomically: holds across restarts and across processes on the same database.
+// Counts requests by key and UTC day, atomically, across restarts and across processes on the same database.
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema.ts';
 import { QuotaBatches, type QuotaUse, reachedDay } from './quota-batches.ts';
 
-/** Counts requests. `day` is a UTC date, `2026-01-31`; a key for which a later one was counted stays in that: a clock set back brings none back. */
+/** `day` is a UTC date, `2026-01-31`. A key whose latest counted day is later stays in that day, so that setting the clock back restores no quota. */
 export interface Quota {
   /** Counts one request unless the day's limit is reached. */
   take(keyId: string, day: string, limit: number): Promise<QuotaUse>;
-  /** Requests counted so far, those that processes hold to spend included. */
+  /** Requests counted so far, including unspent leases. */
   used(keyId: string, day: string): Promise<number>;
 }
 
 export class QuotaTable implements Quota {
   readonly #db: Kysely<Database>;
-  readonly #turns: QuotaBatches;
+  readonly #batches: QuotaBatches;
 
   constructor(db: Kysely<Database>) {
     this.#db = db;
-    this.#turns = new QuotaBatches(db);
+    this.#batches = new QuotaBatches(db);
   }
 
   async take(keyId: string, day: string, limit: number): Promise<QuotaUse> {
-    return limit > 0 ? this.#turns.take(keyId, day, limit) : { isAllowed: false, used: 0 };
+    return limit > 0 ? this.#batches.take(keyId, day, limit) : { isAllowed: false, used: 0 };
   }
 
   /**
-   * Counts so many at once and returns the day that they are of and its new count, or undefined when fewer are left. One statement, so
-   * that two processes cannot both take the last.
+   * Counts `count` requests and returns their day and its new count, or undefined if fewer remain. One statement, so that two
+   * processes cannot both take the last request.
    */
   async lease(
     keyId: string,
@@ -46,7 +46,7 @@ export class QuotaTable implements Quota {
       .executeTakeFirst();
   }
 
-  /** Takes back so many that were counted and not spent. */
+  /** Subtracts requests that were leased but not spent. */
   async giveBack(keyId: string, day: string, count: number): Promise<void> {
     await this.#db
       .updateTable('quota_usage')

@@ -1,4 +1,4 @@
-// A store copied from SQLite to an empty PostgreSQL database: in one transaction, as of one moment, and compared row by row.
+// Copies a SQLite store to an empty PostgreSQL database: in one transaction, from one snapshot, verified row by row.
 import { createHash, type Hash } from 'node:crypto';
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
@@ -12,11 +12,11 @@ import { BEGIN_WRITING, openPool, postgresDialect } from '../dialects/postgres-d
 import { openDatabase, sqliteDialect } from '../dialects/sqlite-dialect.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 
-/** The ledger is none of SQLite's: it comes from its folder, by a way of its own. */
+/** SQLite has no ledger tables: its ledger is a folder, which is imported separately. */
 export type Table = Exclude<keyof Database, `ledger_${string}`>;
 type Row = Readonly<Record<string, unknown>>;
 
-/** Every table with the columns that name a row, each after those that it refers to. */
+/** Every table with its key columns; a table follows the tables that it references. */
 export const KEYS: Readonly<Record<Table, readonly string[]>> = {
   settings: ['name'],
   counters: ['name'],
@@ -57,9 +57,9 @@ export const KEYS: Readonly<Record<Table, readonly string[]>> = {
 };
 export const TABLES = Object.keys(KEYS) as readonly Table[];
 
-const ROWS_AT_ONCE = 2_000;
+const PAGE_ROWS = 2_000;
 
-/** What a table's rows come to: as many, and the SHA-256 of them all in the order of their keys. */
+/** The number of rows of a table, and the SHA-256 of all rows in key order. */
 export interface CopiedTable {
   readonly table: string;
   readonly rows: number;
@@ -68,7 +68,7 @@ export interface CopiedTable {
 }
 
 export interface CopyOptions {
-  /** Hears of the rows written so far of a table, and of those read again to compare. */
+  /** Reports the rows of a table written so far, then the rows read back for comparison. */
   readonly onProgress?: (progress: {
     readonly table: string;
     readonly rows: number;
@@ -78,9 +78,10 @@ export interface CopyOptions {
 }
 
 /**
- * Copies the store in `file` to the database of a `postgres://` address, which must hold no store with anything in it, and reads
- * both again; the file is brought up to this version's schema first. What is written while it copies is not in the copy. All or nothing: stopped, killed or found to differ, it leaves an
- * empty store. Rejects with StoreError: `not-empty`, `copy-differs`, or what a database fails with.
+ * Copies the store in `file` to the database of a `postgres://` URL, which must hold no store with rows, and compares both.
+ * The schema of the file is upgraded first. Rows written during the copy are not included. The copy is atomic: if it is
+ * stopped, killed or differs, the target store stays empty. Rejects with StoreError: `not-empty`, `copy-differs` or a
+ * database error.
  */
 export async function copyToPostgres(
   file: string,
@@ -124,7 +125,7 @@ export async function copyToPostgres(
 }
 
 async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
-  // A statement may take as long as a table is large.
+  // The duration of a statement depends on the size of its table.
   await client.query(
     `${BEGIN_WRITING}; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`,
   );
@@ -138,7 +139,7 @@ async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): 
   }
 }
 
-/** A new store has settings of its own, and nothing else. */
+/** Rejects if a table has rows. A new store has only settings and counters, which the copy replaces. */
 async function refuseFilled(client: pg.PoolClient): Promise<void> {
   for (const table of TABLES) {
     if (table === 'settings' || table === 'counters') continue;
@@ -162,7 +163,7 @@ async function copyTable(
 ): Promise<CopiedTable> {
   const copy = client.query(copyFrom(`copy ${table} (${columns.map((name) => `"${name}"`).join(', ')}) from stdin`));
   const done = finished(copy);
-  // Whoever waits for room hears of an error by `done`, which is looked at below.
+  // Avoids an unhandled rejection; `done` is awaited below.
   done.catch(() => {});
   const sum = createHash('sha256');
   let rows = 0;
@@ -178,7 +179,7 @@ async function copyTable(
     copy.end();
     await done;
   } catch (error) {
-    // The server takes no other statement before it knows that no more rows come.
+    // The server accepts no other statement until the COPY has ended.
     copy.destroy();
     await done.catch(() => {});
     throw error;
@@ -197,7 +198,7 @@ async function readBack(
   let rows = 0;
   for (;;) {
     signal?.throwIfAborted();
-    const page: readonly Row[] = (await client.query(`fetch ${ROWS_AT_ONCE} from rows_read`)).rows;
+    const page: readonly Row[] = (await client.query(`fetch ${PAGE_ROWS} from rows_read`)).rows;
     if (page.length === 0) break;
     for (const row of page) addTo(sum, row, columns);
     rows += page.length;
@@ -207,7 +208,7 @@ async function readBack(
   return { table, rows, sha256: sum.digest('hex') };
 }
 
-/** The next number of a table is greater than any that it ever gave, also to rows that are gone. */
+/** Sets the sequence beyond every number that the table ever assigned, including numbers of deleted rows. */
 async function setNumbers(from: Kysely<Database>, client: pg.PoolClient, table: Table): Promise<void> {
   const [key = ''] = KEYS[table];
   const { rows } = await sql<{ seq: number }>`select seq from sqlite_sequence where name = ${table}`.execute(from);
@@ -224,21 +225,21 @@ export async function columnsOf(client: pg.PoolClient, table: Table): Promise<re
   return rows.map(({ name }) => name);
 }
 
-/** All rows in the order of their keys, some at a time. */
+/** All rows in key order, in pages. */
 async function* pagesOf(from: Kysely<Database>, table: Table): AsyncGenerator<readonly Row[]> {
   const keys = KEYS[table];
   const names = sql.join(keys.map((key) => sql.ref(key)));
   for (let last: Row | undefined; ; ) {
     const after = last ? sql`where (${names}) > (${sql.join(keys.map((key) => last?.[key]))})` : sql``;
     const { rows } = await sql<Row>`
-      select * from ${sql.table(table)} ${after} order by ${names} limit ${ROWS_AT_ONCE}`.execute(from);
+      select * from ${sql.table(table)} ${after} order by ${names} limit ${PAGE_ROWS}`.execute(from);
     last = rows.at(-1);
     if (!last) return;
     yield rows;
   }
 }
 
-/** Values as JSON in the order of their columns' names; bytes as hex. PostgreSQL keeps no NUL: it is the sign for what cannot be read. */
+/** Hashes the values as JSON in column-name order, bytes as hex. NUL is replaced, since PostgreSQL cannot store it. */
 function addTo(sum: Hash, row: Row, columns: readonly string[]): void {
   const values = columns.map((name) => {
     const value = row[name];

@@ -1,4 +1,4 @@
-// A PostgreSQL store as texts of COPY, one a table, as of one moment; and back into an empty database, in one transaction.
+// Dumps a PostgreSQL store in COPY text format, one text per table from one snapshot, and restores it in one transaction.
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { Kysely, sql, type Transaction } from 'kysely';
@@ -11,7 +11,7 @@ import { openPool, postgresDialect } from '../dialects/postgres-dialect.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 import { columnsOf, KEYS, TABLES, type Table } from './copy-store.ts';
 import { receiptIn } from './sqlite-backup.ts';
-import { type CopiedPart, NUMBERED, NUMBERS_LEFT_OUT, RECEIPTS_TOLD, type StoreCopy } from './store-copy.ts';
+import { type CopiedPart, NUMBERED, SKIPPED_NUMBERS, NEWEST_RECEIPTS, type StoreCopy } from './store-copy.ts';
 
 /** Rows of a table in COPY's text format, https://www.postgresql.org/docs/current/sql-copy.html */
 export type RowsText = AsyncIterable<Uint8Array>;
@@ -21,13 +21,13 @@ export interface PostgresBackupOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A table may take as long as it is large, and values are written in one way whatever the server is set to. */
+/** No time limit for large tables, and output formats that do not depend on the server's settings. */
 const SETTINGS = `set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
   set local bytea_output = 'hex'; set local extra_float_digits = 1`;
 
 /**
- * Reads every table of the store, as of one moment, and gives its rows to `write`, table after table. Nobody waits meanwhile; the
- * server keeps rows that are replaced in that time. Rejects with StoreError, or with the signal's reason.
+ * Reads every table from one snapshot and passes its rows to `write`, table by table. Readers and writers are not blocked;
+ * the server keeps row versions that are replaced during the dump. Rejects with StoreError, or with the signal's reason.
  */
 export async function dumpPostgres(
   url: string,
@@ -42,7 +42,7 @@ export async function dumpPostgres(
     const tables: CopiedPart[] = [];
     for (const table of TABLES) {
       const columns = await columnsOf(client, table);
-      // A store of an older version has fewer.
+      // An older schema has fewer tables.
       if (columns.length === 0) continue;
       signal?.throwIfAborted();
       const meter = new RowMeter(table, onProgress, signal);
@@ -63,14 +63,14 @@ export async function dumpPostgres(
 }
 
 export interface LoadOptions extends PostgresBackupOptions {
-  /** Fills the ledger, which is empty and has no head: in the same transaction, after the rows. What it rejects with ends it all. */
+  /** Fills the ledger, which is empty and has no head, in the same transaction after the rows. A rejection aborts the restore. */
   readonly fillLedger?: (ledger: LedgerTables) => Promise<void>;
 }
 
 /**
- * Fills the database of `url`, which must hold no store and no ledger with anything in it, with a copy; reads every table again,
- * compares it, and brings the schema up to date. All or nothing. Rejects with StoreError: `not-empty`, `copy-differs`, `newer-version`, or what a
- * database fails with.
+ * Restores a copy into the database of `url`, which must hold no rows and no ledger leaves. Reads every table back, compares
+ * it, and upgrades the schema. The restore is atomic. Rejects with StoreError: `not-empty`, `copy-differs`, `newer-version`
+ * or a database error.
  */
 export async function loadPostgres(
   url: string,
@@ -93,7 +93,7 @@ export async function loadPostgres(
         signal?.throwIfAborted();
         await loadTable(client, part, read(part.table), new RowMeter(part.table, onProgress, signal));
       }
-      await settle(client, copy);
+      await replaceIdentity(client, copy);
       await migrateTo(tx, LATEST_SCHEMA);
       await clearLedger(tx);
       await fillLedger?.(tablesOf(tx));
@@ -101,21 +101,21 @@ export async function loadPostgres(
   });
 }
 
-/** The ledger's ids of the receipts that the newest of these rows of `stream_events` tell. */
+/** The ledger receipt ids of the newest rows of `stream_events`. */
 export async function receiptsInRows(rows: RowsText): Promise<string[]> {
   let ids: string[] = [];
-  let rest = '';
+  let incomplete = '';
   const decoder = new TextDecoder();
   for await (const piece of rows) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
+    const lines = (incomplete + decoder.decode(piece, { stream: true })).split('\n');
+    incomplete = lines.pop() ?? '';
     for (const line of lines) ids.push(...receiptIn(line));
-    if (ids.length > 2 * RECEIPTS_TOLD) ids = ids.slice(-RECEIPTS_TOLD);
+    if (ids.length > 2 * NEWEST_RECEIPTS) ids = ids.slice(-NEWEST_RECEIPTS);
   }
-  return ids.slice(-RECEIPTS_TOLD);
+  return ids.slice(-NEWEST_RECEIPTS);
 }
 
-/** Rows and SHA-256 of a table's text: what a manifest says of it. */
+/** The row count and the SHA-256 of a table's COPY text, to compare with a manifest. */
 export async function digestOfRows(
   rows: RowsText,
   signal?: AbortSignal,
@@ -126,7 +126,7 @@ export async function digestOfRows(
   return { rows: meter.rows, sha256: sum.digest('hex') };
 }
 
-/** A node that was started on the empty database has begun a ledger, and told its keys. */
+/** A node that was started on the empty database has created a ledger head and published its keys. */
 async function clearLedger(tx: Transaction<Database>): Promise<void> {
   const head = await tx.selectFrom('ledger_head').select('size').forUpdate().executeTakeFirst();
   if (head?.size) throw new StoreError('not-empty', { cause: new Error(`its ledger has ${head.size} leaves`) });
@@ -135,8 +135,8 @@ async function clearLedger(tx: Transaction<Database>): Promise<void> {
 }
 
 /**
- * The ledger of the database of a `postgres://` address, as it is: the schema is left alone. Undefined where it has none, of a
- * version before the ledger was there or not started yet. Rejects with StoreError.
+ * The ledger of the database of a `postgres://` URL; the schema is not upgraded. Undefined if the database has no ledger:
+ * the schema is older, or no leaf was appended. Rejects with StoreError.
  */
 export async function openLedgerTables(url: string): Promise<(LedgerTables & AsyncDisposable) | undefined> {
   const db = new Kysely<Database>({ dialect: postgresDialect(openPool(url, { poolSize: 1 })) });
@@ -157,9 +157,9 @@ const tablesOf = (db: Kysely<Database>): LedgerTables => ({ log: new LedgerTable
 async function loadTable(client: pg.PoolClient, part: CopiedPart, rows: RowsText, meter: RowMeter): Promise<void> {
   const { table, columns = [] } = part;
   if (!isTable(table)) throw new StoreError('newer-version', { cause: new Error(`there is no table ${table} here`) });
-  const there = await columnsOf(client, table);
-  // A store that nobody has written to yet, but of a later version than the copy.
-  if (there.join() !== columns.join())
+  const actualColumns = await columnsOf(client, table);
+  // An empty store whose schema is newer than the copy.
+  if (actualColumns.join() !== columns.join())
     throw new StoreError('not-empty', { cause: new Error(`${table} has other columns here than in the copy`) });
   const written = createHash('sha256');
   const copying = client.query(copyFrom(`copy ${table} (${listOf(columns)}) from stdin`));
@@ -173,18 +173,18 @@ async function loadTable(client: pg.PoolClient, part: CopiedPart, rows: RowsText
   }
 }
 
-/** What `settleSqlite` does; and each table goes on with its numbers. */
-async function settle(client: pg.PoolClient, copy: StoreCopy): Promise<void> {
+/** Assigns a new store id and advances the sequences, as `settleSqlite` does. */
+async function replaceIdentity(client: pg.PoolClient, copy: StoreCopy): Promise<void> {
   await client.query(`update settings set value = $1 where name = 'store-id'`, [randomUUID()]);
   for (const { table, last } of copy.tables) {
     if (last === undefined) continue;
-    const next = (NUMBERED as readonly string[]).includes(table) ? last + NUMBERS_LEFT_OUT : last;
+    const next = (NUMBERED as readonly string[]).includes(table) ? last + SKIPPED_NUMBERS : last;
     const [key] = KEYS[table as Table];
     if (next > 0) await client.query('select setval(pg_get_serial_sequence($1, $2), $3)', [table, key, next]);
   }
 }
 
-/** The last number that a table gave, 0 when none; undefined of one whose rows have names. */
+/** The last number that a table assigned, 0 if it assigned none; undefined if the table has no sequence. */
 async function lastNumber(client: pg.PoolClient, table: Table): Promise<number | undefined> {
   const [key] = KEYS[table];
   const { rows } = await client.query<{ name: string | null }>('select pg_get_serial_sequence($1, $2) as name', [
@@ -208,13 +208,13 @@ async function onOneConnection<T>(url: string, work: (client: pg.PoolClient) => 
   } catch (error) {
     throw storeErrorOf(error);
   } finally {
-    // Closed, not returned: what it had begun ends with it.
+    // The connection is closed, not returned: closing it ends its transaction.
     client?.release(true);
     await pool.end();
   }
 }
 
-/** A pool that is one connection: Kysely's transaction and COPY are then in the same. */
+/** A pool of one connection, so that Kysely's transaction and COPY share it. */
 function poolOf(client: pg.PoolClient): pg.Pool {
   const same = new Proxy(client, {
     get(target, name) {
@@ -231,7 +231,7 @@ const listOf = (names: readonly string[]) => names.map((name) => `"${name}"`).jo
 const selectionOf = (table: Table, columns: readonly string[]) =>
   `copy (select ${listOf(columns)} from ${table} order by ${listOf(KEYS[table])}) to stdout`;
 
-/** Counts the rows of a text that goes through: each ends in a line feed, and none has another. */
+/** Counts the rows of a COPY text: each row ends with a line feed and contains no other. */
 class RowMeter {
   rows = 0;
   readonly #table: string;

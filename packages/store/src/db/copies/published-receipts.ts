@@ -1,4 +1,4 @@
-// Which receipts a store tells of that may be in use, to be looked for in the ledger.
+// Reads the receipts and the checkpoint that a store has published, to verify them against the ledger. The store may be in use.
 
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,11 +7,11 @@ import { checkpointName } from '../../stack/ledger/ledger.ts';
 import { openPool } from '../dialects/postgres-dialect.ts';
 import { storeErrorOf } from '../store-error.ts';
 import { receiptIn } from './sqlite-backup.ts';
-import { RECEIPTS_TOLD } from './store-copy.ts';
+import { NEWEST_RECEIPTS } from './store-copy.ts';
 
-const NEWEST = `select body from stream_events order by seq desc limit ${RECEIPTS_TOLD}`;
+const NEWEST = `select body from stream_events order by seq desc limit ${NEWEST_RECEIPTS}`;
 
-/** `cr_` ids of the newest receipts, of `sqlite:<file>` or `postgres://…`; none where there is no store yet. Rejects with StoreError. */
+/** The `cr_` ids of the newest receipts in `sqlite:<file>` or `postgres://…`; empty if there is no store. Rejects with StoreError. */
 export async function publishedReceipts(url: string): Promise<string[]> {
   const file = sqliteFileOf(url);
   try {
@@ -22,14 +22,14 @@ export async function publishedReceipts(url: string): Promise<string[]> {
   }
 }
 
-/** The newest checkpoint that `sqlite:<file>` keeps of a ledger in a folder; undefined where there is none. Throws StoreError. */
+/** The newest checkpoint of a ledger folder that `sqlite:<file>` stores; undefined if there is none. Throws StoreError. */
 export function ledgerCheckpointIn(url: string, origin: string): string | undefined {
   const file = sqliteFileOf(url);
   if (file === undefined || !existsSync(file)) return undefined;
   try {
     using database = new DatabaseSync(file, { timeout: 5_000 });
-    const isThere = database.prepare("select 1 from sqlite_schema where name = 'settings'").get();
-    const row = isThere && database.prepare('select value from settings where name = ?').get(checkpointName(origin));
+    const exists = database.prepare("select 1 from sqlite_schema where name = 'settings'").get();
+    const row = exists && database.prepare('select value from settings where name = ?').get(checkpointName(origin));
     return row && String(row.value);
   } catch (error) {
     throw storeErrorOf(error);
@@ -41,8 +41,8 @@ type Body = { readonly body?: unknown };
 function inFile(file: string): readonly Body[] {
   if (!existsSync(file)) return [];
   using database = new DatabaseSync(file, { timeout: 5_000 });
-  const isThere = database.prepare("select 1 from sqlite_schema where name = 'stream_events'").get();
-  return isThere ? database.prepare(NEWEST).all() : [];
+  const exists = database.prepare("select 1 from sqlite_schema where name = 'stream_events'").get();
+  return exists ? database.prepare(NEWEST).all() : [];
 }
 
 async function onServer(url: string): Promise<readonly Body[]> {

@@ -1,4 +1,4 @@
-// A SQLite store copied while others write to it, and made a store of its own where it comes back.
+// Backs up a SQLite store while it is in use, and prepares a restored file.
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
@@ -6,21 +6,21 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { openDatabase } from '../dialects/sqlite-dialect.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 import type { CopiedPart, StoreCopy } from './store-copy.ts';
-import { NUMBERED, NUMBERS_LEFT_OUT, RECEIPTS_TOLD } from './store-copy.ts';
+import { NUMBERED, SKIPPED_NUMBERS, NEWEST_RECEIPTS } from './store-copy.ts';
 
-/** Pages between two looks at the signal: 1 MiB. */
-const PAGES_AT_ONCE = 256;
+/** Pages between two checks of the signal: 1 MiB. */
+const PAGES_PER_STEP = 256;
 
 export interface SqliteBackupOptions {
-  /** Hears of the bytes copied so far, and of all. */
+  /** Reports the bytes copied so far, and the total. */
   readonly onProgress?: (progress: { readonly bytes: number; readonly totalBytes: number }) => void;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Copies the store in `file`, as of one moment, to `target`, where nothing is. Nobody waits meanwhile: a read transaction holds the
- * moment, and the write-ahead log grows by what is written. `target` is one whole file, without a log beside it. Rejects with
- * StoreError, or with the signal's reason; then `target` is gone.
+ * Copies a snapshot of the store in `file` to `target`, which must not exist. Writers are not blocked: a read transaction
+ * holds the snapshot, and the write-ahead log grows during the backup. `target` is a single file without a write-ahead log.
+ * Rejects with StoreError, or with the signal's reason; then `target` is deleted.
  */
 export async function backupSqlite(
   file: string,
@@ -28,15 +28,15 @@ export async function backupSqlite(
   { onProgress, signal }: SqliteBackupOptions = {},
 ): Promise<StoreCopy> {
   if (!existsSync(file)) throw new StoreError('cannot-open', { cause: new Error(`there is no ${file}`) });
-  if (existsSync(target)) throw new Error(`${target} is there already`);
+  if (existsSync(target)) throw new Error(`${target} already exists`);
   const source = openDatabase(file);
   try {
     const { page_size: pageBytes } = source.prepare('PRAGMA page_size').get() as { page_size: number };
-    // The copy goes on in the transaction that it finds: so a write of another process does not begin it anew.
+    // SQLite's backup reuses the open transaction, so that a write of another process does not restart it.
     source.exec('BEGIN');
     source.prepare('SELECT count(*) FROM sqlite_schema').get();
     await backup(source, target, {
-      rate: PAGES_AT_ONCE,
+      rate: PAGES_PER_STEP,
       progress: ({ totalPages, remainingPages }) => {
         signal?.throwIfAborted();
         onProgress?.({ bytes: (totalPages - remainingPages) * pageBytes, totalBytes: totalPages * pageBytes });
@@ -45,10 +45,10 @@ export async function backupSqlite(
     const { size: bytes } = await stat(target);
     onProgress?.({ bytes, totalBytes: bytes });
     signal?.throwIfAborted();
-    // Of one file: no log is to be forgotten beside it.
+    // Leaves WAL mode, so that the backup is one file.
     using copy = new DatabaseSync(target);
     copy.exec('PRAGMA journal_mode = DELETE');
-    // Pages are copied as they are, damaged ones too.
+    // The backup copies damaged pages unchanged.
     refuseDamaged(copy);
     return describe(copy);
   } catch (error) {
@@ -59,24 +59,24 @@ export async function backupSqlite(
   }
 }
 
-/** Reads a copied file through and compares it with what was said of it. Throws StoreError `corrupt` or `copy-differs`. */
-export function checkSqliteCopy(file: string, told: StoreCopy): void {
+/** Checks the integrity of a copied file and compares it with its manifest. Throws StoreError `corrupt` or `copy-differs`. */
+export function checkSqliteCopy(file: string, manifest: StoreCopy): void {
   try {
-    using copy = openAsItIs(file);
+    using copy = openImmutable(file);
     refuseDamaged(copy);
     const found = describe(copy);
-    if (JSON.stringify(found) !== JSON.stringify(told))
+    if (JSON.stringify(found) !== JSON.stringify(manifest))
       throw new StoreError('copy-differs', { cause: new Error('the rows are not those of the manifest') });
   } catch (error) {
     throw storeErrorOf(error);
   }
 }
 
-/** The ledger's ids of the receipts that the store told last. */
+/** The ledger ids of the newest receipts that the store published. */
 export function receiptsInSqliteCopy(file: string): string[] {
-  using copy = openAsItIs(file);
+  using copy = openImmutable(file);
   if (!copy.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'stream_events'").get()) return [];
-  const rows = copy.prepare(`SELECT body FROM stream_events ORDER BY seq DESC LIMIT ${RECEIPTS_TOLD}`).iterate();
+  const rows = copy.prepare(`SELECT body FROM stream_events ORDER BY seq DESC LIMIT ${NEWEST_RECEIPTS}`).iterate();
   const ids: string[] = [];
   for (const { body } of rows) ids.push(...receiptIn(String(body)));
   return ids;
@@ -88,8 +88,8 @@ export function receiptIn(text: string): readonly string[] {
 }
 
 /**
- * Makes a copy a store of its own: snapshots of the index that others have of the one before fit no more, and the numbers that it
- * gave out after it was copied do not come back with another meaning.
+ * Gives a restored file its own identity: a new store id, so that existing index snapshots no longer match, and a gap in
+ * the sequences, so that numbers assigned after the backup are not assigned again.
  */
 export function settleSqlite(file: string): void {
   using database = new DatabaseSync(file);
@@ -102,7 +102,7 @@ export function settleSqlite(file: string): void {
         'INSERT INTO sqlite_sequence SELECT ?1, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?1)',
       )
       .run(table);
-    database.prepare('UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ?').run(NUMBERS_LEFT_OUT, table);
+    database.prepare('UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ?').run(SKIPPED_NUMBERS, table);
   }
   database.exec('COMMIT');
 }
@@ -112,8 +112,8 @@ function refuseDamaged(database: DatabaseSync): void {
   if (first?.quick_check !== 'ok') throw new StoreError('corrupt', { cause: new Error(first?.quick_check) });
 }
 
-/** Nothing is written, not even beside it: a backup may lie where nothing can be. */
-function openAsItIs(file: string): DatabaseSync {
+/** Writes nothing, not even beside the file: a backup may be on a read-only medium. */
+function openImmutable(file: string): DatabaseSync {
   return new DatabaseSync(`file:${encodeURI(file).replaceAll(/[?#]/g, encodeURIComponent)}?immutable=1`, {
     readOnly: true,
   });

@@ -1,9 +1,9 @@
-// What a copied store says of itself, whatever database it is from.
+// The manifest of a copied store, the same for both databases.
 
 export interface CopiedPart {
   readonly table: string;
   readonly rows: number;
-  /** Of PostgreSQL: the columns in the order of their values, the SHA-256 (hex) of the rows as COPY writes them, and the last number given. */
+  /** PostgreSQL only: the columns in value order, the SHA-256 (hex) of the COPY text, and the last number assigned. */
   readonly columns?: readonly string[];
   readonly sha256?: string;
   readonly last?: number;
@@ -11,14 +11,14 @@ export interface CopiedPart {
 
 export interface StoreCopy {
   readonly kind: 'sqlite' | 'postgres';
-  /** The last migration that it had. */
+  /** The name of the last applied migration. */
   readonly schema: string;
   readonly tables: readonly CopiedPart[];
 }
 
-/** Tables whose numbers others hold: in ids that were given out, and as places to come back to. */
+/** Tables whose numbers clients and processes keep, in published ids and as cursors. */
 export const NUMBERED = ['events', 'changes', 'stream_events'] as const;
-/** More than a store gives out between two backups; a restored one goes on after them. */
-export const NUMBERS_LEFT_OUT = 1_000_000;
-/** So many of the newest receipts that a store tells of are looked for in the ledger. */
-export const RECEIPTS_TOLD = 10_000;
+/** More numbers than a store assigns between two backups; a restored store skips them. */
+export const SKIPPED_NUMBERS = 1_000_000;
+/** How many of the newest published receipts are verified against the ledger. */
+export const NEWEST_RECEIPTS = 10_000;

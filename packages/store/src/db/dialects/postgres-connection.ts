@@ -1,24 +1,23 @@
-// A connection of the pool as Kysely sees it: what runs often is prepared by name, and queries may be sent before the answers to earlier
-// ones have come.
+// A pooled connection as a Kysely connection: frequent statements are prepared by name, and queries may be pipelined.
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
 import { isConnectionLost, storeErrorOf } from '../store-error.ts';
 
-/** How long a statement may take. */
+/** Time limit of a statement. */
 export const STATEMENT_TIMEOUT_MS = 60_000;
-/** A server that says nothing at all, not even that a statement took too long, is given up. */
+/** Time limit for a server that sends nothing, not even the statement time-out error. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 10_000;
-/** Distinct statements that are prepared; what is built with varying lists beyond them is planned each time. */
+/** Maximum of prepared statements; further statements, which are built with varying lists, are planned each time. */
 const MAX_PREPARED = 256;
-/** Statements with long texts are inserts of many rows, hardly ever the same twice. */
+/** Long statements are multi-row inserts, which rarely repeat. */
 const MAX_PREPARED_LENGTH = 2_000;
 
-/** PostgreSQL keeps no NUL in a text: it becomes what an unreadable character becomes. */
+/** PostgreSQL cannot store NUL in text; it is replaced with U+FFFD. */
 export function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
 }
 
-/** The first statements that come are prepared, in each connection once. */
+/** Names of prepared statements; the first `MAX_PREPARED` distinct statements get one. */
 export class StatementNames {
   readonly #names = new Map<string, string>();
 
@@ -53,24 +52,24 @@ export class PoolConnection implements DatabaseConnection {
     return this.#lost !== undefined;
   }
 
-  /** Whether a query may be sent before the answers to earlier ones have come. */
+  /** Whether a query may be sent before earlier responses have arrived. */
   get isPipelined(): boolean {
     return this.#client.pipeline;
   }
 
-  /** Pipelined, this does not wait: where the transaction could not begin, its first query and its end reject with the reason. */
+  /** In pipeline mode this does not wait: if BEGIN fails, the first query and the commit reject with the reason. */
   async begin(sql: string): Promise<void> {
     this.#committing = undefined;
-    this.#beginning = this.#ask({ text: sql });
-    // The first query rejects with it too, which may be sent later.
+    this.#beginning = this.#send({ text: sql });
+    // Avoids an unhandled rejection; the first query, which may be sent later, rejects with it.
     this.#beginning.catch(() => {});
     if (!this.isPipelined) await this.#beginning;
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    // Only a query without values may be several statements, and these are not prepared.
+    // Only a query without parameters may contain several statements, which cannot be prepared.
     const name = parameters.length === 0 ? undefined : this.#names.of(sql);
-    const { rows, rowCount } = await this.#askWithin({
+    const { rows, rowCount } = await this.#sendInTransaction({
       text: sql,
       values: parameters.map((value) => (typeof value === 'string' ? withoutNul(value) : value)),
       ...(name ? { name } : {}),
@@ -80,45 +79,45 @@ export class PoolConnection implements DatabaseConnection {
   }
 
   /**
-   * May be sent before the answers to what it commits have come; called again, it gives the outcome of the first call. After an error of a
-   * statement before it the server answers COMMIT with ROLLBACK: then it rejects.
+   * May be sent before the responses of the transaction's statements have arrived; a second call returns the first result.
+   * After a failed statement the server answers COMMIT with ROLLBACK: then it rejects.
    */
   commit(): Promise<void> {
-    this.#committing ??= this.#askWithin({ text: 'commit' }).then(({ command }) => {
+    this.#committing ??= this.#sendInTransaction({ text: 'commit' }).then(({ command }) => {
       this.#beginning = undefined;
       if (command !== 'COMMIT') throw new Error('the transaction was rolled back by the server');
     });
     return this.#committing;
   }
 
-  /** The server rolls back what a lost connection had begun, and what it could not commit. */
+  /** The server itself rolls back the transaction of a lost connection, and a failed commit. */
   async rollback(): Promise<void> {
     await this.#committing?.catch(() => {});
     this.#beginning = undefined;
     if (this.isLost || this.#committing) return;
-    await this.#ask({ text: 'rollback' });
+    await this.#send({ text: 'rollback' });
   }
 
   streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
-    throw new Error('this connection does not stream: page by key instead');
+    throw new Error('this connection does not support streaming: page by key instead');
   }
 
-  /** A connection that broke is not used again. */
+  /** A broken connection is removed from the pool. */
   release(): void {
     this.#client.release(this.#lost);
   }
 
-  /** Answers come in order: what failed to begin rejects before what was sent behind it. */
-  async #askWithin(query: Query) {
-    const [answer] = await Promise.all([this.#ask(query), this.#beginning]);
-    return answer;
+  /** Responses arrive in order: a failed BEGIN rejects before the queries sent after it. */
+  async #sendInTransaction(query: Query) {
+    const [result] = await Promise.all([this.#send(query), this.#beginning]);
+    return result;
   }
 
-  async #ask(query: Query) {
-    // pg takes it with each query, but its types do not say so.
-    const asked: pg.QueryConfig & { readonly query_timeout: number } = { ...query, query_timeout: ANSWER_TIMEOUT_MS };
+  async #send(query: Query) {
+    // pg accepts query_timeout per query, but its types lack it.
+    const config: pg.QueryConfig & { readonly query_timeout: number } = { ...query, query_timeout: ANSWER_TIMEOUT_MS };
     try {
-      return await this.#client.query(asked);
+      return await this.#client.query(config);
     } catch (error) {
       if (isConnectionLost(error)) this.#lost = error as Error;
       throw storeErrorOf(error);

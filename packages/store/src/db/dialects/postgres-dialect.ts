@@ -1,4 +1,4 @@
-// A Kysely dialect over pg: a pool of connections, one writer at a time, what runs often prepared by name.
+// A Kysely dialect over pg: a connection pool, one writer at a time, frequent statements prepared by name.
 import {
   type DatabaseConnection,
   type DataTypeNode,
@@ -14,32 +14,32 @@ import pg from 'pg';
 import { storeErrorOf } from '../store-error.ts';
 import { PoolConnection, STATEMENT_TIMEOUT_MS, StatementNames } from './postgres-connection.ts';
 
-/** How long a statement waits for another process's writing before it gives up with `busy`. */
+/** How long a statement waits for another process's lock before it fails with `busy`. */
 const LOCK_TIMEOUT_MS = 15_000;
-/** A process that stands still in a transaction must not keep all others from writing. */
+/** Ends a transaction whose process has stalled, so that it does not block all writers. */
 const IDLE_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Connections of one process to one server, by default. */
+/** Default number of connections of one process to one server. */
 export const DEFAULT_POOL_SIZE = 10;
 
-/** Names the writers' lock among other programs' on the same server. */
+/** Distinguishes the writer lock from advisory locks of other programs on the same server. */
 const WRITERS = 0x5354_5241;
-/** Waits for the writers' lock, which ends with the transaction. */
+/** Waits for the writer lock, which is released at the end of the transaction. */
 export const LOCK_WRITERS = `select pg_advisory_xact_lock(${WRITERS}, hashtext(current_schema()))`;
-/** Begins a transaction that writes. */
+/** Begins a write transaction. */
 export const BEGIN_WRITING = `begin; ${LOCK_WRITERS}`;
 
 export interface PostgresOptions {
-  /** At most so many connections at once. */
+  /** Maximum of open connections. */
   readonly poolSize?: number;
 }
 
 export interface PoolOptions extends PostgresOptions {
-  /** Queries are sent before the answers to earlier ones have come; there is no COPY then. */
+  /** Sends queries before earlier responses have arrived; excludes COPY. */
   readonly isPipelined?: boolean;
 }
 
-/** Opens no connection yet: the first statement does. */
+/** Opens no connection; the first statement does. */
 export function openPool(
   url: string,
   { poolSize = DEFAULT_POOL_SIZE, isPipelined = false }: PoolOptions = {},
@@ -48,7 +48,7 @@ export function openPool(
     connectionString: url,
     pipeline: isPipelined,
     max: poolSize,
-    Client: Connecting,
+    Client: TimedClient,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
@@ -56,27 +56,27 @@ export function openPool(
     application_name: 'strata',
     types: { getTypeParser },
   });
-  // A connection that the server closes is replaced when one is needed; without a listener it would end the process, whether
-  // it was idle or stood between two statements of a transaction.
+  // A connection that the server closes is replaced when needed. Without a listener the error would end the process, both
+  // for idle connections and between two statements of a transaction.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
-/** A connection of its own, beside the pool, for what lasts as long as the process; not connected yet. */
+/** A connection outside of the pool, for the lifetime of the process; not connected yet. */
 export function openClient(url: string, name: string): pg.Client {
-  return new Connecting({ connectionString: url, keepAlive: true, application_name: name });
+  return new TimedClient({ connectionString: url, keepAlive: true, application_name: name });
 }
 
-/** The time-out is for reaching the server. The pool's own would be for the wait in line as well, which many callers may make long. */
-class Connecting extends pg.Client {
+/** Limits the time to reach the server. The pool's own time-out would include the wait for a free connection. */
+class TimedClient extends pg.Client {
   constructor(config: pg.ClientConfig = {}) {
     super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   }
 }
 
 /**
- * Integers and sums as numbers, bytes as plain arrays: as SQLite gives them. Greater than 2^53 nothing here grows: times in
+ * Integers and sums as numbers, bytes as plain arrays, as SQLite returns them. All values stay below 2^53: times in
  * microseconds reach it in the year 2255.
  */
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
@@ -95,12 +95,12 @@ export function postgresDialect(pool: pg.Pool): Dialect {
   };
 }
 
-/** Whether a database is PostgreSQL, or what speaks its protocol. */
+/** Whether a database is PostgreSQL, or speaks its protocol. */
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }
 
-/** The schema names SQLite's types: here an integer has 64 bits, and texts compare by their bytes, as they do there. */
+/** The schema uses SQLite's types. As in SQLite, an integer has 64 bits and text compares by bytes. */
 const TYPES: Readonly<Record<string, string>> = {
   integer: 'bigint',
   real: 'double precision',
@@ -133,16 +133,16 @@ class PoolDriver implements Driver {
   }
 
   /**
-   * Writers take turns, as they do in SQLite: so the numbers of a log become visible in their order, and what is read before
-   * it is written cannot change between. A reader sees one moment, and keeps nobody waiting. Who names a level of isolation locks
-   * what it needs itself, and waits for no turn.
+   * Write transactions are serialized by the writer lock, as in SQLite: numbers of a log become visible in order, and rows
+   * read before a write cannot change in between. A reader sees one snapshot and blocks no writer. A transaction with an
+   * explicit isolation level takes its own locks and does not wait for the writer lock.
    */
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     const own = connection as PoolConnection;
     try {
       await own.begin(beginOf(settings));
     } catch (error) {
-      // Whose lock did not come has begun all the same: the connection would be of no use to the next.
+      // BEGIN has succeeded even if the lock timed out: roll back, so that the connection is usable.
       await own.rollback();
       throw error;
     }

@@ -1,4 +1,4 @@
-// A Kysely dialect over node:sqlite: one connection, one at a time, prepared statements kept.
+// A Kysely dialect over node:sqlite: one connection, used exclusively, with cached prepared statements.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import {
   CompiledQuery,
@@ -17,9 +17,9 @@ import { StoreError, storeErrorOf } from '../store-error.ts';
 
 /** Milliseconds to wait for another process's write lock before giving up with `busy`. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** Kysely's own, and the first that it makes: a file with tables but without it is another program's. */
+/** Kysely's own table, the first that it creates: a file with tables but without it belongs to another program. */
 const MIGRATION_TABLE = 'kysely_migration';
-/** Distinct statements are few; the bound only guards against queries built with varying lists. */
+/** There are few distinct statements; the limit guards against queries built with varying lists. */
 const MAX_STATEMENTS = 256;
 
 /** Opens the file in WAL mode with foreign keys on. Throws StoreError. */
@@ -27,7 +27,7 @@ export function openDatabase(file: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
-    // NORMAL in WAL mode: a killed process loses nothing, a power cut may lose the last transactions but never consistency.
+    // NORMAL in WAL mode: a killed process loses nothing; a power failure may lose the last transactions, never consistency.
     database.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY',
     );
@@ -51,7 +51,7 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
   };
 }
 
-/** SQLite can take back a CREATE TABLE; Kysely's adapter denies it, and a kill half-way would leave half a schema. */
+/** SQLite supports transactional DDL, which Kysely's adapter denies; without it a kill could leave a partial schema. */
 class NodeSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -71,20 +71,20 @@ class NodeSqliteDriver implements Driver {
 
   async init(): Promise<void> {}
 
-  /** There is one connection: whoever asks waits in line, so that nothing slips into another's transaction. */
+  /** There is one connection: callers queue for it, so that no statement runs in another caller's transaction. */
   async acquireConnection(): Promise<DatabaseConnection> {
-    const turn = this.#free;
+    const previous = this.#free;
     let release = () => {};
     this.#free = new Promise((resolve) => {
       release = resolve;
     });
-    await turn;
+    await previous;
     this.#release = release;
     return this.#connection;
   }
 
   async beginTransaction(connection: DatabaseConnection, { accessMode }: TransactionSettings): Promise<void> {
-    // IMMEDIATE: a reader that turns writer half-way would fail at once instead of waiting for its turn.
+    // IMMEDIATE: a read transaction that upgrades to write fails at once instead of waiting for the lock.
     await connection.executeQuery(CompiledQuery.raw(accessMode === 'read only' ? 'BEGIN' : 'BEGIN IMMEDIATE'));
   }
 
@@ -93,7 +93,7 @@ class NodeSqliteDriver implements Driver {
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // SQLite rolls back by itself on some errors, a full disk among them.
+    // SQLite rolls back by itself on some errors, for example a full disk.
     if (this.#database.isTransaction) await connection.executeQuery(CompiledQuery.raw('ROLLBACK'));
   }
 
@@ -132,7 +132,7 @@ class NodeSqliteConnection implements DatabaseConnection {
   }
 
   streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
-    throw new Error('this connection does not stream: page by key instead');
+    throw new Error('this connection does not support streaming: page by key instead');
   }
 
   #prepare(sql: string): Prepared {

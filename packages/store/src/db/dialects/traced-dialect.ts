@@ -1,4 +1,4 @@
-// A span for each transaction, from the wait for its turn to its end.
+// A span for each transaction, from the wait for the lock to the end.
 import { type Span, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { DatabaseConnection, Dialect, Driver } from 'kysely';
 
@@ -24,7 +24,7 @@ function tracedDriver(driver: Driver, system: string): Driver {
       span?.setAttribute('strata.outcome', outcome);
       return done;
     } catch (error) {
-      // What a database says may hold values: its kind is enough.
+      // The message of a database error may contain values: only its class is recorded.
       span?.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).name });
       throw error;
     } finally {

@@ -1,4 +1,4 @@
-// Damage looked for in a store that may be in use: what the database says of itself, and what must hold of our rows. Only reads.
+// Checks a store for damage while it may be in use: the database's own integrity checks, and our invariants. Read-only.
 
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,14 +10,14 @@ import { openPool } from '../dialects/postgres-dialect.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 
 export interface StoreFinding {
-  /** A sentence, with examples where there are many. */
+  /** A sentence, with a few examples. */
   readonly what: string;
   /** What to do about it. */
   readonly advice: string;
 }
 
 export interface StoreReport {
-  /** What was looked at, in words. */
+  /** The names of the checks that ran. */
   readonly checks: readonly string[];
   readonly findings: readonly StoreFinding[];
 }
@@ -25,21 +25,21 @@ export interface StoreReport {
 type Row = Readonly<Record<string, unknown>>;
 type Ask = (sql: string) => Promise<readonly Row[]>;
 
-/** Examples of one kind: who has thousands need not read them. */
+/** Maximum of examples for each kind of finding. */
 const EXAMPLES = 5;
 const RESTORE = 'Stop the service and restore a backup (`strata stack restore`).';
-const REPORT = 'Nothing is lost by going on, but this should not be: please report it, with what this command prints.';
+const REPORT = 'No data is lost if you continue, but this is a bug: please report it with the output of this command.';
 const OPEN_END = '9007199254740991';
 
 /**
- * Checks the store of a URL as `openStore` takes it, and changes nothing. A database that cannot be read at all is a finding too.
- * A million domains take minutes; nobody waits meanwhile.
+ * Checks the store of a URL that `openStore` accepts, without changing it. An unreadable database is a finding too.
+ * A million domains take minutes; writers are not blocked.
  */
 export async function checkStore(url: string): Promise<StoreReport> {
   const checks: string[] = [];
   const findings: StoreFinding[] = [];
-  const check = async (name: string, look: () => Promise<readonly StoreFinding[]>) => {
-    findings.push(...(await look()));
+  const check: Check = async (name, find) => {
+    findings.push(...(await find()));
     checks.push(name);
   };
   const file = sqliteFileOf(url);
@@ -50,30 +50,30 @@ export async function checkStore(url: string): Promise<StoreReport> {
     if (!(error instanceof StoreError)) throw error;
     findings.push({
       what: error.message,
-      advice: error.code === 'corrupt' ? RESTORE : 'Nothing more could be looked at.',
+      advice: error.code === 'corrupt' ? RESTORE : 'No further checks could run.',
     });
   }
   return { checks, findings };
 }
 
-type Check = (name: string, look: () => Promise<readonly StoreFinding[]>) => Promise<void>;
+type Check = (name: string, find: () => Promise<readonly StoreFinding[]>) => Promise<void>;
 
 async function onSqlite(file: string, check: Check): Promise<void> {
   if (!existsSync(file)) throw new StoreError('cannot-open', { cause: new Error(`there is no ${file}`) });
   using database = new DatabaseSync(file, { timeout: 5_000 });
-  // Not read-only by its opening: a log that a kill has left must be read, for which SQLite needs to write beside the file.
+  // Not opened read-only: to read a write-ahead log left by a kill, SQLite must write beside the file.
   database.exec('PRAGMA query_only = ON');
   const ask: Ask = async (sql) => database.prepare(sql).all() as Row[];
   await check('pages and indexes', async () => {
     const rows = await ask(`PRAGMA integrity_check(${EXAMPLES})`);
-    const said = rows.map(({ integrity_check: text }) => String(text)).filter((text) => text !== 'ok');
-    return said.length > 0 ? [{ what: `The file is damaged: ${said.join('; ')}.`, advice: RESTORE }] : [];
+    const errors = rows.map(({ integrity_check: text }) => String(text)).filter((text) => text !== 'ok');
+    return errors.length > 0 ? [{ what: `The file is damaged: ${errors.join('; ')}.`, advice: RESTORE }] : [];
   });
   await check('references', async () => {
     const rows = await ask(`SELECT "table", rowid, parent FROM pragma_foreign_key_check LIMIT ${EXAMPLES}`);
     const where = rows.map((row) => `${row.table} ${row.rowid} to ${row.parent}`);
     return rows.length > 0
-      ? [{ what: `Rows refer to rows that are not there: ${where.join(', ')}.`, advice: RESTORE }]
+      ? [{ what: `Rows refer to rows that do not exist: ${where.join(', ')}.`, advice: RESTORE }]
       : [];
   });
   const tables = new Set(
@@ -97,7 +97,7 @@ async function onPostgres(url: string, check: Check): Promise<void> {
   });
   const ask: Ask = async (sql) => (await client.query<Row>(sql)).rows;
   try {
-    // What is checked is as large as it is; reading stands in nobody's way.
+    // The duration depends on the size of the store; reads block no writer.
     await ask('set statement_timeout = 0; set default_transaction_read_only = on');
     await check('indexes and constraints', async () => {
       const rows = await ask(`
@@ -113,7 +113,7 @@ async function onPostgres(url: string, check: Check): Promise<void> {
     await check('checksums of pages', async () => {
       const [row] = await ask('select checksum_failures as n from pg_stat_database where datname = current_database()');
       if (!row?.n) return [];
-      return [{ what: `The server has met ${row.n} pages whose checksum is wrong.`, advice: RESTORE }];
+      return [{ what: `The server has found ${row.n} pages with a wrong checksum.`, advice: RESTORE }];
     });
     const extensions = await ask("select 1 from pg_extension where extname = 'amcheck'");
     if (extensions.length > 0) await check('pages of indexes (amcheck)', () => indexPages(ask));
@@ -147,7 +147,7 @@ async function indexPages(ask: Ask): Promise<readonly StoreFinding[]> {
       if (code === '42501') return findings;
       findings.push({
         what: `The index ${name} is damaged: ${message}.`,
-        advice: 'REINDEX it; look at disk and memory.',
+        advice: 'REINDEX it; check the disk and the memory of the server.',
       });
     }
   }
@@ -159,7 +159,7 @@ interface Catalog {
   readonly lastNumber: (table: Table) => Promise<number | undefined>;
 }
 
-/** What must hold whatever the database is. */
+/** The invariants of both databases. */
 async function checkBoth(ask: Ask, check: Check, { hasTable, lastNumber }: Catalog): Promise<void> {
   let isCurrent = true;
   await check('version', async () => {
@@ -167,10 +167,10 @@ async function checkBoth(ask: Ask, check: Check, { hasTable, lastNumber }: Catal
     const name = String(rows[0]?.name ?? 'none');
     isCurrent = name === LATEST_SCHEMA;
     if (isKnownSchema(name)) return [];
-    if (rows.length === 0) return [{ what: 'It is not a store of Strata.', advice: 'Look at STRATA_DATABASE_URL.' }];
+    if (rows.length === 0) return [{ what: 'It is not a store of Strata.', advice: 'Check STRATA_DATABASE_URL.' }];
     return [{ what: `The store has the schema ${name}, of a newer version.`, advice: 'Update Strata.' }];
   });
-  // An older store is brought up to date by the next start; rules of today do not bind it before.
+  // The next start upgrades an older store; the current invariants do not apply before.
   if (!isCurrent) return;
   for (const { name, sql, what, advice } of INVARIANTS) {
     await check(name, async () => {
@@ -186,10 +186,10 @@ async function checkBoth(ask: Ask, check: Check, { hasTable, lastNumber }: Catal
       if (last === undefined) continue;
       const [row] = await ask(`select coalesce(max(${KEYS[table][0]}), 0) as n from ${table}`);
       if (Number(row?.n) <= last) continue;
-      const what = `${table} holds the number ${row?.n}, and the next that it gives is ${last + 1}.`;
+      const what = `${table} has the number ${row?.n}, but its sequence continues with ${last + 1}.`;
       findings.push({
         what,
-        advice: 'Nothing can be added to it: set its sequence to the greatest number, or restore a backup.',
+        advice: 'Inserts fail: set its sequence to the greatest number, or restore a backup.',
       });
     }
     return findings;
@@ -201,7 +201,7 @@ const limits = Object.entries(TIERS)
   .map(([tier, limit]) => `when '${tier}' then ${limit}`)
   .join(' ');
 
-/** Each finds rows that must not be; `id` is what names one. */
+/** Each query finds rows that violate an invariant; `id` identifies a row. */
 const INVARIANTS: readonly (StoreFinding & { readonly name: string; readonly sql: string })[] = [
   {
     name: 'intervals',
@@ -216,27 +216,27 @@ const INVARIANTS: readonly (StoreFinding & { readonly name: string; readonly sql
     name: 'domains of open services',
     sql: `select distinct d.name as id from services s join domains d on d.id = s.domain_id
       where s.valid_to is null and (d.last_scanned_at is null or d.summary is null)`,
-    what: 'Domains have services and were never scanned (domains)',
+    what: 'Domains have open services but were never scanned (domains)',
     advice: `${RESTORE} Or scan them again: ${'`strata stack scan`'} writes what is missing.`,
   },
   {
     name: 'changes and their scans',
     sql: 'select c.id from changes c join scans s on s.id = c.scan_id where s.domain_id <> c.domain_id',
-    what: 'Changes name a scan of another domain (changes)',
+    what: 'Changes refer to a scan of another domain (changes)',
     advice: RESTORE,
   },
   {
-    name: 'places in the event log',
+    name: 'positions in the event log',
     sql: `select name as id from settings where exists (select 1 from events) and
       case when name = 'stream-cursor' then cast(value as bigint) else 0 end > (select coalesce(max(seq), 0) from events)`,
-    what: 'The stream has read further than there are events (settings)',
+    what: 'The position of the stream is after the last event (settings)',
     advice: RESTORE,
   },
   {
     name: 'quotas',
     sql: `select u.key_id || ' ' || u.day as id from quota_usage u join api_keys k on k.id = u.key_id
       where u.used < 0 or length(u.day) <> 10 or u.used > case k.tier ${limits} else u.used end`,
-    what: 'Keys have used less than nothing, or more than they may (quota_usage)',
+    what: 'Keys have a negative usage, or more than their limit (quota_usage)',
     advice: REPORT,
   },
 ];

@@ -1,4 +1,4 @@
-// What an operator watches of the database: what is due, and the pool of connections.
+// Figures for operators: rows, domains that are due, and the connection pool.
 import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
 import type { Database } from '../../schema.ts';
@@ -6,11 +6,11 @@ import type { Database } from '../../schema.ts';
 export interface StoreFigures {
   /** Domains that are due for a scan. */
   readonly due: number;
-  /** How long one that was scanned before has been due, in milliseconds, at most; 0 where none is. */
+  /** The longest time, in milliseconds, that a previously scanned domain has been due; 0 if none is due. */
   readonly longestDueMs: number;
 }
 
-/** How many there are of each thing. */
+/** Rows of each kind. */
 export interface StoreCounts {
   readonly domains: number;
   readonly scannedDomains: number;
@@ -22,7 +22,7 @@ export interface StoreCounts {
 export interface PoolFigures {
   readonly size: number;
   readonly idle: number;
-  /** Questions that wait for a connection. */
+  /** Requests that wait for a connection. */
   readonly waiting: number;
 }
 
@@ -30,7 +30,7 @@ export async function readFigures(db: Kysely<Database>, now: number): Promise<St
   const { due, first } = await db
     .selectFrom('domains')
     .where('next_due_at', '<=', now)
-    // One that was never scanned is due since ever, which says nothing of how late the schedule is.
+    // A domain that was never scanned has no due time: it says nothing about the delay of the schedule.
     .select([
       sql<number>`count(*)`.as('due'),
       sql<number | null>`min(case when next_due_at > 0 then next_due_at end)`.as('first'),
@@ -39,7 +39,7 @@ export async function readFigures(db: Kysely<Database>, now: number): Promise<St
   return { due: Number(due), longestDueMs: first === null ? 0 : now - Number(first) };
 }
 
-/** SQLite has one connection, for which nobody outside waits. */
+/** SQLite has one connection, which has no pool. */
 export function poolFigures(pool: pg.Pool | undefined): PoolFigures {
   if (pool === undefined) return { size: 1, idle: 1, waiting: 0 };
   return { size: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };

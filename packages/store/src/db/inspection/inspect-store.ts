@@ -1,4 +1,4 @@
-// What a database is like before it is used: looked at, never changed and never brought up to date.
+// Describes a database before it is used. Changes nothing and applies no migration.
 
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
@@ -12,36 +12,40 @@ import { growthOf, NOTED_SQL, type NotedSize, sizesSql, type TableGrowth, type T
 
 export interface StoreState {
   readonly kind: 'sqlite' | 'postgres';
-  /** `empty`: there is no store in it yet; `older` is brought up to date by the next start, `newer` is of a later version. */
+  /** `empty`: contains no store; `older`: the next start upgrades it; `newer`: written by a later version. */
   readonly schema: 'empty' | 'older' | 'current' | 'newer';
-  /** Of the fifth of five questions without tables, when all that is made at first is there. */
+  /** The last of five round trips, when connection and statement are warm. */
   readonly latencyMs: number;
   readonly domains: number;
-  /** Of tables that have rows, the largest first; empty where the schema is not of this version. */
+  /** Of non-empty tables, the largest first; empty unless the schema is current. */
   readonly sizes: readonly TableGrowth[];
-  /** Whether tables may be made and rows written; of a file that is not there, whether it may be made. */
+  /** Whether tables can be created and rows written; for a file that does not exist, whether it can be created. */
   readonly isWritable: boolean;
-  /** Where there is a server. */
+  /** Undefined for SQLite. */
   readonly connections: StoreConnections | undefined;
-  /** False behind a pooler that parts connections among transactions: the locks of schedulers and gateways need a session. */
+  /** False behind a pooler in transaction mode: the locks of schedulers and gateways need a session. */
   readonly hasSessions: boolean;
-  /** The server's clock less ours, in milliseconds; undefined where there is no server. */
+  /** The server's clock minus this machine's, in milliseconds; undefined for SQLite. */
   readonly clockAheadMs: number | undefined;
 }
 
-/** Under whichever limit leaves the least: the server's, the database's or the user's. */
+/** The tightest of the limits of the server, the database and the user. */
 export interface StoreConnections {
   readonly used: number;
-  /** Without those that are reserved for superusers and the like. */
+  /** Without reserved connections. */
   readonly max: number;
   readonly limitOf: 'server' | 'database' | 'user';
 }
 
 const TABLE = 'kysely_migration';
-/** A damaged file is told by the first of its faults. */
+/** The first fault is enough to report a damaged file. */
 const FAULTS = 1;
+const ROUND_TRIPS = 5;
 
-/** Looks at `sqlite:<file>` or `postgres://…`. Rejects with StoreError: no server, a damaged file, another program's. A file is read as a whole for that. */
+/**
+ * Inspects `sqlite:<file>` or `postgres://…`. Rejects with StoreError if there is no server, the file is damaged, or it belongs
+ * to another program. Reads the complete file to find damage.
+ */
 export async function inspectStore(url: string): Promise<StoreState> {
   const file = sqliteFileOf(url);
   try {
@@ -52,14 +56,14 @@ export async function inspectStore(url: string): Promise<StoreState> {
 }
 
 function inspectSqlite(file: string): StoreState {
-  const nothing = {
+  const base = {
     kind: 'sqlite',
     connections: undefined,
     clockAheadMs: undefined,
     isWritable: mayWrite(path.dirname(file)) && (!existsSync(file) || mayWrite(file)),
     hasSessions: true,
   } as const;
-  if (!existsSync(file)) return { ...nothing, schema: 'empty', latencyMs: 0, domains: 0, sizes: [] };
+  if (!existsSync(file)) return { ...base, schema: 'empty', latencyMs: 0, domains: 0, sizes: [] };
   using database = new DatabaseSync(file, { readOnly: true });
   const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
   const has = (table: string) => tables.some(({ name }) => name === table);
@@ -73,23 +77,23 @@ function inspectSqlite(file: string): StoreState {
         .map(({ name }) => String(name))
     : [];
   const domains = has('domains') ? Number(database.prepare('select count(*) as n from domains').get()?.n) : 0;
-  const asked = database.prepare('select 1');
+  const probe = database.prepare('select 1');
   let latencyMs = 0;
-  for (let turn = 0; turn < 5; turn++) {
+  for (let round = 0; round < ROUND_TRIPS; round++) {
     const startedAt = performance.now();
-    asked.get();
+    probe.get();
     latencyMs = performance.now() - startedAt;
   }
   const schema = schemaOf(applied);
   const all = (text: string) => database.prepare(text).all();
   const sizes = schema === 'current' ? largestFirst(all(sizesSql(false)), all(NOTED_SQL)) : [];
-  return { ...nothing, schema, latencyMs, domains, sizes };
+  return { ...base, schema, latencyMs, domains, sizes };
 }
 
-/** SQLite writes into the folder too: its log stands beside the file. */
-function mayWrite(place: string): boolean {
+/** SQLite also writes to the directory, which holds the write-ahead log. */
+function mayWrite(file: string): boolean {
   try {
-    accessSync(place, constants.W_OK);
+    accessSync(file, constants.W_OK);
     return true;
   } catch {
     return false;
@@ -101,7 +105,7 @@ interface ServerRow {
   readonly used: number;
   readonly max: number;
   readonly database_used: number;
-  /** -1: none. */
+  /** -1: unlimited. */
   readonly database_max: number;
   readonly user_used: number;
   readonly user_max: number;
@@ -111,7 +115,7 @@ interface ServerRow {
   readonly domains: string | null;
 }
 
-/** What kind of process another user's is only superusers are told: who is in a database is a client, or an autovacuum for a moment. */
+/** Only superusers see the kind of another user's process: sessions with a database are clients, or briefly an autovacuum worker. */
 const SERVER = `
   select clock_timestamp() as now,
     (select count(*) from pg_stat_activity where datid is not null) as used,
@@ -141,22 +145,22 @@ async function inspectPostgres(url: string): Promise<StoreState> {
   }
 }
 
-/** Two connections that are open at once have a process of the server each, unless a pooler stands between. */
+/** Two open connections have different server processes, unless a pooler is between. */
 async function hasSessions(client: pg.PoolClient, pool: pg.Pool): Promise<boolean> {
-  const processOf = async (asked: pg.PoolClient) =>
-    (await asked.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+  const processOf = async (connection: pg.PoolClient) =>
+    (await connection.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
   const first = await processOf(client);
-  // Where there is no room for a second one, that is told by the figures.
-  const other = await pool.connect().catch(() => undefined);
-  if (!other) return true;
+  // If the server has no free connection, `connections` reports it.
+  const second = await pool.connect().catch(() => undefined);
+  if (!second) return true;
   try {
-    return (await processOf(other)) !== first;
+    return (await processOf(second)) !== first;
   } finally {
-    other.release();
+    second.release();
   }
 }
 
-/** The look's own connection is none that is used. */
+/** Does not count the connection of the inspection. */
 function connectionsOf(row: ServerRow): StoreConnections {
   const limits = [
     { used: row.used - 1, max: row.max, limitOf: 'server' },
@@ -168,7 +172,7 @@ function connectionsOf(row: ServerRow): StoreConnections {
 
 async function inspectServer(client: pg.PoolClient): Promise<Omit<StoreState, 'hasSessions'>> {
   let latencyMs = 0;
-  for (let turn = 0; turn < 5; turn++) {
+  for (let round = 0; round < ROUND_TRIPS; round++) {
     const startedAt = performance.now();
     await client.query('select 1');
     latencyMs = performance.now() - startedAt;
@@ -176,7 +180,7 @@ async function inspectServer(client: pg.PoolClient): Promise<Omit<StoreState, 'h
   const { rows } = await client.query<ServerRow>(SERVER);
   const answeredAt = Date.now();
   const [row] = rows;
-  if (row === undefined) throw new Error('the server says nothing of itself');
+  if (row === undefined) throw new Error('the server returned no row about itself');
   const names = row.migrations ? await client.query<{ name: string }>(`select name from ${TABLE}`) : { rows: [] };
   const counted = row.domains ? await client.query<{ n: number }>('select count(*) as n from domains') : { rows: [] };
   const schema = schemaOf(names.rows.map(({ name }) => name));

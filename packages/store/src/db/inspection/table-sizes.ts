@@ -1,18 +1,18 @@
-// How large tables are, and how fast they grow. Estimates that cost nothing: no table is read.
+// Estimated sizes of tables and their growth, from statistics: no table is read.
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../schema.ts';
 import { isPostgres } from '../dialects/postgres-dialect.ts';
 
 export interface TableSize {
   readonly table: string;
-  /** About. On SQLite those between the first and the last number. */
+  /** Estimated. On SQLite, the distance between the first and the last number. */
   readonly rows: number;
-  /** With indexes; null on SQLite, where only reading the file would show it. */
+  /** Including indexes; null on SQLite, where only reading the file would show it. */
   readonly bytes: number | null;
 }
 
 export interface TableGrowth extends TableSize {
-  /** Rows more a day, as noted over the last week; null before there are two notes. */
+  /** Added rows a day over the last week; null with fewer than two recorded sizes. */
   readonly rowsPerDay: number | null;
 }
 
@@ -22,7 +22,7 @@ const SIZED = [
   ...['feed_items', 'feed_mentions', 'answer_receipts', 'segments', 'ledger_leaves'],
 ];
 const DAY_MS = 86_400_000;
-/** Growth is shown over a week; older rows are of no use. */
+/** Growth is shown over a week; older records are deleted. */
 const KEPT_DAYS = 8;
 
 const names = SIZED.map((name) => `'${name}'`).join(', ');
@@ -30,7 +30,7 @@ const ON_POSTGRES = `select c.relname as "table", coalesce(s.n_live_tup, 0) as "
   from pg_class c left join pg_stat_all_tables s on s.relid = c.oid
   where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname in (${names})
   order by c.relname`;
-/** Of old scans those stay that changes name: they are few, and would hide that the others are deleted. */
+/** Old scans that changes refer to are kept: they are few, and the first of them would hide that later ones were deleted. */
 const FIRST: Readonly<Record<string, string>> = {
   scans: `coalesce((select cast(value as integer) + 1 from settings where name = 'scans-pruned-through'), 1)`,
 };
@@ -39,15 +39,15 @@ const ON_SQLITE = SIZED.map(
     coalesce((select max(rowid) from ${name}) - ${FIRST[name] ?? `(select min(rowid) from ${name})`} + 1, 0) as "rows"`,
 ).join(' union all ');
 
-/** Read-only, for any connection: SQL that gives rows of `TableSize`. */
+/** Read-only SQL that returns rows of `TableSize`, for any connection. */
 export const sizesSql = (isOnPostgres: boolean): string => (isOnPostgres ? ON_POSTGRES : ON_SQLITE);
 
 export interface NotedSize extends Pick<TableSize, 'table' | 'rows'> {
-  /** Since the epoch. */
+  /** Days since the epoch. */
   readonly day: number;
 }
 
-/** Read-only: SQL that gives rows of `NotedSize`, by table and day. */
+/** Read-only SQL that returns rows of `NotedSize`, by table and day. */
 export const NOTED_SQL = `select table_name as "table", day, table_rows as "rows" from table_sizes order by table_name, day`;
 
 export async function readSizes(db: Kysely<Database>): Promise<TableSize[]> {
@@ -55,7 +55,7 @@ export async function readSizes(db: Kysely<Database>): Promise<TableSize[]> {
   return rows.map((row) => ({ ...row }));
 }
 
-/** The first note of a day stands. */
+/** Records the sizes once a day. */
 export async function recordSizes(tx: Kysely<Database>, now: Date): Promise<void> {
   const day = Math.floor(now.getTime() / DAY_MS);
   const noted = await tx.selectFrom('table_sizes').where('day', '=', day).limit(1).select('day').executeTakeFirst();
@@ -68,7 +68,7 @@ export async function recordSizes(tx: Kysely<Database>, now: Date): Promise<void
     .execute();
 }
 
-/** The growth of tables by notes as `NOTED_SQL` gives them. */
+/** The growth of tables, from the rows of `NOTED_SQL`. */
 export function growthOf(sizes: readonly TableSize[], noted: readonly NotedSize[]): TableGrowth[] {
   return sizes.map((size) => {
     const of = noted.filter(({ table }) => table === size.table);

@@ -1,4 +1,4 @@
-// Many rows as one parameter: the statement is the same for any number of them, and no list is too long for a statement.
+// Passes many rows as one JSON parameter: one statement for any number of rows, without the parameter limit of a statement.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../schema.ts';
 import { withoutNul } from '../dialects/postgres-connection.ts';
@@ -6,13 +6,13 @@ import { isPostgres } from '../dialects/postgres-dialect.ts';
 
 type Db = Kysely<Database>;
 /**
- * In the schema's words; a blob stands in a row as hex. The id of a row that the same transaction adds before is not known yet: it is
- * counted back from the last row of its table, 0 for the last, -1 for the one before. Writers hold one lock, so that the numbers of rows
- * that one statement adds follow one another.
+ * SQLite's types; a blob is hex in JSON. `….id` refers to a row that the same transaction inserts and whose id is not known
+ * yet: it counts back from the last row of its table, 0 for the last, -1 for the one before. The writer lock makes the
+ * numbers of the rows that one statement inserts consecutive.
  */
 export type ColumnType = 'integer' | 'real' | 'text' | 'blob' | `${keyof typeof REFERRED}.id`;
 
-/** The place of each column's value in a row, and its type. */
+/** The columns in the order of a row's values, with their types. */
 export type JsonColumns = Readonly<Record<string, ColumnType>>;
 
 /** The values of an object in the order of the columns. */
@@ -20,35 +20,35 @@ export function valuesOf<Columns extends JsonColumns>(columns: Columns, row: Rea
   return Object.keys(columns).map((name) => row[name]);
 }
 
-/** A list of values or of rows, or SQL that gives one. */
+/** A JSON list of values or of rows, or SQL that returns one. */
 export type Json = string | RawBuilder<string>;
 
 const REFERRED = { domains: sql.table('domains'), scans: sql.table('scans'), changes: sql.table('changes') } as const;
 
-/** A sub-select of values, to stand after `in`. */
+/** A sub-select of values for `in`. */
 export function listed(db: Db, values: readonly number[]): RawBuilder<number>;
 export function listed(db: Db, values: readonly string[]): RawBuilder<string>;
 export function listed(db: Db, values: readonly (number | string)[]): RawBuilder<number | string> {
-  // Nothing has no type of its own, and fits any column.
+  // An empty list has no element type; null is valid for any column.
   if (values.length === 0) return sql`(null)`;
   return listedIn(db, toJson(values), typeof values[0] === 'number' ? 'integer' : 'text');
 }
 
-/** The same of a list that is JSON already, for statements that are built once. */
+/** As `listed`, for a list that is JSON already, in statements that are built once. */
 export function listedIn<T extends number | string>(db: Db, json: Json, type: 'integer' | 'text'): RawBuilder<T> {
   if (!isPostgres(db)) return sql`(select value from json_each(${json}))`;
   return sql`(select value::${TYPES[type]} from jsonb_array_elements_text(${json}::jsonb))`;
 }
 
-/** A sub-select of rows, each a list of values in the order of the columns. */
+/** A sub-select of rows, each a list of values in column order. */
 export function jsonRows(db: Db, rows: readonly (readonly unknown[])[], columns: JsonColumns): RawBuilder<unknown> {
   return rowsIn(db, toJson(rows), columns);
 }
 
-/** The same of rows that are JSON already, for statements that are built once. */
+/** As `jsonRows`, for rows that are JSON already, in statements that are built once. */
 export function rowsIn(db: Db, json: Json, columns: JsonColumns): RawBuilder<unknown> {
   const selected = Object.entries(columns).map(
-    ([name, type], place) => sql`${valueIn(db, sql`(value ->> ${sql.lit(place)})`, type)} as ${sql.ref(name)}`,
+    ([name, type], index) => sql`${valueIn(db, sql`(value ->> ${sql.lit(index)})`, type)} as ${sql.ref(name)}`,
   );
   const source = isPostgres(db) ? sql`jsonb_array_elements(${json}::jsonb)` : sql`json_each(${json})`;
   return sql`(select ${sql.join(selected)} from ${source})`;
@@ -73,18 +73,18 @@ function valueIn(db: Db, text: RawBuilder<unknown>, type: ColumnType): RawBuilde
 
 const TYPES = { integer: sql`bigint`, real: sql`double precision`, text: sql`text` } as const;
 
-/** A number among the columns of a `select`: there PostgreSQL would take it for a text. */
+/** A number as a column of a `select`, which PostgreSQL would otherwise type as text. */
 export function integer(value: number): RawBuilder<number> {
   return sql`cast(${value} as bigint)`;
 }
 
-/** A text of a JSON column, by the names that lead to it. */
+/** A text in a JSON column, by its path. */
 export function jsonText(db: Db, column: string, path: readonly string[]): RawBuilder<string | null> {
   if (isPostgres(db)) return sql`${readable(column)}::jsonb #>> ${sql.lit(`{${path.join(',')}}`)}`;
   return sql`json_extract(${sql.ref(column)}, ${sql.lit(`$.${path.join('.')}`)})`;
 }
 
-/** JSON that PostgreSQL reads: an escaped NUL or half of a pair anywhere in it, which are rare, would be an error. */
+/** JSON that PostgreSQL accepts: an escaped NUL or an unpaired surrogate, which are rare, would be an error. */
 function readable(column: string): RawBuilder<string> {
   const text = sql.ref(column);
   const unreadable = sql.lit('\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})');
@@ -92,7 +92,20 @@ function readable(column: string): RawBuilder<string> {
     else regexp_replace(${text}, ${unreadable}, '\\\\ufffd', 'g') end)`;
 }
 
-/** PostgreSQL keeps no NUL, and fails at one in JSON, as at half of a pair. */
+/** JSON without NUL and unpaired surrogates, which PostgreSQL rejects. */
 export function toJson(values: unknown): string {
   return JSON.stringify(values, (_, value) => (typeof value === 'string' ? withoutNul(value).toWellFormed() : value));
+}
+
+/** Splits a list: a statement takes at most 32,766 parameters in SQLite, and transactions should be short. */
+export function* batches<T>(all: Iterable<T>, size: number): Generator<T[]> {
+  let batch: T[] = [];
+  for (const each of all) {
+    batch.push(each);
+    if (batch.length === size) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
 }

@@ -1,7 +1,7 @@
-// Queries built and compiled once: for the few that run with every scan, building costs more than running them.
+// Queries built and compiled once: for the queries of every scan, building costs more than running.
 import type { Compilable, CompiledQuery } from 'kysely';
 
-/** Gives the query with these values in the places where it was built with their slots. */
+/** Returns the compiled query with these values as parameters. */
 export type Plan<Values, Row> = (values: Values) => CompiledQuery<Row>;
 
 class Slot {
@@ -13,11 +13,11 @@ class Slot {
 }
 
 /**
- * `build` gets a stand-in for each value and puts it where the value belongs. It must give the same query for any value:
- * no lists, no nulls compared with `=`.
+ * `build` gets a placeholder for each value. It must build the same query for all values: no lists, and no nulls compared
+ * with `=`.
  */
 export function plan<Values extends object, Row>(build: (slots: Values) => Compilable<Row>): Plan<Values, Row> {
-  // The stand-ins pass through Kysely as values do, and come out as the parameters of the compiled query.
+  // Kysely treats placeholders as values, so they become parameters of the compiled query.
   const slots = new Proxy({} as Values, { get: (_, name) => new Slot(name) });
   let compiled: CompiledQuery<Row> | undefined;
   return (values) => {

@@ -1,51 +1,51 @@
-// What time it is for all processes of one database: the server's time, carried on by this machine's steady clock from one look to the
-// next. A wall clock that is wrong, or is set, changes nothing of it.
+// The clock of a database: the server's time, read periodically and advanced by this machine's monotonic clock. It does not
+// depend on the machine's wall clock.
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../schema.ts';
 
-/** Steady clocks drift by less than a millisecond in this time; a machine that slept is behind for as long at most. */
-const LOOK_MS = 10_000;
+/** Monotonic clocks drift by less than a millisecond in this time; after a suspension the clock is behind for at most as long. */
+const SYNC_INTERVAL_MS = 10_000;
 
 export class SharedClock {
   readonly #db: Kysely<Database>;
-  /** Time of the server when this machine's steady clock was at 0. */
+  /** The server's time when the monotonic clock was 0. */
   #base = Number.NaN;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #syncedAt = Number.NEGATIVE_INFINITY;
 
   private constructor(db: Kysely<Database>) {
     this.#db = db;
   }
 
-  /** Rejects with StoreError where the server cannot be asked. */
+  /** Rejects with StoreError if the server does not respond. */
   static async open(db: Kysely<Database>): Promise<SharedClock> {
     const clock = new SharedClock(db);
-    await clock.#look();
+    await clock.#sync();
     return clock;
   }
 
-  /** While the server cannot be asked it goes on from the last look. */
+  /** While the server does not respond, the clock continues from the last synchronization. */
   readonly now = (): Date => {
     const steady = performance.now();
-    if (steady - this.#lookedAt >= LOOK_MS) this.#look().catch(() => {});
+    if (steady - this.#syncedAt >= SYNC_INTERVAL_MS) this.#sync().catch(() => {});
     return new Date(Math.round(this.#base + steady));
   };
 
-  async #look(): Promise<void> {
-    // At the beginning: whoever asks for the time meanwhile asks nobody.
-    this.#lookedAt = performance.now();
-    // With a connection in hand: the wait for one is no part of the answer's way.
+  async #sync(): Promise<void> {
+    // Set first, so that concurrent calls of `now` do not synchronize as well.
+    this.#syncedAt = performance.now();
+    // The connection is acquired first, so that waiting for one does not count as round-trip time.
     await this.#db.connection().execute(async (connection) => {
-      const askedAt = performance.now();
-      const asking = sql<{ now: number }>`select extract(epoch from clock_timestamp()) * 1000 as now`;
-      const { rows } = await asking.execute(connection);
-      const answeredAt = performance.now();
-      this.#learn(Number(rows[0]?.now) - (askedAt + answeredAt) / 2, (answeredAt - askedAt) / 2);
+      const sentAt = performance.now();
+      const query = sql<{ now: number }>`select extract(epoch from clock_timestamp()) * 1000 as now`;
+      const { rows } = await query.execute(connection);
+      const receivedAt = performance.now();
+      this.#adjust(Number(rows[0]?.now) - (sentAt + receivedAt) / 2, (receivedAt - sentAt) / 2);
     });
   }
 
-  /** What lies within the look's own doubt is no news; of what lies beyond it only that much is. So time does not step back and forth. */
-  #learn(base: number, doubtMs: number): void {
-    const nearest = Math.min(Math.max(this.#base, base - doubtMs), base + doubtMs);
+  /** Adjusts the clock only by the part of a difference that exceeds the uncertainty of the measurement, so that time does not oscillate. */
+  #adjust(base: number, uncertaintyMs: number): void {
+    const nearest = Math.min(Math.max(this.#base, base - uncertaintyMs), base + uncertaintyMs);
     this.#base = Number.isNaN(nearest) ? base : nearest;
   }
 }

@@ -1,6 +1,6 @@
-// Locks that one process of a store holds, with a term for each holder: on PostgreSQL an advisory lock of a session, on a connection of
-// its own, which the server lets go with the connection; on SQLite a lock of the system on a file beside it, or none where one service
-// has the store for itself anyway.
+// Locks that one process of a store holds, with a term (fencing token) for each holder. On PostgreSQL: a session advisory lock
+// on a separate connection, released when the connection ends. On SQLite: a file lock beside the database, or no lock where
+// a single service uses the file.
 import { realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lockFile } from '@strata/db';
@@ -13,35 +13,32 @@ import { StoreError, storeErrorOf } from '../store-error.ts';
 import { writeTransaction } from './write-transaction.ts';
 
 export interface TermHold extends AsyncDisposable {
-  /** Greater with each holder. */
+  /** Increases with each holder. */
   readonly term: number;
-  /** Aborts when the connection is lost: from then on another process may hold the lock. */
+  /** Aborts when the connection is lost: another process may then acquire the lock. */
   readonly lost: AbortSignal;
 }
 
 export interface TermLock extends AsyncDisposable {
-  /** Takes the lock, and begins a term; undefined while another process holds it. Must not be asked again while it is held. */
+  /** Acquires the lock and begins a term; undefined while another process holds it. Must not be called while it is held. */
   tryTake(): Promise<TermHold | undefined>;
-  /** The last term that any process has begun; 0 before the first. */
+  /** The last term that any process began; 0 before the first. */
   lastTerm(): Promise<number>;
 }
 
-/** The number names the lock among other programs' on the same server, the counter holds its terms. */
+/** The number distinguishes the lock from those of other programs on the server; the counter stores its terms. */
 const LOCKS = {
   scheduler: { number: 0x5354_5253, counter: 'scheduler-term' },
   gateway: { number: 0x5354_5247, counter: 'gateway-term' },
 } as const;
-export type TermLockName = keyof typeof LOCKS;
-/**
- * A process that stands still, or whose machine is cut off, loses its session after this time; until then it gives a sign of life
- * at each beat, and hears of a broken connection at once.
- */
-const SILENCE_SECONDS = 10;
-const BEAT_MS = 1_000;
-/** No answer within this time is a lost connection. */
+type TermLockName = keyof typeof LOCKS;
+/** The server ends the session of a stalled or disconnected process after this time without a heartbeat. */
+const SESSION_TIMEOUT_SECONDS = 10;
+const HEARTBEAT_MS = 1_000;
+/** A connection without a response within this time is lost. */
 const ANSWER_MS = 5_000;
 
-/** Of a store that one service has for itself. */
+/** For a store that a single service uses. */
 export function soleLock(db: Kysely<Database>, name: TermLockName): TermLock {
   const { counter } = LOCKS[name];
   return {
@@ -54,18 +51,18 @@ export function soleLock(db: Kysely<Database>, name: TermLockName): TermLock {
   };
 }
 
-/** Of a SQLite file that processes might share; it cannot be lost but with the process. What is in memory nobody shares. */
+/** For a SQLite file that processes may share; lost only when the process ends. An in-memory database is never shared. */
 export function fileLock(db: Kysely<Database>, name: TermLockName, file: string): TermLock {
   const sole = soleLock(db, name);
   if (file === ':memory:') return sole;
   let held: Disposable | undefined;
-  const letGo = async () => {
+  const release = async () => {
     held?.[Symbol.dispose]();
     held = undefined;
   };
   return {
     async tryTake() {
-      // Whatever path leads to it.
+      // The real path, so that all links to the file share one lock.
       try {
         held = lockFile(`${realpathSync(file)}.${name}.lock`);
       } catch (cause) {
@@ -73,14 +70,14 @@ export function fileLock(db: Kysely<Database>, name: TermLockName, file: string)
       }
       if (!held) return undefined;
       const hold = await sole.tryTake();
-      return hold && { ...hold, [Symbol.asyncDispose]: letGo };
+      return hold && { ...hold, [Symbol.asyncDispose]: release };
     },
     lastTerm: sole.lastTerm,
-    [Symbol.asyncDispose]: letGo,
+    [Symbol.asyncDispose]: release,
   };
 }
 
-/** The connection is opened with the first try, kept while others hold the lock, and replaced when it was lost. */
+/** Opens its connection on the first attempt, keeps it while another process holds the lock, and replaces it when lost. */
 export function sessionLock(db: Kysely<Database>, name: TermLockName, url: string): TermLock {
   const { number, counter } = LOCKS[name];
   let session: Session | undefined;
@@ -91,14 +88,14 @@ export function sessionLock(db: Kysely<Database>, name: TermLockName, url: strin
       const [held] = await own.ask(`select pg_try_advisory_lock(${number}, hashtext(current_schema())) as held`);
       if (held?.held !== true) return undefined;
       const term = await own.beginTerm(counter);
-      const beat = setInterval(() => void own.ask('select 1').catch(() => {}), BEAT_MS);
-      own.lost.addEventListener('abort', () => clearInterval(beat), { once: true });
+      const heartbeat = setInterval(() => void own.ask('select 1').catch(() => {}), HEARTBEAT_MS);
+      own.lost.addEventListener('abort', () => clearInterval(heartbeat), { once: true });
       return {
         term,
         lost: own.lost,
-        // The lock goes with the connection, also where the server does not answer any more.
+        // Closing the connection releases the lock, even if the server does not respond.
         async [Symbol.asyncDispose]() {
-          clearInterval(beat);
+          clearInterval(heartbeat);
           await own.end();
         },
       };
@@ -113,9 +110,9 @@ export function sessionLock(db: Kysely<Database>, name: TermLockName, url: strin
 interface Session {
   readonly lost: AbortSignal;
   readonly isOpen: boolean;
-  /** Rejects with StoreError; whoever gets no answer has lost the connection. */
+  /** Rejects with StoreError; without a response the connection counts as lost. */
   ask(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** In the writers' turn, on the connection that holds the lock: a later holder's term is greater. */
+  /** Under the writer lock, on the connection that holds the term lock: a later holder's term is greater. */
   beginTerm(counter: CounterName): Promise<number>;
   end(): Promise<void>;
 }
@@ -132,7 +129,7 @@ async function openSession(url: string, name: TermLockName): Promise<Session> {
       const result = (await client.query(query)) as pg.QueryResult | pg.QueryResult[];
       return (Array.isArray(result) ? result.at(-1) : result)?.rows ?? [];
     } catch (error) {
-      // What it has begun is not known to be over: the connection is of no more use, and the lock goes with it.
+      // The outcome of the statement is unknown: close the connection, which releases the lock.
       lose();
       client.end().catch(() => {});
       throw storeErrorOf(error);
@@ -143,8 +140,8 @@ async function openSession(url: string, name: TermLockName): Promise<Session> {
   } catch (error) {
     throw storeErrorOf(error);
   }
-  // The client's machine may vanish without a word: then the server finds out by these.
-  await ask(`set idle_session_timeout = '${SILENCE_SECONDS}s'; set tcp_keepalives_idle = 5;
+  // If the client's machine disappears silently, the server detects it by these.
+  await ask(`set idle_session_timeout = '${SESSION_TIMEOUT_SECONDS}s'; set tcp_keepalives_idle = 5;
     set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`);
   return {
     lost: lost.signal,
@@ -161,11 +158,11 @@ async function openSession(url: string, name: TermLockName): Promise<Session> {
     },
     async end() {
       lose();
-      // A server that stands still does not say goodbye.
-      const patience = new AbortController();
-      const waited = delay(ANSWER_MS, undefined, { signal: patience.signal, ref: false }).catch(() => {});
+      // A stalled server does not acknowledge the end of the connection.
+      const timeout = new AbortController();
+      const waited = delay(ANSWER_MS, undefined, { signal: timeout.signal, ref: false }).catch(() => {});
       await Promise.race([client.end().catch(() => {}), waited]);
-      patience.abort();
+      timeout.abort();
     },
   };
 }

@@ -1,28 +1,27 @@
-// Transactions that write. They take turns (postgres-dialect.ts), and one that lost against others is run again.
+// Write transactions. They are serialized (postgres-dialect.ts), and retried when the server rolled them back.
 import { setTimeout as delay } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../../schema.ts';
 import { LOCK_WRITERS } from '../dialects/postgres-dialect.ts';
 import { type Results, together } from '../statements/together.ts';
-import { isLostToOthers } from '../store-error.ts';
+import { isRetryable } from '../store-error.ts';
 import { type Guard, unguarded } from './term.ts';
 
-/** A turn that does not come takes 15 s to be given up: more tries would keep a request waiting longer than clients wait. */
+/** A lock time-out takes 15 s: more attempts would exceed the time-outs of clients. */
 const MAX_TRIES = 3;
 const SHORTEST_WAIT_MS = 20;
 
 /**
- * Runs `work` in a transaction when it is its turn. Where the server took it back in favour of others (serialisation failure,
- * deadlock, a lock that did not come), all of it is run again, three times at most: `work` must begin anew each time, and gather
- * nothing outside of itself. Rejects with what the last try failed with.
+ * Runs `work` in a write transaction. If the server rolls it back (serialization failure, deadlock, lock time-out), `work` runs
+ * again, at most three times: it must start from scratch and keep no state outside. Rejects with the last error.
  */
 export function writeTransaction<T>(db: Kysely<Database>, work: (tx: Transaction<Database>) => Promise<T>): Promise<T> {
   return withRetries(() => db.transaction().execute(work));
 }
 
 /**
- * The same of queries that need no answer of one another: on PostgreSQL one round trip, in which only the server holds the lock of the
- * writers; with a guard there is one more before it.
+ * The same for independent queries: one round trip on PostgreSQL, which minimizes the time that the writer lock is held. A guard
+ * adds one round trip before.
  */
 export function writeTogether<const Queries extends readonly CompiledQuery[]>(
   db: Kysely<Database>,
@@ -35,7 +34,7 @@ export function writeTogether<const Queries extends readonly CompiledQuery[]>(
   });
 }
 
-/** PostgreSQL: the same, where the server takes the lock when `first`, however large it is, has arrived. */
+/** PostgreSQL only: sends `first`, of any size, before the writer lock is acquired. */
 export async function sendThenWrite<const Queries extends readonly CompiledQuery[]>(
   db: Kysely<Database>,
   first: readonly CompiledQuery[],
@@ -47,14 +46,14 @@ export async function sendThenWrite<const Queries extends readonly CompiledQuery
   return results.slice(before.length) as Results<Queries>;
 }
 
-/** The same for a statement that stands alone and takes no turn. */
+/** Retries a single statement that does not take the writer lock. */
 export async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work();
     } catch (error) {
-      if (tries === MAX_TRIES || !isLostToOthers(error)) throw error;
-      // At random, so that two that met do not meet again.
+      if (tries === MAX_TRIES || !isRetryable(error)) throw error;
+      // Random, so that two transactions that collided do not collide again.
       await delay(SHORTEST_WAIT_MS * 2 ** tries * Math.random());
     }
   }

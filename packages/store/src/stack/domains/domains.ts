@@ -1,5 +1,5 @@
-// Domains: adding, scheduling, and reading what is known of one.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// Domains: adds names, and reads what is stored of a domain.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   type Category,
   type ChangeType,
@@ -13,7 +13,7 @@ import {
   type StoredPosture,
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
-import { batches } from '../../db/statements/batches.ts';
+import { batches } from '../../db/statements/json-rows.ts';
 import { integer, jsonRows } from '../../db/statements/json-rows.ts';
 import { writeTogether } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
@@ -24,7 +24,7 @@ export interface AddedDomains {
   readonly known: number;
 }
 
-/** A confirmed service; one that is being missed for the first time still counts. */
+/** A confirmed service; a service that was absent in only one scan is included. */
 export interface StoredService {
   readonly category: Category;
   readonly role: Role;
@@ -38,7 +38,7 @@ export interface StoredService {
   readonly lastSeen: Date;
 }
 
-/** What the last scan said besides its services. */
+/** The results of the last scan other than its services. */
 export type ProfileSummary = Pick<Profile, 'security' | 'roles' | 'sources' | 'redirectsTo' | 'sectorSource'>;
 
 export interface StoredProfile extends ProfileSummary {
@@ -63,10 +63,10 @@ export interface StoredChange {
   readonly importance: Importance;
 }
 
-/** Names in one statement: well below the 32,766 parameters that SQLite allows. */
+/** Names in one statement: well below SQLite's limit of 32,766 parameters. */
 const BATCH = 1_000;
-/** Names added in one transaction. More at once are no faster, and `COPY` is not either: the index over names is what costs. */
-const ADDED_AT_ONCE = 10_000;
+/** Names added in one transaction. More are not faster, nor is `COPY`: maintaining the index over names dominates. */
+const ADD_BATCH = 10_000;
 
 export class DomainTable {
   readonly #db: Kysely<Database>;
@@ -81,23 +81,23 @@ export class DomainTable {
     const created_at = this.#now().getTime();
     let added = 0;
     let known = 0;
-    for (const batch of batches(names, ADDED_AT_ONCE)) {
-      const unlike = [...new Set(batch)];
-      const rows = unlike.map((name, place) => [place, name]);
-      // A transaction, so that two that add the same names in another order do not wait for one another. Known names are left out: for one
-      // that only conflicts a number would be lost, and memory that is indexed by number would grow.
+    for (const batch of batches(names, ADD_BATCH)) {
+      const distinct = [...new Set(batch)];
+      const rows = distinct.map((name, index) => [index, name]);
+      // A transaction takes the writer lock, so that two lists in different orders do not deadlock. Known names are excluded
+      // before the insert: a conflict would use up a number, and memory that is indexed by number would grow.
       const adding = sql<never>`
         insert into domains (name, source, created_at, next_due_at)
         select name, cast(${source} as text), ${integer(created_at)}, 0
-        from ${jsonRows(this.#db, rows, { place: 'integer', name: 'text' })} as new
-        where not exists (select 1 from domains where domains.name = new.name) order by place`;
-      const queries = [adopting(this.#db, unlike, source), adding.compile(this.#db)] as const;
+        from ${jsonRows(this.#db, rows, { position: 'integer', name: 'text' })} as new
+        where not exists (select 1 from domains where domains.name = new.name) order by position`;
+      const queries = [adopting(this.#db, distinct, source), adding.compile(this.#db)] as const;
       const [, { numAffectedRows }] = await writeTogether(this.#db, queries);
       const inserted = Number(numAffectedRows ?? 0);
       added += inserted;
-      known += unlike.length - inserted;
-      // Others have the connection, and the process its turn.
-      await nextTurn();
+      known += distinct.length - inserted;
+      // Lets other queries and the event loop run between batches.
+      await yieldToEventLoop();
     }
     return { added, known };
   }
@@ -107,7 +107,7 @@ export class DomainTable {
     return (await rows.executeTakeFirst()) !== undefined;
   }
 
-  /** One snapshot: the services are those of the scan that `scannedAt` names, also while another process writes. */
+  /** Reads one snapshot: the services are those of the scan at `scannedAt`, also while another process writes. */
   async profile(name: string): Promise<StoredProfile | undefined> {
     return this.#db
       .transaction()
@@ -216,7 +216,7 @@ export function storedChange(row: Selectable<Database['changes']>): StoredChange
   };
 }
 
-/** What `toldOf` wrote, whole. */
+/** Parses a summary that `publishedStateOf` wrote, and restores the shortened posture. */
 export function summaryOf(text: string): ProfileSummary {
   const { security, ...rest } = JSON.parse(text) as Omit<ProfileSummary, 'security'> & {
     readonly security: StoredPosture;
@@ -224,7 +224,7 @@ export function summaryOf(text: string): ProfileSummary {
   return { ...rest, security: restorePosture(security) };
 }
 
-/** Public id of a change: stable, and growing with the order of confirmation. */
+/** Public id of a change: stable, and increasing in order of confirmation. */
 export function changeId(id: number): string {
   return `ch_${String(id).padStart(10, '0')}`;
 }

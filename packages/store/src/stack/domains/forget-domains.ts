@@ -1,27 +1,27 @@
-// Domains that a request had added and that no client has asked for since. What is known of them by their last scan goes: the profile, open
-// services, evidence. Confirmed changes and the services that they ended stay, and so does the row with the name, which both refer to;
-// scans stay for their own time.
+// Forgets domains that a request added and that no client has requested since: deletes the profile, open services and evidence.
+// The domain row, confirmed changes and the services that they ended are kept, since they refer to each other; scans have their
+// own retention.
 import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import { listed } from '../../db/statements/json-rows.ts';
 import type { Database } from '../../schema.ts';
 import type { DomainRemoved } from '../events/events.ts';
 
-/** When a domain is due that is not followed: the greatest time of ECMAScript. */
+/** Due time of a forgotten domain: the greatest time of ECMAScript. */
 const NEVER = 8.64e15;
 
-/** In SQL: whether a request alone has added the domain. The index `domains_on_demand` needs these very words. */
+/** In SQL: whether only a request has added the domain. Must match the condition of the index `domains_on_demand`. */
 const IS_ON_DEMAND = sql<boolean>`source = 'on-demand' and last_scanned_at is not null`;
-/** In SQL: whether the domain is followed, which one that was forgotten is not. */
+/** In SQL: whether the domain is tracked, that is, not forgotten. */
 export const isFollowed = sql<boolean>`(domains.last_scanned_at is not null or domains.source <> 'on-demand')`;
 
 export interface ForgetOptions {
-  /** Those that were last asked for, or else added, before this time. */
+  /** Domains that were last requested, or else added, before this time. */
   readonly before: Date;
   readonly limit: number;
   readonly now: Date;
 }
 
-/** Forgets some, and gives how many. One that is being scanned waits. */
+/** Forgets a batch and returns its size. Domains with a scan lease are skipped. */
 export async function forgetUnasked(tx: Transaction<Database>, { before, limit, now }: ForgetOptions): Promise<number> {
   const { rows } = await sql<{ id: number; name: string }>`
     select id, name from domains where ${IS_ON_DEMAND} and coalesce(asked_at, created_at) < ${before.getTime()}
@@ -48,7 +48,7 @@ export async function forgetUnasked(tx: Transaction<Database>, { before, limit, 
   return rows.length;
 }
 
-/** A list or a feed names these: they are not forgotten, and those that were are due. */
+/** Marks names as part of a list or feed: they are not forgotten, and forgotten ones become due. */
 export function adopting(db: Kysely<Database>, names: readonly string[], source: string): CompiledQuery<never> {
   return sql<never>`update domains set source = ${source},
       next_due_at = case when last_scanned_at is null then 0 else next_due_at end

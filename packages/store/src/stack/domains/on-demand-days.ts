@@ -1,11 +1,11 @@
-// How many names requests have added on a UTC day below private suffixes (github.io, netlify.app), where anybody makes as many as they
-// like: counted by suffix, by address and altogether, for all processes of the store.
+// Counts the names that requests add on a UTC day below private suffixes (github.io, netlify.app), where names are free: by
+// suffix, by address and in total, for all processes of the store.
 import type { Kysely } from 'kysely';
 import { writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 
 export interface Bound {
-  /** What is counted, such as `suffix netlify.app`. */
+  /** The counter, such as `suffix netlify.app`. */
   readonly subject: string;
   readonly limit: number;
 }
@@ -18,8 +18,8 @@ export class OnDemandDays {
   }
 
   /**
-   * Counts one name for each bound and gives the day, unless a bound is met, which it then gives. `day` in days since the epoch; after a later one that stays
-   * the day: a clock that is set back begins no new one.
+   * Counts one name for each bound and returns the day, or the bound that is reached. `day` is in days since the epoch. A
+   * later day that was already counted remains the day, so that a clock set back does not reset the counts.
    */
   async take(day: number, bounds: readonly Bound[]): Promise<{ readonly day: number } | { readonly met: Bound }> {
     return writeTransaction(this.#db, async (tx) => {
@@ -52,7 +52,7 @@ export class OnDemandDays {
     });
   }
 
-  /** A name that was counted on this day and not added after all. */
+  /** Undoes `take` for a name that was not added. */
   async giveBack(day: number, bounds: readonly Bound[]): Promise<void> {
     await writeTransaction(this.#db, (tx) =>
       tx

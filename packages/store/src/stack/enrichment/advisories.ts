@@ -1,7 +1,7 @@
-// Published vulnerabilities: what each publisher says, everything that is known of one, and what changed, in order.
+// Published vulnerabilities: the records of each source, the merged advisory, and the order of changes.
 import type { Advisory, AdvisoryRecord, ExploitScore, KnownExploited } from '@strata/advisories';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { batches } from '../../db/statements/batches.ts';
+import { batches } from '../../db/statements/json-rows.ts';
 import { together } from '../../db/statements/together.ts';
 import { type Guard, unguarded } from '../../db/transactions/term.ts';
 import { writeTransaction } from '../../db/transactions/write-transaction.ts';
@@ -9,7 +9,7 @@ import type { Database } from '../../schema.ts';
 import type { AdvisoryTouched, DomainExposed } from '../events/events.ts';
 import { putExploited, putRecords, putScores } from './advisory-writes.ts';
 
-/** An advisory with what is known of its exploitation. */
+/** An advisory with its exploitation data. */
 export interface StoredAdvisory {
   readonly advisory: Advisory;
   readonly exploited: KnownExploited | null;
@@ -25,24 +25,23 @@ export interface AdvisoryCounts {
   readonly advisories: number;
   readonly knownExploited: number;
   readonly scores: number;
-  /** By whose ranges they are. */
+  /** Records by source. */
   readonly bySource: Readonly<Record<string, number>>;
 }
 
-/** `domain` is empty where the event is of none. */
+/** `domain` is empty for an event without a domain. */
 export type AdvisoryEvent = { readonly at: Date; readonly domain: string } & (
   | { readonly kind: 'advisory-touched'; readonly payload: AdvisoryTouched }
   | { readonly kind: 'domain-exposed'; readonly payload: DomainExposed }
 );
 
-/** Records of one transaction: the connection is nobody else's for some milliseconds. */
-const RECORDS_AT_ONCE = 100;
-const SCORES_AT_ONCE = 1_000;
-/** Counters of records begin so; their source follows. */
+/** Records in one transaction, which blocks other writers for some milliseconds. */
+const RECORD_BATCH = 100;
+const SCORE_BATCH = 1_000;
+/** Prefix of the counters of records, followed by the source. */
 const RECORD_ROWS = 'record-rows ';
-/** Ids read with one query. */
-const IDS_AT_ONCE = 500;
-
+/** Ids in one query. */
+const ID_BATCH = 500;
 export class AdvisoryTable {
   readonly #db: Kysely<Database>;
   readonly #guard: Guard;
@@ -52,31 +51,31 @@ export class AdvisoryTable {
     this.#guard = guard;
   }
 
-  /** Takes in what publishers say. Idempotent: what stands already changes nothing. In batches, with room between for others. */
+  /** Stores records of sources, in batches. Idempotent: an unchanged record changes nothing. */
   async putRecords(records: readonly AdvisoryRecord[]): Promise<void> {
-    for (const batch of batches(lastOfEach(records), RECORDS_AT_ONCE)) {
+    for (const batch of batches(lastOfEach(records), RECORD_BATCH)) {
       await this.#write((tx) => putRecords(tx, batch));
-      await nextTurn();
+      await yieldToEventLoop();
     }
   }
 
-  /** The whole catalogue of what is exploited: what is not in it any more, nor among `named`, is taken back; of a part of it nothing is. */
+  /** Stores the KEV catalog: entries that are neither in `all` nor in `named` are deleted, unless `all` is only a part. */
   async putExploited(
     all: readonly KnownExploited[],
     { named = [], isPart = false }: { readonly named?: readonly string[]; readonly isPart?: boolean } = {},
   ): Promise<void> {
-    const there = new Set(named);
-    await this.#write((tx) => putExploited(tx, all, (cve) => isPart || there.has(cve)));
+    const listed = new Set(named);
+    await this.#write((tx) => putExploited(tx, all, (cve) => isPart || listed.has(cve)));
   }
 
   async putScores(scores: readonly ExploitScore[]): Promise<void> {
-    for (const batch of batches(scores, SCORES_AT_ONCE)) {
+    for (const batch of batches(scores, SCORE_BATCH)) {
       await this.#write((tx) => putScores(tx, batch));
-      await nextTurn();
+      await yieldToEventLoop();
     }
   }
 
-  /** What changed after a place in the order; an advisory that changed again stands at its newest place only. */
+  /** Changes after a position, in order; an advisory has only the position of its last change. */
   async changesSince(seq: number, limit: number): Promise<AdvisoryChange[]> {
     const rows = await this.#db
       .selectFrom('advisory_changes')
@@ -98,16 +97,16 @@ export class AdvisoryTable {
     return row?.seq ?? 0;
   }
 
-  /** Whether no publisher has said anything yet. */
+  /** Whether no record is stored. */
   async isEmpty(): Promise<boolean> {
     const row = await this.#db.selectFrom('advisory_records').select('record_id').limit(1).executeTakeFirst();
     return row === undefined;
   }
 
-  /** Ids of the advisories that name any of these products, in order. */
+  /** Ids of the advisories of any of these products, in order. */
   async naming(productKeys: readonly string[]): Promise<string[]> {
     const ids = new Set<string>();
-    for (const batch of batches(productKeys, IDS_AT_ONCE)) {
+    for (const batch of batches(productKeys, ID_BATCH)) {
       const rows = await this.#db
         .selectFrom('advisory_products')
         .where('product_key', 'in', batch)
@@ -118,10 +117,10 @@ export class AdvisoryTable {
     return [...ids].sort();
   }
 
-  /** Of these ids, those that are known. */
+  /** The advisories with these ids, as far as stored. */
   async read(ids: readonly string[]): Promise<StoredAdvisory[]> {
     const found: StoredAdvisory[] = [];
-    for (const batch of batches(ids, IDS_AT_ONCE)) {
+    for (const batch of batches(ids, ID_BATCH)) {
       const rows = await this.#db
         .selectFrom('advisories')
         .leftJoin('known_exploited', 'known_exploited.cve', 'advisories.id')
@@ -141,8 +140,8 @@ export class AdvisoryTable {
   }
 
   /**
-   * Writes an event, unless one was written for the same subject ever before: after a kill what was told already is not
-   * told again. Returns whether it was written.
+   * Writes an event, unless one was ever written for the same subject, so that nothing is announced again after a kill. Returns
+   * whether it was written.
    */
   async tell(subject: string, event: AdvisoryEvent): Promise<boolean> {
     const at = event.at.getTime();
@@ -167,7 +166,7 @@ export class AdvisoryTable {
     });
   }
 
-  /** Of counters, which are written with what they count; CISA's list is short. */
+  /** Read from counters, which are written with the rows; only the short KEV catalog is counted. */
   async counts(): Promise<AdvisoryCounts> {
     const rows = await this.#db.selectFrom('counters').selectAll().execute();
     const counters = new Map(rows.map(({ name, value }) => [name, value]));
@@ -187,9 +186,9 @@ export class AdvisoryTable {
 
 const keyOf = ({ source, id }: AdvisoryRecord): string => `${source} ${id}`;
 
-/** A page may hold a record twice: the last one counts. */
+/** A page may contain a record twice: the last one is used. */
 function lastOfEach(records: readonly AdvisoryRecord[]): AdvisoryRecord[] {
   return [...new Map(records.map((record) => [keyOf(record), record])).values()];
 }
 
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,31 +1,31 @@
-// How far each source of advisories has come. One process at a time syncs a source: it holds a lease that runs out with it.
+// The sync state of each advisory source. One process at a time syncs a source: it holds a lease that expires.
 import type { Kysely, Selectable } from 'kysely';
 import { writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 
-/** `complete`: the last try ended whole. `interrupted`: it was stopped or killed; the next one goes on where it stood. */
+/** `complete`: the last attempt was complete. `interrupted`: it was stopped or killed; the next one resumes at the cursor. */
 export type SourceState = 'never' | 'syncing' | 'complete' | 'failed' | 'interrupted';
 
 export interface StoredSource {
   readonly name: string;
   readonly state: SourceState;
-  /** Where the sync under way stands, or where the next one begins; written and understood by the source alone. */
+  /** Where the current sync continues, or the next one begins; opaque to the store. */
   readonly cursor: unknown;
-  /** Of the last try. */
+  /** Start of the last attempt. */
   readonly startedAt: Date | null;
-  /** When the last whole sync ended. */
+  /** End of the last complete sync. */
   readonly finishedAt: Date | null;
   readonly nextAt: Date | null;
   readonly error: string | null;
-  /** Tries in a row that failed. */
+  /** Consecutive failed attempts. */
   readonly failures: number;
-  /** Of the last or running sync: records read, and those that could not be, with the first of them in words. */
+  /** Of the last or current sync: records read, and records that could not be read, with a description of the first. */
   readonly read: number;
   readonly skipped: number;
   readonly skippedExample: string | null;
 }
 
-/** How a step moves a sync on. */
+/** The progress of one step of a sync. */
 export interface SourceStep {
   readonly cursor: unknown;
   readonly read: number;
@@ -33,7 +33,7 @@ export interface SourceStep {
   readonly skippedExample: string | null;
 }
 
-/** How a sync ended before it was whole; null is no error: it was stopped on purpose. */
+/** How an incomplete sync ended; `error` is null if it was stopped on purpose. */
 export interface SourceStop extends Omit<SourceStep, 'cursor'> {
   readonly error: string | null;
   readonly failures: number;
@@ -47,7 +47,7 @@ export interface Lease {
 
 type Row = Selectable<Database['advisory_sources']>;
 
-/** `beginning`: syncing, and nothing is read yet: what is told is of the sync before, and is not counted on. */
+/** `beginning`: syncing, with nothing read yet: the counts are those of the previous sync. */
 type RowState = Exclude<SourceState, 'never'> | 'beginning';
 
 export class SourceTable {
@@ -57,16 +57,13 @@ export class SourceTable {
     this.#db = db;
   }
 
-  /** Every source that was ever begun; `now` by the clock of leases. */
+  /** Every source that a sync was started for; `now` by the clock of leases. */
   async list(now: Date): Promise<StoredSource[]> {
     const rows = await this.#db.selectFrom('advisory_sources').orderBy('name').selectAll().execute();
     return rows.map((row) => storedSource(row, now));
   }
 
-  /**
-   * Begins a sync, or goes on with one that was cut off: then what it has read counts on. Undefined while another process
-   * holds the lease.
-   */
+  /** Begins a sync, or resumes an interrupted one with its counts. Undefined while another process holds the lease. */
   async begin(
     name: string,
     { startedAt, now, lease }: { readonly startedAt: Date; readonly now: Date; readonly lease: Lease },
@@ -74,17 +71,17 @@ export class SourceTable {
     return writeTransaction(this.#db, async (tx) => {
       const before = await tx.selectFrom('advisory_sources').where('name', '=', name).selectAll().executeTakeFirst();
       if (before && before.lease_until > now.getTime() && before.lease_owner !== lease.owner) return undefined;
-      const isGoingOn = before !== undefined && before.state !== 'complete' && before.state !== 'beginning';
+      const isResumed = before !== undefined && before.state !== 'complete' && before.state !== 'beginning';
       const row: Row = {
         name,
-        state: (isGoingOn ? 'syncing' : 'beginning') satisfies RowState,
+        state: (isResumed ? 'syncing' : 'beginning') satisfies RowState,
         cursor: before?.cursor ?? null,
         started_at: startedAt.getTime(),
         finished_at: before?.finished_at ?? null,
         next_at: null,
         error: null,
         failures: before?.failures ?? 0,
-        // What the last one read is told until this one has read anything.
+        // The counts of the previous sync are reported until this one has read something.
         read: before?.read ?? 0,
         skipped: before?.skipped ?? 0,
         skipped_example: before?.skipped_example ?? null,
@@ -97,11 +94,11 @@ export class SourceTable {
         .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
         .execute();
       const begun = storedSource(row, now);
-      return isGoingOn ? begun : { ...begun, read: 0, skipped: 0, skippedExample: null };
+      return isResumed ? begun : { ...begun, read: 0, skipped: 0, skippedExample: null };
     });
   }
 
-  /** After what the step brought is written. Returns false when the lease was lost: another process goes on with it. */
+  /** Call after the results of the step are written. Returns false if the lease was lost: another process continues. */
   async step(name: string, step: SourceStep, lease: Lease): Promise<boolean> {
     const { cursor, read, skipped, skippedExample } = step;
     return this.#update(name, lease, {
@@ -114,12 +111,12 @@ export class SourceTable {
     });
   }
 
-  /** A sign of life while a step takes long. */
+  /** Extends the lease during a long step. */
   async renew(name: string, lease: Lease): Promise<boolean> {
     return this.#update(name, lease, { lease_until: lease.until.getTime() });
   }
 
-  /** The sync is whole. */
+  /** Marks the sync as complete. */
   async finish(
     name: string,
     end: { readonly cursor: unknown; readonly finishedAt: Date; readonly nextAt: Date },
@@ -136,7 +133,7 @@ export class SourceTable {
     });
   }
 
-  /** It was stopped on purpose, or could not go on: what was read stands, and so does where it stood. */
+  /** Marks the sync as stopped or failed; the cursor and what was read are kept. */
   async stop(name: string, end: SourceStop, lease: Lease): Promise<boolean> {
     return this.#update(name, lease, {
       state: (end.error === null ? 'interrupted' : 'failed') satisfies RowState,
@@ -165,11 +162,11 @@ const released = { lease_owner: null, lease_until: 0 };
 
 function storedSource(row: Row, now: Date): StoredSource {
   const state = row.state as RowState;
-  const isUnderWay = state === 'syncing' || state === 'beginning';
-  const stateUnderWay = row.lease_until > now.getTime() ? 'syncing' : 'interrupted';
+  const isRunning = state === 'syncing' || state === 'beginning';
+  const runningState = row.lease_until > now.getTime() ? 'syncing' : 'interrupted';
   return {
     name: row.name,
-    state: isUnderWay ? stateUnderWay : state,
+    state: isRunning ? runningState : state,
     cursor: row.cursor === null ? null : JSON.parse(row.cursor),
     startedAt: dateOf(row.started_at),
     finishedAt: dateOf(row.finished_at),

@@ -1,5 +1,5 @@
-// What a transaction writes of advisories: the records, all that is said of each vulnerability together, and the order of changes. Each
-// function ends the transaction, after as many round trips whatever the number of rows.
+// Writes advisories within a transaction: records, merged advisories and the order of changes. Each function commits the
+// transaction and takes a constant number of round trips.
 import {
   type AdvisoryRecord,
   advisoryIdOf,
@@ -19,7 +19,7 @@ type Tx = Transaction<Database>;
 const RECORD = { source: 'text', record_id: 'text', advisory_id: 'text', body: 'text' } as const;
 const SCORE = { cve: 'text', epss: 'real', percentile: 'real' } as const;
 
-/** Writes those that say something else than before, and merges anew what they speak of. */
+/** Writes changed records, and merges the advisories that they belong to. */
 export async function putRecords(tx: Tx, records: readonly AdvisoryRecord[]): Promise<void> {
   const known = await tx
     .selectFrom('advisory_records')
@@ -46,7 +46,7 @@ export async function putRecords(tx: Tx, records: readonly AdvisoryRecord[]): Pr
       const was = before.get(`${row.source} ${row.record_id}`);
       if (was === undefined) return true;
       if (was.body === row.body) return was.advisory_id !== row.advisory_id;
-      // A file of last year does not take back what was said since.
+      // An older file does not replace a newer record.
       return (JSON.parse(was.body) as AdvisoryRecord).modified <= (records[at]?.modified ?? '');
     });
   if (rows.length === 0) return;
@@ -60,14 +60,14 @@ export async function putRecords(tx: Tx, records: readonly AdvisoryRecord[]): Pr
     ({ source }) => source,
   );
   const counting = [...added].map(([source, { length }]) => bumping(tx, `record-rows ${source}`, length));
-  // A record that has come to speak of another vulnerability leaves the one that it spoke of.
+  // A record that moved to another advisory also changes the one that it left.
   const left = rows.flatMap((row) => before.get(`${row.source} ${row.record_id}`)?.advisory_id ?? []);
   const ids = [...new Set([...rows.map((row) => row.advisory_id), ...left])];
-  await mergeAnew(tx, { writing: writing.compile(tx), counting, ids });
+  await mergeAdvisories(tx, { writing: writing.compile(tx), counting, ids });
 }
 
-/** Puts together what is said of these vulnerabilities after `writing`, and notes those of which that came out otherwise than before. */
-async function mergeAnew(
+/** Merges the records of these advisories after `writing`, and writes the advisories that changed. */
+async function mergeAdvisories(
   tx: Tx,
   {
     writing,
@@ -76,49 +76,49 @@ async function mergeAnew(
   }: { readonly writing: CompiledQuery; readonly counting: readonly CompiledQuery[]; readonly ids: readonly string[] },
 ): Promise<void> {
   const records = new Map<string, AdvisoryRecord[]>(ids.map((id) => [id, []]));
-  const saying = tx
+  const selecting = tx
     .selectFrom('advisory_records')
     .where('advisory_id', 'in', listed(tx, ids))
     .select(['advisory_id', 'body'])
     .compile();
   const known = tx.selectFrom('advisories').where('id', 'in', listed(tx, ids)).selectAll().compile();
-  const [, said, merged] = await together(tx, [writing, saying, known, ...counting]);
-  for (const { advisory_id, body } of said.rows) records.get(advisory_id)?.push(JSON.parse(body) as AdvisoryRecord);
+  const [, stored, merged] = await together(tx, [writing, selecting, known, ...counting]);
+  for (const { advisory_id, body } of stored.rows) records.get(advisory_id)?.push(JSON.parse(body) as AdvisoryRecord);
   const before = new Map(merged.rows.map(({ id, body }) => [id, body]));
   const changed: { readonly id: string; readonly body: string; readonly products: readonly string[] }[] = [];
-  const gone: string[] = [];
-  for (const [id, said] of records) {
-    const advisory = mergeRecords(id, said);
+  const removed: string[] = [];
+  for (const [id, ofAdvisory] of records) {
+    const advisory = mergeRecords(id, ofAdvisory);
     if (!advisory) {
-      if (before.has(id)) gone.push(id);
+      if (before.has(id)) removed.push(id);
       continue;
     }
     const body = JSON.stringify(advisory);
     if (body !== before.get(id)) changed.push({ id, body, products: productKeysOf(advisory) });
   }
   const added = changed.filter(({ id }) => !before.has(id)).length;
-  await writeAdvisories(tx, { changed, gone, more: added - gone.length });
+  await writeAdvisories(tx, { changed, removed, more: added - removed.length });
 }
 
 async function writeAdvisories(
   tx: Tx,
   {
     changed,
-    gone,
+    removed,
     more,
   }: {
     readonly changed: readonly { readonly id: string; readonly body: string; readonly products: readonly string[] }[];
-    readonly gone: readonly string[];
+    readonly removed: readonly string[];
     readonly more: number;
   },
 ): Promise<void> {
-  const ids = [...changed.map(({ id }) => id), ...gone];
+  const ids = [...changed.map(({ id }) => id), ...removed];
   if (ids.length === 0) return;
   const bodies = changed.map(({ id, body }) => [id, body]);
   const products = changed.flatMap((each) => each.products.map((product) => [product, each.id]));
   const queries = [
     tx.deleteFrom('advisory_products').where('advisory_id', 'in', listed(tx, ids)).compile(),
-    tx.deleteFrom('advisories').where('id', 'in', listed(tx, gone)).compile(),
+    tx.deleteFrom('advisories').where('id', 'in', listed(tx, removed)).compile(),
     upsertBodies(tx, 'advisories', bodies),
     sql<never>`
       insert into advisory_products (product_key, advisory_id)
@@ -137,34 +137,34 @@ function upsertBodies(tx: Tx, table: 'advisories' | 'known_exploited', rows: rea
     on conflict (${sql.ref(key)}) do update set body = excluded.body`.compile(tx);
 }
 
-/** Writes those that say something else than before, and takes back those that are not `there` any more. */
+/** Writes changed entries, and deletes entries that are not in `all` and not `isListed`. */
 export async function putExploited(
   tx: Tx,
   all: readonly KnownExploited[],
-  isThere: (cve: string) => boolean,
+  isListed: (cve: string) => boolean,
 ): Promise<void> {
   const known = await tx.selectFrom('known_exploited').selectAll().execute();
   const before = new Map(known.map(({ cve, body }) => [cve, body]));
   const now = new Map(all.map((each) => [each.cve, JSON.stringify(each)]));
   const changed = [...now].filter(([cve, body]) => before.get(cve) !== body);
-  const gone = [...before.keys()].filter((cve) => !now.has(cve) && !isThere(cve));
-  const ids = [...changed.map(([cve]) => cve), ...gone];
+  const removed = [...before.keys()].filter((cve) => !now.has(cve) && !isListed(cve));
+  const ids = [...changed.map(([cve]) => cve), ...removed];
   if (ids.length === 0) return;
   const queries = [
     upsertBodies(tx, 'known_exploited', changed),
-    tx.deleteFrom('known_exploited').where('cve', 'in', listed(tx, gone)).compile(),
+    tx.deleteFrom('known_exploited').where('cve', 'in', listed(tx, removed)).compile(),
     ...changeQueries(tx, ids),
   ];
   await together(tx, queries, { isLast: true });
 }
 
-/** Writes those that changed, and notes the advisories that they are of. */
+/** Writes changed scores, and records the change of their advisories. */
 export async function putScores(tx: Tx, scores: readonly ExploitScore[]): Promise<void> {
   const cves = listed(
     tx,
     scores.map(({ cve }) => cve),
   );
-  // A score of a vulnerability that no publisher has described yet is read with it when it comes.
+  // A score without an advisory becomes visible when the advisory is added.
   const [known, described] = await together(tx, [
     tx.selectFrom('exploit_scores').where('cve', 'in', cves).selectAll().compile(),
     tx.selectFrom('advisories').where('id', 'in', cves).select('id').compile(),
@@ -187,7 +187,7 @@ export async function putScores(tx: Tx, scores: readonly ExploitScore[]): Promis
   await together(tx, [writing, ...counting, ...changeQueries(tx, ids)], { isLast: true });
 }
 
-/** Each moves to the end of the order: a number never comes back. */
+/** Moves each advisory to the end of the order, under a new number; numbers are never reused. */
 function changeQueries(tx: Tx, ids: readonly string[]): CompiledQuery[] {
   const rows = [...new Set(ids)].map((id) => [id]);
   return [

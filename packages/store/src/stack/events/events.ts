@@ -1,9 +1,9 @@
-// The event log: what changed, in one strictly growing order. The index, the caches and the public stream follow it.
+// The event log: domain events in one strictly increasing order, for the index, the caches and the public stream.
 import type { Category, ConfidenceLevel, DomainState, Regression, ServiceChange } from '@strata/detect';
 import type { Kysely, Selectable } from 'kysely';
 import type { Database } from '../../schema.ts';
 
-/** Events that are older than versions end with the confidence. */
+/** Events written before versions were recorded end with the confidence. */
 export type FeedService = readonly [
   category: Category,
   provider: string,
@@ -12,7 +12,7 @@ export type FeedService = readonly [
   platform?: string | null,
 ];
 
-/** Payload of `domain-changed`: all that sets of domains are counted by. */
+/** Payload of `domain-changed`: the state by which the index counts domains. */
 export interface DomainChanged {
   readonly domainId: number;
   readonly isFirst: boolean;
@@ -20,12 +20,12 @@ export interface DomainChanged {
   readonly state: DomainState;
   readonly sector: string;
   readonly rulebook: string;
-  /** `packPosture` and `packHolders` of detection. */
+  /** `packPosture` and `packHolders` of the detection package. */
   readonly posture: number;
   readonly holders: number;
   readonly score: number | null;
   readonly services: readonly FeedService[];
-  /** The services with a version before it, where a version is shown now that was not shown then; else left out. */
+  /** The previous services with a version; present if the domain now shows a version that it did not show before. */
   readonly shownBefore?: readonly FeedService[];
 }
 
@@ -34,7 +34,7 @@ export interface ChangeConfirmed extends ServiceChange {
   /** Public id. */
   readonly id: string;
   readonly domainId: number;
-  /** With it the domain began to use `to` at all; and stopped using `from` altogether. */
+  /** Whether the domain did not use `to` before in any category; and no longer uses `from` in any category. */
   readonly isEntry: boolean;
   readonly isExit: boolean;
 }
@@ -50,19 +50,19 @@ export interface AnomalyFound {
   readonly anomalyId: string;
 }
 
-/** Payload of `advisory-touched`: a vulnerability that became known, or known to be exploited, while domains show its product. */
+/** Payload of `advisory-touched`: a vulnerability was published, or became known to be exploited, while domains show its product. */
 export interface AdvisoryTouched {
   readonly advisoryId: string;
   readonly reason: 'published' | 'exploited';
 }
 
-/** Payload of `domain-exposed`: a later scan of the domain shows versions that known-exploited vulnerabilities affect. */
+/** Payload of `domain-exposed`: a scan of the domain shows versions that known-exploited vulnerabilities affect. */
 export interface DomainExposed {
   readonly domainId: number;
   readonly advisoryIds: readonly string[];
 }
 
-/** Payload of `domain-removed`: no client has asked for a domain that a request had added. */
+/** Payload of `domain-removed`: no client has requested a domain that a request had added. */
 export interface DomainRemoved {
   readonly domainId: number;
 }
@@ -77,7 +77,7 @@ interface PayloadByKind {
   readonly 'domain-removed': DomainRemoved;
 }
 
-/** `domain` is empty where the event is of none. */
+/** `domain` is empty for an event without a domain. */
 export type StoredEvent = {
   readonly [Kind in keyof PayloadByKind]: {
     readonly seq: number;
@@ -112,7 +112,7 @@ export class EventTable {
   }
 }
 
-/** Payloads are written by this package alone, so their shape is known. */
+/** Only this package writes payloads, so their shape is trusted. */
 function storedEvent(row: Selectable<Database['events']>): StoredEvent {
   return { ...row, at: new Date(row.at), payload: JSON.parse(row.payload) } as StoredEvent;
 }

@@ -1,5 +1,5 @@
-// What the index is built from and follows: every scanned domain with its services, changes and scans counted by day, and the log of
-// scans. What is read at once grows with domains and days, not with the number of scans and changes.
+// The source of the index: every scanned domain with its services, changes and scans by day, and the log of scans. A full read
+// grows with domains and days, not with the number of scans and changes.
 import type { Category, DomainState } from '@strata/detect';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { readSetting } from '../../db/settings.ts';
@@ -36,7 +36,7 @@ export interface FeedScan {
   readonly rulebook: string;
 }
 
-/** Places in the two logs: everything up to them was read. */
+/** Positions in the two logs up to which everything was read. */
 export interface FeedPosition {
   readonly seq: number;
   readonly scanId: number;
@@ -45,7 +45,7 @@ export interface FeedPosition {
 export interface FeedDay {
   readonly day: number;
   readonly scans: number;
-  /** Of them, those that resolved something. */
+  /** Scans that resolved something. */
   readonly measured: number;
   readonly rulebook: string;
 }
@@ -53,14 +53,14 @@ export interface FeedDay {
 export interface FeedReader {
   domains(batch: readonly FeedDomain[]): void;
   changeDays(batch: readonly FeedChangeDay[]): void;
-  /** Those of the last days that are asked for, in the order in which they were confirmed. */
+  /** Migrations of the requested last days, in order of confirmation. */
   migrations(batch: readonly FeedMigration[]): void;
   /** Scans counted by UTC day (days since the epoch) and rulebook. */
   scanDays(days: readonly FeedDay[]): void;
 }
 
-const DOMAINS_AT_ONCE = 2_000;
-const ROWS_AT_ONCE = 10_000;
+const DOMAIN_PAGE = 2_000;
+const ROW_PAGE = 10_000;
 const DAY_MS = 86_400_000;
 
 export class IndexFeed {
@@ -70,12 +70,12 @@ export class IndexFeed {
     this.#db = db;
   }
 
-  /** Identity of this database, made with it. */
+  /** Random identity of this database, created with it. */
   async storeId(): Promise<string> {
     return (await readSetting(this.#db, 'store-id')) ?? '';
   }
 
-  /** Whether a follower that is there misses nothing: all later events and scans are kept, and it is not of a later past. */
+  /** Whether a consumer at this position can continue: all later events and scans are kept, and the position is not beyond the end. */
   async reaches({ seq, scanId }: FeedPosition): Promise<boolean> {
     const { rows } = await sql<{ oldest: number | null; latest: number | null }>`
       select (select min(seq) from events where seq > ${EVENTS_PRUNED_THROUGH}) as oldest, (select max(seq) from events) as latest`.execute(
@@ -87,8 +87,8 @@ export class IndexFeed {
   }
 
   /**
-   * Hands out everything, as of one moment; the position is that of this moment. Migrations are those confirmed at most
-   * `migrationDays` before the last one. Nothing else is served meanwhile.
+   * Reads everything in one snapshot and returns its position. Migrations are those confirmed at most `migrationDays` before
+   * the last one.
    */
   async readAll(reader: FeedReader, options: { readonly migrationDays: number }): Promise<FeedPosition> {
     return this.#db
@@ -105,7 +105,7 @@ export class IndexFeed {
       });
   }
 
-  /** Scans after an id, in order of it. */
+  /** Scans after an id, in id order. */
   async scansSince(id: number, limit: number): Promise<FeedScan[]> {
     return this.#db
       .selectFrom('scans')
@@ -122,7 +122,7 @@ async function readDomains(tx: Transaction<Database>, reader: FeedReader): Promi
     const rows = await tx
       .selectFrom('domains')
       .where('id', '>', after)
-      .orderBy('id')
+      .limit(DOMAIN_PAGE)
       .limit(DOMAINS_AT_ONCE)
       .select(['id', 'name', 'last_scanned_at', 'state', 'sector', 'posture_bits', 'holder_bits', 'score'])
       .execute();
@@ -172,10 +172,10 @@ async function readChangeDays(tx: Transaction<Database>, reader: FeedReader): Pr
   const start = () => tx.selectFrom('change_days').orderBy('day').orderBy('category').orderBy('provider');
   for (let last: FeedChangeDay | undefined; ; ) {
     const key = last && sql`(${last.day}, ${last.category}, ${last.provider})`;
-    const rest = key ? start().where(sql<boolean>`(day, category, provider) > ${key}`) : start();
-    const rows = await rest.limit(ROWS_AT_ONCE).selectAll().execute();
+    const next = key ? start().where(sql<boolean>`(day, category, provider) > ${key}`) : start();
+    const rows = await next.limit(ROW_PAGE).selectAll().execute();
     reader.changeDays(rows);
-    if (rows.length < ROWS_AT_ONCE) return;
+    if (rows.length < ROW_PAGE) return;
     last = rows.at(-1);
   }
 }
@@ -184,7 +184,7 @@ async function readMigrations(tx: Transaction<Database>, reader: FeedReader, sin
   const migrated = () => tx.selectFrom('changes').where('type', '=', 'migrated');
   const newest = await migrated().orderBy('confirmed_at', 'desc').limit(1).select('confirmed_at').executeTakeFirst();
   if (!newest) return;
-  // After every number of the moment before.
+  // The greatest id excludes all rows of the start time.
   let last = { confirmedAt: newest.confirmed_at - sinceMs, id: Number.MAX_SAFE_INTEGER };
   for (;;) {
     const rows = await migrated()
@@ -193,12 +193,12 @@ async function readMigrations(tx: Transaction<Database>, reader: FeedReader, sin
       .where('to_provider', 'is not', null)
       .orderBy('confirmed_at')
       .orderBy('id')
-      .limit(ROWS_AT_ONCE)
+      .limit(ROW_PAGE)
       .select(['id', 'confirmed_at as confirmedAt', 'category', 'from_provider as from', 'to_provider as to'])
       .$narrowType<{ from: string; to: string }>()
       .execute();
     reader.migrations(rows);
-    if (rows.length < ROWS_AT_ONCE) return;
+    if (rows.length < ROW_PAGE) return;
     last = rows.at(-1) ?? last;
   }
 }

@@ -1,4 +1,4 @@
-// What stands out: anomalies and alerts, each written once under an id that follows from what it says.
+// Anomalies and alerts, each written once under an id that is derived from its content.
 import { type Kysely, sql } from 'kysely';
 import { bumping, counterOf } from '../../db/counters.ts';
 import { readSetting, writeSetting } from '../../db/settings.ts';
@@ -37,7 +37,7 @@ export interface StoredAlert {
   readonly at: Date;
   readonly kind: 'migration' | 'anomaly' | 'advisory' | 'security';
   readonly severity: Severity;
-  /** What it is about; not told. */
+  /** Groups alerts; not published. */
   readonly subject: string;
   readonly domain: string | null;
   readonly provider: string | null;
@@ -46,7 +46,7 @@ export interface StoredAlert {
   readonly ref: string;
 }
 
-/** Places of the watch in the event log and among the days since the epoch. */
+/** Position of the watch in the event log, and the last day that it evaluated, in days since the epoch. */
 export interface Watched {
   readonly seq: number;
   readonly day: number;
@@ -64,7 +64,7 @@ export class SignalTable {
     this.#guard = guard;
   }
 
-  /** Writes an anomaly and the event that tells of it, unless it stands already. Returns whether it is new. */
+  /** Writes an anomaly and its event, unless it exists. Returns whether it is new. */
   async addAnomaly(anomaly: StoredAnomaly): Promise<boolean> {
     const { id, subjectKind: subject_kind, subject, metric, severity } = anomaly;
     const at = anomaly.at.getTime();
@@ -86,18 +86,18 @@ export class SignalTable {
     });
   }
 
-  /** How far the watch has come: the last event it has seen, the last day it has judged. Undefined before it began. */
+  /** The position of the watch; undefined before the first. */
   async watched(): Promise<Watched | undefined> {
     const value = await readSetting(this.#db, WATCHED);
     return value === undefined ? undefined : (JSON.parse(value) as Watched);
   }
 
-  /** What it raised before is written already: after a kill it sees some events again, and raises nothing twice. */
+  /** Called after the signals are written: after a kill some events are evaluated again, which writes no signal twice. */
   async setWatched(watched: Watched): Promise<void> {
     await writeTogether(this.#db, [writeSetting(this.#db, WATCHED, JSON.stringify(watched))], this.#guard);
   }
 
-  /** Those of a time or later, oldest first. */
+  /** Anomalies since a time, oldest first. */
   async anomaliesSince(since: Date): Promise<StoredAnomaly[]> {
     const rows = await this.#db
       .selectFrom('anomalies')
@@ -114,7 +114,7 @@ export class SignalTable {
     return row && storedAnomaly(row);
   }
 
-  /** Newest first; with `domain` only those of that domain. */
+  /** Newest first; with `domain` only those of the domain. */
   async anomalies(filter: { readonly domain?: string }, limit: number) {
     const start = () => {
       const query = this.#db.selectFrom('anomalies');
@@ -131,8 +131,8 @@ export class SignalTable {
   }
 
   /**
-   * Writes an alert. One on the same subject not older than `quietMs` is the same: it keeps its id and time, and is told anew
-   * where it has become graver or as grave with other figures. Returns whether anything was written.
+   * Writes an alert. An alert on the same subject within `quietMs` is updated instead: it keeps its id and time, and changes
+   * only if the severity is higher, or equal with another detail. Returns whether anything was written.
    */
   async addAlert(alert: StoredAlert, options: { readonly quietMs: number }): Promise<boolean> {
     const { id, kind, subject, domain, provider, title, detail, ref } = alert;
@@ -165,7 +165,7 @@ export class SignalTable {
     });
   }
 
-  /** By UTC day, newest first; within a day what is being exploited, mass migrations, anomalies, then single domains, each by severity. */
+  /** By UTC day, newest first; within a day advisories, migrations, anomalies, then security alerts, each by severity. */
   async alerts(limit: number) {
     const edge = await this.#db
       .selectFrom('alerts')
@@ -174,7 +174,7 @@ export class SignalTable {
       .limit(1)
       .select('at')
       .executeTakeFirst();
-    // Whole days, since the order turns within a day: only what may be on the page is sorted.
+    // Rounded to a full day, since the order within a day is not by time: limits the rows to sort.
     const since = edge ? Math.floor(edge.at / DAY_MS) * DAY_MS : 0;
     const rows = await this.#db
       .selectFrom('alerts')

@@ -1,4 +1,4 @@
-// The public stream: signed events in the order they were told, each with a time of its own.
+// The public stream: signed events in order of publication, each with a unique time.
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { readSetting, writeSetting } from '../../db/settings.ts';
 import { jsonRows } from '../../db/statements/json-rows.ts';
@@ -9,13 +9,13 @@ import type { Database } from '../../schema.ts';
 
 export interface StreamEvent {
   readonly seq: number;
-  /** Microseconds since the epoch, strictly growing with `seq`: a time names one event. */
+  /** Microseconds since the epoch, strictly increasing with `seq`: a time identifies one event. */
   readonly publishedUs: number;
   readonly type: string;
   readonly domain: string | null;
   readonly providers: readonly string[];
   readonly category: string | null;
-  /** The signed JSON, as it is sent. */
+  /** The signed JSON that is sent. */
   readonly body: string;
 }
 
@@ -47,22 +47,22 @@ export class StreamTable {
     this.#guard = guard;
   }
 
-  /** The last event of the internal log that was told, or undefined when none ever was. */
+  /** The last event of the internal log that was published; undefined before the stream began. */
   async cursor(): Promise<number | undefined> {
     return readNumber(this.#db, CURSOR);
   }
 
-  /** When the stream began, in microseconds; 0 before it did. */
+  /** When the stream began, in microseconds; 0 if it has not begun. */
   async beganUs(): Promise<number> {
     return (await readNumber(this.#db, BEGAN)) ?? 0;
   }
 
-  /** The last number that is no longer kept; 0 while everything is. */
+  /** The last deleted number; 0 if none was deleted. */
   async prunedThrough(): Promise<number> {
     return (await readNumber(this.#db, PRUNED)) ?? 0;
   }
 
-  /** Begins the stream after this event of the internal log; what stands does not begin again. */
+  /** Begins the stream after this event of the internal log, unless it has begun. */
   async begin(cursor: number, nowUs: number): Promise<void> {
     await writeTransaction(this.#db, async (tx) => {
       if ((await readNumber(tx, CURSOR)) !== undefined) return;
@@ -71,8 +71,8 @@ export class StreamTable {
   }
 
   /**
-   * Appends events and moves the cursor in one transaction: a kill leaves both or neither. Undefined, and nothing written, when
-   * another process has moved the cursor meanwhile: so nothing is told twice.
+   * Appends events and moves the cursor in one transaction. Returns undefined and writes nothing if another process has moved
+   * the cursor, so that no event is published twice.
    */
   async append(
     events: readonly Omit<StreamEvent, 'seq'>[],
@@ -95,7 +95,7 @@ export class StreamTable {
       .compile();
     const [added, moved] = await writeTogether(this.#db, [adding, moving], this.#guard);
     if (moved.numAffectedRows !== 1n) return undefined;
-    // Numbers are given in the order of the rows, but come back in any.
+    // Numbers are assigned in row order, but may be returned in any order.
     const numbers = added.rows.map(({ seq }) => seq).sort((a, b) => a - b);
     return events.map((event, n) => ({ ...event, seq: numbers[n] ?? Number.NaN }));
   }
@@ -122,7 +122,7 @@ export class StreamTable {
     return rows.map(streamEvent);
   }
 
-  /** The number of the last event told at or before a time in microseconds; 0 when there is none. */
+  /** The number of the last event published at or before a time in microseconds; 0 if there is none. */
   async seqAt(us: number): Promise<number> {
     const row = await this.#db
       .selectFrom('stream_events')
@@ -134,7 +134,7 @@ export class StreamTable {
     return row?.seq ?? 0;
   }
 
-  /** Deletes what was told before a time, at most `limit` events; returns how many. */
+  /** Deletes at most `limit` events published before a time; returns how many. */
   async prune(beforeUs: number, limit: number): Promise<number> {
     return writeTransaction(this.#db, async (tx) => {
       await this.#guard(tx);
@@ -154,7 +154,7 @@ export class StreamTable {
   }
 }
 
-/** Whether a stream's reader asked for the event. */
+/** Whether an event matches a subscriber's filter. */
 export function isWanted(event: StreamEvent, { types, domain, provider, category }: StreamFilter): boolean {
   if (types && !types.includes(event.type)) return false;
   if (domain !== undefined && event.domain !== domain) return false;

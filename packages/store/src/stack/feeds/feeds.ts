@@ -1,7 +1,7 @@
 // Subscribed feeds: adding, scheduling, what a poll brought, and removal. What they name is read in feed-mentions.ts.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import { batches } from '../../db/statements/batches.ts';
+import { batches } from '../../db/statements/json-rows.ts';
 import { writeTogether } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { addFeeds } from './add-feeds.ts';

@@ -1,8 +1,8 @@
-// Scans and changes counted by UTC day as they are written, so that no reader aggregates the history. SQL for both databases.
+// Counts scans and changes by UTC day as they are written, so that readers need not aggregate the history. SQL for both databases.
 import { type RawBuilder, sql } from 'kysely';
 
 const DAY_MS = sql.lit(86_400_000);
-/** A change of the rules is not a movement of a domain. */
+/** A reclassification by new rules is not a move of the domain. */
 const moved = sql`(case when type = 'reclassified' then 0 else 1 end)`;
 
 /** Adds the rows of `scans`, which have the columns of the table, to `scan_days`. */

@@ -1,11 +1,11 @@
-// Lists over all domains that come from the tables themselves: recent changes, and what one domain's scans saw.
+// Queries over the history tables: recent changes, and the scans of one domain.
 import type { Category, ChangeType } from '@strata/detect';
 import type { Kysely, SelectQueryBuilder } from 'kysely';
 import type { Database } from '../../schema.ts';
 import { type StoredChange, storedChange } from '../domains/domains.ts';
 
 export interface ListedChange extends StoredChange {
-  /** The store's number of the domain: thousands of names would be a read each, and the index has them at hand. */
+  /** The store's number of the domain: the index maps it to the name without a read. */
   readonly domainId: number;
 }
 
@@ -14,14 +14,14 @@ export interface ChangeFilter {
   /** Provider id; with `direction` only changes to (`in`) or away from it (`out`). */
   readonly provider?: string;
   readonly direction?: 'in' | 'out';
-  /** Id of the provider at the other end; means nothing without `provider`. */
+  /** Id of the provider on the other side; ignored without `provider`. */
   readonly other?: string;
   readonly category?: Category;
-  /** Only those confirmed at or after this moment; the order is then by confirmation. */
+  /** Only changes confirmed at or after this time; the order is then by confirmation. */
   readonly since?: Date;
 }
 
-/** The domains that began to use a provider at all, or that stopped using it altogether. */
+/** Domains that began to use a provider in any category, or stopped using it in all. */
 export interface CustomerFilter {
   readonly provider: string;
   readonly direction: 'in' | 'out';
@@ -35,10 +35,10 @@ export interface Page {
 }
 
 type ChangeQuery = SelectQueryBuilder<Database, 'changes', object>;
-/** By which time a list goes: what happened lately, or what was confirmed within a window. */
+/** The time that orders a list: of the change, or of its confirmation. */
 type Order = 'at' | 'confirmed_at';
 
-/** A change of our rules is nobody's coming or going. */
+/** Reclassifications by new rules are not movements. */
 const MOVEMENTS: readonly ChangeType[] = ['added', 'removed', 'migrated'];
 const COLUMN = { in: 'to_provider', out: 'from_provider' } as const;
 const OPPOSITE = { in: 'out', out: 'in' } as const;
@@ -51,8 +51,8 @@ export class ListTable {
   }
 
   /**
-   * Newest first, by `at` (by `confirmed_at` where `since` is given), then by id: total, so that a page repeats nothing while
-   * nothing is recorded.
+   * Newest first by `at` (by `confirmed_at` with `since`), then by id: a total order, so that pages do not overlap while nothing
+   * is recorded.
    */
   async changes(filter: ChangeFilter, page: Page): Promise<ListedChange[]> {
     const { type, provider, direction, other, category, since } = filter;
@@ -63,23 +63,23 @@ export class ListTable {
       return category ? query.where('changes.category', '=', category) : query;
     };
     if (provider === undefined) return this.#read(newest(start(), order, page));
-    const side = (way: 'in' | 'out') => {
-      const query = start().where(`changes.${COLUMN[way]}`, '=', provider);
-      return other === undefined ? query : query.where(`changes.${COLUMN[OPPOSITE[way]]}`, '=', other);
+    const side = (direction: 'in' | 'out') => {
+      const query = start().where(`changes.${COLUMN[direction]}`, '=', provider);
+      return other === undefined ? query : query.where(`changes.${COLUMN[OPPOSITE[direction]]}`, '=', other);
     };
     if (direction !== undefined) return this.#read(newest(side(direction), order, page));
-    // One index for each side: together in one condition they would be sorted whole. Rows are read of those that are told alone.
+    // Each side uses its own index; a single condition would sort all rows. Full rows are read only for the page.
     const max = { limit: page.offset + page.limit, offset: 0 };
-    const keys = (way: 'in' | 'out', name: string) =>
-      newest(side(way), order, max)
+    const keys = (direction: 'in' | 'out', name: string) =>
+      newest(side(direction), order, max)
         .select(['changes.id', `changes.${order} as time`])
         .as(name);
-    const told = this.#db
+    const pageIds = this.#db
       .selectFrom((query) =>
         query
-          .selectFrom(keys('in', 'comings'))
+          .selectFrom(keys('in', 'gained'))
           .selectAll()
-          .union(query.selectFrom(keys('out', 'goings')).selectAll())
+          .union(query.selectFrom(keys('out', 'lost')).selectAll())
           .as('sides'),
       )
       .select('sides.id')
@@ -87,10 +87,10 @@ export class ListTable {
       .orderBy('sides.id', 'desc')
       .limit(page.limit)
       .offset(page.offset);
-    return this.#read(ordered(this.#db.selectFrom('changes').where('changes.id', 'in', told), order));
+    return this.#read(ordered(this.#db.selectFrom('changes').where('changes.id', 'in', pageIds), order));
   }
 
-  /** One change for each domain that came or went, the last confirmed first, then by id. */
+  /** One change for each domain gained or lost, the last confirmed first, then by id. */
   async customers({ provider, direction, since }: CustomerFilter, page: Page): Promise<ListedChange[]> {
     const query = this.#db
       .selectFrom('changes')
@@ -101,7 +101,7 @@ export class ListTable {
     return this.#read(newest(query, 'confirmed_at', page));
   }
 
-  /** Every migration to (`in`) or away from (`out`) a provider that was confirmed at one of these moments, of these domains. */
+  /** All migrations to (`in`) or away from (`out`) a provider of the domains of these changes, within their confirmation times. */
   async movesOf(
     { provider, direction }: Omit<CustomerFilter, 'since'>,
     changes: readonly ListedChange[],
@@ -124,7 +124,7 @@ export class ListTable {
     return rows.map((row) => ({ ...storedChange(row), domainId: row.domain_id }));
   }
 
-  /** Names of domains by their numbers. */
+  /** Domain names by number. */
   async namesOf(domainIds: readonly number[]): Promise<Map<number, string>> {
     if (domainIds.length === 0) return new Map();
     const rows = await this.#db
@@ -135,14 +135,14 @@ export class ListTable {
     return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
-  /** Numbers of those names that are known, scanned or not; at most 1,000 names. */
+  /** Numbers of the names that are stored, scanned or not; at most 1,000 names. */
   async idsOf(names: readonly string[]): Promise<Map<string, number>> {
     if (names.length === 0) return new Map();
     const rows = await this.#db.selectFrom('domains').where('name', 'in', names).select(['id', 'name']).execute();
     return new Map(rows.map(({ id, name }) => [name, id]));
   }
 
-  /** A domain's scans since a time under one rulebook, oldest first: how many services and records each saw. */
+  /** Scans of a domain since a time under one rulebook, oldest first, with their counts of services and records. */
   async scansOf(domainId: number, filter: { readonly since: Date; readonly rulebook: string }) {
     return this.#db
       .selectFrom('scans')
@@ -155,7 +155,7 @@ export class ListTable {
       .execute();
   }
 
-  /** When the changes of a domain since a time were confirmed. */
+  /** The confirmation times of a domain's changes since a time. */
   async changesOf(domainId: number, since: Date): Promise<readonly number[]> {
     const rows = await this.#db
       .selectFrom('changes')

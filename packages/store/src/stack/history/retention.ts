@@ -1,4 +1,4 @@
-// History that is deleted when it is old, in batches, from its beginning on. The newest row of a log stays, so that its end is known.
+// Deletes old history in batches, oldest first. The newest row of a log is kept, so that the end of the log is known.
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { bump } from '../../db/counters.ts';
 import { recordSizes } from '../../db/inspection/table-sizes.ts';
@@ -16,7 +16,7 @@ export type HistoryTable = 'scans' | 'events' | 'changes' | 'alerts' | 'anomalie
 export interface Batch {
   /** Rows older than this are deleted. */
   readonly before: Date;
-  /** At most so many rows, the oldest, are read. */
+  /** Maximum of rows, the oldest, that are inspected. */
   readonly limit: number;
 }
 
@@ -30,8 +30,8 @@ export class RetentionTable {
   }
 
   /**
-   * Deletes a batch; gives false when there was nothing to delete among the oldest rows. An event that the watch or the stream has not
-   * read yet stays, and so does a scan that a change names, until the change is deleted. Counts by day stay.
+   * Deletes a batch; returns false if none of the oldest rows could be deleted. Events are kept until the watch and the stream
+   * have read them, scans until the changes that refer to them are deleted. Counts by day are kept.
    */
   prune(table: HistoryTable, batch: Batch): Promise<boolean> {
     switch (table) {
@@ -49,17 +49,17 @@ export class RetentionTable {
     }
   }
 
-  /** Forgets a batch of domains that requests had added and no client has asked for; gives whether there were any. */
+  /** Forgets a batch of on-demand domains that no client has requested; returns whether there were any. */
   async forgetDomains(options: ForgetOptions): Promise<boolean> {
     return this.#write(async (tx) => (await forgetUnasked(tx, options)) > 0);
   }
 
-  /** Notes how large each table is, once a day: what doctor shows the growth by. */
+  /** Records the size of each table once a day; `strata doctor` shows the growth. */
   async recordSizes(now: Date): Promise<void> {
     await this.#write((tx) => recordSizes(tx, now));
   }
 
-  /** The time that history was last deleted by; before the first, that of the newest scan. */
+  /** The time of the last deletion; before the first, the time of the newest scan. */
   async acceptedTime(): Promise<Date | undefined> {
     const accepted = await readSetting(this.#db, ACCEPTED_TIME);
     if (accepted) return new Date(Number(accepted));
@@ -77,7 +77,7 @@ export class RetentionTable {
       (await new SignalTable(this.#db).watched())?.seq ?? 0,
       (await new StreamTable(this.#db).cursor()) ?? 0,
     ];
-    // Up to the last old one, so that what is deleted is a beginning: a time before it that lies ahead was a wrong clock's.
+    // Up to the last old event, so that a prefix is deleted; an earlier event with a later time was written by a wrong clock.
     const { rows } = await sql<{ last: number | null }>`
       select max(seq) as last from (
         select seq, at from events where seq > ${EVENTS_PRUNED_THROUGH} order by seq limit ${sql.lit(limit)}) as oldest
@@ -103,9 +103,9 @@ export class RetentionTable {
       where observed_at < ${before.getTime()} and id < (select max(id) from scans)`.execute(this.#db);
     const last = rows[0]?.last ?? null;
     if (last === null) return false;
-    const deleting = this.#db.deleteFrom('scans').where('id', '>', from).where('id', '<=', last).where(isUnnamed);
-    const noting = writeSetting(this.#db, SCANS_PRUNED, String(last));
-    await writeTogether(this.#db, [deleting.compile(), noting], this.#guard);
+    const deleting = this.#db.deleteFrom('scans').where('id', '>', from).where('id', '<=', last).where(isUnreferenced);
+    const recording = writeSetting(this.#db, SCANS_PRUNED, String(last));
+    await writeTogether(this.#db, [deleting.compile(), recording], this.#guard);
     return true;
   }
 
@@ -123,13 +123,13 @@ export class RetentionTable {
       this.#db,
       oldest.map(({ id }) => id),
     );
-    // They had stayed for their changes.
+    // Pruned scans that were kept only for these changes.
     const passed = listed(
       this.#db,
       oldest.map(({ scan_id }) => scan_id).filter((id) => id <= through),
     );
     const changes = this.#db.deleteFrom('changes').where('id', 'in', ids);
-    const scans = this.#db.deleteFrom('scans').where('id', 'in', passed).where(isUnnamed);
+    const scans = this.#db.deleteFrom('scans').where('id', 'in', passed).where(isUnreferenced);
     await writeTogether(this.#db, [changes.compile(), scans.compile()], this.#guard);
     return true;
   }
@@ -140,7 +140,7 @@ export class RetentionTable {
       const { numDeletedRows } = await tx.deleteFrom(table).where('id', 'in', oldest).executeTakeFirstOrThrow();
       const deleted = Number(numDeletedRows);
       if (deleted > 0) await bump(tx, table === 'alerts' ? 'alert-rows' : 'anomaly-rows', -deleted);
-      // Answers that list them are computed anew.
+      // Invalidates cached responses that list alerts.
       if (deleted > 0 && table === 'alerts') await bump(tx, 'alerts');
       return deleted > 0;
     });
@@ -157,13 +157,13 @@ export class RetentionTable {
 const ACCEPTED_TIME = 'retention-accepted-time';
 const SCANS_PRUNED = 'scans-pruned-through';
 const EVENTS_PRUNED = 'events-pruned-through';
-/** In SQL. PostgreSQL's index has deleted rows until it is vacuumed: who begins at the first event passes over all of them. */
+/** In SQL. PostgreSQL's index contains deleted rows until a vacuum: a scan from the first event would visit all of them. */
 export const EVENTS_PRUNED_THROUGH = sql<number>`
   coalesce((select cast(value as bigint) from settings where name = ${sql.lit(EVENTS_PRUNED)}), 0)`;
-/** Looked up for each scan: a planner may turn `not exists` into reading all changes. */
-const isUnnamed = sql<boolean>`(select 1 from changes where changes.scan_id = scans.id limit 1) is null`;
+/** A scalar subquery for each scan: with `not exists` the planner may read all changes. */
+const isUnreferenced = sql<boolean>`(select 1 from changes where changes.scan_id = scans.id limit 1) is null`;
 
-/** The last scan up to which those that no change names are deleted; 0 while all are kept. */
+/** The last scan up to which unreferenced scans are deleted; 0 if none is. */
 export async function scansPrunedThrough(db: Kysely<Database>): Promise<number> {
   return Number((await readSetting(db, SCANS_PRUNED)) ?? 0);
 }

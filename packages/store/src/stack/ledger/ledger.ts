@@ -1,4 +1,4 @@
-// The ledger of several nodes: every leaf, the hashes above them, and one head, whose row is the lock of whoever appends.
+// The ledger of several nodes in the database: leaves, the hashes above them, and one head, whose row lock serializes appends.
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { readSetting, writeSetting } from '../../db/settings.ts';
 import type { Database } from '../../schema.ts';
@@ -8,40 +8,40 @@ type Db = Kysely<Database>;
 /** The one row of `ledger_head`. */
 const HEAD = 1;
 const HASH_BYTES = 32;
-/** A writer that stands still in its turn ends after this; a turn takes some milliseconds. */
-const IDLE_TURN_MS = 5_000;
+/** Limit for a writer that stalls while it holds the head; normally it takes some milliseconds. */
+const IDLE_TIMEOUT_MS = 5_000;
 
-/** Where the ledger ends. */
+/** The end of the ledger. */
 export interface LedgerHead {
   /** First line of every checkpoint. */
   readonly origin: string;
-  /** Leaves. */
+  /** Number of leaves. */
   readonly size: number;
   /** 32 bytes, RFC 6962. */
   readonly root: Uint8Array;
-  /** Hashes of the perfect subtrees that make up the tree, left to right, 32 bytes each. */
+  /** Hashes of the perfect subtrees at the right edge of the tree, left to right, 32 bytes each. */
   readonly edge: Uint8Array;
-  /** The checkpoint, signed. */
+  /** The signed checkpoint. */
   readonly note: string;
 }
 
-/** What is added behind a head, and the head that it leads to. */
+/** Leaves to append after a head, and the new head. */
 export interface LedgerGrowth {
-  /** The head that it was made for. */
+  /** The head that the growth is based on. */
   readonly from: Pick<LedgerHead, 'size' | 'root'>;
-  /** In order; the first stands at the size of the head before. */
+  /** In order; the index of the first is the size of `from`. */
   readonly leaves: readonly { readonly hash: Uint8Array; readonly leaf: Uint8Array }[];
-  /** The subtrees over 256^level leaves that became complete. */
+  /** Subtrees over 256^level leaves that became complete. */
   readonly subtrees: readonly { readonly level: number; readonly index: number; readonly hash: Uint8Array }[];
   readonly head: LedgerHead;
 }
 
-/** Writes growth behind the head that it was made for; false when that is not the head (any more), and nothing may stay written. */
+/** Writes the growth after the head that it is based on; returns false if the head has moved, and the transaction must be rolled back. */
 export type GrowLedger = (growth: LedgerGrowth) => Promise<boolean>;
 
 /**
- * Rows of the ledger; nothing in them is ever changed but the head. What a resolved `inTurn` wrote is durable, and every node reads it
- * from then on. Methods reject with StoreError when the database fails.
+ * Rows of the ledger. Only the head is ever updated. What a resolved `inTurn` wrote is durable and visible to all nodes.
+ * Methods reject with StoreError when the database fails.
  */
 export class LedgerTable {
   readonly #db: Db;
@@ -50,12 +50,12 @@ export class LedgerTable {
     this.#db = db;
   }
 
-  /** The head as it was last committed; undefined before `begin`. */
+  /** The committed head; undefined before `begin`. */
   async head(): Promise<LedgerHead | undefined> {
     return headOf(this.#db).executeTakeFirst();
   }
 
-  /** Puts the head of an empty ledger where there is none; answers the one that is there. */
+  /** Inserts the head of an empty ledger unless a head exists; returns the stored head. */
   async begin(head: LedgerHead): Promise<LedgerHead> {
     await this.#db
       .insertInto('ledger_head')
@@ -66,10 +66,10 @@ export class LedgerTable {
   }
 
   /**
-   * Runs `work` alone among all nodes, in one transaction that has locked the head: what it writes with `grow` is there for all when
-   * this resolves, and not at all when `work` throws. A writer that stands still for 5 s loses its turn: what it had written is
-   * gone, and its next statement fails. Waiting for scans and other writers of the store is no part of it. Of a table that was made
-   * of a transaction the turn is part of that, and ends with it.
+   * Runs `work` in a transaction that locks the head, exclusively among all nodes. What it writes with `grow` is committed when
+   * this resolves, and rolled back when `work` rejects. A writer that stalls for 5 s is rolled back, and its next statement
+   * fails. The writer lock of the store is not used, so scans do not delay it. A table of an existing transaction uses that
+   * transaction and its end.
    */
   async inTurn<T>(work: (head: LedgerHead, grow: GrowLedger) => Promise<T>): Promise<T> {
     const db = this.#db;
@@ -85,8 +85,8 @@ export class LedgerTable {
   }
 
   /**
-   * Hashes of a level side by side, 32 bytes each: 0 are leaves, above it subtrees of 256^level leaves. Those that are there of
-   * `count` from `from` on.
+   * Consecutive hashes of a level, concatenated, 32 bytes each: level 0 are leaves, higher levels subtrees of 256^level leaves.
+   * Returns those of `count` from `from` on that exist.
    */
   async hashes(level: number, from: number, count: number): Promise<Uint8Array> {
     const [table, index, ofLevel] =
@@ -99,7 +99,7 @@ export class LedgerTable {
     return rows[0]?.hashes ?? new Uint8Array();
   }
 
-  /** Leaves from an index on, those that are there of so many. */
+  /** Leaves from an index on, at most `count`. */
   async leaves(from: number, count: number): Promise<Uint8Array[]> {
     const rows = await this.#db
       .selectFrom('ledger_leaves')
@@ -128,7 +128,7 @@ export class LedgerTable {
   }
 }
 
-/** The newest checkpoint of a ledger in a folder, kept here too: a folder that lost leaves cannot lose it with them. */
+/** The newest checkpoint of a ledger folder, also stored in the database: a folder that loses leaves does not lose this copy. */
 export class LedgerCheckpoint {
   readonly #db: Db;
   readonly #name: string;
@@ -138,7 +138,7 @@ export class LedgerCheckpoint {
     this.#name = checkpointName(origin);
   }
 
-  /** The signed note; undefined before the first. */
+  /** The signed note; undefined before the first write. */
   async read(): Promise<string | undefined> {
     return readSetting(this.#db, this.#name);
   }
@@ -148,16 +148,16 @@ export class LedgerCheckpoint {
   }
 }
 
-/** Its row of `settings`: a log that begins under another name is another log. */
+/** The key in `settings`: a log with another origin is another log. */
 export const checkpointName = (origin: string): string => `ledger-checkpoint ${origin}`;
 
-/** Both tables of a database's ledger. */
+/** The tables of a ledger in the database. */
 export interface LedgerTables {
   readonly log: LedgerTable;
   readonly keys: LedgerKeyTable;
 }
 
-/** Public keys by their id, each as a text of its own; what is known of one is replaced by what is said later. */
+/** Public keys by id, each as a text; a later text replaces an earlier one. */
 export class LedgerKeyTable {
   readonly #db: Db;
 
@@ -182,9 +182,9 @@ export class LedgerKeyTable {
 const headOf = (db: Db) =>
   db.selectFrom('ledger_head').select(['origin', 'size', 'root', 'edge', 'note']).where('id', '=', HEAD);
 
-/** Waits for the turns before it; from then on the transaction may not stand still. */
+/** Waits for the row lock of the head; afterwards the transaction is limited in idle time. */
 async function lockedHead(tx: Transaction<Database>): Promise<LedgerHead | undefined> {
-  const limit = sql`set_config('idle_in_transaction_session_timeout', ${sql.lit(String(IDLE_TURN_MS))}, true)`;
+  const limit = sql`set_config('idle_in_transaction_session_timeout', ${sql.lit(String(IDLE_TIMEOUT_MS))}, true)`;
   return headOf(tx).select(limit.as('idle_limit')).forUpdate().executeTakeFirst();
 }
 
@@ -193,15 +193,15 @@ function required(head: LedgerHead | undefined): LedgerHead {
   return head;
 }
 
-/** In one statement; the head moves only from where it was, whoever held the lock. */
+/** One statement; the head moves only from its expected state, whoever held the lock. */
 async function write(tx: Db, growth: LedgerGrowth): Promise<boolean> {
   const { from, leaves, subtrees, head } = growth;
   const { numAffectedRows } = await sql`
     with added as (
       insert into ledger_leaves (leaf_index, hash, leaf)
-      select ${from.size}::bigint + place - 1, hash, leaf
+      select ${from.size}::bigint + position - 1, hash, leaf
       from unnest(${leaves.map(({ hash }) => hash)}::bytea[], ${leaves.map(({ leaf }) => leaf)}::bytea[])
-        with ordinality as given (hash, leaf, place)
+        with ordinality as given (hash, leaf, position)
     ), completed as (
       insert into ledger_subtrees (level, subtree_index, hash)
       select * from unnest(${subtrees.map(({ level }) => level)}::bigint[], ${subtrees.map(({ index }) => index)}::bigint[],

@@ -1,4 +1,4 @@
-// The services of one domain as rows: read into what history reasons about, and which of them a scan moves. Pure.
+// The services of one domain as rows: reads them for reconciliation, and determines the rows that a scan changes. Pure.
 import { type KnownService, keyOf, type Reconciliation, type ServiceEvidence } from '@strata/detect';
 import type { Selectable } from 'kysely';
 import type { Database } from '../../schema.ts';
@@ -9,7 +9,7 @@ export interface OpenInterval extends KnownService {
   readonly id: number;
 }
 
-/** A null `last_seen` stands for the domain's last scan, see schema.ts. */
+/** A null `last_seen` means the domain's last scan, see schema.ts. */
 export function openIntervals(
   rows: readonly Selectable<Database['services']>[],
   domain: Pick<DomainRow, 'last_scanned_at'>,
@@ -31,7 +31,7 @@ export function openIntervals(
   }));
 }
 
-/** Rows of `services` that one scan moves: only those that differ, so that an unchanged stack moves none. */
+/** Rows of `services` that a scan writes: only rows that differ, so that an unchanged stack writes none. */
 export interface IntervalWrites {
   readonly ended: readonly { readonly id: number; readonly validTo: number; readonly lastSeen: number }[];
   readonly dropped: readonly number[];
@@ -53,7 +53,7 @@ export function intervalWrites(
     before.delete(keyOf(service));
     return old ? [old] : [];
   };
-  // What new rules end and the scan sees anew has the same key: it begins as another row.
+  // A service that new rules end and the scan finds again has the same key: it begins a new row.
   const ended = result.ended.flatMap(({ service, validTo }) =>
     take(service).map(({ id, lastSeen }) => ({ id, validTo, lastSeen })),
   );
@@ -75,7 +75,7 @@ export function intervalWrites(
 
 type IntervalValues = ReturnType<typeof rowOf>;
 
-/** The columns that a scan may change; `lastScan` is the scan that a null `last_seen` would stand for. */
+/** The columns that a scan may change; `lastScan` is the time of the scan that a null `last_seen` means. */
 function rowOf(service: KnownService, lastScan: number | null) {
   return {
     confidence: service.confidence,

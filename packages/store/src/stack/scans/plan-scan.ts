@@ -1,4 +1,4 @@
-// What one scan does to what is known of its domain: the rows to be written, but for the numbers that they get then. Pure.
+// Plans what a scan writes, from the stored state of its domain; row numbers are assigned when it is written. Pure.
 import { deflateSync, inflateSync } from 'node:zlib';
 import {
   type Evidence,
@@ -14,7 +14,7 @@ import type { Selectable } from 'kysely';
 import type { Database } from '../../schema.ts';
 import { type IntervalWrites, intervalWrites, type OpenInterval } from './intervals.ts';
 import { type Difference, type NewChange, newChanges, type PublishedState, publishedStateOf } from './scan-events.ts';
-import { intervalOf, nextLookAt, withLook } from './schedule.ts';
+import { intervalOf, nextScanAt, withScan } from './schedule.ts';
 
 export interface ScanRecord {
   readonly profile: Profile;
@@ -25,26 +25,26 @@ export interface ScanRecord {
 
 export interface RecordOptions {
   readonly confirmAfterMs: number;
-  /** Reads stored evidence with today's rulebook; called only when the rulebook has changed since the last scan. */
+  /** Evaluates stored evidence with the current rulebook; called only if the rulebook has changed since the last scan. */
   readonly redetect?: (evidence: Evidence) => Profile;
 }
 
 type DomainRow = Selectable<Database['domains']>;
 
-/** A domain as the store has it. */
+/** The stored state of a domain. */
 export interface KnownDomain {
-  /** Undefined when the store does not know it yet. */
+  /** Undefined if the domain is not stored yet. */
   readonly row: DomainRow | undefined;
   readonly open: readonly OpenInterval[];
-  /** The evidence that is kept, where another rulebook has read it. */
+  /** The stored evidence, read only if the rulebook has changed. */
   readonly evidence: Uint8Array | undefined;
 }
 
-/** What a scan writes to the row of its domain. */
-export interface Looked {
+/** The columns that every counted scan writes to the row of its domain. */
+export interface DomainUpdate {
   readonly last_scanned_at: number | null;
   readonly measured: string;
-  /** Other rules that read the same are noted, and are no difference: a release does not write an event for each domain. */
+  /** A new rulebook with the same result is stored without an event, so that a release does not emit an event for each domain. */
   readonly rulebook: string | null;
   readonly next_due_at: number;
   readonly failures: number;
@@ -56,13 +56,13 @@ export interface Looked {
 export interface PlannedScan {
   readonly scan: Omit<Selectable<Database['scans']>, 'id' | 'domain_id'>;
   readonly isFirst: boolean;
-  /** Undefined for a look that is older than the last one: it is counted, and changes nothing. */
-  readonly looked?: Looked;
+  /** Undefined for a scan that is older than the last one: it is counted, and changes nothing. */
+  readonly update?: DomainUpdate;
   readonly intervals?: IntervalWrites;
   readonly changes: readonly NewChange[];
-  /** When what is told of the domain differs. */
+  /** Present if the published state of the domain differs. */
   readonly difference?: Difference;
-  /** Deflated, when it is to be kept. */
+  /** Deflated; present if it is to be stored. */
   readonly evidence?: Uint8Array;
 }
 
@@ -70,12 +70,12 @@ export interface PlanOptions extends RecordOptions {
   readonly rescanAfterMs: number;
 }
 
-/** A domain that could not be resolved at all is tried again after this, doubled for each failure in a row. */
+/** Backoff after a scan that could not resolve the domain; doubles with each consecutive failure. */
 const RETRY_AFTER_MS = 15 * 60_000;
-/** A domain that somebody asked for is watched for so long. */
+/** A requested domain is scanned more often for this time. */
 const WATCHED_MS = 7 * 86_400_000;
 
-/** Throws when the scan's own data are not to be read. */
+/** Throws if the stored evidence or summary cannot be parsed. */
 export function planScan({ row, open, evidence }: KnownDomain, scan: ScanRecord, options: PlanOptions): PlannedScan {
   const now = timeOf(scan);
   const domain = row ?? NEVER_SCANNED;
@@ -83,26 +83,27 @@ export function planScan({ row, open, evidence }: KnownDomain, scan: ScanRecord,
   const isFirst = domain.last_scanned_at === null;
   const counted = { scan: scanRow({ ...scan, profile }, now), isFirst, changes: [] };
   if (profile.state === 'unmeasured') {
-    // It saw nothing: what the last good scan said stands, and the next one comes sooner.
+    // Nothing was resolved: the last successful scan remains valid, and the next one is due sooner.
     const { failures, last_scanned_at, measured, rulebook, is_waiting, tracked_ms, changes_seen } = domain;
     const kept = { last_scanned_at, measured, rulebook, is_waiting, tracked_ms, changes_seen };
-    return { ...counted, looked: { ...kept, next_due_at: retryAt(now, domain, options), failures: failures + 1 } };
+    return { ...counted, update: { ...kept, next_due_at: retryAt(now, domain, options), failures: failures + 1 } };
   }
-  // Another process was faster with a later look: history never runs backwards.
+    // Another process has recorded a later scan: history is never rewritten.
   if (now < (domain.last_scanned_at ?? 0)) return counted;
 
   const { previous, measuredBefore } = previousOf(domain, evidence, options.redetect, profile);
   const { confirmAfterMs } = options;
   const result = reconcile(open, profile, { confirmAfterMs, measuredBefore, ...(previous ? { previous } : {}) });
-  const told = publishedStateOf(profile, domain);
-  const isChanged = isFirst || differs(domain, told) || servicesToldOf(open) !== servicesToldOf(result.open);
-  const hasOtherRules = !isFirst && domain.rulebook !== told.rulebook;
-  // While something waits, the newest look is kept even if it changes nothing that is told: a new rulebook must not
-  // read an older one that lacks what has come back since.
+  const published = publishedStateOf(profile, domain);
+  const isChanged =
+    isFirst || differs(domain, published) || publishedServices(open) !== publishedServices(result.open);
+  const hasOtherRules = !isFirst && domain.rulebook !== published.rulebook;
+  // While a transition is pending, the newest evidence is stored even if nothing published changes: a new rulebook must not
+  // evaluate older evidence that lacks what has returned since.
   const isMoving = result.isPending || open.some(({ status }) => status !== 'confirmed');
   return {
     ...counted,
-    looked: {
+    update: {
       last_scanned_at: now,
       measured: [...measuredBefore.union(measuredBy(profile))].join(','),
       rulebook: profile.rulebook,
@@ -111,32 +112,32 @@ export function planScan({ row, open, evidence }: KnownDomain, scan: ScanRecord,
     },
     intervals: intervalWrites(domain, open, result, now),
     changes: newChanges(result, open),
-    ...(isChanged ? { difference: { profile, now, isFirst, told, known: open, open: result.open } } : {}),
+    ...(isChanged ? { difference: { profile, now, isFirst, published, known: open, open: result.open } } : {}),
     ...(isChanged || isMoving || hasOtherRules ? { evidence: packed(scan.evidence) } : {}),
   };
 }
 
-/** Whether what this rulebook would read of the domain is in the evidence that is kept. */
-export function isReadAnew(row: DomainRow, { profile }: ScanRecord, { redetect }: RecordOptions): boolean {
+/** Whether stored evidence must be evaluated again with the rulebook of this scan. */
+export function needsRedetection(row: DomainRow, { profile }: ScanRecord, { redetect }: RecordOptions): boolean {
   return redetect !== undefined && row.rulebook !== null && row.rulebook !== profile.rulebook;
 }
 
-/** When the domain is looked at again, and what the schedule knows of it by then. */
+/** The next due time, and the updated change history of the domain. */
 function schedule(
   domain: Domain,
   { domain: name, observedAt, rulebook }: Profile,
   options: PlanOptions & { readonly isChanged: boolean; readonly isWaiting: boolean },
-): Pick<Looked, 'next_due_at' | 'is_waiting' | 'tracked_ms' | 'changes_seen'> {
+): Pick<DomainUpdate, 'next_due_at' | 'is_waiting' | 'tracked_ms' | 'changes_seen'> {
   const now = Date.parse(observedAt);
   const { confirmAfterMs, rescanAfterMs: usualMs, isWaiting } = options;
   const elapsedMs = domain.last_scanned_at === null ? 0 : now - domain.last_scanned_at;
-  // What other rules say of the same records is no change of the domain's.
+  // A different result under other rules is not a change of the domain.
   const isChanged = options.isChanged && domain.last_scanned_at !== null && domain.rulebook === rulebook;
-  const history = withLook({ trackedMs: domain.tracked_ms, changes: domain.changes_seen }, { elapsedMs, isChanged });
+  const history = withScan({ trackedMs: domain.tracked_ms, changes: domain.changes_seen }, { elapsedMs, isChanged });
   const isWatched = domain.asked_at !== null && now - domain.asked_at < WATCHED_MS;
-  const usually = nextLookAt(name, now, intervalOf(history, { usualMs, isWatched }));
+  const usually = nextScanAt(name, now, intervalOf(history, { usualMs, isWatched }));
   return {
-    // A millisecond more, so that the second look is surely far enough from the first.
+    // One millisecond more, so that the second scan is late enough to confirm.
     next_due_at: isWaiting ? Math.min(now + confirmAfterMs + 1, usually) : usually,
     is_waiting: Number(isWaiting),
     tracked_ms: history.trackedMs,
@@ -160,16 +161,16 @@ const NEVER_SCANNED = {
   asked_at: null,
 } as const satisfies Partial<DomainRow>;
 
-/** What a plan needs of the row. */
+/** The columns that a plan needs. */
 type Domain = Pick<DomainRow, keyof typeof NEVER_SCANNED>;
 
 function timeOf({ profile }: ScanRecord): number {
   const now = Date.parse(profile.observedAt);
-  if (Number.isNaN(now)) throw new Error(`a scan of ${profile.domain} does not say when it was made`);
+  if (Number.isNaN(now)) throw new Error(`a scan of ${profile.domain} has no valid observation time`);
   return now;
 }
 
-/** What this rulebook has read of the domain so far; under a new rulebook, that is the evidence kept, read again. */
+/** The previous result under this rulebook; under a new rulebook, the stored evidence evaluated again. */
 function previousOf(
   domain: Domain,
   evidence: Uint8Array | undefined,
@@ -198,34 +199,36 @@ function scanRow({ profile, evidence, startedAt, finishedAt }: ScanRecord, now: 
   };
 }
 
-/** DNS records that the probe saw: how much a domain publishes, whoever serves it. */
+/** The number of DNS records that the probe observed. */
 function recordsIn({ dns }: Evidence): number {
-  const { named, wildcardA: _a, wildcardTxt: _txt, wildcardMx: _mx, ...asked } = dns;
-  const lookups = [...Object.values(asked), ...Object.values(named)];
+  const { named, wildcardA: _a, wildcardTxt: _txt, wildcardMx: _mx, ...queried } = dns;
+  const lookups = [...Object.values(queried), ...Object.values(named)];
   return lookups.reduce((sum, { records, aliases }) => sum + records.length + aliases.length, 0);
 }
 
-/** A window of 8 KiB costs half the time of the default's 32 and packs evidence as small. */
+/** An 8 KiB window takes half the time of the default 32 KiB and compresses evidence equally well. */
 const PACKING = { level: 3, windowBits: 13, memLevel: 6 } as const;
 
 function packed(evidence: Evidence): Uint8Array {
   return deflateSync(JSON.stringify(evidence), PACKING);
 }
 
-function differs(domain: Domain, told: PublishedState): boolean {
+function differs(domain: Domain, published: PublishedState): boolean {
   return (
-    domain.summary !== told.summary ||
-    domain.state !== told.state ||
-    domain.sector !== told.sector ||
-    domain.posture_bits !== told.posture_bits ||
-    domain.holder_bits !== told.holder_bits
+    domain.summary !== published.summary ||
+    domain.state !== published.state ||
+    domain.sector !== published.sector ||
+    domain.posture_bits !== published.posture_bits ||
+    domain.holder_bits !== published.holder_bits
   );
 }
 
-/** What a reader is told of the services: a pending one is not, a first miss changes nothing yet. */
-function servicesToldOf(services: readonly KnownService[]): string {
-  const told = services.filter((service) => service.status !== 'pending');
-  return JSON.stringify(told.map((s) => [keyOf(s), s.confidence, s.score, s.evidence, s.version, s.platform]).sort());
+/** The published part of the services: pending services are excluded, and a first miss changes nothing. */
+function publishedServices(services: readonly KnownService[]): string {
+  const published = services.filter((service) => service.status !== 'pending');
+  return JSON.stringify(
+    published.map((s) => [keyOf(s), s.confidence, s.score, s.evidence, s.version, s.platform]).sort(),
+  );
 }
 
 function measuredBy(profile: Profile): ReadonlySet<Source> {

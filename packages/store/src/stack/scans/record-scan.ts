@@ -1,4 +1,4 @@
-// Scans, many in one transaction: each with the intervals it moves, the changes it confirms, the events that tell of it.
+// Records scans in batches, one transaction each: the changed intervals, confirmed changes and events.
 import type { ServiceChange } from '@strata/detect';
 import type { Kysely, QueryResult } from 'kysely';
 import { isPostgres } from '../../db/dialects/postgres-dialect.ts';
@@ -19,7 +19,7 @@ import { scanWrites } from './write-plans.ts';
 
 export interface RecordedScan {
   readonly changes: readonly (ServiceChange & { readonly id: string })[];
-  /** Whether the answer about the domain differs in anything but the rulebook, the time of the scan and of the last sight. */
+  /** Whether the response for the domain differs in anything other than the rulebook and the times of observation. */
   readonly isChanged: boolean;
   readonly isFirst: boolean;
 }
@@ -27,19 +27,19 @@ export interface RecordedScan {
 export type ScanResult = PromiseSettledResult<RecordedScan>;
 export type RecordScans = (scans: readonly ScanRecord[], options: RecordOptions) => Promise<readonly ScanResult[]>;
 
-/** Others wait for a transaction, and its rows are in memory as JSON. */
+/** Limits how long a transaction holds the writer lock, and its rows in memory as JSON. */
 const MAX_BATCH = 256;
-/** Times that a batch is planned before it has the lock: domains that others move again and again are planned under it. */
+/** Attempts to plan a batch before acquiring the writer lock; after that it is planned under the lock. */
 const MAX_PLANNED_BEFORE = 3;
 
-/** One scan of a batch, and what follows from it by what was known when it was planned. */
-interface Look {
+/** A scan of a batch, the stored state that it was planned with, and its plan. */
+interface PlannedRecord {
   readonly scan: ScanRecord;
   readonly known: KnownDomain;
   readonly plan: PlannedScan | { readonly error: unknown };
 }
 
-/** `rescanAfterMs` is the usual time between two scans of a domain. */
+/** `rescanAfterMs` is the usual interval between two scans of a domain. */
 export function createRecorder(
   db: Kysely<Database>,
   { rescanAfterMs }: { readonly rescanAfterMs: number },
@@ -53,7 +53,7 @@ export function createRecorder(
   };
 }
 
-/** In their order, and no domain twice in one: what the second look finds is what the first has left. */
+/** In order, with each domain at most once in a batch: a second scan builds on the result of the first. */
 function* batchesOf(scans: readonly ScanRecord[]): Generator<ScanRecord[]> {
   let batch = new Map<string, ScanRecord>();
   for (const scan of scans) {
@@ -75,9 +75,9 @@ async function recordBatch(
   try {
     return await recordTogether(db, statements, batch, options);
   } catch (error) {
-    const isTroubleOfAll = error instanceof StoreError;
-    if (isTroubleOfAll || batch.length === 1) return batch.map(() => ({ status: 'rejected', reason: error }));
-    // The database refuses a row of one of them, and took all of them back: the others are recorded without it.
+    if (error instanceof StoreError || batch.length === 1)
+      return batch.map(() => ({ status: 'rejected', reason: error }));
+    // The database rejected a row, which rolled all scans back: bisect, so that only the faulty scan is rejected.
     const half = Math.ceil(batch.length / 2);
     const first = await recordBatch(db, statements, batch.slice(0, half), options);
     return [...first, ...(await recordBatch(db, statements, batch.slice(half), options))];
@@ -85,8 +85,9 @@ async function recordBatch(
 }
 
 /**
- * On PostgreSQL everything but the writing comes before it, and the writing is one round trip: the server takes the writers' lock when it
- * has all rows, and releases it before it answers. Where others have moved a domain since it was read, nothing is written, and all is planned anew.
+ * On PostgreSQL reading and planning precede the write, which takes one round trip: the server acquires the writer lock after
+ * it has received all rows, and releases it before it responds. If another process changed a domain in between, nothing is
+ * written and the batch is planned again.
  */
 async function recordTogether(
   db: Kysely<Database>,
@@ -94,12 +95,12 @@ async function recordTogether(
   batch: readonly ScanRecord[],
   options: PlanOptions,
 ): Promise<ScanResult[]> {
-  // In SQLite no other process writes while this one plans, so that planning before would only read twice.
+  // On SQLite no other process writes while this one plans, so planning before the transaction has no benefit.
   for (let tries = isPostgres(db) ? MAX_PLANNED_BEFORE : 0; tries > 0; tries -= 1) {
-    const looks = await planAll(db, statements, batch, options);
-    const { writes, resultsOf } = writesOf(statements, looks);
+    const records = await planAll(db, statements, batch, options);
+    const { writes, resultsOf } = writesOf(statements, records);
     if (writes.length === 0) return resultsOf([]);
-    const revisions = looks.map(({ scan, known }) => [scan.profile.domain, known.row?.revision ?? null]);
+    const revisions = records.map(({ scan, known }) => [scan.profile.domain, known.row?.revision ?? null]);
     const queries = [statements.checkRevisions(revisions), ...writes.map(({ query }) => query)] as const;
     const [check, ...results] = await sendThenWrite(db, statements.sendRows(writes), queries);
     if (check.rows[0]?.is_outdated === 'no') return resultsOf(results);
@@ -118,12 +119,12 @@ async function planAll(
   statements: ScanStatements,
   scans: readonly ScanRecord[],
   options: PlanOptions,
-): Promise<Look[]> {
+): Promise<PlannedRecord[]> {
   const known = await readKnown(db, statements, scans, options);
-  return scans.map((scan, place) => planned(scan, known[place] as KnownDomain, options));
+  return scans.map((scan, index) => planned(scan, known[index] as KnownDomain, options));
 }
 
-function planned(scan: ScanRecord, known: KnownDomain, options: PlanOptions): Look {
+function planned(scan: ScanRecord, known: KnownDomain, options: PlanOptions): PlannedRecord {
   try {
     return { scan, known, plan: planScan(known, scan, options) };
   } catch (error) {
@@ -131,15 +132,15 @@ function planned(scan: ScanRecord, known: KnownDomain, options: PlanOptions): Lo
   }
 }
 
-/** What is written of those that could be planned, and what becomes of each. */
-function writesOf(statements: ScanStatements, looks: readonly Look[]) {
+/** The writes of all scans that could be planned, and the result of each scan. */
+function writesOf(statements: ScanStatements, records: readonly PlannedRecord[]) {
   const { writes, changesOf } = scanWrites(
     statements,
-    looks.flatMap(({ scan, known, plan }) => ('error' in plan ? [] : [{ domain: scan.profile.domain, known, plan }])),
+    records.flatMap(({ scan, known, plan }) => ('error' in plan ? [] : [{ domain: scan.profile.domain, known, plan }])),
   );
   const resultsOf = (results: readonly QueryResult<unknown>[]): ScanResult[] => {
     const written = changesOf(results).values();
-    return looks.map(({ plan }) => {
+    return records.map(({ plan }) => {
       if ('error' in plan) return { status: 'rejected', reason: plan.error };
       const { isFirst, difference } = plan;
       const changes = written.next().value ?? [];

@@ -1,4 +1,4 @@
-// What a recorded scan tells: the changes it confirmed, and the events that the index, the caches and the stream follow. Pure.
+// The changes that a scan confirms, and the events for the index, the caches and the stream. Pure.
 import {
   type Importance,
   type KnownService,
@@ -18,10 +18,10 @@ import type { ChangeConfirmed, DomainChanged, FeedService, PostureRegressed } fr
 
 type DomainRow = Selectable<Database['domains']>;
 
-/** What the scan says besides its services, in the order of keys that makes equal summaries equal texts. */
+/** The published state other than services. The summary has a fixed key order, so that equal summaries are equal texts. */
 export function publishedStateOf(profile: Profile, domain: Pick<DomainRow, 'sector' | 'summary'>) {
   const { state, rulebook, security, roles, holders, sources, redirectsTo } = profile;
-  const { sector, sectorSource } = sectorTold(profile, domain);
+  const { sector, sectorSource } = publishedSector(profile, domain);
   return {
     state,
     sector,
@@ -33,13 +33,13 @@ export function publishedStateOf(profile: Profile, domain: Pick<DomainRow, 'sect
   };
 }
 
-/** A page that could not be had this time says nothing against what it said before. */
-function sectorTold(
+/** If the page could not be fetched, a sector that it determined before is kept. */
+function publishedSector(
   { sector, sectorSource, sources }: Profile,
   before: Pick<DomainRow, 'sector' | 'summary'>,
 ): Pick<Profile, 'sector' | 'sectorSource'> {
-  const isPageSeen = sources.html === 'observed' || sources.html === 'absent';
-  if (sector !== 'unknown' || isPageSeen || before.sector === 'unknown' || before.summary === null)
+  const isPageObserved = sources.html === 'observed' || sources.html === 'absent';
+  if (sector !== 'unknown' || isPageObserved || before.sector === 'unknown' || before.summary === null)
     return { sector, sectorSource };
   const wasByPage = (JSON.parse(before.summary) as Partial<Profile>).sectorSource === 'page';
   return wasByPage ? { sector: before.sector as Sector, sectorSource: 'page' } : { sector, sectorSource };
@@ -49,23 +49,23 @@ export type PublishedState = ReturnType<typeof publishedStateOf>;
 
 const WEIGHT: Readonly<Record<Importance, number>> = { low: 0, medium: 1, high: 2 };
 
-/** A change as a row that has no number yet, with what it says. */
+/** A change as a row that has no number yet. */
 export interface NewChange {
   readonly change: ServiceChange;
-  /** 1: with it the domain begins to use `to` at all; and stops using `from` altogether. */
+  /** 1: the domain did not use `to` before, in any category; and no longer uses `from` in any category. */
   readonly is_entry: number;
   readonly is_exit: number;
 }
 
-/** In the order that a page, newest first, turns round: of changes made at once the most important comes first. */
+/** The reverse of the page order, which is newest first: of changes at the same time the most important comes last. */
 export function newChanges(result: Reconciliation, known: readonly KnownService[]): NewChange[] {
-  const used = providersTold(known);
-  const uses = providersTold(result.open);
+  const used = publishedProviders(known);
+  const uses = publishedProviders(result.open);
   return result.changes
     .toSorted((a, b) => a.at - b.at || WEIGHT[a.importance] - WEIGHT[b.importance])
     .map((change) => {
       const { from, to } = change;
-      // A provider that comes or goes in two categories at once comes or goes once.
+      // A provider that is added or removed in several categories counts once.
       const is_entry = Number(to !== null && !used.has(to));
       const is_exit = Number(from !== null && used.has(from) && !uses.has(from));
       if (to !== null) used.add(to);
@@ -74,29 +74,29 @@ export function newChanges(result: Reconciliation, known: readonly KnownService[
     });
 }
 
-/** An event whose payload lacks the numbers that rows get when they are written. */
+/** An event whose payload lacks row numbers, which are assigned on write. */
 export interface NewEvent extends Omit<Selectable<Database['events']>, 'seq'> {
-  /** The place of the change that it reports among those of its scan. */
+  /** Index of the reported change among the changes of its scan. */
   readonly change?: number;
 }
 
 type WithoutNumbers<Payload> = Omit<Payload, 'domainId' | 'id'>;
 
-/** The events of confirmed changes, in their order. */
+/** The events of confirmed changes, in order. */
 export function changeEvents(domain: string, changes: readonly NewChange[]): NewEvent[] {
-  return changes.map(({ change, is_entry, is_exit }, place) => {
+  return changes.map(({ change, is_entry, is_exit }, index) => {
     const isEntry = is_entry === 1;
     const payload: WithoutNumbers<ChangeConfirmed> = { ...change, isEntry, isExit: is_exit === 1 };
-    return { ...eventOf('change-confirmed', domain, change.confirmedAt, payload), change: place };
+    return { ...eventOf('change-confirmed', domain, change.confirmedAt, payload), change: index };
   });
 }
 
-const isTold = ({ status }: KnownService): boolean => status !== 'pending';
+const isPublished = ({ status }: KnownService): boolean => status !== 'pending';
 
-const isShown = (service: KnownService): boolean => isTold(service) && service.version !== null;
+const isShown = (service: KnownService): boolean => isPublished(service) && service.version !== null;
 
-function providersTold(services: readonly KnownService[]): Set<string> {
-  return new Set(services.filter(isTold).map(({ provider }) => provider));
+function publishedProviders(services: readonly KnownService[]): Set<string> {
+  return new Set(services.filter(isPublished).map(({ provider }) => provider));
 }
 
 const buildOf = ({ provider, version, platform }: KnownService): string =>
@@ -110,20 +110,20 @@ const feedService = ({ category, provider, confidence, version, platform }: Know
   platform,
 ];
 
-/** What differs in what is told of a domain. */
+/** The old and the new published state of a domain. */
 export interface Difference {
   readonly profile: Profile;
   readonly now: number;
   readonly isFirst: boolean;
-  readonly told: PublishedState;
+  readonly published: PublishedState;
   readonly known: readonly KnownService[];
   readonly open: readonly KnownService[];
 }
 
-/** Everything that the index keeps of a domain goes into the event, so that who follows need not read again. */
+/** The event carries everything that the index keeps of a domain, so that consumers do not read the store again. */
 export function differenceEvents(
   domain: Pick<DomainRow, 'summary' | 'state'>,
-  { profile, now, isFirst, told, known, open }: Difference,
+  { profile, now, isFirst, published, known, open }: Difference,
 ): NewEvent[] {
   const before = known.filter(isShown);
   const shown = new Set(before.map(buildOf));
@@ -131,13 +131,13 @@ export function differenceEvents(
   const payload: WithoutNumbers<DomainChanged> = {
     isFirst,
     scannedAt: now,
-    state: told.state,
-    sector: told.sector,
-    rulebook: told.rulebook,
-    posture: told.posture_bits,
-    holders: told.holder_bits,
-    score: told.score,
-    services: open.filter(isTold).map(feedService),
+    state: published.state,
+    sector: published.sector,
+    rulebook: published.rulebook,
+    posture: published.posture_bits,
+    holders: published.holder_bits,
+    score: published.score,
+    services: open.filter(isPublished).map(feedService),
     ...(showsMore ? { shownBefore: before.map(feedService) } : {}),
   };
   const events = [eventOf('domain-changed', profile.domain, now, payload)];

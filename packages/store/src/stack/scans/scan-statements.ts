@@ -1,4 +1,4 @@
-// The statements of recording scans: built once, each for any number of rows.
+// The SQL statements that record scans: built once, each for any number of rows.
 import { type CompiledQuery, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { isPostgres } from '../../db/dialects/postgres-dialect.ts';
 import { type Json, type JsonColumns, listedIn, rowsIn, toJson } from '../../db/statements/json-rows.ts';
@@ -7,7 +7,7 @@ import { together } from '../../db/statements/together.ts';
 import type { Database } from '../../schema.ts';
 import { countChangeDays, countScanDays } from '../history/day-counts.ts';
 import { openIntervals } from './intervals.ts';
-import { isReadAnew, type KnownDomain, type RecordOptions, type ScanRecord } from './plan-scan.ts';
+import { type KnownDomain, needsRedetection, type RecordOptions, type ScanRecord } from './plan-scan.ts';
 
 type Db = Kysely<Database>;
 type DomainRow = Selectable<Database['domains']>;
@@ -22,7 +22,7 @@ const SERVICE = {
   last_seen: 'integer',
   first_missed: 'integer',
 } as const satisfies JsonColumns;
-const LOOKED = {
+const UPDATED = {
   last_scanned_at: 'integer',
   measured: 'text',
   rulebook: 'text',
@@ -32,7 +32,7 @@ const LOOKED = {
   tracked_ms: 'integer',
   changes_seen: 'real',
 } as const satisfies JsonColumns;
-const TOLD = {
+const PUBLISHED = {
   state: 'text',
   sector: 'text',
   posture_bits: 'integer',
@@ -75,7 +75,7 @@ const CHANGE = {
   is_entry: 'integer',
   is_exit: 'integer',
 } as const satisfies JsonColumns;
-/** `rest` is the payload without its brackets and without the numbers that are put before it. */
+/** `rest` is the payload without its braces and without the numbers that are inserted before it. */
 const EVENT = {
   at: 'integer',
   kind: 'text',
@@ -87,34 +87,34 @@ const EVENT = {
 const EVIDENCE = { domain_id: 'domains.id', observed_at: 'integer', body: 'blob' } as const satisfies JsonColumns;
 const PLANNED = { name: 'text', revision: 'integer' } as const satisfies JsonColumns;
 
-/** As `changeId` writes it. */
+/** The format of `changeId`. */
 const CHANGE_ID = sql`'ch_' || case when change_id < 10000000000 then substr(cast(change_id + 10000000000 as text), 2)
   else cast(change_id as text) end`;
 const PAYLOAD = sql`'{' || case when change_id is null then '' else '"id":"' || ${CHANGE_ID} || '",' end
   || '"domainId":' || domain_id || ',' || rest || '}'`;
 
-/** Settings of a transaction of PostgreSQL: whether what it would write was planned by rows that have moved since, and the rows themselves. */
+/** PostgreSQL transaction settings: whether the plan is outdated, and the rows to write. */
 const IS_OUTDATED = sql.lit('strata.is_outdated');
 const ROWS = 'strata.rows';
 
-/** So that a plan made before can be told from one that stands: it grows with every scan that writes to a domain, or to what hangs on it. */
-const MOVED = sql`, revision = revision + 1`;
+/** Every scan that writes to a domain, or to rows that refer to it, increments its revision, which makes older plans outdated. */
+const NEXT_REVISION = sql`, revision = revision + 1`;
 
-export const COLUMNS = { SERVICE, LOOKED, TOLD, NEW_DOMAIN, SCAN, BEGUN, CHANGE, EVENT } as const;
+export const COLUMNS = { SERVICE, UPDATED, PUBLISHED, NEW_DOMAIN, SCAN, BEGUN, CHANGE, EVENT } as const;
 
-/** The query of a list of names, ids or rows. */
+/** Builds the query for a list of names, ids or rows. */
 type Query<Row> = (list: readonly unknown[]) => CompiledQuery<Row>;
-/** A query that writes rows. PostgreSQL: these stand in a setting of the transaction, which `sendRows` gives it before it takes the lock. */
+/** A query that writes rows. PostgreSQL reads them from a transaction setting that `sendRows` sets before the lock is acquired. */
 export interface Write<Row = unknown> {
   readonly query: CompiledQuery<Row>;
   readonly rows: { readonly setting: string; readonly json: string };
 }
-/** The queries for rows, none where there are none; the last gives what is returned of them. */
+/** Builds the queries for rows, none for an empty list; the last query returns their results. */
 type Statement<Row> = (rows: readonly unknown[]) => readonly Write<Row>[];
 
 export type ScanStatements = ReturnType<typeof prepareScanStatements>;
 
-/** Those that read take a list of names or ids, those that write a list of rows, each with its values in the order of its columns. */
+/** Read statements take a list of names or ids; write statements take rows as value lists in column order. */
 export function prepareScanStatements(db: Db) {
   const once = <Row>(build: (json: Json) => RawBuilder<Row>): Query<Row> => {
     const built = plan(({ json }: { json: string }) => ({ compile: () => build(json).compile(db) }));
@@ -141,7 +141,7 @@ export function prepareScanStatements(db: Db) {
       const rows = rowsIn(db, json, columns);
       return sql<Row>`insert into ${sql.table(table)} (${names}) select ${names} from ${rows} as new where true ${end}`;
     });
-  /** The same, with the rows counted: on PostgreSQL in one statement. */
+  /** As `insert`, and counts the rows by day; one statement on PostgreSQL. */
   const insertCounted = <Row>(
     table: keyof Database,
     columns: JsonColumns,
@@ -177,7 +177,7 @@ export function prepareScanStatements(db: Db) {
       (json) => sql<Pick<Selectable<Database['evidence']>, 'domain_id' | 'body'>>`
         select domain_id, body from evidence where ${ofDomains(json)}`,
     ),
-    /** PostgreSQL: the later statements of the transaction write nothing where a domain has another revision than it was planned by. */
+    /** PostgreSQL: makes later statements of the transaction write nothing if a domain's revision differs from the planned one. */
     checkRevisions: once(
       (json) => sql<{ is_outdated: string }>`
         select set_config(${IS_OUTDATED}, case when exists (
@@ -185,7 +185,7 @@ export function prepareScanStatements(db: Db) {
           where (select revision from domains where domains.name = planned.name) is distinct from planned.revision
         ) then 'yes' else 'no' end, true) as is_outdated`,
     ),
-    /** To be run before the writes; on SQLite nothing. */
+    /** Must run before the writes; empty on SQLite. */
     sendRows: (writes: readonly Write[]): readonly CompiledQuery[] => {
       if (!isPostgres(db)) return [];
       const settings = writes.map(({ rows: { setting, json } }) => sql`set_config(${setting}, ${json}, true)`);
@@ -211,13 +211,13 @@ export function prepareScanStatements(db: Db) {
       EVIDENCE,
       sql`on conflict (domain_id) do update set observed_at = excluded.observed_at, body = excluded.body`,
     ),
-    look: update('domains', LOOKED, MOVED),
-    tell: update('domains', { ...LOOKED, ...TOLD }, MOVED),
+    updateDomains: update('domains', UPDATED, NEXT_REVISION),
+    publishDomains: update('domains', { ...UPDATED, ...PUBLISHED }, NEXT_REVISION),
     endLeases: write((json) => sql<never>`delete from scan_leases where ${ofDomains(json)}`),
   };
 }
 
-/** What is known of the domain of each scan, in their order. */
+/** The stored state of the domain of each scan, in order. */
 export async function readKnown(
   db: Db,
   statements: ScanStatements,
@@ -228,11 +228,11 @@ export async function readKnown(
   const [rows, open] = await together(db, [statements.domains(names), statements.openServices(names)]);
   const domains = new Map(rows.rows.map((row) => [row.name, row]));
   const services = Map.groupBy(open.rows, (row) => row.domain_id);
-  const anew = scans.flatMap((scan) => {
+  const redetected = scans.flatMap((scan) => {
     const row = domains.get(scan.profile.domain);
-    return row && isReadAnew(row, scan, options) ? [row.id] : [];
+    return row && needsRedetection(row, scan, options) ? [row.id] : [];
   });
-  const kept = anew.length > 0 ? (await db.executeQuery(statements.keptEvidence(anew))).rows : [];
+  const kept = redetected.length > 0 ? (await db.executeQuery(statements.keptEvidence(redetected))).rows : [];
   const evidence = new Map(kept.map(({ domain_id, body }) => [domain_id, body]));
   return names.map((name) => {
     const row = domains.get(name);

@@ -1,5 +1,5 @@
-// Who scans what: domains that are due are leased to one process, which scans them or gives them back. A lease of a process that
-// was killed ends by itself; a domain that is scanned twice for that reason is recorded as any two looks are.
+// Scan leases: due domains are leased to one process, which scans or releases them. The lease of a killed process expires; a
+// domain that is therefore scanned twice is recorded like any two scans.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isPostgres } from '../../db/dialects/postgres-dialect.ts';
 import { integer, listed } from '../../db/statements/json-rows.ts';
@@ -7,27 +7,27 @@ import { withRetries, writeTogether } from '../../db/transactions/write-transact
 import type { Database } from '../../schema.ts';
 
 export interface Claim {
-  /** Names the process that takes them; no two share one. */
+  /** Identifies the process; unique. */
   readonly holder: string;
   readonly limit: number;
-  /** How long nobody else gets them, unless they are renewed; at most an hour. */
+  /** Duration of the lease, unless it is renewed; at most an hour. */
   readonly leaseMs: number;
 }
 
-/** Of all domains, as of one moment. */
+/** Counts over all domains in one snapshot. */
 export interface ScanProgress {
   readonly domains: number;
-  /** Due, and nobody scans them yet. */
+  /** Due and not leased. */
   readonly due: number;
-  /** Due, and somebody scans them. */
+  /** Due and leased. */
   readonly leased: number;
-  /** Scanned in this round: not due before the next one. */
+  /** Scanned and not due. */
   readonly upToDate: number;
 }
 
-/** Requests for a domain are recorded to the hour. */
+/** Client requests for a domain are recorded once an hour. */
 const MARKED_MS = 3_600_000;
-/** A lease that ends later than this from now was taken while the clock was ahead, and does not count. */
+/** A lease that ends later than this was acquired while the clock was ahead, and is ignored. */
 const LONGEST_LEASE_MS = 3_600_000;
 
 export class ScanWork {
@@ -40,14 +40,14 @@ export class ScanWork {
   }
 
   /**
-   * Leases domains that are due: up to half of them such as wait for a second look, then never scanned ones, then the longest overdue.
-   * Each goes to one process, however many ask at once, and none waits for another: who comes while others are asking may get
-   * fewer than there are. Recording a scan ends its lease.
+   * Leases due domains: up to half of them domains that wait for confirmation, then domains that were never scanned, then the
+   * longest overdue. Each domain is leased to one process. Concurrent callers do not block each other, so a caller may get
+   * fewer domains than are due. Recording a scan ends its lease.
    */
   async claimDue({ holder, limit, leaseMs }: Claim, now: Date): Promise<string[]> {
-    if (!(leaseMs > 0 && leaseMs <= LONGEST_LEASE_MS)) throw new RangeError(`a lease of ${leaseMs} ms is none`);
+    if (!(leaseMs > 0 && leaseMs <= LONGEST_LEASE_MS)) throw new RangeError(`${leaseMs} ms is not a valid lease`);
     const lease = { holder, at: now.getTime(), until: now.getTime() + leaseMs };
-    // Half, so that neither they nor all others can be kept waiting by the other kind.
+    // Half, so that neither kind of domain can starve the other.
     const waiting = await this.#claim(sql`is_waiting = 1 and`, Math.floor(limit / 2), lease);
     return [...waiting, ...(await this.#claim(sql``, limit - waiting.length, lease))];
   }
@@ -58,8 +58,8 @@ export class ScanWork {
     { holder, at, until }: { readonly holder: string; readonly at: number; readonly until: number },
   ): Promise<string[]> {
     if (limit === 0) return [];
-    // On PostgreSQL two that look at once pass over one another's rows; what one has leased since the other looked stays with it.
-    // The lease is looked up for each domain, which no planner can turn into reading all leases for each.
+    // On PostgreSQL concurrent callers skip each other's locked rows; a lease acquired after this statement's snapshot is kept
+    // by the `where` of the conflict clause. The scalar subquery keeps the planner from reading all leases for each domain.
     const skipping = isPostgres(this.#db) ? sql`for update skip locked` : sql``;
     const claim = sql<{ name: string; due_at: number; domain_id: number }>`
       insert into scan_leases (domain_id, holder, until)
@@ -75,7 +75,7 @@ export class ScanWork {
     return rows.toSorted((a, b) => a.due_at - b.due_at || a.domain_id - b.domain_id).map(({ name }) => name);
   }
 
-  /** Holds these for longer; gives those that the holder has no more: another process has them, or they were scanned. */
+  /** Extends the leases of these names; returns the names that the holder no longer holds: leased to another process, or scanned. */
   async renew(names: readonly string[], { holder, leaseMs }: Omit<Claim, 'limit'>, now: Date): Promise<string[]> {
     const renewing = sql<{ name: string }>`
       update scan_leases set until = ${now.getTime() + leaseMs} where holder = ${holder}
@@ -86,7 +86,7 @@ export class ScanWork {
     return names.filter((name) => !kept.has(name));
   }
 
-  /** Gives back what the holder has leased and not recorded: all, or these. */
+  /** Releases all leases of the holder, or those of these names. */
   async release(holder: string, names?: readonly string[]): Promise<void> {
     const these = names
       ? sql`and domain_id in (select id from domains where name in ${listed(this.#db, names)})`
@@ -95,7 +95,7 @@ export class ScanWork {
     await writeTogether(this.#db, [releasing.compile(this.#db)]);
   }
 
-  /** A domain that is not to be scanned is asked about again as if it had been scanned. */
+  /** Postpones a domain that must not be scanned by the usual interval. */
   async putOff(name: string, now: Date): Promise<void> {
     const next_due_at = now.getTime() + this.#rescanAfterMs;
     const update = this.#db.updateTable('domains').set({ next_due_at }).where('name', '=', name);
@@ -103,7 +103,7 @@ export class ScanWork {
     await writeTogether(this.#db, [update.compile(), ending.compile(this.#db)]);
   }
 
-  /** Clients asked for these: they are scanned more often for a week, and not forgotten. Written once an hour for each. */
+  /** Records client requests: the domains are scanned more often for a week, and not forgotten. Written once an hour for each. */
   async markAsked(names: readonly string[], now: Date): Promise<void> {
     const asked = this.#db
       .updateTable('domains')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomFrom } from '../../../../../tests/support/random.ts';
-import { intervalOf, nextLookAt, UNKNOWN, withLook } from './schedule.ts';
+import { intervalOf, nextScanAt, UNKNOWN, withScan } from './schedule.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -50,9 +50,9 @@ describe('the schedule', () => {
   it('spreads many domains, lets none wait, and finds changes sooner than one interval for all does', (t) => {
     const histories = Array.from({ length: DOMAINS }, () => UNKNOWN);
     const bySchedule = simulate((domain, { at, elapsedMs, isChanged }) => {
-      const history = withLook(histories[domain] ?? UNKNOWN, { elapsedMs, isChanged });
+      const history = withScan(histories[domain] ?? UNKNOWN, { elapsedMs, isChanged });
       histories[domain] = history;
-      return isChanged ? at + CONFIRM_AFTER : nextLookAt(`company-${domain}.com`, at, intervalOf(history, usual));
+      return isChanged ? at + CONFIRM_AFTER : nextScanAt(`company-${domain}.com`, at, intervalOf(history, usual));
     });
     const every = (intervalMs: number) =>
       simulate((_, { at, isChanged }) => at + (isChanged ? CONFIRM_AFTER : intervalMs));
@@ -72,26 +72,26 @@ describe('the schedule', () => {
     assert.equal(intervalOf(UNKNOWN, usual), USUAL);
     const after = (days: number, everyMs: number, isChanged: boolean) => {
       let history = UNKNOWN;
-      for (let at = 0; at < days * DAY; at += everyMs) history = withLook(history, { elapsedMs: everyMs, isChanged });
+      for (let at = 0; at < days * DAY; at += everyMs) history = withScan(history, { elapsedMs: everyMs, isChanged });
       return intervalOf(history, usual);
     };
     assert.deepEqual([after(400, DAY, false), after(60, DAY / 4, true)], [2 * USUAL, USUAL / 4]);
     assert.equal(intervalOf(UNKNOWN, { ...usual, isWatched: true }), USUAL / 2);
-    const often = withLook({ trackedMs: 0, changes: 100 }, { elapsedMs: DAY, isChanged: true });
+    const often = withScan({ trackedMs: 0, changes: 100 }, { elapsedMs: DAY, isChanged: true });
     assert.equal(intervalOf(often, { ...usual, isWatched: true }), USUAL / 4, 'sooner than a watched domain');
   });
 
   it('comes round at the same moment, whenever a scan was late', () => {
-    const first = nextLookAt('a.com', 0, USUAL);
+    const first = nextScanAt('a.com', 0, USUAL);
     assert.ok(first >= USUAL / 2 && first < 1.5 * USUAL);
-    for (const late of [0, HOUR, 11 * HOUR]) assert.equal(nextLookAt('a.com', first + late, USUAL), first + USUAL);
-    assert.equal(nextLookAt('a.com', first + 13 * HOUR, USUAL), first + 2 * USUAL);
+    for (const late of [0, HOUR, 11 * HOUR]) assert.equal(nextScanAt('a.com', first + late, USUAL), first + USUAL);
+    assert.equal(nextScanAt('a.com', first + 13 * HOUR, USUAL), first + 2 * USUAL);
   });
 
   it('forgets: what was often long ago is usual again', () => {
     let history = { trackedMs: 10 * DAY, changes: 30 };
     assert.ok(intervalOf(history, usual) < USUAL / 2);
-    for (let n = 0; n < 700; n += 1) history = withLook(history, { elapsedMs: DAY, isChanged: false });
+    for (let n = 0; n < 700; n += 1) history = withScan(history, { elapsedMs: DAY, isChanged: false });
     assert.ok(intervalOf(history, usual) > USUAL);
   });
 });

@@ -1,35 +1,35 @@
-// When a domain is looked at again. Pure: the store keeps what it needs of each domain, docs/probing.md explains it.
+// The schedule of repeated scans. Pure; docs/probing.md explains it.
 
-/** How often what is told of a domain has changed, as far as its looks show it; older looks weigh less. */
+/** How often the published state of a domain changed between scans; older scans have less weight. */
 export interface ChangeHistory {
-  /** Time between looks. */
+  /** Weighted time between scans. */
   readonly trackedMs: number;
-  /** Looks that found something else than the one before. */
+  /** Weighted number of scans with another result than the previous one. */
   readonly changes: number;
 }
 
 export interface ScheduleOptions {
-  /** The interval of a domain that changes as often as most do, and of one that is new. */
+  /** The interval of a domain that changes at the prior rate, and of a new one. */
   readonly usualMs: number;
-  /** Somebody asked for the domain lately. */
+  /** A client has requested the domain recently. */
   readonly isWatched: boolean;
 }
 
 const DAY_MS = 86_400_000;
-/** What is believed before there are looks, and weighs as much as one change seen in this time: what is told changes once in a month. */
+/** The prior: one change a month, with the weight of one change observed in this time. */
 const PRIOR_MS = 30 * DAY_MS;
-/** A look of so long ago counts half. */
+/** Age at which a scan has half its weight. */
 const HALF_LIFE_MS = 90 * DAY_MS;
-/** Steps of the interval, two to an octave: from a quarter of the usual one to twice. A domain changes its step seldom. */
+/** Steps of the interval, two to an octave, from a quarter of the usual interval to twice of it. Steps keep intervals stable. */
 const MIN_STEP = -4;
 const GREATEST_STEP = 2;
-/** The step of half the usual interval: watched domains have no greater one. */
+/** The step of half the usual interval, which is the longest for watched domains. */
 const WATCHED_STEP = -2;
 
 export const UNKNOWN: ChangeHistory = { trackedMs: 0, changes: 0 };
 
-/** The history with one more look. */
-export function withLook(
+/** Adds a scan to the history. */
+export function withScan(
   { trackedMs, changes }: ChangeHistory,
   { elapsedMs, isChanged }: { readonly elapsedMs: number; readonly isChanged: boolean },
 ): ChangeHistory {
@@ -38,8 +38,9 @@ export function withLook(
 }
 
 /**
- * The interval that sees changes soonest for a number of looks: proportional to the square root of the mean time between changes. Where
- * a change waits for half an interval on average, Σ rate · interval / 2 is least for a given Σ 1 / interval at interval ∝ 1 / √rate.
+ * The interval that minimizes the mean detection delay for a given number of scans: proportional to the square root of the
+ * mean time between changes. A change waits for half an interval on average; Σ rate · interval / 2 is minimal for a given
+ * Σ 1 / interval at interval ∝ 1 / √rate.
  */
 export function intervalOf(history: ChangeHistory, { usualMs, isWatched }: ScheduleOptions): number {
   const meanMs = (history.trackedMs + PRIOR_MS) / (history.changes + 1);
@@ -49,16 +50,16 @@ export function intervalOf(history: ChangeHistory, { usualMs, isWatched }: Sched
 }
 
 /**
- * The next look: where the domain's own moment of the interval comes round, half an interval from now at the earliest and one and a
- * half at the latest. The moment follows from the name, so that domains added together do not stay together.
+ * The next scan: the next occurrence of the domain's own phase within the interval, between half an interval and one and a
+ * half intervals from now. The phase is a hash of the name, so that domains added together are spread out.
  */
-export function nextLookAt(name: string, nowMs: number, intervalMs: number): number {
+export function nextScanAt(name: string, nowMs: number, intervalMs: number): number {
   const moment = Math.floor(fractionOf(name) * intervalMs);
   const earliest = nowMs + intervalMs / 2;
   return Math.round(moment + Math.ceil((earliest - moment) / intervalMs) * intervalMs);
 }
 
-/** Evenly from 0 to 1, the same for the same name (FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, and a last mixing of its bits). */
+/** A uniform hash of the name to 0–1 (FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/, with a final bit mix). */
 function fractionOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i += 1) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);

@@ -1,5 +1,5 @@
-// Plans of scans as queries: one a table, however many scans. Numbers are given in the order in which one scan after another would have got
-// them; a row that refers to one that is added with it counts back from the last (json-rows.ts), so that no query waits for another's answer.
+// Turns planned scans into queries, one for each table. Numbers are assigned in scan order; a row that refers to another new row
+// counts back from the last one (json-rows.ts), so that no query waits for the result of another.
 import type { ServiceChange } from '@strata/detect';
 import type { QueryResult } from 'kysely';
 import { valuesOf } from '../../db/statements/json-rows.ts';
@@ -15,55 +15,55 @@ export interface Plan {
 }
 
 export interface ScanWrites {
-  /** In the order in which they run. */
+  /** In execution order. */
   readonly writes: readonly Write[];
-  /** The changes of each plan with their numbers, from what these gave. */
+  /** The changes of each plan with their numbers, from the results of the writes. */
   changesOf(results: readonly QueryResult<unknown>[]): (readonly (ServiceChange & { readonly id: string })[])[];
 }
 
-/** A plan with the rows that it refers to. */
-interface PlacedPlan extends Plan {
+/** A plan with the ids of the rows that it refers to. */
+interface NumberedPlan extends Plan {
   readonly domainId: number;
   readonly scanId: number;
   /** In the order of the changes. */
   readonly changeIds: readonly number[];
 }
 
-/** The plans must be of different domains, and made by what the transaction sees. */
+/** The plans must be of different domains, and based on what the transaction sees. */
 export function scanWrites(statements: ScanStatements, plans: readonly Plan[]): ScanWrites {
-  const placed = placedPlans(plans);
+  const numbered = numberPlans(plans);
   const added = plans.filter(({ known }) => known.row === undefined);
   const before = [
-    // A domain that is on no list is due with its scan.
+    // A domain without a list is due at the time of its scan.
     ...statements.addDomains(added.map(({ domain, plan }) => [domain, 'on-demand', plan.scan.observed_at, 0])),
     ...statements.addScans(
-      placed.map(({ plan, domainId }) => valuesOf(COLUMNS.SCAN, { ...plan.scan, domain_id: domainId })),
+      numbered.map(({ plan, domainId }) => valuesOf(COLUMNS.SCAN, { ...plan.scan, domain_id: domainId })),
     ),
-    ...intervalQueries(statements, placed),
-    ...statements.addChanges(placed.flatMap(changeRows)),
+    ...intervalQueries(statements, numbered),
+    ...statements.addChanges(numbered.flatMap(changeRows)),
   ];
   const after = [
-    ...statements.addEvents(placed.flatMap(eventRows)),
+    ...statements.addEvents(numbered.flatMap(eventRows)),
     ...statements.keepEvidence(
-      placed.flatMap(({ plan: { evidence, scan }, domainId }) =>
+      numbered.flatMap(({ plan: { evidence, scan }, domainId }) =>
         evidence ? [[domainId, scan.observed_at, Buffer.from(evidence).toString('hex')]] : [],
       ),
     ),
-    ...lookQueries(statements, placed),
-    // Last: who leases meanwhile passes over the rows of domains that are being written, and so never waits for this.
+    ...domainQueries(statements, numbered),
+    // Last: concurrent leases skip the locked rows of these domains, and so never wait for this transaction.
     ...statements.endLeases(plans.flatMap(({ known }) => known.row?.id ?? [])),
   ];
   return {
     writes: [...before, ...after],
     changesOf(results) {
-      // Numbers are given in the order of the rows, but come back in any.
+      // Numbers are assigned in row order, but may be returned in any order.
       const rows = (results[before.length - 1]?.rows ?? []) as readonly { readonly id: number }[];
       const ids = rows.map(({ id }) => id).sort((a, b) => a - b);
       let next = 0;
       return plans.map(({ plan }) =>
         plan.changes.map(({ change }) => {
           const id = ids[next++];
-          if (id === undefined) throw new Error('a change that was added has a number');
+          if (id === undefined) throw new Error('a new change has no number');
           return { ...change, id: changeId(id) };
         }),
       );
@@ -71,7 +71,7 @@ export function scanWrites(statements: ScanStatements, plans: readonly Plan[]): 
   };
 }
 
-function placedPlans(plans: readonly Plan[]): PlacedPlan[] {
+function numberPlans(plans: readonly Plan[]): NumberedPlan[] {
   const numbers = {
     domains: countBack(plans.filter(({ known }) => known.row === undefined).length),
     scans: countBack(plans.length),
@@ -85,14 +85,14 @@ function placedPlans(plans: readonly Plan[]): PlacedPlan[] {
   }));
 }
 
-/** Gives how each of so many rows that are added together is referred to, the first one first: the last is 0. */
+/** Returns references to `count` rows that are added together, in order; the last is 0. */
 function countBack(count: number): () => number {
   let next = 1 - count;
   return () => next++;
 }
 
-/** Endings first: what new rules end and the scan sees anew has the same key, and never two open rows. */
-function intervalQueries(statements: ScanStatements, plans: readonly PlacedPlan[]): readonly Write[] {
+/** Ends intervals first: a service that new rules end and the scan finds again has the same key, which must not have two open rows. */
+function intervalQueries(statements: ScanStatements, plans: readonly NumberedPlan[]): readonly Write[] {
   const each = plans.flatMap(({ plan: { intervals }, domainId }) => (intervals ? [{ ...intervals, domainId }] : []));
   return [
     ...statements.endServices(
@@ -110,7 +110,7 @@ function intervalQueries(statements: ScanStatements, plans: readonly PlacedPlan[
   ];
 }
 
-function changeRows({ plan, domainId, scanId }: PlacedPlan): unknown[][] {
+function changeRows({ plan, domainId, scanId }: NumberedPlan): unknown[][] {
   return plan.changes.map(({ change, is_entry, is_exit }) => {
     const { confirmedAt, from, to, ...same } = change;
     const named = { confirmed_at: confirmedAt, from_provider: from, to_provider: to, is_entry, is_exit };
@@ -118,12 +118,12 @@ function changeRows({ plan, domainId, scanId }: PlacedPlan): unknown[][] {
   });
 }
 
-const NOTHING_TOLD = { summary: null, state: null } as const;
+const NOTHING_PUBLISHED = { summary: null, state: null } as const;
 
-function eventRows({ domain, known, plan, domainId, changeIds }: PlacedPlan): unknown[][] {
+function eventRows({ domain, known, plan, domainId, changeIds }: NumberedPlan): unknown[][] {
   const events: readonly NewEvent[] = [
     ...changeEvents(domain, plan.changes),
-    ...(plan.difference ? differenceEvents(known.row ?? NOTHING_TOLD, plan.difference) : []),
+    ...(plan.difference ? differenceEvents(known.row ?? NOTHING_PUBLISHED, plan.difference) : []),
   ];
   return events.map(({ payload, change, ...event }) => {
     const change_id = change === undefined ? null : changeIds[change];
@@ -131,14 +131,14 @@ function eventRows({ domain, known, plan, domainId, changeIds }: PlacedPlan): un
   });
 }
 
-function lookQueries(statements: ScanStatements, plans: readonly PlacedPlan[]): readonly Write[] {
-  const looks: unknown[][] = [];
-  const tellings: unknown[][] = [];
+function domainQueries(statements: ScanStatements, plans: readonly NumberedPlan[]): readonly Write[] {
+  const updated: unknown[][] = [];
+  const published: unknown[][] = [];
   for (const { plan, domainId } of plans) {
-    if (!plan.looked) continue;
-    const look = [domainId, ...valuesOf(COLUMNS.LOOKED, plan.looked)];
-    if (plan.difference) tellings.push([...look, ...valuesOf(COLUMNS.TOLD, plan.difference.told)]);
-    else looks.push(look);
+    if (!plan.update) continue;
+    const row = [domainId, ...valuesOf(COLUMNS.UPDATED, plan.update)];
+    if (plan.difference) published.push([...row, ...valuesOf(COLUMNS.PUBLISHED, plan.difference.published)]);
+    else updated.push(row);
   }
-  return [...statements.look(looks), ...statements.tell(tellings)];
+  return [...statements.updateDomains(updated), ...statements.publishDomains(published)];
 }
