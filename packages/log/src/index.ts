@@ -1,4 +1,4 @@
-// The transparency log, on disk or in a database, and the signing keys beside it: what must survive a crash.
+// The transparency log, in a directory or a database, and the signing keys of a service.
 
 export type { CheckpointCopy } from './files/checkpoint-file.ts';
 export { makeDirectory, removeLeftOvers, replaceFile } from './files/durable-file.ts';

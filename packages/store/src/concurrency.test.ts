@@ -12,7 +12,7 @@ import { connect, databaseOf, untilWaiting } from './test/connections.ts';
 import { A, assertCounts, later, recordPoll, subscribed, T0 } from './test/feed-store.ts';
 import { onEach, postgres, rows } from './test/places.ts';
 import { anomaly, poll } from './test/records.ts';
-import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
+import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from './test/scans.ts';
 
 const STORES = 3;
 const receipt = (id: string) => ({ id, keyId: 'key_a', body: '{}' });
@@ -44,7 +44,7 @@ onEach([postgres], 'several stores', ({ fresh }, _test, onFresh) => {
       stores.map((store, who) =>
         all(12, async (n) => {
           await store.signals.addAnomaly(anomaly(`an_${n}`, 0, `d${n}.com`));
-          await store.recordScan(scanOf(`s${who}-${n}.com`, day(n), GOOGLE), confirm);
+          await recordScan(store, scanOf(`s${who}-${n}.com`, day(n), GOOGLE), confirm);
           const items = [{ key: String(n), domains: ['everybodys.com', `d${n}.com`] }];
           await recordPoll(store, ids[who] ?? 0, poll(feeds[who] ?? '', items));
           const payload = { advisoryId: `CVE-${n}`, reason: 'published' } as const;

@@ -15,7 +15,7 @@ import { taken, untilLost } from './test/locks.ts';
 import { exec, failsWith, file, kept, onEach, postgres, rows } from './test/places.ts';
 import { startPostgres } from './test/postgres.ts';
 import { compareBatches } from './test/scan-histories.ts';
-import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
+import { confirm, day, GOOGLE, recordScan, scanOf } from './test/scans.ts';
 
 function start(...args: string[]) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -87,7 +87,7 @@ describe('a server that is killed', { skip: postgres.skip }, () => {
     const recording = Array.from({ length: 8 }, async (_, worker) => {
       for (let n = 0; !isOver; n += 1) {
         const name = `d${worker}-${n}.com`;
-        const scanning = store.recordScan(scanOf(name, day(0), GOOGLE), confirm).then(() => acknowledged.push(name));
+        const scanning = recordScan(store, scanOf(name, day(0), GOOGLE), confirm).then(() => acknowledged.push(name));
         await scanning.catch((error) => failed.push(error));
       }
     });

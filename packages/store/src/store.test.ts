@@ -12,7 +12,7 @@ import type { Database } from './schema.ts';
 import { damage, exec, failsWith, file, freshPath, kept, onEach, pathOf, rows } from './test/places.ts';
 import { plansOf } from './test/plans.ts';
 import { poll, streamEvent } from './test/records.ts';
-import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
+import { confirm, day, GOOGLE, recordScan, scanOf } from './test/scans.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 /** How the place refuses tables that are not the store's. */
@@ -30,11 +30,11 @@ onEach(kept, 'the checkpoint of a ledger in a folder', (_place, test) => {
 
 onEach(kept, 'a store', (place, test, _onFresh, onEmpty) => {
   test('is changed in one scan and one domain by a scan that finds the same', async (store, url) => {
-    await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
+    await recordScan(store, scanOf('a.com', day(0), GOOGLE), confirm);
     const tables = ['services', 'evidence', 'events', 'changes', 'scans'];
     const read = () => Promise.all(tables.map((table) => rows(url, `SELECT * FROM ${table}`)));
     const [before, profile] = [await read(), await store.domain('a.com')];
-    assert.equal((await store.recordScan(scanOf('a.com', day(1), GOOGLE), confirm)).isChanged, false);
+    assert.equal((await recordScan(store, scanOf('a.com', day(1), GOOGLE), confirm)).isChanged, false);
     const after = await read();
     assert.deepEqual(after.slice(0, -1), before.slice(0, -1));
     const counts = [before, after].map((all) => all.map(({ length }) => length).join());
@@ -46,7 +46,7 @@ onEach(kept, 'a store', (place, test, _onFresh, onEmpty) => {
   it('is opened again as it was left, with its counts, and no key or address in clear', async () => {
     const [url, address] = [await place.fresh(), '198.51.100.77'];
     const made = await openStore(url);
-    for (let i = 0; i < 20; i += 1) await made.recordScan(scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
+    for (let i = 0; i < 20; i += 1) await recordScan(made, scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
     const { key, stored } = await made.keys.create({ tier: 'free' });
     const issued = (await made.keys.issue([{ name: address, times: 1 }], { perDay: 1 }))?.key ?? '';
     for (let i = 0; i < 3; i += 1) await made.quota.take(stored.id, '2026-01-01', 50);
@@ -134,13 +134,13 @@ describe('a SQLite file', () => {
     const names = Array.from({ length: 100 }, (_, i) => `d${i}.com`);
     {
       await using store = await openStore(damaged);
-      for (const name of names) await store.recordScan(scanOf(name, day(0), GOOGLE), confirm);
+      for (const name of names) await recordScan(store, scanOf(name, day(0), GOOGLE), confirm);
     }
     damage(pathOf(damaged) ?? '', [1, 60]);
     const reading = async () => {
       await using store = await openStore(damaged);
       for (const name of names) await store.domain(name);
-      await store.recordScan(scanOf('new.com', day(0), GOOGLE), confirm);
+      await recordScan(store, scanOf('new.com', day(0), GOOGLE), confirm);
     };
     await assert.rejects(reading, failsWith('corrupt'));
   });

@@ -1,22 +1,22 @@
-// The newest checkpoint that was served, kept in a file and, for a log in a folder, in a second place: at the next start it shows
-// whether leaves were lost, also where the folder lost the checkpoint with them.
+// Saves the newest published checkpoint in a file and, for a log in a directory, in a second location, so that the next start
+// detects lost leaves even if the directory lost the checkpoint with them.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Checkpoint, checkpointOfNote } from '@strata/receipts';
 import { type LogError, logErrorFrom } from '../log-error.ts';
 import { readIfPresent, replaceFile } from './durable-file.ts';
 
-/** A place outside of the log's folder that keeps its newest checkpoint. */
+/** Storage outside of the log's directory for its newest checkpoint. */
 export interface CheckpointCopy {
-  /** The signed note that was last written; undefined before the first. */
+  /** The last written signed note; undefined before the first. */
   read(): Promise<string | undefined>;
   write(note: string): Promise<void>;
 }
 
 export interface SaverOptions {
-  /** Answers the checkpoint as it is at any moment. Its leaves are durable: what is saved is never ahead of the log. */
+  /** Returns the current checkpoint. Its leaves are durable, so a saved checkpoint is never ahead of the log. */
   readonly served: () => string;
   readonly write: (note: string) => Promise<void>;
-  /** Time between two saves: what is served meanwhile is not saved where the process is killed. */
+  /** Time between two saves; checkpoints published in between are not saved if the process is killed. */
   readonly pauseMs?: number;
 }
 
@@ -30,12 +30,12 @@ export class CheckpointSaver implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Why the latest could not be saved. */
+  /** Why the last save failed. */
   get error(): LogError | undefined {
     return this.#error;
   }
 
-  /** Saves what is served, and what is served by the time that is done; does not wait for it. */
+  /** Saves the current checkpoint, and newer ones until none is left, in the background. */
   save(): void {
     this.#saving ??= this.#saveAll();
   }
@@ -56,14 +56,14 @@ export class CheckpointSaver implements AsyncDisposable {
     this.#saving = undefined;
   }
 
-  /** What is served now is saved when it resolves. */
+  /** Saves the current checkpoint before it resolves. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await this.#saving;
   }
 }
 
-/** Saves to a file without waiting for the disk. With `isShared`, other processes may save to it too. */
+/** Saves to a file without fsync. With `isShared`, other processes may save to the same file. */
 export function fileSaver(
   file: string,
   { served, isShared }: { readonly served: () => string; readonly isShared: boolean },
@@ -74,16 +74,16 @@ export function fileSaver(
 
 export interface SavedCheckpoint {
   readonly note: string;
-  /** What the note says, its signature unchecked; undefined where it is not a checkpoint. */
+  /** The parsed note, whose signature is not verified; undefined if it is not a checkpoint. */
   readonly checkpoint: Checkpoint | undefined;
 }
 
-/** Undefined where there is none. It is written without waiting for the disk: a power cut may leave it empty, which says nothing. */
+/** Undefined if there is no file. The file is written without fsync: a power failure may leave it empty, which is ignored. */
 export async function readCheckpointFile(file: string): Promise<SavedCheckpoint | undefined> {
   return savedCheckpointOf(new TextDecoder().decode(await readIfPresent(file)));
 }
 
-/** Undefined of an empty text. */
+/** Undefined for an empty text. */
 export function savedCheckpointOf(note: string): SavedCheckpoint | undefined {
   if (note === '') return undefined;
   return { note, checkpoint: checkpointOfNote(note) };

@@ -1,30 +1,29 @@
-// Files that are either the old or the new version after a crash, never something between.
+// Atomic replacement of files: after a crash a file has either the old or the new content.
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { giveToOwnerOf } from './permission.ts';
-import { systemCode } from './system-code.ts';
+import { giveToOwnerOf, systemCode } from './permission.ts';
 
 export interface ReplaceOptions {
   /** Permission bits of a new file. */
   readonly mode?: number;
-  /** Waits until the bytes are on the disk. Without it the file is whole after a killed process, not after a power cut. */
+  /** Calls fsync. Without it the file survives a killed process, but not a power failure. */
   readonly isSynced: boolean;
-  /** Other processes may replace the file at the same time; otherwise this one holds its lock. */
+  /** Other processes may replace the file concurrently; otherwise the caller holds its lock. */
   readonly isShared?: boolean;
 }
 
-/** A file that another process is replacing now is younger. */
+/** Temporary files younger than this may belong to a running process. */
 const LEFT_OVER_MS = 60_000;
 
-/** Replaces a file in one step; what root writes gets the owner of the directory. With `isSynced`, the caller still owes a `syncDirectory` for the new name. */
+/** Replaces a file atomically; a file written by root gets the owner of the directory. With `isSynced`, the caller must still call `syncDirectory`. */
 export async function replaceFile(
   file: string,
   bytes: Uint8Array,
   { mode, isSynced, isShared = false }: ReplaceOptions,
 ): Promise<void> {
-  // What a kill leaves under the name of the owner is replaced the next time.
+  // Without sharing, the next call overwrites the temporary file of a killed process.
   const fresh = isShared ? `${file}.${randomUUID()}.new` : `${file}.new`;
   const handle = await openNew(fresh, mode);
   try {
@@ -37,19 +36,19 @@ export async function replaceFile(
   await rename(fresh, file);
 }
 
-/** Never what stands there already: root writes in another user's directory, where a link might lead to a file of root's. */
+/** Never opens an existing file: root may write in another user's directory, where a link might lead to a file of root. */
 async function openNew(file: string, mode: number | undefined): Promise<FileHandle> {
   try {
     return await open(file, 'wx', mode);
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
-    // Left by a process that was killed.
+    // A leftover of a killed process.
     await unlink(file);
     return open(file, 'wx', mode);
   }
 }
 
-/** Removes what processes that were killed while they replaced a file left beside it, in this version or an earlier one. */
+/** Removes temporary files that killed processes left beside a file, in this version or an earlier one. */
 export async function removeLeftOvers(file: string): Promise<void> {
   const [directory, name] = [path.dirname(file), `${path.basename(file)}.`];
   for (const entry of await readdir(directory)) {
@@ -60,7 +59,7 @@ export async function removeLeftOvers(file: string): Promise<void> {
   }
 }
 
-/** Makes names created, renamed or removed in a directory durable. */
+/** Makes created, renamed and removed names of a directory durable. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
   try {
@@ -70,7 +69,7 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** A file's bytes, or undefined when there is none. */
+/** The content of a file, or undefined if it does not exist. */
 export async function readIfPresent(file: string): Promise<Uint8Array | undefined> {
   try {
     return await readFile(file);
@@ -80,7 +79,7 @@ export async function readIfPresent(file: string): Promise<Uint8Array | undefine
   }
 }
 
-/** Creates a directory and its parents, with permission bits if need be, and makes the new names durable. */
+/** Creates a directory and its parents, and makes the new names durable. */
 export async function makeDirectory(directory: string, { mode }: { readonly mode?: number } = {}): Promise<void> {
   const first = await mkdir(directory, { recursive: true, ...(mode !== undefined && { mode }) });
   if (first === undefined) return;

@@ -1,4 +1,4 @@
-// The signing keys of a service: of receipts, and of its ledger.
+// The signing keys of a service: for receipts, and for its ledger.
 import path from 'node:path';
 import { LogError } from '../log-error.ts';
 import type { CheckpointKeys } from '../shared/shared-head.ts';
@@ -6,7 +6,7 @@ import type { SharedPlace } from '../shared/shared-place.ts';
 import { publicKeyBytes } from './ledger-keys.ts';
 import { hasKeyring, type Keyring, openKeyring } from './signing-keys.ts';
 
-/** The keyrings of a service, by their folders below `keys`. */
+/** The keyrings of a service, named as their directories below `keys`. */
 export const KEYRINGS = ['receipts', 'ledger'] as const;
 export type KeyringName = (typeof KEYRINGS)[number];
 
@@ -17,7 +17,7 @@ export interface Keyrings {
   readonly checkpoints: Keyring;
 }
 
-/** Makes the keys that are missing. Rejects with KeyringError. */
+/** Creates missing keys. Rejects with KeyringError. */
 export async function openKeyrings(directory: string, now: () => Date): Promise<Keyrings> {
   const open = (name: KeyringName) => openKeyring({ directory: keysIn(directory, name), now });
   return { receipts: await open('receipts'), checkpoints: await open('ledger') };
@@ -31,7 +31,7 @@ export function checkpointKeysOf(keyring: Keyring): CheckpointKeys {
   };
 }
 
-/** Keys that were made here would be those of no ledger, and would stand in the way of the right ones. */
+/** Rejects if the database holds a log and this directory has no key: a new key would not be one of that log. */
 export async function refuseWithoutKeys(
   { directory, origin }: { readonly directory: string; readonly origin: string },
   { place }: { readonly place: Pick<SharedPlace, 'turns'> },
@@ -40,6 +40,6 @@ export async function refuseWithoutKeys(
   if (await place.turns.head())
     throw new LogError(
       'wrong-key',
-      `the database holds a log, and ${path.join(directory, 'keys')} no key of it (${origin}): give every node the same keys folder`,
+      `the database holds a log, but ${path.join(directory, 'keys')} has no key of it (${origin}): give every node the same keys folder`,
     );
 }

@@ -1,4 +1,4 @@
-// The keys of checkpoints as a node of several knows them: those of its own folder, and those that others have rotated to since.
+// The checkpoint keys known to one of several nodes: those of its own directory, and those that other nodes have rotated to.
 import { decodeBase64Url, type KeyKind, type PublicKeyEntry } from '@strata/receipts';
 import type { CheckpointSigner } from '../log.ts';
 import { LogError } from '../log-error.ts';
@@ -14,14 +14,14 @@ export interface LedgerKeysOptions {
 }
 
 /**
- * A rotation is told to all nodes by a text that the key before it signs, in the database, before the new key signs anything. So a node
- * with the folder of before believes what the new key signs, and goes on signing with its own for as long as receipts of a retired
- * key are taken: time to bring it the new folder, with no request refused.
+ * A rotation is published in the database as a note that the previous key signs, before the new key signs anything. A node with
+ * the previous keys therefore trusts the new key, and continues to sign with its own for as long as receipts of a retired key are
+ * accepted, which leaves time to copy the new keys to it.
  */
 export class LedgerKeys implements CheckpointKeys {
   readonly #options: LedgerKeysOptions;
   readonly #published: PublishedKeys;
-  /** Refuses once its key was retired for too long. */
+  /** Rejects once its key has been retired for too long. */
   readonly signer: CheckpointSigner;
 
   constructor(options: LedgerKeysOptions) {
@@ -48,14 +48,14 @@ export class LedgerKeys implements CheckpointKeys {
     });
   }
 
-  /** Current keys first: the same on every node once it has looked. */
+  /** Current keys first; the same on every node after a refresh. */
   get entries(): readonly PublicKeyEntry[] {
     const published = this.#published.entries;
-    const told = new Set(published.map(({ kid }) => kid));
-    return [...published, ...this.#options.keyring.keys.filter(({ kid }) => !told.has(kid))];
+    const kids = new Set(published.map(({ kid }) => kid));
+    return [...published, ...this.#options.keyring.keys.filter(({ kid }) => !kids.has(kid))];
   }
 
-  /** Notes by which another key vouches for a key, by the id of the key. Those of all nodes come before those of the folder. */
+  /** Notes by which another key vouches for a key, by key id; published notes precede those of the directory. */
   get rotations(): ReadonlyMap<string, string> {
     return new Map([...this.#options.keyring.rotations, ...this.#published.rotations]);
   }
@@ -64,19 +64,19 @@ export class LedgerKeys implements CheckpointKeys {
     return publicKeyBytes(this.entries);
   }
 
-  /** Reads what other nodes have published. */
-  look(): Promise<void> {
-    return this.#published.look();
+  /** Reads the keys that other nodes have published. */
+  refresh(): Promise<void> {
+    return this.#published.refresh();
   }
 
-  /** Lets every node know the keys of this one's folder. */
+  /** Publishes the keys of this node's directory to all nodes. */
   publish(): Promise<void> {
     return this.#published.publish(this.#options.keyring.keys);
   }
 
   /**
-   * Vouches for the key of a rotation before it is in the folder. Nothing is told of the key that it retires: `publish` does that once
-   * the new one is in a file. A rotation that ends in between would else leave a ledger that nobody can sign.
+   * Publishes the new key of a rotation before it is in the directory. The old key is published as retired only by `publish`, once
+   * the new one is on disk: an interrupted rotation would otherwise leave a ledger that no key can sign.
    */
   async announce(rotated: readonly PublicKeyEntry[]): Promise<void> {
     const { keyId } = this.#options.keyring.signer;
@@ -85,32 +85,32 @@ export class LedgerKeys implements CheckpointKeys {
   }
 
   async reload(): Promise<boolean> {
-    const isChanged = await this.#options.keyring.reload((keys) => this.#takeUp(keys));
-    await this.#published.look();
+    const isChanged = await this.#options.keyring.reload((keys) => this.#publishRotation(keys));
+    await this.#published.refresh();
     return isChanged;
   }
 
-  /** When the current key was retired by another node; undefined while it is current there too. */
+  /** When another node retired the current key; undefined if it is current. */
   retiredAt(): string | undefined {
     return this.#published.retiredAt(this.#options.keyring.signer.keyId);
   }
 
-  /** Tells of keys that are in the folder now. Rejects with LogError `wrong-key` for those that came by no rotation. */
-  async #takeUp(keys: readonly PublicKeyEntry[]): Promise<void> {
+  /** Publishes the keys that are in the directory now. Rejects with LogError `wrong-key` if they are not the result of a rotation. */
+  async #publishRotation(keys: readonly PublicKeyEntry[]): Promise<void> {
     const { keyId } = this.#options.keyring.signer;
     const [next] = keys;
-    await this.look();
-    const told = (kid: string | undefined) => this.#published.entries.find((entry) => entry.kid === kid)?.status;
+    await this.refresh();
+    const statusOf = (kid: string | undefined) => this.#published.entries.find((entry) => entry.kid === kid)?.status;
     const isNewer = isAmong(keys, keyId)
-      ? // An older key that was restored names the newer ones as retired: told to all, that would be the end of both.
-        told(next?.kid) !== 'retired' || told(keyId) === 'retired'
-      : // Two copies of a folder were rotated, and one was chosen for all.
-        told(next?.kid) === 'current';
+      ? // A restored older key lists newer ones as retired: publishing that would retire all of them.
+        statusOf(next?.kid) !== 'retired' || statusOf(keyId) === 'retired'
+      : // Two copies of the directory were rotated, and one was published.
+        statusOf(next?.kid) === 'current';
     if (!isNewer) throw noRotationOf(keyId);
     await this.#published.publish(keys);
   }
 
-  /** Throws KeyringError for a current key that another node has retired, once verifiers would not take its receipts any more. */
+  /** Throws KeyringError if another node has retired the current key and verifiers would reject its receipts. */
   refuseRetired(overlap: { readonly overlapMs?: number } = {}): void {
     const { keyring, now } = this.#options;
     this.#published.refuseRetired(keyring.signer.keyId, now(), overlap);
@@ -119,35 +119,35 @@ export class LedgerKeys implements CheckpointKeys {
 
 export interface KeysTold {
   readonly origin: string;
-  /** Texts of a `KeyPlace`. */
+  /** Texts of a `KeyPlace`, by id. */
   readonly told: ReadonlyMap<string, string>;
 }
 
 /**
- * Keys of a ledger: those of a folder, and what these vouch for among the texts, in the order of a key set. One that was retired elsewhere
- * is told as retired.
+ * Ledger keys in key-set order: those of a directory, and those that they vouch for among the texts. A key that another node retired
+ * is listed as retired.
  */
 export async function ledgerKeysTold<Key extends Pick<PublicKeyEntry, 'x'>>(
   own: readonly Key[],
   keys: KeysTold,
 ): Promise<readonly (Key | PublicKeyEntry)[]> {
-  const published: PublishedKeys = onlyRead('ledger', keys, () => publicKeyBytes([...own, ...published.entries]));
-  await published.look();
-  const others = new Set(published.entries.map(({ x }) => x));
-  return [...published.entries, ...own.filter(({ x }) => !others.has(x))];
+  const published: PublishedKeys = readOnlyKeys('ledger', keys, () => publicKeyBytes([...own, ...published.entries]));
+  await published.refresh();
+  const publishedKeys = new Set(published.entries.map(({ x }) => x));
+  return [...published.entries, ...own.filter(({ x }) => !publishedKeys.has(x))];
 }
 
-/** Receipt keys that those of a ledger vouch for. */
+/** Receipt keys that the keys of a ledger vouch for. */
 export async function receiptKeysTold(
   ledgerKeys: readonly Pick<PublicKeyEntry, 'x'>[],
   keys: KeysTold,
 ): Promise<readonly PublicKeyEntry[]> {
-  const published = onlyRead('receipt', keys, () => publicKeyBytes(ledgerKeys));
-  await published.look();
+  const published = readOnlyKeys('receipt', keys, () => publicKeyBytes(ledgerKeys));
+  await published.refresh();
   return published.entries;
 }
 
-const onlyRead = (kind: KeyKind, { origin, told }: KeysTold, trusted: () => readonly Uint8Array[]): PublishedKeys =>
+const readOnlyKeys = (kind: KeyKind, { origin, told }: KeysTold, trusted: () => readonly Uint8Array[]): PublishedKeys =>
   new PublishedKeys({
     ...{ origin, kind, signer: NO_SIGNER, trusted },
     place: { all: async () => told, put: async () => {} },
@@ -156,7 +156,7 @@ const onlyRead = (kind: KeyKind, { origin, told }: KeysTold, trusted: () => read
 const NO_SIGNER: CheckpointSigner = {
   publicKey: new Uint8Array(),
   sign: () => {
-    throw new KeyringError('these keys are only read');
+    throw new KeyringError('these keys are read-only');
   },
 };
 
@@ -165,9 +165,9 @@ const isAmong = (keys: readonly PublicKeyEntry[], keyId: string): boolean => key
 const noRotationOf = (keyId: string): LogError =>
   new LogError(
     'wrong-key',
-    `the ledger keys that the folder holds now are no rotation of ${keyId}, which signs this ledger: put back the right folder`,
+    `the ledger keys in the folder are not a rotation of ${keyId}, which signs this ledger: restore the right folder`,
   );
 
-/** 32 bytes of each key that can be read. */
+/** The 32 bytes of each valid key. */
 export const publicKeyBytes = (keys: readonly Pick<PublicKeyEntry, 'x'>[]): Uint8Array[] =>
   keys.flatMap(({ x }) => decodeBase64Url(x) ?? []);

@@ -1,5 +1,5 @@
-// The public keys of all nodes, where each finds those of the others: of receipts, and of the ledger. Each is signed by a key of the
-// ledger: a database alone vouches for no key.
+// The published public keys of all nodes, for receipts and for the ledger. Each is signed by a key of the ledger, so that write access
+// to the database alone is not enough to add a key.
 import {
   encodeBase64Url,
   KEY_OVERLAP_MS,
@@ -15,7 +15,7 @@ import {
 import { type CheckpointSigner, noteSigner } from '../log.ts';
 import { KeyringError } from './signing-keys.ts';
 
-/** Texts by id, seen by every node once `put` resolves. */
+/** Texts by id, visible to every node when `put` resolves. */
 export interface KeyPlace {
   all(): Promise<ReadonlyMap<string, string>>;
   put(id: string, text: string): Promise<void>;
@@ -24,27 +24,27 @@ export interface KeyPlace {
 export interface PublishedKeysOptions {
   readonly origin: string;
   readonly kind: KeyKind;
-  /** The key of the ledger that vouches for what this node publishes. */
+  /** The ledger key that signs what this node publishes. */
   readonly signer: CheckpointSigner;
-  /** Public keys of the ledger: what one of them signed is believed. */
+  /** Public keys of the ledger whose signatures are trusted. */
   readonly trusted: () => readonly Uint8Array[];
   readonly place: KeyPlace;
 }
 
 export class PublishedKeys {
   readonly #options: PublishedKeysOptions;
-  /** Never fewer: what was served once stays in the key set. */
+  /** Grows only: a published key stays in the key set. */
   readonly #known = new Map<string, PublicKeyEntry>();
-  /** Texts that were checked. */
+  /** Verified texts. */
   readonly #read = new Map<string, string>();
-  /** Those in which another key vouches for one that is not retired, by the id of that one. */
+  /** Notes in which another key vouches for a current key, by the id of that key. */
   readonly #rotations = new Map<string, string>();
 
   constructor(options: PublishedKeysOptions) {
     this.#options = options;
   }
 
-  /** Current keys first, then retired ones, the newest first: the same on every node. */
+  /** Current keys first, then retired ones, newest first; the same on every node. */
   get entries(): readonly PublicKeyEntry[] {
     return [...this.#known.values()].sort(
       (a, b) =>
@@ -56,30 +56,30 @@ export class PublishedKeys {
     return this.#rotations;
   }
 
-  /** Reads what other nodes have published. What no trusted key signed is left out. */
-  async look(): Promise<void> {
+  /** Reads the keys that other nodes have published. Ignores texts that no trusted key signed. */
+  async refresh(): Promise<void> {
     const texts = await this.#options.place.all();
-    // A key of the ledger that was learned may vouch for another one.
-    while (await this.#learnFrom(texts));
+    // A newly trusted ledger key may vouch for another one.
+    while (await this.#addFrom(texts));
   }
 
-  /** Lets every node know these keys; resolves before one of them may sign. */
+  /** Publishes keys to every node; must resolve before one of them signs. */
   async publish(own: readonly PublicKeyEntry[]): Promise<void> {
-    await this.look();
+    await this.refresh();
     for (const entry of own) {
       const known = this.#known.get(entry.kid);
       if (known && (known.not_after !== undefined || entry.not_after === undefined)) continue;
       await this.#options.place.put(idOf(this.#options.kind, entry), this.#sign(entry));
-      this.#learn(entry);
+      this.#add(entry);
     }
   }
 
-  /** When a key was retired, as far as this node has looked. */
+  /** When a key was retired, as of the last refresh. */
   retiredAt(keyId: string): string | undefined {
     return this.#known.get(keyId)?.not_after;
   }
 
-  /** Throws KeyringError for a key that another node has retired and verifiers would not accept any more. */
+  /** Throws KeyringError if another node has retired the key and verifiers would reject it. */
   refuseRetired(keyId: string, now: Date, { overlapMs = KEY_OVERLAP_MS } = {}): void {
     const notAfter = this.retiredAt(keyId);
     if (notAfter === undefined || now.getTime() < Date.parse(notAfter) + overlapMs) return;
@@ -88,19 +88,19 @@ export class PublishedKeys {
     );
   }
 
-  /** False when nothing was new. */
-  async #learnFrom(texts: ReadonlyMap<string, string>): Promise<boolean> {
+  /** Returns whether anything was added. */
+  async #addFrom(texts: ReadonlyMap<string, string>): Promise<boolean> {
     const { origin, kind, trusted } = this.#options;
     const verifiers = trusted().map((key) => noteVerifier(origin, key));
     const header = keyNoteHeader(kind, origin);
     let isNew = false;
     for (const [id, text] of texts) {
-      // Those of the other kind are checked by whoever keeps them.
+      // Texts of the other kind are ignored.
       if (this.#read.get(id) === text || !text.startsWith(header)) continue;
       const opened = await openNote(text, verifiers);
       const entry = opened.ok ? readKeyNote(opened.text, header) : undefined;
       if (!opened.ok || !entry || idOf(kind, entry) !== id) continue;
-      this.#learn(entry);
+      this.#add(entry);
       const isByAnother = encodeBase64Url(opened.signedBy.publicKey) !== entry.x;
       if (isByAnother && entry.status === 'current') this.#rotations.set(entry.kid, text);
       this.#read.set(id, text);
@@ -109,8 +109,8 @@ export class PublishedKeys {
     return isNew;
   }
 
-  #learn(entry: PublicKeyEntry): void {
-    // Whatever comes in which order: retired is retired.
+  #add(entry: PublicKeyEntry): void {
+    // Independent of the order of texts: a retired key stays retired.
     if (this.#known.get(entry.kid)?.not_after === undefined) this.#known.set(entry.kid, entry);
   }
 
@@ -121,8 +121,8 @@ export class PublishedKeys {
 }
 
 /**
- * Receipt keys stand under their bare id, as they did before those of the ledger were published. That a key of the ledger is retired
- * stands beside what was said of it first: that is what the key before it vouches for.
+ * Receipt keys use the plain key id, as in versions that published only them. The retirement of a ledger key has an id of its own,
+ * so that the first text remains, by which the previous key vouches for it.
  */
 function idOf(kind: KeyKind, { kid, status }: PublicKeyEntry): string {
   if (kind === 'receipt') return kid;

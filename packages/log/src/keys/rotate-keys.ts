@@ -1,4 +1,4 @@
-// A rotation of a service's signing keys, seen by the running processes of the service.
+// Rotates a service's signing keys, for its running processes too.
 
 import { openCheckpoint } from '../shared/shared-head.ts';
 import type { SharedLedger } from '../signed-ledger.ts';
@@ -6,18 +6,18 @@ import { openKeyrings, refuseWithoutKeys } from './keyrings.ts';
 import { LedgerKeys } from './ledger-keys.ts';
 import type { Keyring } from './signing-keys.ts';
 
-/** The ledger of a service, as `rotateSigningKeys` needs to know it. */
+/** The ledger whose keys are rotated. */
 export interface RotatedLedger {
   readonly origin: string;
-  /** Where it is a log of several nodes. */
+  /** Set for a log of several nodes. */
   readonly shared?: SharedLedger | undefined;
 }
 
 /**
- * Retires both signing keys and makes new ones, of which the old key of the ledger vouches for the new one; running services take them
- * up by `reload`. The nodes of a shared log are notified. Returns the ids of the new keys. Rejects with KeyringError or LogError, and
- * nothing is rotated, for a folder that is not the newest one of the ledger. Wherever it ends early, the keys that the folder holds
- * then can sign.
+ * Retires both signing keys and creates new ones; the old ledger key vouches for the new one. Running services load them by
+ * `reload`, and the nodes of a shared log are notified. Returns the ids of the new keys. Rejects with KeyringError or LogError,
+ * without a rotation, if the directory does not have the newest keys of the ledger. If it is interrupted, the keys in the directory
+ * can still sign.
  */
 export async function rotateSigningKeys(
   directory: string,
@@ -34,7 +34,7 @@ export async function rotateSigningKeys(
   return [receipts.signer.keyId, checkpoints.signer.keyId];
 }
 
-/** Undefined where the ledger was not begun yet. */
+/** Undefined if the ledger has no head yet. */
 async function keysOfNewest(
   { origin, shared }: { readonly origin: string; readonly shared: SharedLedger },
   { keyring, now }: { readonly keyring: Keyring; readonly now: () => Date },
@@ -42,7 +42,7 @@ async function keysOfNewest(
   const head = await shared.place.turns.head();
   if (!head) return undefined;
   const keys = new LedgerKeys({ origin, keyring, place: shared.keys, now });
-  await keys.look();
+  await keys.refresh();
   await openCheckpoint(head.note, origin, keys);
   keys.refuseRetired({ overlapMs: 0 });
   return keys;

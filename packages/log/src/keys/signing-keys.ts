@@ -1,4 +1,4 @@
-// Ed25519 keys on disk: one current private key, and the public halves of all that came before.
+// Ed25519 keys on disk: one current private key, and the public keys of all earlier ones.
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -30,11 +30,11 @@ export interface KeyringOptions {
   readonly now: () => Date;
 }
 
-/** A signer whose key may change between synchronous turns, when its keyring rotates or reloads. */
+/** A signer whose key changes when its keyring rotates or reloads, but not within a synchronous section. */
 export interface KeyringSigner extends Signer {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** Signs in a thread of the pool, with the key of the turn in which it is called. */
+  /** Signs in the thread pool, with the key at the time of the call. */
   signLater(bytes: Uint8Array): Promise<Uint8Array>;
 }
 
@@ -42,27 +42,27 @@ export interface Keyring {
   readonly signer: KeyringSigner;
   /** The current key first, then retired ones, newest first. */
   readonly keys: readonly PublicKeyEntry[];
-  /** Notes by which the key before it vouches for a key of a ledger, by the id of the key. */
+  /** Notes in which the previous ledger key vouches for a key, by key id. */
   readonly rotations: ReadonlyMap<string, string>;
-  /** Makes a new current key and retires the old one, whose private half is forgotten, once `announce` knows of it. */
+  /** Creates a current key after `announce` resolves, and retires the old one, whose private key is deleted. */
   rotate(options?: RotateOptions): Promise<void>;
-  /** Takes up a rotation made by another process, once `announce` knows the keys; true when the current key changed. */
+  /** Loads a rotation of another process after `announce` resolves; returns whether the current key changed. */
   reload(announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>): Promise<boolean>;
 }
 
 export interface RotateOptions {
-  /** Of the ledger whose keys these are: the old key vouches for the new one under this name. */
+  /** Origin of the ledger of these keys: the old key vouches for the new one under this name. */
   readonly origin?: string;
   readonly announce?: (keys: readonly PublicKeyEntry[]) => Promise<void>;
 }
 
-/** One key in the file; only the current one has its private half `d`. */
+/** A key in the file; only the current one has its private key `d`. */
 export interface StoredKey {
   readonly x: string;
   readonly d?: string;
   readonly not_before: string;
   readonly not_after?: string;
-  /** Of a ledger: the signed note by which the key before it vouches for this one. */
+  /** For a ledger: the signed note in which the previous key vouches for this one. */
   readonly rotation?: string;
 }
 
@@ -75,7 +75,7 @@ export interface LoadedKeys {
 
 const signInPool = promisify(sign);
 
-/** Whether there are keys, of whatever kind. */
+/** Whether the directory has a key file. */
 export const hasKeyring = (directory: string): boolean => existsSync(path.join(directory, KEYS_FILE));
 
 export const KEYS_FILE = 'signing-keys.json';
@@ -83,11 +83,11 @@ const PRIVATE_MODE = 0o600;
 const CHANGE_WAIT_MS = 2_000;
 
 /**
- * Opens the keys of a directory, making the first one on first start. Throws KeyringError for a file that others may
- * read or that is damaged.
+ * Opens the keys of a directory, creating the first one on first start. Throws KeyringError if the file is damaged or readable by
+ * other users.
  *
- * Crash story: everything is in one file, replaced in one step, so there is always exactly one current key. Two
- * processes that start or rotate at once wait for each other's lock.
+ * Crash safety: all keys are in one file that is replaced atomically, so there is always exactly one current key. Concurrent starts
+ * and rotations are serialized by a lock.
  */
 export async function openKeyring({ directory, now }: KeyringOptions): Promise<Keyring> {
   await makeDirectory(directory);
@@ -117,7 +117,8 @@ export async function openKeyring({ directory, now }: KeyringOptions): Promise<K
     async reload(announce) {
       const before = loaded.current.keyId;
       const fresh = await load(file);
-      if (!fresh) throw new KeyringError(`${file} is gone; restore it, a new key would make old receipts unverifiable`);
+      if (!fresh)
+        throw new KeyringError(`${file} is missing; restore it: a new key would make old receipts unverifiable`);
       if (fresh.current.keyId !== before) await announce?.(fresh.entries);
       loaded = fresh;
       return fresh.current.keyId !== before;
@@ -125,10 +126,10 @@ export async function openKeyring({ directory, now }: KeyringOptions): Promise<K
   };
 }
 
-/** Why verifiers would not accept a receipt that a key signs now, in a sentence without a path; undefined where they would. */
+/** Why verifiers would reject a receipt that a key signs now, as a sentence without a path; undefined if they would accept it. */
 export function outsideSpan(key: Pick<PublicKeyEntry, 'not_before' | 'not_after'>, now: Date): string | undefined {
   const { not_before, not_after } = key;
-  // Written so that an unreadable time on either side is outside.
+  // Written so that an invalid time is outside of the span.
   if (!(now.getTime() >= Date.parse(not_before) - KEY_OVERLAP_MS))
     return `the clock is before ${not_before}, when the signing key was made: set the clock right`;
   if (not_after !== undefined && !(now.getTime() <= Date.parse(not_after) + KEY_OVERLAP_MS))
@@ -136,11 +137,11 @@ export function outsideSpan(key: Pick<PublicKeyEntry, 'not_before' | 'not_after'
   return undefined;
 }
 
-/** Runs one change of the file at a time among all processes. Rejects with LogError `locked` after `CHANGE_WAIT_MS`. */
+/** Serializes changes of the file among all processes. Rejects with LogError `locked` after `CHANGE_WAIT_MS`. */
 async function change<Value>(directory: string, work: () => Promise<Value>): Promise<Value> {
   const lockFile = path.join(directory, 'signing-keys.lock');
   using lock = await waitForLock(lockFile, { waitMs: CHANGE_WAIT_MS }).catch((cause: unknown) => {
-    throw logErrorFrom(cause, `take the lock ${lockFile}`);
+    throw logErrorFrom(cause, `acquire the lock ${lockFile}`);
   });
   if (!lock) throw lockedError(lockFile);
   return await work();
@@ -169,9 +170,9 @@ function newKey(now: Date): StoredKey {
   return { x, d, not_before: now.toISOString() };
 }
 
-/** Without their private halves. */
+/** Removes the private keys. */
 function retiredAt(stored: readonly StoredKey[], now: Date): StoredKey[] {
-  return stored.map(({ d: _forgotten, ...key }) => ({ ...key, not_after: key.not_after ?? now.toISOString() }));
+  return stored.map(({ d: _private, ...key }) => ({ ...key, not_after: key.not_after ?? now.toISOString() }));
 }
 
 async function writeKeys(file: string, keys: readonly StoredKey[]): Promise<LoadedKeys> {
@@ -182,7 +183,7 @@ async function writeKeys(file: string, keys: readonly StoredKey[]): Promise<Load
   return loadedFrom(keys, file);
 }
 
-/** Writes a ring that was known elsewhere: with this current key or a new one, and all others retired. */
+/** Writes a restored keyring: with this current key or a new one, and all other keys retired. */
 export async function saveKeys(
   directory: string,
   ring: { readonly current: StoredKey | undefined; readonly retired: readonly StoredKey[]; readonly now: Date },
@@ -200,7 +201,7 @@ async function load(file: string): Promise<LoadedKeys | undefined> {
   if (!bytes) return undefined;
   if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0) {
     throw new KeyringError(
-      `${file} may be read by others: make it private with chmod 600, and consider rotating the key`,
+      `${file} is readable by other users: make it private with chmod 600, and consider rotating the key`,
     );
   }
   let keys: unknown;
@@ -212,17 +213,17 @@ async function load(file: string): Promise<LoadedKeys | undefined> {
   return keyringFrom(keys, file);
 }
 
-/** Throws KeyringError for what is no ring with one private key, in its first entry. */
+/** Throws KeyringError unless it is a list of keys with one private key, in its first entry. */
 export function keyringFrom(keys: unknown, file: string): LoadedKeys {
   if (!Array.isArray(keys) || !keys.every(isStoredKey)) throw new KeyringError(`${file} does not hold a list of keys`);
   return loadedFrom(keys, file);
 }
 
 function loadedFrom(stored: readonly StoredKey[], file: string): LoadedKeys {
-  const [first, ...others] = stored;
+  const [first, ...retired] = stored;
   const publicKey = decodeBase64Url(first?.x ?? '');
-  if (!first?.d || publicKey?.length !== PUBLIC_KEY_BYTES || others.some(({ d }) => d !== undefined)) {
-    throw new KeyringError(`${file} does not have one private key, in its first entry`);
+  if (!first?.d || publicKey?.length !== PUBLIC_KEY_BYTES || retired.some(({ d }) => d !== undefined)) {
+    throw new KeyringError(`${file} must have one private key, in its first entry`);
   }
   let privateKey: KeyObject;
   try {
@@ -230,9 +231,9 @@ function loadedFrom(stored: readonly StoredKey[], file: string): LoadedKeys {
   } catch (cause) {
     throw new KeyringError(`${file}: the private key is unusable`, { cause });
   }
-  // A public half that is not the private one's would publish a key that verifies nothing.
+  // A public key that does not belong to the private key would make receipts unverifiable.
   if (privateKey.export({ format: 'jwk' }).x !== first.x)
-    throw new KeyringError(`${file}: the halves of the key differ`);
+    throw new KeyringError(`${file}: the public and the private key do not match`);
   const entries = stored.map(({ x, not_before, not_after }, at) =>
     publicKeyEntry(decodeBase64Url(x) ?? new Uint8Array(), {
       status: at === 0 ? 'current' : 'retired',

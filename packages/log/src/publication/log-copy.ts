@@ -1,6 +1,6 @@
-// A log as one stream of leaves, for backups: tiles follow from the leaves, so that they are not copied but made again, and what is
-// read is checked against the signed checkpoint on the way. Leaves lie one after another, each after its length (two bytes,
-// big-endian), which is the form of an entry bundle, https://c2sp.org/tlog-tiles
+// A log as a stream of leaves, for backups: tiles are derived from the leaves and are not copied. The stream is verified against
+// the signed checkpoint as it is read. Each leaf follows its length (two bytes, big-endian), the format of an entry bundle,
+// https://c2sp.org/tlog-tiles
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
@@ -19,34 +19,34 @@ import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from '../fil
 import { LogError, logErrorFrom } from '../log-error.ts';
 import { Journal, SEGMENT_LEAVES } from '../tile-log/journal.ts';
 import { decodeSegment } from '../tile-log/journal-record.ts';
-import { placesIn } from '../tile-log/recover.ts';
+import { logPaths } from '../tile-log/recover.ts';
 import { TileStore } from '../tile-log/tile-store.ts';
 import { GrowingTree, type SealedTile } from '../tree/growing-tree.ts';
 
-/** Leaves in order, some at a time. */
+/** Leaves in order, in batches. */
 export type LeafBatches = AsyncIterable<readonly Uint8Array[]>;
 
-/** What a stream of leaves came to. */
+/** The digest of a stream of leaves. */
 export interface LogDigest {
   readonly leaves: number;
   /** Hex, RFC 6962. */
   readonly root: string;
-  /** Of the checkpoint that it was checked against; undefined without one. */
+  /** Of the checkpoint that it was verified against; undefined without one. */
   readonly origin: string | undefined;
   readonly checkpointLeaves: number;
 }
 
-/** A segment of the journal may be taken away while it is read: its leaves are in tiles then. */
+/** Attempts to read leaves: a journal segment may be deleted while it is read, when its leaves are in tiles. */
 const TRIES = 5;
 
-/** The signed note of the checkpoint on disk, or undefined. Read it before the leaves: so it never covers more than they are. */
+/** The checkpoint on disk, a signed note, or undefined. Read it before the leaves, so that it covers no more than them. */
 export async function readCheckpoint(directory: string): Promise<string | undefined> {
-  const bytes = await readIfPresent(placesIn(directory).checkpoint);
+  const bytes = await readIfPresent(logPaths(directory).checkpoint);
   return bytes === undefined || bytes.length === 0 ? undefined : new TextDecoder().decode(bytes);
 }
 
 /**
- * Every leaf that was durable when the call was made, and maybe some that became so since, also while another process writes.
+ * Reads every leaf that was durable at the time of the call, and possibly later ones; another process may append concurrently.
  * Throws LogError `corrupt-journal` or `corrupt-tile`.
  */
 export async function* readLeaves(directory: string): AsyncGenerator<readonly Uint8Array[]> {
@@ -55,12 +55,12 @@ export async function* readLeaves(directory: string): AsyncGenerator<readonly Ui
     if (leaves.length === 0) return;
     yield leaves;
     next += leaves.length;
-    // A bundle that is not full is the end of the newest segment.
+    // A partial bundle is the end of the newest segment.
     if (next % TILE_WIDTH !== 0) return;
   }
 }
 
-/** The leaves from `next` on, the first of a bundle, to the end of their bundle or segment. */
+/** The leaves from `next` on, which begins a bundle, to the end of their bundle or segment. */
 async function leavesFrom(directory: string, next: number): Promise<readonly Uint8Array[]> {
   for (let tries = 1; ; tries += 1) {
     const file = path.join(directory, tilePath({ level: 'entries', index: next / TILE_WIDTH, width: TILE_WIDTH }));
@@ -71,15 +71,15 @@ async function leavesFrom(directory: string, next: number): Promise<readonly Uin
       throw new LogError('corrupt-tile', `${file} does not hold ${TILE_WIDTH} entries`);
     }
     const first = next - (next % SEGMENT_LEAVES);
-    const segment = path.join(placesIn(directory).journal, String(first).padStart(16, '0'));
+    const segment = path.join(logPaths(directory).journal, String(first).padStart(16, '0'));
     const bytes = await readIfPresent(segment);
     if (bytes) {
       const { batches, end, goodBytes } = decodeSegment(Buffer.from(bytes), first);
       if (end !== 'corrupt') return batches.flat().slice(next - first);
       if (tries === TRIES) throw new LogError('corrupt-journal', `${segment} is damaged at byte ${goodBytes}`);
     } else if (tries === TRIES) {
-      // Neither a tile nor a segment: the log ends here, unless its journal goes on behind.
-      const later = (await readdir(placesIn(directory).journal).catch(() => [])).find((name) => Number(name) > next);
+      // Neither a tile nor a segment: the end of the log, unless a later segment exists.
+      const later = (await readdir(logPaths(directory).journal).catch(() => [])).find((name) => Number(name) > next);
       if (later !== undefined) throw new LogError('corrupt-tile', `${file} is missing`);
       return [];
     }
@@ -87,8 +87,8 @@ async function leavesFrom(directory: string, next: number): Promise<readonly Uin
 }
 
 /**
- * The leaves as they come, after they were taken into the tree; its digest stands when they are at their end. Throws LogError when
- * they do not lead to the checkpoint: `lost-leaves`, `corrupt-checkpoint`.
+ * Passes leaves through and builds their tree; the digest is available after the last leaf. Throws LogError `lost-leaves` or
+ * `corrupt-checkpoint` if they do not match the checkpoint.
  */
 export class CheckedLeaves {
   readonly #checkpoint: Checkpoint | undefined;
@@ -100,7 +100,7 @@ export class CheckedLeaves {
   }
 
   get digest(): LogDigest {
-    if (!this.#digest) throw new Error('the leaves were not read to their end');
+    if (!this.#digest) throw new Error('the stream of leaves has not been read to its end');
     return this.#digest;
   }
 
@@ -115,7 +115,7 @@ export class CheckedLeaves {
     }
     const size = this.#tree.size;
     const covered = this.#checkpoint?.size ?? 0;
-    if (covered > size) throw new LogError('lost-leaves', `the checkpoint is of ${covered} leaves, there are ${size}`);
+    if (covered > size) throw new LogError('lost-leaves', `the checkpoint covers ${covered} leaves, there are ${size}`);
     this.#digest = {
       leaves: size,
       root: encodeHex(this.#tree.root()),
@@ -126,20 +126,20 @@ export class CheckedLeaves {
 
   #compare(): void {
     if (this.#checkpoint?.size !== this.#tree.size || equalBytes(this.#checkpoint.root, this.#tree.root())) return;
-    throw new LogError('corrupt-checkpoint', `the root of ${this.#tree.size} leaves is not that of the checkpoint`);
+    throw new LogError('corrupt-checkpoint', `the root of ${this.#tree.size} leaves differs from the checkpoint`);
   }
 }
 
-/** The bytes of leaves one after another. */
+/** Encodes leaves as a byte stream. */
 export async function* encodeLeaves(batches: LeafBatches): AsyncGenerator<Uint8Array> {
   for await (const batch of batches) yield encodeEntries(batch);
 }
 
-/** Leaves out of bytes that come in pieces of any size. Throws LogError `lost-leaves` when the last is cut off. */
+/** Decodes leaves from chunks of any size. Throws LogError `lost-leaves` if the last leaf is truncated. */
 export async function* decodeLeaves(pieces: AsyncIterable<Uint8Array>): LeafBatches {
-  let rest: Buffer = Buffer.alloc(0);
+  let incomplete: Buffer = Buffer.alloc(0);
   for await (const piece of pieces) {
-    const bytes: Buffer = rest.length > 0 ? Buffer.concat([rest, piece]) : Buffer.from(piece);
+    const bytes: Buffer = incomplete.length > 0 ? Buffer.concat([incomplete, piece]) : Buffer.from(piece);
     const leaves: Uint8Array[] = [];
     let at = 0;
     while (at + 2 <= bytes.length) {
@@ -148,22 +148,22 @@ export async function* decodeLeaves(pieces: AsyncIterable<Uint8Array>): LeafBatc
       leaves.push(bytes.subarray(at + 2, end));
       at = end;
     }
-    rest = bytes.subarray(at);
+    incomplete = bytes.subarray(at);
     if (leaves.length > 0) yield leaves;
   }
-  if (rest.length > 0) throw new LogError('lost-leaves', 'the last leaf is cut off');
+  if (incomplete.length > 0) throw new LogError('lost-leaves', 'the last leaf is truncated');
 }
 
 /**
- * Makes a log of these leaves in a directory where none is, with its checkpoint as it was signed. Durable when it resolves; killed
- * on the way it leaves what must be thrown away. Throws LogError, also when the leaves do not lead to the checkpoint.
+ * Writes a log of these leaves, with its signed checkpoint, to a directory without a log. It is durable when this resolves; after a
+ * kill the directory must be deleted. Throws LogError, also if the leaves do not match the checkpoint.
  */
 export async function writeLog(directory: string, batches: LeafBatches, note: string | undefined): Promise<LogDigest> {
-  const places = placesIn(directory);
+  const paths = logPaths(directory);
   await makeDirectory(directory);
   const tiles = new TileStore(directory);
   const checked = new CheckedLeaves(note);
-  // The last segment stays in the journal, full or not: a log of tiles alone would pass for one whose journal is lost.
+  // The last segment stays in the journal, even if it is full: tiles without a journal indicate a lost journal.
   let tail: Uint8Array[] = [];
   let first = 0;
   for await (const batch of checked.through(batches, (tile) => tiles.seal(tile))) {
@@ -179,10 +179,10 @@ export async function writeLog(directory: string, batches: LeafBatches, note: st
   await tiles.flush();
   try {
     if (tail.length > 0) {
-      await using journal = await Journal.open(places.journal, []);
+      await using journal = await Journal.open(paths.journal, []);
       await journal.append(first, tail);
     }
-    if (note !== undefined) await replaceFile(places.checkpoint, new TextEncoder().encode(note), { isSynced: true });
+    if (note !== undefined) await replaceFile(paths.checkpoint, new TextEncoder().encode(note), { isSynced: true });
     await syncDirectory(directory);
   } catch (cause) {
     throw logErrorFrom(cause, `write the log ${directory}`);
@@ -190,15 +190,15 @@ export async function writeLog(directory: string, batches: LeafBatches, note: st
   return checked.digest;
 }
 
-/** `cr_` ids of leaves, to look for some among many. */
+/** The `cr_` ids of leaves. */
 export function receiptIdsOf(leaves: readonly Uint8Array[]): string[] {
   return leaves.map((leaf) => ledgerReceiptIdOf(leafHash(leaf)));
 }
 
-/** Size, root and origin of a saved checkpoint, without its signatures. Throws LogError `corrupt-checkpoint`. */
+/** Size, root and origin of a saved checkpoint; signatures are not verified. Throws LogError `corrupt-checkpoint`. */
 export function checkpointOf(note: string): Checkpoint {
   const checkpoint = savedCheckpointOf(note)?.checkpoint;
-  if (!checkpoint) throw new LogError('corrupt-checkpoint', 'this is not a checkpoint');
+  if (!checkpoint) throw new LogError('corrupt-checkpoint', 'the text is not a checkpoint');
   return checkpoint;
 }
 

@@ -1,5 +1,5 @@
-// A copy of a log that a static file server carries alone: every tile and bundle of one signed checkpoint, partial ones included, as
-// c2sp.org/tlog-tiles lays them out. It is read as any client reads the log, and checked before it is written.
+// Publishes a copy of a log for a static file server: all tiles and bundles of one signed checkpoint, including partial ones, in the
+// layout of c2sp.org/tlog-tiles. It reads the log as any client does, and verifies tiles before it writes them.
 import { existsSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -21,21 +21,21 @@ import {
 import { readCheckpointFile } from '../files/checkpoint-file.ts';
 import { makeDirectory, replaceFile, syncDirectory } from '../files/durable-file.ts';
 import { LogError, otherOriginText } from '../log-error.ts';
-import { placesIn, takeLock } from '../tile-log/recover.ts';
+import { acquireLock, logPaths } from '../tile-log/recover.ts';
 import { areLeavesOf } from './published-tree.ts';
 import { type ReadPath, ServedTiles, servedEntries } from './served-tiles.ts';
 
-/** Requests at a time. */
+/** Concurrent requests. */
 const PARALLEL_READS = 8;
 
 export interface PublishOptions {
   readonly read: ReadPath;
-  /** Of the copy: empty, or a copy of an earlier checkpoint. */
+  /** The copy: an empty directory, or a copy of an earlier checkpoint. */
   readonly directory: string;
-  /** The log's name, and its keys: one of them must have signed the checkpoint. */
+  /** The log's origin and keys, one of which must have signed the checkpoint. */
   readonly origin: string;
   readonly verifiers: readonly NoteVerifier[];
-  /** Called with the tiles and bundles that are written, and how many there will be. */
+  /** Reports the tiles and bundles written, and their total. */
   readonly onProgress?: (done: number, total: number) => void;
   readonly signal?: AbortSignal;
 }
@@ -43,26 +43,26 @@ export interface PublishOptions {
 export interface PublishedLog {
   readonly size: number;
   readonly root: Uint8Array;
-  /** Leaves that the copy did not have. */
+  /** Leaves added to the copy. */
   readonly added: number;
 }
 
 /**
- * Brings a copy up to the checkpoint that the log serves now. Rejects with LogError, and leaves the copy's checkpoint as it is, for a log
- * that does not go on from it (`forked`, `lost-leaves`), a checkpoint that no given key signed (`wrong-key`), and anything that does not
- * lead to its root (`corrupt-tile`). What the log does not serve now, it may serve later (`io`).
+ * Updates a copy to the current checkpoint of the log. Rejects with LogError, and keeps the copy's checkpoint, if the log is not
+ * consistent with it (`forked`, `lost-leaves`), no given key signed the checkpoint (`wrong-key`), or a tile does not match the root
+ * (`corrupt-tile`). A resource that is not served is an `io` error, which may be temporary.
  *
- * Crash story. Tiles are durable before the checkpoint that needs them, and that is replaced in one step: what is served is complete at
- * any moment. A copy cut short is brought up to date by the next run, which writes again what the copy's checkpoint does not cover.
+ * Crash safety: tiles are durable before the checkpoint that needs them, and the checkpoint is replaced atomically, so the copy is
+ * complete at any time. After an interruption the next run rewrites what the copy's checkpoint does not cover.
  */
 export async function publishLog(options: PublishOptions): Promise<PublishedLog> {
   const { read, directory, origin } = options;
-  if (existsSync(placesIn(directory).journal))
-    throw new LogError('locked', `${directory} is the folder of a log: name another one for its copy`);
+  if (existsSync(logPaths(directory).journal))
+    throw new LogError('locked', `${directory} is the folder of a log: name another folder for its copy`);
   await makeDirectory(directory);
-  // Beside the folder: all that is in it is served, and a lock names its host and process.
-  using _lock = takeLock(`${realpathSync(directory)}.lock`);
-  const file = placesIn(directory).checkpoint;
+  // Beside the directory, whose content is served; the lock names a host and process.
+  using _lock = acquireLock(`${realpathSync(directory)}.lock`);
+  const file = logPaths(directory).checkpoint;
   const before = (await readCheckpointFile(file))?.checkpoint ?? { origin, size: 0, root: EMPTY_ROOT };
   if (before.origin !== origin) throw new LogError('wrong-origin', otherOriginText(file, before.origin, origin));
   const note = await read('checkpoint');
@@ -85,7 +85,7 @@ async function openHead(
   if (!opened.ok) throw new LogError('wrong-key', `the checkpoint of the log is not trusted: ${opened.problem}`);
   const head = parseCheckpoint(opened.text);
   if (head?.origin === origin) return head;
-  throw new LogError('corrupt-checkpoint', `what the log serves as its checkpoint is not one of ${origin}`);
+  throw new LogError('corrupt-checkpoint', `the log does not serve a checkpoint of ${origin}`);
 }
 
 async function checkGrowth(tiles: ServedTiles, before: Checkpoint, head: Checkpoint): Promise<void> {
@@ -95,7 +95,10 @@ async function checkGrowth(tiles: ServedTiles, before: Checkpoint, head: Checkpo
   const proof = await consistencyProof(tiles.hashes, before.size, head.size);
   const claim = { oldSize: before.size, oldRoot: before.root, newSize: head.size, newRoot: head.root, proof };
   if (!verifyConsistency(claim))
-    throw new LogError('forked', `the log of ${head.size} leaves does not go on from the ${before.size} copied before`);
+    throw new LogError(
+      'forked',
+      `the log of ${head.size} leaves is not consistent with the ${before.size} leaves copied`,
+    );
 }
 
 async function copyTiles(
@@ -119,7 +122,7 @@ async function copyTiles(
     const bundle: TileAddress = { level: 'entries', index, width };
     const [bytes, entries] = await servedEntries(read, bundle);
     if (!areLeavesOf(tile, entries))
-      throw new LogError('corrupt-tile', `${tilePath(bundle)} does not hold the leaves that the tree has there`);
+      throw new LogError('corrupt-tile', `${tilePath(bundle)} does not match the leaf hashes of the tree`);
     await write(bundle, bytes);
   };
   const wanted = [...tilesOfTree(size)].flatMap(({ level, index, width }) =>
@@ -136,17 +139,17 @@ async function copyTiles(
       onProgress?.(++done, wanted.length);
     }
   };
-  // All have ended before the lock is released.
+  // All workers end before the lock is released.
   await Promise.allSettled(Array.from({ length: PARALLEL_READS }, work));
   stopped.throwIfAborted();
   for (const folder of folders) await syncDirectory(folder);
 }
 
-/** Whether a tile was full in the tree of so many leaves: it never changes then. */
+/** Whether a tile is full in a tree of this size, and therefore final. */
 const isCovered = (size: number, level: TileAddress['level'], index: number): boolean =>
   tileWidth(size, level, index) === TILE_WIDTH;
 
-/** A client with an earlier checkpoint still finds the full tile: c2sp.org/tlog-tiles lets partial ones be removed then. */
+/** c2sp.org/tlog-tiles allows deleting partial tiles once the full tile exists, since clients with an earlier checkpoint can use it. */
 async function removePartial(directory: string, oldSize: number, size: number): Promise<void> {
   for (const level of ['entries', 0, 1, 2, 3, 4, 5, 6] as const) {
     const index = Math.floor(hashesAtLevel(oldSize, level) / TILE_WIDTH);

@@ -1,4 +1,4 @@
-// What a log serves of its published tree, the same wherever tiles and leaves are kept: resources by path, leaves with their proof.
+// Serves the published tree, for any storage: resources by path, and leaves with inclusion proofs.
 import { hash } from 'node:crypto';
 import {
   decodeBase32,
@@ -23,28 +23,28 @@ import {
 import type { PublishedCheckpoint } from '../log.ts';
 import { LogError } from '../log-error.ts';
 
-/** Where the tiles and leaves of a tree are; only what the tree has is asked for. */
-export interface TreePlace {
-  /** A tile of hashes with the first `width` at least. */
+/** Reads tiles and leaves of a tree; called only for what the tree contains. */
+export interface TreeSource {
+  /** A hash tile with at least the first `width` hashes. */
   nodes(level: number, index: number, width: number): TileNodes | Promise<TileNodes>;
-  /** The first `width` leaves of an entry bundle, as they are served. */
+  /** The first `width` leaves of an entry bundle, encoded. */
   bundle(index: number, width: number): Uint8Array | Promise<Uint8Array>;
   leaf(index: number): Uint8Array | Promise<Uint8Array>;
-  /** Reads everything anew that was read before. */
+  /** Clears caches. */
   forget(): void;
 }
 
 /** Subtree hashes of the tree of the first `size` leaves. */
-export function hashesOf(place: TreePlace, size: number): HashReader {
-  return tileHashReader((level, index) => place.nodes(level, index, tileWidth(size, level, index)));
+export function hashesOf(source: TreeSource, size: number): HashReader {
+  return tileHashReader((level, index) => source.nodes(level, index, tileWidth(size, level, index)));
 }
 
 /**
- * A full or partial tile or bundle of the tree, or undefined. Throws LogError `corrupt-tile` rather than serve leaves that are not
- * what the tile of their hashes says, a full tile whose root is not the hash above it, or a partial one that does not lead to the root.
+ * A full or partial tile or bundle of the tree, or undefined. Throws LogError `corrupt-tile` if leaves do not match their hash tile,
+ * a full tile does not match the hash above it, or a partial one does not match the root.
  */
 export async function readTile(
-  place: TreePlace,
+  source: TreeSource,
   { size, root }: Pick<PublishedCheckpoint, 'size' | 'root'>,
   path: string,
 ): Promise<Uint8Array | undefined> {
@@ -53,66 +53,63 @@ export async function readTile(
   const { level, index, width } = address;
   if (width > tileWidth(size, level, index)) return undefined;
   const hashLevel = level === 'entries' ? 0 : level;
-  const tile = await place.nodes(hashLevel, index, width);
-  if (tile.isFull) await checkRoot(place, tile, { level: hashLevel, index });
-  else if (!equalBytes(await treeRoot(hashesOf(place, size), size), root)) {
-    place.forget();
-    throw new LogError('corrupt-tile', `${path}, or another partial tile, does not lead to the root of the log`);
+  const tile = await source.nodes(hashLevel, index, width);
+  if (tile.isFull) await checkRoot(source, tile, { level: hashLevel, index });
+  else if (!equalBytes(await treeRoot(hashesOf(source, size), size), root)) {
+    source.forget();
+    throw new LogError('corrupt-tile', `${path}, or another partial tile, does not match the root of the log`);
   }
   if (level !== 'entries') return tile.hashes(width);
-  const bundle = await place.bundle(index, width);
+  const bundle = await source.bundle(index, width);
   const entries = decodeEntries(bundle) ?? [];
   if (entries.length === width && areLeavesOf(tile, entries)) return bundle;
-  throw new LogError('corrupt-tile', `${path} does not hold the leaves that the tree has there`);
+  throw new LogError('corrupt-tile', `${path} does not match the leaf hashes of the tree`);
 }
 
 async function checkRoot(
-  place: TreePlace,
+  source: TreeSource,
   tile: TileNodes,
   { level, index }: { readonly level: number; readonly index: number },
 ): Promise<void> {
   const at = index % TILE_WIDTH;
-  const above = await place.nodes(level + 1, Math.floor(index / TILE_WIDTH), at + 1);
+  const above = await source.nodes(level + 1, Math.floor(index / TILE_WIDTH), at + 1);
   if (equalBytes(tile.node(TILE_HEIGHT, 0), above.node(0, at))) return;
-  // What was read must not stay once the tile is repaired.
-  place.forget();
+  // Clears the cache, so that a repaired tile is read again.
+  source.forget();
   const name = tilePath({ level, index, width: TILE_WIDTH });
-  throw new LogError('corrupt-tile', `${name} does not lead to the hash above it`);
+  throw new LogError('corrupt-tile', `${name} does not match the hash above it`);
 }
 
-/** Whether these are the first leaves of a tile of their hashes. */
+/** Whether the entries match the first hashes of a tile. */
 export const areLeavesOf = (tile: TileNodes, entries: readonly Uint8Array[]): boolean =>
   entries.every((entry, at) => equalBytes(leafHash(entry, sha256), tile.node(0, at)));
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 
-/**
- * A leaf proved against a checkpoint of its tree. Throws LogError `corrupt-tile` rather than hand out a proof that does not
- * verify.
- */
+/** A leaf with a proof against a checkpoint of its tree. Throws LogError `corrupt-tile` rather than return an invalid proof. */
 export async function proveLeaf(
-  place: TreePlace,
+  source: TreeSource,
   index: number,
   { size, root, note }: PublishedCheckpoint,
 ): Promise<LedgerEvidence> {
-  const read = hashesOf(place, size);
+  const read = hashesOf(source, size);
   const hash = await read(0, index);
-  const leaf = await place.leaf(index);
+  const leaf = await source.leaf(index);
   const proof = await inclusionProof(read, index, size);
   if (!equalBytes(leafHash(leaf), hash) || !verifyInclusion({ leafHash: hash, index, size, proof, root })) {
-    throw new LogError('corrupt-tile', `the tiles around leaf ${index} do not lead to the root of the log`);
+    throw new LogError('corrupt-tile', `the tiles around leaf ${index} do not match the root of the log`);
   }
   const ledgerReceiptId = ledgerReceiptIdOf(hash);
   return { ledgerReceiptId, receiptId: receiptIdIn(leaf), leaf, index, treeSize: size, proof, checkpoint: note };
 }
 
-/** The 20 bytes that the hash of an id's leaf begins with; undefined where it is no `cr_` id. */
+/** The 20-byte prefix of the leaf hash in a `cr_` id; undefined if it is not one. */
 export function hashPrefixOf(ledgerReceiptId: string): Uint8Array | undefined {
   const prefix = ledgerReceiptId.startsWith('cr_') ? decodeBase32(ledgerReceiptId.slice(3)) : undefined;
   return prefix?.length === LEDGER_ID_BYTES ? prefix : undefined;
 }
 
-/** `receipt_id` of a leaf; a log may hold leaves of other forms, which have none. */
+/** `receipt_id` of a leaf; empty for leaves of other formats. */
 function receiptIdIn(leaf: Uint8Array): string {
   try {
     const { receipt_id } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(leaf)) as {

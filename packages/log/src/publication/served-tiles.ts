@@ -1,4 +1,4 @@
-// A log as anyone reads it, who has its resources by their paths and trusts none of them yet.
+// Reads a log as a client does: by resource path, without trust in any of them.
 import {
   decodeEntries,
   encodeEntries,
@@ -17,27 +17,27 @@ import {
 import { LogError } from '../log-error.ts';
 import { TileCache } from '../tree/tile-cache.ts';
 
-/** A resource by its path below the log's prefix; undefined where the log has none. */
+/** Reads a resource by its path below the log's prefix; undefined if there is none. */
 export type ReadPath = (path: string) => Promise<Uint8Array | undefined>;
 
-/** A tile of hashes, of the right length. Rejects with LogError: `corrupt-tile`, or `io` where it is not served. */
+/** A hash tile of the right length. Rejects with LogError: `corrupt-tile`, or `io` if it is not served. */
 async function servedTile(read: ReadPath, address: TileAddress): Promise<TileNodes> {
   const bytes = await readOrCut(read, address, (full) => full.subarray(0, address.width * HASH_BYTES));
   if (bytes.length === address.width * HASH_BYTES) return TileNodes.of(bytes);
-  throw new LogError('corrupt-tile', `${tilePath(address)} is served with ${bytes.length} bytes`);
+  throw new LogError('corrupt-tile', `${tilePath(address)} has ${bytes.length} bytes`);
 }
 
-/** The leaves of a bundle, and the bytes that it is served as. Rejects with LogError: `corrupt-tile`, or `io` where it is not served. */
+/** The bytes and the leaves of a bundle. Rejects with LogError: `corrupt-tile`, or `io` if it is not served. */
 export async function servedEntries(read: ReadPath, address: TileAddress): Promise<[Uint8Array, Uint8Array[]]> {
   const bytes = await readOrCut(read, address, (full) =>
     encodeEntries((decodeEntries(full) ?? []).slice(0, address.width)),
   );
   const entries = decodeEntries(bytes);
   if (entries?.length === address.width) return [bytes, entries];
-  throw new LogError('corrupt-tile', `${tilePath(address)} is served without its ${address.width} entries`);
+  throw new LogError('corrupt-tile', `${tilePath(address)} does not have ${address.width} entries`);
 }
 
-/** c2sp.org/tlog-tiles: a log may serve a full tile alone once the tree has it. */
+/** c2sp.org/tlog-tiles: a log may serve only the full tile once it exists. */
 async function readOrCut(
   read: ReadPath,
   address: TileAddress,
@@ -51,13 +51,13 @@ async function readOrCut(
 }
 
 /**
- * Tiles of hashes of the tree of the first `size` leaves. Each full one is checked against the hash above it; what is partial, up to
- * the root, by `checkRoot`: after that, all that is read is of the tree with that root.
+ * Hash tiles of the tree of the first `size` leaves. A full tile is verified against the hash above it when read; partial tiles are
+ * verified by `checkRoot`, after which everything read belongs to the tree with that root.
  */
 export class ServedTiles {
   readonly #read: ReadPath;
   readonly #size: number;
-  /** At most one a level. */
+  /** At most one for each level. */
   readonly #partial = new Map<string, Promise<TileNodes>>();
   readonly #full = new TileCache();
   readonly hashes: HashReader = tileHashReader((level, index) => this.tile(level, index));
@@ -78,13 +78,13 @@ export class ServedTiles {
     const tile = this.#full.get(name) ?? (await servedTile(this.#read, address));
     const above = await this.hashes((level + 1) * TILE_HEIGHT, index);
     if (!equalBytes(tile.node(TILE_HEIGHT, 0), above))
-      throw new LogError('corrupt-tile', `${name} does not lead to the hash above it`);
+      throw new LogError('corrupt-tile', `${name} does not match the hash above it`);
     this.#full.put(name, tile);
     return tile;
   }
 
   async checkRoot(root: Uint8Array): Promise<void> {
     if (equalBytes(await treeRoot(this.hashes, this.#size), root)) return;
-    throw new LogError('corrupt-tile', `the tiles do not lead to the root of the ${this.#size} leaves`);
+    throw new LogError('corrupt-tile', `the tiles do not match the root of the ${this.#size} leaves`);
   }
 }

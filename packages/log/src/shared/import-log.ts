@@ -1,11 +1,11 @@
-// A log that goes on in a database: its leaves are brought there behind those that it has, and the folder is closed.
+// Moves a log from a directory to a database.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { decodeEntries, equalBytes, TILE_WIDTH, tilePath } from '@strata/receipts';
 import { replaceFile, syncDirectory } from '../files/durable-file.ts';
 import { LogError } from '../log-error.ts';
-import { placesIn } from '../tile-log/recover.ts';
+import { logPaths } from '../tile-log/recover.ts';
 import { openLog, type TileLog } from '../tile-log/tile-log.ts';
 import { TreeEdge } from '../tree/tree-edge.ts';
 import { checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
@@ -18,28 +18,28 @@ export interface ImportOptions {
   readonly origin: string;
   readonly keys: CheckpointKeys;
   readonly place: SharedPlace;
-  /** Hears of the leaves written so far, and of those read again to compare. */
+  /** Reports the leaves written so far, then the leaves checked. */
   readonly onProgress?: (progress: { readonly leaves: number; readonly isChecking: boolean }) => void;
   readonly signal?: AbortSignal;
 }
 
 export interface ImportedLog extends SharedLogReport {
-  /** Leaves that the database did not have. */
+  /** Leaves added to the database. */
   readonly added: number;
 }
 
 /**
- * Brings the log of a directory into a database, where it goes on under the same keys, and closes the directory for good. The
- * database must be empty or hold the beginning of the same log; else, and where another process writes the log, it rejects with
- * LogError (`forked`, `locked` …) and has changed nothing. Then everything is read again and checked.
+ * Moves the log of a directory to a database, with the same keys, and closes the directory permanently. The database must be empty
+ * or hold a prefix of the same log; otherwise, or if another process writes the log, it rejects with LogError (`forked`,
+ * `locked` …) and changes nothing. Afterwards everything is read back and verified.
  *
- * Crash story. All leaves come with one commit. Before it the database is as it was; after it this may be run again, adds nothing and
- * closes the directory. Whoever opens either before that is refused: the database's nodes by a directory that is not closed.
+ * Crash safety: all leaves are added in one commit. Before it the database is unchanged; after it a second run adds nothing and
+ * closes the directory. In between, nodes of the database refuse to start, since the directory is not closed.
  */
 export async function importLog(options: ImportOptions): Promise<ImportedLog> {
   const { directory, origin, keys, place, onProgress, signal } = options;
-  const places = placesIn(directory);
-  if (!existsSync(places.journal)) throw new LogError('io', `there is no log in ${directory}`);
+  const paths = logPaths(directory);
+  if (!existsSync(paths.journal)) throw new LogError('io', `there is no log in ${directory}`);
   await using log = await openLog({ directory, origin, signer: keys.signer });
   await place.turns.begin(signedHead(origin, TreeEdge.empty, keys.signer));
   const added = await place.turns.inTurn(async (head, grow) => {
@@ -47,7 +47,7 @@ export async function importLog(options: ImportOptions): Promise<ImportedLog> {
     if (head.size > log.size || !equalBytes(await log.rootAt(head.size), head.root)) {
       throw new LogError(
         'forked',
-        `the database holds ${head.size} leaves that are not the beginning of the ${log.size} in ${directory}`,
+        `the ${head.size} leaves in the database are not a prefix of the ${log.size} leaves in ${directory}`,
       );
     }
     while (edge.size < log.size) {
@@ -56,7 +56,7 @@ export async function importLog(options: ImportOptions): Promise<ImportedLog> {
       onProgress?.({ leaves: edge.size, isChecking: false });
     }
     if (!equalBytes(edge.root(), await log.rootAt(log.size))) {
-      throw new LogError('corrupt-tile', `the leaves in ${directory} do not lead to its root`);
+      throw new LogError('corrupt-tile', `the leaves in ${directory} do not match its root`);
     }
     return edge.size - head.size;
   });
@@ -67,12 +67,12 @@ export async function importLog(options: ImportOptions): Promise<ImportedLog> {
     onProgress: (leaves) => onProgress?.({ leaves, isChecking: true }),
     ...(signal && { signal }),
   });
-  await replaceFile(places.moved, new TextEncoder().encode(MOVED), { isSynced: true });
-  await syncDirectory(path.dirname(places.moved));
+  await replaceFile(paths.moved, new TextEncoder().encode(MOVED), { isSynced: true });
+  await syncDirectory(path.dirname(paths.moved));
   return { ...report, added };
 }
 
-const MOVED = 'This log goes on in a database. To go on here as well would sign two histories.\n';
+const MOVED = 'This log has moved to a database. Writing to it here as well would fork its history.\n';
 
 /** Leaves from an index to the end of its bundle. */
 async function bundleFrom(log: TileLog, from: number): Promise<readonly Uint8Array[]> {

@@ -1,4 +1,4 @@
-// How a node takes up the log of a database: it must be ours, whole as far as its edge shows, and go on from what this node has served.
+// Opens the log of a database: verifies its head, its edge, and its consistency with what this node has published.
 import { equalBytes, treeRoot } from '@strata/receipts';
 import { readCheckpointFile } from '../files/checkpoint-file.ts';
 import { removeLeftOvers } from '../files/durable-file.ts';
@@ -10,8 +10,8 @@ import { SharedLog, type SharedLogOptions } from './shared-log.ts';
 import { SharedTree } from './shared-tree.ts';
 
 /**
- * Opens the log of a database, beginning it where there is none. Rejects with LogError (`wrong-origin`, `wrong-key`,
- * `corrupt-checkpoint`, `corrupt-tile`, `lost-leaves`, `forked`), or with what the place rejects with.
+ * Opens the log of a database, creating an empty one if there is none. Rejects with LogError (`wrong-origin`, `wrong-key`,
+ * `corrupt-checkpoint`, `corrupt-tile`, `lost-leaves`, `forked`), or with the error of the database.
  */
 export async function openSharedLog(options: SharedLogOptions): Promise<SharedLog> {
   const { origin, keys, place, checkpointFile } = options;
@@ -23,19 +23,19 @@ export async function openSharedLog(options: SharedLogOptions): Promise<SharedLo
   if (!head || head.size < (served?.size ?? 0)) {
     throw new LogError(
       'lost-leaves',
-      `the database holds ${head?.size ?? 0} leaves of the log, ${served?.size} were published: restore it from a newer backup`,
+      `the database has ${head?.size ?? 0} leaves of the log, but ${served?.size} were published: restore a newer backup`,
     );
   }
   await checkHead(head, origin, keys);
   const tree = new SharedTree(place.rows);
   const rootAt = (size: number) => treeRoot(hashesOf(tree, size), size);
   if (!equalBytes(await rootAt(head.size), head.root)) {
-    throw new LogError('corrupt-tile', 'the hashes in the database do not lead to the root of the log');
+    throw new LogError('corrupt-tile', 'the hashes in the database do not match the root of the log');
   }
   if (served && !equalBytes(await rootAt(served.size), served.root)) {
     throw new LogError(
       'forked',
-      `the database holds another tree of ${served.size} leaves than ${checkpointFile} says`,
+      `the tree of ${served.size} leaves in the database differs from the checkpoint in ${checkpointFile}`,
     );
   }
   if (checkpointFile !== undefined) await removeLeftOvers(checkpointFile);

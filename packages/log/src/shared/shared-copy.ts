@@ -1,4 +1,4 @@
-// The log of a database as one stream of leaves, for backups, and an empty one filled with them.
+// Exports the log of a database as a stream of leaves, for backups, and imports it into an empty one.
 import { leafHash } from '@strata/receipts';
 import { LogError } from '../log-error.ts';
 import { CheckedLeaves, type LeafBatches } from '../publication/log-copy.ts';
@@ -7,13 +7,13 @@ import { type CheckOptions, checkSharedLog, type SharedLogReport } from './check
 import { type CheckpointKeys, checkHead, signedHead } from './shared-head.ts';
 import type { Grow, SharedHead, SharedPlace } from './shared-place.ts';
 
-/** Some hundred kilobytes, of leaves as receipts make them. */
-const LEAVES_AT_ONCE = 1_024;
+/** Some hundred kilobytes for typical receipts. */
+const LEAF_PAGE = 1_024;
 
-/** The leaves under a head, which others may append behind meanwhile. Rejects with LogError `lost-leaves` where some are missing. */
+/** The leaves of a head; other processes may append concurrently. Rejects with LogError `lost-leaves` if leaves are missing. */
 export async function* readSharedLeaves({ rows }: Pick<SharedPlace, 'rows'>, { size }: SharedHead): LeafBatches {
   for (let next = 0; next < size; ) {
-    const count = Math.min(LEAVES_AT_ONCE, size - next);
+    const count = Math.min(LEAF_PAGE, size - next);
     const leaves = await rows.leaves(next, count);
     if (leaves.length !== count)
       throw new LogError('lost-leaves', `the database lacks some of the ${count} leaves from ${next} on`);
@@ -26,14 +26,14 @@ export interface FillOptions extends CheckOptions {
   readonly keys: CheckpointKeys;
   readonly place: SharedPlace;
   readonly leaves: LeafBatches;
-  /** A signed checkpoint that the leaves must lead to, under whatever name. */
+  /** A signed checkpoint that the leaves must match, under any origin. */
   readonly note: string | undefined;
 }
 
 /**
- * Writes leaves to a database whose log has none, under a checkpoint over them all by the current key, then reads everything again
- * and checks it. Rejects with LogError: `forked` where there are leaves, what `CheckedLeaves` and `checkSharedLog` reject with. All of it
- * comes with the commit of a turn; where place is part of a transaction, with that one's.
+ * Writes leaves to an empty log in a database, with a checkpoint over all of them by the current key, then reads everything back
+ * and verifies it. Rejects with LogError: `forked` if the log is not empty, or an error of `CheckedLeaves` or `checkSharedLog`. All
+ * rows are committed together, or with the transaction that `place` belongs to.
  */
 export async function fillSharedLog(options: FillOptions): Promise<SharedLogReport> {
   const { origin, keys, place, leaves, note, signal } = options;
@@ -41,7 +41,7 @@ export async function fillSharedLog(options: FillOptions): Promise<SharedLogRepo
   await place.turns.begin(signedHead(origin, TreeEdge.empty, keys.signer));
   await place.turns.inTurn(async (head, grow) => {
     let edge = await checkHead(head, origin, keys);
-    if (edge.size > 0) throw new LogError('forked', `the database holds ${edge.size} leaves already`);
+    if (edge.size > 0) throw new LogError('forked', `the database already has ${edge.size} leaves`);
     for await (const batch of checked.through(leaves)) {
       signal?.throwIfAborted();
       edge = await growBy(batch, { edge, grow, origin, keys });
@@ -57,12 +57,12 @@ export interface GrowBy {
   readonly keys: Pick<CheckpointKeys, 'signer'>;
 }
 
-/** Writes leaves behind an edge within a turn; answers the edge then. Rejects with LogError `forked` where the head is another one. */
+/** Appends leaves to an edge under the head lock; returns the new edge. Rejects with LogError `forked` if the head has moved. */
 export async function growBy(batch: readonly Uint8Array[], { edge, grow, origin, keys }: GrowBy): Promise<TreeEdge> {
   const leaves = batch.map((leaf) => ({ hash: leafHash(leaf), leaf }));
   const { edge: grown, sealed } = edge.grow(leaves.map(({ hash }) => hash));
   const from = { size: edge.size, root: edge.root() };
   if (!(await grow({ from, leaves, subtrees: sealed, head: signedHead(origin, grown, keys.signer) })))
-    throw new LogError('forked', `the database took other leaves behind the first ${edge.size}`);
+    throw new LogError('forked', `the database has other leaves after the first ${edge.size}`);
   return grown;
 }

@@ -1,4 +1,4 @@
-// Whether a head in the database is one of ours: signed by a key of this node, over the tree that its edge makes.
+// Signs and verifies the head of a log in a database: it must be signed by a known key, and match its edge.
 import {
   equalBytes,
   formatCheckpoint,
@@ -13,16 +13,16 @@ import { LogError } from '../log-error.ts';
 import { TreeEdge } from '../tree/tree-edge.ts';
 import type { SharedHead } from './shared-place.ts';
 
-/** The keys that this node has for checkpoints. */
+/** The checkpoint keys known to this node. */
 export interface CheckpointKeys {
   readonly signer: CheckpointSigner;
-  /** Public keys of 32 bytes, current and retired: only what they signed is believed, whatever the database says. */
+  /** Current and retired public keys, 32 bytes each: only their signatures are trusted, whatever the database contains. */
   publicKeys(): readonly Uint8Array[];
-  /** Reads the keys anew; true when the current one changed. */
+  /** Reloads the keys; returns whether the current one changed. */
   reload(): Promise<boolean>;
 }
 
-/** The head of a tree, with its checkpoint signed by the current key. */
+/** The head of a tree, with a checkpoint signed by the current key. */
 export function signedHead(origin: string, edge: TreeEdge, signer: CheckpointSigner): SharedHead {
   const [size, root] = [edge.size, edge.root()];
   return {
@@ -35,8 +35,8 @@ export function signedHead(origin: string, edge: TreeEdge, signer: CheckpointSig
 }
 
 /**
- * Rejects with LogError: `wrong-origin`, `wrong-key` when no key of this node signed it, `corrupt-checkpoint` when head, edge and
- * checkpoint say different things or the signature does not hold.
+ * Rejects with LogError: `wrong-origin`; `wrong-key` if no known key signed the checkpoint; `corrupt-checkpoint` if head, edge and
+ * checkpoint do not match or the signature is invalid.
  */
 export async function checkHead(
   head: SharedHead,
@@ -54,12 +54,12 @@ export async function checkHead(
     edge !== undefined &&
     equalBytes(edge.root(), head.root);
   if (!isOneTree) {
-    throw new LogError('corrupt-checkpoint', 'the head of the log in the database is not what its checkpoint says');
+    throw new LogError('corrupt-checkpoint', 'the head of the log in the database does not match its checkpoint');
   }
   return edge;
 }
 
-/** Size and root of a checkpoint that a key of this node signed. */
+/** Size and root of a checkpoint that a known key signed. */
 export async function openCheckpoint(
   note: string,
   origin: string,

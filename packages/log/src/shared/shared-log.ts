@@ -1,4 +1,4 @@
-// The log that several nodes write: its truth is in a database, and the writer is whoever holds its head for one short transaction.
+// The log of several nodes: its state is in a database, and a node writes while it holds the lock of the head in a short transaction.
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -19,11 +19,11 @@ import { type CheckpointKeys, checkHead, openCheckpoint, signedHead } from './sh
 import type { SharedHead, SharedPlace } from './shared-place.ts';
 import type { SharedTree } from './shared-tree.ts';
 
-/** Leaves of one turn: placing so many takes about 15 ms, and all other nodes wait for it. */
+/** Maximum of leaves in a batch: writing them takes about 15 ms, for which all other nodes wait. */
 const MAX_BATCH = 4096;
-/** How often a node looks at what others have appended. */
-const LOOK_MS = 200;
-/** A turn whose outcome is not known is looked for so often, with a longer pause each time. */
+/** How often a node reads what other nodes have appended. */
+const REFRESH_MS = 200;
+/** Attempts to commit a batch when the outcome is unknown, with an increasing backoff. */
 const MAX_TRIES = 4;
 const RETRY_MS = 100;
 
@@ -32,18 +32,18 @@ export interface SharedLogOptions {
   readonly origin: string;
   readonly keys: CheckpointKeys;
   readonly place: SharedPlace;
-  /** Where this node keeps the newest checkpoint that it served; the log must go on from what the file says. Its directory exists. */
+  /** File with the newest checkpoint that this node published; the log must be consistent with it. Its directory exists. */
   readonly checkpointFile?: string;
 }
 
 /**
- * An open log. Nothing that a commit rests on is remembered between two turns: a turn reads the head that it has locked, and its head
- * moves from there or not at all. So no writer can fork the log, however long it slept. A head that does not go on from what this node
- * has served, or that no key of it signed, is refused, by appends and by what is served.
+ * An open log. A commit depends on no state from before its transaction: it reads the head that it locks, and the head moves from
+ * there or not at all. No writer can therefore fork the log, however long it was suspended. A head that is inconsistent with what
+ * this node has published, or not signed by a known key, is refused for appends and for reads.
  *
- * Crash story. Before the commit of a turn nothing of its batch is there; after it leaves, hashes, head and checkpoint are, and every
- * node finds them. An append whose commit got no answer is looked for at the place that it had taken before it is written again, so
- * no leaf is acknowledged twice; the leaf of a rejected append may be in the log, unacknowledged.
+ * Crash safety: before the commit nothing of a batch is visible; after it leaves, hashes, head and checkpoint are, to every node. If
+ * a commit gets no response, the batch is searched at its intended position before it is written again, so that no leaf is
+ * acknowledged twice. The leaf of a rejected append may be in the log, unacknowledged.
  */
 export class SharedLog implements Log, AsyncDisposable {
   readonly #origin: string;
@@ -52,12 +52,12 @@ export class SharedLog implements Log, AsyncDisposable {
   readonly #tree: SharedTree;
   readonly #appends = new GroupCommit({ maxLeaves: () => MAX_BATCH, commit: (leaves) => this.#commit(leaves) });
   readonly #closing = new AbortController();
-  readonly #following: Promise<void>;
+  readonly #refreshing: Promise<void>;
   #published: PublishedCheckpoint;
-  /** Proved to lie on one line with all that was published before. */
+  /** Proved to be consistent with everything published before. */
   #witnessed: PublishedCheckpoint;
   #refusal: LogError | undefined;
-  #lookError: unknown;
+  #refreshError: unknown;
   readonly #file: CheckpointSaver | undefined;
   #commits = 0;
 
@@ -73,7 +73,7 @@ export class SharedLog implements Log, AsyncDisposable {
         ? undefined
         : fileSaver(checkpointFile, { served: () => this.checkpoint(), isShared: true });
     this.#file?.save();
-    this.#following = this.#follow();
+    this.#refreshing = this.#refreshPeriodically();
   }
 
   get size(): number {
@@ -97,14 +97,14 @@ export class SharedLog implements Log, AsyncDisposable {
     const prefix = hashPrefixOf(ledgerReceiptId);
     const index = prefix && (await this.#place.rows.find(prefix));
     if (index === undefined) return undefined;
-    // Another node has just given it out.
-    if (index >= this.size && !head) await this.#look();
+    // Another node may have appended it since the last refresh.
+    if (index >= this.size && !head) await this.#refresh();
     const against = head ?? this.#published;
     if (index >= against.size) return undefined;
     return ledgerReceiptDocument(await proveLeaf(this.#tree, index, against));
   }
 
-  /** Signs the present head anew, unless the current key has: call it after the signing key has changed. */
+  /** Signs the current head again unless the current key has signed it: call it after the signing key has changed. */
   async resign(): Promise<void> {
     await this.#inTurn(async (edge, head, grow) => {
       const current = { publicKeys: () => [this.#keys.signer.publicKey] };
@@ -116,19 +116,19 @@ export class SharedLog implements Log, AsyncDisposable {
     });
   }
 
-  /** `backgroundError`: why this node takes no leaves now, or what its last look at the others failed with. */
+  /** `backgroundError`: why this node accepts no leaves, or why its last refresh failed. */
   stats(): LogStats {
-    const backgroundError = this.#refusal ?? this.#lookError ?? this.#file?.error;
-    const refusal = this.#refusal ?? (this.#lookError instanceof LogError ? this.#lookError : undefined);
+    const backgroundError = this.#refusal ?? this.#refreshError ?? this.#file?.error;
+    const refusal = this.#refusal ?? (this.#refreshError instanceof LogError ? this.#refreshError : undefined);
     const figures = { size: this.size, commits: this.#commits, ...(refusal && { refusal }) };
     return backgroundError === undefined ? figures : { ...figures, backgroundError };
   }
 
-  /** Commits what waits. */
+  /** Commits pending appends. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await this.#appends.close();
-    await this.#following;
+    await this.#refreshing;
     await this.#file?.[Symbol.asyncDispose]();
   }
 
@@ -153,20 +153,20 @@ export class SharedLog implements Log, AsyncDisposable {
     }
   }
 
-  /** A batch that was written behind `index`, or not. Its turn is over once another one comes. */
+  /** Searches a batch that may have been written at `index`. Acquiring the lock waits for the earlier transaction to end. */
   async #findBatch(index: number, added: readonly AddedLeaf[]): Promise<Placed | undefined> {
     const head = await this.#inTurn(async (_edge, head) => head);
     if (head.size < index + added.length) return undefined;
-    const there = await this.#place.rows.hashes(0, index, added.length);
-    const isThere = equalBytes(there, Buffer.concat(added.map(({ hash }) => hash)));
-    return isThere ? { index, treeSize: this.size } : undefined;
+    const stored = await this.#place.rows.hashes(0, index, added.length);
+    const isStored = equalBytes(stored, Buffer.concat(added.map(({ hash }) => hash)));
+    return isStored ? { index, treeSize: this.size } : undefined;
   }
 
-  /** A turn with a head that was checked; what it ends with is served. */
+  /** Runs `work` with the locked and verified head, and publishes the resulting head. */
   async #inTurn(
     work: (edge: TreeEdge, head: SharedHead, grow: GrowEdge) => Promise<SharedHead>,
   ): Promise<PublishedCheckpoint> {
-    const turn = () =>
+    const locked = () =>
       this.#place.turns.inTurn(async (head, grow) => {
         if (this.#refusal) throw this.#refusal;
         const edge = await this.#check(head);
@@ -177,12 +177,12 @@ export class SharedLog implements Log, AsyncDisposable {
           throw new LogError('forked', 'the head of the log moved while this node held it: nothing was written');
         });
       });
-    const head = await this.#withNewestKeys(turn);
+    const head = await this.#withNewestKeys(locked);
     this.#publish(head);
     return head;
   }
 
-  /** Once more where the first try lacked a key: another node has taken up a rotation first. */
+  /** Retries once with reloaded keys: another node may have rotated them. */
   async #withNewestKeys<Value>(work: () => Promise<Value>): Promise<Value> {
     try {
       return await work();
@@ -193,13 +193,13 @@ export class SharedLog implements Log, AsyncDisposable {
     return work();
   }
 
-  /** Refuses a head that cannot have come of what this node has served. */
+  /** Refuses a head that is inconsistent with what this node has published. */
   async #check(head: SharedHead, { size, root } = this.#published): Promise<TreeEdge> {
     if (head.size < size) {
       throw new LogError('lost-leaves', `the database holds ${head.size} leaves of the log, ${size} were published`);
     }
     if (head.size === size && !equalBytes(head.root, root)) {
-      throw new LogError('forked', `the database holds another tree of ${size} leaves than was published`);
+      throw new LogError('forked', `the tree of ${size} leaves in the database differs from the published one`);
     }
     return checkHead(head, this.#origin, this.#keys);
   }
@@ -211,30 +211,30 @@ export class SharedLog implements Log, AsyncDisposable {
     this.#file?.save();
   }
 
-  async #follow(): Promise<void> {
+  async #refreshPeriodically(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await delay(LOOK_MS, undefined, { signal, ref: false }).catch(() => {});
+      await delay(REFRESH_MS, undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return;
       try {
-        await this.#look();
-        this.#lookError = undefined;
+        await this.#refresh();
+        this.#refreshError = undefined;
       } catch (error) {
-        this.#lookError = error;
+        this.#refreshError = error;
       }
     }
   }
 
-  /** Takes in what others have appended, once it is proved to go on from what was served. */
-  async #look(): Promise<void> {
+  /** Publishes what other nodes have appended, after proving that it is consistent with what was published. */
+  async #refresh(): Promise<void> {
     try {
       const served = this.#published;
       const head = await this.#place.turns.head();
-      if (!head) throw new LogError('lost-leaves', 'the database has no log any more');
+      if (!head) throw new LogError('lost-leaves', 'the database no longer has the log');
       await this.#withNewestKeys(() => this.#check(head, served));
       const newest = head.size > this.size ? head : this.#published;
       await this.#prove(newest);
-      // A head of the same size may have been signed anew while this one was read.
+      // A head of the same size may have been signed again while this one was read.
       if (head.size > this.size || this.#published === served) this.#publish(head);
       this.#refusal = undefined;
     } catch (error) {
@@ -253,7 +253,7 @@ export class SharedLog implements Log, AsyncDisposable {
     if (!verifyConsistency({ oldSize, oldRoot, newSize, newRoot, proof })) {
       throw new LogError(
         'forked',
-        `the log of ${newSize} leaves does not go on from the ${oldSize} that were published`,
+        `the log of ${newSize} leaves is not consistent with the ${oldSize} leaves published before`,
       );
     }
     this.#witnessed = newest;
@@ -265,7 +265,7 @@ interface AddedLeaf {
   readonly leaf: Uint8Array;
 }
 
-/** Writes leaves behind an edge; answers the head of what it has grown to. */
+/** Appends leaves to an edge; returns the new head. */
 type GrowEdge = (leaves: readonly AddedLeaf[], from: TreeEdge) => Promise<SharedHead>;
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');

@@ -1,7 +1,7 @@
-// What a log needs of the database that several nodes keep it in. The store fulfils it; this package knows no SQL.
+// The database interface of a log of several nodes. The store implements it; this package has no SQL.
 import type { SealedSubtree } from '../tree/tree-edge.ts';
 
-/** Where the log ends. */
+/** The end of the log. */
 export interface SharedHead {
   readonly origin: string;
   readonly size: number;
@@ -12,37 +12,37 @@ export interface SharedHead {
   readonly note: string;
 }
 
-/** What is added behind a head, and the head that it leads to. */
+/** Leaves to append after a head, and the new head. */
 export interface Growth {
-  /** The head that it was made for. */
+  /** The head that the growth is based on. */
   readonly from: Pick<SharedHead, 'size' | 'root'>;
   readonly leaves: readonly { readonly hash: Uint8Array; readonly leaf: Uint8Array }[];
   readonly subtrees: readonly SealedSubtree[];
   readonly head: SharedHead;
 }
 
-/** Adds behind the head that it was made for; false when the head is another one, and the turn must end with an error. */
+/** Writes growth after the head that it is based on; returns false if the head has moved, and the transaction must be rolled back. */
 export type Grow = (growth: Growth) => Promise<boolean>;
 
 /**
- * What was written is never changed, only the head moves. Each method rejects when the database fails; a rejected `inTurn` may have
- * been committed all the same, when the connection broke while it was.
+ * Only the head is ever updated. Methods reject when the database fails; a rejected `inTurn` may have been committed, if the
+ * connection broke during the commit.
  */
 export interface SharedTurns {
-  /** The head as last committed; undefined before `begin`. */
+  /** The last committed head; undefined before `begin`. */
   head(): Promise<SharedHead | undefined>;
-  /** Puts a first head where there is none; answers the one that is there. */
+  /** Inserts a first head unless one exists; returns the stored head. */
   begin(first: SharedHead): Promise<SharedHead>;
-  /** One node at a time: `work` sees the newest head, and all that it grows is committed together, or not at all when it throws. */
+  /** Locks the head exclusively among all nodes and passes it to `work`; everything that it grows is committed together, or rolled back if it rejects. */
   inTurn<T>(work: (head: SharedHead, grow: Grow) => Promise<T>): Promise<T>;
 }
 
 /** Committed leaves, and the hashes above them. */
 export interface SharedRows {
-  /** Hashes side by side, those that are there: of leaves at level 0, above of subtrees of 256^level leaves. */
+  /** Concatenated hashes that exist: of leaves at level 0, above of subtrees of 256^level leaves. */
   hashes(level: number, from: number, count: number): Promise<Uint8Array>;
   leaves(from: number, count: number): Promise<readonly Uint8Array[]>;
-  /** Index of a leaf whose hash begins so. */
+  /** Index of the first leaf whose hash has this prefix. */
   find(hashPrefix: Uint8Array): Promise<number | undefined>;
 }
 

@@ -1,11 +1,11 @@
-// Tiles and leaves of a log in a database, read through a small cache: what a tile holds never changes, it only grows.
+// Tiles and leaves of a log in a database, through a small cache: tiles only grow, so cached hashes stay valid.
 import { encodeEntries, HASH_BYTES, TILE_WIDTH, TileNodes } from '@strata/receipts';
 import { LogError } from '../log-error.ts';
-import type { TreePlace } from '../publication/published-tree.ts';
+import type { TreeSource } from '../publication/published-tree.ts';
 import { TileCache } from '../tree/tile-cache.ts';
 import type { SharedRows } from './shared-place.ts';
 
-export class SharedTree implements TreePlace {
+export class SharedTree implements TreeSource {
   readonly #rows: SharedRows;
   readonly #cache = new TileCache();
 
@@ -19,10 +19,7 @@ export class SharedTree implements TreePlace {
     if (cached && cached.count >= width) return cached;
     const hashes = await this.#rows.hashes(level, index * TILE_WIDTH, TILE_WIDTH);
     if (hashes.length < width * HASH_BYTES) {
-      throw new LogError(
-        'corrupt-tile',
-        `tile ${name} lacks hashes: ${hashes.length / HASH_BYTES} of ${width} are there`,
-      );
+      throw new LogError('corrupt-tile', `tile ${name} has ${hashes.length / HASH_BYTES} of ${width} hashes`);
     }
     const tile = TileNodes.of(hashes);
     this.#cache.put(name, tile);
@@ -42,7 +39,7 @@ export class SharedTree implements TreePlace {
     return leaf;
   }
 
-  /** Reads everything anew. */
+  /** Clears the cache. */
   forget(): void {
     this.#cache.clear();
   }

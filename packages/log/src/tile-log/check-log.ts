@@ -1,4 +1,4 @@
-// Reads a whole log from disk and checks everything against everything: the harness of the tests, and of an auditor.
+// Reads a complete log from disk and verifies it; for tests and auditors.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
@@ -14,11 +14,11 @@ import { readIfPresent } from '../files/durable-file.ts';
 import { LogError } from '../log-error.ts';
 import { GrowingTree, type SealedTile } from '../tree/growing-tree.ts';
 import { readSegments } from './journal.ts';
-import { placesIn } from './recover.ts';
+import { logPaths } from './recover.ts';
 
-/** What a sound log holds. */
+/** The result of a successful check. */
 export interface LogReport {
-  /** Durable leaves; the checkpoint on disk may be of fewer. */
+  /** Durable leaves; the checkpoint on disk may cover fewer. */
   readonly size: number;
   readonly root: Uint8Array;
   readonly checkpointSize: number;
@@ -26,23 +26,23 @@ export interface LogReport {
 }
 
 /**
- * Checks every entry bundle, tile, journal record and the checkpoint of a log that nobody writes to, and changes
- * nothing. With verifiers, the checkpoint's signature too. Throws LogError for the first thing that does not add up.
+ * Verifies every entry bundle, tile, journal record and the checkpoint of a log that has no writer, and the checkpoint's
+ * signature if verifiers are given. Changes nothing. Throws LogError for the first inconsistency.
  */
 export async function checkLog(directory: string, verifiers?: readonly NoteVerifier[]): Promise<LogReport> {
-  const places = placesIn(directory);
-  const segments = await readSegments(places.journal);
+  const paths = logPaths(directory);
+  const segments = await readSegments(paths.journal);
   const covered = segments[0]?.first ?? 0;
-  const checkpoint = await readCheckpoint(places.checkpoint, verifiers);
+  const checkpoint = await readCheckpoint(paths.checkpoint, verifiers);
   const tree = GrowingTree.empty();
   let fullTiles = 0;
-  let rootThen = tree.root();
+  let rootAtCheckpoint = tree.root();
   const add = async (leaf: Uint8Array): Promise<void> => {
     for (const tile of tree.append(leaf).sealed) {
       await checkTile(directory, tile, { isRequired: tree.size <= covered });
       fullTiles++;
     }
-    if (tree.size === checkpoint?.size) rootThen = tree.root();
+    if (tree.size === checkpoint?.size) rootAtCheckpoint = tree.root();
   };
   for (let index = 0; index * TILE_WIDTH < covered; index++) {
     const file = path.join(directory, tilePath({ level: 'entries', index, width: TILE_WIDTH }));
@@ -55,10 +55,10 @@ export async function checkLog(directory: string, verifiers?: readonly NoteVerif
     for (const leaf of batches.flat()) await add(leaf);
   }
   if (checkpoint && checkpoint.size > tree.size) {
-    throw new LogError('lost-leaves', `the checkpoint is of ${checkpoint.size} leaves, the disk holds ${tree.size}`);
+    throw new LogError('lost-leaves', `the checkpoint covers ${checkpoint.size} leaves, the disk holds ${tree.size}`);
   }
-  if (checkpoint && !equalBytes(checkpoint.root, rootThen)) {
-    throw new LogError('corrupt-checkpoint', `the root of ${checkpoint.size} leaves is not that of the checkpoint`);
+  if (checkpoint && !equalBytes(checkpoint.root, rootAtCheckpoint)) {
+    throw new LogError('corrupt-checkpoint', `the root of ${checkpoint.size} leaves differs from the checkpoint`);
   }
   return { size: tree.size, root: tree.root(), checkpointSize: checkpoint?.size ?? 0, fullTiles };
 }
@@ -68,7 +68,7 @@ async function checkTile(directory: string, tile: SealedTile, { isRequired }: { 
   const stored = await readIfPresent(file);
   if (stored === undefined && !isRequired) return;
   if (!stored || !equalBytes(stored, tile.bytes)) {
-    throw new LogError('corrupt-tile', `${file} is ${stored ? 'not what its leaves hash to' : 'missing'}`);
+    throw new LogError('corrupt-tile', `${file} ${stored ? 'does not match its leaves' : 'is missing'}`);
   }
 }
 

@@ -1,9 +1,9 @@
-// Concurrent appends in batches: what comes while one batch is written is the next.
+// Group commit: appends that arrive while a batch is written form the next batch.
 import { MAX_ENTRY_BYTES } from '@strata/receipts';
 import type { Placed } from '../log.ts';
 import { LogError } from '../log-error.ts';
 
-/** A batch is no longer than this, unless one leaf alone is. */
+/** Maximum size of a batch, except for a single larger leaf. */
 const MAX_BATCH_BYTES = 4 << 20;
 
 interface Waiting {
@@ -13,9 +13,9 @@ interface Waiting {
 }
 
 export interface GroupCommitOptions {
-  /** Leaves of the next batch, at most. */
+  /** Maximum of leaves in the next batch. */
   readonly maxLeaves: () => number;
-  /** Makes a batch durable and publishes it; answers where its first leaf stands. What it throws is told to each of the batch. */
+  /** Makes a batch durable and publishes it; returns the position of its first leaf. A rejection is passed to every append of the batch. */
   readonly commit: (leaves: readonly Uint8Array[]) => Promise<Placed>;
 }
 
@@ -42,15 +42,15 @@ export class GroupCommit {
     });
   }
 
-  /** Takes no more, and waits until what it took is committed or refused. */
+  /** Rejects further appends, and waits until pending ones are committed or rejected. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#committing;
   }
 
-  /** One batch at a time, until none waits. */
+  /** Commits batches sequentially until none is pending. */
   async #commitAll(): Promise<void> {
-    // Whatever is appended in this turn of the event loop joins the first batch.
+    // Appends of the same event-loop turn join the first batch.
     await new Promise(setImmediate);
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, this.#nextLength());

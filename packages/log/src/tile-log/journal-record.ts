@@ -1,4 +1,4 @@
-// The journal's records: a batch of leaves that became durable together. Big-endian:
+// Records of the journal, one for each batch of leaves. Big-endian:
 // magic (4), payload bytes (4), first leaf index (8), leaves (4), CRC-32 of all that and the payload (4), payload.
 import { crc32 } from 'node:zlib';
 import { decodeEntries, encodeEntries } from '@strata/receipts';
@@ -19,16 +19,16 @@ export function encodeRecord(firstIndex: number, leaves: readonly Uint8Array[]):
   return record;
 }
 
-/** What a segment's bytes hold. */
+/** The decoded content of a segment. */
 export interface DecodedSegment {
-  /** Batches in order; their leaves are views into the bytes. */
+  /** Batches in order; their leaves are views of the bytes. */
   readonly batches: readonly (readonly Uint8Array[])[];
   readonly leaves: number;
-  /** Where the last good record ends. */
+  /** End of the last valid record. */
   readonly goodBytes: number;
   /**
-   * `torn`: bytes of one unfinished record follow, which was never acknowledged, because writing waits for the disk
-   * record by record. `corrupt`: a good record follows the bad bytes, so these were durable once.
+   * `torn`: followed by bytes of an incomplete record, which was never acknowledged, since records are synced one by one.
+   * `corrupt`: a valid record follows the invalid bytes, so these had been durable.
    */
   readonly end: 'clean' | 'torn' | 'corrupt';
 }

@@ -1,24 +1,23 @@
-// The write-ahead journal: leaves are durable here first, and stay until the tiles that hold them are durable too.
+// The write-ahead journal: a leaf is durable here first, and is kept until its tiles are durable.
 import { type FileHandle, open, readdir, readFile, truncate, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory, syncDirectory } from '../files/durable-file.ts';
-import { systemCode } from '../files/system-code.ts';
+import { systemCode } from '../files/permission.ts';
 import { LogError, logErrorFrom } from '../log-error.ts';
 import { type DecodedSegment, decodeSegment, encodeRecord } from './journal-record.ts';
 
-/** Leaves of a segment file: a multiple of a tile, so that a finished segment is wholly covered by full tiles. */
+/** Leaves of a segment file: a multiple of a tile, so that full tiles cover a complete segment. */
 export const SEGMENT_LEAVES = 4096;
 
-/** A segment read back at start. */
+/** A segment read at start. */
 export interface Segment extends Omit<DecodedSegment, 'end'> {
   readonly first: number;
   readonly file: string;
 }
 
 /**
- * Reads the segments that a log starts from: the run of segments, without a gap, that ends with the newest. Older
- * ones before a gap are left-overs whose removal was lost in a power cut. Throws LogError `corrupt-journal` for
- * anything but a torn end of the newest.
+ * Reads the segments that a log starts from: the contiguous run that ends with the newest. Segments before a gap are leftovers
+ * whose removal a power failure undid. Throws LogError `corrupt-journal`, except for a torn end of the newest segment.
  */
 export async function readSegments(directory: string): Promise<Segment[]> {
   const firsts = await listSegments(directory);
@@ -56,7 +55,7 @@ async function listSegments(directory: string): Promise<number[]> {
 
 const segmentFile = (directory: string, first: number): string => path.join(directory, String(first).padStart(16, '0'));
 
-/** The open journal. One `append` at a time: the log's commit loop makes them; `dropBefore` may run beside it. */
+/** The open journal. Only the commit loop calls `append`, sequentially; `dropBefore` may run concurrently. */
 export class Journal implements AsyncDisposable {
   readonly #directory: string;
   #oldest: number;
@@ -68,7 +67,7 @@ export class Journal implements AsyncDisposable {
     this.#oldest = oldest;
   }
 
-  /** Opens for appending after the segments read, cutting off a torn end for good. */
+  /** Opens the journal for appending after the given segments, and truncates a torn end. */
   static async open(directory: string, segments: readonly Segment[]): Promise<Journal> {
     await makeDirectory(directory);
     const newest = segments.at(-1);
@@ -84,14 +83,14 @@ export class Journal implements AsyncDisposable {
     return journal;
   }
 
-  /** Why every append fails until the journal is opened again. */
+  /** Why every append fails until the journal is reopened. */
   get refusal(): LogError | undefined {
     return this.#broken;
   }
 
   /**
-   * Makes a batch durable; it must not reach past a segment's end. When writing fails the journal is as it was
-   * before, and may be tried again; when even that cannot be ensured, every later call fails the same way.
+   * Makes a batch durable; it must not cross the end of a segment. If the write fails, the journal is rolled back and the
+   * append can be retried; if the rollback fails, every later call rejects with the same error.
    */
   async append(firstIndex: number, leaves: readonly Uint8Array[]): Promise<void> {
     if (this.#broken) throw this.#broken;
@@ -106,14 +105,14 @@ export class Journal implements AsyncDisposable {
     try {
       await segment.handle.datasync();
     } catch (cause) {
-      // The kernel may have dropped the pages: what is on disk is unknown until a restart reads it.
+      // The kernel may have dropped the pages: the content of the disk is unknown until a restart reads it.
       this.#broken = logErrorFrom(cause, 'make the journal durable');
       throw this.#broken;
     }
     segment.bytes += record.length;
   }
 
-  /** Forgets the segments that lie wholly before a leaf index: their tiles are durable. */
+  /** Deletes the segments that end before a leaf index: their tiles are durable. */
   async dropBefore(index: number): Promise<void> {
     while (this.#oldest + SEGMENT_LEAVES <= index && this.#oldest !== this.#current?.first) {
       await unlink(segmentFile(this.#directory, this.#oldest));
@@ -126,13 +125,13 @@ export class Journal implements AsyncDisposable {
     this.#current = undefined;
   }
 
-  /** The segment that a leaf belongs to; a new one's name is durable before its first record. */
+  /** The segment of a leaf; the name of a new segment is durable before its first record. */
   async #segmentOf(index: number): Promise<{ first: number; handle: FileHandle; bytes: number }> {
     const first = index - (index % SEGMENT_LEAVES);
     if (this.#current?.first === first) return this.#current;
     let handle: FileHandle | undefined;
     try {
-      // Not exclusive: a crash or a full disk may have left the empty file of an earlier try.
+      // Not exclusive: a crash or a full disk may have left an empty file.
       handle = await open(segmentFile(this.#directory, first), 'w');
       await syncDirectory(this.#directory);
       await this.#current?.handle.close();
@@ -148,7 +147,7 @@ export class Journal implements AsyncDisposable {
     try {
       await segment.handle.truncate(segment.bytes);
     } catch (cause) {
-      this.#broken = logErrorFrom(cause, 'take back a half-written batch');
+      this.#broken = logErrorFrom(cause, 'roll back a partially written batch');
     }
   }
 }

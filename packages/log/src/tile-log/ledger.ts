@@ -1,5 +1,5 @@
-// The log's state: the tree, its tiles and the index, changed only by leaves that are durable already.
-// Appending and recovery both go through `apply`, so that a restart takes no path of its own.
+// The state of the log: the tree, its tiles and the index. It changes only by durable leaves. Appends and recovery both use
+// `apply`, so that recovery has no separate code path.
 import {
   encodeEntries,
   equalBytes,
@@ -16,7 +16,7 @@ import {
 } from '@strata/receipts';
 import type { PublishedCheckpoint } from '../log.ts';
 import { LogError } from '../log-error.ts';
-import { proveLeaf, readTile, type TreePlace } from '../publication/published-tree.ts';
+import { proveLeaf, readTile, type TreeSource } from '../publication/published-tree.ts';
 import { GrowingTree } from '../tree/growing-tree.ts';
 import { LeafIndex } from '../tree/leaf-index.ts';
 import type { TileStore } from './tile-store.ts';
@@ -25,13 +25,13 @@ export class Ledger {
   readonly #tree: GrowingTree;
   readonly #tiles: TileStore;
   readonly #index = new LeafIndex();
-  readonly #place: TreePlace = {
+  readonly #source: TreeSource = {
     nodes: (level, index) => this.#nodes(level, index),
     bundle: (index, width) => this.#bundle(index, width),
     leaf: (index) => this.#leaf(index),
     forget: () => this.#tiles.forget(),
   };
-  /** Subtree hashes from the growing edge, memory or disk. */
+  /** Subtree hashes from the right edge, memory or disk. */
   readonly readHash: HashReader = tileHashReader((level, index) => this.#nodes(level, index));
   #published: PublishedCheckpoint = { size: 0, root: new Uint8Array(), note: '' };
 
@@ -40,7 +40,7 @@ export class Ledger {
     this.#tiles = tiles;
   }
 
-  /** The state at a size whose leaves all lie in full tiles on disk; reads every level-0 tile into the index. */
+  /** The state at a size whose leaves are all in full tiles on disk; reads every level-0 tile into the index. */
   static async resume(size: number, tiles: TileStore): Promise<Ledger> {
     const tree = await GrowingTree.resume(size, (level, index) => tiles.nodes(level, index));
     const ledger = new Ledger(tree, tiles);
@@ -64,7 +64,7 @@ export class Ledger {
     return this.#published;
   }
 
-  /** Takes durable leaves in order. */
+  /** Adds durable leaves in order. */
   apply(leaves: readonly Uint8Array[]): void {
     for (const leaf of leaves) {
       const { hash, sealed } = this.#tree.append(leaf);
@@ -73,32 +73,32 @@ export class Ledger {
     }
   }
 
-  /** Signs and serves a checkpoint over everything applied so far. */
+  /** Signs and publishes a checkpoint over all applied leaves. */
   publish(signer: NoteSigner): PublishedCheckpoint {
     const head = { origin: signer.name, size: this.#tree.size, root: this.#tree.root() };
     this.#published = { size: head.size, root: head.root, note: signNote(formatCheckpoint(head), [signer]) };
     return this.#published;
   }
 
-  /** Root of the tree when it had fewer leaves. */
+  /** Root of the tree at an earlier size. */
   rootAt(size: number): Promise<Uint8Array> {
     return treeRoot(this.readHash, size);
   }
 
   /** A full or partial tile of the published tree, or undefined. */
   read(path: string): Promise<Uint8Array | undefined> {
-    return readTile(this.#place, this.#published, path);
+    return readTile(this.#source, this.#published, path);
   }
 
   /**
-   * The leaf whose hash begins with the given 20 bytes, proved against the published checkpoint or an earlier one; undefined when its
-   * tree has none. Throws LogError `corrupt-tile` rather than hand out a proof that does not verify.
+   * The leaf whose hash begins with the given 20 bytes, with a proof against the published checkpoint or an earlier one; undefined
+   * if the tree has none. Throws LogError `corrupt-tile` rather than return an invalid proof.
    */
   async find(hashPrefix: Uint8Array, head = this.#published): Promise<LedgerEvidence | undefined> {
     for (const index of this.#index.candidates(hashPrefix)) {
       if (index >= head.size) continue;
       const hash = await this.readHash(0, index);
-      if (equalBytes(hash.subarray(0, LEDGER_ID_BYTES), hashPrefix)) return proveLeaf(this.#place, index, head);
+      if (equalBytes(hash.subarray(0, LEDGER_ID_BYTES), hashPrefix)) return proveLeaf(this.#source, index, head);
     }
     return undefined;
   }
@@ -122,7 +122,7 @@ export class Ledger {
     return leaf;
   }
 
-  /** Whether a bundle is not full yet, and in memory alone. */
+  /** Whether a bundle is not full yet, and only in memory. */
   #isGrowing(bundle: number): boolean {
     return bundle === Math.floor(this.size / TILE_WIDTH);
   }

@@ -1,4 +1,4 @@
-// Brings a log back from disk: tiles up to the oldest journal segment, then the journal, through the normal path.
+// Recovers a log from disk: tiles up to the oldest journal segment, then the journal, by the code of normal appends.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { lockFile } from '@strata/db';
@@ -9,26 +9,25 @@ import { Journal, readSegments } from './journal.ts';
 import { Ledger } from './ledger.ts';
 import { TileStore } from './tile-store.ts';
 
-/** Where the parts of a log lie in its directory; tiles lie under `tile/`, as they are served. */
-export const placesIn = (directory: string) => ({
+/** Paths in a log's directory; tiles are below `tile/`, as they are served. */
+export const logPaths = (directory: string) => ({
   lock: path.join(directory, 'lock'),
   journal: path.join(directory, 'journal'),
   checkpoint: path.join(directory, 'checkpoint'),
   tiles: path.join(directory, 'tile'),
-  /** There once the log goes on elsewhere. */
+  /** Exists once the log has moved to a database. */
   moved: path.join(directory, 'moved'),
 });
 
-/** Keeps other writers away until it is disposed of. Throws LogError: `locked`, with who holds it. */
-export const lockLog = (directory: string): Disposable => takeLock(placesIn(directory).lock);
+/** Locks a log against other writers until it is disposed of. Throws LogError: `locked`, with the holder. */
+export const lockLog = (directory: string): Disposable => acquireLock(logPaths(directory).lock);
 
-/** The same with a lock file of another path. */
-export function takeLock(file: string): Disposable {
+export function acquireLock(file: string): Disposable {
   let lock: Disposable | undefined;
   try {
     lock = lockFile(file);
   } catch (cause) {
-    throw logErrorFrom(cause, `take the lock ${file}`);
+    throw logErrorFrom(cause, `acquire the lock ${file}`);
   }
   if (lock) return lock;
   throw lockedError(file);
@@ -43,26 +42,26 @@ export interface Recovered {
 interface RecoverOptions {
   readonly origin: string;
   readonly publicKey: Uint8Array;
-  /** The note that is kept outside of the directory. */
+  /** The note that is saved outside of the directory. */
   readonly checkpointCopy: string | undefined;
 }
 
 /**
- * Crash story. A leaf is acknowledged after the journal has it, so it is found here whatever else was lost: tiles
- * are written again from the journal's leaves, the checkpoint is signed again. The end of a batch cut off in writing
- * is dropped: it was never acknowledged. Everything else that does not add up is a LogError, and nothing is changed.
+ * Crash recovery. A leaf is acknowledged after it is in the journal, so it is found here: tiles are rewritten from the journal's
+ * leaves, and the checkpoint is signed again. A torn batch at the end is dropped, since it was never acknowledged. Any other
+ * inconsistency is a LogError, and nothing is changed.
  */
 export async function recover(
   directory: string,
   { origin, publicKey, checkpointCopy }: RecoverOptions,
 ): Promise<Recovered> {
-  const places = placesIn(directory);
-  if (existsSync(places.moved)) {
-    throw new LogError('moved', `the log in ${directory} goes on in a database: set STRATA_DATABASE_URL to it`);
+  const paths = logPaths(directory);
+  if (existsSync(paths.moved)) {
+    throw new LogError('moved', `the log in ${directory} has moved to a database: set STRATA_DATABASE_URL to it`);
   }
-  const segments = await readSegments(places.journal);
-  if (segments.length === 0 && existsSync(places.tiles)) {
-    throw new LogError('corrupt-journal', `${places.journal} is missing, but tiles exist`);
+  const segments = await readSegments(paths.journal);
+  if (segments.length === 0 && existsSync(paths.tiles)) {
+    throw new LogError('corrupt-journal', `${paths.journal} is missing, but tiles exist`);
   }
   const tiles = new TileStore(directory);
   const ledger = await Ledger.resume(segments[0]?.first ?? 0, tiles);
@@ -70,10 +69,10 @@ export async function recover(
     for (const leaves of batches) ledger.apply(leaves);
   }
   const expected = { ledger, origin, publicKey };
-  await checkSaved(places.checkpoint, await readCheckpointFile(places.checkpoint), expected);
+  await checkSaved(paths.checkpoint, await readCheckpointFile(paths.checkpoint), expected);
   const copy = savedCheckpointOf(checkpointCopy ?? '');
   await checkSaved('the checkpoint in the database', copy, expected);
-  return { ledger, tiles, journal: await Journal.open(places.journal, segments) };
+  return { ledger, tiles, journal: await Journal.open(paths.journal, segments) };
 }
 
 interface Expected {
@@ -82,7 +81,7 @@ interface Expected {
   readonly publicKey: Uint8Array;
 }
 
-/** A checkpoint that was served must be of this log and a prefix of it. It was saved after its leaves were durable. */
+/** A published checkpoint must be of this log and a prefix of it, since it was saved after its leaves were durable. */
 async function checkSaved(
   where: string,
   saved: SavedCheckpoint | undefined,
@@ -96,14 +95,14 @@ async function checkSaved(
     throw new LogError('wrong-origin', otherOriginText(where, checkpoint.origin, origin));
   }
   const opened = await openNote(note, [verifier]);
-  // An earlier key may have signed it; a known key's bad signature means altered bytes.
+  // An earlier key may have signed it; an invalid signature of a known key means altered bytes.
   if (!opened.ok && opened.problem.endsWith('does not verify')) {
     throw new LogError('corrupt-checkpoint', `${where}: ${opened.problem}`);
   }
   if (checkpoint.size > ledger.size) {
-    throw new LogError('lost-leaves', `${where} is of ${checkpoint.size} leaves, the disk holds ${ledger.size}`);
+    throw new LogError('lost-leaves', `${where} covers ${checkpoint.size} leaves, the disk holds ${ledger.size}`);
   }
   if (!equalBytes(await ledger.rootAt(checkpoint.size), checkpoint.root)) {
-    throw new LogError('corrupt-tile', `the tiles do not lead to the root in ${where}`);
+    throw new LogError('corrupt-tile', `the tiles do not match the root in ${where}`);
   }
 }

@@ -1,4 +1,4 @@
-// The log that a service writes to: concurrent appends share one write and one sync, then one checkpoint.
+// The log of one process, in a directory: concurrent appends share a write, a sync and a checkpoint.
 import { type LedgerReceipt, ledgerReceiptDocument } from '@strata/receipts';
 import { type CheckpointCopy, CheckpointSaver, fileSaver } from '../files/checkpoint-file.ts';
 import { makeDirectory, removeLeftOvers } from '../files/durable-file.ts';
@@ -15,14 +15,14 @@ import { hashPrefixOf } from '../publication/published-tree.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type Journal, SEGMENT_LEAVES } from './journal.ts';
 import type { Ledger } from './ledger.ts';
-import { lockLog, placesIn, type Recovered, recover } from './recover.ts';
+import { lockLog, logPaths, type Recovered, recover } from './recover.ts';
 import type { TileStore } from './tile-store.ts';
 
-/** Leaves of a batch: applying this many takes about 3 ms of the event loop. */
+/** Maximum of leaves in a batch: applying them blocks the event loop for about 3 ms. */
 const MAX_BATCH = 1024;
-/** Tiles allowed to wait in memory for a slow disk, 32 segments of leaves, before appends wait too. */
+/** Tiles that may wait in memory for a slow disk, 32 segments of leaves, before appends wait too. */
 const MAX_PENDING_TILES = 32 * 33;
-/** The copy is a transaction of a database; leaves of a shorter time are known to be lost by the file alone. */
+/** Interval of the copy, which is a database transaction; a loss of later leaves is detected only by the file. */
 const COPY_PAUSE_MS = 200;
 
 export interface LogOptions {
@@ -30,7 +30,7 @@ export interface LogOptions {
   /** First line of every checkpoint, such as `strata.example/ledger`. */
   readonly origin: string;
   readonly signer: CheckpointSigner;
-  /** Keeps the newest checkpoint too: a folder that lost leaves and its own checkpoint is not opened. */
+  /** Also stores the newest checkpoint, so that a directory that lost leaves and its own checkpoint is not opened. */
   readonly checkpointCopy?: CheckpointCopy | undefined;
 }
 
@@ -39,26 +39,26 @@ export interface TileLogStats extends LogStats {
   readonly indexBytes: number;
 }
 
-/** Opens or creates a log. Throws LogError: see its codes; or what the copy of the checkpoint cannot be read with. */
+/** Opens or creates a log. Rejects with LogError, or with the error of reading the checkpoint copy. */
 export async function openLog({ directory, origin, signer, checkpointCopy }: LogOptions): Promise<TileLog> {
-  const places = placesIn(directory);
+  const paths = logPaths(directory);
   const failed = (cause: unknown): never => {
     throw logErrorFrom(cause, `open the log ${directory}`);
   };
   using stack = new DisposableStack();
   await makeDirectory(directory).catch(failed);
   const lock = stack.use(lockLog(directory));
-  // Under the lock: another process may write it until it releases the log.
+  // Read under the lock: the previous holder may write the copy until it releases the log.
   const copied = await checkpointCopy?.read();
   const expected = { origin, publicKey: signer.publicKey, checkpointCopy: copied };
   const recovered = await recover(directory, expected).catch(failed);
-  await removeLeftOvers(places.checkpoint).catch(failed);
-  const log = new TileLog(places.checkpoint, { name: origin, signer, lock, checkpointCopy, ...recovered });
+  await removeLeftOvers(paths.checkpoint).catch(failed);
+  const log = new TileLog(paths.checkpoint, { name: origin, signer, lock, checkpointCopy, ...recovered });
   stack.move();
   return log;
 }
 
-interface Deps extends Recovered {
+interface TileLogDeps extends Recovered {
   readonly name: string;
   readonly signer: CheckpointSigner;
   readonly lock: Disposable;
@@ -66,9 +66,9 @@ interface Deps extends Recovered {
 }
 
 /**
- * An open log. An acknowledged leaf is durable, and covered by the checkpoint that is served. Order is the order of
- * the calls. A batch that fails is rejected whole and is not in the log, unless the disk failed while syncing: then
- * every append fails until the log is opened again, and those leaves may or may not be found.
+ * An open log. An acknowledged leaf is durable and covered by the published checkpoint. Leaves have the order of the calls. A
+ * failed batch is rejected as a unit and is not in the log, unless the disk failed during a sync: then every append fails until
+ * the log is reopened, and those leaves may or may not be in it.
  */
 export class TileLog implements Log, AsyncDisposable {
   readonly #ledger: Ledger;
@@ -87,7 +87,7 @@ export class TileLog implements Log, AsyncDisposable {
   #isClosed = false;
   #commits = 0;
 
-  constructor(checkpointFile: string, { ledger, tiles, journal, lock, name, signer, checkpointCopy }: Deps) {
+  constructor(checkpointFile: string, { ledger, tiles, journal, lock, name, signer, checkpointCopy }: TileLogDeps) {
     this.#ledger = ledger;
     this.#tiles = tiles;
     this.#journal = journal;
@@ -126,12 +126,12 @@ export class TileLog implements Log, AsyncDisposable {
     return evidence && ledgerReceiptDocument(evidence);
   }
 
-  /** Root of the tree when it had no more than so many leaves. */
+  /** Root of the tree at an earlier size. */
   rootAt(size: number): Promise<Uint8Array> {
     return this.#ledger.rootAt(size);
   }
 
-  /** Signs the present tree anew: call it after the signing key has changed. */
+  /** Signs the current tree again: call it after the signing key has changed. */
   resign(): void {
     this.#publish();
   }
@@ -145,7 +145,7 @@ export class TileLog implements Log, AsyncDisposable {
     return error ? { ...figures, backgroundError: error } : figures;
   }
 
-  /** Commits what waits, writes what is pending and releases the lock. */
+  /** Commits pending appends, writes pending tiles and releases the lock. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -164,7 +164,7 @@ export class TileLog implements Log, AsyncDisposable {
     } catch (cause) {
       throw logErrorFrom(cause, 'append to the log');
     }
-    // Durable from here on; nothing below may fail the batch.
+    // The leaves are durable: nothing below may fail the batch.
     this.#ledger.apply(leaves);
     this.#commits++;
     this.#publish();
@@ -177,7 +177,7 @@ export class TileLog implements Log, AsyncDisposable {
     for (const saver of this.#savers) saver.save();
   }
 
-  /** Makes full tiles durable, then lets the journal forget their leaves. */
+  /** Makes full tiles durable, then drops their leaves from the journal. */
   #flush(): void {
     const covered = this.#ledger.size - (this.#ledger.size % SEGMENT_LEAVES);
     const work = async (): Promise<void> => {
@@ -193,7 +193,7 @@ export class TileLog implements Log, AsyncDisposable {
     this.#flushing = chained;
   }
 
-  /** Bounds the memory of tiles on a disk that is slow or full. */
+  /** Limits the memory of pending tiles when the disk is slow or full. */
   async #waitForTiles(): Promise<void> {
     if (this.#tiles.pendingTiles < MAX_PENDING_TILES) return;
     await this.#flushing;

@@ -1,4 +1,4 @@
-// Full tiles: written once, durable before the journal forgets their leaves, read through a small cache.
+// Full tiles: written once, durable before their leaves are dropped from the journal, read through a small cache.
 
 import path from 'node:path';
 import { decodeEntries, FULL_TILE_BYTES, TILE_WIDTH, type TileAddress, TileNodes, tilePath } from '@strata/receipts';
@@ -7,12 +7,12 @@ import { LogError, logErrorFrom } from '../log-error.ts';
 import type { SealedTile } from '../tree/growing-tree.ts';
 import { TileCache } from '../tree/tile-cache.ts';
 
-/** Files written and synced at a time: half of Node's default thread pool, the journal needs the rest. */
+/** Concurrent writes: half of Node's default thread pool, so that the journal is not delayed. */
 const PARALLEL_WRITES = 2;
 
 export class TileStore {
   readonly #directory: string;
-  /** Sealed but not yet durable, by path. */
+  /** Full tiles that are not durable yet, by path. */
   readonly #pending = new Map<string, SealedTile>();
   readonly #cache = new TileCache();
 
@@ -25,14 +25,14 @@ export class TileStore {
     return this.#pending.size;
   }
 
-  /** Takes a full tile; it is served from memory until `flush` has made it durable. */
+  /** Adds a full tile, which is served from memory until `flush` has made it durable. */
   seal(tile: SealedTile): void {
     const name = tilePath(tile.address);
     this.#pending.set(name, tile);
     if (tile.nodes) this.#cache.put(name, tile.nodes);
   }
 
-  /** Makes every tile sealed so far durable. After a failure the tiles are still in memory, and it may be called again. */
+  /** Makes all added tiles durable. After a failure they remain in memory, and it can be called again. */
   async flush(): Promise<void> {
     const batch = [...this.#pending];
     try {
@@ -52,7 +52,7 @@ export class TileStore {
     for (const [name] of batch) this.#pending.delete(name);
   }
 
-  /** Bytes of a full tile or bundle. Throws LogError `corrupt-tile` when it is missing or of a wrong length. */
+  /** Bytes of a full tile or bundle. Throws LogError `corrupt-tile` if it is missing or has a wrong length. */
   async bytes(level: TileAddress['level'], index: number): Promise<Uint8Array> {
     const name = tilePath({ level, index, width: TILE_WIDTH });
     const pending = this.#pending.get(name);
@@ -79,7 +79,7 @@ export class TileStore {
     return nodes;
   }
 
-  /** Reads everything anew. */
+  /** Clears the cache. */
   forget(): void {
     this.#cache.clear();
   }

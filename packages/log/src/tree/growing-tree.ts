@@ -1,4 +1,4 @@
-// The right edge of the tree in memory: takes leaves, hands out tiles as they fill up, knows the root at any moment.
+// The right edge of the tree in memory: appends leaves, returns tiles as they become full, and computes the root.
 import {
   EMPTY_ROOT,
   encodeEntries,
@@ -12,7 +12,7 @@ import {
   TileNodes,
 } from '@strata/receipts';
 
-/** A full tile or entry bundle, final from now on. */
+/** A full tile or entry bundle, which never changes. */
 export interface SealedTile {
   readonly address: TileAddress;
   readonly bytes: Uint8Array;
@@ -34,7 +34,7 @@ export class GrowingTree {
     return new GrowingTree(0, []);
   }
 
-  /** Resumes at a size that is a multiple of 256, from the full tiles of the tree so far. */
+  /** Resumes at a multiple of 256 leaves, from the full tiles of the tree. */
   static async resume(
     size: number,
     readTile: (level: number, index: number) => Promise<TileNodes>,
@@ -56,7 +56,7 @@ export class GrowingTree {
     return this.#size;
   }
 
-  /** Adds a leaf; answers its hash and the tiles that it fills, bundles before hashes, low levels first. */
+  /** Appends a leaf; returns its hash and the tiles that it fills, bundles before hashes, low levels first. */
   append(leaf: Uint8Array): { hash: Uint8Array; sealed: readonly SealedTile[] } {
     const hash = leafHash(leaf);
     this.#entries.push(leaf);
@@ -74,7 +74,7 @@ export class GrowingTree {
   /** Root hash, RFC 6962 section 2.1. */
   root(): Uint8Array {
     if (this.#size === 0) return EMPTY_ROOT;
-    // Every subtree of the right edge ends in a tile that is still growing: full ones are a hash one level up.
+    // Every subtree of the right edge ends in a partial tile: a full one is a hash one level up.
     const hashes = perfectSubtrees(0, this.#size).map(({ level, index }) => {
       const height = level % TILE_HEIGHT;
       const tile = this.#edge[Math.floor(level / TILE_HEIGHT)];
@@ -84,7 +84,7 @@ export class GrowingTree {
     return foldHashes(hashes);
   }
 
-  /** The growing tile of a level and its index there; undefined while it is empty. */
+  /** The partial tile of a level and its index; undefined if it is empty. */
   edge(level: number): { index: number; tile: TileNodes } | undefined {
     const tile = this.#edge[level];
     return tile && tile.count > 0
@@ -92,7 +92,7 @@ export class GrowingTree {
       : undefined;
   }
 
-  /** Leaves of the growing entry bundle. */
+  /** Leaves of the partial entry bundle. */
   get entries(): readonly Uint8Array[] {
     return this.#entries;
   }

@@ -1,11 +1,11 @@
-// From a leaf hash to leaf indexes: open addressing over typed arrays, 11 to 21 bytes a leaf.
-// It keeps 32 bits of the hash, so it answers candidates; the caller compares them with the stored hashes.
+// Maps leaf hashes to leaf indexes: open addressing over typed arrays, 11 to 21 bytes a leaf. It stores 32 bits of the hash, so
+// it returns candidates, which the caller compares with the stored hashes.
 
-/** Shards grow one by one, so that no single growth stops the event loop for long. */
+/** Shards grow one by one, so that no rehash blocks the event loop for long. */
 const SHARDS = 256;
 const FIRST_SLOTS = 16;
 const MAX_LOAD = 0.75;
-/** An index is kept plus one in 32 bits; zero is an empty slot. */
+/** Indexes are stored plus one in 32 bits; zero is an empty slot. */
 const MAX_INDEX = 0xffff_fffe;
 
 interface Shard {
@@ -20,7 +20,7 @@ export class LeafIndex {
     used: 0,
   }));
 
-  /** Records that the leaf with this hash (at least 4 bytes of it) stands at `index`. */
+  /** Adds the leaf with this hash (at least 5 bytes of it) at `index`. */
   add(hash: Uint8Array, index: number): void {
     if (index > MAX_INDEX) throw new RangeError(`leaf ${index} does not fit the index`);
     const shard = this.#shardOf(hash);
@@ -29,7 +29,7 @@ export class LeafIndex {
     shard.used++;
   }
 
-  /** Indexes of leaves whose hash may be the one given. */
+  /** Indexes of leaves that may have this hash. */
   *candidates(hash: Uint8Array): Generator<number> {
     const { slots } = this.#shardOf(hash);
     const fingerprint = fingerprintOf(hash);
@@ -50,7 +50,7 @@ export class LeafIndex {
   }
 }
 
-/** Bytes 1 to 4: byte 0 chose the shard. */
+/** Bytes 1 to 4: byte 0 selects the shard. */
 function fingerprintOf(hash: Uint8Array): number {
   return (((hash[1] ?? 0) << 24) | ((hash[2] ?? 0) << 16) | ((hash[3] ?? 0) << 8) | (hash[4] ?? 0)) >>> 0;
 }

@@ -1,4 +1,4 @@
-// Tiles with their inner nodes that were used lately.
+// An LRU cache of tiles with their inner nodes.
 import type { TileNodes } from '@strata/receipts';
 
 /** Tiles with their inner nodes are 16 KiB each: 4 MiB. */

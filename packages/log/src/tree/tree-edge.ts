@@ -1,9 +1,9 @@
-// The least that a tree can grow from: the hashes of the perfect subtrees that it is made of. Pure.
+// The right edge of a tree as the hashes of its perfect subtrees: the minimal state to append from. Pure.
 import { EMPTY_ROOT, foldHashes, HASH_BYTES, nodeHash, TILE_HEIGHT } from '@strata/receipts';
 
-/** A subtree over 256^level leaves, complete from now on. */
+/** A subtree over 256^level leaves that is complete. */
 export interface SealedSubtree {
-  /** Of tiles, from 1. */
+  /** Tile level, from 1. */
   readonly level: number;
   readonly index: number;
   readonly hash: Uint8Array;
@@ -11,7 +11,7 @@ export interface SealedSubtree {
 
 export class TreeEdge {
   readonly size: number;
-  /** Left to right: one for each 1 in the size, the largest first. */
+  /** Left to right, one for each 1 bit of the size, the largest first. */
   readonly #hashes: readonly Uint8Array[];
 
   private constructor(size: number, hashes: readonly Uint8Array[]) {
@@ -21,7 +21,7 @@ export class TreeEdge {
 
   static readonly empty = new TreeEdge(0, []);
 
-  /** Of hashes side by side; undefined when a tree of this size has another number of them. */
+  /** Parses concatenated hashes; undefined if their number does not fit the size. */
   static of(size: number, bytes: Uint8Array): TreeEdge | undefined {
     if (!Number.isSafeInteger(size) || size < 0 || bytes.length !== HASH_BYTES * onesIn(size)) return undefined;
     const count = bytes.length / HASH_BYTES;
@@ -31,7 +31,7 @@ export class TreeEdge {
     );
   }
 
-  /** The edge with these leaves behind it, and the subtrees that they complete. */
+  /** Appends leaves; returns the new edge and the subtrees that they complete. */
   grow(leafHashes: Iterable<Uint8Array>): { readonly edge: TreeEdge; readonly sealed: readonly SealedSubtree[] } {
     const hashes = [...this.#hashes];
     const sealed: SealedSubtree[] = [];
@@ -39,7 +39,7 @@ export class TreeEdge {
     for (const leafHash of leafHashes) {
       let hash = leafHash;
       let height = 0;
-      // As a 1 is added to a binary number: each 1 that it carries over is a subtree that gets its right half.
+      // Like a binary increment: each carried 1 bit is a subtree that gets its right half.
       for (let ones = size; ones % 2 === 1; ones = (ones - 1) / 2) {
         hash = nodeHash(hashes.pop() ?? EMPTY_ROOT, hash);
         height++;

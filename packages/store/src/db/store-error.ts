@@ -15,8 +15,7 @@ const SENTENCES = {
     'The database server does not respond: check its address, that it runs, and that it accepts connections.',
   'connection-lost':
     'The connection to the database server was lost: the current transaction was not written, or its outcome is unknown.',
-  'too-many-connections':
-    'The database server accepts no more connections: raise its limit or reduce the pool sizes.',
+  'too-many-connections': 'The database server accepts no more connections: raise its limit or reduce the pool sizes.',
   'too-slow': 'The database server took too long for a statement.',
   refused: 'The database server rejected the user or the password.',
   'not-allowed':

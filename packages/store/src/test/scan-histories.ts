@@ -48,7 +48,7 @@ export async function compareBatches(place: Place, seed: number): Promise<number
   let changes = 0;
   for (const { batch, options } of historyOf(seed)) {
     const expected: RecordedScan[] = [];
-    for (const scan of batch) expected.push(await single.recordScan(scan, options));
+    for (const scan of batch) expected.push(await scans.recordScan(single, scan, options));
     const fulfilled = expected.map((value) => ({ status: 'fulfilled', value }));
     assert.deepEqual(await bulk.recordScans(batch, options), fulfilled, `seed ${seed}`);
     changes += expected.flatMap((each) => each.changes).length;

@@ -10,7 +10,7 @@ import { checkStore, openStore, type Store } from '../index.ts';
 import { MIGRATIONS, migrateTo } from '../migrations/index.ts';
 import { databaseOf } from './connections.ts';
 import { exec, kept, onEach, rows } from './places.ts';
-import { confirm, day, GOOGLE, MICROSOFT, readFeed, scanOf } from './scans.ts';
+import { confirm, day, GOOGLE, MICROSOFT, readFeed, recordScan, scanOf } from './scans.ts';
 
 const KEY = `ssk_${'a'.repeat(43)}`;
 const KEY_ID = 'key_0000000000000001';
@@ -95,10 +95,10 @@ export function upgradesFrom(schemas: readonly string[]): void {
         await assertRead(store, url, Number(last.slice(0, 3)));
 
         // It goes on: a service that comes back is the change that it is, and confirmed a second time.
-        for (const at of [3, 4]) await store.recordScan(scanOf('a.com', day(at), GOOGLE), confirm);
+        for (const at of [3, 4]) await recordScan(store, scanOf('a.com', day(at), GOOGLE), confirm);
         const later = await store.changes('a.com', PAGE);
         assert.deepEqual([later.total, later.changes[0]?.to], [2, 'google-workspace']);
-        await store.recordScan(scanOf('new.com', day(4), MICROSOFT), confirm);
+        await recordScan(store, scanOf('new.com', day(4), MICROSOFT), confirm);
         const marked = (await store.eventsSince(0, 100)).findLast(({ kind }) => kind === 'domain-changed');
         assert.ok(marked?.kind === 'domain-changed' && marked.payload.posture > 0 && marked.payload.holders > 0);
         const { domainId, isFirst: _first, rulebook: _rulebook, ...payload } = marked.payload;

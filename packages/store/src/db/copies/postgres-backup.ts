@@ -11,7 +11,7 @@ import { openPool, postgresDialect } from '../dialects/postgres-dialect.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 import { columnsOf, KEYS, TABLES, type Table } from './copy-store.ts';
 import { receiptIn } from './sqlite-backup.ts';
-import { type CopiedPart, NUMBERED, SKIPPED_NUMBERS, NEWEST_RECEIPTS, type StoreCopy } from './store-copy.ts';
+import { type CopiedPart, NEWEST_RECEIPTS, NUMBERED, SKIPPED_NUMBERS, type StoreCopy } from './store-copy.ts';
 
 /** Rows of a table in COPY's text format, https://www.postgresql.org/docs/current/sql-copy.html */
 export type RowsText = AsyncIterable<Uint8Array>;

@@ -6,7 +6,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { openDatabase } from '../dialects/sqlite-dialect.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 import type { CopiedPart, StoreCopy } from './store-copy.ts';
-import { NUMBERED, SKIPPED_NUMBERS, NEWEST_RECEIPTS } from './store-copy.ts';
+import { NEWEST_RECEIPTS, NUMBERED, SKIPPED_NUMBERS } from './store-copy.ts';
 
 /** Pages between two checks of the signal: 1 MiB. */
 const PAGES_PER_STEP = 256;

@@ -8,7 +8,7 @@ import * as copies from '../../index.ts';
 import { A, recordPoll, subscribed } from '../../test/feed-store.ts';
 import { damage, exec, failsWith, file, freshPath, onEach, pathOf, postgres, rows } from '../../test/places.ts';
 import { poll, streamEvent } from '../../test/records.ts';
-import { confirm, day, GOOGLE, scanOf } from '../../test/scans.ts';
+import { confirm, day, GOOGLE, recordScan, scanOf } from '../../test/scans.ts';
 import { makeOld } from '../../test/upgrade.ts';
 
 const { backupSqlite, checkSqliteCopy, copyToPostgres, dumpPostgres, loadPostgres, openStore } = copies;
@@ -59,7 +59,7 @@ async function assertRestored(now: copies.Store, before: copies.Store): Promise<
   assert.deepEqual(await contentsOf(now), await contentsOf(before));
   assert.notEqual(await now.feed.storeId(), await before.feed.storeId());
   const last = await before.latestSeq();
-  await now.recordScan(scanOf('new.com', day(1), GOOGLE), confirm);
+  await recordScan(now, scanOf('new.com', day(1), GOOGLE), confirm);
   assert.ok((await now.latestSeq()) > last + 1_000_000);
   assert.equal((await now.counts()).domains, 302);
 }
@@ -78,7 +78,7 @@ async function copyWhileWriting(store: copies.Store, rounds: number, copy: () =>
   };
   let written = 0;
   await repeatDuring(copying(), async () => {
-    await store.recordScan(scanOf(`w${written++}.com`, day(0), GOOGLE), confirm);
+    await recordScan(store, scanOf(`w${written++}.com`, day(0), GOOGLE), confirm);
     await new Promise(setImmediate);
   });
 }
@@ -232,7 +232,7 @@ onEach([postgres], 'a copied store', ({ fresh, empty }) => {
     const [feed] = await now.feeds.list({ after: 0, limit: 1 });
     assert.equal(feed?.state.error, 'with a NUL \ufffd', 'PostgreSQL keeps none');
     for (const store of [before, now]) {
-      await store.recordScan(scanOf('new.com', '2026-02-01T00:00:00.000Z', GOOGLE), confirm);
+      await recordScan(store, scanOf('new.com', '2026-02-01T00:00:00.000Z', GOOGLE), confirm);
       const [next] = (await store.stream.append([streamEvent(9)], { from: 1, to: 2 })) ?? [];
       assert.equal(next?.seq, 4, 'a number of a deleted row does not come back');
     }

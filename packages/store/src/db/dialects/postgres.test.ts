@@ -11,10 +11,10 @@ import { repeatDuring } from '../../../../../tests/support/until.ts';
 import { openStore, type Store } from '../../index.ts';
 import { backends, connect, databaseOf, terminate, untilWaiting } from '../../test/connections.ts';
 import { exec, failsWith, memory, onEach, postgres, rows } from '../../test/places.ts';
-import { confirm, day, GOOGLE, scanOf } from '../../test/scans.ts';
+import { confirm, day, GOOGLE, recordScan, scanOf } from '../../test/scans.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 
-const record = (store: Store, name = 'a.com') => store.recordScan(scanOf(name, day(0), GOOGLE), confirm);
+const record = (store: Store, name = 'a.com') => recordScan(store, scanOf(name, day(0), GOOGLE), confirm);
 const asUser = (url: string, username: string) => Object.assign(new URL(url), { username }).href;
 const withOption = (url: string, option: string) => `${url}?options=-c${option.replace('=', '%3D')}`;
 const inSchema = (url: string, schema: string) => withOption(url, `search_path=${schema}`);
@@ -123,7 +123,7 @@ onEach([postgres], 'a store', ({ empty }, _test, onFresh, onEmpty) => {
     // Statements that were prepared for the old columns fail; that is reported once for each connection.
     await assert.rejects(store.domain('a.com'), failsWith('connection-lost'));
     assert.ok(await store.domain('a.com'));
-    await store.recordScan(scanOf('a.com', day(1), GOOGLE), confirm);
+    await recordScan(store, scanOf('a.com', day(1), GOOGLE), confirm);
     assert.equal((await store.counts()).scans, 2);
   });
 });

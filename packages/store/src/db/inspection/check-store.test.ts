@@ -16,7 +16,7 @@ import {
   postgresServer,
   rows,
 } from '../../test/places.ts';
-import { confirm, day, GOOGLE, MICROSOFT, scanOf } from '../../test/scans.ts';
+import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from '../../test/scans.ts';
 import { startTransactionPooler } from '../../test/transaction-pooler.ts';
 import { inspectStore } from './inspect-store.ts';
 
@@ -83,7 +83,7 @@ onEach([postgres], 'an inspected server', (_place, _test, _onFresh, onEmpty) => 
 async function filled(url: string): Promise<string> {
   await using store = await openStore(url);
   for (const [at, exchange] of [GOOGLE, MICROSOFT, MICROSOFT, GOOGLE, GOOGLE].entries())
-    for (const name of ['a.com', 'b.com']) await store.recordScan(scanOf(name, day(at), exchange), confirm);
+    for (const name of ['a.com', 'b.com']) await recordScan(store, scanOf(name, day(at), exchange), confirm);
   const { stored } = await store.keys.create({ tier: 'free' });
   await store.quota.take(stored.id, '2026-01-01', 50);
   await store.stream.begin(0, 1);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteFileOf } from '@strata/db';
 import type pg from 'pg';
-import { MIGRATION_NAMES } from '../../migrations/index.ts';
+import { MIGRATIONS } from '../../migrations/index.ts';
 import { openPool } from '../dialects/postgres-dialect.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 import { growthOf, NOTED_SQL, type NotedSize, sizesSql, type TableGrowth, type TableSize } from './table-sizes.ts';
@@ -206,6 +206,6 @@ function largestFirst(sizes: readonly unknown[], noted: readonly unknown[]): Tab
 
 function schemaOf(applied: readonly string[]): StoreState['schema'] {
   if (applied.length === 0) return 'empty';
-  if (applied.some((name) => !MIGRATION_NAMES.includes(name))) return 'newer';
-  return applied.length < MIGRATION_NAMES.length ? 'older' : 'current';
+  if (applied.some((name) => !MIGRATIONS.includes(name))) return 'newer';
+  return applied.length < MIGRATIONS.length ? 'older' : 'current';
 }

@@ -13,8 +13,7 @@ import {
   type StoredPosture,
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
-import { batches } from '../../db/statements/json-rows.ts';
-import { integer, jsonRows } from '../../db/statements/json-rows.ts';
+import { batches, integer, jsonRows } from '../../db/statements/json-rows.ts';
 import { writeTogether } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { adopting, isFollowed } from './forget-domains.ts';

@@ -46,7 +46,7 @@ onEach(kept, 'a domain that a request has added', (_place, test) => {
     assert.deepEqual((await store.due(new Date(day(400)), 9)).toSorted(), ['asked.com', 'listed.com', 'named.com']);
 
     // Asked for again it is a new one; a list makes it due.
-    const again = await store.recordScan(scanOf('idle.com', day(6), GOOGLE), confirm);
+    const again = await scans.recordScan(store, scanOf('idle.com', day(6), GOOGLE), confirm);
     assert.ok(again.isFirst);
     const mail = (await store.domain('idle.com'))?.services.find(({ category }) => category === 'email');
     assert.equal(mail?.firstSeen.toISOString(), day(6));
@@ -56,7 +56,7 @@ onEach(kept, 'a domain that a request has added', (_place, test) => {
   });
 
   test('is kept while it is scanned, and while somebody asks, which is written once an hour', async (store, url) => {
-    await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
+    await scans.recordScan(store, scanOf('a.com', day(0), GOOGLE), confirm);
     const forget = (hour: number) => {
       const now = new Date(Date.parse(day(9)) + hour * scans.HOUR);
       return store.retention.forgetDomains({ before: new Date(now.getTime() - scans.HOUR), limit: 9, now });
@@ -77,7 +77,7 @@ onEach(kept, 'a domain that a request has added', (_place, test) => {
   test('is found by an index, whatever the number of domains', async (store, url) => {
     const names = Array.from({ length: 500 }, (_, n) => `d${n}.com`);
     await store.addDomains(names, { source: 'list' });
-    await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
+    await scans.recordScan(store, scanOf('a.com', day(0), GOOGLE), confirm);
     const plans = await plansOf(url, async (db) => {
       const retention = new RetentionTable(db);
       await retention.forgetDomains({ before: new Date(day(1)), limit: 5, now: new Date(day(1)) });

@@ -123,7 +123,7 @@ async function readDomains(tx: Transaction<Database>, reader: FeedReader): Promi
       .selectFrom('domains')
       .where('id', '>', after)
       .limit(DOMAIN_PAGE)
-      .limit(DOMAINS_AT_ONCE)
+      .limit(DOMAIN_PAGE)
       .select(['id', 'name', 'last_scanned_at', 'state', 'sector', 'posture_bits', 'holder_bits', 'score'])
       .execute();
     const last = rows.at(-1)?.id;

@@ -1,18 +1,18 @@
-// New items of a feed and what they name, written a slice at a time: a handful of statements, however many mentions.
+// Writes new items of a feed and their mentions in slices, with a constant number of statements each.
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { integer, jsonRows, listed, valuesOf } from '../../db/statements/json-rows.ts';
 import type { Database } from '../../schema.ts';
 import { itemRow, type NewItem } from './feed-records.ts';
 
-/** An item with the time that its age is counted from. */
+/** An item with the time that its retention counts from. */
 export interface DatedItem extends NewItem {
   readonly at: number;
 }
 
-/** Rows that one transaction writes: everybody else waits for it, in this process and in others. */
+/** Maximum of rows in one transaction, which blocks all other writers. */
 const ROWS_A_SLICE = 500;
 
-/** Items in pieces that are written together. One that names more than a slice takes is a slice of its own. */
+/** Splits items into slices. An item with more rows than a slice is a slice of its own. */
 export function slicesOf(items: readonly DatedItem[]): DatedItem[][] {
   const slices: DatedItem[][] = [];
   let rows = ROWS_A_SLICE;
@@ -28,7 +28,7 @@ export function slicesOf(items: readonly DatedItem[]): DatedItem[][] {
   return slices;
 }
 
-/** Keys of these that the feed has already. */
+/** The keys of these items that the feed already has. */
 export const knownKeys = (
   db: Kysely<Database>,
   feedId: number,
@@ -53,13 +53,13 @@ export interface AddedItems {
   readonly mentions: number;
 }
 
-/** The queries that write those of which no key is known, with every count; and how many items and mentions that are. */
+/** The queries that write the items with unknown keys and update all counts; and the numbers of items and mentions. */
 export function addItems(
   db: Kysely<Database>,
   feedId: number,
   { items, known }: { readonly items: readonly DatedItem[]; readonly known: readonly { readonly key: string }[] },
 ): { readonly queries: readonly CompiledQuery[]; readonly added: AddedItems } {
-  // Of items with one key the first.
+  // Of several items with the same key, the first is added.
   const byKey = new Map(items.toReversed().map((item) => [item.key, item]));
   for (const { key } of known) byKey.delete(key);
   const unknown = items.filter((item) => byKey.get(item.key) === item);
@@ -92,7 +92,7 @@ interface NewMention {
   readonly at: number;
 }
 
-/** An item that names a domain twice, which readers do not give, counts once. */
+/** Each domain once, should an item name it twice. */
 function mentionsOf({ key, at, domains }: DatedItem): NewMention[] {
   const kinds = new Map<string, NewMention['kind']>();
   for (const { domain, kind } of domains) if (!kinds.has(domain)) kinds.set(domain, kind);
@@ -115,27 +115,33 @@ function sumsOf(mentions: readonly NewMention[]): Map<string, Sum> {
 }
 
 const MENTION = { key: 'text', domain: 'text', kind: 'text', at: 'integer' } as const;
-const NAMED = { place: 'integer', name: 'text', mentions: 'integer', first_at: 'integer', last_at: 'integer' } as const;
-/** How often a domain is named, and when last. */
+const NAMED = {
+  position: 'integer',
+  name: 'text',
+  mentions: 'integer',
+  first_at: 'integer',
+  last_at: 'integer',
+} as const;
+/** The number of mentions of a domain, and the last of them. */
 export const PAIRS = { domain_id: 'integer', mentions: 'integer', last_at: 'integer' } as const;
 
-/** The databases have no name in common for the greater of two. */
+/** The two databases have no common function for the greater of two values. */
 const later = (table: 'named_domains' | 'feed_domains', more: 'new' | 'excluded') => {
-  const [known, other] = [sql.ref(`${table}.last_at`), sql.ref(`${more}.last_at`)];
-  return sql`case when ${other} > ${known} then ${other} else ${known} end`;
+  const [known, added] = [sql.ref(`${table}.last_at`), sql.ref(`${more}.last_at`)];
+  return sql`case when ${added} > ${known} then ${added} else ${known} end`;
 };
 
-/** Of an insert into `feed_domains`: what is there is counted up. */
+/** For an insert into `feed_domains`: adds to the counts of existing rows. */
 export const onKnownPair = sql`
   on conflict (domain_id, feed_id) do update set
     mentions = feed_domains.mentions + excluded.mentions, last_at = ${later('feed_domains', 'excluded')}`;
 
 const domainNamed = (name: string) => sql`(select id from named_domains where named_domains.name = ${sql.ref(name)})`;
 
-/** The mentions, and those of each domain counted, by all feeds and by this one. */
+/** Adds the mentions, and the counts of each domain, in total and for this feed. */
 function mentionQueries(db: Kysely<Database>, feedId: number, mentions: readonly NewMention[]): CompiledQuery[] {
-  const sums = [...sumsOf(mentions)].map(([domain, { count, first, last }], place) => [
-    place,
+  const sums = [...sumsOf(mentions)].map(([domain, { count, first, last }], index) => [
+    index,
     domain,
     count,
     first,
@@ -148,7 +154,7 @@ function mentionQueries(db: Kysely<Database>, feedId: number, mentions: readonly
     sql`(select id from feed_items where feed_id = ${feedId} and feed_items.key = new.key)`,
   ];
   return [
-    // Not an insert that conflicts, for which a number would be lost.
+    // An upsert would use up a number for each conflict.
     sql<never>`
       update named_domains set mentions = named_domains.mentions + new.mentions,
         first_at = case when new.first_at < named_domains.first_at then new.first_at else named_domains.first_at end,
@@ -157,7 +163,7 @@ function mentionQueries(db: Kysely<Database>, feedId: number, mentions: readonly
     sql<never>`
       insert into named_domains (name, mentions, first_at, last_at)
       select name, mentions, first_at, last_at from ${named} as new
-      where not exists (select 1 from named_domains where named_domains.name = new.name) order by place`,
+      where not exists (select 1 from named_domains where named_domains.name = new.name) order by position`,
     sql<never>`
       insert into feed_domains (domain_id, feed_id, mentions, last_at)
       select ${domainNamed('new.name')}, ${feed}, mentions, last_at from ${named} as new where true ${onKnownPair}`,

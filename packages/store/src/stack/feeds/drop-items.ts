@@ -1,5 +1,5 @@
-// Items leave their tables and every count: those that grew old, and those of feeds that are given up. A bite is one transaction
-// of a few hundred rows, since everybody else waits for it.
+// Deletes items and subtracts them from all counts: expired items, and items of removed feeds. A batch is one transaction of a
+// few hundred rows, which limits how long it blocks other writers.
 import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import { bumping } from '../../db/counters.ts';
 import { readSetting } from '../../db/settings.ts';
@@ -8,55 +8,55 @@ import { together } from '../../db/statements/together.ts';
 import { writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 
-/** Rows that one bite takes: items and mentions. A single item may have as many more. */
-const ROWS_A_BITE = 500;
-const ITEMS_A_BITE = 100;
-/** Name of the setting that counts removals: who keeps counts of mentions in memory counts anew when it differs. */
+/** Maximum of rows, items and mentions, in a batch. A single item may exceed it. */
+const BATCH_ROWS = 500;
+const BATCH_ITEMS = 100;
+/** Name of the setting that counts removals: processes that keep counts of mentions in memory rebuild them when it differs. */
 const EPOCH = 'feed-mentions-epoch';
 
-/** How often mentions were taken away that are young enough to be counted. */
+/** The number of removals of mentions that are recent enough to be counted in memory. */
 export async function mentionsEpoch(db: Kysely<Database>): Promise<number> {
   return Number((await readSetting(db, EPOCH)) ?? 0);
 }
 
-/** Queries that count up. */
-export const bumpEpoch = (db: Kysely<Database>): readonly CompiledQuery[] => [
+/** Queries that increment the epoch. */
+export const incrementEpoch = (db: Kysely<Database>): readonly CompiledQuery[] => [
   sql<never>`
     insert into settings (name, value) values (${EPOCH}, '1')
     on conflict (name) do update set value = cast(cast(settings.value as integer) + 1 as text)`.compile(db),
   bumping(db, 'feeds'),
 ];
 
-/** Drops at most so many items that are older, a bite, with what they named; returns how many: 0 when none are left. */
+/** Deletes a batch of at most `limit` older items with their mentions; returns how many, 0 when none are left. */
 export async function forgetItems(db: Kysely<Database>, before: number, limit: number): Promise<number> {
   return writeTransaction(db, async (tx) => {
-    const rows = await itemsToBite(tx)
+    const rows = await itemSizes(tx)
       .where('kept_at', '<', before)
       .orderBy('kept_at')
       .orderBy('id')
-      .limit(Math.min(limit, ITEMS_A_BITE))
+      .limit(Math.min(limit, BATCH_ITEMS))
       .execute();
-    const ids = bite(rows);
+    const ids = batchOf(rows);
     await dropItems(tx, ids);
     return ids.length;
   });
 }
 
-/** Some items of a feed: as many as are dealt with at once. */
-export async function someItems(tx: Transaction<Database>, feedId: number): Promise<number[]> {
-  return bite(await itemsToBite(tx).where('feed_id', '=', feedId).limit(ITEMS_A_BITE).execute());
+/** A batch of items of a feed. */
+export async function itemBatch(tx: Transaction<Database>, feedId: number): Promise<number[]> {
+  return batchOf(await itemSizes(tx).where('feed_id', '=', feedId).limit(BATCH_ITEMS).execute());
 }
 
-function itemsToBite(tx: Transaction<Database>) {
+function itemSizes(tx: Transaction<Database>) {
   return tx
     .selectFrom('feed_items')
     .select('id')
     .select(sql<number>`(select count(*) from feed_mentions where item_id = feed_items.id)`.as('mentions'));
 }
 
-function bite(rows: readonly { readonly id: number; readonly mentions: number }[]): number[] {
+function batchOf(rows: readonly { readonly id: number; readonly mentions: number }[]): number[] {
   const ids: number[] = [];
-  let left = ROWS_A_BITE;
+  let left = BATCH_ROWS;
   for (const { id, mentions } of rows) {
     left -= 1 + mentions;
     if (left < 0 && ids.length > 0) break;
@@ -65,7 +65,7 @@ function bite(rows: readonly { readonly id: number; readonly mentions: number }[
   return ids;
 }
 
-/** Takes items and what they named out of the tables and out of every count. */
+/** Deletes items with their mentions, and subtracts them from all counts. */
 export async function dropItems(tx: Transaction<Database>, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   const [{ rows: pairs }, { rows: feeds }] = await together(tx, [
@@ -91,12 +91,12 @@ export async function dropItems(tx: Transaction<Database>, ids: readonly number[
       tx,
       feeds.map(({ feed_id, items }) => [feed_id, -items, -mentions(feed_id)]),
     ),
-    ...takeFromPairs(tx, pairs),
-    ...takeFromDomains(tx, pairs),
+    ...subtractFromPairs(tx, pairs),
+    ...subtractFromDomains(tx, pairs),
   ]);
 }
 
-/** By feed how many items and mentions more it has. */
+/** Adds to the counts of items and mentions of feeds. */
 export function addCounts(
   db: Kysely<Database>,
   counts: readonly (readonly [feedId: number, items: number, mentions: number])[],
@@ -113,8 +113,8 @@ export interface PairCount {
   readonly mentions: number;
 }
 
-/** Queries after which a feed names a domain that often less. */
-export function takeFromPairs(db: Kysely<Database>, pairs: readonly PairCount[]): readonly CompiledQuery[] {
+/** Queries that subtract mentions of a domain by a feed, and delete pairs without mentions. */
+export function subtractFromPairs(db: Kysely<Database>, pairs: readonly PairCount[]): readonly CompiledQuery[] {
   const rows = pairs.map(({ domain_id, feed_id, mentions }) => [domain_id, feed_id, mentions]);
   const pair = jsonRows(db, rows, { domain_id: 'integer', feed_id: 'integer', mentions: 'integer' });
   return [
@@ -127,8 +127,8 @@ export function takeFromPairs(db: Kysely<Database>, pairs: readonly PairCount[])
   ];
 }
 
-/** What nobody names any more is forgotten. */
-function takeFromDomains(db: Kysely<Database>, pairs: readonly PairCount[]): readonly CompiledQuery[] {
+/** Subtracts mentions of domains, and deletes domains without mentions. */
+function subtractFromDomains(db: Kysely<Database>, pairs: readonly PairCount[]): readonly CompiledQuery[] {
   const sums = new Map<number, number>();
   for (const { domain_id, mentions } of pairs) sums.set(domain_id, (sums.get(domain_id) ?? 0) + mentions);
   return [

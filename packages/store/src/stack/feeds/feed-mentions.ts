@@ -1,19 +1,19 @@
-// What feeds name, read: the mentions in order for who counts them in memory, and what is known of one domain.
+// Reads mentions: in order, for counts in memory, and by domain.
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../schema.ts';
 import { mentionsEpoch } from './drop-items.ts';
 
 export interface StoredMention {
-  /** Grows with every mention and never comes back. */
+  /** Increases with every mention; never reused. */
   readonly id: number;
   readonly feedId: number;
   readonly domain: string;
-  /** Milliseconds since the epoch: the item's date, else when it was found. */
+  /** Milliseconds since the epoch: the item's date, or else when it was found. */
   readonly at: number;
 }
 
-/** A place among the mentions by time. */
-export interface MentionPlace {
+/** A position in the mentions by time. */
+export interface MentionPosition {
   readonly at: number;
   readonly id: number;
 }
@@ -42,7 +42,7 @@ export class FeedMentions {
     this.#db = db;
   }
 
-  /** The largest number that a mention has. */
+  /** The greatest mention number; 0 if there are none. */
   async latestId(): Promise<number> {
     const row = await this.#db
       .selectFrom('feed_mentions')
@@ -53,19 +53,19 @@ export class FeedMentions {
     return row?.id ?? 0;
   }
 
-  /** Differs when mentions were taken away: then what was counted before is counted anew. */
+  /** Changes when mentions are deleted: earlier counts must then be rebuilt. */
   epoch(): Promise<number> {
     return mentionsEpoch(this.#db);
   }
 
-  /** Mentions after a number, in order of it. */
+  /** Mentions after a number, in order. */
   async since(id: number, limit: number): Promise<StoredMention[]> {
     return this.#read().where('feed_mentions.id', '>', id).orderBy('feed_mentions.id').limit(limit).execute();
   }
 
-  /** Mentions up to a number by time, from after a place on. */
+  /** Mentions up to a number, by time, after a position. */
   async page(
-    after: MentionPlace,
+    after: MentionPosition,
     options: { readonly upToId: number; readonly limit: number },
   ): Promise<StoredMention[]> {
     return this.#read()
@@ -82,7 +82,7 @@ export class FeedMentions {
       this.#db
         .selectFrom('feed_mentions')
         .innerJoin('named_domains', 'named_domains.id', 'feed_mentions.domain_id')
-        // What a feed that is being removed said counts no more, however far its removal has come.
+        // Mentions of a feed under removal are excluded, however far the removal has progressed.
         .where('feed_mentions.feed_id', 'not in', (eb) =>
           eb.selectFrom('feeds').where('status', '=', 'leaving').where('merges_into', 'is', null).select('feeds.id'),
         )
@@ -95,7 +95,7 @@ export class FeedMentions {
     );
   }
 
-  /** Undefined when no kept item names the domain. */
+  /** Undefined if no stored item names the domain. */
   async domain(name: string): Promise<NamedDomainFacts | undefined> {
     const row = await this.#db.selectFrom('named_domains').where('name', '=', name).selectAll().executeTakeFirst();
     if (!row) return undefined;
@@ -107,7 +107,7 @@ export class FeedMentions {
     return { mentions: row.mentions, feeds, firstAt: new Date(row.first_at), lastAt: new Date(row.last_at) };
   }
 
-  /** Feeds that name the domain, those that do most often first. */
+  /** Feeds that name the domain, by number of mentions in descending order. */
   async feedsNaming(name: string, limit: number): Promise<NamingFeed[]> {
     const rows = await this.#db
       .selectFrom('feed_domains')

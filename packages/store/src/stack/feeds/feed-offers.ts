@@ -1,5 +1,5 @@
-// Domains that feeds name, on their way to the scan. Each waits from the transaction that names it first until it was dealt with:
-// a kill, a full day or a setting that was off loses none of them.
+// The queue of domains that feeds name, to be offered to the scan. A domain is enqueued in the transaction of its first mention
+// and stays until it is processed: a kill, an exhausted daily limit or a disabled setting loses none.
 import type { Kysely } from 'kysely';
 import { readSetting, writeSetting } from '../../db/settings.ts';
 import { listed } from '../../db/statements/json-rows.ts';
@@ -10,11 +10,11 @@ import { isFollowed } from '../domains/forget-domains.ts';
 export interface OfferedDomain {
   readonly id: number;
   readonly name: string;
-  /** Whether it is scanned, or waits for its first scan, already. */
+  /** Whether it is tracked already. */
   readonly isTracked: boolean;
 }
 
-/** Name of the setting that counts the domains given to the scan on one day. */
+/** Name of the setting that counts the domains added to the scan on one day. */
 const SCAN_DAY = 'feed-scan-day';
 
 export class FeedOffers {
@@ -24,7 +24,7 @@ export class FeedOffers {
     this.#db = db;
   }
 
-  /** Those that wait, the latest first: what piled up keeps nobody waiting who comes now. */
+  /** Domains in the queue, the latest first, so that a backlog does not delay new ones. */
   async waiting(limit: number): Promise<OfferedDomain[]> {
     const rows = await this.#db
       .selectFrom('named_domains')
@@ -37,10 +37,10 @@ export class FeedOffers {
     return rows.map(({ id, name, tracked }) => ({ id, name, isTracked: tracked !== null }));
   }
 
-  /** These were dealt with. */
+  /** Removes domains from the queue. */
   async done(domains: readonly Pick<OfferedDomain, 'id'>[], at: Date): Promise<void> {
     const ids = domains.map(({ id }) => id);
-    // A transaction, which waits for its turn: a poll that names the same domains takes their rows in another order.
+    // A transaction takes the writer lock: a poll that names the same domains locks their rows in another order.
     const offering = this.#db
       .updateTable('named_domains')
       .set({ offered_at: at.getTime() })
@@ -49,14 +49,14 @@ export class FeedOffers {
     await writeTogether(this.#db, [offering.compile()]);
   }
 
-  /** Of these names, as many as may still be given to the scan on that UTC day; they count as given. */
+  /** The first of these names that fit in the limit of that UTC day; they are counted. */
   async take(names: readonly string[], options: { readonly day: string; readonly perDay: number }): Promise<string[]> {
     return writeTransaction(this.#db, async (tx) => {
       const [day, count] = (await readSetting(tx, SCAN_DAY))?.split(' ') ?? [];
-      const given = day === options.day ? Number(count) : 0;
-      const taken = names.slice(0, Math.max(0, options.perDay - given));
+      const counted = day === options.day ? Number(count) : 0;
+      const taken = names.slice(0, Math.max(0, options.perDay - counted));
       if (taken.length === 0) return [];
-      await tx.executeQuery(writeSetting(tx, SCAN_DAY, `${options.day} ${given + taken.length}`));
+      await tx.executeQuery(writeSetting(tx, SCAN_DAY, `${options.day} ${counted + taken.length}`));
       return taken;
     });
   }

@@ -1,8 +1,8 @@
-// Feeds as they are stored: what is given of them and what is read again, with the bounds of their texts.
+// The stored form of feeds and items, with the length limits of their texts.
 import type { Selectable } from 'kysely';
 import type { Database } from '../../schema.ts';
 
-/** What is remembered between two polls. Times are milliseconds since the epoch. */
+/** The state between two polls. Times are milliseconds since the epoch. */
 export interface SubscribedState {
   readonly url: string;
   readonly status: 'active' | 'gone';
@@ -25,7 +25,7 @@ export interface SubscribedState {
 export interface StoredFeed {
   readonly id: number;
   readonly state: SubscribedState;
-  /** It is being removed, or made one with another. */
+  /** It is being removed, or merged into another feed. */
   readonly isLeaving: boolean;
   readonly addedAt: Date;
   readonly polledAt: Date | null;
@@ -47,46 +47,46 @@ export interface NewItem {
   readonly domains: readonly { readonly domain: string; readonly kind: 'link' | 'content' }[];
 }
 
-/** How a poll ended: a poll's outcome as the feed package gives it. */
+/** The outcome of a poll, as the feeds package returns it. */
 export interface PolledFeed {
   readonly state: SubscribedState;
   readonly feed: { readonly items: readonly NewItem[] } | null;
 }
 
-/** What a poll brought. `removed`: nobody subscribes to the feed any more; nothing of it is kept. */
+/** The result of recording a poll. `removed`: the subscription was removed in the meantime; nothing was stored. */
 export interface RecordedPoll {
   readonly kind: 'recorded' | 'merged' | 'removed';
   readonly items: number;
   readonly mentions: number;
 }
 
-/** Longest address that is kept: what servers and browsers take. */
+/** Longest stored URL: the common limit of servers and browsers. */
 export const MAX_URL = 2_048;
 export const MAX_TITLE = 300;
 const MAX_ERROR = 500;
-/** A validator cut short would be another one: a longer one is not kept at all. */
+/** A truncated validator would be a different one, so a longer one is not stored. */
 const MAX_VALIDATOR = 1_024;
 
-/** At most so many characters, never half of one. */
+/** Truncates a text without splitting a surrogate pair. */
 export function cutText(text: string | null, max: number): string | null {
   return text === null ? null : text.slice(0, max).toWellFormed();
 }
 
-/** The text when it is short enough, else nothing. */
-export function keptWhole(text: string | null, max: number): string | null {
+/** The text if it is short enough, else null. */
+export function textWithin(text: string | null, max: number): string | null {
   return text !== null && text.length <= max ? text.toWellFormed() : null;
 }
 
 export function stateRow(state: SubscribedState) {
   return {
     status: state.status,
-    etag: keptWhole(state.etag, MAX_VALIDATOR),
-    last_modified: keptWhole(state.lastModified, MAX_VALIDATOR),
+    etag: textWithin(state.etag, MAX_VALIDATOR),
+    last_modified: textWithin(state.lastModified, MAX_VALIDATOR),
     next_poll_at: Math.round(state.nextPollAt),
     failures: state.failures,
     error: cutText(state.error, MAX_ERROR),
     title: cutText(state.title, MAX_TITLE),
-    site_url: keptWhole(state.siteUrl, MAX_URL),
+    site_url: textWithin(state.siteUrl, MAX_URL),
     last_new_at: state.lastNewAt,
     read_at: state.readAt,
     ttl_ms: state.ttlMs,
@@ -95,7 +95,7 @@ export function stateRow(state: SubscribedState) {
   };
 }
 
-/** A set of numbers below 31 as a number of its own. */
+/** A set of numbers below 31 as a bit set. */
 function bitsOf(numbers: readonly number[]): number {
   return numbers.reduce((bits, number) => bits | (1 << number), 0);
 }
@@ -105,7 +105,7 @@ function numbersOf(bits: number): number[] {
 }
 
 export function itemRow({ key, url, title, publishedAt }: NewItem) {
-  return { key, url: keptWhole(url, MAX_URL), title: cutText(title, MAX_TITLE), published_at: publishedAt };
+  return { key, url: textWithin(url, MAX_URL), title: cutText(title, MAX_TITLE), published_at: publishedAt };
 }
 
 export function storedFeed(row: Selectable<Database['feeds']>): StoredFeed {

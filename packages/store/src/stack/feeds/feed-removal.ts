@@ -1,6 +1,7 @@
-// Feeds that leave: nobody subscribes to them any more, or they turned out to be another one, which gets their items. It is marked in
-// one transaction, from which on nothing is added, and done in bites. A kill leaves the mark: the next start goes on with it.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// Removes feeds: subscriptions that ended, and feeds that turned out to be another one, into which their items are merged. A feed
+// is marked `leaving` in one transaction, after which nothing is added to it, and emptied in batches. After a kill the mark
+// remains, and the next start continues.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type CompiledQuery, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { bumping } from '../../db/counters.ts';
 import { integer, jsonRows, listed } from '../../db/statements/json-rows.ts';
@@ -8,37 +9,37 @@ import { together } from '../../db/statements/together.ts';
 import { writeTogether, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { onKnownPair, PAIRS } from './add-items.ts';
-import { addCounts, bumpEpoch, dropItems, someItems, takeFromPairs } from './drop-items.ts';
+import { addCounts, dropItems, incrementEpoch, itemBatch, subtractFromPairs } from './drop-items.ts';
 
 type FeedRow = Selectable<Database['feeds']>;
 
-/** Old addresses that are remembered of a feed: one that moves with each poll has only its last. */
+/** Maximum of former addresses stored for a feed. */
 const MAX_MOVES = 20;
 
-/** Drops a feed with all that came from it. What it said counts no more from the first moment on. */
+/** Removes a feed with everything from it. Its mentions are not counted from the first transaction on. */
 export async function removeFeed(db: Kysely<Database>, feedId: number): Promise<void> {
-  await writeTogether(db, [...markLeaving(db, feedId, null), ...bumpEpoch(db)]);
+  await writeTogether(db, [...markLeaving(db, feedId, null), ...incrementEpoch(db)]);
   await finishLeaving(db, feedId);
 }
 
-/** Queries after which nothing is added to the feed; who calls `finishLeaving` then gives its items to `into`, or drops them. */
+/** Queries that stop additions to the feed; `finishLeaving` then moves its items to `into`, or deletes them if it is null. */
 export const markLeaving = (db: Kysely<Database>, feedId: number, into: number | null): readonly CompiledQuery[] => [
   db.updateTable('feeds').set({ status: 'leaving', merges_into: into }).where('id', '=', feedId).compile(),
   bumping(db, 'feeds'),
 ];
 
-/** Goes on with every feed that leaves. */
+/** Continues all removals and mergers. */
 export async function finishAllLeaving(db: Kysely<Database>): Promise<void> {
   const feeds = await db.selectFrom('feeds').where('status', '=', 'leaving').select('id').execute();
   for (const { id } of feeds) await finishLeaving(db, id);
 }
 
 export async function finishLeaving(db: Kysely<Database>, feedId: number): Promise<void> {
-  while (await writeTransaction(db, (tx) => leaveABite(tx, feedId))) await nextTurn();
+  while (await writeTransaction(db, (tx) => removeBatch(tx, feedId))) await yieldToEventLoop();
 }
 
-/** Returns whether there may be more to do. */
-async function leaveABite(tx: Transaction<Database>, feedId: number): Promise<boolean> {
+/** Returns whether to continue. */
+async function removeBatch(tx: Transaction<Database>, feedId: number): Promise<boolean> {
   const feed = await tx
     .selectFrom('feeds')
     .where('id', '=', feedId)
@@ -46,30 +47,30 @@ async function leaveABite(tx: Transaction<Database>, feedId: number): Promise<bo
     .selectAll()
     .executeTakeFirst();
   if (!feed) return false;
-  const into = await heirOf(tx, feed);
-  const ids = await someItems(tx, feedId);
+  const into = await mergeTarget(tx, feed);
+  const ids = await itemBatch(tx, feedId);
   if (ids.length === 0) await dropFeed(tx, feed, into);
   else if (into === null) await dropItems(tx, ids);
   else await moveItems(tx, ids, { from: feedId, into });
   return ids.length > 0;
 }
 
-/** The feed that gets the items; null: none. One that leaves itself hands on to its own. No feed merges into one that leaves. */
-async function heirOf(tx: Transaction<Database>, feed: FeedRow): Promise<number | null> {
+/** The feed to merge into, or null. If that is leaving as well, its own target is used. */
+async function mergeTarget(tx: Transaction<Database>, feed: FeedRow): Promise<number | null> {
   let into = feed.merges_into;
   while (into !== null) {
-    const heir = await tx
+    const target = await tx
       .selectFrom('feeds')
       .where('id', '=', into)
       .select(['status', 'merges_into'])
       .executeTakeFirst();
-    if (heir?.status !== 'leaving') return heir ? into : null;
-    into = heir.merges_into;
+    if (target?.status !== 'leaving') return target ? into : null;
+    into = target.merges_into;
   }
   return null;
 }
 
-/** Its address, and those that it had, lead to the feed that has its items now. */
+/** Deletes the feed row; its addresses then refer to the feed that it was merged into. */
 async function dropFeed(tx: Transaction<Database>, feed: FeedRow, into: number | null): Promise<void> {
   const { id } = feed;
   await tx
@@ -81,11 +82,11 @@ async function dropFeed(tx: Transaction<Database>, feed: FeedRow, into: number |
   if (into === null) await tx.deleteFrom('feed_moves').where('feed_id', '=', id).execute();
   else await tx.updateTable('feed_moves').set({ feed_id: into }).where('feed_id', '=', id).execute();
   await tx.deleteFrom('feeds').where('id', '=', id).execute();
-  if (into !== null) await together(tx, [...rememberMove(tx, feed.url, into), ...bumpEpoch(tx)]);
+  if (into !== null) await together(tx, [...recordMove(tx, feed.url, into), ...incrementEpoch(tx)]);
 }
 
-/** Queries that note that a feed had this address before. */
-export const rememberMove = (tx: Transaction<Database>, url: string, feedId: number): readonly CompiledQuery[] => [
+/** Queries that record a former address of a feed. */
+export const recordMove = (tx: Transaction<Database>, url: string, feedId: number): readonly CompiledQuery[] => [
   tx
     .insertInto('feed_moves')
     .values({ url, feed_id: feedId })
@@ -98,7 +99,7 @@ export const rememberMove = (tx: Transaction<Database>, url: string, feedId: num
   ),
 ];
 
-/** Gives items to another feed, but for those that it has itself. */
+/** Moves items to another feed, and deletes those that it already has. */
 async function moveItems(
   tx: Transaction<Database>,
   ids: readonly number[],
@@ -126,7 +127,7 @@ async function moveItems(
   await together(tx, [
     tx.updateTable('feed_mentions').set({ feed_id: into }).where('item_id', 'in', listed(tx, moved)).compile(),
     tx.updateTable('feed_items').set({ feed_id: into }).where('id', 'in', listed(tx, moved)).compile(),
-    ...takeFromPairs(
+    ...subtractFromPairs(
       tx,
       pairs.map((pair) => ({ ...pair, feed_id: from })),
     ),

@@ -1,5 +1,5 @@
-// Subscribed feeds: adding, scheduling, what a poll brought, and removal. What they name is read in feed-mentions.ts.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// Subscribed feeds: adding, scheduling, recording polls, and removal. feed-mentions.ts reads what they name.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { batches } from '../../db/statements/json-rows.ts';
 import { writeTogether } from '../../db/transactions/write-transaction.ts';
@@ -22,22 +22,22 @@ import { createPollRecorder, type PollRecordOptions, type RecordPoll } from './r
 export interface AddedFeeds {
   readonly added: number;
   readonly known: number;
-  /** Known, given up, and now asked again. */
+  /** Feeds that had the status `gone` and are polled again. */
   readonly revived: number;
-  /** Addresses too long to be kept. */
+  /** URLs that are too long. */
   readonly refused: number;
 }
 
 export interface AddOptions {
-  /** Whether what was given up is asked again, and an address from which a feed moved taken anew; by default both. */
+  /** Whether feeds with status `gone` are polled again, and former addresses of feeds added again; true by default. */
   readonly isReviving?: boolean;
 }
 
-/** Of all feeds together. */
+/** Totals of all feeds. */
 export interface FeedSummary {
   readonly active: number;
   readonly gone: number;
-  /** Active ones that were polled at least once, and those whose last poll failed. */
+  /** Active feeds that were polled at least once, and those whose last poll failed. */
   readonly polled: number;
   readonly failing: number;
   readonly items: number;
@@ -55,7 +55,7 @@ export interface DuePlace {
   readonly id: number;
 }
 
-/** No poll has a feed wait for longer: back-offs and what servers ask for are bounded by a month. */
+/** Longer than any valid wait: back-offs and intervals set by servers are limited to a month. */
 const LONGEST_WAIT_MS = 35 * 86_400_000;
 
 function isDue(eb: ExpressionBuilder<Database, 'feeds'>, now: Date) {
@@ -63,15 +63,15 @@ function isDue(eb: ExpressionBuilder<Database, 'feeds'>, now: Date) {
   return eb.or([eb('next_poll_at', '<=', at), eb('next_poll_at', '>', at + LONGEST_WAIT_MS)]);
 }
 
-/** Feeds added in one transaction. */
-const ADDED_AT_ONCE = 500;
+/** Feeds in one transaction. */
+const ADD_BATCH = 500;
 
 export class FeedTable {
   readonly #db: Kysely<Database>;
   readonly #record: RecordPoll;
   /** What the items name. */
   readonly mentions: FeedMentions;
-  /** Which of these the scan was not offered yet. */
+  /** The queue of named domains for the scan. */
   readonly offers: FeedOffers;
 
   constructor(db: Kysely<Database>) {
@@ -81,26 +81,26 @@ export class FeedTable {
     this.offers = new FeedOffers(db);
   }
 
-  /** Subscribes, a few hundred at a time. New ones are due at once. */
+  /** Subscribes to feeds, in batches. New feeds are due at once. */
   async add(feeds: Iterable<NewFeed>, at: Date, options: AddOptions = {}): Promise<AddedFeeds> {
-    // An address that is about to be free is taken then.
+    // Frees addresses of feeds under removal.
     await this.finishLeaving();
     const counts = { added: 0, known: 0, revived: 0, refused: 0 };
-    for (const batch of batches(feeds, ADDED_AT_ONCE)) {
+    for (const batch of batches(feeds, ADD_BATCH)) {
       const kept = batch.filter(({ url }) => url.length <= MAX_URL);
       counts.refused += batch.length - kept.length;
       const { added, revived } = await addFeeds(this.#db, kept, { at, isReviving: options.isReviving ?? true });
       counts.added += added;
       counts.revived += revived;
       counts.known += kept.length - added - revived;
-      await nextTurn();
+      await yieldToEventLoop();
     }
     return counts;
   }
 
   /**
-   * Feeds to poll, from after a place on: never polled first, then the longest overdue. Last come those that would wait for longer
-   * than any poll has them wait: they were polled while the clock was ahead.
+   * Feeds to poll, after a position: never polled first, then the longest overdue. Feeds with an invalid due time in the far
+   * future, which were polled while the clock was ahead, come last.
    */
   async due(now: Date, { after, limit }: { readonly after?: DuePlace; readonly limit: number }): Promise<DueFeed[]> {
     const page = (from: number, upTo: number, limit: number) =>
@@ -123,7 +123,7 @@ export class FeedTable {
     return [...due, ...ahead];
   }
 
-  /** Takes a feed that is due, for so long: no other process polls it meanwhile. Undefined when it is due no more. */
+  /** Claims a due feed until a time, so that no other process polls it. Undefined if it is no longer due. */
   async claim(
     id: number,
     { now, until }: { readonly now: Date; readonly until: Date },
@@ -139,7 +139,7 @@ export class FeedTable {
     return row && storedFeed(row);
   }
 
-  /** Gives back what was claimed and not recorded: it is due. */
+  /** Releases a claim that was not recorded: the feed is due. */
   async release(id: number, { now, until }: { readonly now: Date; readonly until: Date }): Promise<void> {
     await this.#db
       .updateTable('feeds')
@@ -161,13 +161,13 @@ export class FeedTable {
 
   /** Makes every active feed due at once; returns how many there are. */
   async askAll(): Promise<number> {
-    // A transaction, which waits for its turn: others change several feeds in one, in another order.
-    const asking = this.#db.updateTable('feeds').set({ next_poll_at: 0 }).where('status', '=', 'active');
-    const [{ numAffectedRows }] = await writeTogether(this.#db, [asking.compile()]);
+    // A transaction takes the writer lock: other transactions lock several feeds in another order.
+    const marking = this.#db.updateTable('feeds').set({ next_poll_at: 0 }).where('status', '=', 'active');
+    const [{ numAffectedRows }] = await writeTogether(this.#db, [marking.compile()]);
     return Number(numAffectedRows);
   }
 
-  /** All feeds in the order in which they were added, a page at a time. */
+  /** All feeds in the order of addition, in pages. */
   async list({ after, limit }: { readonly after: number; readonly limit: number }): Promise<StoredFeed[]> {
     const rows = await this.#db
       .selectFrom('feeds')
@@ -184,24 +184,24 @@ export class FeedTable {
     return row && storedFeed(row);
   }
 
-  /** Drops a feed with its items and all that they named. Returns whether it was there. */
+  /** Removes a feed with its items and their mentions. Returns whether it existed. */
   async remove(url: string): Promise<boolean> {
     const feed = await this.find(url);
     if (feed) await removeFeed(this.#db, feed.id);
     return feed !== undefined;
   }
 
-  /** Writes a poll's outcome, its state last; the same one given twice changes nothing. */
+  /** Writes the outcome of a poll, its state last. Idempotent. */
   record(feedId: number, polled: PolledFeed, options: PollRecordOptions): Promise<RecordedPoll> {
     return this.#record(feedId, polled, options);
   }
 
-  /** Goes on with removals and mergers that were cut short. */
+  /** Continues interrupted removals and mergers. */
   finishLeaving(): Promise<void> {
     return finishAllLeaving(this.#db);
   }
 
-  /** Drops items from before a time, a bite of at most `limit`; returns how many. */
+  /** Deletes a batch of at most `limit` items from before a time; returns how many. */
   forget(before: Date, limit: number): Promise<number> {
     return forgetItems(this.#db, before.getTime(), limit);
   }

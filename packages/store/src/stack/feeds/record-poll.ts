@@ -1,6 +1,6 @@
-// One poll's outcome: items that were not known with the domains that these name, in slices, and with the last slice the feed's
-// state. A kill in between leaves a feed that is due and has fewer new items: the next poll brings the others.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// Records the outcome of a poll: new items with their mentions in slices, and the feed's state with the last slice. After a kill in
+// between the feed is still due, and the next poll adds the remaining items.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { CompiledQuery, Kysely, Selectable, Transaction } from 'kysely';
 import { bumping } from '../../db/counters.ts';
 import { listed } from '../../db/statements/json-rows.ts';
@@ -9,24 +9,24 @@ import { writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { type AddedItems, addItems, type DatedItem, knownKeys, slicesOf } from './add-items.ts';
 import { MAX_URL, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';
-import { finishLeaving, markLeaving, rememberMove } from './feed-removal.ts';
+import { finishLeaving, markLeaving, recordMove } from './feed-removal.ts';
 
 export interface PollRecordOptions {
-  /** When the feed was asked. */
+  /** When the feed was requested. */
   readonly at: Date;
-  /** Items of before are not kept. */
+  /** Items from before are not stored. */
   readonly keepFrom: Date;
 }
 
 const DAY_MS = 86_400_000;
-/** An item without a date is marked as still there when the last mark is this old: not with every poll. */
-const SEEN_AGAIN_MS = 30 * DAY_MS;
-/** No poll takes longer, from the question to the record. */
+/** How often `kept_at` of an undated item that is still in the feed is updated. */
+const REFRESH_AFTER_MS = 30 * DAY_MS;
+/** Maximum duration of a poll, from the request to the record. */
 const LONGEST_POLL_MS = 600_000;
 
 export type RecordPoll = (feedId: number, polled: PolledFeed, options: PollRecordOptions) => Promise<RecordedPoll>;
 
-/** The same outcome given twice changes nothing. One that is older than the last one adds its items alone. */
+/** Idempotent. An outcome that is older than the last recorded one adds only its items. */
 export function createPollRecorder(db: Kysely<Database>): RecordPoll {
   return async (feedId, polled, options) => {
     const at = options.at.getTime();
@@ -38,7 +38,7 @@ export function createPollRecorder(db: Kysely<Database>): RecordPoll {
     const slices = slicesOf(items.filter(({ key }) => !known.has(key)));
     const last = slices.pop() ?? [];
     const added = { items: 0, mentions: 0 };
-    // Once a transaction is through: one that is run again adds anew.
+    // Called after a transaction, since a retried transaction adds its items again.
     const count = ({ items, mentions }: AddedItems) => {
       added.items += items;
       added.mentions += mentions;
@@ -47,11 +47,13 @@ export function createPollRecorder(db: Kysely<Database>): RecordPoll {
       const more = await recordSlice(db, feedId, slice);
       if (!more) return { kind: 'removed', ...added };
       count(more);
-      // Others have the connection, and the process its turn.
-      await nextTurn();
+      // Lets other queries and the event loop run between slices.
+      await yieldToEventLoop();
     }
-    const seen = items.filter(({ key, publishedAt }) => publishedAt === null && known.has(key)).map(({ key }) => key);
-    const ended = await recordSlice(db, feedId, last, { state: polled.state, at, seen });
+    const present = items
+      .filter(({ key, publishedAt }) => publishedAt === null && known.has(key))
+      .map(({ key }) => key);
+    const ended = await recordSlice(db, feedId, last, { state: polled.state, at, present });
     if (!ended) return { kind: 'removed', ...added };
     count(ended);
     const kind = ended.isMerged ? 'merged' : 'recorded';
@@ -60,15 +62,15 @@ export function createPollRecorder(db: Kysely<Database>): RecordPoll {
   };
 }
 
-/** What the last slice of a poll brings with it. */
+/** What the last slice of a poll writes in addition. */
 interface PollEnd {
   readonly state: PolledFeed['state'];
   readonly at: number;
-  /** Keys of known items without a date that are still there. */
-  readonly seen: readonly string[];
+  /** Keys of known items without a date that are still in the feed. */
+  readonly present: readonly string[];
 }
 
-/** In two round trips: what is known, and everything written. Undefined when the feed is removed. */
+/** Takes two round trips: one to read, one to write. Undefined if the feed is under removal. */
 function recordSlice(
   db: Kysely<Database>,
   feedId: number,
@@ -101,34 +103,34 @@ function recordSlice(
     }
     const other = feeds.find(({ id }) => id !== feedId);
     const written = stateQueries(tx, { feed, other, state: end.state, at: end.at });
-    const all = [bumping(tx, 'feeds'), ...queries, seeAgain(tx, feedId, end), ...written.queries];
+    const all = [bumping(tx, 'feeds'), ...queries, refreshItems(tx, feedId, end), ...written.queries];
     await together(tx, all, { isLast: true });
     return { ...added, isMerged: written.isMerged };
   });
 }
 
-/** Whether another poll that began later was recorded first. One that is far ahead was recorded by a clock that was wrong. */
+/** Whether a poll that began later was recorded first. A record far in the future was written by a wrong clock. */
 function isLate(at: number, polledAt: number | null): boolean {
   return polledAt !== null && at < polledAt && polledAt <= at + LONGEST_POLL_MS;
 }
 
 type FeedRow = Selectable<Database['feeds']>;
 
-const seeAgain = (tx: Transaction<Database>, feedId: number, { seen, at }: PollEnd): CompiledQuery =>
+const refreshItems = (tx: Transaction<Database>, feedId: number, { present, at }: PollEnd): CompiledQuery =>
   tx
     .updateTable('feed_items')
     .set({ kept_at: at })
     .where('feed_id', '=', feedId)
-    .where('kept_at', '<', at - SEEN_AGAIN_MS)
-    .where('key', 'in', listed(tx, seen))
+    .where('kept_at', '<', at - REFRESH_AFTER_MS)
+    .where('key', 'in', listed(tx, present))
     .compile();
 
-/** Merged: the feed's new address was another's already; then this one leaves, and the other gets all that it had. */
+/** If the feed's new address belongs to another feed, this one is merged into it. */
 function stateQueries(
   tx: Transaction<Database>,
   poll: {
     readonly feed: FeedRow;
-    /** The other feed with the new address, if there is one. */
+    /** The feed that already has the new address. */
     readonly other: FeedRow | undefined;
     readonly state: PolledFeed['state'];
     readonly at: number;
@@ -151,11 +153,11 @@ function stateQueries(
   if (state.url === feed.url || state.url.length > MAX_URL) return recorded(update(feed.url));
   if (!other) {
     const freed = tx.deleteFrom('feed_moves').where('url', '=', state.url).compile();
-    return recorded(update(state.url), freed, ...rememberMove(tx, feed.url, id));
+    return recorded(update(state.url), freed, ...recordMove(tx, feed.url, id));
   }
-  // Where the address is about to be free, the next poll moves there.
+  // If the other feed is under removal, the next poll moves to the freed address.
   if (other.status === 'leaving') return recorded(update(feed.url));
-  // What leads to a feed that was given up says that it lives.
+  // A redirect to a feed with status `gone` shows that it is active again.
   const revived = tx
     .updateTable('feeds')
     .set(row)

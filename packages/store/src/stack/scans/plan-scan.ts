@@ -88,15 +88,14 @@ export function planScan({ row, open, evidence }: KnownDomain, scan: ScanRecord,
     const kept = { last_scanned_at, measured, rulebook, is_waiting, tracked_ms, changes_seen };
     return { ...counted, update: { ...kept, next_due_at: retryAt(now, domain, options), failures: failures + 1 } };
   }
-    // Another process has recorded a later scan: history is never rewritten.
+  // Another process has recorded a later scan: history is never rewritten.
   if (now < (domain.last_scanned_at ?? 0)) return counted;
 
   const { previous, measuredBefore } = previousOf(domain, evidence, options.redetect, profile);
   const { confirmAfterMs } = options;
   const result = reconcile(open, profile, { confirmAfterMs, measuredBefore, ...(previous ? { previous } : {}) });
   const published = publishedStateOf(profile, domain);
-  const isChanged =
-    isFirst || differs(domain, published) || publishedServices(open) !== publishedServices(result.open);
+  const isChanged = isFirst || differs(domain, published) || publishedServices(open) !== publishedServices(result.open);
   const hasOtherRules = !isFirst && domain.rulebook !== published.rulebook;
   // While a transition is pending, the newest evidence is stored even if nothing published changes: a new rulebook must not
   // evaluate older evidence that lacks what has returned since.

@@ -7,7 +7,18 @@ import { connect } from '../../test/connections.ts';
 import { kept, memory, onEach, postgres, rows } from '../../test/places.ts';
 import { plansOf } from '../../test/plans.ts';
 import { compareBatches } from '../../test/scan-histories.ts';
-import { confirm, day, exchangeOn, GOOGLE, HOUR, MICROSOFT, readFeed, scanOf, withTxt } from '../../test/scans.ts';
+import {
+  confirm,
+  day,
+  exchangeOn,
+  GOOGLE,
+  HOUR,
+  MICROSOFT,
+  readFeed,
+  recordScan,
+  scanOf,
+  withTxt,
+} from '../../test/scans.ts';
 import { ScanWork } from './scan-work.ts';
 
 const [MINUTE, NOW] = [60_000, new Date(day(1))];
@@ -20,8 +31,8 @@ onEach(kept, 'scan work', (_place, test) => {
   test('is leased in the order in which it is due, to one alone, until the lease ends', async (store) => {
     const { work } = store;
     await store.addDomains(XYZ, { source: 'test' });
-    await store.recordScan(scanOf('x.com', day(-3), GOOGLE), confirm);
-    await store.recordScan(scanOf('y.com', day(-2), GOOGLE), confirm);
+    await recordScan(store, scanOf('x.com', day(-3), GOOGLE), confirm);
+    await recordScan(store, scanOf('y.com', day(-2), GOOGLE), confirm);
     assert.deepEqual(await work.claimDue({ ...a, limit: 2 }, NOW), ['z.com', 'x.com']);
     assert.deepEqual(await work.claimDue(b, NOW), ['y.com']);
     assert.deepEqual(await work.claimDue(a, later(MINUTE - 1)), [], 'also for the holder');
@@ -74,7 +85,7 @@ onEach(kept, 'scan work', (_place, test) => {
     assert.deepEqual(await work.progress(NOW), { domains: 3, due: 3, leased: 0, upToDate: 0 });
     await work.claimDue({ ...a, limit: 2 }, NOW);
     assert.deepEqual(await progress(NOW), [3, 1, 2, 0]);
-    await store.recordScan(scanOf('x.com', day(1), GOOGLE), confirm);
+    await recordScan(store, scanOf('x.com', day(1), GOOGLE), confirm);
     assert.deepEqual(await progress(NOW), [3, 1, 1, 1]);
     assert.deepEqual(await progress(later(MINUTE)), [3, 2, 0, 1], 'without leases that have ended');
     assert.deepEqual(await work.renew(['x.com', 'y.com'], a, NOW), ['x.com']);
@@ -86,11 +97,11 @@ onEach(kept, 'scan work', (_place, test) => {
     await store.addDomains(['x.com'], { source: 'test' });
     await store.work.claimDue(a, NOW);
     await store.work.claimDue(b, later(MINUTE));
-    await store.recordScan(scanOf('x.com', day(2), GOOGLE), confirm);
+    await recordScan(store, scanOf('x.com', day(2), GOOGLE), confirm);
     const before = [await store.domain('x.com'), await store.eventsSince(0, 10)];
     const late = scanOf('x.com', day(1), MICROSOFT);
     for (let times = 0; times < 2; times += 1)
-      assert.partialDeepStrictEqual(await store.recordScan(late, confirm), { isChanged: false, changes: [] });
+      assert.partialDeepStrictEqual(await recordScan(store, late, confirm), { isChanged: false, changes: [] });
     assert.deepEqual([await store.domain('x.com'), await store.eventsSince(0, 10)], before);
     assert.equal((await store.counts()).scans, 3);
     assert.deepEqual(await store.work.claimDue(a, new Date(day(2))), [], 'due after the later scan');
@@ -168,7 +179,7 @@ onEach(kept, 'scans in batches', (place, test) => {
     const why = results[3];
     assert.match(String(why?.status === 'rejected' && why.reason), /d3\.com does not say when it was made/);
     assert.deepEqual(await store.counts(), { domains: 5, scannedDomains: 5, services: 15, scans: 6, changes: 0 });
-    await assert.rejects(store.recordScan(refused, confirm));
+    await assert.rejects(recordScan(store, refused, confirm));
     assert.deepEqual(await store.recordScans([], confirm), []);
   });
 });
@@ -191,7 +202,7 @@ onEach([postgres], 'batches of several processes', (_place, test) => {
       'select name, observed_at from scans join domains on domains.id = domain_id order by scans.id',
     )) {
       const n = (Number(observed_at) - Date.parse(day(0))) / (24 * HOUR);
-      await alone.recordScan(scanOf(String(name), day(n), exchangeOn(n)), confirm);
+      await recordScan(alone, scanOf(String(name), day(n), exchangeOn(n)), confirm);
     }
     assert.deepEqual(await one.eventsSince(0, 10_000), await alone.eventsSince(0, 10_000));
     const countsOf = async (store: Store) => ({ ...(await readFeed(store)), domains: [] });
