@@ -122,7 +122,7 @@ async function readDomains(tx: Transaction<Database>, reader: FeedReader): Promi
     const rows = await tx
       .selectFrom('domains')
       .where('id', '>', after)
-      .limit(DOMAIN_PAGE)
+      .orderBy('id')
       .limit(DOMAIN_PAGE)
       .select(['id', 'name', 'last_scanned_at', 'state', 'sector', 'posture_bits', 'holder_bits', 'score'])
       .execute();

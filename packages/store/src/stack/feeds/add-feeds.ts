@@ -20,7 +20,6 @@ export async function addFeeds(
     url,
     cutText(title, MAX_TITLE),
     textWithin(siteUrl, MAX_URL),
-    textWithin(siteUrl, MAX_URL),
   ]);
   const [revived, , added] = await writeTogether(db, [
     sql<never>`update feeds set status = 'active', next_poll_at = 0, failures = 0, error = null
