@@ -125,7 +125,7 @@ describe('a file system', () => {
     assert.deepEqual(asked, ['/data/a/b', '/data/a', '/data']);
     const warnings: string[] = [];
     warnOfFileSystem('/data/a/b', { warn: (text) => warnings.push(text) }, statfs);
-    assert.match(warnings.join('\n'), /^\/data\/a\/b is on NFS, where locks may not hold/);
+    assert.match(warnings.join('\n'), /^\/data\/a\/b is on NFS, where locks may not work/);
   });
 
   it('is asked of the data directory and of that of a database elsewhere', () => {

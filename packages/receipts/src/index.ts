@@ -1,4 +1,4 @@
-// Receipts: issue and verify signed answers, and the tree, tiles and notes of the ledger that keeps them.
+// Receipts: issues and verifies signed answers; the Merkle tree, tiles and signed notes of their ledger.
 
 export {
   decodeBase32,

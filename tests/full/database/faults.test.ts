@@ -141,7 +141,7 @@ describe('processes whose PostgreSQL has trouble', { skip: postgres.skip }, () =
         await saysSo(load);
         for (const node of fleet.all()) {
           if (node.role === 'scanner') continue;
-          const isLogged = () => /takes no more connections/.test(node.log());
+          const isLogged = () => /accepts no more connections/.test(node.log());
           await untilAnswer(`the log of the ${node.role} says what it is`, isLogged);
         }
       } finally {

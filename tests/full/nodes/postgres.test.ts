@@ -36,7 +36,7 @@ describe('the stack service on PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(tables.find(({ table }) => table === 'domains')?.rows, domains.length);
     const again = await command('migrate-store', '-');
     assert.deepEqual([again.code, again.stdout], [1, '']);
-    assert.match(again.stderr, /strata: There is a store in the database already/);
+    assert.match(again.stderr, /strata: The database already contains a store/);
     await assert.rejects(harness.restart({ STRATA_DATABASE_URL: url }), { name: 'LogError', code: 'not-moved' });
     const ledger = await command('migrate-log', '-', '--json');
     assert.equal(ledger.code, 0, ledger.stderr);

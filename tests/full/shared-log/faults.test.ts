@@ -108,12 +108,12 @@ describe('a log in a database', { skip: postgres.skip }, () => {
         () => acknowledged.push(number),
         (error) => refused.push(error),
       );
-    for (let number = 300; !refused.some((error) => /does not answer/.test(String(error))); number += 1)
+    for (let number = 300; !refused.some((error) => /does not respond/.test(String(error))); number += 1)
       await append(number);
     assert.ok(refused.every((error) => /unreachable|connection-lost/.test((error as StoreError).code)));
     const before = log.checkpoint();
     const count = acknowledged.length;
-    await assert.rejects(log.append(leafOf(9_999)), /The database server does not answer/);
+    await assert.rejects(log.append(leafOf(9_999)), /The database server does not respond/);
     assert.equal(log.checkpoint(), before);
     assert.equal(log.stats().refusal, undefined, 'it goes on by itself');
     await own.start();

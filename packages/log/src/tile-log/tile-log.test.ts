@@ -122,7 +122,7 @@ describe('a restart', () => {
         await rm(path.join(directory, 'checkpoint'), { force: true });
         await assert.rejects(open(), {
           code: 'lost-leaves',
-          message: /^the checkpoint in the database is of 9 leaves, the/,
+          message: /^the checkpoint in the database covers 9 leaves, the/,
         });
         assert.equal(statSync(segment).size, kept, 'it is left as it is');
         await writeFile(segment, whole);

@@ -1,4 +1,4 @@
-// RFC 4648 text forms of bytes. Decoders are strict: one text for one value, so that no altered character goes unseen.
+// RFC 4648 text encodings. Decoders are strict: each value has exactly one text, so that altered characters are always detected.
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -79,6 +79,6 @@ function decode(text: string, values: Uint8Array, bitsPerCharacter: number): Uin
     bytes[length++] = pending >> pendingBits;
     pending &= (1 << pendingBits) - 1;
   }
-  // Left-over bits must be zero and fewer than a character: otherwise two texts would mean the same bytes.
+  // Left-over bits must be zero and fewer than a character: otherwise two texts would decode to the same bytes.
   return pendingBits < bitsPerCharacter && pending === 0 ? bytes : undefined;
 }

@@ -1,15 +1,15 @@
-// RFC 8785 (JCS): the one text of a JSON value, so that a signature over it means the value and not its spelling.
+// RFC 8785 (JCS): the canonical text of a JSON value, so that a signature is independent of its formatting.
 
-/** Deeper values are refused: no answer nests this far, and hostile ones must not exhaust the stack. */
+/** Deeper values are rejected: no answer nests this deeply, and hostile input must not exhaust the stack. */
 const MAX_DEPTH = 256;
 
-/** The value is not JSON data that RFC 8785 can write. */
+/** The value is not JSON data that RFC 8785 can represent. */
 export class CanonicalFormError extends Error {
   override readonly name = 'CanonicalFormError';
 }
 
 /**
- * RFC 8785 text of a JSON value. Throws CanonicalFormError on what JSON cannot say: NaN, infinities, undefined,
+ * RFC 8785 text of a JSON value. Throws CanonicalFormError for anything that JSON cannot represent: NaN, infinities, undefined,
  * functions, symbols, big integers, objects that are not plain, lone surrogates, cycles and extreme depth.
  */
 export function canonicalize(value: unknown): string {
@@ -35,13 +35,13 @@ function write(value: unknown, depth: number): string {
   }
 }
 
-/** Printable ASCII without quote and backslash: most strings, and nothing in them needs an escape. */
+/** Printable ASCII without quote and backslash: most strings, which need no escape. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function writeString(text: string): string {
   if (text.length < 64 && PLAIN.test(text)) return `"${text}"`;
-  if (!text.isWellFormed()) throw new CanonicalFormError('a string holds a lone surrogate');
-  // ECMAScript's own escapes are those of section 3.2.2.2.
+  if (!text.isWellFormed()) throw new CanonicalFormError('a string has a lone surrogate');
+  // ECMAScript's escapes are those of section 3.2.2.2.
   return JSON.stringify(text);
 }
 
@@ -57,7 +57,7 @@ function writeArray(items: readonly unknown[], depth: number): string {
 function writeObject(object: object, depth: number): string {
   const prototype: unknown = Object.getPrototypeOf(object);
   if (prototype !== Object.prototype && prototype !== null) {
-    throw new CanonicalFormError('an object with a prototype of its own is not plain data');
+    throw new CanonicalFormError('an object with its own prototype is not plain data');
   }
   const members = object as Record<string, unknown>;
   let text = '{';
@@ -68,12 +68,12 @@ function writeObject(object: object, depth: number): string {
   return `${text}}`;
 }
 
-/** Shapes seen lately, by their number of names: rows of a list have one, what they hold another. */
+/** Cache of recent shapes by number of names: objects in a list usually have the same names. */
 const shapes: (Shape | undefined)[] = [];
 
 interface Shape {
   readonly names: readonly string[];
-  /** In order, each as it is written before its value. */
+  /** In sorted order, each with the text that precedes its value. */
   readonly sorted: readonly (readonly [name: string, written: string])[];
 }
 

@@ -1,16 +1,16 @@
-// Reads a saved or fetched JSON answer so that what is verified is what any other reader of the same text would see.
+// Parses JSON strictly, so that the verified value is the one that any other reader of the text gets.
 
-/** The text is not JSON, or is JSON that different readers understand differently. */
+/** The text is not JSON, or is JSON that readers interpret differently. */
 export class AmbiguousJsonError extends Error {
   override readonly name = 'AmbiguousJsonError';
 }
 
-/** More digits than any double needs to be written exactly (1,074 after the point); a longer one costs time, and says no more. */
+/** More digits than the exact decimal form of any double needs (1,074 after the point); longer numbers cost time and add nothing. */
 const MAX_NUMBER_LENGTH = 1_200;
 
 /**
- * JSON value of `text` (RFC 8259, with the limits of I-JSON, RFC 7493 section 2). Refuses two members of one name,
- * and numbers that a double cannot hold: either could show another reader something that was never signed.
+ * JSON value of `text` (RFC 8259, with the limits of I-JSON, RFC 7493 section 2). Rejects duplicate member names, and numbers that
+ * a double cannot represent: both could show another reader a value that was not signed.
  */
 export function parseStrictJson(text: string): unknown {
   let value: unknown;
@@ -19,13 +19,13 @@ export function parseStrictJson(text: string): unknown {
   } catch (cause) {
     throw new AmbiguousJsonError('not JSON', { cause });
   }
-  if (scanMembers(text) !== countMembers(value)) throw new AmbiguousJsonError('an object names a member twice');
+  if (scanMembers(text) !== countMembers(value)) throw new AmbiguousJsonError('an object has a duplicate member name');
   return value;
 }
 
 /**
- * Colons outside strings in `text`, which is valid JSON; refuses a number that is too long or does not fit a double. A loop instead of a regular
- * expression: V8's backtracking stack overflows on a string or a number of some million characters.
+ * Counts colons outside of strings in valid JSON, and rejects numbers that are too long or do not fit a double. A loop instead of a
+ * regular expression: V8's backtracking stack overflows on a string or number of some million characters.
  */
 function scanMembers(text: string): number {
   let members = 0;
@@ -58,23 +58,23 @@ function checkNumber(token: string): void {
   if (!isFaithful(token)) throw new AmbiguousJsonError(`the number ${token.slice(0, 40)} does not fit a double`);
 }
 
-/** Whether the shortest text of the double that `token` reads as has the same digits: 1.50 and 15e-1 do. */
+/** Whether the shortest text of the parsed double has the same digits as `token`: 1.50 and 15e-1 do. */
 function isFaithful(token: string): boolean {
   return significand(token) === significand(String(Number(token)));
 }
 
-/** Sign, significant digits and decimal exponent, however the number was spelled. */
+/** Sign, significant digits and decimal exponent, independent of the notation. */
 function significand(token: string): string {
   const [mantissa = '', exponent = '0'] = token.toLowerCase().split('e');
-  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
-  const digits = (whole + fraction).replace(/^0+/, '');
+  const [integer = '', fraction = ''] = mantissa.replace('-', '').split('.');
+  const digits = (integer + fraction).replace(/^0+/, '');
   if (digits === '') return '0';
   const trimmed = digits.replace(/0+$/, '');
   const scale = Number(exponent) - fraction.length + (digits.length - trimmed.length);
   return `${mantissa.startsWith('-') ? '-' : ''}${trimmed}e${scale}`;
 }
 
-/** Members of all objects inside a value. A list of work instead of recursion: JSON.parse takes any depth. */
+/** Members of all objects in a value. Iterative, since JSON.parse accepts any depth. */
 function countMembers(root: unknown): number {
   const work: unknown[] = [root];
   let members = 0;

@@ -4,7 +4,7 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_CHARACTERS = 10;
 const RANDOM_BYTES = 10;
 
-/** ULID of a moment and at least 10 random bytes (the first 10 are used). */
+/** ULID of a time and at least 10 random bytes (the first 10 are used). */
 export function ulid(now: Date, random: Uint8Array): string {
   if (random.length < RANDOM_BYTES) throw new RangeError(`a ULID needs ${RANDOM_BYTES} random bytes`);
   let time = now.getTime();
@@ -13,7 +13,7 @@ export function ulid(now: Date, random: Uint8Array): string {
     text = ALPHABET[time % 32] + text;
     time = Math.floor(time / 32);
   }
-  // Twice five bytes are eight characters: no bit is left over.
+  // Twice five bytes are exactly eight characters.
   for (let start = 0; start < RANDOM_BYTES; start += 5) {
     let bits = 0;
     for (let at = start; at < start + 5; at++) bits = bits * 256 + (random[at] ?? 0);

@@ -1,16 +1,16 @@
-// A checkpoint shown to a witness (c2sp.org/tlog-witness, add-checkpoint): the request's text, and the witness's judgement. Pure.
+// The add-checkpoint request of c2sp.org/tlog-witness: its format, and the decision of a witness. Pure.
 import { decodeBase64, encodeBase64 } from '../encoding/base-encoding.ts';
 import { EMPTY_ROOT, equalBytes, HASH_BYTES, verifyConsistency } from '../tree/merkle.ts';
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
 import { joinNote, type NoteVerifier, openNote, splitNote } from './note.ts';
 
-/** c2sp.org/tlog-witness: a client sends no more. */
+/** c2sp.org/tlog-witness: the maximum that a client sends. */
 const MAX_PROOF_LINES = 63;
 
 export interface AddCheckpointRequest {
-  /** Size of the latest checkpoint that the witness has cosigned, as the client knows it. */
+  /** Size of the latest checkpoint that the witness has cosigned, as known to the client. */
   readonly oldSize: number;
-  /** From the old size to the checkpoint; empty when the old size is 0 or that of the checkpoint. */
+  /** From the old size to the checkpoint; empty if the old size is 0 or equal. */
   readonly proof: readonly Uint8Array[];
   /** The signed note, verbatim. */
   readonly checkpoint: string;
@@ -20,7 +20,7 @@ export function formatAddCheckpoint({ oldSize, proof, checkpoint }: AddCheckpoin
   return `${[`old ${oldSize}`, ...proof.map(encodeBase64)].join('\n')}\n\n${checkpoint}`;
 }
 
-/** Undefined for what is malformed. The checkpoint in it is not read. */
+/** Undefined for a malformed request. The checkpoint is not parsed. */
 export function parseAddCheckpoint(body: string): AddCheckpointRequest | undefined {
   const end = body.indexOf('\n\n');
   if (end < 0) return undefined;
@@ -37,55 +37,56 @@ export function parseAddCheckpoint(body: string): AddCheckpointRequest | undefin
   return { oldSize, proof, checkpoint: body.slice(end + 2) };
 }
 
-/** What a witness knows. */
+/** The state of a witness. */
 export interface WitnessView {
-  /** Keys of the log with this origin; undefined for one that the witness does not know. */
+  /** Keys of the log with this origin; undefined if the witness does not accept the log. */
   readonly verifiersOf: (origin: string) => readonly NoteVerifier[] | undefined;
-  /** The latest checkpoint of it that the witness has cosigned; undefined before the first. */
+  /** The latest checkpoint of the log that the witness has cosigned; undefined before the first. */
   readonly latestOf: (origin: string) => Pick<Checkpoint, 'size' | 'root'> | undefined;
 }
 
-/** A checkpoint that may be cosigned, or the status of the refusal; `size` belongs to 409. */
+/** A checkpoint that may be cosigned, or the status of the rejection; `size` is for 409. */
 export type CheckpointJudgement =
   | {
       readonly status: 200;
       readonly checkpoint: Checkpoint;
       readonly text: string;
-      /** Lines of the log's keys that verified. */
+      /** Verified signature lines of the log's keys. */
       readonly signatures: readonly string[];
     }
   | { readonly status: 409; readonly size: number }
-  /** `evidence`: the note, with the lines of the log's keys that verified; absent for the very tree that is known. */
+  /** `evidence`: the note with its verified signature lines; absent if the tree is the known one. */
   | { readonly status: 422; readonly problem: string; readonly evidence?: string }
   | { readonly status: 400 | 403 | 404; readonly problem: string };
 
-/** The origin that a request names, unchecked; undefined where it holds no checkpoint. */
+/** The unverified origin in a request; undefined if it contains no checkpoint. */
 export function originOf({ checkpoint }: AddCheckpointRequest): string | undefined {
   const parts = splitNote(checkpoint);
   return parts && parseCheckpoint(parts.text)?.origin;
 }
 
 /**
- * Judges a request as c2sp.org/tlog-witness asks: known log, good signature, the old size that the witness has, a proof that
- * verifies. The caller handles no other request of this log between the judgement and the record of the new checkpoint.
+ * Decides a request by the rules of c2sp.org/tlog-witness: known log, valid signature, the old size of the witness, a valid proof. The
+ * caller must handle no other request of this log until the new checkpoint is recorded.
  */
 export async function judgeCheckpoint(
   { oldSize, proof, checkpoint: note }: AddCheckpointRequest,
   { verifiersOf, latestOf }: WitnessView,
 ): Promise<CheckpointJudgement> {
   const origin = originOf({ oldSize, proof, checkpoint: note });
-  if (origin === undefined) return { status: 400, problem: 'the request holds no checkpoint' };
+  if (origin === undefined) return { status: 400, problem: 'the request contains no checkpoint' };
   const verifiers = verifiersOf(origin);
   if (!verifiers) return { status: 404, problem: 'this witness does not know the log' };
   const opened = await openNote(note, verifiers);
   if (!opened.ok) return { status: 403, problem: opened.problem };
   const checkpoint = parseCheckpoint(opened.text);
-  if (!checkpoint || oldSize > checkpoint.size) return { status: 400, problem: 'the old size is above the new one' };
+  if (!checkpoint || oldSize > checkpoint.size)
+    return { status: 400, problem: 'the old size is greater than the new one' };
   const known = latestOf(origin) ?? { size: 0, root: EMPTY_ROOT };
   if (known.size !== oldSize) return { status: 409, size: known.size };
   const { size: newSize, root: newRoot } = checkpoint;
   if (!verifyConsistency({ oldSize, oldRoot: known.root, newSize, newRoot, proof })) {
-    const problem = `the proof does not lead from the tree of ${oldSize} leaves to that of ${newSize}`;
+    const problem = `the proof does not connect the tree of ${oldSize} leaves to that of ${newSize}`;
     if (newSize === oldSize && equalBytes(newRoot, known.root)) return { status: 422, problem };
     return { status: 422, problem, evidence: joinNote(opened.text, opened.signatures) };
   }

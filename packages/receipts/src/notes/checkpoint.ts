@@ -15,7 +15,7 @@ export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${encodeBase64(root)}\n`;
 }
 
-/** Checkpoint of a note's text, or undefined. Extension lines are let through: they change nothing that we read. */
+/** Checkpoint of a note's text, or undefined. Extension lines are accepted and ignored. */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   if (!text.endsWith('\n')) return undefined;
   const lines = text.slice(0, -1).split('\n');
@@ -27,7 +27,7 @@ export function parseCheckpoint(text: string): Checkpoint | undefined {
   return { origin, size, root };
 }
 
-/** Checkpoint of a signed note, or undefined. Its signatures are not checked. */
+/** Checkpoint of a signed note, or undefined. Its signatures are not verified. */
 export function checkpointOfNote(note: string): Checkpoint | undefined {
   return parseCheckpoint(noteText(note));
 }

@@ -55,7 +55,7 @@ describe('cosignatures', () => {
     for (const [given, problem] of [
       [{ keys, required: 4 }, /4 of 3/],
       [{ keys: [ledgerKey] }, /not the verifier key of a witness/],
-      [{ keys: [...keys, keyOf('other.example', a)] }, /named twice/],
+      [{ keys: [...keys, keyOf('other.example', a)] }, /listed twice/],
       [{ keys: Array(64).fill('') }, /more than 63/],
     ] as const)
       assert.match(String(Object.entries(readWitnessPolicy(given))), problem);

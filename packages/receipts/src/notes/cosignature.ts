@@ -20,7 +20,7 @@ const TIMESTAMP_BYTES = 8;
 /** One signature of a checkpoint is the log's. */
 const MAX_WITNESSES = MAX_SIGNATURES - 1;
 
-/** A witness's statement: by then, the checkpoint was consistent with all that it had cosigned of this log. */
+/** A witness's statement that at this time the checkpoint was consistent with everything that it had cosigned of the log. */
 export interface Cosignature {
   readonly witness: NoteVerifier;
   readonly at: Date;
@@ -34,32 +34,32 @@ export interface WitnessPolicy {
   readonly required: number;
 }
 
-/** Where a witness is asked. */
+/** The URL and key of a witness. */
 export interface WitnessAddress {
   readonly verifier: NoteVerifier;
-  /** Before `/add-checkpoint`, without a slash at its end. */
+  /** Prefix of `/add-checkpoint`, without a trailing slash. */
   readonly url: string;
 }
 
-/** How the witnesses of a log do. */
+/** Status of the witnesses of a log. */
 export interface WitnessReport {
   readonly configured: number;
   readonly required: number;
-  /** That have cosigned the checkpoint that is served. */
+  /** Witnesses that have cosigned the served checkpoint. */
   readonly cosigning: number;
-  /** Leaves of the newest checkpoint that as many as required have cosigned. */
+  /** Size of the newest checkpoint with the required number of cosignatures. */
   readonly cosignedLeaves: number;
-  /** Those that have not cosigned the one that is served, and why. */
+  /** Witnesses that have not cosigned the served checkpoint, and why. */
   readonly missing: readonly { readonly name: string; readonly detail: string }[];
 }
 
-/** A policy as users write it: verifier keys (type 0x04), and how many are required; all of them by default. */
+/** A policy as configured: verifier keys (type 0x04), and how many are required; all of them by default. */
 export interface WitnessPolicyText {
   readonly keys: readonly string[];
   readonly required?: number | undefined;
 }
 
-/** Reads a policy, or says what is wrong with it. One key under two names would count twice: it is refused. */
+/** Parses a policy, or returns what is wrong with it. Rejects a key under two names, which would count twice. */
 export function readWitnessPolicy({
   keys,
   required = keys.length,
@@ -70,7 +70,7 @@ export function readWitnessPolicy({
     const witness = parseVerifierKey(text, SIGNATURE_TYPES.cosignature);
     if (!witness) return { problem: `'${text.slice(0, 200)}' is not the verifier key of a witness` };
     if (witnesses.some(({ publicKey }) => equalBytes(publicKey, witness.publicKey)))
-      return { problem: `the key of ${witness.name} is named twice` };
+      return { problem: `the key of ${witness.name} is listed twice` };
     witnesses.push(witness);
   }
   if (!Number.isSafeInteger(required) || required < 1 || required > keys.length)
@@ -82,7 +82,7 @@ export function readWitnessPolicy({
 export function cosign(text: string, signer: NoteSigner, at: Date): string {
   const seconds = Math.floor(at.getTime() / 1_000);
   if (!parseCheckpoint(text) || !(seconds > 0))
-    throw new RangeError('only checkpoints are cosigned, at a time after 0');
+    throw new RangeError('only a checkpoint can be cosigned, at a time after 0');
   const signature = new Uint8Array(TIMESTAMP_BYTES + SIGNATURE_BYTES);
   new DataView(signature.buffer).setBigUint64(0, BigInt(seconds));
   signature.set(signer.sign(cosignedBytes(text, seconds)), TIMESTAMP_BYTES);
@@ -90,8 +90,8 @@ export function cosign(text: string, signer: NoteSigner, at: Date): string {
 }
 
 /**
- * The cosignatures of known witnesses on a checkpoint, one each. As c2sp.org/signed-note says, those of unknown keys are ignored, and one
- * bad signature of a known key refuses the note.
+ * The cosignatures of known witnesses on a checkpoint, one each. By c2sp.org/signed-note, those of unknown keys are ignored, and an
+ * invalid signature of a known key makes the note invalid.
  */
 export async function readCosignatures(
   note: string,
@@ -110,7 +110,7 @@ export async function readCosignatures(
   return { text: parts.text, cosignatures };
 }
 
-/** Whether as many witnesses as the policy requires have cosigned a checkpoint; `detail` is a sentence for a user. */
+/** Whether the required number of witnesses has cosigned a checkpoint; `detail` is a sentence for users. */
 export async function checkWitnesses(
   note: string,
   { witnesses, required }: WitnessPolicy,
@@ -133,12 +133,12 @@ async function cosignedAt(
   if (signature.length !== TIMESTAMP_BYTES + SIGNATURE_BYTES) return undefined;
   const seconds = Number(new DataView(signature.buffer, signature.byteOffset).getBigUint64(0));
   const at = new Date(seconds * 1_000);
-  // A time of 0 states nothing about the tree's size, and one that no Date holds is none.
+  // A time of 0 states nothing about the tree's size; other times must be valid dates.
   if (seconds === 0 || Number.isNaN(at.getTime())) return undefined;
-  const isGood = await verifyEd25519(publicKey, signature.subarray(TIMESTAMP_BYTES), cosignedBytes(text, seconds));
-  return isGood ? at : undefined;
+  const isValid = await verifyEd25519(publicKey, signature.subarray(TIMESTAMP_BYTES), cosignedBytes(text, seconds));
+  return isValid ? at : undefined;
 }
 
-/** The signed message: two lines, and the text of the checkpoint with its last newline. */
+/** The signed message: two lines, then the text of the checkpoint with its last newline. */
 const cosignedBytes = (text: string, seconds: number): Uint8Array =>
   new TextEncoder().encode(`cosignature/v1\ntime ${seconds}\n${text}`);

@@ -1,4 +1,4 @@
-// Signed notes by which a key of a ledger vouches for another key. A verifier that knows an earlier key follows a rotation by them.
+// Signed notes in which a key of a ledger vouches for another key. With them a verifier that knows an earlier key accepts a rotation.
 import { decodeBase64Url } from '../encoding/base-encoding.ts';
 import { type PublicKeyEntry, publicKeyEntry } from '../receipt/key-set.ts';
 import { equalBytes } from '../tree/merkle.ts';
@@ -7,17 +7,17 @@ import { type NoteVerifier, noteVerifier, openNote } from './note.ts';
 
 export type KeyKind = 'receipt' | 'ledger';
 
-/** First line of such a note. No checkpoint begins like this: its first line is the origin. */
+/** First line of a key note. A checkpoint's first line is its origin, so the two cannot be confused. */
 export const keyNoteHeader = (kind: KeyKind, origin: string): string => `${kind} key of ${origin}`;
 
 type KeyFields = Pick<PublicKeyEntry, 'x' | 'not_before' | 'not_after'>;
 
-/** Text of a note about one key of a ledger. */
+/** Text of a note about a key of a ledger. */
 export function keyNoteText(header: string, { x, not_before, not_after }: KeyFields): string {
   return `${header}\n${JSON.stringify({ x, not_before, not_after })}\n`;
 }
 
-/** The key that a note is about, or undefined for every other text. Its members are in the order of a key set. */
+/** The key that a note describes, or undefined for any other text. Its members have the order of a key set. */
 export function readKeyNote(text: string, header: string): PublicKeyEntry | undefined {
   const [first, json = ''] = text.split('\n');
   if (first !== header) return undefined;
@@ -38,8 +38,8 @@ function fieldsOf(json: string): Partial<Record<keyof KeyFields, unknown>> {
 }
 
 /**
- * Known keys of a ledger, which all have its name, and the keys that they vouch for, directly or through each other. Notes by
- * other keys count for nothing, nor do those about a key that is retired.
+ * The known keys of a ledger, which all have its name, and the keys that they vouch for, directly or transitively. Notes by other keys
+ * and about retired keys are ignored.
  */
 export async function vouchedKeys(
   known: readonly NoteVerifier[],

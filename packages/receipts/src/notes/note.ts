@@ -7,18 +7,18 @@ import { PUBLIC_KEY_BYTES, verifyEd25519 } from './ed25519.ts';
 export const SIGNATURE_TYPES = { note: 0x01, cosignature: 0x04 } as const;
 export type SignatureType = (typeof SIGNATURE_TYPES)[keyof typeof SIGNATURE_TYPES];
 const KEY_ID_BYTES = 4;
-/** A note beyond this is refused unread; the specification asks for at least 16 signatures. */
+/** A longer note is rejected without reading it; the specification requires support for at least 16 signatures. */
 const MAX_NOTE_CHARACTERS = 65_536;
 export const MAX_SIGNATURES = 64;
 
-/** Signs notes under a key name; `sign` answers 64 bytes. */
+/** Signs notes under a key name; `sign` returns 64 bytes. */
 export interface NoteSigner {
   readonly name: string;
   readonly publicKey: Uint8Array;
   sign(bytes: Uint8Array): Uint8Array;
 }
 
-/** A key that notes are checked with. */
+/** A key that verifies notes. */
 export interface NoteVerifier {
   readonly name: string;
   readonly keyId: Uint8Array;
@@ -26,12 +26,12 @@ export interface NoteVerifier {
   readonly type: SignatureType;
 }
 
-/** The opened note, or why it must be ignored. `signatures` are the lines of known keys, one of each, without their newlines. */
+/** The opened note, or why it must be ignored. `signatures` are the lines of known keys, one of each, without newlines. */
 export type OpenedNote =
   | { ok: true; text: string; signedBy: NoteVerifier; signatures: readonly string[] }
   | { ok: false; problem: string };
 
-/** Verifier of a key name and an Ed25519 public key. Throws RangeError for a name that notes cannot carry. */
+/** Verifier of a key name and an Ed25519 public key. Throws RangeError for an invalid name. */
 export function noteVerifier(
   name: string,
   publicKey: Uint8Array,
@@ -46,12 +46,12 @@ export function noteVerifier(
   return { name, publicKey, type, keyId: sha256(input).slice(0, KEY_ID_BYTES) };
 }
 
-/** `<name>+<key id>+<key>`: the text by which a verifier key is handed out. */
+/** The text form of a verifier key: `<name>+<key id>+<key>`. */
 export function formatVerifierKey({ name, keyId, publicKey, type }: NoteVerifier): string {
   return `${name}+${encodeHex(keyId)}+${encodeBase64(Uint8Array.of(type, ...publicKey))}`;
 }
 
-/** Verifier of a vkey text, or undefined when it is not an Ed25519 vkey of this type or its key id is not the recommended one. */
+/** Verifier of a vkey text, or undefined if it is not an Ed25519 vkey of this type or its key id is not the recommended one. */
 export function parseVerifierKey(text: string, type: SignatureType = SIGNATURE_TYPES.note): NoteVerifier | undefined {
   const match = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/s.exec(text);
   const [, name = '', keyId = '', key = ''] = match ?? [];
@@ -61,7 +61,7 @@ export function parseVerifierKey(text: string, type: SignatureType = SIGNATURE_T
   return encodeHex(verifier.keyId) === keyId ? verifier : undefined;
 }
 
-/** Signed note over a text that ends in a newline. Throws RangeError for a text that a note cannot hold. */
+/** Signed note over a text that ends with a newline. Throws RangeError for a text that a note cannot contain. */
 export function signNote(text: string, signers: readonly NoteSigner[]): string {
   if (!isNoteText(text) || !text.endsWith('\n')) throw new RangeError('not the text of a note');
   const bytes = new TextEncoder().encode(text);
@@ -77,8 +77,8 @@ export const joinNote = (text: string, lines: readonly string[]): string =>
   `${text}\n${lines.map((line) => `${line}\n`).join('')}`;
 
 /**
- * Checks a note against known keys. Signatures of unknown keys are ignored; one bad signature of a known key refuses
- * the note, and so does the absence of a good one.
+ * Verifies a note with known keys. Signatures of unknown keys are ignored; the note is rejected if a signature of a known key is
+ * invalid, or if there is none.
  */
 export async function openNote(note: string, verifiers: readonly NoteVerifier[]): Promise<OpenedNote> {
   const parts = splitNote(note);
@@ -98,7 +98,7 @@ export async function openNote(note: string, verifiers: readonly NoteVerifier[])
   return { ok: true, text: parts.text, signedBy, signatures: [...lines.values()] };
 }
 
-/** The key among those known that a signature line names, by name and key id. */
+/** The known key of a signature line, by name and key id. */
 export function findVerifier(
   verifiers: readonly NoteVerifier[],
   { name, keyId }: Pick<NoteVerifier, 'name' | 'keyId'>,
@@ -111,7 +111,7 @@ export function signatureLine({ name, keyId }: NoteVerifier, signature: Uint8Arr
   return `— ${name} ${encodeBase64(Uint8Array.of(...keyId, ...signature))}`;
 }
 
-/** A note taken apart, its signatures unchecked. */
+/** The parts of a note; signatures are not verified. */
 export interface NoteParts {
   readonly text: string;
   readonly signatures: readonly {
@@ -122,10 +122,10 @@ export interface NoteParts {
   }[];
 }
 
-/** The text of a signed note; nothing of it is checked. */
+/** The text of a signed note; nothing is verified. */
 export const noteText = (note: string): string => note.slice(0, note.lastIndexOf('\n\n') + 1);
 
-/** Undefined for what is not a note. */
+/** Undefined if it is not a note. */
 export function splitNote(note: string): NoteParts | undefined {
   if (note.length > MAX_NOTE_CHARACTERS || !isNoteText(note)) return undefined;
   const split = note.lastIndexOf('\n\n');
@@ -136,7 +136,7 @@ export function splitNote(note: string): NoteParts | undefined {
   for (const line of lines) {
     const [, name = '', encoded = ''] = /^— ([^ ]+) ([^ ]+)$/.exec(line) ?? [];
     const bytes = decodeBase64(encoded);
-    // Other algorithms have other lengths; a signature shorter than its key id is none.
+    // Other algorithms have other lengths; a signature must be longer than its key id.
     if (!isKeyName(name) || !bytes || bytes.length <= KEY_ID_BYTES) return undefined;
     signatures.push({ line, name, keyId: bytes.subarray(0, KEY_ID_BYTES), signature: bytes.subarray(KEY_ID_BYTES) });
   }

@@ -22,7 +22,7 @@ export function formatTlogProof({ index, proof, checkpoint, extra }: TlogProof):
   return `${lines.join('\n')}\n\n${checkpoint}`;
 }
 
-/** Proof of a text, or undefined when it is malformed. The checkpoint in it is not looked at. */
+/** Parses a proof, or returns undefined if it is malformed. The checkpoint is not parsed. */
 export function parseTlogProof(text: string): TlogProof | undefined {
   const end = text.indexOf('\n\n');
   if (end < 0) return undefined;

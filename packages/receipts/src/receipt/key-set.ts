@@ -1,10 +1,10 @@
-// The published key set: a JWK Set (RFC 7517, RFC 8037) of receipt keys, with the ledger's keys beside them.
+// The published key set: a JWK Set (RFC 7517, RFC 8037) of receipt keys, with the ledger's keys.
 import { decodeBase64Url, encodeBase64Url } from '../encoding/base-encoding.ts';
 import { PUBLIC_KEY_BYTES } from '../notes/ed25519.ts';
 import { formatVerifierKey, type NoteVerifier, noteVerifier, parseVerifierKey } from '../notes/note.ts';
 import { sha256 } from '../tree/merkle.ts';
 
-/** One receipt key as the key set shows it. Times are ISO 8601 UTC. */
+/** A receipt key in the key set. Times are ISO 8601 UTC. */
 export interface PublicKeyEntry {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
@@ -16,19 +16,19 @@ export interface PublicKeyEntry {
   readonly use: 'sig';
   readonly status: 'current' | 'retired';
   readonly not_before: string;
-  /** Present once retired: receipts signed later do not count. */
+  /** Present for retired keys: receipts signed later are invalid. */
   readonly not_after?: string;
 }
 
-/** How to check the ledger's checkpoints: RFC 7517 section 5 lets a JWK Set carry further members. */
+/** How to verify the ledger's checkpoints: RFC 7517 section 5 allows further members in a JWK Set. */
 export interface LedgerEntry {
-  /** First line of every checkpoint, and the name of the keys that sign it. */
+  /** First line of every checkpoint, and the name of its signing keys. */
   readonly origin: string;
-  /** Where the ledger is served, relative to the service; ends in a slash. */
+  /** Path of the ledger, relative to the service; ends with a slash. */
   readonly url: string;
   /** C2SP verifier keys, the current one first, then retired ones. */
   readonly verifier_keys: readonly string[];
-  /** Signed notes by which a key vouches for the key after it, the newest first; left out where there are none. */
+  /** Signed notes in which a key vouches for its successor, newest first; omitted if there are none. */
   readonly rotations?: readonly string[];
 }
 
@@ -75,7 +75,7 @@ export function keySetDocument(keys: readonly PublicKeyEntry[], ledger: LedgerEn
   return { keys, ledger };
 }
 
-/** A receipt key taken from a key set that may be hostile. */
+/** A receipt key from an untrusted key set. */
 export interface ReceiptKey {
   readonly publicKey: Uint8Array;
   readonly notBefore: number;
@@ -83,13 +83,13 @@ export interface ReceiptKey {
 }
 
 const MAX_KEYS = 1000;
-/** Each may cost a signature check for each of the others. */
+/** Each may cost a signature verification for each of the others. */
 const MAX_ROTATIONS = 100;
 
-/** The key of an id, or why there is none. The id must be the key's own thumbprint, whatever the document claims. */
+/** The key with an id, or why there is none. The id must be the thumbprint of the key, whatever the document claims. */
 export function findReceiptKey(keySet: unknown, keyId: string): { key: ReceiptKey } | { problem: string } {
   const keys = member(keySet, 'keys');
-  if (!Array.isArray(keys) || keys.length > MAX_KEYS) return { problem: 'the key set has no usable list of keys' };
+  if (!Array.isArray(keys) || keys.length > MAX_KEYS) return { problem: 'the key set has no valid list of keys' };
   for (const entry of keys as unknown[]) {
     if (member(entry, 'kid') !== keyId) continue;
     const x = member(entry, 'x');
@@ -106,18 +106,18 @@ export function findReceiptKey(keySet: unknown, keyId: string): { key: ReceiptKe
     const notAfter = timeOf(member(entry, 'not_after')) ?? Number.POSITIVE_INFINITY;
     return { key: { publicKey, notBefore, notAfter } };
   }
-  return { problem: `the key set does not hold key ${keyId}` };
+  return { problem: `the key set does not contain key ${keyId}` };
 }
 
-/** What a key set says of its ledger. */
+/** The ledger that a key set describes. */
 export interface PublishedLedger {
   readonly origin: string;
   readonly verifiers: readonly NoteVerifier[];
-  /** Notes, unchecked: what `vouchedKeys` takes. */
+  /** Unverified notes, for `vouchedKeys`. */
   readonly rotations: readonly string[];
 }
 
-/** Reads a key set that may be hostile; empty where it names no ledger. */
+/** Reads an untrusted key set; empty if it describes no ledger. */
 export function publishedLedger(keySet: unknown): PublishedLedger {
   const ledger = member(keySet, 'ledger');
   const origin = member(ledger, 'origin');
@@ -132,7 +132,7 @@ export function publishedLedger(keySet: unknown): PublishedLedger {
 const textsOf = (value: unknown, max: number): string[] =>
   Array.isArray(value) ? value.slice(0, max).filter((each) => typeof each === 'string') : [];
 
-/** Where the key set says that the ledger is served: a path of the service, ending in a slash. */
+/** The path at which the ledger is served, from the key set; ends with a slash. */
 export function ledgerPathOf(keySet: unknown): string {
   const url = member(member(keySet, 'ledger'), 'url');
   return typeof url === 'string' && /^\/(?:[\w.~-]+\/)*$/.test(url) ? url : '/ledger/';
@@ -140,7 +140,7 @@ export function ledgerPathOf(keySet: unknown): string {
 
 function timeOf(value: unknown): number | undefined {
   if (value === undefined) return undefined;
-  // An unreadable limit must not lift the limit: NaN makes every comparison false.
+  // An invalid limit must not lift the limit: NaN makes every comparison false.
   return typeof value === 'string' ? Date.parse(value) : Number.NaN;
 }
 

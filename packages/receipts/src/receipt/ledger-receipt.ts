@@ -1,4 +1,4 @@
-// The ledger's own receipt of a leaf, as `/ledger/receipts/{cr_id}` serves it, and as a C2SP proof.
+// The ledger's receipt of a leaf, as served at `/ledger/receipts/{cr_id}`, and as a C2SP proof.
 import { decodeBase64, encodeBase64 } from '../encoding/base-encoding.ts';
 import { formatTlogProof } from '../notes/tlog-proof.ts';
 import { HASH_BYTES, MAX_PROOF_HASHES } from '../tree/merkle.ts';
@@ -42,7 +42,7 @@ export function ledgerReceiptDocument(evidence: LedgerEvidence): LedgerReceipt {
   };
 }
 
-/** The same as a text in the C2SP tlog-proof format, with the leaf as its extra data. */
+/** The receipt in the C2SP tlog-proof format, with the leaf as extra data. */
 export function ledgerReceiptProof(receipt: LedgerReceipt): string {
   const evidence = readLedgerReceipt(receipt);
   if ('problem' in evidence) throw new TypeError(evidence.problem);
@@ -53,7 +53,7 @@ export function ledgerReceiptProof(receipt: LedgerReceipt): string {
 /** Base64 of the largest leaf. */
 const MAX_LEAF_CHARACTERS = Math.ceil(MAX_ENTRY_BYTES / 3) * 4;
 
-/** Decodes a document of unknown origin, or says what is wrong with it. Bounded work, never an exception. */
+/** Decodes an untrusted document, or returns what is wrong with it. Bounded work; never throws. */
 export function readLedgerReceipt(document: unknown): LedgerEvidence | { problem: string } {
   if (typeof document !== 'object' || document === null) return { problem: 'the ledger receipt is not an object' };
   const fields = document as Partial<Record<keyof LedgerReceipt, unknown>>;
@@ -61,7 +61,7 @@ export function readLedgerReceipt(document: unknown): LedgerEvidence | { problem
   if (typeof ledgerReceiptId !== 'string' || typeof receiptId !== 'string' || typeof checkpoint !== 'string') {
     return { problem: 'the ledger receipt lacks ledger_receipt_id, receipt_id or checkpoint' };
   }
-  if (!isCount(index) || !isCount(treeSize)) return { problem: 'index and tree_size are not whole numbers' };
+  if (!isCount(index) || !isCount(treeSize)) return { problem: 'index and tree_size are not non-negative integers' };
   const leaf = decodeText(fields.leaf, MAX_LEAF_CHARACTERS);
   if (!leaf) return { problem: 'the leaf is not base64' };
   if (!Array.isArray(fields.proof) || fields.proof.length > MAX_PROOF_HASHES) {
@@ -70,7 +70,7 @@ export function readLedgerReceipt(document: unknown): LedgerEvidence | { problem
   const proof: Uint8Array[] = [];
   for (const text of fields.proof as unknown[]) {
     const hash = decodeText(text, 2 * HASH_BYTES);
-    if (hash?.length !== HASH_BYTES) return { problem: 'the proof holds something that is not a hash in base64' };
+    if (hash?.length !== HASH_BYTES) return { problem: 'the proof contains something other than hashes in base64' };
     proof.push(hash);
   }
   return { ledgerReceiptId, receiptId, leaf, index, treeSize, proof, checkpoint };

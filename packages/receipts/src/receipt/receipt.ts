@@ -1,4 +1,4 @@
-// Issues receipts: what is signed, the provenance that travels with an answer, and the leaf that the ledger keeps.
+// Issues receipts: the signed bytes, the provenance that is sent with an answer, and the leaf for the ledger.
 import { encodeBase32, encodeBase64, encodeHex } from '../encoding/base-encoding.ts';
 import { canonicalize } from '../encoding/jcs.ts';
 import { ulid } from '../encoding/ulid.ts';
@@ -31,22 +31,22 @@ export interface IssueOptions {
   /** At least 10 random bytes. */
   readonly random: Uint8Array;
   readonly publicKeyUrl: string;
-  /** Where it was given out before there was anything to sign: of `newReceiptId`. */
+  /** The id, if it was assigned before there was anything to sign; of `newReceiptId`. */
   readonly receiptId?: string;
-  /** SHA-256 of the platform; the one of this package, in JavaScript, takes several times as long for large answers. */
+  /** The platform's SHA-256; the JavaScript one of this package takes several times as long for large answers. */
   readonly digest?: (bytes: Uint8Array) => Uint8Array;
 }
 
-/** A receipt that may leave once `leaf` is durable in the ledger. */
+/** A receipt that may be sent once `leaf` is durable in the ledger. */
 export interface IssuedReceipt {
   readonly provenance: Provenance;
-  /** JCS form of the leaf, as it is appended to the ledger. */
+  /** JCS form of the leaf for the ledger. */
   readonly leaf: Uint8Array;
   readonly receiptId: string;
   readonly ledgerReceiptId: string;
 }
 
-/** What a leaf records of a receipt. */
+/** The fields of a receipt in its leaf. */
 export interface LeafFields {
   /** Hex SHA-256 of the signed bytes. */
   readonly content_sha256: string;
@@ -59,7 +59,7 @@ export interface LeafFields {
 const utf8 = new TextEncoder();
 export const SIGNATURE_PREFIX = 'ed25519:';
 
-/** Signs a body. Throws CanonicalFormError for what JSON cannot say, and for a body that has a receipt already. */
+/** Signs a body. Throws CanonicalFormError for anything that JSON cannot represent, and TypeError for a body that has a receipt. */
 export function issueReceipt<Body extends object>(
   body: Body,
   options: IssueOptions,
@@ -68,19 +68,19 @@ export function issueReceipt<Body extends object>(
   return finish(options.signer.sign(signedBytes));
 }
 
-/** The signer is only named. */
+/** Only the key id of the signer is needed. */
 export type PrepareOptions = Omit<IssueOptions, 'signer'> & { readonly signer: Pick<Signer, 'keyId'> };
 
-/** A receipt that lacks its signature: for whoever signs elsewhere, such as in another thread. */
+/** A receipt without its signature, for a caller that signs elsewhere, such as in another thread. */
 export interface PreparedReceipt<Body extends object> {
   readonly signedBytes: Uint8Array;
-  /** With the 64 bytes of the signature over `signedBytes` by the key that was named. */
+  /** Takes the 64-byte signature over `signedBytes` by the key with the given id. */
   finish(signature: Uint8Array): IssuedReceipt & { body: SignedBody<Body> };
 }
 
-/** All of issueReceipt but the signing. Throws as that does. */
+/** As `issueReceipt`, without signing. */
 export function prepareReceipt<Body extends object>(body: Body, options: PrepareOptions): PreparedReceipt<Body> {
-  if (Object.hasOwn(body, 'provenance')) throw new TypeError('the body has a receipt already');
+  if (Object.hasOwn(body, 'provenance')) throw new TypeError('the body already has a receipt');
   const { signedBytes, finish } = prepare((provenance) => bodySignedBytes(body, provenance), options);
   return {
     signedBytes,
@@ -91,7 +91,7 @@ export function prepareReceipt<Body extends object>(body: Body, options: Prepare
   };
 }
 
-/** Signs bytes that cannot carry their receipt inside, such as CSV. */
+/** Signs bytes that cannot contain their receipt, such as CSV. */
 export function issueDetachedReceipt(content: Uint8Array, contentType: string, options: IssueOptions): IssuedReceipt {
   const { signedBytes, finish } = prepare(
     (provenance) => detachedSignedBytes(content, contentType, provenance, options.digest),
@@ -118,7 +118,7 @@ export function detachedSignedBytes(
   );
 }
 
-/** The leaf of a receipt over given signed bytes: a JCS text. */
+/** The leaf of a receipt: a JCS text. */
 export function leafOf(
   signedBytes: Uint8Array,
   provenance: Omit<LeafFields, 'content_sha256'>,
@@ -129,7 +129,7 @@ export function leafOf(
   return utf8.encode(canonicalize({ content_sha256, key_id, receipt_id, signature, signed_at }));
 }
 
-/** Bytes of the leaf hash that the id is made of: 160 bits, 32 characters of base32 without a rest. */
+/** Bytes of the leaf hash in the id: 160 bits are exactly 32 characters of base32. */
 export const LEDGER_ID_BYTES = 20;
 
 /** The ledger's id of a leaf, from its RFC 6962 leaf hash. */
@@ -137,7 +137,7 @@ export function ledgerReceiptIdOf(hash: Uint8Array): string {
   return `cr_${encodeBase32(hash.subarray(0, LEDGER_ID_BYTES))}`;
 }
 
-/** The two fields that only exist after signing are not signed; every other field is, known or not. */
+/** Removes the two fields that exist only after signing; all other fields are signed, including unknown ones. */
 function withoutOutcome(provenance: object): object {
   const { signature: _signature, ledger_receipt_id: _ledger, ...signed } = provenance as Record<string, unknown>;
   return signed;

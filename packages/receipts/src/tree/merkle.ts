@@ -6,7 +6,7 @@ export { sha256 };
 
 export const HASH_BYTES = 32;
 
-/** No tree of 2^53 leaves needs more; a longer proof is refused unread. */
+/** Enough for a tree of 2^53 leaves; longer proofs are rejected without reading them. */
 export const MAX_PROOF_HASHES = 64;
 
 /** MTH of the empty list, RFC 6962 section 2.1. */
@@ -28,7 +28,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(input);
 }
 
-/** Compares in a fixed number of steps for its length; false for different lengths. */
+/** Compares in constant time for a given length; false for different lengths. */
 export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   if (left.length !== right.length) return false;
   let difference = 0;
@@ -45,7 +45,7 @@ export interface InclusionClaim {
   readonly root: Uint8Array;
 }
 
-/** RFC 9162 section 2.1.3.2. False, never an exception, for a claim that does not hold or makes no sense. */
+/** RFC 9162 section 2.1.3.2. Returns false for an invalid or malformed claim; never throws. */
 export function verifyInclusion({ leafHash, index, size, proof, root }: InclusionClaim): boolean {
   if (!isSize(size) || !isSize(index) || index >= size || !areHashes([leafHash, root, ...proof])) return false;
   let node = index;
@@ -76,7 +76,7 @@ export interface ConsistencyClaim {
   readonly proof: readonly Uint8Array[];
 }
 
-/** RFC 9162 section 2.1.4.2, with the trivial cases: equal sizes need equal roots, the empty tree precedes any. */
+/** RFC 9162 section 2.1.4.2, with the trivial cases: equal sizes require equal roots, and the empty tree precedes any tree. */
 export function verifyConsistency({ oldSize, oldRoot, newSize, newRoot, proof }: ConsistencyClaim): boolean {
   if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize) return false;
   if (!areHashes([oldRoot, newRoot, ...proof]) || (oldSize === 0 && !equalBytes(oldRoot, EMPTY_ROOT))) return false;
@@ -111,13 +111,13 @@ export function verifyConsistency({ oldSize, oldRoot, newSize, newRoot, proof }:
   return last === 0 && equalBytes(oldHash, oldRoot) && equalBytes(newHash, newRoot);
 }
 
-// Bit operators cut at 32 bits; a log may hold more leaves.
+// Bit operators truncate to 32 bits; a log may have more leaves.
 const isOdd = (value: number): boolean => value % 2 === 1;
 const half = (value: number): number => Math.floor(value / 2);
 const isSize = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 const isPowerOfTwo = (value: number): boolean => 2 ** Math.round(Math.log2(value)) === value;
 
-/** A proof with the hashes at its two ends: not too many, and all of them hashes. */
+/** Whether a proof with its two end hashes is not too long and contains only hashes. */
 function areHashes(hashes: readonly Uint8Array[]): boolean {
   return hashes.length <= MAX_PROOF_HASHES + 2 && hashes.every((hash) => hash.length === HASH_BYTES);
 }

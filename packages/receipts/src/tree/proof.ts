@@ -1,4 +1,4 @@
-// Builds roots and proofs (RFC 6962 section 2.1) from the hashes of perfect subtrees, wherever those are stored.
+// Builds roots and proofs (RFC 6962 section 2.1) from the hashes of perfect subtrees, for any storage.
 import { EMPTY_ROOT, nodeHash } from './merkle.ts';
 
 /** A perfect subtree: the 2^level leaves from index * 2^level. */
@@ -7,7 +7,7 @@ export interface Subtree {
   readonly index: number;
 }
 
-/** Answers the hash of a perfect subtree that lies wholly inside the tree. */
+/** Returns the hash of a perfect subtree that is completely inside the tree. */
 export type HashReader = (level: number, index: number) => Uint8Array | Promise<Uint8Array>;
 
 /** Root hash of the tree of the first `size` leaves. */
@@ -36,7 +36,7 @@ export async function inclusionProof(read: HashReader, index: number, size: numb
   return (await Promise.all(siblings)).reverse();
 }
 
-/** RFC 6962 section 2.1.2; empty when either size makes the proof trivial. Throws RangeError for a shrinking tree. */
+/** RFC 6962 section 2.1.2; empty if the sizes make the proof trivial. Throws RangeError if the new size is smaller. */
 export async function consistencyProof(read: HashReader, oldSize: number, newSize: number): Promise<Uint8Array[]> {
   if (!Number.isSafeInteger(oldSize) || oldSize < 0 || oldSize > newSize) {
     throw new RangeError(`no consistency proof from ${oldSize} to ${newSize}`);
@@ -45,7 +45,7 @@ export async function consistencyProof(read: HashReader, oldSize: number, newSiz
   let low = 0;
   let high = newSize;
   const siblings: Promise<Uint8Array>[] = [];
-  // Walks to the node that ends where the old tree ended; the old root itself is known to the verifier.
+  // Walks to the node at the end of the old tree; the verifier knows the old root.
   while (high !== oldSize) {
     const middle = low + largestPowerBelow(high - low);
     if (oldSize <= middle) {

@@ -1,17 +1,17 @@
-// One tile with its inner nodes: grows a hash at a time, answers the hash of any subtree that is complete in it.
+// A tile with its inner nodes: hashes are appended one by one, and complete subtrees can be read.
 import { HASH_BYTES, nodeHash } from './merkle.ts';
 import type { HashReader } from './proof.ts';
 import { TILE_HEIGHT, TILE_WIDTH } from './tile.ts';
 
-/** Nodes of heights 0 to 8 side by side: 256 + 128 + … + 1. */
+/** Nodes of heights 0 to 8: 256 + 128 + … + 1. */
 const NODES = 2 * TILE_WIDTH - 1;
 
-/** A tile being filled. Hashes handed out are views: they never change once written. */
+/** A tile being filled. Returned hashes are views, which never change once written. */
 export class TileNodes {
   readonly #nodes = new Uint8Array(NODES * HASH_BYTES);
   #count = 0;
 
-  /** A tile of stored hashes (their number may be below 256). Throws RangeError for a wrong length. */
+  /** A tile of stored hashes, 256 or fewer. Throws RangeError for a wrong length. */
   static of(hashes: Uint8Array): TileNodes {
     if (hashes.length % HASH_BYTES !== 0 || hashes.length > TILE_WIDTH * HASH_BYTES) {
       throw new RangeError(`${hashes.length} bytes are not a tile`);
@@ -21,7 +21,7 @@ export class TileNodes {
     return tile;
   }
 
-  /** Hashes at the bottom of the tile so far. */
+  /** Number of hashes at the bottom of the tile. */
   get count(): number {
     return this.#count;
   }
@@ -30,7 +30,7 @@ export class TileNodes {
     return this.#count === TILE_WIDTH;
   }
 
-  /** Adds a hash at the right end, and every inner node that it completes. */
+  /** Appends a hash, and every inner node that it completes. */
   push(hash: Uint8Array): void {
     if (this.isFull) throw new RangeError('the tile is full');
     let index = this.#count++;
@@ -44,7 +44,7 @@ export class TileNodes {
     }
   }
 
-  /** Node at a height inside the tile (0 is the bottom, 8 its root). Throws RangeError when it is not complete. */
+  /** Node at a height inside the tile (0 is the bottom, 8 the root). Throws RangeError if it is not complete. */
   node(height: number, index: number): Uint8Array {
     if (height > TILE_HEIGHT || (index + 1) * 2 ** height > this.#count) {
       throw new RangeError(`node ${height}/${index} is not in a tile of ${this.#count}`);
@@ -53,13 +53,13 @@ export class TileNodes {
     return this.#nodes.subarray(at, at + HASH_BYTES);
   }
 
-  /** The first `width` hashes: the tile as it is stored and served. */
+  /** The first `width` hashes, as the tile is stored and served. */
   hashes(width: number = this.#count): Uint8Array {
     return this.#nodes.subarray(0, width * HASH_BYTES);
   }
 }
 
-/** A reader of subtree hashes over whatever holds the tiles; a tile answered may be wider than needed. */
+/** A reader of subtree hashes from tiles; a returned tile may be wider than needed. */
 export function tileHashReader(readTile: (level: number, index: number) => TileNodes | Promise<TileNodes>): HashReader {
   return async (level, index) => {
     const tileLevel = Math.floor(level / TILE_HEIGHT);
@@ -70,7 +70,7 @@ export function tileHashReader(readTile: (level: number, index: number) => TileN
   };
 }
 
-/** Byte offset of a node: the heights below it hold 2^9 - 2^(9-height) nodes. */
+/** Byte offset of a node: the heights below it have 2^9 - 2^(9-height) nodes. */
 function offset(height: number, index: number): number {
   return (2 * TILE_WIDTH - 2 ** (TILE_HEIGHT + 1 - height) + index) * HASH_BYTES;
 }

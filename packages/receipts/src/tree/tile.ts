@@ -6,10 +6,10 @@ export const TILE_WIDTH = 256;
 export const TILE_HEIGHT = 8;
 export const FULL_TILE_BYTES = TILE_WIDTH * HASH_BYTES;
 
-/** An entry bundle's lengths are 16 bits. */
+/** Entry lengths are 16 bits. */
 export const MAX_ENTRY_BYTES = 0xffff;
 
-/** A tile of hashes (a level from 0 to 63) or of entries; `width` below 256 is a partial one. */
+/** A tile of hashes (levels 0 to 63) or of entries; a partial tile has a `width` below 256. */
 export interface TileAddress {
   readonly level: number | 'entries';
   readonly index: number;
@@ -27,7 +27,7 @@ export function tilePath({ level, index, width }: TileAddress): string {
 
 const TILE_PATH = /^tile\/(entries|0|[1-9]\d?)\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/;
 
-/** Address of a tile path, or undefined when it is not the one right spelling of any tile. */
+/** Address of a tile path, or undefined if it is not the canonical path of a tile. */
 export function parseTilePath(path: string): TileAddress | undefined {
   const match = TILE_PATH.exec(path);
   if (!match) return undefined;
@@ -37,20 +37,20 @@ export function parseTilePath(path: string): TileAddress | undefined {
   const width = widthText === undefined ? TILE_WIDTH : Number(widthText);
   if (level !== 'entries' && level > 63) return undefined;
   const address = { level, index, width };
-  // The round trip refuses superfluous leading groups (`x000/001`) and `.p/256`.
+  // The round trip rejects superfluous leading groups (`x000/001`) and `.p/256`.
   return tilePath(address) === path ? address : undefined;
 }
 
-/** Hashes that the tree of `size` leaves has at a tile level, or its entries. */
+/** Number of hashes, or entries, of the tree of `size` leaves at a tile level. */
 export const hashesAtLevel = (size: number, level: TileAddress['level']): number =>
   level === 'entries' ? size : Math.floor(size / TILE_WIDTH ** level);
 
-/** Hashes or entries that the tree of `size` leaves has in one tile; not above zero where it has none. */
+/** Number of hashes or entries of the tree of `size` leaves in a tile; not above zero if the tile does not exist. */
 export function tileWidth(size: number, level: TileAddress['level'], index: number): number {
   return Math.min(TILE_WIDTH, hashesAtLevel(size, level) - index * TILE_WIDTH);
 }
 
-/** Every tile that a tree of `size` leaves has, hash tiles and entry bundles, full and partial. */
+/** All tiles of a tree of `size` leaves: hash tiles and entry bundles, full and partial. */
 export function* tilesOfTree(size: number): Generator<TileAddress> {
   const levels: TileAddress['level'][] = ['entries'];
   for (let level = 0; hashesAtLevel(size, level) > 0; level++) levels.push(level);
@@ -61,7 +61,7 @@ export function* tilesOfTree(size: number): Generator<TileAddress> {
   }
 }
 
-/** Entries with 16-bit big-endian lengths before them. Throws RangeError for an entry that is too large. */
+/** Encodes entries, each after its 16-bit big-endian length. Throws RangeError for an entry that is too large. */
 export function encodeEntries(entries: readonly Uint8Array[]): Uint8Array {
   const bundle = new Uint8Array(entries.reduce((bytes, entry) => bytes + 2 + entry.length, 0));
   let at = 0;
@@ -75,7 +75,7 @@ export function encodeEntries(entries: readonly Uint8Array[]): Uint8Array {
   return bundle;
 }
 
-/** Entries of a bundle as views into it, or undefined when its lengths do not add up. */
+/** Entries of a bundle as views, or undefined if the lengths do not match its size. */
 export function decodeEntries(bundle: Uint8Array): Uint8Array[] | undefined {
   const entries: Uint8Array[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-// Whether a ledger goes on from a checkpoint that is known, computed from the tiles that it serves (c2sp.org/tlog-tiles).
+// Checks whether a ledger is consistent with a known checkpoint, from the tiles that it serves (c2sp.org/tlog-tiles).
 import type { Checkpoint } from '../notes/checkpoint.ts';
 import { equalBytes, HASH_BYTES, verifyConsistency } from '../tree/merkle.ts';
 import { consistencyProof, type HashReader, treeRoot } from '../tree/proof.ts';
@@ -6,15 +6,15 @@ import { TILE_WIDTH, tilePath, tileWidth } from '../tree/tile.ts';
 import { TileNodes, tileHashReader } from '../tree/tile-nodes.ts';
 
 /**
- * `fork`: the tree that is shown never went through the known one, and its own tiles prove that. `rollback`: it has fewer leaves.
- * `unproved`: tiles are missing, or do not make up the tree that is shown.
+ * `fork`: the served tree is not an extension of the known one, which its own tiles prove. `rollback`: it has fewer leaves.
+ * `unproved`: tiles are missing, or do not match the served tree.
  */
 export type Consistency = 'ok' | 'fork' | 'rollback' | 'unproved';
 
-/** Bytes at a path below the ledger's prefix, or undefined where there are none. */
+/** Bytes at a path below the ledger's prefix, or undefined if there are none. */
 export type FetchTile = (path: string) => Promise<Uint8Array | undefined>;
 
-/** Compares two checkpoints of one origin. Rejects only with what `fetchTile` rejects with. */
+/** Compares two checkpoints of one origin. Rejects only if `fetchTile` rejects. */
 export async function checkConsistency(
   known: Checkpoint,
   shown: Checkpoint,
@@ -51,7 +51,7 @@ function servedHashes(size: number, fetchTile: FetchTile): HashReader {
   });
 }
 
-/** A log may drop a partial tile once it has the full one. */
+/** A log may delete a partial tile once it has the full one. */
 async function fetchNodes(width: number, paths: readonly string[], fetchTile: FetchTile): Promise<TileNodes> {
   for (const path of new Set(paths)) {
     const bytes = await fetchTile(path);

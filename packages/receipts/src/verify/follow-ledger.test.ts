@@ -171,7 +171,7 @@ describe('a remembered ledger', () => {
     );
     assert.equal(await kindOf(reset, { ...other, size: 9, forkedAt: 3 }), 'fork');
     const { detail, kind } = await follow(null, { isReset: true });
-    assert.match(`${kind} ${detail}`, /^ok .+ all ledgers was unreadable and is forgotten\.$/);
+    assert.match(`${kind} ${detail}`, /^ok .+ all ledgers was unreadable and is discarded\.$/);
     assert.doesNotMatch((await follow([], { isReset: true })).detail, /all ledgers/);
   });
 });

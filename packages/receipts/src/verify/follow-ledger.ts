@@ -1,4 +1,4 @@
-// Holds a ledger to what is known of it: its key and its latest checkpoint, remembered from an earlier check or known from elsewhere.
+// Verifies that a ledger is consistent with its known key and checkpoint, from an earlier check or another source.
 import { type Checkpoint, checkpointOfNote } from '../notes/checkpoint.ts';
 import { vouchedKeys } from '../notes/key-note.ts';
 import { formatVerifierKey, type NoteVerifier, openNote, parseVerifierKey } from '../notes/note.ts';
@@ -17,7 +17,7 @@ import {
 } from './remembered-ledger.ts';
 import { KEY_OVERLAP_MS } from './verify.ts';
 
-/** What a service shows of its ledger. Nothing of it is trusted. */
+/** What a service shows of its ledger; untrusted. */
 export interface ShownLedger {
   /** The origin of the service's URL, such as `https://strata.example`. */
   readonly service: string;
@@ -27,30 +27,30 @@ export interface ShownLedger {
 }
 
 export interface FollowOptions extends Pick<LedgerTrust, 'ledgerKey'> {
-  /** Signed notes known from elsewhere, which the ledger must go on from too. */
+  /** Signed notes from other sources, with which the ledger must also be consistent. */
   readonly from?: readonly string[];
-  /** Forgets what is remembered of this ledger, and starts with what is shown. Entries that cannot be read are forgotten too. */
+  /** Discards what is remembered of this ledger, and unreadable entries, and starts from what is shown. */
   readonly isReset?: boolean;
   readonly fetchTile: FetchTile;
   readonly now: Date;
 }
 
-/** Why a ledger is not the one that is known. `unreadable`: what is remembered, or the checkpoint given, cannot be read. */
+/** Why a ledger is not the known one. `unreadable`: the remembered state, or a given checkpoint, cannot be read. */
 export type LedgerConflict = Exclude<Consistency, 'ok'> | 'other-key' | 'other-ledger' | 'unreadable';
 
-/** `detail` is a sentence for a user; `ledgers` is what to remember, the very list that was given where nothing is new. */
+/** `detail` is a sentence for users; `ledgers` is the list to remember, the same object if nothing changed. */
 export type LedgerJudgement =
   | { readonly kind: 'ok'; readonly detail: string; readonly ledgers: readonly RememberedLedger[] }
   | {
       readonly kind: LedgerConflict;
       readonly detail: string;
-      /** The checkpoint that the ledger was held to: with the one shown, evidence of a fork that anyone can check. */
+      /** The checkpoint that was compared: together with the one shown, verifiable evidence of a fork. */
       readonly known?: string;
     };
 
 /**
- * Compares what a service shows of its ledger with all that is remembered. The first time, the key set is believed. A ledger is
- * known by its origin; under a default name by its key also. Rejects only with what `fetchTile` rejects with.
+ * Compares what a service shows of its ledger with what is remembered. On first use the key set is trusted. A ledger is identified by its
+ * origin, and under a default name also by its key. Rejects only if `fetchTile` rejects.
  */
 export async function followLedger(
   remembered: unknown,
@@ -69,25 +69,27 @@ export async function followLedger(
   const { before, signer } = identified;
   const keys = [signer, ...publishedLedger(shown.keySet).verifiers, ...(before ? keysAt(before, now) : [])];
   for (const note of from) {
-    // Else the holder of the file accuses a ledger by what it never signed.
+    // Otherwise a ledger could be accused with a checkpoint that it never signed.
     if (!(await openNote(note, keys)).ok)
-      return { kind: 'unreadable', detail: `The checkpoint given is not signed by a key of ${head.origin}.` };
+      return { kind: 'unreadable', detail: `The given checkpoint is not signed by a key of ${head.origin}.` };
   }
   for (const note of [...(before ? [before.checkpoint] : []), ...from]) {
     const known = checkpointOfNote(note);
     if (known?.origin !== head.origin)
-      return { kind: 'unreadable', detail: `The checkpoint given is not one of ${head.origin}.` };
+      return { kind: 'unreadable', detail: `The given checkpoint is not one of ${head.origin}.` };
     const kind = await checkConsistency(known, head, fetchTile);
     if (kind !== 'ok') return { kind, detail: conflictDetail(kind, known, head), known: note };
   }
   const next = rememberedAs(before, { shown, head, signer, now });
   const lost =
-    isReset && !Array.isArray(remembered) ? ' What was remembered of all ledgers was unreadable and is forgotten.' : '';
+    isReset && !Array.isArray(remembered)
+      ? ' The remembered state of all ledgers was unreadable and is discarded.'
+      : '';
   const detail = detailOf(head, before, next) + lost;
   return { kind: 'ok', detail, ledgers: next === before ? ledgers : withLedger(ledgers, next, before) };
 }
 
-/** The other ledgers; an entry that cannot be read is forgotten too. */
+/** The other ledgers; unreadable entries are discarded too. */
 function withoutForgotten(
   remembered: unknown,
   { origin, service }: { readonly origin: string; readonly service: string },
@@ -96,7 +98,7 @@ function withoutForgotten(
   return ledgers.filter((ledger) => ledger.origin !== origin && !ledger.services.includes(service));
 }
 
-/** What is remembered of the ledger, and the trusted key of its checkpoint. */
+/** The remembered state of the ledger, and the trusted key of its checkpoint. */
 interface Identified {
   readonly before: RememberedLedger | undefined;
   readonly signer: NoteVerifier;
@@ -117,7 +119,7 @@ async function identify(
   const signers = await Promise.all(sameName.map((ledger) => signerFrom(keysAt(ledger, options.now))));
   const at = signers.findIndex((signer) => signer !== undefined);
   const known = sameName[at];
-  // A ledger of this name at this service, or anywhere where the name is one ledger's alone.
+  // A ledger of this name at this service, or anywhere if the name is unique.
   const expected = sameName.find((ledger) => !isDefaultName(origin) || ledger.services.includes(service));
   if (options.ledgerKey !== undefined) {
     const given = parseVerifierKey(options.ledgerKey);
@@ -133,7 +135,7 @@ async function identify(
     return { kind: 'other-ledger', detail, known: moved.checkpoint };
   }
   const first = published.origin === origin ? await signerFrom(published.verifiers) : undefined;
-  return first ? { before: undefined, signer: first } : otherKey(origin, 'none that the key set names');
+  return first ? { before: undefined, signer: first } : otherKey(origin, 'the key set has none');
 }
 
 function otherKey(origin: string, key: string, known?: string): LedgerJudgement {
@@ -141,7 +143,7 @@ function otherKey(origin: string, key: string, known?: string): LedgerJudgement 
   return { kind: 'other-key', detail, ...(known !== undefined && { known }) };
 }
 
-/** What to remember now: `before` itself where nothing is new. */
+/** The state to remember; `before` itself if nothing changed. */
 function rememberedAs(
   before: RememberedLedger | undefined,
   { shown, head, signer, now }: { shown: ShownLedger; head: Checkpoint; signer: NoteVerifier; now: Date },
@@ -149,7 +151,7 @@ function rememberedAs(
   const { service, checkpoint } = shown;
   const signedBy = formatVerifierKey(signer);
   const isGrown = !before || head.size > sizeOf(before);
-  // A node that does not have the new key yet.
+  // Signed by a node that does not have the new key yet.
   const isFormer = before?.former?.key === signedBy;
   const isRotated = before !== undefined && before.key !== signedBy && !isFormer;
   if (before && !isGrown && !isRotated && before.services.includes(service)) return before;
@@ -168,20 +170,20 @@ function rememberedAs(
 function conflictDetail(kind: Exclude<Consistency, 'ok'>, known: Checkpoint, shown: Checkpoint): string {
   switch (kind) {
     case 'fork':
-      return `Fork: the ledger of ${shown.size} leaves does not hold the ${known.size} leaves that are known. It has two histories.`;
+      return `Fork: the ledger of ${shown.size} leaves does not contain the ${known.size} known leaves. It has two histories.`;
     case 'rollback':
-      return `Rollback: the ledger shows ${shown.size} leaves, and ${known.size} are known. Published leaves are missing, as after the restore of an old backup.`;
+      return `Rollback: the ledger has ${shown.size} leaves, but ${known.size} are known. Published leaves are missing, as after the restore of an old backup.`;
     case 'unproved':
-      return `The ledger does not prove that its ${shown.size} leaves hold the ${known.size} that are known: tiles are missing or wrong.`;
+      return `The ledger does not prove that its ${shown.size} leaves contain the ${known.size} known leaves: tiles are missing or invalid.`;
     default:
       return kind satisfies never;
   }
 }
 
 function detailOf(head: Checkpoint, before: RememberedLedger | undefined, next: RememberedLedger): string {
-  if (!before) return `First check of this ledger here: its key and its ${head.size} leaves are remembered.`;
+  if (!before) return `First check of this ledger: its key and its ${head.size} leaves are remembered.`;
   const rotation = next.key === before.key ? '' : ' The key is new; the remembered one vouches for it.';
-  return `The ledger of ${head.size} leaves goes on from the ${sizeOf(before)} that were remembered on ${before.at}.${rotation}`;
+  return `The ledger of ${head.size} leaves is consistent with the ${sizeOf(before)} leaves remembered on ${before.at}.${rotation}`;
 }
 
 const sizeOf = ({ checkpoint }: RememberedLedger): number => checkpointOfNote(checkpoint)?.size ?? 0;

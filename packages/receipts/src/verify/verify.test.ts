@@ -122,7 +122,7 @@ describe('issuing', () => {
     assert.match(issued.ledgerReceiptId, /^cr_[a-z2-7]{32}$/);
     const members = Object.keys(JSON.parse(Buffer.from(issued.leaf).toString()) as object);
     assert.deepEqual(members, ['content_sha256', 'key_id', 'receipt_id', 'signature', 'signed_at']);
-    assert.throws(() => issueReceipt(issued.body, options), /has a receipt already/);
+    assert.throws(() => issueReceipt(issued.body, options), /already has a receipt/);
     assert.throws(() => issueReceipt({ a: undefined }, options), /not JSON/);
   });
 });

@@ -1,4 +1,4 @@
-// Verifies an answer against a key set and a ledger receipt, step by step, and names the step that fails.
+// Verifies an answer against a key set and a ledger receipt in steps, and reports the step that fails.
 import { decodeBase64, encodeHex } from '../encoding/base-encoding.ts';
 import { CanonicalFormError } from '../encoding/jcs.ts';
 import { checkpointOfNote, parseCheckpoint } from '../notes/checkpoint.ts';
@@ -19,25 +19,25 @@ import {
 import { equalBytes, leafHash, sha256, verifyInclusion } from '../tree/merkle.ts';
 import type { LedgerTrust } from './ledger-trust.ts';
 
-/** The steps in the order in which they are taken. The last is `followLedger`, for a verifier that remembers. */
+/** The steps in order. The last is `followLedger`, for a verifier with remembered state. */
 export const VERIFY_STEPS = ['content', 'key', 'signature', 'leaf', 'inclusion', 'checkpoint', 'consistency'] as const;
 export type VerifyStep = (typeof VERIFY_STEPS)[number];
 
 export interface StepResult {
   readonly step: VerifyStep;
   readonly ok: boolean;
-  /** A sentence for a user. */
+  /** A sentence for users. */
   readonly detail: string;
 }
 
-/** The steps taken: all of them when `ok`, else up to and including the one that failed. */
+/** The executed steps: all of them if `ok`, else up to and including the failed one. */
 export interface Verification {
   readonly ok: boolean;
   readonly steps: readonly StepResult[];
   readonly failedStep?: VerifyStep;
 }
 
-/** What an answer is verified against. The documents may come from anywhere: nothing in them is trusted by form. */
+/** What an answer is verified against. The documents are untrusted. */
 export interface VerifyOptions extends Pick<LedgerTrust, 'ledgerKey' | 'witnesses'> {
   /** The document at `provenance.public_key_url`. */
   readonly keySet: unknown;
@@ -46,25 +46,25 @@ export interface VerifyOptions extends Pick<LedgerTrust, 'ledgerKey' | 'witnesse
 }
 
 /**
- * How far `signed_at` may lie outside a key's days: a server takes up a rotation made by another process within this
- * time, and clocks are set back a little now and then.
+ * Tolerance of `signed_at` around a key's period of validity: a server loads a rotation of another process within this time, and clocks
+ * may be set back slightly.
  */
 export const KEY_OVERLAP_MS = 5 * 60_000;
 
-/** Verifies a JSON body with its receipt inside. Resolves for any value; rejects only where WebCrypto lacks Ed25519. */
+/** Verifies a JSON body that contains its receipt. Resolves for any value; rejects only if WebCrypto lacks Ed25519. */
 export function verifyAnswer(body: unknown, options: VerifyOptions): Promise<Verification> {
   if (!isObject(body)) return Promise.resolve(failed([], 'content', 'The answer is not a JSON object.'));
   return verifySigned(body.provenance, (provenance) => bodySignedBytes(body, provenance), options);
 }
 
-/** An answer whose receipt travels beside it. */
+/** An answer whose receipt is sent separately. */
 export interface DetachedAnswer {
   readonly content: Uint8Array;
   readonly contentType: string;
   readonly provenance: unknown;
 }
 
-/** Verifies bytes whose receipt travels in the `Stack-Provenance` header. */
+/** Verifies bytes whose receipt is in the `Stack-Provenance` header. */
 export function verifyDetachedAnswer(answer: DetachedAnswer, options: VerifyOptions): Promise<Verification> {
   const { content, contentType } = answer;
   return verifySigned(
@@ -74,7 +74,7 @@ export function verifyDetachedAnswer(answer: DetachedAnswer, options: VerifyOpti
   );
 }
 
-/** A verification that ends at a step; `passed` are the steps before it. */
+/** A verification that failed at a step; `passed` are the steps before it. */
 export function failed(passed: readonly StepResult[], step: VerifyStep, detail: string): Verification {
   return { ok: false, failedStep: step, steps: [...passed, { step, ok: false, detail }] };
 }
@@ -120,7 +120,7 @@ const PROVENANCE_FIELDS = [
   'key_id',
 ] as const satisfies readonly (keyof Provenance)[];
 
-/** The provenance of an answer when it has every field as a text; what they say is not looked at. */
+/** The provenance of an answer if all fields are present as texts; their content is not checked. */
 export function readProvenance(claimed: unknown): Provenance | undefined {
   if (!isObject(claimed)) return undefined;
   const isComplete = PROVENANCE_FIELDS.every(
@@ -139,7 +139,7 @@ function checkContent(
     const signedBytes = signedBytesOf(provenance);
     const digest = encodeHex(sha256(signedBytes));
     return {
-      detail: `What came has SHA-256 ${digest}; the signature tells whether that is what was signed.`,
+      detail: `The received content has SHA-256 ${digest}; the signature shows whether it was signed.`,
       value: { provenance, signedBytes },
     };
   } catch (error) {
@@ -150,12 +150,12 @@ function checkContent(
 
 function checkKey(provenance: Provenance, keySet: unknown): Outcome<ReceiptKey> {
   const found = findReceiptKey(keySet, provenance.key_id);
-  if ('problem' in found) return { problem: `No key to check with: ${found.problem}.` };
+  if ('problem' in found) return { problem: `No key to verify with: ${found.problem}.` };
   const signedAt = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(provenance.signed_at)
     ? Date.parse(provenance.signed_at)
     : Number.NaN;
   const { notBefore, notAfter } = found.key;
-  // Written so that an unreadable time on either side fails.
+  // Written so that an invalid time on either side fails.
   if (!(signedAt >= notBefore - KEY_OVERLAP_MS && signedAt <= notAfter + KEY_OVERLAP_MS)) {
     return { problem: `Key ${provenance.key_id} was not in use at ${provenance.signed_at}.` };
   }
@@ -172,7 +172,7 @@ async function checkSignature(
   if (signature?.length !== SIGNATURE_BYTES) return { problem: 'The signature is malformed.' };
   if (!(await verifyEd25519(key.publicKey, signature, signedBytes))) {
     return {
-      problem: 'The signature does not fit: the answer or its receipt was altered, or the key did not sign it.',
+      problem: 'The signature does not match: the answer or its receipt was altered, or the key did not sign it.',
     };
   }
   return { detail: `The signature was made at ${provenance.signed_at}.`, value: true };
@@ -182,38 +182,38 @@ function checkLeaf(provenance: Provenance, signedBytes: Uint8Array, ledgerReceip
   if (ledgerReceipt === undefined) return { problem: 'There is no ledger receipt.' };
   const leaf = leafOf(signedBytes, provenance);
   if (ledgerReceiptIdOf(leafHash(leaf)) !== provenance.ledger_receipt_id) {
-    return { problem: 'The ledger receipt id is not that of this answer.' };
+    return { problem: 'The ledger receipt id does not belong to this answer.' };
   }
   const evidence = readLedgerReceipt(ledgerReceipt);
-  if ('problem' in evidence) return { problem: `Unusable: ${evidence.problem}.` };
+  if ('problem' in evidence) return { problem: `The ledger receipt is invalid: ${evidence.problem}.` };
   const isOfThisAnswer =
     evidence.ledgerReceiptId === provenance.ledger_receipt_id && evidence.receiptId === provenance.receipt_id;
   if (!isOfThisAnswer || !equalBytes(evidence.leaf, leaf)) {
-    return { problem: 'The ledger holds a different leaf under this id.' };
+    return { problem: 'The ledger has a different leaf under this id.' };
   }
   return { detail: `The ledger's leaf ${evidence.index} records this receipt.`, value: evidence };
 }
 
 function checkInclusion(evidence: LedgerEvidence): Outcome<true> {
   const { leaf, index, treeSize: size, proof } = evidence;
-  // The root is taken on trust here; the next step checks who signed it.
+  // The root is not trusted yet; the next step verifies its signature.
   const checkpoint = checkpointOfNote(evidence.checkpoint);
   if (!checkpoint) return { problem: 'The checkpoint is malformed.' };
   if (checkpoint.size !== size)
-    return { problem: `The checkpoint is of ${checkpoint.size} leaves, the proof of ${size}.` };
+    return { problem: `The checkpoint covers ${checkpoint.size} leaves, the proof ${size}.` };
   if (!verifyInclusion({ leafHash: leafHash(leaf), index, size, proof, root: checkpoint.root })) {
-    return { problem: 'The proof does not lead from the leaf to the root of the checkpoint.' };
+    return { problem: 'The proof does not connect the leaf to the root of the checkpoint.' };
   }
-  return { detail: `The proof puts leaf ${index} into the tree of ${size} leaves.`, value: true };
+  return { detail: `The proof shows leaf ${index} in the tree of ${size} leaves.`, value: true };
 }
 
 async function checkCheckpoint(evidence: LedgerEvidence, options: VerifyOptions): Promise<Outcome<true>> {
   const published = publishedLedger(options.keySet);
   const pinned = options.ledgerKey === undefined ? undefined : parseVerifierKey(options.ledgerKey);
-  if (options.ledgerKey !== undefined && !pinned) return { problem: 'The ledger key given is not a verifier key.' };
+  if (options.ledgerKey !== undefined && !pinned) return { problem: 'The given ledger key is not a verifier key.' };
   const verifiers = pinned ? await vouchedKeys([pinned], published.rotations) : published.verifiers;
   const origin = pinned?.name ?? published.origin;
-  if (verifiers.length === 0) return { problem: 'The key set names no ledger key.' };
+  if (verifiers.length === 0) return { problem: 'The key set contains no ledger key.' };
   const note = await openNote(evidence.checkpoint, verifiers);
   if (!note.ok) return { problem: `The checkpoint is not trusted: ${note.problem}.` };
   const checkpoint = parseCheckpoint(note.text);
@@ -221,7 +221,7 @@ async function checkCheckpoint(evidence: LedgerEvidence, options: VerifyOptions)
   const detail = `The checkpoint of ${checkpoint.size} leaves is signed by ${origin}.`;
   if (options.witnesses === undefined) return { detail, value: true };
   const policy = readWitnessPolicy(options.witnesses);
-  if ('problem' in policy) return { problem: `The witnesses given cannot be used: ${policy.problem}.` };
+  if ('problem' in policy) return { problem: `The given witnesses are invalid: ${policy.problem}.` };
   const witnessed = await checkWitnesses(evidence.checkpoint, policy);
   return witnessed.ok ? { detail: `${detail} ${witnessed.detail}`, value: true } : { problem: witnessed.detail };
 }

@@ -130,7 +130,7 @@ describe('a checked SQLite file', () => {
     const taken = "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'events'";
     await exec(url, `PRAGMA foreign_keys = OFF; DELETE FROM scans; ${taken}`);
     const both =
-      /refer to rows that are not there.*\n[\s\S]*events holds the number \d+, and the next that it gives is 2/;
+      /refer to rows that do not exist.*\n[\s\S]*events has the number \d+, but its sequence continues with 2/;
     assert.match(await findingsOf(url), both);
   });
 
@@ -146,7 +146,7 @@ describe('a checked PostgreSQL store', { skip: postgres.skip }, () => {
     const invalid = "update pg_index set indisvalid = false where indexrelid = 'changes_from'::regclass";
     await (await postgresServer()).sql(invalid, new URL(url).pathname.slice(1));
     await exec(url, "select setval(pg_get_serial_sequence('events', 'seq'), 1)");
-    assert.match(await findingsOf(url), /The index changes_from is not valid\.\n[\s\S]*events holds the number/);
+    assert.match(await findingsOf(url), /The index changes_from is not valid\.\n[\s\S]*events has the number/);
   });
 
   it('has the pages of its indexes checked where amcheck is installed', async () => {
@@ -159,7 +159,7 @@ describe('a checked PostgreSQL store', { skip: postgres.skip }, () => {
 
   it('is reported as unreachable, without its password', async () => {
     const { findings } = await checkStore('postgres://u:secret@127.0.0.1:9/none');
-    assert.match(findings[0]?.what ?? '', /does not answer/);
+    assert.match(findings[0]?.what ?? '', /does not respond/);
     assert.ok(!JSON.stringify(findings).includes('secret'));
   });
 });

@@ -177,7 +177,7 @@ onEach(kept, 'scans in batches', (place, test) => {
     const isGood = batch.map((scan) => scan !== timeless && scan !== refused);
     assert.deepEqual(recorded, isGood);
     const why = results[3];
-    assert.match(String(why?.status === 'rejected' && why.reason), /d3\.com does not say when it was made/);
+    assert.match(String(why?.status === 'rejected' && why.reason), /d3\.com has no valid observation time/);
     assert.deepEqual(await store.counts(), { domains: 5, scannedDomains: 5, services: 15, scans: 6, changes: 0 });
     await assert.rejects(recordScan(store, refused, confirm));
     assert.deepEqual(await store.recordScans([], confirm), []);
