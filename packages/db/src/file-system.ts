@@ -8,7 +8,7 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   20859: 'SMB',
   4266872130: 'SMB',
   4283649346: 'CIFS',
-  1702057286: 'FUSE (sshfs, s3fs, virtiofs and others)',
+  1702057286: 'FUSE (sshfs, s3fs, virtiofs etc.)',
   16914839: '9p',
   12805120: 'CephFS',
   198183888: 'Lustre',

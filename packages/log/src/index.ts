@@ -46,7 +46,7 @@ export { openSharedLog } from './shared/open-shared-log.ts';
 export { readSharedLeaves } from './shared/shared-copy.ts';
 export type { CheckpointKeys } from './shared/shared-head.ts';
 export type { SharedLog, SharedLogOptions } from './shared/shared-log.ts';
-export type { Grow, Growth, SharedHead, SharedPlace, SharedRows, SharedTurns } from './shared/shared-place.ts';
+export type { Grow, Growth, SharedHead, SharedPlace, SharedRows, SharedTurns } from './shared/shared-storage.ts';
 export {
   type FillLedgerOptions,
   fillLedger,

@@ -23,7 +23,7 @@ import { openSharedLog } from './shared/open-shared-log.ts';
 import { type FillOptions, fillSharedLog } from './shared/shared-copy.ts';
 import type { CheckpointKeys } from './shared/shared-head.ts';
 import type { SharedLog } from './shared/shared-log.ts';
-import type { SharedPlace } from './shared/shared-place.ts';
+import type { SharedPlace } from './shared/shared-storage.ts';
 import { logPaths } from './tile-log/recover.ts';
 import { openLog } from './tile-log/tile-log.ts';
 import { type LogWitnesses, WitnessedLog } from './witness/witnessed-log.ts';
@@ -62,7 +62,7 @@ export interface SignedLedger extends AsyncDisposable {
   keySet(): KeySet;
   /** Why no receipt can be issued until an operator fixes it, as a sentence without a path; undefined if receipts can be signed. */
   problem(): string | undefined;
-  /** Status of the witnesses; undefined if none is configured. */
+  /** Status of the witnesses; undefined without configured witnesses. */
   witnesses(): WitnessReport | undefined;
   /** When another node retired a key that this one signs with, ISO 8601; it still signs for `KEY_OVERLAP_MS`. */
   retiredAt(): string | undefined;

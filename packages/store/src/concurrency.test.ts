@@ -8,9 +8,9 @@ import { repeatDuring } from '../../../tests/support/until.ts';
 import { BEGIN_WRITING } from './db/dialects/postgres-dialect.ts';
 import { writeTransaction } from './db/transactions/write-transaction.ts';
 import { openStore, type Store, type StoredEvent } from './index.ts';
+import { onEach, postgres, rows } from './test/backends.ts';
 import { connect, databaseOf, untilWaiting } from './test/connections.ts';
 import { A, assertCounts, later, recordPoll, subscribed, T0 } from './test/feed-store.ts';
-import { onEach, postgres, rows } from './test/places.ts';
 import { anomaly, poll } from './test/records.ts';
 import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from './test/scans.ts';
 
@@ -198,7 +198,7 @@ onEach([postgres], 'a transaction that writes', ({ fresh }, test) => {
 
 describe('the sources', () => {
   it('write in transactions of which each is run again, or by a rule of their own', () => {
-    // The ledger looks for what a lost transaction has written before it writes again; a restored backup is read from a file once.
+    // The ledger checks what a lost transaction has written before it retries; a restored backup is read from a file once.
     const exempt = new Set(['write-transaction.ts', 'ledger.ts', 'postgres-backup.ts']);
     const own = /\.transaction\(\)(?!\s*\.setAccessMode\('read only'\))/;
     for (const file of globSync('**/*.ts', { cwd: import.meta.dirname }))

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { detect, type Evidence, packHolders, packPosture, type Rulebook } from '@strata/detect';
 import { rulebook, rulebookWithout } from '../../../tests/support/rulebook.ts';
 import { openStore, type RecordedScan, type ScanRecord, type Store } from './index.ts';
-import { kept, onEach } from './test/places.ts';
+import { kept, onEach } from './test/backends.ts';
 import * as scans from './test/scans.ts';
 
 const { confirm, day, GOOGLE, HOUR, MICROSOFT, readFeed, scanOf, withServer, withTxt } = scans;
@@ -19,7 +19,7 @@ const unmeasured = (scan: ScanRecord): ScanRecord => ({
 const summaryOf = (recorded: RecordedScan) => recorded.changes.map((c) => `${c.type} ${c.from ?? '-'}>${c.to ?? '-'}`);
 const kindsSince = async (store: Store, seq: number) => (await store.eventsSince(seq, 100)).map(({ kind }) => kind);
 
-onEach(kept, 'the store', (_place, test, onFresh) => {
+onEach(kept, 'the store', (_backend, test, onFresh) => {
   test('adds domains once and hands out those that were never scanned first', async (store) => {
     assert.deepEqual(await store.addDomains(['b.com', 'a.com', 'b.com'], { source: 'test' }), { added: 2, known: 0 });
     assert.deepEqual(await store.addDomains(['a.com', 'c.com'], { source: 'test' }), { added: 1, known: 1 });
@@ -43,7 +43,7 @@ onEach(kept, 'the store', (_place, test, onFresh) => {
     assert.equal(security.spf.result, 'none');
   });
 
-  test('reports another version, which is no change of services', async (store) => {
+  test('reports another version, which is not a change of services', async (store) => {
     const record = (n: number, server: string) => scans.recordScan(store, withServer(scan(n), server), confirm);
     const builtOn = async () => {
       const nginx = (await store.domain('a.com'))?.services.find(({ provider }) => provider === 'nginx');
@@ -54,8 +54,8 @@ onEach(kept, 'the store', (_place, test, onFresh) => {
     assert.equal((await record(1, 'nginx/1.18.0 (Ubuntu)')).isChanged, false);
     const [since, newer] = [await store.latestSeq(), await record(2, 'nginx/1.20.1 (Ubuntu)')];
     assert.deepEqual([newer.isChanged, newer.changes, await builtOn()], [true, [], ['1.20.1', 'ubuntu']]);
-    const [event, ...others] = await store.eventsSince(since, 10);
-    assert.ok(event?.kind === 'domain-changed' && others.length === 0);
+    const [event, ...rest] = await store.eventsSince(since, 10);
+    assert.ok(event?.kind === 'domain-changed' && rest.length === 0);
     const service = ['web_platform', 'nginx', 'medium', '1.20.1', 'ubuntu'];
     assert.deepEqual(event.payload.services.at(-1), service);
     assert.deepEqual((await readFeed(store)).domains.at(-1)?.services.at(-1), service);
@@ -217,7 +217,7 @@ onEach(kept, 'the store', (_place, test, onFresh) => {
     assert.ok((await keys.list())[0]?.revokedAt);
   });
 
-  onFresh('issues a limited number of free keys a day to an address, each network and everybody', async (url) => {
+  onFresh('issues a limited number of free keys a day to an address, each network and all clients', async (url) => {
     let now = Date.parse('2026-05-01T23:59:59Z');
     await using store = await openStore(url, { now: () => new Date(now) });
     const issue = async (...[address = '', ...wider]: string[]) => {

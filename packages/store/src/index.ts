@@ -1,6 +1,7 @@
 // What @strata/store offers.
 
-export { type CopiedTable, type CopyOptions, copyToPostgres } from './db/copies/copy-store.ts';
+export type { CopiedPart, StoreCopy } from './db/copies/copy-manifest.ts';
+export { type CopiedTable, type CopyOptions, copyToPostgres } from './db/copies/copy-to-postgres.ts';
 export {
   digestOfRows,
   dumpPostgres,
@@ -19,7 +20,6 @@ export {
   type SqliteBackupOptions,
   settleSqlite,
 } from './db/copies/sqlite-backup.ts';
-export type { CopiedPart, StoreCopy } from './db/copies/store-copy.ts';
 export type { StoreHeads } from './db/counters.ts';
 export { checkStore, type StoreFinding, type StoreReport } from './db/inspection/check-store.ts';
 export type { PoolFigures, StoreCounts, StoreFigures } from './db/inspection/figures.ts';

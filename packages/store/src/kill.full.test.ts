@@ -10,9 +10,9 @@ import { randomFrom } from '../../../tests/support/random.ts';
 import { shared } from '../../../tests/support/shared.ts';
 import { until } from '../../../tests/support/until.ts';
 import { checkStore, openStore } from './index.ts';
+import { exec, failsWith, file, kept, onEach, postgres, rows } from './test/backends.ts';
 import { assertCounts } from './test/feed-store.ts';
 import { taken, untilLost } from './test/locks.ts';
-import { exec, failsWith, file, kept, onEach, postgres, rows } from './test/places.ts';
 import { startPostgres } from './test/postgres.ts';
 import { compareBatches } from './test/scan-histories.ts';
 import { confirm, day, GOOGLE, recordScan, scanOf } from './test/scans.ts';
@@ -23,13 +23,13 @@ function start(...args: string[]) {
 }
 const programAt = (name: string) => path.join(import.meta.dirname, name);
 
-onEach(kept, 'a store whose writer is killed', (place, _test, _onFresh, onEmpty) => {
+onEach(kept, 'a store whose writer is killed', (backend, _test, _onFresh, onEmpty) => {
   it('has every scan, key, feed and count that was acknowledged', { timeout: 600_000 }, async () => {
-    const url = await place.fresh();
+    const url = await backend.fresh();
     await using store = await openStore(url);
     const counted = (await store.keys.create({ tier: 'standard' })).stored.id;
     // SQLite replays its own log after each; a server has its own, and is killed itself in another test.
-    const kills = place === file ? 20 : 6;
+    const kills = backend === file ? 20 : 6;
     const [scan, key, used, feed] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()];
     const acknowledged = { scan, key, used, feed };
     const random = randomFrom(1);
@@ -148,7 +148,7 @@ function startHolder(url: string, name: 'scheduler' | 'gateway') {
   return { child, line, [Symbol.dispose]: () => void child.kill('SIGKILL') };
 }
 
-onEach([postgres], 'the lock of the scheduler', (_place, test) => {
+onEach([postgres], 'the lock of the scheduler', (_backend, test) => {
   test('passes from a process that was killed, or stopped, to another', async (store, url) => {
     using killed = startHolder(url, 'scheduler');
     assert.equal(await killed.line(), 'held 1');
@@ -166,7 +166,7 @@ onEach([postgres], 'the lock of the scheduler', (_place, test) => {
   });
 });
 
-onEach(kept, 'the lock of the gateway', (_place, test) => {
+onEach(kept, 'the lock of the gateway', (_backend, test) => {
   test('ends with a process that is killed', async (store, url) => {
     using holder = startHolder(url, 'gateway');
     assert.deepEqual([await holder.line(), await store.gatewayLock.tryTake()], ['held 1', undefined]);
@@ -176,10 +176,10 @@ onEach(kept, 'the lock of the gateway', (_place, test) => {
   });
 });
 
-onEach(kept, 'scans in batches', (place) => {
+onEach(kept, 'scans in batches', (backend) => {
   it('leave every table as the same scans do one by one', async () => {
     let changes = 0;
-    for (let seed = 1; seed <= 12; seed += 1) changes += await compareBatches(place, seed);
+    for (let seed = 1; seed <= 12; seed += 1) changes += await compareBatches(backend, seed);
     assert.ok(changes > 100, `${changes} changes were confirmed`);
   });
 });

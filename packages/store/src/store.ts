@@ -111,7 +111,7 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly onDemandDays: OnDemandDays;
   /** The current time: the server's on PostgreSQL, the same for all processes; else this machine's. */
   readonly clock: () => Date;
-  /** The ends of all logs, for processes that follow the writes of others. */
+  /** The ends of all logs, for processes that consume what other processes write. */
   heads(): Promise<StoreHeads>;
   /** Held by the one process that does the scheduler's work. */
   readonly schedulerLock: TermLock;

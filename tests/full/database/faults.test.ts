@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { postgres } from '../../../packages/store/src/test/places.ts';
+import { postgres } from '../../../packages/store/src/test/backends.ts';
 import { type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { type BadLink, startBadLink } from '../../support/bad-link.ts';
 import { type Fleet, type FleetAtWork, startFleet } from '../../support/fleet.ts';

@@ -12,7 +12,7 @@ import { checkStore, openStore, receiptsInRows } from '@strata/store';
 import type { Internet } from '@strata/testnet';
 import { tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { openPool } from '../../../packages/store/src/db/dialects/postgres-dialect.ts';
-import { postgres, rows } from '../../../packages/store/src/test/places.ts';
+import { postgres, rows } from '../../../packages/store/src/test/backends.ts';
 import { readPart } from '../../../services/cli/src/backup/parts.ts';
 import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
 import { sharedInternet } from '../../../services/stack/src/test/shared.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { verifyBody } from '@strata/client';
-import { postgres } from '../../../packages/store/src/test/places.ts';
+import { postgres } from '../../../packages/store/src/test/backends.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { startTransactionPooler } from '../../../packages/store/src/test/transaction-pooler.ts';
 import { checkDatabase, needsOf } from '../../../services/cli/src/doctor/database.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openStore } from '@strata/store';
 import { createInternet } from '@strata/testnet';
-import { postgres } from '../../../packages/store/src/test/places.ts';
+import { postgres } from '../../../packages/store/src/test/backends.ts';
 import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from '../../../packages/store/src/test/scans.ts';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { contentOf, follow, get } from '../../support/node-answers.ts';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { openStore } from '@strata/store';
-import { postgres } from '../../../packages/store/src/test/places.ts';
+import { postgres } from '../../../packages/store/src/test/backends.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { confirm, GOOGLE, recordScan, scanOf } from '../../../packages/store/src/test/scans.ts';
 import { startHarness as startGatewayHarness } from '../../../services/gateway/src/test/harness.ts';

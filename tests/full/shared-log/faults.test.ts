@@ -14,7 +14,7 @@ import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
 import { idOf, leafOf, ORIGIN, testSigner } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { BEGIN_WRITING } from '../../../packages/store/src/db/dialects/postgres-dialect.ts';
-import { exec, postgres, rows } from '../../../packages/store/src/test/places.ts';
+import { exec, postgres, rows } from '../../../packages/store/src/test/backends.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { addLedgerRefusal } from '../../../services/stack/src/stack-metrics.ts';
 import { startCuttingProxy } from '../../support/shared-log/cutting-proxy.ts';

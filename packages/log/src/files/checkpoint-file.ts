@@ -35,7 +35,7 @@ export class CheckpointSaver implements AsyncDisposable {
     return this.#error;
   }
 
-  /** Saves the current checkpoint, and newer ones until none is left, in the background. */
+  /** Saves the current checkpoint, and newer ones in the background. */
   save(): void {
     this.#saving ??= this.#saveAll();
   }

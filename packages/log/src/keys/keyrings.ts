@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { LogError } from '../log-error.ts';
 import type { CheckpointKeys } from '../shared/shared-head.ts';
-import type { SharedPlace } from '../shared/shared-place.ts';
+import type { SharedPlace } from '../shared/shared-storage.ts';
 import { publicKeyBytes } from './ledger-keys.ts';
 import { hasKeyring, type Keyring, openKeyring } from './signing-keys.ts';
 

@@ -3,7 +3,7 @@ import { equalBytes, HASH_BYTES, LEDGER_ID_BYTES, leafHash, TILE_WIDTH, tilePath
 import { LogError } from '../log-error.ts';
 import { TreeEdge } from '../tree/tree-edge.ts';
 import { type CheckpointKeys, checkHead } from './shared-head.ts';
-import type { SharedRows, SharedTurns } from './shared-place.ts';
+import type { SharedRows, SharedTurns } from './shared-storage.ts';
 
 export interface SharedLogReport {
   readonly size: number;

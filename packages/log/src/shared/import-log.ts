@@ -11,7 +11,7 @@ import { TreeEdge } from '../tree/tree-edge.ts';
 import { checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
 import { growBy } from './shared-copy.ts';
 import { type CheckpointKeys, checkHead, signedHead } from './shared-head.ts';
-import type { SharedPlace } from './shared-place.ts';
+import type { SharedPlace } from './shared-storage.ts';
 
 export interface ImportOptions {
   readonly directory: string;

@@ -10,7 +10,7 @@ import { SharedLog, type SharedLogOptions } from './shared-log.ts';
 import { SharedTree } from './shared-tree.ts';
 
 /**
- * Opens the log of a database, creating an empty one if there is none. Rejects with LogError (`wrong-origin`, `wrong-key`,
+ * Opens the log of a database, creating an empty one if needed. Rejects with LogError (`wrong-origin`, `wrong-key`,
  * `corrupt-checkpoint`, `corrupt-tile`, `lost-leaves`, `forked`), or with the error of the database.
  */
 export async function openSharedLog(options: SharedLogOptions): Promise<SharedLog> {

@@ -5,7 +5,7 @@ import { CheckedLeaves, type LeafBatches } from '../publication/log-copy.ts';
 import { TreeEdge } from '../tree/tree-edge.ts';
 import { type CheckOptions, checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
 import { type CheckpointKeys, checkHead, signedHead } from './shared-head.ts';
-import type { Grow, SharedHead, SharedPlace } from './shared-place.ts';
+import type { Grow, SharedHead, SharedPlace } from './shared-storage.ts';
 
 /** Some hundred kilobytes for typical receipts. */
 const LEAF_PAGE = 1_024;

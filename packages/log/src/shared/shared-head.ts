@@ -11,7 +11,7 @@ import {
 import { type CheckpointSigner, noteSigner, type PublishedCheckpoint } from '../log.ts';
 import { LogError } from '../log-error.ts';
 import { TreeEdge } from '../tree/tree-edge.ts';
-import type { SharedHead } from './shared-place.ts';
+import type { SharedHead } from './shared-storage.ts';
 
 /** The checkpoint keys known to this node. */
 export interface CheckpointKeys {

@@ -16,7 +16,7 @@ import { hashesOf, hashPrefixOf, proveLeaf, readTile } from '../publication/publ
 import { GroupCommit } from '../tile-log/group-commit.ts';
 import type { TreeEdge } from '../tree/tree-edge.ts';
 import { type CheckpointKeys, checkHead, openCheckpoint, signedHead } from './shared-head.ts';
-import type { SharedHead, SharedPlace } from './shared-place.ts';
+import type { SharedHead, SharedPlace } from './shared-storage.ts';
 import type { SharedTree } from './shared-tree.ts';
 
 /** Maximum of leaves in a batch: writing them takes about 15 ms, for which all other nodes wait. */

@@ -3,7 +3,7 @@ import { encodeEntries, HASH_BYTES, TILE_WIDTH, TileNodes } from '@strata/receip
 import { LogError } from '../log-error.ts';
 import type { TreeSource } from '../publication/published-tree.ts';
 import { TileCache } from '../tree/tile-cache.ts';
-import type { SharedRows } from './shared-place.ts';
+import type { SharedRows } from './shared-storage.ts';
 
 export class SharedTree implements TreeSource {
   readonly #rows: SharedRows;

@@ -48,7 +48,7 @@ export class GroupCommit {
     await this.#committing;
   }
 
-  /** Commits batches sequentially until none is pending. */
+  /** Commits batches sequentially until no append is pending. */
   async #commitAll(): Promise<void> {
     // Appends of the same event-loop turn join the first batch.
     await new Promise(setImmediate);

@@ -78,7 +78,7 @@ export const joinNote = (text: string, lines: readonly string[]): string =>
 
 /**
  * Verifies a note with known keys. Signatures of unknown keys are ignored; the note is rejected if a signature of a known key is
- * invalid, or if there is none.
+ * invalid or no known key signed it.
  */
 export async function openNote(note: string, verifiers: readonly NoteVerifier[]): Promise<OpenedNote> {
   const parts = splitNote(note);

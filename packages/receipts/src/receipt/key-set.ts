@@ -28,7 +28,7 @@ export interface LedgerEntry {
   readonly url: string;
   /** C2SP verifier keys, the current one first, then retired ones. */
   readonly verifier_keys: readonly string[];
-  /** Signed notes in which a key vouches for its successor, newest first; omitted if there are none. */
+  /** Signed notes in which a key vouches for its successor, newest first; omitted without rotations. */
   readonly rotations?: readonly string[];
 }
 
@@ -83,10 +83,10 @@ export interface ReceiptKey {
 }
 
 const MAX_KEYS = 1000;
-/** Each may cost a signature verification for each of the others. */
+/** Each may cost a signature verification for each other key. */
 const MAX_ROTATIONS = 100;
 
-/** The key with an id, or why there is none. The id must be the thumbprint of the key, whatever the document claims. */
+/** The key with an id, or why it is missing. The id must be the thumbprint of the key, whatever the document claims. */
 export function findReceiptKey(keySet: unknown, keyId: string): { key: ReceiptKey } | { problem: string } {
   const keys = member(keySet, 'keys');
   if (!Array.isArray(keys) || keys.length > MAX_KEYS) return { problem: 'the key set has no valid list of keys' };

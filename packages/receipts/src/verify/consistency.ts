@@ -11,7 +11,7 @@ import { TileNodes, tileHashReader } from '../tree/tile-nodes.ts';
  */
 export type Consistency = 'ok' | 'fork' | 'rollback' | 'unproved';
 
-/** Bytes at a path below the ledger's prefix, or undefined if there are none. */
+/** Bytes at a path below the ledger's prefix, or undefined if it is not served. */
 export type FetchTile = (path: string) => Promise<Uint8Array | undefined>;
 
 /** Compares two checkpoints of one origin. Rejects only if `fetchTile` rejects. */

@@ -19,7 +19,7 @@ export type CounterName =
   | 'score-rows'
   | `record-rows ${string}`;
 
-/** The last number of each log, and the counters; 0 if there is none. A value that differs from the last read means news. */
+/** The last number of each log, and the counters; 0 for an empty log. A value that differs from the last read means news. */
 export interface StoreHeads {
   readonly events: number;
   readonly scans: number;
@@ -32,13 +32,17 @@ export interface StoreHeads {
 }
 
 /** Adds to a counter in the transaction of the change that it counts, so that both become visible together. Returns the new value. */
-export async function bump(tx: Transaction<Database>, name: CounterName, by = 1): Promise<number> {
-  const { rows } = await tx.executeQuery(bumping(tx, name, by));
+export async function incrementCounter(tx: Transaction<Database>, name: CounterName, by = 1): Promise<number> {
+  const { rows } = await tx.executeQuery(counterIncrement(tx, name, by));
   return rows[0]?.value ?? Number.NaN;
 }
 
-/** The query of `bump`. */
-export const bumping = (db: Kysely<Database>, name: CounterName, by = 1): CompiledQuery<{ readonly value: number }> =>
+/** The query of `incrementCounter`. */
+export const counterIncrement = (
+  db: Kysely<Database>,
+  name: CounterName,
+  by = 1,
+): CompiledQuery<{ readonly value: number }> =>
   db
     .insertInto('counters')
     .values({ name, value: by })

@@ -5,7 +5,7 @@ import { readSetting, writeSetting } from '../db/settings.ts';
 import { jsonRows, jsonText, rowsIn, toJson, valuesOf } from '../db/statements/json-rows.ts';
 import { type Plan, plan } from '../db/statements/plan.ts';
 import { type Guard, unguarded } from '../db/transactions/term.ts';
-import { writeTogether } from '../db/transactions/write-transaction.ts';
+import { writePipelined } from '../db/transactions/write-transaction.ts';
 import type { Database } from '../schema.ts';
 
 export interface TokensUsed {
@@ -83,7 +83,7 @@ export class AnswerTable {
     const lastOf = (rows: readonly { readonly seq: number }[]) => Math.max(...rows.map(({ seq }) => seq));
     // With concurrent writers a number must not become visible before a smaller one: see `enter`.
     if (!isPostgres(this.#db)) return lastOf((await this.#db.executeQuery(query)).rows);
-    const [kept] = await writeTogether(this.#db, [query], this.#guard);
+    const [kept] = await writePipelined(this.#db, [query], this.#guard);
     return lastOf(kept.rows);
   }
 
@@ -98,7 +98,7 @@ export class AnswerTable {
         prompt_tokens = token_usage.prompt_tokens + excluded.prompt_tokens,
         cached_tokens = token_usage.cached_tokens + excluded.cached_tokens,
         completion_tokens = token_usage.completion_tokens + excluded.completion_tokens`.compile(this.#db);
-    await writeTogether(this.#db, [writeSetting(this.#db, ENTERED, String(seq)), counting], this.#guard);
+    await writePipelined(this.#db, [writeSetting(this.#db, ENTERED, String(seq)), counting], this.#guard);
   }
 
   /** Receipts that are stored and not entered, oldest first. */

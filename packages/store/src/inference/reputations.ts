@@ -1,7 +1,7 @@
 // The last reputation of each worker, stored for the inference service.
 import type { Kysely } from 'kysely';
 import { type Guard, unguarded } from '../db/transactions/term.ts';
-import { writeTogether } from '../db/transactions/write-transaction.ts';
+import { writePipelined } from '../db/transactions/write-transaction.ts';
 import type { Database } from '../schema.ts';
 
 /** Reputations by peer id, as JSON. */
@@ -29,6 +29,6 @@ export class ReputationTable implements Reputations {
       .insertInto('standings')
       .values({ peer, standing })
       .onConflict((conflict) => conflict.column('peer').doUpdateSet({ standing }));
-    await writeTogether(this.#db, [putting.compile()], this.#guard);
+    await writePipelined(this.#db, [putting.compile()], this.#guard);
   }
 }

@@ -1,7 +1,7 @@
 // Segments, and receipts and usage of answers: counted once, entered together, summed exactly, deleted by age.
 import assert from 'node:assert/strict';
 import { type AnswerUsage, openStore, type SegmentRecord, type Store } from '../index.ts';
-import { kept, onEach } from '../test/places.ts';
+import { kept, onEach } from '../test/backends.ts';
 import { plansOf } from '../test/plans.ts';
 import { SegmentTable } from './segments.ts';
 
@@ -18,7 +18,7 @@ const segment = (n: number, more: Partial<SegmentRecord> = {}): SegmentRecord =>
   ...more,
 });
 
-onEach(kept, 'segments', (_place, test) => {
+onEach(kept, 'segments', (_backend, test) => {
   test('are returned as they were stored, newest first, page by page', async ({ segments }) => {
     const stored = [segment(1), segment(2, { caller: undefined }), segment(3, { gatewaySignature: SIGNATURE })];
     for (const one of stored) assert.equal(await segments.put(one), true);
@@ -107,7 +107,7 @@ onEach(kept, 'segments', (_place, test) => {
   });
 });
 
-onEach(kept, 'segments', (_place, test) => {
+onEach(kept, 'segments', (_backend, test) => {
   test('count once, whatever a second receipt with the same nonce contains, in two processes too', async (one, url) => {
     await using other = await openStore(url);
     const first = segment(1);
@@ -151,7 +151,7 @@ const used = (more: Partial<AnswerUsage> = {}): AnswerUsage => ({
 const receipt = (id: string) => ({ id, keyId: 'key_a', body: `{"id":"${id}"}` });
 const unentered = async ({ answers }: Store) => (await answers.unentered(10)).map(({ id }) => id).join();
 
-onEach(kept, 'receipts', (_place, test) => {
+onEach(kept, 'receipts', (_backend, test) => {
   test('name model files, each by its last name', async ({ answers }) => {
     const models = Object.entries({ once: 'a', other: 'b', now: 'a', upstream: null });
     const bodies = models.map(([id, sha256]) => JSON.stringify({ model: { id, sha256 } }));

@@ -1,7 +1,7 @@
 // API keys: returned once, stored as a hash. Free keys are limited per address.
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { bump } from '../db/counters.ts';
+import { incrementCounter } from '../db/counters.ts';
 import { listed } from '../db/statements/json-rows.ts';
 import { writeTransaction } from '../db/transactions/write-transaction.ts';
 import type { Database } from '../schema.ts';
@@ -161,7 +161,7 @@ export class KeyTable {
         .executeTakeFirst();
       if (Number(result.numUpdatedRows) !== 1) return false;
       // Signals other processes to drop their cached keys.
-      await bump(tx, 'keys');
+      await incrementCounter(tx, 'keys');
       return true;
     });
   }

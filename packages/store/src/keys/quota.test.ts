@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { checkStore, openStore, type QuotaUse, type Store } from '../index.ts';
+import { kept, onEach, postgres } from '../test/backends.ts';
 import { databaseOf } from '../test/connections.ts';
-import { kept, onEach, postgres } from '../test/places.ts';
 import { QuotaTable } from './quota.ts';
 import { QuotaBlocks } from './quota-blocks.ts';
 
@@ -12,7 +12,7 @@ const [DAY, LIMIT] = ['2026-01-01', 10_000];
 const createKeys = async ({ keys }: Store, count: number) =>
   Promise.all(Array.from({ length: count }, async () => (await keys.create({ tier: 'free' })).stored.id));
 
-onEach(kept, 'requests that are counted together', (_place, test) => {
+onEach(kept, 'requests that are counted together', (_backend, test) => {
   test('are counted to the last one of each key, in two processes at once, whatever their limits', async (one, url) => {
     await using other = await openStore(url);
     const keys = await createKeys(one, 60);
@@ -83,11 +83,11 @@ async function takeAll(store: Pick<Store, 'quota'>, keyId: string, max = Number.
   return allowed;
 }
 
-onEach([postgres], 'a large quota', (_place, _test, onFresh) => {
+onEach([postgres], 'a large quota', (_backend, _test, onFresh) => {
   onFresh('is spent by several processes to the last request only, and exact when they have stopped', async (url) => {
     const { stores, keyId } = await openMany(url, 3);
     const counts = await Promise.all(stores.map((store) => takeAll(store, keyId)));
-    // A process that was refused does not know what the others had still to spend; they have spent it by now.
+    // A refused process does not know what other processes still held; they have spent it by now.
     const allowed = counts.reduce((sum, count) => sum + count, 0);
     assert.equal(allowed, LIMIT);
     assert.deepEqual(await stores[0]?.quota.take(keyId, DAY, LIMIT), { isAllowed: false, used: LIMIT });
@@ -106,32 +106,35 @@ onEach([postgres], 'a large quota', (_place, _test, onFresh) => {
     assert.equal(await again.quota.used(keyId, DAY), before + after, 'what it held is returned when it stops in order');
   });
 
-  onFresh('is returned when its key is idle, another day begins anew, and few statements are needed', async (url) => {
-    const { stores, keyId } = await openMany(url, 1);
-    for (const store of stores) await store[Symbol.asyncDispose]();
-    await using db = databaseOf(url);
-    const table = new QuotaTable(db);
-    const lease = mock.method(table, 'lease');
-    let now = 0;
-    await using blocks = new QuotaBlocks(table, () => now);
-    const take = async (day = DAY): Promise<QuotaUse> => blocks.take(keyId, day, LIMIT);
-    for (let i = 1; i <= 20; i += 1) assert.deepEqual(await take(), { isAllowed: true, used: i });
-    assert.ok((await table.used(keyId, DAY)) > 20, 'some are held in advance');
-    now += 4_000;
-    await blocks.returnIdle();
-    assert.ok((await table.used(keyId, DAY)) > 20);
-    // What another process has counted by now is included.
-    for (let i = 0; i < 7; i += 1) await table.take(keyId, DAY, LIMIT);
-    assert.deepEqual(await take(), { isAllowed: true, used: 28 });
-    now += 6_000;
-    await blocks.returnIdle();
-    assert.deepEqual([await table.used(keyId, DAY), await take('2026-01-02')], [28, { isAllowed: true, used: 1 }]);
-    lease.mock.resetCalls();
-    let left = 20_000;
-    const taker = async () => {
-      for (; left > 0; left -= 1) await blocks.take(keyId, '2026-01-03', 100_000_000);
-    };
-    await Promise.all(Array.from({ length: 16 }, taker));
-    assert.ok(lease.mock.callCount() <= 200, `${lease.mock.callCount()} leases`);
-  });
+  onFresh(
+    'is returned when its key is idle, another day starts at zero, and few statements are needed',
+    async (url) => {
+      const { stores, keyId } = await openMany(url, 1);
+      for (const store of stores) await store[Symbol.asyncDispose]();
+      await using db = databaseOf(url);
+      const table = new QuotaTable(db);
+      const lease = mock.method(table, 'lease');
+      let now = 0;
+      await using blocks = new QuotaBlocks(table, () => now);
+      const take = async (day = DAY): Promise<QuotaUse> => blocks.take(keyId, day, LIMIT);
+      for (let i = 1; i <= 20; i += 1) assert.deepEqual(await take(), { isAllowed: true, used: i });
+      assert.ok((await table.used(keyId, DAY)) > 20, 'some are held in advance');
+      now += 4_000;
+      await blocks.returnIdle();
+      assert.ok((await table.used(keyId, DAY)) > 20);
+      // What another process has counted by now is included.
+      for (let i = 0; i < 7; i += 1) await table.take(keyId, DAY, LIMIT);
+      assert.deepEqual(await take(), { isAllowed: true, used: 28 });
+      now += 6_000;
+      await blocks.returnIdle();
+      assert.deepEqual([await table.used(keyId, DAY), await take('2026-01-02')], [28, { isAllowed: true, used: 1 }]);
+      lease.mock.resetCalls();
+      let left = 20_000;
+      const taker = async () => {
+        for (; left > 0; left -= 1) await blocks.take(keyId, '2026-01-03', 100_000_000);
+      };
+      await Promise.all(Array.from({ length: 16 }, taker));
+      assert.ok(lease.mock.callCount() <= 200, `${lease.mock.callCount()} leases`);
+    },
+  );
 });

@@ -67,7 +67,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'advisory_changes', { id: 'generated', key: 'seq' })
     .addColumn('advisory_id', 'text', (column) => column.notNull().unique())
     .execute();
-  // Subjects that were announced, so that none is announced twice.
+  // Subjects that were announced, to prevent duplicates.
   await createTable(db, 'advisory_tellings')
     .addColumn('subject', 'text', (column) => column.primaryKey())
     .addColumn('at', 'integer', (column) => column.notNull())

@@ -15,7 +15,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       .execute();
   }
   await db.schema.alterTable('domains').addColumn('asked_at', 'integer').execute();
-  // Few domains, which are scanned before others.
+  // Few domains, which are scanned first.
   await db.schema
     .createIndex('domains_waiting')
     .on('domains')

@@ -30,7 +30,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await countAll(db, 'scans', countScanDays);
   await countAll(db, 'changes', countChangeDays);
-  // Scans that a change refers to are kept as long as the change: the deletion of scans looks them up.
+  // Scans that a change refers to are kept as long as the change: the deletion of scans checks for changes.
   await db.schema.createIndex('changes_scan').on('changes').column('scan_id').execute();
   await sql`insert into counters (name, value)
     select 'alert-rows', count(*) from alerts having count(*) > 0

@@ -5,7 +5,7 @@ import { until } from '../../../../tests/support/until.ts';
 import { openPool, postgresDialect } from '../db/dialects/postgres-dialect.ts';
 import { openDatabase, sqliteDialect } from '../db/dialects/sqlite-dialect.ts';
 import type { Database } from '../schema.ts';
-import { exec, pathOf, rows } from './places.ts';
+import { exec, pathOf, rows } from './backends.ts';
 
 export function databaseOf(url: string, log: Logger = () => {}): Kysely<Database> {
   const path = pathOf(url);

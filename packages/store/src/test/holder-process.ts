@@ -1,4 +1,4 @@
-// Takes a lock when it can, and says so. With the scheduler's it writes as long as it may, and says when it hears that the lock is lost.
+// Acquires a lock and reports it. With the scheduler's lock it writes until the lock is lost, and reports that.
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore, StoreError } from '../index.ts';
 import { taken } from './locks.ts';

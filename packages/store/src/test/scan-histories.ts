@@ -4,7 +4,7 @@ import { detect, type Evidence, type Rulebook } from '@strata/detect';
 import { randomFrom } from '../../../../tests/support/random.ts';
 import { rulebook, rulebookWithout } from '../../../../tests/support/rulebook.ts';
 import { openStore, type RecordedScan, type ScanRecord } from '../index.ts';
-import { type Place, rows } from './places.ts';
+import { type Backend, rows } from './backends.ts';
 import * as scans from './scans.ts';
 
 const { confirm, day, GOOGLE, HOUR, MICROSOFT, scanOf, withServer, withTxt } = scans;
@@ -40,8 +40,8 @@ const everyTable = (url: string) =>
   Promise.all(TABLES.map((table) => rows(url, `select * from ${table} order by 1, 2, 3`)));
 
 /** Fails unless batches leave every table as the same scans do one by one; returns how many changes were confirmed. */
-export async function compareBatches(place: Place, seed: number): Promise<number> {
-  const [url, other] = [await place.fresh(), await place.fresh()];
+export async function compareBatches(backend: Backend, seed: number): Promise<number> {
+  const [url, other] = [await backend.fresh(), await backend.fresh()];
   await using single = await openStore(url);
   await using bulk = await openStore(other);
   for (const store of [single, bulk]) await store.addDomains(['d1.com', 'd20.com'], { source: 'list' });

@@ -8,8 +8,8 @@ import { it } from 'node:test';
 import { isPostgres } from '../db/dialects/postgres-dialect.ts';
 import { checkStore, openStore, type Store } from '../index.ts';
 import { MIGRATIONS, migrateTo } from '../migrations/index.ts';
+import { exec, kept, onEach, rows } from './backends.ts';
 import { databaseOf } from './connections.ts';
-import { exec, kept, onEach, rows } from './places.ts';
 import { confirm, day, GOOGLE, MICROSOFT, readFeed, recordScan, scanOf } from './scans.ts';
 
 const KEY = `ssk_${'a'.repeat(43)}`;
@@ -86,10 +86,10 @@ async function assertRead(store: Store, url: string, number: number): Promise<vo
 }
 
 export function upgradesFrom(schemas: readonly string[]): void {
-  onEach(kept, 'a store of an older version', (place) => {
+  onEach(kept, 'a store of an older version', (backend) => {
     for (const last of schemas)
       it(`with the schema ${last} is read completely, and goes on`, async () => {
-        const url = await place.empty();
+        const url = await backend.empty();
         await makeOld(url, last);
         await using store = await openStore(url);
         await assertRead(store, url, Number(last.slice(0, 3)));

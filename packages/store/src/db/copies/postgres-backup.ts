@@ -9,9 +9,9 @@ import type { Database } from '../../schema.ts';
 import { LedgerKeyTable, LedgerTable, type LedgerTables } from '../../stack/ledger/ledger.ts';
 import { openPool, postgresDialect } from '../dialects/postgres-dialect.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
-import { columnsOf, KEYS, TABLES, type Table } from './copy-store.ts';
+import { type CopiedPart, NEWEST_RECEIPTS, NUMBERED, SKIPPED_NUMBERS, type StoreCopy } from './copy-manifest.ts';
+import { columnsOf, KEYS, TABLES, type Table } from './copy-to-postgres.ts';
 import { receiptIn } from './sqlite-backup.ts';
-import { type CopiedPart, NEWEST_RECEIPTS, NUMBERED, SKIPPED_NUMBERS, type StoreCopy } from './store-copy.ts';
 
 /** Rows of a table in COPY's text format, https://www.postgresql.org/docs/current/sql-copy.html */
 export type RowsText = AsyncIterable<Uint8Array>;

@@ -6,8 +6,8 @@ import { sqliteFileOf } from '@strata/db';
 import { checkpointName } from '../../stack/ledger/ledger.ts';
 import { openPool } from '../dialects/postgres-dialect.ts';
 import { storeErrorOf } from '../store-error.ts';
+import { NEWEST_RECEIPTS } from './copy-manifest.ts';
 import { receiptIn } from './sqlite-backup.ts';
-import { NEWEST_RECEIPTS } from './store-copy.ts';
 
 const NEWEST = `select body from stream_events order by seq desc limit ${NEWEST_RECEIPTS}`;
 
@@ -22,7 +22,7 @@ export async function publishedReceipts(url: string): Promise<string[]> {
   }
 }
 
-/** The newest checkpoint of a ledger folder that `sqlite:<file>` stores; undefined if there is none. Throws StoreError. */
+/** The newest checkpoint of a ledger folder that `sqlite:<file>` stores; undefined without one. Throws StoreError. */
 export function ledgerCheckpointIn(url: string, origin: string): string | undefined {
   const file = sqliteFileOf(url);
   if (file === undefined || !existsSync(file)) return undefined;

@@ -5,8 +5,8 @@ import { rm, stat } from 'node:fs/promises';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { openDatabase } from '../dialects/sqlite-dialect.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
-import type { CopiedPart, StoreCopy } from './store-copy.ts';
-import { NEWEST_RECEIPTS, NUMBERED, SKIPPED_NUMBERS } from './store-copy.ts';
+import type { CopiedPart, StoreCopy } from './copy-manifest.ts';
+import { NEWEST_RECEIPTS, NUMBERED, SKIPPED_NUMBERS } from './copy-manifest.ts';
 
 /** Pages between two checks of the signal: 1 MiB. */
 const PAGES_PER_STEP = 256;

@@ -9,8 +9,8 @@ import { sql } from 'kysely';
 import { freePort } from '../../../../../tests/support/free-port.ts';
 import { repeatDuring } from '../../../../../tests/support/until.ts';
 import { openStore, type Store } from '../../index.ts';
+import { exec, failsWith, memory, onEach, postgres, rows } from '../../test/backends.ts';
 import { backends, connect, databaseOf, terminate, untilWaiting } from '../../test/connections.ts';
-import { exec, failsWith, memory, onEach, postgres, rows } from '../../test/places.ts';
 import { confirm, day, GOOGLE, recordScan, scanOf } from '../../test/scans.ts';
 import { BEGIN_WRITING } from './postgres-dialect.ts';
 
@@ -19,7 +19,7 @@ const asUser = (url: string, username: string) => Object.assign(new URL(url), { 
 const withOption = (url: string, option: string) => `${url}?options=-c${option.replace('=', '%3D')}`;
 const inSchema = (url: string, schema: string) => withOption(url, `search_path=${schema}`);
 
-/** Roles are those of the whole cluster: a name that no other run of this test has given. */
+/** Roles are those of the complete cluster: a name unique to this run. */
 async function createRole(url: string, options = ''): Promise<string> {
   const name = `role_${randomBytes(6).toString('hex')}`;
   await exec(url, `create role ${name} login ${options}`);
@@ -151,7 +151,7 @@ onEach([postgres], 'a server', ({ fresh }, _test, onFresh) => {
       await sql`create table half (name text)`.execute(tx);
       await terminate(url, "state = 'idle in transaction'");
       while ((await backends(url, "state = 'idle in transaction'")).length > 0);
-      for (let turns = 0; turns < 20; turns += 1) await turn();
+      for (let rounds = 0; rounds < 20; rounds += 1) await turn();
       await sql`select 1`.execute(tx);
     });
     await assert.rejects(working, failsWith('connection-lost'));
@@ -197,7 +197,7 @@ onEach([postgres], 'a server', ({ fresh }, _test, onFresh) => {
     beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
     afterEach(() => mock.timers.reset());
     const pass = async (ms: number) => {
-      for (let turns = 0; turns < 20; turns += 1) await turn();
+      for (let rounds = 0; rounds < 20; rounds += 1) await turn();
       mock.timers.tick(ms);
     };
     onFresh('is given up when it answers nothing at all', async (url) => {
@@ -233,10 +233,10 @@ const YEARS_AGO = Date.parse('2020-01-01T00:00:00Z');
 /** What a busy machine may take between two readings of one clock. */
 const CLOSE_MS = 30_000;
 
-onEach([memory, postgres], 'the clock of a store', (place, test) => {
+onEach([memory, postgres], 'the clock of a store', (backend, test) => {
   test('is this machine’s, or the server’s, whatever this machine’s says', async (_store, url) => {
     const query = 'select extract(epoch from clock_timestamp()) * 1000 as now';
-    const [{ now } = { now: YEARS_AGO }] = place === postgres ? await rows(url, query) : [];
+    const [{ now } = { now: YEARS_AGO }] = backend === postgres ? await rows(url, query) : [];
     mock.timers.enable({ apis: ['Date'], now: YEARS_AGO });
     using timers = mock.timers;
     await using store = await openStore(url);
@@ -244,7 +244,7 @@ onEach([memory, postgres], 'the clock of a store', (place, test) => {
     const first = at();
     const ahead = first - Number(now);
     assert.ok(ahead >= -1 && ahead < CLOSE_MS, `${ahead} ms ahead`);
-    if (place === memory) return;
+    if (backend === memory) return;
     timers.setTime(YEARS_AGO * 2);
     assert.ok(at() - first < CLOSE_MS);
     await store.keys.create({ tier: 'free' });

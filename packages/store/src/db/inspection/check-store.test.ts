@@ -15,7 +15,7 @@ import {
   postgres,
   postgresServer,
   rows,
-} from '../../test/places.ts';
+} from '../../test/backends.ts';
 import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from '../../test/scans.ts';
 import { startTransactionPooler } from '../../test/transaction-pooler.ts';
 import { inspectStore } from './inspect-store.ts';
@@ -47,7 +47,7 @@ describe('an inspected SQLite file', () => {
   });
 });
 
-onEach([postgres], 'an inspected server', (_place, _test, _onFresh, onEmpty) => {
+onEach([postgres], 'an inspected server', (_backend, _test, _onFresh, onEmpty) => {
   onEmpty('is reported with its schema, connections and clock, and whether it can be written', async (url) => {
     const name = new URL(url).pathname.slice(1);
     assert.equal((await inspectStore(url)).schema, 'empty');

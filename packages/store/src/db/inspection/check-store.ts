@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { sqliteFileOf } from '@strata/db';
 import { TIERS } from '../../keys/keys.ts';
 import { isKnownSchema, LATEST_SCHEMA } from '../../migrations/index.ts';
-import { columnsOf, KEYS, TABLES, type Table } from '../copies/copy-store.ts';
+import { columnsOf, KEYS, TABLES, type Table } from '../copies/copy-to-postgres.ts';
 import { openPool } from '../dialects/postgres-dialect.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 

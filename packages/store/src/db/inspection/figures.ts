@@ -6,7 +6,7 @@ import type { Database } from '../../schema.ts';
 export interface StoreFigures {
   /** Domains that are due for a scan. */
   readonly due: number;
-  /** The longest time, in milliseconds, that a previously scanned domain has been due; 0 if none is due. */
+  /** The longest time, in milliseconds, that a previously scanned domain has been due; 0 if no domain is due. */
   readonly longestDueMs: number;
 }
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { freePort } from '../../../../../tests/support/free-port.ts';
 import { openStore } from '../../index.ts';
+import { exec, failsWith, kept, onEach, postgres } from '../../test/backends.ts';
 import { connect, databaseOf, terminate, untilWaiting } from '../../test/connections.ts';
 import { taken, untilLost } from '../../test/locks.ts';
-import { exec, failsWith, kept, onEach, postgres } from '../../test/places.ts';
 import { alert, anomaly, streamEvent } from '../../test/records.ts';
 import { BEGIN_WRITING } from '../dialects/postgres-dialect.ts';
 import { sessionLock } from './term-lock.ts';
@@ -12,7 +12,7 @@ import { sessionLock } from './term-lock.ts';
 const receipt = (id: string) => ({ id, keyId: 'key', body: '{}' });
 const superseded = { code: 'superseded' };
 
-onEach(kept, 'the scheduler', (_place, test) => {
+onEach(kept, 'the scheduler', (_backend, test) => {
   test('of an earlier term writes nothing more, whatever it writes', async (store) => {
     const quiet = { quietMs: 1 };
     await store.stream.begin(0, 1);
@@ -52,7 +52,7 @@ onEach(kept, 'the scheduler', (_place, test) => {
   });
 });
 
-onEach(kept, 'the lock of the gateway', (_place, test) => {
+onEach(kept, 'the lock of the gateway', (_backend, test) => {
   test('is held by one, whatever else the stores do, and by another when that one stops', async (one, url) => {
     await using two = await openStore(url);
     const held = await taken(one.gatewayLock);
@@ -66,7 +66,7 @@ onEach(kept, 'the lock of the gateway', (_place, test) => {
   });
 });
 
-onEach([postgres], 'a lock on a server', (_place, test, onFresh) => {
+onEach([postgres], 'a lock on a server', (_backend, test, onFresh) => {
   test('is taken by one of those that ask at once, and is independent of other schemas', async (one, url) => {
     await exec(url, 'create schema other');
     await using two = await openStore(url);

@@ -7,7 +7,7 @@ import { lockFile } from '@strata/db';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import type { Database } from '../../schema.ts';
-import { bump, type CounterName, counterOf } from '../counters.ts';
+import { type CounterName, counterOf, incrementCounter } from '../counters.ts';
 import { BEGIN_WRITING, openClient } from '../dialects/postgres-dialect.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 import { writeTransaction } from './write-transaction.ts';
@@ -43,7 +43,7 @@ export function soleLock(db: Kysely<Database>, name: TermLockName): TermLock {
   const { counter } = LOCKS[name];
   return {
     async tryTake() {
-      const term = await writeTransaction(db, (tx) => bump(tx, counter));
+      const term = await writeTransaction(db, (tx) => incrementCounter(tx, counter));
       return { term, lost: new AbortController().signal, [Symbol.asyncDispose]: async () => {} };
     },
     lastTerm: () => counterOf(db, counter),

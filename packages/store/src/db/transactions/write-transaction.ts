@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../../schema.ts';
 import { LOCK_WRITERS } from '../dialects/postgres-dialect.ts';
-import { type Results, together } from '../statements/together.ts';
+import { executePipelined, type Results } from '../statements/pipeline.ts';
 import { isRetryable } from '../store-error.ts';
 import { type Guard, unguarded } from './term.ts';
 
@@ -23,14 +23,14 @@ export function writeTransaction<T>(db: Kysely<Database>, work: (tx: Transaction
  * The same for independent queries: one round trip on PostgreSQL, which minimizes the time that the writer lock is held. A guard
  * adds one round trip before.
  */
-export function writeTogether<const Queries extends readonly CompiledQuery[]>(
+export function writePipelined<const Queries extends readonly CompiledQuery[]>(
   db: Kysely<Database>,
   queries: Queries,
   guard: Guard = unguarded,
 ): Promise<Results<Queries>> {
   return writeTransaction(db, async (tx) => {
     await guard(tx);
-    return together(tx, queries, { isLast: true });
+    return executePipelined(tx, queries, { isLast: true });
   });
 }
 
@@ -42,7 +42,9 @@ export async function sendThenWrite<const Queries extends readonly CompiledQuery
 ): Promise<Results<Queries>> {
   const own = db.transaction().setIsolationLevel('read committed');
   const before = [...first, CompiledQuery.raw(LOCK_WRITERS)];
-  const results = await withRetries(() => own.execute((tx) => together(tx, [...before, ...queries], { isLast: true })));
+  const results = await withRetries(() =>
+    own.execute((tx) => executePipelined(tx, [...before, ...queries], { isLast: true })),
+  );
   return results.slice(before.length) as Results<Queries>;
 }
 

@@ -14,7 +14,7 @@ import {
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { batches, integer, jsonRows } from '../../db/statements/json-rows.ts';
-import { writeTogether } from '../../db/transactions/write-transaction.ts';
+import { writePipelined } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { adopting, isFollowed } from './forget-domains.ts';
 
@@ -91,7 +91,7 @@ export class DomainTable {
         from ${jsonRows(this.#db, rows, { position: 'integer', name: 'text' })} as new
         where not exists (select 1 from domains where domains.name = new.name) order by position`;
       const queries = [adopting(this.#db, distinct, source), adding.compile(this.#db)] as const;
-      const [, { numAffectedRows }] = await writeTogether(this.#db, queries);
+      const [, { numAffectedRows }] = await writePipelined(this.#db, queries);
       const inserted = Number(numAffectedRows ?? 0);
       added += inserted;
       known += distinct.length - inserted;

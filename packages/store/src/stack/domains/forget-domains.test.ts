@@ -1,7 +1,7 @@
-// Domains that requests have added: forgotten when nobody asks for them, bounded where their names cost nothing.
+// On-demand domains: forgotten without requests, and limited where names are free.
 import assert from 'node:assert/strict';
 import { checkStore } from '../../index.ts';
-import { kept, onEach, rows } from '../../test/places.ts';
+import { kept, onEach, rows } from '../../test/backends.ts';
 import { plansOf } from '../../test/plans.ts';
 import * as scans from '../../test/scans.ts';
 import { FeedOffers } from '../feeds/feed-offers.ts';
@@ -10,8 +10,8 @@ import { RetentionTable } from '../history/retention.ts';
 const { confirm, day, exchangeOn, GOOGLE, readFeed, scanOf } = scans;
 const PAGE = { limit: 10, offset: 0 };
 
-onEach(kept, 'a domain that a request has added', (_place, test) => {
-  test('is forgotten when nobody has asked for it; its changes and scans stay, and domains of lists and feeds', async (store, url) => {
+onEach(kept, 'a domain that a request has added', (_backend, test) => {
+  test('is forgotten without requests; its changes and scans stay, and domains of lists and feeds', async (store, url) => {
     await store.addDomains(['listed.com'], { source: 'list' });
     const names = ['listed.com', 'asked.com', 'idle.com', 'busy.com', 'named.com'];
     // Mail moves on the third day: a change of each.
@@ -55,7 +55,7 @@ onEach(kept, 'a domain that a request has added', (_place, test) => {
     assert.deepEqual((await checkStore(url)).findings, []);
   });
 
-  test('is kept while it is scanned, and while somebody asks, which is written once an hour', async (store, url) => {
+  test('is kept while it is scanned, and while clients request it, which is written once an hour', async (store, url) => {
     await scans.recordScan(store, scanOf('a.com', day(0), GOOGLE), confirm);
     const forget = (hour: number) => {
       const now = new Date(Date.parse(day(9)) + hour * scans.HOUR);

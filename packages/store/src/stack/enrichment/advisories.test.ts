@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import type { AdvisoryRecord, KnownExploited } from '@strata/advisories';
 import fc from 'fast-check';
 import { openStore, type Store } from '../../index.ts';
-import { kept, onEach, postgres } from '../../test/places.ts';
+import { kept, onEach, postgres } from '../../test/backends.ts';
 import { plansOf } from '../../test/plans.ts';
 import { AdvisoryTable } from './advisories.ts';
 
@@ -29,7 +29,7 @@ const changedSince = async (advisories: AdvisoryTable, seq: number) =>
   (await advisories.changesSince(seq, 10)).map(({ advisoryId }) => advisoryId);
 const readOne = async (advisories: AdvisoryTable, id: string) => (await advisories.read([id]))[0];
 
-onEach(kept, 'stored advisories', (place, test) => {
+onEach(kept, 'stored advisories', (backend, test) => {
   test('are exploited until the complete list lacks them; a part of it takes nothing back', async ({ advisories }) => {
     const left = async () => (await advisories.counts()).knownExploited;
     await advisories.putExploited([exploited(ONE), exploited(TWO)]);
@@ -89,7 +89,7 @@ onEach(kept, 'stored advisories', (place, test) => {
     ];
     const bodies = new Set<string>();
     for (const order of [records, records.toReversed()]) {
-      await using store = await openStore(await place.fresh());
+      await using store = await openStore(await backend.fresh());
       const { advisories } = store;
       for (const each of order) await advisories.putRecords([each]);
       bodies.add(JSON.stringify(await readOne(advisories, ONE)));
@@ -129,7 +129,7 @@ onEach(kept, 'stored advisories', (place, test) => {
       fc.record({ limit: fc.integer({ min: 1, max: 3 }) }),
     );
     const property = fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (operations) => {
-      await using store = await openStore(await place.fresh());
+      await using store = await openStore(await backend.fresh());
       const { advisories } = store;
       const followed = new Map<string, string>();
       const put = { nvd: new Set<string>(), ghsa: new Set<string>(), scores: new Set<string>() };
@@ -162,11 +162,11 @@ onEach(kept, 'stored advisories', (place, test) => {
       const counts = { advisories: read.length, scores: put.scores.size, bySource: Object.assign({}, ...bySource) };
       assert.partialDeepStrictEqual(await advisories.counts(), counts);
     });
-    await fc.assert(property, { numRuns: place === postgres ? 8 : 60 });
+    await fc.assert(property, { numRuns: backend === postgres ? 8 : 60 });
   });
 });
 
-onEach(kept, 'stored advisories', (_place, test, onFresh) => {
+onEach(kept, 'stored advisories', (_backend, test, onFresh) => {
   onFresh('never reuse a number of the order, not even after a restart', async (url) => {
     let last = 0;
     for (const summary of ['a', 'b', 'c']) {
@@ -212,9 +212,9 @@ const sourceAt = async ({ sources }: Store, ms = 0) => (await sources.list(at(ms
 const stateAt = async (store: Store, ms = 0) => (await sourceAt(store, ms))?.state;
 const step = { cursor: { at: 1 }, read: 10, skipped: 2, skippedExample: 'x: no JSON' };
 const end = { cursor: { done: true }, finishedAt: at(5), nextAt: at(100) };
-const failure = { error: 'it is gone', failures: 3, nextAt: at(50), read: 0, skipped: 0, skippedExample: null };
+const failure = { error: 'HTTP 410', failures: 3, nextAt: at(50), read: 0, skipped: 0, skippedExample: null };
 
-onEach(kept, 'leases of sources', (_place, test) => {
+onEach(kept, 'leases of sources', (_backend, test) => {
   test('are held by one owner until they end', async (store) => {
     const { sources } = store;
     assert.ok(await begin(store, 'a'));
@@ -256,14 +256,14 @@ onEach(kept, 'leases of sources', (_place, test) => {
     await begin(store, 'a');
     await store.sources.step('nvd', step, lease('a'));
     await store.sources.stop('nvd', { ...failure, read: 10, skipped: 2, skippedExample: 'x' }, lease('a'));
-    const failed = { state: 'failed', error: 'it is gone', failures: 3, cursor: { at: 1 }, nextAt: at(50) };
+    const failed = { state: 'failed', error: 'HTTP 410', failures: 3, cursor: { at: 1 }, nextAt: at(50) };
     assert.partialDeepStrictEqual(await sourceAt(store), failed);
     assert.equal((await begin(store, 'b'))?.failures, 3);
     await store.sources.finish('nvd', end, lease('b'));
     assert.partialDeepStrictEqual(await sourceAt(store), { state: 'complete', error: null, failures: 0 });
   });
 
-  test('leave figures that go on counting what was cut off, and anew in a sync of its own', async (store) => {
+  test('continue the counts of an interrupted sync, and restart them in a new one', async (store) => {
     await begin(store, 'a');
     await store.sources.step('nvd', step, lease('a'));
     // Killed; another process goes on.
@@ -283,12 +283,12 @@ onEach(kept, 'leases of sources', (_place, test) => {
   });
 });
 
-onEach(kept, 'leases of sources', (place, _test, onFresh) => {
+onEach(kept, 'leases of sources', (backend, _test, onFresh) => {
   onFresh('go to one of many that ask at once, and hold for other processes', async (url) => {
     await using one = await openStore(url);
     await using two = await openStore(url);
     // A transaction on a file blocks the event loop of another that waits for it.
-    const other = place === postgres ? two : one;
+    const other = backend === postgres ? two : one;
     const first = await Promise.all(['a', 'b', 'c', 'd'].map((owner, i) => begin(i % 2 ? one : other, owner)));
     assert.equal(first.filter((begun) => begun !== undefined).length, 1);
     assert.deepEqual([await begin(one, 'e', 999), await begin(two, 'e', 999)], [undefined, undefined]);

@@ -2,7 +2,7 @@
 import type { Advisory, AdvisoryRecord, ExploitScore, KnownExploited } from '@strata/advisories';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { batches } from '../../db/statements/json-rows.ts';
-import { together } from '../../db/statements/together.ts';
+import { executePipelined } from '../../db/statements/pipeline.ts';
 import { type Guard, unguarded } from '../../db/transactions/term.ts';
 import { writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
@@ -154,7 +154,9 @@ export class AdvisoryTable {
       if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) return false;
       const { kind, domain } = event;
       const payload = JSON.stringify(event.payload);
-      await together(tx, [tx.insertInto('events').values({ at, kind, domain, payload }).compile()], { isLast: true });
+      await executePipelined(tx, [tx.insertInto('events').values({ at, kind, domain, payload }).compile()], {
+        isLast: true,
+      });
       return true;
     });
   }

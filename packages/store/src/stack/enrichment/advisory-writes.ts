@@ -9,9 +9,9 @@ import {
   productKeysOf,
 } from '@strata/advisories';
 import { type CompiledQuery, sql, type Transaction } from 'kysely';
-import { bumping } from '../../db/counters.ts';
+import { counterIncrement } from '../../db/counters.ts';
 import { jsonRows, listed } from '../../db/statements/json-rows.ts';
-import { together } from '../../db/statements/together.ts';
+import { executePipelined } from '../../db/statements/pipeline.ts';
 import type { Database } from '../../schema.ts';
 
 type Tx = Transaction<Database>;
@@ -59,7 +59,7 @@ export async function putRecords(tx: Tx, records: readonly AdvisoryRecord[]): Pr
     rows.filter(({ source, record_id }) => !before.has(`${source} ${record_id}`)),
     ({ source }) => source,
   );
-  const counting = [...added].map(([source, { length }]) => bumping(tx, `record-rows ${source}`, length));
+  const counting = [...added].map(([source, { length }]) => counterIncrement(tx, `record-rows ${source}`, length));
   // A record that moved to another advisory also changes the one that it left.
   const left = rows.flatMap((row) => before.get(`${row.source} ${row.record_id}`)?.advisory_id ?? []);
   const ids = [...new Set([...rows.map((row) => row.advisory_id), ...left])];
@@ -82,7 +82,7 @@ async function mergeAdvisories(
     .select(['advisory_id', 'body'])
     .compile();
   const known = tx.selectFrom('advisories').where('id', 'in', listed(tx, ids)).selectAll().compile();
-  const [, stored, merged] = await together(tx, [writing, selecting, known, ...counting]);
+  const [, stored, merged] = await executePipelined(tx, [writing, selecting, known, ...counting]);
   for (const { advisory_id, body } of stored.rows) records.get(advisory_id)?.push(JSON.parse(body) as AdvisoryRecord);
   const before = new Map(merged.rows.map(({ id, body }) => [id, body]));
   const changed: { readonly id: string; readonly body: string; readonly products: readonly string[] }[] = [];
@@ -123,10 +123,10 @@ async function writeAdvisories(
     sql<never>`
       insert into advisory_products (product_key, advisory_id)
       select * from ${jsonRows(tx, products, { product_key: 'text', advisory_id: 'text' })} as new`.compile(tx),
-    ...(more === 0 ? [] : [bumping(tx, 'advisory-rows', more)]),
+    ...(more === 0 ? [] : [counterIncrement(tx, 'advisory-rows', more)]),
     ...changeQueries(tx, ids),
   ];
-  await together(tx, queries, { isLast: true });
+  await executePipelined(tx, queries, { isLast: true });
 }
 
 function upsertBodies(tx: Tx, table: 'advisories' | 'known_exploited', rows: readonly string[][]): CompiledQuery {
@@ -155,7 +155,7 @@ export async function putExploited(
     tx.deleteFrom('known_exploited').where('cve', 'in', listed(tx, removed)).compile(),
     ...changeQueries(tx, ids),
   ];
-  await together(tx, queries, { isLast: true });
+  await executePipelined(tx, queries, { isLast: true });
 }
 
 /** Writes changed scores, and records the change of their advisories. */
@@ -165,7 +165,7 @@ export async function putScores(tx: Tx, scores: readonly ExploitScore[]): Promis
     scores.map(({ cve }) => cve),
   );
   // A score without an advisory becomes visible when the advisory is added.
-  const [known, described] = await together(tx, [
+  const [known, described] = await executePipelined(tx, [
     tx.selectFrom('exploit_scores').where('cve', 'in', cves).selectAll().compile(),
     tx.selectFrom('advisories').where('id', 'in', cves).select('id').compile(),
   ]);
@@ -183,8 +183,8 @@ export async function putScores(tx: Tx, scores: readonly ExploitScore[]): Promis
   const isDescribed = new Set(described.rows.map(({ id }) => id));
   const ids = changed.map(({ cve }) => cve).filter((cve) => isDescribed.has(cve));
   const added = changed.filter(({ cve }) => !before.has(cve)).length;
-  const counting = added === 0 ? [] : [bumping(tx, 'score-rows', added)];
-  await together(tx, [writing, ...counting, ...changeQueries(tx, ids)], { isLast: true });
+  const counting = added === 0 ? [] : [counterIncrement(tx, 'score-rows', added)];
+  await executePipelined(tx, [writing, ...counting, ...changeQueries(tx, ids)], { isLast: true });
 }
 
 /** Moves each advisory to the end of the order, under a new number; numbers are never reused. */

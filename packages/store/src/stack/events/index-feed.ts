@@ -75,7 +75,7 @@ export class IndexFeed {
     return (await readSetting(this.#db, 'store-id')) ?? '';
   }
 
-  /** Whether a consumer at this position can continue: all later events and scans are kept, and the position is not beyond the end. */
+  /** Whether a consumer at this position can continue: all later events and scans are kept, and the position is not after the end. */
   async reaches({ seq, scanId }: FeedPosition): Promise<boolean> {
     const { rows } = await sql<{ oldest: number | null; latest: number | null }>`
       select (select min(seq) from events where seq > ${EVENTS_PRUNED_THROUGH}) as oldest, (select max(seq) from events) as latest`.execute(

@@ -1,10 +1,10 @@
 // Anomalies and alerts, each written once under an id that is derived from its content.
 import { type Kysely, sql } from 'kysely';
-import { bumping, counterOf } from '../../db/counters.ts';
+import { counterIncrement, counterOf } from '../../db/counters.ts';
 import { readSetting, writeSetting } from '../../db/settings.ts';
-import { together } from '../../db/statements/together.ts';
+import { executePipelined } from '../../db/statements/pipeline.ts';
 import { type Guard, unguarded } from '../../db/transactions/term.ts';
-import { writeTogether, writeTransaction } from '../../db/transactions/write-transaction.ts';
+import { writePipelined, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import type { AnomalyFound } from './events.ts';
 
@@ -80,8 +80,8 @@ export class SignalTable {
       const payload: AnomalyFound = { anomalyId: id };
       const domain = subject_kind === 'domain' ? subject : '';
       const event = { at, kind: 'anomaly-found', domain, payload: JSON.stringify(payload) } as const;
-      const queries = [bumping(tx, 'anomaly-rows'), tx.insertInto('events').values(event).compile()];
-      await together(tx, queries, { isLast: true });
+      const queries = [counterIncrement(tx, 'anomaly-rows'), tx.insertInto('events').values(event).compile()];
+      await executePipelined(tx, queries, { isLast: true });
       return true;
     });
   }
@@ -94,7 +94,7 @@ export class SignalTable {
 
   /** Called after the signals are written: after a kill some events are evaluated again, which writes no signal twice. */
   async setWatched(watched: Watched): Promise<void> {
-    await writeTogether(this.#db, [writeSetting(this.#db, WATCHED, JSON.stringify(watched))], this.#guard);
+    await writePipelined(this.#db, [writeSetting(this.#db, WATCHED, JSON.stringify(watched))], this.#guard);
   }
 
   /** Anomalies since a time, oldest first. */
@@ -151,7 +151,7 @@ export class SignalTable {
       if (recent) {
         if (recent.severity > severity || recent.detail === detail) return false;
         const update = tx.updateTable('alerts').set({ severity, title, detail }).where('id', '=', recent.id);
-        await together(tx, [update.compile(), bumping(tx, 'alerts')], { isLast: true });
+        await executePipelined(tx, [update.compile(), counterIncrement(tx, 'alerts')], { isLast: true });
         return true;
       }
       const result = await tx
@@ -160,7 +160,9 @@ export class SignalTable {
         .onConflict((conflict) => conflict.column('id').doNothing())
         .executeTakeFirst();
       if (Number(result.numInsertedOrUpdatedRows ?? 0) === 0) return false;
-      await together(tx, [bumping(tx, 'alert-rows'), bumping(tx, 'alerts')], { isLast: true });
+      await executePipelined(tx, [counterIncrement(tx, 'alert-rows'), counterIncrement(tx, 'alerts')], {
+        isLast: true,
+      });
       return true;
     });
   }

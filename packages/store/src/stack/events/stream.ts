@@ -2,9 +2,9 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { readSetting, writeSetting } from '../../db/settings.ts';
 import { jsonRows } from '../../db/statements/json-rows.ts';
-import { together } from '../../db/statements/together.ts';
+import { executePipelined } from '../../db/statements/pipeline.ts';
 import { type Guard, unguarded } from '../../db/transactions/term.ts';
-import { writeTogether, writeTransaction } from '../../db/transactions/write-transaction.ts';
+import { writePipelined, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 
 export interface StreamEvent {
@@ -66,7 +66,7 @@ export class StreamTable {
   async begin(cursor: number, nowUs: number): Promise<void> {
     await writeTransaction(this.#db, async (tx) => {
       if ((await readNumber(tx, CURSOR)) !== undefined) return;
-      await together(tx, [writeNumber(tx, CURSOR, cursor), writeNumber(tx, BEGAN, nowUs)], { isLast: true });
+      await executePipelined(tx, [writeNumber(tx, CURSOR, cursor), writeNumber(tx, BEGAN, nowUs)], { isLast: true });
     });
   }
 
@@ -93,7 +93,7 @@ export class StreamTable {
       .where('name', '=', CURSOR)
       .where('value', '=', from)
       .compile();
-    const [added, moved] = await writeTogether(this.#db, [adding, moving], this.#guard);
+    const [added, moved] = await writePipelined(this.#db, [adding, moving], this.#guard);
     if (moved.numAffectedRows !== 1n) return undefined;
     // Numbers are assigned in row order, but may be returned in any order.
     const numbers = added.rows.map(({ seq }) => seq).sort((a, b) => a - b);
@@ -122,7 +122,7 @@ export class StreamTable {
     return rows.map(streamEvent);
   }
 
-  /** The number of the last event published at or before a time in microseconds; 0 if there is none. */
+  /** The number of the last event published at or before a time in microseconds; 0 without one. */
   async seqAt(us: number): Promise<number> {
     const row = await this.#db
       .selectFrom('stream_events')
@@ -148,7 +148,7 @@ export class StreamTable {
       const last = rows.at(-1)?.seq;
       if (last === undefined) return 0;
       const deleting = tx.deleteFrom('stream_events').where('seq', '<=', last).compile();
-      await together(tx, [deleting, writeNumber(tx, PRUNED, last)], { isLast: true });
+      await executePipelined(tx, [deleting, writeNumber(tx, PRUNED, last)], { isLast: true });
       return rows.length;
     });
   }

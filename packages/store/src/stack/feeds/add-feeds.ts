@@ -1,8 +1,8 @@
 // Adds subscriptions in batches.
 import { type Kysely, sql } from 'kysely';
-import { bumping } from '../../db/counters.ts';
+import { counterIncrement } from '../../db/counters.ts';
 import { integer, jsonRows, listed } from '../../db/statements/json-rows.ts';
-import { writeTogether } from '../../db/transactions/write-transaction.ts';
+import { writePipelined } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { cutText, MAX_TITLE, MAX_URL, type NewFeed, textWithin } from './feed-records.ts';
 
@@ -21,7 +21,7 @@ export async function addFeeds(
     cutText(title, MAX_TITLE),
     textWithin(siteUrl, MAX_URL),
   ]);
-  const [revived, , added] = await writeTogether(db, [
+  const [revived, , added] = await writePipelined(db, [
     sql<never>`update feeds set status = 'active', next_poll_at = 0, failures = 0, error = null
       where status = 'gone' and url in ${urls}`.compile(db),
     sql<never>`delete from feed_moves where url in ${urls}`.compile(db),
@@ -34,7 +34,7 @@ export async function addFeeds(
         and not exists (select 1 from feeds where feeds.url = new.url)
       order by new.position
       on conflict (url) do nothing`.compile(db),
-    bumping(db, 'feeds'),
+    counterIncrement(db, 'feeds'),
   ]);
   return { added: Number(added.numAffectedRows ?? 0), revived: Number(revived.numAffectedRows ?? 0) };
 }

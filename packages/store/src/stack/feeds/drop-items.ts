@@ -1,10 +1,10 @@
 // Deletes items and subtracts them from all counts: expired items, and items of removed feeds. A batch is one transaction of a
 // few hundred rows, which limits how long it blocks other writers.
 import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
-import { bumping } from '../../db/counters.ts';
+import { counterIncrement } from '../../db/counters.ts';
 import { readSetting } from '../../db/settings.ts';
 import { jsonRows, listed } from '../../db/statements/json-rows.ts';
-import { together } from '../../db/statements/together.ts';
+import { executePipelined } from '../../db/statements/pipeline.ts';
 import { writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 
@@ -24,10 +24,10 @@ export const incrementEpoch = (db: Kysely<Database>): readonly CompiledQuery[] =
   sql<never>`
     insert into settings (name, value) values (${EPOCH}, '1')
     on conflict (name) do update set value = cast(cast(settings.value as integer) + 1 as text)`.compile(db),
-  bumping(db, 'feeds'),
+  counterIncrement(db, 'feeds'),
 ];
 
-/** Deletes a batch of at most `limit` older items with their mentions; returns how many, 0 when none are left. */
+/** Deletes a batch of at most `limit` older items with their mentions; returns how many, 0 at the end. */
 export async function forgetItems(db: Kysely<Database>, before: number, limit: number): Promise<number> {
   return writeTransaction(db, async (tx) => {
     const rows = await itemSizes(tx)
@@ -68,7 +68,7 @@ function batchOf(rows: readonly { readonly id: number; readonly mentions: number
 /** Deletes items with their mentions, and subtracts them from all counts. */
 export async function dropItems(tx: Transaction<Database>, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
-  const [{ rows: pairs }, { rows: feeds }] = await together(tx, [
+  const [{ rows: pairs }, { rows: feeds }] = await executePipelined(tx, [
     tx
       .selectFrom('feed_mentions')
       .where('item_id', 'in', listed(tx, ids))
@@ -84,7 +84,7 @@ export async function dropItems(tx: Transaction<Database>, ids: readonly number[
   ]);
   const mentions = (feedId: number) =>
     pairs.filter((pair) => pair.feed_id === feedId).reduce((sum, pair) => sum + pair.mentions, 0);
-  await together(tx, [
+  await executePipelined(tx, [
     tx.deleteFrom('feed_mentions').where('item_id', 'in', listed(tx, ids)).compile(),
     tx.deleteFrom('feed_items').where('id', 'in', listed(tx, ids)).compile(),
     addCounts(

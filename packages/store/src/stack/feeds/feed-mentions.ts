@@ -42,7 +42,7 @@ export class FeedMentions {
     this.#db = db;
   }
 
-  /** The greatest mention number; 0 if there are none. */
+  /** The greatest mention number; 0 without mentions. */
   async latestId(): Promise<number> {
     const row = await this.#db
       .selectFrom('feed_mentions')

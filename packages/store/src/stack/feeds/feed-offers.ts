@@ -3,7 +3,7 @@
 import type { Kysely } from 'kysely';
 import { readSetting, writeSetting } from '../../db/settings.ts';
 import { listed } from '../../db/statements/json-rows.ts';
-import { writeTogether, writeTransaction } from '../../db/transactions/write-transaction.ts';
+import { writePipelined, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { isFollowed } from '../domains/forget-domains.ts';
 
@@ -46,7 +46,7 @@ export class FeedOffers {
       .set({ offered_at: at.getTime() })
       .where('id', 'in', listed(this.#db, ids))
       .where('offered_at', 'is', null);
-    await writeTogether(this.#db, [offering.compile()]);
+    await writePipelined(this.#db, [offering.compile()]);
   }
 
   /** The first of these names that fit in the limit of that UTC day; they are counted. */

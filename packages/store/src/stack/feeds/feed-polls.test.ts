@@ -1,8 +1,8 @@
 // The outcome of a poll, and feeds that are removed: recorded once, recovered if interrupted, with counts of rows.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { exec, file, kept, onEach } from '../../test/backends.ts';
 import { A, assertCounts, B, dump, duringWork, later, recordPoll, subscribed, T0 } from '../../test/feed-store.ts';
-import { exec, file, kept, onEach } from '../../test/places.ts';
 import { poll } from '../../test/records.ts';
 
 const item = (key: string, ...domains: string[]) => ({ key, domains });
@@ -14,7 +14,7 @@ const many = (items: number) =>
     item(String(i), ...Array.from({ length: 10 }, (_, at) => `d${(i * 7 + at * 13) % 3_000}.com`)),
   );
 
-onEach(kept, 'the outcome of a poll', (_place, test) => {
+onEach(kept, 'the outcome of a poll', (_backend, test) => {
   test('changes nothing when it is recorded twice, or cannot be written', async (store, url) => {
     const [a = 0] = await subscribed(store, A);
     const read = poll(A, [item('1', 'x.com'), item('2', 'x.com', 'y.com')]);
@@ -114,7 +114,7 @@ onEach(kept, 'the outcome of a poll', (_place, test) => {
   });
 });
 
-onEach(kept, 'any sequence of polls, moves, removals and deletions', (place, test) => {
+onEach(kept, 'any sequence of polls, moves, removals and deletions', (backend, test) => {
   const feedUrl = (at: number) => `https://f${at}.example/`;
   const upTo = (max: number) => fc.integer({ min: 0, max });
   const at = fc.option(upTo(60).map((days) => later(-24 * days).toISOString()));
@@ -143,7 +143,7 @@ onEach(kept, 'any sequence of polls, moves, removals and deletions', (place, tes
       for (let each = 0; each <= 3; each += 1) await store.feeds.remove(feedUrl(each));
       assert.deepEqual((await dump(url)).flat(), [], 'nothing is left for the next run');
     });
-    await fc.assert(property, { numRuns: place === file ? 40 : 8 });
+    await fc.assert(property, { numRuns: backend === file ? 40 : 8 });
   });
 });
 
@@ -156,7 +156,7 @@ const named = (items: number, each: number, tag = 'k') =>
 const mark = (url: string, feedId: number, into: number | null) =>
   exec(url, `UPDATE feeds SET status = 'leaving', merges_into = ${into} WHERE id = ${feedId}`);
 
-onEach(kept, 'a feed that leaves', (_place, test) => {
+onEach(kept, 'a feed that leaves', (_backend, test) => {
   test('keeps no request waiting, when it is removed or merged with another', async (store, url) => {
     const { feeds } = store;
     const [a = 0, b = 0] = await subscribed(store, A, B);

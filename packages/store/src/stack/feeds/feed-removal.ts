@@ -3,10 +3,10 @@
 // remains, and the next start continues.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type CompiledQuery, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import { bumping } from '../../db/counters.ts';
+import { counterIncrement } from '../../db/counters.ts';
 import { integer, jsonRows, listed } from '../../db/statements/json-rows.ts';
-import { together } from '../../db/statements/together.ts';
-import { writeTogether, writeTransaction } from '../../db/transactions/write-transaction.ts';
+import { executePipelined } from '../../db/statements/pipeline.ts';
+import { writePipelined, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { onKnownPair, PAIRS } from './add-items.ts';
 import { addCounts, dropItems, incrementEpoch, itemBatch, subtractFromPairs } from './drop-items.ts';
@@ -18,14 +18,14 @@ const MAX_MOVES = 20;
 
 /** Removes a feed with everything from it. Its mentions are not counted from the first transaction on. */
 export async function removeFeed(db: Kysely<Database>, feedId: number): Promise<void> {
-  await writeTogether(db, [...markLeaving(db, feedId, null), ...incrementEpoch(db)]);
+  await writePipelined(db, [...markLeaving(db, feedId, null), ...incrementEpoch(db)]);
   await finishLeaving(db, feedId);
 }
 
 /** Queries that stop additions to the feed; `finishLeaving` then moves its items to `into`, or deletes them if it is null. */
 export const markLeaving = (db: Kysely<Database>, feedId: number, into: number | null): readonly CompiledQuery[] => [
   db.updateTable('feeds').set({ status: 'leaving', merges_into: into }).where('id', '=', feedId).compile(),
-  bumping(db, 'feeds'),
+  counterIncrement(db, 'feeds'),
 ];
 
 /** Continues all removals and mergers. */
@@ -82,7 +82,7 @@ async function dropFeed(tx: Transaction<Database>, feed: FeedRow, into: number |
   if (into === null) await tx.deleteFrom('feed_moves').where('feed_id', '=', id).execute();
   else await tx.updateTable('feed_moves').set({ feed_id: into }).where('feed_id', '=', id).execute();
   await tx.deleteFrom('feeds').where('id', '=', id).execute();
-  if (into !== null) await together(tx, [...recordMove(tx, feed.url, into), ...incrementEpoch(tx)]);
+  if (into !== null) await executePipelined(tx, [...recordMove(tx, feed.url, into), ...incrementEpoch(tx)]);
 }
 
 /** Queries that record a former address of a feed. */
@@ -124,7 +124,7 @@ async function moveItems(
     .execute();
   const rows = pairs.map(({ domain_id, mentions, last_at }) => [domain_id, mentions, last_at]);
   const mentions = pairs.reduce((sum, pair) => sum + pair.mentions, 0);
-  await together(tx, [
+  await executePipelined(tx, [
     tx.updateTable('feed_mentions').set({ feed_id: into }).where('item_id', 'in', listed(tx, moved)).compile(),
     tx.updateTable('feed_items').set({ feed_id: into }).where('id', 'in', listed(tx, moved)).compile(),
     ...subtractFromPairs(

@@ -1,12 +1,12 @@
 // Feeds in the store: what is stored of a poll and read of it, which are to be polled and when, and that every read uses an index.
 import assert from 'node:assert/strict';
+import { file, kept, onEach } from '../../test/backends.ts';
 import { A, B, duringWork, keepFrom, later, recordPoll, subscribed, T0 } from '../../test/feed-store.ts';
-import { file, kept, onEach } from '../../test/places.ts';
 import { plansOf } from '../../test/plans.ts';
 import { poll } from '../../test/records.ts';
 import { FeedTable } from './feeds.ts';
 
-onEach(kept, 'feeds', (_place, test) => {
+onEach(kept, 'feeds', (_backend, test) => {
   test('are subscribed once, due at once, and polled again when they were given up', async (store) => {
     const { feeds } = store;
     const due = async (at: Date) => (await feeds.due(at, { limit: 10 })).map(({ url }) => url);
@@ -119,7 +119,7 @@ onEach(kept, 'feeds', (_place, test) => {
   });
 });
 
-onEach(kept, 'subscriptions', (_place, test) => {
+onEach(kept, 'subscriptions', (_backend, test) => {
   test('are added from a list without reviving what was given up, or has moved', async (store) => {
     const { feeds } = store;
     const [a = 0, b = 0] = await subscribed(store, A, B);
@@ -183,14 +183,14 @@ onEach(kept, 'subscriptions', (_place, test) => {
   });
 });
 
-onEach(kept, 'reading feeds', (place, test) => {
+onEach(kept, 'reading feeds', (backend, test) => {
   test('uses an index wherever a request or a poll waits for it', async (store, url) => {
     // One of them is removed below: what is left is enough for an index to be worth it.
-    const others = Array.from({ length: 200 }, (_, i) => `https://c${i}.example/feed`);
-    const [a = 0, , c = 0] = await subscribed(store, A, B, ...others);
+    const further = Array.from({ length: 200 }, (_, i) => `https://c${i}.example/feed`);
+    const [a = 0, , c = 0] = await subscribed(store, A, B, ...further);
     const items = Array.from({ length: 300 }, (_, i) => ({ key: String(i), domains: ['x.com', `d${i}.com`] }));
     await recordPoll(store, a, poll(A, items));
-    await recordPoll(store, c, poll(others[0] ?? '', items), later(48));
+    await recordPoll(store, c, poll(further[0] ?? '', items), later(48));
     await store.feeds.offers.done(await store.feeds.offers.waiting(290), T0);
     const plans = await plansOf(url, async (db) => {
       const feeds = new FeedTable(db);
@@ -218,11 +218,11 @@ onEach(kept, 'reading feeds', (place, test) => {
       // Lists that were passed as arguments, and an index of nothing but what is asked for.
       const allowed = ['pair', 'sum', 'named_domains by named_domains_unoffered'];
       // SQLite's statistics do not know that hardly any feed leaves; nothing here has it make them.
-      if (place === file && sql.includes('"merges_into"')) allowed.push('feeds');
+      if (backend === file && sql.includes('"merges_into"')) allowed.push('feeds');
       const read = scans.filter((scan) => !allowed.includes(scan));
       if (!isPaged) assert.deepEqual(read, [], `${sql}\n${text}`);
       // A list that was passed keeps its order.
-      assert.ok(!isSorted || sql.endsWith('order by place'), `${sql}\n${text}`);
+      assert.ok(!isSorted || sql.endsWith('order by backend'), `${sql}\n${text}`);
     }
   });
 });

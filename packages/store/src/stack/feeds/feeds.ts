@@ -2,7 +2,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { batches } from '../../db/statements/json-rows.ts';
-import { writeTogether } from '../../db/transactions/write-transaction.ts';
+import { writePipelined } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { addFeeds } from './add-feeds.ts';
 import { forgetItems } from './drop-items.ts';
@@ -123,7 +123,7 @@ export class FeedTable {
     return [...due, ...ahead];
   }
 
-  /** Claims a due feed until a time, so that no other process polls it. Undefined if it is no longer due. */
+  /** Claims a due feed until a time, so that no other process polls it. Undefined if another process has claimed or polled it. */
   async claim(
     id: number,
     { now, until }: { readonly now: Date; readonly until: Date },
@@ -163,7 +163,7 @@ export class FeedTable {
   async askAll(): Promise<number> {
     // A transaction takes the writer lock: other transactions lock several feeds in another order.
     const marking = this.#db.updateTable('feeds').set({ next_poll_at: 0 }).where('status', '=', 'active');
-    const [{ numAffectedRows }] = await writeTogether(this.#db, [marking.compile()]);
+    const [{ numAffectedRows }] = await writePipelined(this.#db, [marking.compile()]);
     return Number(numAffectedRows);
   }
 

@@ -2,9 +2,9 @@
 // between the feed is still due, and the next poll adds the remaining items.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { CompiledQuery, Kysely, Selectable, Transaction } from 'kysely';
-import { bumping } from '../../db/counters.ts';
+import { counterIncrement } from '../../db/counters.ts';
 import { listed } from '../../db/statements/json-rows.ts';
-import { together } from '../../db/statements/together.ts';
+import { executePipelined } from '../../db/statements/pipeline.ts';
 import { writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { type AddedItems, addItems, type DatedItem, knownKeys, slicesOf } from './add-items.ts';
@@ -78,7 +78,7 @@ function recordSlice(
   end?: PollEnd,
 ): Promise<(AddedItems & { readonly isMerged: boolean }) | undefined> {
   return writeTransaction(db, async (tx) => {
-    const [{ rows: feeds }, known] = await together(tx, [
+    const [{ rows: feeds }, known] = await executePipelined(tx, [
       tx
         .selectFrom('feeds')
         .selectAll()
@@ -98,13 +98,13 @@ function recordSlice(
     if (!feed) return undefined;
     const { queries, added } = addItems(tx, feedId, { items: slice, known: known.rows });
     if (!end) {
-      await together(tx, queries, { isLast: true });
+      await executePipelined(tx, queries, { isLast: true });
       return { ...added, isMerged: false };
     }
     const other = feeds.find(({ id }) => id !== feedId);
     const written = stateQueries(tx, { feed, other, state: end.state, at: end.at });
-    const all = [bumping(tx, 'feeds'), ...queries, refreshItems(tx, feedId, end), ...written.queries];
-    await together(tx, all, { isLast: true });
+    const all = [counterIncrement(tx, 'feeds'), ...queries, refreshItems(tx, feedId, end), ...written.queries];
+    await executePipelined(tx, all, { isLast: true });
     return { ...added, isMerged: written.isMerged };
   });
 }

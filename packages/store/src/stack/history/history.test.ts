@@ -7,7 +7,7 @@ import { checkStore, type HistoryTable, inspectStore } from '../../index.ts';
 import { AnswerTable } from '../../inference/answers.ts';
 import { KeyTable } from '../../keys/keys.ts';
 import { QuotaTable } from '../../keys/quota.ts';
-import { exec, kept, onEach, pathOf, rows } from '../../test/places.ts';
+import { exec, kept, onEach, pathOf, rows } from '../../test/backends.ts';
 import { plansOf } from '../../test/plans.ts';
 import { alert, anomaly, streamEvent } from '../../test/records.ts';
 import * as scans from '../../test/scans.ts';
@@ -48,7 +48,7 @@ function noting(uncalled: Set<string>) {
   };
 }
 
-onEach(kept, 'what grows with time', (_place, test) => {
+onEach(kept, 'what grows with time', (_backend, test) => {
   test('is looked up at a start, in answers, when scans are recorded and when it is deleted', async (store, url) => {
     for (let n = 0; n < 8; n += 1) await store.recordScans(scansOn(n), confirm);
     for (let n = 0; n < 50; n += 1) {
@@ -183,7 +183,7 @@ onEach(kept, 'what grows with time', (_place, test) => {
     await prune('events', 20);
     assert.deepEqual([await eventsKept(), await store.latestSeq()], [1, latest]);
 
-    // While others write.
+    // During concurrent writes.
     const writing = store.recordScans(scansOn(8, ['new.com']), confirm);
     await prune('scans', 4);
     await writing;

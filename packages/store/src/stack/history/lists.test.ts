@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ChangeFilter, isWanted, openStore, type StoredAlert } from '../../index.ts';
-import { exec, kept, onEach } from '../../test/places.ts';
+import { exec, kept, onEach } from '../../test/backends.ts';
 import { plansOf } from '../../test/plans.ts';
 import { alert, anomaly, streamEvent } from '../../test/records.ts';
 import { ListTable } from './lists.ts';
@@ -49,7 +49,7 @@ function expectedOf({ type, provider, direction, other, category, since }: Chang
   return idsOf(fits.sort((a, b) => b[time] - a[time] || (a.id < b.id ? 1 : -1)));
 }
 
-onEach(kept, 'the list of changes', (place, test) => {
+onEach(kept, 'the list of changes', (backend, test) => {
   test('is newest first and total, for each filter, in pages that neither skip nor repeat', async ({ lists }, url) => {
     await insertChanges(url);
     const domains = new Map(CHANGES.map(({ id, domain }) => [id, domain]));
@@ -105,13 +105,13 @@ onEach(kept, 'the list of changes', (place, test) => {
       const why = `${uses}: ${sql}\n${text}`;
       assert.ok(!scans.includes('changes') && indexes.length > 0 && (isTwoSided(at) || !isSorted), why);
       // Of several that fit PostgreSQL takes the one that its statistics favour.
-      const isFree = place.name === 'PostgreSQL' && at >= firstFree;
+      const isFree = backend.name === 'PostgreSQL' && at >= firstFree;
       assert.ok(isFree || uses.every((index) => indexes.includes(index)), why);
     }
   });
 });
 
-onEach(kept, 'signals', (_place, test) => {
+onEach(kept, 'signals', (_backend, test) => {
   test('store an anomaly once, with one event', async (store) => {
     const { signals } = store;
     assert.equal(await signals.addAnomaly(anomaly('an_1', 5)), true);
@@ -168,7 +168,7 @@ onEach(kept, 'signals', (_place, test) => {
   });
 });
 
-onEach(kept, 'the public stream', (_place, test) => {
+onEach(kept, 'the public stream', (_backend, test) => {
   test('begins once, keeps its order, and is found by number and by time', async ({ stream }) => {
     assert.deepEqual([await stream.cursor(), await stream.beganUs(), await stream.latest()], [undefined, 0, undefined]);
     await stream.begin(7, 1_000);
@@ -211,7 +211,7 @@ describe('an event of the public stream', () => {
     const both = { category: 'dns', provider: 'x' };
     for (const filter of [{}, { types: ['migration'] }, { domain: 'a.com' }, { provider: 'y' }, both])
       assert.ok(isWanted(event, filter));
-    const others = [{ domain: 'b.com' }, { provider: 'z' }, { category: 'cdn' }, { ...both, provider: 'z' }];
-    for (const filter of [{ types: ['anomaly'] }, ...others]) assert.ok(!isWanted(event, filter));
+    const mismatches = [{ domain: 'b.com' }, { provider: 'z' }, { category: 'cdn' }, { ...both, provider: 'z' }];
+    for (const filter of [{ types: ['anomaly'] }, ...mismatches]) assert.ok(!isWanted(event, filter));
   });
 });

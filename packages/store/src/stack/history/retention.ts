@@ -1,11 +1,11 @@
 // Deletes old history in batches, oldest first. The newest row of a log is kept, so that the end of the log is known.
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { bump } from '../../db/counters.ts';
+import { incrementCounter } from '../../db/counters.ts';
 import { recordSizes } from '../../db/inspection/table-sizes.ts';
 import { readSetting, writeSetting } from '../../db/settings.ts';
 import { listed } from '../../db/statements/json-rows.ts';
 import { type Guard, unguarded } from '../../db/transactions/term.ts';
-import { writeTogether, writeTransaction } from '../../db/transactions/write-transaction.ts';
+import { writePipelined, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { type ForgetOptions, forgetUnasked } from '../domains/forget-domains.ts';
 import { SignalTable } from '../events/signals.ts';
@@ -69,7 +69,7 @@ export class RetentionTable {
   }
 
   async acceptTime(at: Date): Promise<void> {
-    await writeTogether(this.#db, [writeSetting(this.#db, ACCEPTED_TIME, String(at.getTime()))], this.#guard);
+    await writePipelined(this.#db, [writeSetting(this.#db, ACCEPTED_TIME, String(at.getTime()))], this.#guard);
   }
 
   async #pruneEvents({ before, limit }: Batch): Promise<boolean> {
@@ -87,7 +87,7 @@ export class RetentionTable {
     const last = rows[0]?.last ?? null;
     if (last === null) return false;
     const deleting = this.#db.deleteFrom('events').where('seq', '<=', last);
-    await writeTogether(
+    await writePipelined(
       this.#db,
       [deleting.compile(), writeSetting(this.#db, EVENTS_PRUNED, String(last))],
       this.#guard,
@@ -105,7 +105,7 @@ export class RetentionTable {
     if (last === null) return false;
     const deleting = this.#db.deleteFrom('scans').where('id', '>', from).where('id', '<=', last).where(isUnreferenced);
     const recording = writeSetting(this.#db, SCANS_PRUNED, String(last));
-    await writeTogether(this.#db, [deleting.compile(), recording], this.#guard);
+    await writePipelined(this.#db, [deleting.compile(), recording], this.#guard);
     return true;
   }
 
@@ -130,7 +130,7 @@ export class RetentionTable {
     );
     const changes = this.#db.deleteFrom('changes').where('id', 'in', ids);
     const scans = this.#db.deleteFrom('scans').where('id', 'in', passed).where(isUnreferenced);
-    await writeTogether(this.#db, [changes.compile(), scans.compile()], this.#guard);
+    await writePipelined(this.#db, [changes.compile(), scans.compile()], this.#guard);
     return true;
   }
 
@@ -139,9 +139,9 @@ export class RetentionTable {
       const oldest = tx.selectFrom(table).where('at', '<', before.getTime()).orderBy('at').limit(limit).select('id');
       const { numDeletedRows } = await tx.deleteFrom(table).where('id', 'in', oldest).executeTakeFirstOrThrow();
       const deleted = Number(numDeletedRows);
-      if (deleted > 0) await bump(tx, table === 'alerts' ? 'alert-rows' : 'anomaly-rows', -deleted);
+      if (deleted > 0) await incrementCounter(tx, table === 'alerts' ? 'alert-rows' : 'anomaly-rows', -deleted);
       // Invalidates cached responses that list alerts.
-      if (deleted > 0 && table === 'alerts') await bump(tx, 'alerts');
+      if (deleted > 0 && table === 'alerts') await incrementCounter(tx, 'alerts');
       return deleted > 0;
     });
   }
@@ -163,7 +163,7 @@ export const EVENTS_PRUNED_THROUGH = sql<number>`
 /** A scalar subquery for each scan: with `not exists` the planner may read all changes. */
 const isUnreferenced = sql<boolean>`(select 1 from changes where changes.scan_id = scans.id limit 1) is null`;
 
-/** The last scan up to which unreferenced scans are deleted; 0 if none is. */
+/** The last scan up to which unreferenced scans are deleted; 0 before the first deletion. */
 export async function scansPrunedThrough(db: Kysely<Database>): Promise<number> {
   return Number((await readSetting(db, SCANS_PRUNED)) ?? 0);
 }

@@ -193,7 +193,7 @@ function required(head: LedgerHead | undefined): LedgerHead {
   return head;
 }
 
-/** One statement; the head moves only from its expected state, whoever held the lock. */
+/** One statement; the head moves only from its expected state, whichever process held the lock. */
 async function write(tx: Db, growth: LedgerGrowth): Promise<boolean> {
   const { from, leaves, subtrees, head } = growth;
   const { numAffectedRows } = await sql`

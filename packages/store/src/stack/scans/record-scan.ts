@@ -2,7 +2,7 @@
 import type { ServiceChange } from '@strata/detect';
 import type { Kysely, QueryResult } from 'kysely';
 import { isPostgres } from '../../db/dialects/postgres-dialect.ts';
-import { together } from '../../db/statements/together.ts';
+import { executePipelined } from '../../db/statements/pipeline.ts';
 import { StoreError } from '../../db/store-error.ts';
 import { sendThenWrite, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
@@ -108,7 +108,7 @@ async function recordTogether(
   const { resultsOf, results } = await writeTransaction(db, async (tx) => {
     const { writes, resultsOf } = writesOf(statements, await planAll(tx, statements, batch, options));
     const sending = statements.sendRows(writes);
-    const results = await together(tx, [...sending, ...writes.map(({ query }) => query)], { isLast: true });
+    const results = await executePipelined(tx, [...sending, ...writes.map(({ query }) => query)], { isLast: true });
     return { resultsOf, results: results.slice(sending.length) };
   });
   return resultsOf(results);

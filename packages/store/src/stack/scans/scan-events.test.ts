@@ -3,9 +3,12 @@ import { describe, it } from 'node:test';
 import { compileRulebook, detect, evidenceFromRecord } from '@strata/detect';
 import { publishedStateOf } from './scan-events.ts';
 
-describe('the sector that is told', () => {
+describe('the published sector', () => {
   const rulebook = compileRulebook([]);
-  const told = (html: string | undefined, before: { readonly sector: string; readonly summary: string | null }) => {
+  const published = (
+    html: string | undefined,
+    before: { readonly sector: string; readonly summary: string | null },
+  ) => {
     const evidence = evidenceFromRecord({ domain: 'example.com', a: [], ...(html === undefined ? {} : { html }) });
     const { sector, summary } = publishedStateOf(detect(evidence, rulebook), before);
     return [sector, JSON.parse(summary).sectorSource];
@@ -14,12 +17,12 @@ describe('the sector that is told', () => {
   const health = { sector: 'health', summary: '{"sectorSource":"page"}' };
 
   it('is what the page says, and unknown once it says nothing', () => {
-    assert.deepEqual(told(hospital, { sector: 'unknown', summary: null }), ['health', 'page']);
-    assert.deepEqual(told('<p>', health), ['unknown', null]);
+    assert.deepEqual(published(hospital, { sector: 'unknown', summary: null }), ['health', 'page']);
+    assert.deepEqual(published('<p>', health), ['unknown', null]);
   });
 
-  it('stays while the page that told it cannot be had', () => {
-    assert.deepEqual(told(undefined, health), ['health', 'page']);
-    assert.deepEqual(told(undefined, { ...health, summary: '{"sectorSource":"list"}' }), ['unknown', null]);
+  it('stays while the page that it was read from is unavailable', () => {
+    assert.deepEqual(published(undefined, health), ['health', 'page']);
+    assert.deepEqual(published(undefined, { ...health, summary: '{"sectorSource":"list"}' }), ['unknown', null]);
   });
 });

@@ -2,8 +2,8 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { isPostgres } from '../../db/dialects/postgres-dialect.ts';
 import { type Json, type JsonColumns, listedIn, rowsIn, toJson } from '../../db/statements/json-rows.ts';
+import { executePipelined } from '../../db/statements/pipeline.ts';
 import { plan } from '../../db/statements/plan.ts';
-import { together } from '../../db/statements/together.ts';
 import type { Database } from '../../schema.ts';
 import { countChangeDays, countScanDays } from '../history/day-counts.ts';
 import { openIntervals } from './intervals.ts';
@@ -225,7 +225,7 @@ export async function readKnown(
   options: RecordOptions,
 ): Promise<KnownDomain[]> {
   const names = scans.map(({ profile }) => profile.domain);
-  const [rows, open] = await together(db, [statements.domains(names), statements.openServices(names)]);
+  const [rows, open] = await executePipelined(db, [statements.domains(names), statements.openServices(names)]);
   const domains = new Map(rows.rows.map((row) => [row.name, row]));
   const services = Map.groupBy(open.rows, (row) => row.domain_id);
   const redetected = scans.flatMap((scan) => {

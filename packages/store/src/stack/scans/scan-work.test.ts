@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { BEGIN_WRITING } from '../../db/dialects/postgres-dialect.ts';
 import { openStore, type Store } from '../../index.ts';
+import { kept, memory, onEach, postgres, rows } from '../../test/backends.ts';
 import { connect } from '../../test/connections.ts';
-import { kept, memory, onEach, postgres, rows } from '../../test/places.ts';
 import { plansOf } from '../../test/plans.ts';
 import { compareBatches } from '../../test/scan-histories.ts';
 import {
@@ -27,7 +27,7 @@ const a = { holder: 'a', limit: 10, leaseMs: MINUTE } as const;
 const b = { ...a, holder: 'b' } as const;
 const XYZ = ['x.com', 'y.com', 'z.com'];
 
-onEach(kept, 'scan work', (_place, test) => {
+onEach(kept, 'scan work', (_backend, test) => {
   test('is leased in the order in which it is due, to one alone, until the lease ends', async (store) => {
     const { work } = store;
     await store.addDomains(XYZ, { source: 'test' });
@@ -40,7 +40,7 @@ onEach(kept, 'scan work', (_place, test) => {
     assert.deepEqual(await work.renew(['z.com'], a, later(MINUTE)), ['z.com'], 'which learns that it is lost');
   });
 
-  test('begins with domains that wait for a second scan, but leaves half to the others', async (store) => {
+  test('begins with domains that wait for a second scan, but leaves half to the rest', async (store) => {
     const names = Array.from({ length: 6 }, (_, n) => `w${n}.com`);
     const scans = (n: number, exchange: string) => names.map((name) => scanOf(name, day(n), exchange));
     await store.recordScans([...scans(-4, GOOGLE), ...scans(-3, MICROSOFT)], confirm);
@@ -50,7 +50,7 @@ onEach(kept, 'scan work', (_place, test) => {
   });
 
   test('comes more often for domains that change or are asked for, and less for quiet ones', async (store) => {
-    // Scans each second day for a year: one domain changes its records each time, the others never.
+    // Scans each second day for a year: one domain changes its records each time, the rest never.
     const txt = (name: string, n: number) => (name === 'lively.com' ? [`v=spf1 ip4:192.0.2.${n % 250} -all`] : []);
     const usualHours = { 'lively.com': 8.5, 'asked.com': 12, 'quiet.com': 48 };
     for (let n = 0; n <= 360; n += 2) {
@@ -116,7 +116,7 @@ onEach(kept, 'scan work', (_place, test) => {
   });
 });
 
-onEach(kept, 'scan work for several processes', (_place, test) => {
+onEach(kept, 'scan work for several processes', (_backend, test) => {
   test('is distributed without a domain given twice or left', async (one, url) => {
     await using two = await openStore(url);
     const names = Array.from({ length: 600 }, (_, n) => `d${n}.com`);
@@ -149,7 +149,7 @@ onEach(kept, 'scan work for several processes', (_place, test) => {
   });
 });
 
-onEach([postgres], 'scan work', (_place, test) => {
+onEach([postgres], 'scan work', (_backend, test) => {
   test('is leased while another process writes', async (store, url) => {
     await store.addDomains(['x.com', 'y.com'], { source: 'test' });
     await using writing = await connect(url, BEGIN_WRITING);
@@ -160,10 +160,10 @@ onEach([postgres], 'scan work', (_place, test) => {
   });
 });
 
-onEach(kept, 'scans in batches', (place, test) => {
+onEach(kept, 'scans in batches', (backend, test) => {
   // More histories: kill.full.test.ts. More scans than fit one transaction: backup.test.ts.
   it('leave every table as the same scans do one by one', async () => {
-    const [first, second] = [await compareBatches(place, 1), await compareBatches(place, 2)];
+    const [first, second] = [await compareBatches(backend, 1), await compareBatches(backend, 2)];
     assert.ok(first + second > 15, `${first} + ${second} changes were confirmed`);
   });
 
@@ -184,7 +184,7 @@ onEach(kept, 'scans in batches', (place, test) => {
   });
 });
 
-onEach([postgres], 'batches of several processes', (_place, test) => {
+onEach([postgres], 'batches of several processes', (_backend, test) => {
   test('are of the same domains, and come out as if one scan had been recorded after another', async (one, url) => {
     await using two = await openStore(url);
     const names = Array.from({ length: 10 }, (_, n) => `d${n}.com`);

@@ -3,7 +3,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isPostgres } from '../../db/dialects/postgres-dialect.ts';
 import { integer, listed } from '../../db/statements/json-rows.ts';
-import { withRetries, writeTogether } from '../../db/transactions/write-transaction.ts';
+import { withRetries, writePipelined } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 
 export interface Claim {
@@ -81,7 +81,7 @@ export class ScanWork {
       update scan_leases set until = ${now.getTime() + leaseMs} where holder = ${holder}
         and domain_id in (select id from domains where name in ${listed(this.#db, names)})
       returning (select name from domains where id = domain_id) as name`;
-    const [held] = await writeTogether(this.#db, [renewing.compile(this.#db)]);
+    const [held] = await writePipelined(this.#db, [renewing.compile(this.#db)]);
     const kept = new Set(held.rows.map(({ name }) => name));
     return names.filter((name) => !kept.has(name));
   }
@@ -92,7 +92,7 @@ export class ScanWork {
       ? sql`and domain_id in (select id from domains where name in ${listed(this.#db, names)})`
       : sql``;
     const releasing = sql<never>`delete from scan_leases where holder = ${holder} ${these}`;
-    await writeTogether(this.#db, [releasing.compile(this.#db)]);
+    await writePipelined(this.#db, [releasing.compile(this.#db)]);
   }
 
   /** Postpones a domain that must not be scanned by the usual interval. */
@@ -100,7 +100,7 @@ export class ScanWork {
     const next_due_at = now.getTime() + this.#rescanAfterMs;
     const update = this.#db.updateTable('domains').set({ next_due_at }).where('name', '=', name);
     const ending = sql<never>`delete from scan_leases where domain_id = (select id from domains where name = ${name})`;
-    await writeTogether(this.#db, [update.compile(), ending.compile(this.#db)]);
+    await writePipelined(this.#db, [update.compile(), ending.compile(this.#db)]);
   }
 
   /** Records client requests: the domains are scanned more often for a week, and not forgotten. Written once an hour for each. */
@@ -110,7 +110,7 @@ export class ScanWork {
       .set({ asked_at: now.getTime() })
       .where('name', 'in', listed(this.#db, names))
       .where((eb) => eb.or([eb('asked_at', 'is', null), eb('asked_at', '<', now.getTime() - MARKED_MS)]));
-    await writeTogether(this.#db, [asked.compile()]);
+    await writePipelined(this.#db, [asked.compile()]);
   }
 
   async progress(now: Date): Promise<ScanProgress> {

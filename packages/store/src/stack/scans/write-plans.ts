@@ -1,4 +1,4 @@
-// Turns planned scans into queries, one for each table. Numbers are assigned in scan order; a row that refers to another new row
+// Converts planned scans into queries, one for each table. Numbers are assigned in scan order; a row that refers to another new row
 // counts back from the last one (json-rows.ts), so that no query waits for the result of another.
 import type { ServiceChange } from '@strata/detect';
 import type { QueryResult } from 'kysely';

@@ -1,4 +1,4 @@
-// Independent queries sent together: on PostgreSQL they take one round trip.
+// Independent queries, pipelined: on PostgreSQL they take one round trip.
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely';
 import type { Database } from '../../schema.ts';
 import { PoolConnection } from '../dialects/postgres-connection.ts';
@@ -13,7 +13,7 @@ export type Results<Queries extends readonly CompiledQuery[]> = {
  * have no effect. `isLast` commits the transaction in the same round trip, which releases its locks with the last
  * statement: no statement may follow.
  */
-export async function together<const Queries extends readonly CompiledQuery[]>(
+export async function executePipelined<const Queries extends readonly CompiledQuery[]>(
   db: Kysely<Database>,
   queries: Queries,
   { isLast = false }: { readonly isLast?: boolean } = {},

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { it } from 'node:test';
 import { repeatDuring } from '../../../../../tests/support/until.ts';
 import * as copies from '../../index.ts';
+import { damage, exec, failsWith, file, freshPath, onEach, pathOf, postgres, rows } from '../../test/backends.ts';
 import { A, recordPoll, subscribed } from '../../test/feed-store.ts';
-import { damage, exec, failsWith, file, freshPath, onEach, pathOf, postgres, rows } from '../../test/places.ts';
 import { poll, streamEvent } from '../../test/records.ts';
 import { confirm, day, GOOGLE, recordScan, scanOf } from '../../test/scans.ts';
 import { makeOld } from '../../test/upgrade.ts';
@@ -96,7 +96,7 @@ function stoppedAt(at?: string) {
   return { onProgress, signal: stop.signal };
 }
 
-onEach([file], 'a backup of a store', (_place, test) => {
+onEach([file], 'a backup of a store', (_backend, test) => {
   test('answers as the store did, and is another that goes on', async (store, url) => {
     const copy = freshPath();
     await fill(store);

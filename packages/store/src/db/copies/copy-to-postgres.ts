@@ -208,7 +208,7 @@ async function readBack(
   return { table, rows, sha256: sum.digest('hex') };
 }
 
-/** Sets the sequence beyond every number that the table ever assigned, including numbers of deleted rows. */
+/** Sets the sequence after every number that the table ever assigned, including numbers of deleted rows. */
 async function setNumbers(from: Kysely<Database>, client: pg.PoolClient, table: Table): Promise<void> {
   const [key = ''] = KEYS[table];
   const { rows } = await sql<{ seq: number }>`select seq from sqlite_sequence where name = ${table}`.execute(from);

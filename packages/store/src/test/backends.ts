@@ -10,7 +10,7 @@ import { StoreError, type StoreErrorCode } from '../db/store-error.ts';
 import { openStore, type Store } from '../store.ts';
 import { asAnotherStore, binaries, clusterAt, notice, type PostgresCluster, startPostgres } from './postgres.ts';
 
-export interface Place {
+export interface Backend {
   readonly name: string;
   /** Why it cannot be had here, or false. */
   readonly skip: string | false;
@@ -51,8 +51,8 @@ export function postgresServer(): Promise<PostgresCluster> {
 }
 
 const fresh = async () => 'sqlite::memory:';
-export const memory: Place = { name: 'SQLite in memory', skip: false, fresh, empty: fresh };
-export const file: Place = {
+export const memory: Backend = { name: 'SQLite in memory', skip: false, fresh, empty: fresh };
+export const file: Backend = {
   name: 'a SQLite file',
   skip: false,
   async fresh() {
@@ -67,34 +67,34 @@ export const file: Place = {
   },
   empty: async () => `sqlite:${freshPath()}`,
 };
-export const postgres: Place = {
+export const postgres: Backend = {
   name: 'PostgreSQL',
   skip: binaries ? false : notice,
   fresh: async () => (await postgresServer()).migrated(),
   empty: async () => (await postgresServer()).fresh(),
 };
 
-/** Places that outlive the store, may be opened twice at once, and have tables that can be looked into. */
-export const kept: readonly Place[] = [file, postgres];
+/** Backends that outlive the store, can be opened twice, and whose tables can be queried. */
+export const kept: readonly Backend[] = [file, postgres];
 
 /** Declares a test of a store that is empty, open and closed afterwards. */
 export type StoreTest = (name: string, check: (store: Store, url: string) => Promise<void>) => void;
 type UrlTest = (name: string, check: (url: string) => Promise<void>) => void;
 
 export function onEach(
-  places: readonly Place[],
+  backends: readonly Backend[],
   name: string,
-  tests: (place: Place, test: StoreTest, onFresh: UrlTest, onEmpty: UrlTest) => void,
+  tests: (backend: Backend, test: StoreTest, onFresh: UrlTest, onEmpty: UrlTest) => void,
 ): void {
-  for (const place of places) {
-    const onFresh: UrlTest = (name, check) => it(name, async () => check(await place.fresh()));
-    const onEmpty: UrlTest = (name, check) => it(name, async () => check(await place.empty()));
+  for (const backend of backends) {
+    const onFresh: UrlTest = (name, check) => it(name, async () => check(await backend.fresh()));
+    const onEmpty: UrlTest = (name, check) => it(name, async () => check(await backend.empty()));
     const test: StoreTest = (name, check) =>
       onFresh(name, async (url) => {
         await using store = await openStore(url);
         await check(store, url);
       });
-    describe(`${name} on ${place.name}`, { skip: place.skip }, () => tests(place, test, onFresh, onEmpty));
+    describe(`${name} on ${backend.name}`, { skip: backend.skip }, () => tests(backend, test, onFresh, onEmpty));
   }
 }
 
