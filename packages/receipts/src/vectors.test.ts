@@ -33,8 +33,8 @@ describe('the receipt vectors', () => {
       answer: bytesOf(String(answer)),
       chain_head: decodeHex(String(chain_head)),
     };
-    for (const [of, said] of Object.entries(bytes))
-      assert.equal(saltedDigest(key, said ?? assert.fail()), digests[`${of}_hmac_sha256`], of);
+    for (const [of, text] of Object.entries(bytes))
+      assert.equal(saltedDigest(key, text ?? assert.fail()), digests[`${of}_hmac_sha256`], of);
     for (const none of ['', 'ab', 'z'.repeat(64), `${salt}00`]) assert.equal(parseSalt(none), undefined);
   });
   it('say what each step computes', () => {

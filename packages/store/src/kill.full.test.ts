@@ -78,7 +78,7 @@ onEach(kept, 'a store whose writer is killed', (backend, _test, _onFresh, onEmpt
 describe('a server that is killed', { skip: postgres.skip }, () => {
   const started = shared(() => startPostgres());
 
-  it('under load has kept every scan that was acknowledged, and the store goes on with the next', async () => {
+  it('under load has kept every acknowledged scan, and the store accepts the next', async () => {
     const server = await started();
     await using store = await openStore(await server.fresh());
     const acknowledged: string[] = [];
@@ -111,7 +111,7 @@ describe('a server that is killed', { skip: postgres.skip }, () => {
     assert.deepEqual([scans, services, (await store.eventsSince(0, 10_000)).length], [domains, 3 * domains, domains]);
   });
 
-  it('ends the lock of the scheduler until the restart, and leaves a clock that goes on', async () => {
+  it('ends the lock of the scheduler until the restart, and the clock continues', async () => {
     const server = await started();
     mock.timers.enable({ apis: ['Date'], now: Date.parse('2020-01-01T00:00:00Z') });
     using _timers = mock.timers;

@@ -165,7 +165,7 @@ onEach([postgres], 'a batch', (_backend, _test, onFresh) => {
     assert.ok(sentUnderLock < 64 * 40, `${sentUnderLock} characters`);
   });
 
-  onFresh('writes nothing when a statement of it fails, and the connection goes on', async (url) => {
+  onFresh('writes nothing when a statement of it fails, and the connection stays usable', async (url) => {
     await using db = databaseOf(url);
     const scans = [scanOf('a.com', day(0), GOOGLE), { ...scanOf('b.com', day(0), GOOGLE), startedAt: new Date(NaN) }];
     const results = await recorder(db)(scans, confirm);
@@ -176,7 +176,7 @@ onEach([postgres], 'a batch', (_backend, _test, onFresh) => {
 });
 
 onEach(kept, 'numbers', (_backend, test) => {
-  test('are not used up by what is known, more of it than a statement has parameters', async (store, url) => {
+  test('are not used up by known rows, more of them than a statement has parameters', async (store, url) => {
     const names = times(5_500, (i) => `d${i}.com`);
     assert.deepEqual(await store.addDomains(names, { source: 'list' }), { added: 5_500, known: 0 });
     for (let n = 0; n < 5; n += 1) await store.addDomains(names, { source: 'list' });

@@ -35,7 +35,7 @@ const checkedLeaves = async (directory: string) =>
 
 describe('a copy of a log', () => {
   for (const size of [0, 1, 256, SEGMENT_LEAVES, SEGMENT_LEAVES + 1, 2 * SEGMENT_LEAVES + 300])
-    inDirectory(`of ${size} leaves is the same log and goes on`, async (from) => {
+    inDirectory(`of ${size} leaves is the same log and can be appended to`, async (from) => {
       await using to = await temporaryDirectory();
       await logOf(from, size);
       const note = await readCheckpoint(from);

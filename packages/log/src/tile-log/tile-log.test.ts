@@ -9,7 +9,7 @@ import { describe } from 'node:test';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { checkLog, LogError, openLog } from '../index.ts';
-import { appendAll, type LogPlace, logConformance, upTo } from '../test/conformance.ts';
+import { appendAll, type LogBackend, logConformance, upTo } from '../test/conformance.ts';
 import { idOf, leafOf, ORIGIN, testSigner, VERIFIERS } from '../test/fixture.ts';
 import {
   alter,
@@ -24,7 +24,7 @@ import {
 import { publicLogConformance } from '../test/public-log.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
 
-const onDisk: LogPlace = {
+const onDisk: LogBackend = {
   name: 'on disk',
   skip: false,
   async fresh() {
@@ -107,7 +107,7 @@ describe('a restart', () => {
   });
 
   inDirectory(
-    'refuses less than was signed, by the copy outside of the directory where the file is gone',
+    'refuses less than was signed, by the copy outside of the directory if the file is missing',
     async (directory) => {
       const copy = memoryCopy();
       const open = () => openIn(directory, ORIGIN, copy);
@@ -116,8 +116,8 @@ describe('a restart', () => {
         for (let number = 0; number < 9; number++) await log.append(leafOf(number));
         await until(() => sizeOf(copy.note) === 9);
       }
-      const [segment, whole] = [newestSegment(directory), readFileSync(newestSegment(directory))];
-      for (const kept of [whole.length - 1, Math.floor(whole.length / 2), 0]) {
+      const [segment, complete] = [newestSegment(directory), readFileSync(newestSegment(directory))];
+      for (const kept of [complete.length - 1, Math.floor(complete.length / 2), 0]) {
         await truncate(segment, kept);
         await rm(path.join(directory, 'checkpoint'), { force: true });
         await assert.rejects(open(), {
@@ -125,7 +125,7 @@ describe('a restart', () => {
           message: /^the checkpoint in the database covers 9 leaves, the/,
         });
         assert.equal(statSync(segment).size, kept, 'it is left as it is');
-        await writeFile(segment, whole);
+        await writeFile(segment, complete);
       }
       await rm(path.join(directory, 'journal'), { recursive: true });
       await assert.rejects(open(), failsWith('lost-leaves'));
@@ -154,12 +154,12 @@ describe('a restart', () => {
     },
   );
 
-  inDirectory('goes on where the copy cannot be written, and reports it', async (directory) => {
+  inDirectory('continues if the copy cannot be written, and reports it', async (directory) => {
     const read = async () => {
       await assert.rejects(openIn(directory), failsWith('locked'), 'it is read under the lock');
       return undefined;
     };
-    const copy = { read, write: () => Promise.reject(new Error('no room')) };
+    const copy = { read, write: () => Promise.reject(new Error('no space')) };
     await using log = await openIn(directory, ORIGIN, copy);
     await log.append(leafOf(0));
     assert.ok(failsWith('io')(log.stats().backgroundError));
@@ -249,7 +249,7 @@ describe('a restart', () => {
 });
 
 describe('a disk', () => {
-  inDirectory('that is full fails the batch, keeps what was acknowledged, and goes on', async (directory, t) => {
+  inDirectory('that is full fails the batch, keeps what was acknowledged, and continues', async (directory, t) => {
     // A file-size limit is the one full disk that a test can have without being root.
     const script = path.join(import.meta.dirname, '../test/append.ts');
     const command = `trap '' XFSZ; ulimit -f 64; exec "$0" "$1" full "$2"`;
@@ -269,7 +269,7 @@ describe('a disk', () => {
     await mkdir(path.join(directory, 'log'), { mode: 0o555 });
     const uid = process.getuid?.();
     if (uid === undefined) return t.skip('no users here');
-    // Root may write anywhere: run as the user nobody for a moment.
+    // Root may write anywhere: run as an unprivileged user for a moment.
     if (uid === 0) process.seteuid?.(65_534);
     try {
       await assert.rejects(openIn(path.join(directory, 'log')), failsWith('read-only'));

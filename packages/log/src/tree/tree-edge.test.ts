@@ -38,12 +38,12 @@ describe('the edge of a tree', () => {
     const { edge } = TreeEdge.empty.grow(hashesOf(3));
     const [bytes, none] = [edge.bytes(), new Uint8Array()];
     assert.equal(bytes.length, 64);
-    const others = [
+    const invalid = [
       TreeEdge.of(3, bytes.subarray(32)),
       TreeEdge.of(4, bytes),
       TreeEdge.of(2 ** 53, new Uint8Array(32)),
     ];
-    assert.deepEqual(others, [undefined, undefined, undefined]);
+    assert.deepEqual(invalid, [undefined, undefined, undefined]);
     for (const size of [-1, 0.5, Number.NaN]) assert.equal(TreeEdge.of(size, none), undefined, String(size));
   });
 });

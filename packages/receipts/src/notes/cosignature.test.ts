@@ -35,13 +35,13 @@ describe('cosignatures', () => {
     }
   });
 
-  it('fulfil a policy of so many of the witnesses named, each counted once, those of others not', async () => {
-    const stranger = { ...testKey(9), name: a.name };
-    for (const by of [signers, [a, b], [stranger, a, b]]) assert.ok(await isFulfilled(cosignedBy(...by), 2));
-    for (const by of [[], [a], [a, a], [a, stranger]]) assert.ok(!(await isFulfilled(cosignedBy(...by), 2)));
+  it('fulfil a policy of N of the given witnesses, each counted once, and unknown ones not', async () => {
+    const unknown = { ...testKey(9), name: a.name };
+    for (const by of [signers, [a, b], [unknown, a, b]]) assert.ok(await isFulfilled(cosignedBy(...by), 2));
+    for (const by of [[], [a], [a, a], [a, unknown]]) assert.ok(!(await isFulfilled(cosignedBy(...by), 2)));
   });
 
-  it('that are bad refuse the note, and none is made of another text', async () => {
+  it('that are invalid make the note invalid, and only a checkpoint can be cosigned', async () => {
     const unsigned = { ...b, sign: () => new Uint8Array(64) };
     const altered = cosignedBy(a).replace('\n7\n', '\n8\n');
     for (const bad of [altered, cosignedBy(a, unsigned), cosignedBy(a).slice(1), 'no note'])
@@ -102,7 +102,7 @@ describe('a checkpoint shown to a witness', () => {
     }
   });
 
-  it('travels as lines of text, and what is malformed is refused', async () => {
+  it('is sent as lines of text, and malformed requests are rejected', async () => {
     for (const each of [await request(0, 5), await request(5, 9)])
       assert.deepEqual(shown.parseAddCheckpoint(shown.formatAddCheckpoint(each)), each);
     const good = shown.formatAddCheckpoint(await request(5, 9));

@@ -38,8 +38,8 @@ describe('signed notes', () => {
     }
   });
   it('carry at least sixteen signatures', async () => {
-    const others = Array.from({ length: 15 }, (_, at) => ({ name: `w${at}.example`, ...testKey(10 + at) }));
-    const note = signNote('text\n', [...others, signer]);
+    const more = Array.from({ length: 15 }, (_, at) => ({ name: `w${at}.example`, ...testKey(10 + at) }));
+    const note = signNote('text\n', [...more, signer]);
     const verifiers = [noteVerifier(signer.name, signer.publicKey)];
     assert.ok((await openNote(note, verifiers)).ok);
     const repeated = await openNote(signNote('text\n', Array(64).fill(signer)), verifiers);

@@ -13,10 +13,11 @@ const NONE = new Uint8Array();
 describe('tiles', () => {
   it('have one path, and only that path is read', () => {
     const lines = readVector('merkle/tile-paths.txt').trim().split('\n').slice(1);
-    for (const words of lines.map((line) => line.split(' '))) {
-      const path = words.at(-1) ?? '';
-      const level = words[0] === 'entries' ? ('entries' as const) : Number(words[0]);
-      const address = words[0] === 'refused' ? undefined : { level, index: Number(words[1]), width: Number(words[2]) };
+    for (const fields of lines.map((line) => line.split(' '))) {
+      const path = fields.at(-1) ?? '';
+      const level = fields[0] === 'entries' ? ('entries' as const) : Number(fields[0]);
+      const address =
+        fields[0] === 'refused' ? undefined : { level, index: Number(fields[1]), width: Number(fields[2]) };
       assert.deepEqual(parseTilePath(path), address, path);
       if (address) assert.equal(tilePath(address), path);
     }
@@ -31,7 +32,7 @@ describe('tiles', () => {
     assert.deepEqual([[...tilesOfTree(0)], [...tilesOfTree(256)].length], [[], 3]);
   });
 
-  it('prove as well as the whole tree does', async () => {
+  it('give the same proofs as the complete tree', async () => {
     const leaves = history(700);
     const tileAt = async (level: number, index: number) =>
       TileNodes.of((await tilesOver(leaves)(tilePath({ level, index, width: tileWidth(700, level, index) }))) ?? NONE);

@@ -29,7 +29,7 @@ describe('consistency computed from tiles', () => {
     }
   });
 
-  it('works across tiles, asks for each once, and takes a full one where a partial one is gone', async () => {
+  it('works across tiles, asks for each once, and reads a full one where a partial one is missing', async () => {
     const leaves = history(515);
     for (const known of [1, 255, 256, 257, 511, 512, 514]) {
       const fetchTile = mock.fn(tilesOver(leaves));
@@ -86,8 +86,8 @@ describe('a remembered ledger', () => {
     for (const [text, kind] of Object.entries({ '12': 'ok', '11': 'rollback', '12 11': 'fork', '40 3': 'fork' })) {
       const [size = 0, forkedAt = size] = text.split(' ').map(Number);
       assert.equal(await kindOf(grown, { size, forkedAt }), kind, text);
-      const [anew] = await accepted(grown, { size, forkedAt, isReset: true });
-      assert.match(anew?.checkpoint ?? '', new RegExp(`\\n${size}\\n`));
+      const [fresh] = await accepted(grown, { size, forkedAt, isReset: true });
+      assert.match(fresh?.checkpoint ?? '', new RegExp(`\\n${size}\\n`));
     }
     for (const broken of [null, [null], [{}], [{ ...first[0], checkpoint: 'x' }], [{ ...first[0], key: 'x' }]])
       assert.equal(await kindOf(broken), 'unreadable');
@@ -116,7 +116,7 @@ describe('a remembered ledger', () => {
 
   it('is held to a key and to a checkpoint that are known from elsewhere', async () => {
     const given = { ledgerKey: keyTextOf(FIRST), key: NEXT, rotations: [rotationNote(FIRST, NEXT)] };
-    // A key that is given takes the place of the remembered one; the leaves that were published stay.
+    // A given key replaces the remembered one; the leaves that were published stay.
     const foreign = { ledgerKey: keyTextOf(FOREIGN), key: FOREIGN };
     const noteOf = async (size: number, forkedAt = size) =>
       checkpointOver(size, (await headOf(history(size, forkedAt))).root);

@@ -11,7 +11,7 @@ import { verifyDetachedAnswer } from './verify.ts';
 const { bytesOf, failAt, failureOf, KEY_SET, NOW, RECEIPT_KEY } = fixture;
 const { body, keySet, ledgerReceipt } = fixture.good;
 
-/** The text with every place altered: to a digit, and to a random printable character. */
+/** The text with every position altered: to a digit, and to a random printable character. */
 function* alterationsOf(text: string): Generator<string> {
   const random = randomFrom(1);
   for (let at = 0; at < text.length; at++)

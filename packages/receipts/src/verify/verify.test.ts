@@ -92,8 +92,8 @@ describe('an altered answer fails', () => {
     const [first = '', ...rest] = proof;
     const proofs = [rest, [...rest, first], [...proof, first]].map((proof) => ({ proof }));
     const checkpoints = [checkpointOver(6, new Uint8Array(32)), checkpointOver(7, new Uint8Array(32)), 'nothing'];
-    const places = [{ index: 3 }, { tree_size: 8 }, { tree_size: 6 }];
-    const changes = [...proofs, ...places, ...checkpoints.map((checkpoint) => ({ checkpoint }))];
+    const positions = [{ index: 3 }, { tree_size: 8 }, { tree_size: 6 }];
+    const changes = [...proofs, ...positions, ...checkpoints.map((checkpoint) => ({ checkpoint }))];
     await failAt('inclusion', ...changes.map(withReceipt));
   });
 

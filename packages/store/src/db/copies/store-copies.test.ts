@@ -97,7 +97,7 @@ function stoppedAt(at?: string) {
 }
 
 onEach([file], 'a backup of a store', (_backend, test) => {
-  test('answers as the store did, and is another that goes on', async (store, url) => {
+  test('returns the same data as the store, and is independent of it', async (store, url) => {
     const copy = freshPath();
     await fill(store);
     const progress: number[] = [];
@@ -161,7 +161,7 @@ onEach([postgres], 'a backup of a store', ({ fresh, empty }) => {
     return { url, copied: await dumpPostgres(url, into) };
   });
 
-  it('answers as the store did, and is another that goes on', async () => {
+  it('returns the same data as the store, and is independent of it', async () => {
     const { url: original, copied } = await dumped();
     await using store = await openStore(original);
     for (const { table, rows, sha256 } of copied.tables)
@@ -215,7 +215,7 @@ const filledFile = once(async () => {
 });
 
 onEach([postgres], 'a copied store', ({ fresh, empty }) => {
-  it('answers as it did, and goes on with the numbers that come next', async () => {
+  it('returns the same data, and continues with the next numbers', async () => {
     const [file, url] = [await filledFile(), await empty()];
     const progress = new Set<string>();
     const tables = await copyToPostgres(file, url, {

@@ -59,7 +59,7 @@ onEach([postgres], 'a store', ({ empty }, _test, onFresh, onEmpty) => {
     }
   });
 
-  onEmpty('is reported as full, and goes on when a client has left', async (url) => {
+  onEmpty('is reported as full, and continues when a client has disconnected', async (url) => {
     const username = await createRole(url, 'connection limit 1');
     await exec(url, `grant all on schema public to ${username}`);
     const lonely = asUser(url, username);
@@ -115,7 +115,7 @@ onEach([postgres], 'a store', ({ empty }, _test, onFresh, onEmpty) => {
     assert.equal((await two.counts()).scans, 1);
   });
 
-  onFresh('goes on when another process has brought the schema up to date', async (url) => {
+  onFresh('continues when another process has migrated the schema', async (url) => {
     await using store = await openStore(url, { poolSize: 1 });
     await record(store);
     assert.ok(await store.domain('a.com'));

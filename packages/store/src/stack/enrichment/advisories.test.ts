@@ -101,7 +101,7 @@ onEach(kept, 'stored advisories', (backend, test) => {
     assert.match([...bodies][0] ?? '', /"state":"published","title":"As the CNA has it"/);
   });
 
-  test('have exploitation and scores whichever comes first, until they are taken back', async ({ advisories }) => {
+  test('have exploitation and scores in any order of arrival, until they are withdrawn', async ({ advisories }) => {
     await advisories.putExploited([exploited(ONE), exploited(TWO)]);
     await advisories.putScores([{ cve: ONE, epss: 0.5, percentile: 0.9 }]);
     assert.deepEqual(await advisories.read([ONE]), []);

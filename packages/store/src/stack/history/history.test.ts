@@ -156,7 +156,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
     assert.ok(plans.length > 200, String(plans.length));
   });
 
-  test('is deleted from its beginning on, but for what is still needed; counts stay', async (store, url) => {
+  test('is deleted oldest first, except for what is still needed; counts are kept', async (store, url) => {
     const { retention, signals, stream } = store;
     for (let n = 0; n < 8; n += 1) await store.recordScans(scansOn(n), confirm);
     const ids = async (sql: string) => (await rows(url, sql)).map(({ id }) => Number(id));

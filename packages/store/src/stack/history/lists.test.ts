@@ -192,7 +192,7 @@ onEach(kept, 'the public stream', (_backend, test) => {
     assert.deepEqual([await stream.cursor(), (await other.stream.since(0, 10)).length], [5, 1]);
   });
 
-  test('deletes what is old, in steps, and never reuses a number', async ({ stream }) => {
+  test('deletes old events in batches, and never reuses a number', async ({ stream }) => {
     await stream.begin(0, 1);
     const events = Array.from({ length: 10 }, (_, i) => streamEvent(100 + i));
     await stream.append(events, { from: 0, to: 1 });

@@ -49,7 +49,7 @@ onEach(kept, 'scan work', (_backend, test) => {
     assert.deepEqual(await store.work.claimDue({ ...b, limit: 4 }, NOW), ['w2.com', 'w3.com', 'z.com', 'w4.com']);
   });
 
-  test('comes more often for domains that change or are asked for, and less for quiet ones', async (store) => {
+  test('is more frequent for domains that change or are requested, and less frequent for stable ones', async (store) => {
     // Scans each second day for a year: one domain changes its records each time, the rest never.
     const txt = (name: string, n: number) => (name === 'lively.com' ? [`v=spf1 ip4:192.0.2.${n % 250} -all`] : []);
     const usualHours = { 'lively.com': 8.5, 'asked.com': 12, 'quiet.com': 48 };
