@@ -20,7 +20,7 @@ onEach(kept, 'requests that are counted together', (_backend, test) => {
     const asked = keys.flatMap((id, key) =>
       Array.from({ length: 12 }, (_, request) => ({ id, key, store: request % 2 ? one : other })),
     );
-    // In no order that any of them shares.
+    // In a different order for each.
     asked.sort((a, b) => ((a.key * 31 + 7) % 61) - ((b.key * 17 + 3) % 61));
     const taken = await Promise.all(
       asked.map(async ({ id, key, store }) => ({ key, ...(await store.quota.take(id, DAY, limitOf(key))) })),
@@ -98,7 +98,7 @@ onEach([postgres], 'a large quota', (_backend, _test, onFresh) => {
   onFresh('loses no more than a block with a process that was killed, and gives none of it twice', async (url) => {
     const { stores, keyId } = await openMany(url, 2);
     const [killed, other] = stores as [Store, Store];
-    // What a killed process has leased it neither spends nor gives back.
+    // The lease of a killed process is neither spent nor returned.
     const [before, after] = [await takeAll(killed, keyId, 3_000), await takeAll(other, keyId)];
     assert.ok(before + after <= LIMIT && before + after >= LIMIT - 200, `${before} + ${after}`);
     for (const store of [other, killed]) await store[Symbol.asyncDispose]();
@@ -122,7 +122,7 @@ onEach([postgres], 'a large quota', (_backend, _test, onFresh) => {
       now += 4_000;
       await blocks.returnIdle();
       assert.ok((await table.used(keyId, DAY)) > 20);
-      // What another process has counted by now is included.
+      // Includes what another process has counted by now.
       for (let i = 0; i < 7; i += 1) await table.take(keyId, DAY, LIMIT);
       assert.deepEqual(await take(), { isAllowed: true, used: 28 });
       now += 6_000;

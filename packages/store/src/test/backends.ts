@@ -1,4 +1,4 @@
-// Where a store can be: files in a directory of this process, and databases of the cluster of the run or of its own.
+// Backends of a store: files in a directory of this process, and databases of a shared or private cluster.
 import { closeSync, copyFileSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { asAnotherStore, binaries, clusterAt, notice, type PostgresCluster, star
 
 export interface Backend {
   readonly name: string;
-  /** Why it cannot be had here, or false. */
+  /** Why the backend is unavailable, or false. */
   readonly skip: string | false;
   /** The URL of an empty store, not used before: its tables are there already, so that opening it is quick. */
   fresh(): Promise<string>;
@@ -104,7 +104,7 @@ export const failsWith = (code: StoreErrorCode) => (error: unknown) =>
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** What a query gives, behind the store's back; times and counts as numbers. */
+/** The rows of a query outside of the store; times and counts as numbers. */
 export async function rows(url: string, sql: string): Promise<Row[]> {
   const path = pathOf(url);
   if (path === undefined) return (await onServer(url, sql)).rows;

@@ -12,7 +12,7 @@ if (name === 'scheduler') {
   const { signals } = store.inTerm(term);
   try {
     for (let written = 0; ; written += 1) {
-      // Where it stood still in the middle of a transaction, the server has ended that connection first.
+      // If it was stopped within a transaction, the server has ended that connection first.
       await signals.setWatched({ seq: term, day: written }).catch((error: unknown) => {
         if (!(error instanceof StoreError) || error.code !== 'connection-lost') throw error;
       });

@@ -16,7 +16,7 @@ import { openStore } from '../store.ts';
 
 /** A cluster shared with other tests: no server settings, no restarts. */
 export type PostgresCluster = ReturnType<typeof clusterAt>;
-/** A cluster of the caller's own. */
+/** A cluster for the caller alone. */
 export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 
 /** As root the server must be started as another user: it refuses root. */
@@ -91,13 +91,13 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   await ready();
   return {
     ...cluster,
-    /** Ends it at once, as a crash does: clients lose their connections, and what was committed stays. */
+    /** Kills the server, as a crash does: clients lose their connections; committed data is kept. */
     kill: () => end('SIGKILL'),
     /** Ends it in order. Fast: clients are notified. Immediate: they are not, and it recovers at the next start. */
     stop: (how: 'fast' | 'immediate') => end(how === 'fast' ? 'SIGINT' : 'SIGQUIT'),
     /** Starts it again after one of these. */
     async start() {
-      // What the one before has left behind dies within moments; until then nothing starts beside it.
+      // Left-over processes of the previous server end within moments and block a start until then.
       for (let tries = 0; ; tries += 1) {
         running = launch();
         try {

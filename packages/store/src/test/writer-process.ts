@@ -1,4 +1,4 @@
-// Records scans and polls, makes keys and counts requests as fast as it can, and says each that is acknowledged, until it is killed.
+// Records scans and polls, creates keys and counts requests at full speed, and prints each acknowledged one, until it is killed.
 import { openStore } from '../index.ts';
 import { poll } from './records.ts';
 import { confirm, day, GOOGLE, recordScan, scanOf } from './scans.ts';

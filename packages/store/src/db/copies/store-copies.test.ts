@@ -1,4 +1,4 @@
-// A store copied while it is written to, and restored: the same answers, numbers that do not come back, all or nothing.
+// Copies of a store under writes, and restores: the same data, numbers that are not reused, atomicity.
 import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const { backupSqlite, checkSqliteCopy, copyToPostgres, dumpPostgres, loadPostgre
 const HOSTILE = 'a\tb\nc\r\\d\\N "e" \u{1f600} é\u0301 \\x00';
 const RECEIPT = `cr_${'a'.repeat(32)}`;
 
-/** Every kind of value, and so many domains that were scanned so often. */
+/** Every kind of value, and a number of scanned domains. */
 async function fill(store: copies.Store, { domains = 300, times = 1 } = {}): Promise<void> {
   const scans = Array.from({ length: domains * times }, (_, i) =>
     scanOf(`d${i % domains}.com`, day(Math.floor(i / domains)), GOOGLE),
@@ -88,7 +88,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   return () => (made ??= make());
 }
 
-/** Stops a copy at the first progress, or when it comes to a table. */
+/** Stops a copy at the first progress, or at a table. */
 function stoppedAt(at?: string) {
   const stop = new AbortController();
   const onProgress = ({ table }: { table?: string; bytes?: number }) =>
@@ -108,7 +108,7 @@ onEach([file], 'a backup of a store', (_backend, test) => {
     assert.deepEqual(new Set(copies.receiptsInSqliteCopy(copy)), new Set([RECEIPT]));
     const written = readdirSync(path.dirname(copy)).filter((name) => name.startsWith(path.basename(copy)));
     assert.deepEqual(written, [path.basename(copy)], 'one complete file');
-    // Damaged, or other than it was.
+    // Damaged or altered.
     const other = { ...copied, tables: copied.tables.map((each) => ({ ...each, rows: each.rows + 1 })) };
     assert.throws(() => checkSqliteCopy(copy, other), failsWith('copy-differs'));
     const damaged = freshPath();
@@ -204,7 +204,7 @@ onEach([postgres], 'a backup of a store', ({ fresh, empty }) => {
   });
 });
 
-/** Of more rows than are copied at once. */
+/** With more rows than a page of the copy. */
 const filledFile = once(async () => {
   const path = freshPath();
   await using store = await openStore(`sqlite:${path}`);
@@ -243,7 +243,7 @@ onEach([postgres], 'a copied store', ({ fresh, empty }) => {
     const [file, url] = [await filledFile(), await fresh()];
     await assert.rejects(copyToPostgres(file, url, stoppedAt('scans')), /stopped/);
     assert.deepEqual(await rows(url, 'select id from domains'), []);
-    // What is read again differs: it is not taken over.
+    // The read-back differs: the copy is rejected.
     await exec(
       url,
       `create function worse() returns trigger language plpgsql as 'begin new.source = ''x''; return new; end';

@@ -1,4 +1,4 @@
-// What only a server can be: missing, closed, full, shared, slow or silent; its clock. Killed: kill.full.test.ts.
+// States of a server: missing, closed, full, shared, slow or unresponsive; its clock. Killed: kill.full.test.ts.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -138,7 +138,7 @@ onEach([postgres], 'a server', ({ fresh }, _test, onFresh) => {
     await terminate(url, "wait_event_type = 'Lock'");
     await refused;
     await other.query('rollback');
-    // Those that are idle, too: the store may notice only when it wants one of them.
+    // Idle ones too: the store may notice only when it uses one of them.
     await terminate(url, "application_name = 'strata' and pid <> pg_backend_pid()");
     for (let tries = 0; tries < 3; tries += 1)
       await record(store, 'b.com').catch((error) => assert.ok(failsWith('connection-lost')(error), String(error)));
@@ -159,10 +159,10 @@ onEach([postgres], 'a server', ({ fresh }, _test, onFresh) => {
   });
 
   onFresh('that takes too long is interrupted, and what could not begin in time leaves no trace', async (url) => {
-    // Nothing but what is locked below waits for a lock.
+    // Only the rows locked below cause waits.
     await using store = await openStore(`${url}?lock_timeout=100`, { poolSize: 1 });
     await record(store);
-    // Another writer has begun and does not end.
+    // Another write transaction stays open.
     await using other = await connect(url, BEGIN_WRITING);
     await assert.rejects(record(store, 'b.com'), failsWith('busy'));
     assert.ok(await store.domain('a.com'), 'the only connection reads on');
@@ -176,7 +176,7 @@ onEach([postgres], 'a server', ({ fresh }, _test, onFresh) => {
     await other.query('begin; lock table domains');
     for (const waiting of [() => patient.domain('a.com'), () => record(patient, 'd.com')]) {
       const refused = assert.rejects(waiting(), failsWith('too-slow'));
-      // As its own limit does, which is longer than a test; what was sent after the first statement waits, too.
+      // As the client's own limit does, which is longer than a test; later pipelined statements wait too.
       await repeatDuring(refused, () => terminate(url, "wait_event_type = 'Lock'", 'cancel'));
     }
     await other.query('rollback');
@@ -220,7 +220,7 @@ onEach([postgres], 'a server', ({ fresh }, _test, onFresh) => {
       const recording = record(store);
       await untilWaiting(url);
       const counting = store.counts();
-      // Longer than a connection may take, and shorter than a statement may take.
+      // Longer than the connection time-out, and shorter than the statement time-out.
       await pass(30_000);
       await other.query('rollback');
       await recording;
@@ -230,7 +230,7 @@ onEach([postgres], 'a server', ({ fresh }, _test, onFresh) => {
 });
 
 const YEARS_AGO = Date.parse('2020-01-01T00:00:00Z');
-/** What a busy machine may take between two readings of one clock. */
+/** Tolerance for a busy machine between two readings of a clock. */
 const CLOSE_MS = 30_000;
 
 onEach([memory, postgres], 'the clock of a store', (backend, test) => {

@@ -1,4 +1,4 @@
-// Work that one process at a time does: another one continues as soon as that one ends, and nothing of the previous one is written then.
+// Work of one process at a time: another one takes over as soon as it ends, and the previous one can write nothing.
 import assert from 'node:assert/strict';
 import { freePort } from '../../../../../tests/support/free-port.ts';
 import { openStore } from '../../index.ts';

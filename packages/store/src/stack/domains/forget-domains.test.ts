@@ -14,7 +14,7 @@ onEach(kept, 'a domain that a request has added', (_backend, test) => {
   test('is forgotten without requests; its changes and scans stay, and domains of lists and feeds', async (store, url) => {
     await store.addDomains(['listed.com'], { source: 'list' });
     const names = ['listed.com', 'asked.com', 'idle.com', 'busy.com', 'named.com'];
-    // Mail moves on the third day: a change of each.
+    // Mail moves on the third day: one change for each domain.
     const scansOn = (n: number) => names.map((name) => scanOf(name, day(n), exchangeOn(n)));
     for (let n = 0; n < 5; n += 1) await store.recordScans(scansOn(n), confirm);
     await store.work.markAsked(['asked.com'], new Date(day(4)));
@@ -34,7 +34,7 @@ onEach(kept, 'a domain that a request has added', (_backend, test) => {
     assert.equal(await store.domain('idle.com'), undefined);
     assert.equal(await store.isTracked('idle.com'), false);
     assert.equal((await rows(url, 'select 1 as n from evidence')).length, 3);
-    // What was confirmed, and what is counted, stays.
+    // Confirmed changes and counts are kept.
     assert.ok(changes.length > 0 && leased);
     assert.deepEqual((await store.changes('idle.com', PAGE)).changes, changes);
     const { changeDays, scanDays } = await readFeed(store);
@@ -45,7 +45,7 @@ onEach(kept, 'a domain that a request has added', (_backend, test) => {
     assert.deepEqual([idle, busy], ['domain-removed idle.com', 'domain-removed busy.com']);
     assert.deepEqual((await store.due(new Date(day(400)), 9)).toSorted(), ['asked.com', 'listed.com', 'named.com']);
 
-    // Asked for again it is a new one; a list makes it due.
+    // A new request adds it as new; a list makes it due.
     const again = await scans.recordScan(store, scanOf('idle.com', day(6), GOOGLE), confirm);
     assert.ok(again.isFirst);
     const mail = (await store.domain('idle.com'))?.services.find(({ category }) => category === 'email');

@@ -223,7 +223,7 @@ onEach(kept, 'leases of sources', (_backend, test) => {
     assert.ok(await sources.renew('nvd', lease('a', 5_000)));
     assert.equal(await begin(store, 'b', 1_500), undefined);
     assert.ok(await begin(store, 'b', 5_000));
-    // The previous owner can do nothing any more.
+    // The previous owner can no longer write.
     const late = lease('a');
     assert.deepEqual([await sources.renew('nvd', late), await sources.step('nvd', step, late)], [false, false]);
     const ended = [await sources.finish('nvd', end, late), await sources.stop('nvd', failure, late)];
@@ -266,17 +266,17 @@ onEach(kept, 'leases of sources', (_backend, test) => {
   test('continue the counts of an interrupted sync, and restart them in a new one', async (store) => {
     await begin(store, 'a');
     await store.sources.step('nvd', step, lease('a'));
-    // Killed; another process goes on.
+    // Killed; another process continues.
     assert.partialDeepStrictEqual(await begin(store, 'b', 2_000), step);
     await store.sources.finish('nvd', end, lease('b'));
     // The figures of the last sync are reported until this one has read something.
     assert.partialDeepStrictEqual(await begin(store, 'c', 3_000), { read: 0, skipped: 0, skippedExample: null });
     assert.partialDeepStrictEqual(await sourceAt(store, 3_000), { read: 10, state: 'syncing' });
-    // Killed before it has: still a sync of its own.
+    // Killed before that: still a separate sync.
     assert.deepEqual([await stateAt(store, 9_000), (await begin(store, 'd', 9_000))?.read], ['interrupted', 0]);
     await store.sources.finish('nvd', end, lease('d'));
     assert.partialDeepStrictEqual(await sourceAt(store), { read: 10, skipped: 2 });
-    // Failed before it has: nothing is read, and nothing is counted on.
+    // Failed before that: nothing is read, and no counts are continued.
     await begin(store, 'e', 10_000);
     await store.sources.stop('nvd', failure, lease('e'));
     assert.equal((await begin(store, 'f', 11_000))?.read, 0);

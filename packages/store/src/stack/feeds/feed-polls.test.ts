@@ -6,7 +6,7 @@ import { A, assertCounts, B, dump, duringWork, later, recordPoll, subscribed, T0
 import { poll } from '../../test/records.ts';
 
 const item = (key: string, ...domains: string[]) => ({ key, domains });
-/** No database takes it. */
+/** Rejected by every database. */
 const REFUSED = item(null as unknown as string);
 /** Items that name ten domains each, of three thousand. */
 const many = (items: number) =>
@@ -152,7 +152,7 @@ const named = (items: number, each: number, tag = 'k') =>
     item(`${tag}${i}`, ...Array.from({ length: each }, (_, at) => `d${(i * each + at) % 4_000}.com`)),
   );
 
-/** As a kill right after the mark leaves it. */
+/** The state after a kill right after the mark. */
 const mark = (url: string, feedId: number, into: number | null) =>
   exec(url, `UPDATE feeds SET status = 'leaving', merges_into = ${into} WHERE id = ${feedId}`);
 

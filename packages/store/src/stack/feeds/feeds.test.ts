@@ -185,7 +185,7 @@ onEach(kept, 'subscriptions', (_backend, test) => {
 
 onEach(kept, 'reading feeds', (backend, test) => {
   test('uses an index wherever a request or a poll waits for it', async (store, url) => {
-    // One of them is removed below: what is left is enough for an index to be worth it.
+    // One of them is removed below; enough remain for the planner to use an index.
     const further = Array.from({ length: 200 }, (_, i) => `https://c${i}.example/feed`);
     const [a = 0, , c = 0] = await subscribed(store, A, B, ...further);
     const items = Array.from({ length: 300 }, (_, i) => ({ key: String(i), domains: ['x.com', `d${i}.com`] }));
@@ -215,9 +215,9 @@ onEach(kept, 'reading feeds', (backend, test) => {
     assert.ok(plans.length >= 36);
     for (const { sql, scans, isSorted, text } of plans) {
       const isPaged = / order by "(id|feed_mentions"\."id)" (desc )?limit/.test(sql);
-      // Lists that were passed as arguments, and an index of nothing but what is asked for.
+      // Lists passed as parameters, and a partial index of the queried rows.
       const allowed = ['pair', 'sum', 'named_domains by named_domains_unoffered'];
-      // SQLite's statistics do not know that hardly any feed leaves; nothing here has it make them.
+      // SQLite has no statistics here that few feeds are leaving.
       if (backend === file && sql.includes('"merges_into"')) allowed.push('feeds');
       const read = scans.filter((scan) => !allowed.includes(scan));
       if (!isPaged) assert.deepEqual(read, [], `${sql}\n${text}`);

@@ -1,4 +1,4 @@
-// What grows with time: nothing at a start or in an answer reads all of it.
+// Tables that grow with time: no start and no response reads them completely.
 import assert from 'node:assert/strict';
 import { detect, type Rulebook } from '@strata/detect';
 import { rulebook, rulebookWithout } from '../../../../../tests/support/rulebook.ts';
@@ -29,10 +29,10 @@ const GROWING = [
   ...['scans', 'changes', 'events', 'stream_events', 'alerts', 'anomalies', 'evidence', 'quota_usage'],
   ...['answer_receipts', 'token_usage', 'ledger_leaves', 'ledger_subtrees'],
 ];
-/** Commands of an operator, which may read all; and what has no query. */
+/** Operator commands, which may read complete tables; and methods without a query. */
 const EXEMPT = ['KeyTable.list', 'AnswerTable.usage', 'AnswerTable.modelNames', 'KeyTable.saltedHash'];
 
-/** Gives tables as they are, and strikes each of their methods from `uncalled` when it is called. */
+/** Wraps tables, and removes each called method from `uncalled`. */
 function noting(uncalled: Set<string>) {
   return <T extends object>(table: T): T => {
     const { name, prototype } = table.constructor;
@@ -167,7 +167,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
     const prune = async (table: HistoryTable, to: number) => {
       while (await retention.prune(table, { before: new Date(day(to)), limit: 7 }));
     };
-    // What the watch and the stream have not read stays, however old.
+    // Events that the watch and the stream have not read are kept, however old.
     const latest = await store.latestSeq();
     const eventsKept = async () => (await store.eventsSince(0, 1_000)).length;
     const events = await eventsKept();
@@ -228,7 +228,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
     await exec(url, pathOf(url) ? 'analyze' : 'vacuum analyze');
     const scans = (await inspectStore(url)).sizes.find(({ table }) => table === 'scans');
     assert.equal(scans?.rows, 60);
-    // PostgreSQL's figures are some time behind the rows.
+    // PostgreSQL's statistics lag behind the rows.
     if (pathOf(url)) assert.deepEqual(scans, { table: 'scans', rows: 60, bytes: null, rowsPerDay: 15 });
     else assert.ok((scans.bytes ?? 0) > 8_192 && scans.rowsPerDay !== null);
   });

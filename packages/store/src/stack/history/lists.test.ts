@@ -10,7 +10,7 @@ import { ListTable } from './lists.ts';
 const [DAY, SINCE] = [86_400_000, new Date(55)];
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
-/** Of every kind, many of them at one moment; what was observed first need not be confirmed first. */
+/** Of every type, many at one time; the order of observation and of confirmation differ. */
 const CHANGES = Array.from({ length: 400 }, (_, i) => ({
   id: `ch_${String(i + 1).padStart(10, '0')}`,
   domain: 1 + (i % 2),

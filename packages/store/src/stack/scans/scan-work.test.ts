@@ -1,4 +1,4 @@
-// Leases of scans: given to one alone, ended, returned. Scans recorded in batches, as if one after another.
+// Scan leases: exclusive, expired, released. Scans recorded in batches, as if one by one.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { BEGIN_WRITING } from '../../db/dialects/postgres-dialect.ts';
