@@ -11,19 +11,11 @@ import { until } from '../../../../tests/support/until.ts';
 import { checkLog, LogError, openLog } from '../index.ts';
 import { appendAll, type LogBackend, logConformance, upTo } from '../test/conformance.ts';
 import { idOf, leafOf, ORIGIN, testSigner, VERIFIERS } from '../test/fixture.ts';
-import {
-  alter,
-  failsWith,
-  inDirectory,
-  logOf,
-  memoryCopy,
-  newestSegment,
-  openIn,
-  sizeOf,
-} from '../test/log-on-disk.ts';
+import * as disk from '../test/log-on-disk.ts';
 import { publicLogConformance } from '../test/public-log.ts';
 import { SEGMENT_LEAVES } from './journal.ts';
 
+const { alter, failsWith, inDirectory, logOf, memoryCopy, newestSegment, openIn, sizeOf } = disk;
 const onDisk: LogBackend = {
   name: 'on disk',
   skip: false,

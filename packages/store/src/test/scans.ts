@@ -1,26 +1,18 @@
 // Scans for tests: of a domain whose mail goes somewhere, with other records or another home page.
 import { detect, type Evidence, evidenceFromRecord, type Rulebook } from '@strata/detect';
 import { probedDns, rulebook } from '../../../../tests/support/rulebook.ts';
-import type {
-  FeedChangeDay,
-  FeedDay,
-  FeedDomain,
-  FeedMigration,
-  FeedReader,
-  RecordOptions,
-  ScanRecord,
-  Store,
-} from '../index.ts';
+import type { FeedChangeDay, FeedDay, FeedDomain, FeedMigration, FeedReader, ScanRecord, Store } from '../index.ts';
 
 export const HOUR = 3_600_000;
 export const confirm = { confirmAfterMs: 6 * HOUR } as const;
 
 /** Records a single scan. */
-export async function recordScan(store: Pick<Store, 'recordScans'>, scan: ScanRecord, options: RecordOptions) {
+export async function recordScan(store: Pick<Store, 'recordScans'>, ...[scan, options]: Recorded) {
   const [result] = await store.recordScans([scan], options);
   if (result?.status !== 'fulfilled') throw result?.reason;
   return result.value;
 }
+type Recorded = [scan: ScanRecord, options: Parameters<Store['recordScans']>[1]];
 
 /** A scan of a domain whose mail goes to `exchange`; `null` is a look-up that failed. */
 export function scanOf(domain: string, at: string, exchange: string | null, rules: Rulebook = rulebook): ScanRecord {

@@ -7,20 +7,10 @@ import { kept, memory, onEach, postgres, rows } from '../../test/backends.ts';
 import { connect } from '../../test/connections.ts';
 import { plansOf } from '../../test/plans.ts';
 import { compareBatches } from '../../test/scan-histories.ts';
-import {
-  confirm,
-  day,
-  exchangeOn,
-  GOOGLE,
-  HOUR,
-  MICROSOFT,
-  readFeed,
-  recordScan,
-  scanOf,
-  withTxt,
-} from '../../test/scans.ts';
+import * as scans from '../../test/scans.ts';
 import { ScanWork } from './scan-work.ts';
 
+const { confirm, day, exchangeOn, GOOGLE, HOUR, MICROSOFT, readFeed, recordScan, scanOf, withTxt } = scans;
 const [MINUTE, NOW] = [60_000, new Date(day(1))];
 const later = (ms: number) => new Date(NOW.getTime() + ms);
 const a = { holder: 'a', limit: 10, leaseMs: MINUTE } as const;
