@@ -139,7 +139,7 @@ onEach([file], 'a backup of a store', (_backend, test) => {
     await assert.rejects(backupSqlite(file, copy, stoppedAt()), /stopped/);
     assert.ok(!existsSync(copy));
     await assert.rejects(backupSqlite(freshPath(), copy), failsWith('cannot-open'));
-    await assert.rejects(backupSqlite(file, file), /there already/);
+    await assert.rejects(backupSqlite(file, file), /already exists/);
   });
 });
 

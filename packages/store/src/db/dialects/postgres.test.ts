@@ -76,7 +76,7 @@ onEach([postgres], 'a store', ({ empty }, _test, onFresh, onEmpty) => {
   });
 
   it('is refused to a user who may not create tables, in a message without the password', async () => {
-    const [url, message] = [await empty(), /lets this user do too little: .* CREATE on its schema/];
+    const [url, message] = [await empty(), /user lacks privileges: .* CREATE on its schema/];
     await assert.rejects(openStore(asUser(url, await createRole(url))), { code: 'not-allowed', message });
   });
 

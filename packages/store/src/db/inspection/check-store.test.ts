@@ -107,8 +107,8 @@ onEach(kept, 'a checked store', ({ fresh }) => {
       ['update services set valid_from = 1 where valid_to is null', /Intervals of the same service overlap.*services/],
       ["update domains set last_scanned_at = null where name = 'a.com'", /never scanned \(domains\): a\.com/],
       [`update changes ${ofLastScan} where domain_id = (select min(id) from domains)`, /scan of another domain/],
-      ["update settings set value = '999999' where name = 'stream-cursor'", /stream has read further/],
-      ['update quota_usage set used = 51', /more than they may/],
+      ["update settings set value = '999999' where name = 'stream-cursor'", /position of the stream is after/],
+      ['update quota_usage set used = 51', /or more than their limit/],
       ["insert into kysely_migration (name, timestamp) values ('998-later', '')", /of a newer version/],
     ] as const) {
       assert.doesNotMatch(await findingsOf(url), expected);

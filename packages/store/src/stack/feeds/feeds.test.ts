@@ -222,7 +222,7 @@ onEach(kept, 'reading feeds', (backend, test) => {
       const read = scans.filter((scan) => !allowed.includes(scan));
       if (!isPaged) assert.deepEqual(read, [], `${sql}\n${text}`);
       // A list that was passed keeps its order.
-      assert.ok(!isSorted || sql.endsWith('order by backend'), `${sql}\n${text}`);
+      assert.ok(!isSorted || sql.endsWith('order by position'), `${sql}\n${text}`);
     }
   });
 });
