@@ -34,13 +34,15 @@ for (let i = 0; i < domains; i += 1) {
     tls_issuer: "Let's Encrypt",
   });
   const at = new Date();
-  await store.recordScan(
-    {
-      profile: detect(evidence, rulebook),
-      evidence: { ...evidence, observedAt: at.toISOString() },
-      startedAt: at,
-      finishedAt: at,
-    },
+  await store.recordScans(
+    [
+      {
+        profile: detect(evidence, rulebook),
+        evidence: { ...evidence, observedAt: at.toISOString() },
+        startedAt: at,
+        finishedAt: at,
+      },
+    ],
     { confirmAfterMs: config.confirmAfterMs },
   );
 }

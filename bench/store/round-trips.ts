@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openStore } from '@strata/store';
 import { binaries, notice, startPostgres } from '../../packages/store/src/test/postgres.ts';
 import { streamEvent } from '../../packages/store/src/test/records.ts';
-import { confirm, day, GOOGLE, scanOf } from '../../packages/store/src/test/scans.ts';
+import { confirm, day, GOOGLE, recordScan, scanOf } from '../../packages/store/src/test/scans.ts';
 import { type Child, type Figure, median, perSecond, startChild } from '../measure.ts';
 import { type DelayingProxy, NEAR, type Network, startDelayingProxy } from './delaying-proxy.ts';
 import type { ScannerTask } from './scanner-process.ts';
@@ -95,7 +95,7 @@ async function eventsOver(proxy: DelayingProxy): Promise<Figure[]> {
   proxy.network = NEAR;
   await using store = await openStore(proxy.url);
   await store.stream.begin(0, 1);
-  const record = (n: number) => store.recordScan(scanOf('beside.com', day(n), GOOGLE), confirm);
+  const record = (n: number) => recordScan(store, scanOf('beside.com', day(n), GOOGLE), confirm);
   await record(0);
   proxy.network = { ...NEAR, roundTripMs: EVENTS_DELAY_MS };
   const alone = await timeOf(() => record(1));

@@ -30,7 +30,7 @@ async function scan(server: string | undefined): Promise<void> {
     observedAt: at.toISOString(),
   };
   const profile = detect(evidence, rulebook);
-  await store.recordScan({ profile, evidence, startedAt: at, finishedAt: at }, { confirmAfterMs: 1 });
+  await store.recordScans([{ profile, evidence, startedAt: at, finishedAt: at }], { confirmAfterMs: 1 });
 }
 await scan(servers[0]);
 await updateLoop.now();

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Store, StoreError } from '@strata/store';
-import { confirm, day, exchangeOn, HOUR, scanOf } from '../../packages/store/src/test/scans.ts';
+import { confirm, day, exchangeOn, HOUR, recordScan, scanOf } from '../../packages/store/src/test/scans.ts';
 
 /** Records scans, a day apart from the last that is stored, until SIGTERM. */
 export async function keepMoving(store: Store, domain: string): Promise<void> {
@@ -13,7 +13,7 @@ export async function keepMoving(store: Store, domain: string): Promise<void> {
       await store.addDomains([domain], { source: 'test' });
       const lastAt = (await store.domain(domain))?.scannedAt.getTime() ?? Date.parse(day(-1));
       const n = Math.floor((lastAt - Date.parse(day(0))) / (24 * HOUR)) + 1;
-      await store.recordScan(scanOf(domain, day(n), exchangeOn(n)), confirm);
+      await recordScan(store, scanOf(domain, day(n), exchangeOn(n)), confirm);
     } catch (error) {
       // The database is away, or its disk is full.
       if (!(error instanceof StoreError)) throw error;

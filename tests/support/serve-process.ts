@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openStore } from '@strata/store';
-import { confirm, day, GOOGLE, scanOf } from '../../packages/store/src/test/scans.ts';
+import { confirm, day, GOOGLE, recordScan, scanOf } from '../../packages/store/src/test/scans.ts';
 import { strataProcess } from '../../services/cli/src/test/run-strata.ts';
 
 /** A file that would grow past the limit of a process ends it by this signal; the error of the write says the same. */
@@ -65,7 +65,7 @@ export async function fillStore(file: string, domains: number) {
     Array.from({ length: domains }, (_, i) => `d${i}.com`),
     { source: 'list' },
   );
-  for (let i = 0; i < domains; i += 1) await store.recordScan(scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
+  for (let i = 0; i < domains; i += 1) await recordScan(store, scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
   const { key: counted, stored } = await store.keys.create({ tier: 'standard' });
   return { free: (await store.keys.create({ tier: 'unlimited' })).key, counted, countedId: stored.id };
 }

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import { rows } from '../../packages/store/src/test/places.ts';
+import { rows } from '../../packages/store/src/test/backends.ts';
 import { strataProcess } from '../../services/cli/src/test/run-strata.ts';
 import type { FleetAtWork } from '../support/fleet.ts';
 import type { FleetLoad } from '../support/fleet-load.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { rows } from '../../packages/store/src/test/places.ts';
+import { rows } from '../../packages/store/src/test/backends.ts';
 import { type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
 import { startFleet, TWO_OF_EACH } from '../support/fleet.ts';
 import { type FleetLoad, startLoad } from '../support/fleet-load.ts';

@@ -23,7 +23,7 @@ async function temporaryLock() {
 const assertHeld = (lock: Disposable | undefined): Disposable => lock ?? assert.fail('it is held');
 
 describe('the lock of a file', () => {
-  it('has one holder, whom others can name, and is free after it', async () => {
+  it('has one holder, whom other processes can name, and is free after it', async () => {
     await using at = await temporaryLock();
     const held = assertHeld(lockFile(at.file));
     assert.equal(lockFile(at.file), undefined);
@@ -118,14 +118,14 @@ describe('a file system', () => {
     const asked: string[] = [];
     const statfs = (at: string) => {
       asked.push(at);
-      if (at !== '/data') throw new Error('there is none');
+      if (at !== '/data') throw new Error('not found');
       return { type: 0x6969 };
     };
     assert.equal(networkFileSystemOf('/data/a/b', statfs), 'NFS');
     assert.deepEqual(asked, ['/data/a/b', '/data/a', '/data']);
     const warnings: string[] = [];
     warnOfFileSystem('/data/a/b', { warn: (text) => warnings.push(text) }, statfs);
-    assert.match(warnings.join('\n'), /^\/data\/a\/b is on NFS, where locks may not hold/);
+    assert.match(warnings.join('\n'), /^\/data\/a\/b is on NFS, where locks may not work/);
   });
 
   it('is asked of the data directory and of that of a database elsewhere', () => {

@@ -1,5 +1,5 @@
-// One owner at a time: a lock of the kernel on an empty file. It ends with its process, however that ends, and holds between
-// containers that share a disk, where process numbers mean nothing.
+// Exclusive file locks of the kernel. A lock ends with its process, and works between containers that share a disk, where process ids
+// are ambiguous.
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { networkFileSystemOf } from './file-system.ts';
 
-/** The file cannot be locked at all: `EACCES` where it may not be written, else `EIO`. */
+/** The file cannot be locked: `EACCES` if it cannot be written, else `EIO`. */
 export class FileLockError extends Error {
   override readonly name = 'FileLockError';
   readonly code: 'EACCES' | 'EIO';
@@ -22,7 +22,7 @@ export class FileLockError extends Error {
 }
 
 export interface WaitOptions {
-  /** How long another holder is waited for. */
+  /** How long to wait for the lock. */
   readonly waitMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -30,16 +30,16 @@ export interface WaitOptions {
 const POLL_MS = 50;
 /** Primary result codes, https://www.sqlite.org/rescode.html */
 const SQLITE = { busy: 5, readOnly: 8, cannotOpen: 14, notADatabase: 26 } as const;
-/** What is shorter cannot be a database. */
+/** A shorter file cannot be a database. */
 const DATABASE_HEADER_BYTES = 100;
 
 /**
- * Takes the lock and holds it until it is disposed of; undefined while another holder has it, in this process or another. Makes the
- * file in a directory that exists. Throws FileLockError, or the system's error where the file cannot be made.
+ * Acquires the lock until it is disposed of; undefined while another holder has it, in this process or another. Creates the file in
+ * an existing directory. Throws FileLockError, or the system's error if the file cannot be created.
  *
- * The lock is an exclusive transaction of SQLite, since Node offers no lock of the operating system. The file stays: if it were
- * removed, one process could lock the removed file while another locks a new one. Nothing but SQLite may open it in the process that
- * holds the lock: fcntl(2) locks end when the process closes any descriptor of the file.
+ * The lock is an exclusive SQLite transaction, since Node has no API for file locks. The file is never removed: otherwise one process
+ * could lock the removed file while another locks a new one. The process that holds the lock must open the file only through SQLite:
+ * fcntl(2) locks are released when the process closes any descriptor of the file.
  */
 export function lockFile(file: string): Disposable | undefined {
   makeFile(file);
@@ -54,7 +54,7 @@ export function lockFile(file: string): Disposable | undefined {
   };
 }
 
-/** The same, asking again until `waitMs` have passed. Rejects with the signal's reason too. */
+/** As `lockFile`, retried until `waitMs` have passed. Also rejects with the signal's reason. */
 export async function waitForLock(file: string, { waitMs, signal }: WaitOptions): Promise<Disposable | undefined> {
   for (const endsAt = performance.now() + waitMs; ; await delay(POLL_MS)) {
     signal?.throwIfAborted();
@@ -63,7 +63,7 @@ export async function waitForLock(file: string, { waitMs, signal }: WaitOptions)
   }
 }
 
-/** Who holds the lock, for messages only: as the holder itself wrote it. */
+/** A description of the holder, for messages only, as the holder wrote it. */
 export function holderOf(file: string): string {
   const network = networkFileSystemOf(path.dirname(file));
   const doubt = network === undefined ? '' : `; or the locks of ${network} do not work here`;
@@ -78,7 +78,7 @@ function beginExclusive(file: string): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file, { timeout: 0 });
-    // Nothing is ever written: no journal either.
+    // Nothing is ever written, so no journal is needed.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return database;
   } catch (cause) {
@@ -90,7 +90,7 @@ function beginExclusive(file: string): DatabaseSync | undefined {
   }
 }
 
-/** What root makes belongs to the owner of the directory, who must be able to lock it too. */
+/** Gives a file created by root to the owner of the directory, who must be able to lock it too. */
 function makeFile(file: string): void {
   let descriptor: number;
   try {
@@ -107,11 +107,11 @@ function makeFile(file: string): void {
   }
 }
 
-/** Earlier versions wrote a process number into their lock files, and left it there when they were killed. */
+/** Earlier versions wrote a process id into their lock files, which remains after a kill. */
 function emptyEarlierLock(file: string): boolean {
   const descriptor = fs.openSync(file, fs.constants.O_RDWR | (fs.constants.O_NOFOLLOW ?? 0));
   try {
-    // Another process may have emptied and locked it since: emptying it again changes nothing.
+    // Another process may have truncated and locked it in between: truncating it again changes nothing.
     const isEarlier = fs.fstatSync(descriptor).size < DATABASE_HEADER_BYTES;
     if (isEarlier) fs.ftruncateSync(descriptor);
     return isEarlier;
@@ -122,12 +122,12 @@ function emptyEarlierLock(file: string): boolean {
 
 const descriptionOf = (file: string): string => `${file}.holder`;
 
-/** The lock holds without it. */
+/** Best effort: the lock does not depend on it. */
 function describeHolder(file: string): void {
   removeDescription(file);
   const text = `process ${process.pid} on ${hostname()} since ${new Date().toISOString()}\n`;
   try {
-    // Never through a link: root may do this in a directory of another user.
+    // Never follows a link: root may write in a directory of another user.
     fs.writeFileSync(descriptionOf(file), text, { flag: 'wx' });
   } catch {}
 }

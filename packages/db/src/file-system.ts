@@ -1,4 +1,4 @@
-// Network file systems by name: whether a lock on one holds between two machines depends on the server and on mount options.
+// Detects network file systems: whether a lock works between two machines depends on the server and the mount options.
 import { statfsSync } from 'node:fs';
 import path from 'node:path';
 
@@ -8,7 +8,7 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   20859: 'SMB',
   4266872130: 'SMB',
   4283649346: 'CIFS',
-  1702057286: 'FUSE (sshfs, s3fs, virtiofs and others)',
+  1702057286: 'FUSE (sshfs, s3fs, virtiofs etc.)',
   16914839: '9p',
   12805120: 'CephFS',
   198183888: 'Lustre',
@@ -17,13 +17,13 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   1397113167: 'AFS',
   1799439955: 'AFS',
   1937076805: 'Coda',
-  2020557398: 'a shared folder of VirtualBox',
-  3133910204: 'a shared folder of VMware',
+  2020557398: 'a VirtualBox shared folder',
+  3133910204: 'a VMware shared folder',
 };
 
 type StatFs = (path: string) => { readonly type: number };
 
-/** The name of the network file system that has the directory, or its nearest existing parent; undefined of any other. */
+/** The network file system of the directory or its nearest existing parent; undefined for local ones. */
 export function networkFileSystemOf(directory: string, statfs: StatFs = statfsSync): string | undefined {
   for (let at = path.resolve(directory); ; at = path.dirname(at)) {
     try {
@@ -34,18 +34,18 @@ export function networkFileSystemOf(directory: string, statfs: StatFs = statfsSy
   }
 }
 
-/** The file of `sqlite:<file>`; undefined for a database that is a server. */
+/** The file of `sqlite:<file>`; undefined for a database server. */
 export const sqliteFileOf = (databaseUrl: string): string | undefined => /^sqlite:(.+)$/.exec(databaseUrl)?.[1];
 
-/** The directories whose locks a service relies on: that of its data and, of `sqlite:<file>`, that of the file. */
-export function lockedDirectories(places: { readonly dataDirectory: string; readonly databaseUrl: string }): string[] {
-  const file = sqliteFileOf(places.databaseUrl);
+/** The directories with locks that a service relies on: its data directory and, for `sqlite:<file>`, that of the file. */
+export function lockedDirectories(paths: { readonly dataDirectory: string; readonly databaseUrl: string }): string[] {
+  const file = sqliteFileOf(paths.databaseUrl);
   const isOnDisk = file !== undefined && file !== ':memory:';
-  const directories = [places.dataDirectory, ...(isOnDisk ? [path.dirname(file)] : [])];
+  const directories = [paths.dataDirectory, ...(isOnDisk ? [path.dirname(file)] : [])];
   return [...new Set(directories.map((directory) => path.resolve(directory)))];
 }
 
-/** Warns the operator where the locks of the directory may not hold. */
+/** Warns if locks in the directory may not work between machines. */
 export function warnOfFileSystem(
   directory: string,
   logger: { warn(text: string): void },
@@ -54,6 +54,6 @@ export function warnOfFileSystem(
   const name = networkFileSystemOf(directory, statfs);
   if (name === undefined) return;
   logger.warn(
-    `${directory} is on ${name}, where locks may not hold between machines: a second service on it could fork the ledger; use a local disk, or a volume that one machine mounts`,
+    `${directory} is on ${name}, where locks may not work between machines: a second service on it could fork the ledger; use a local disk, or a volume that only one machine mounts`,
   );
 }

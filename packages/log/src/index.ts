@@ -1,10 +1,9 @@
-// The transparency log, on disk or in a database, and the signing keys beside it: what must survive a crash.
-export { checkLog, type LogReport } from './check-log.ts';
-export { type CheckOptions, checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
-export type { CheckpointCopy } from './checkpoint-file.ts';
-export { makeDirectory, removeLeftOvers, replaceFile } from './durable-file.ts';
-export type { ImportedLog } from './import-log.ts';
-export { KEYRINGS, type KeyringName } from './keyrings.ts';
+// The transparency log, in a directory or a database, and the signing keys of a service.
+
+export type { CheckpointCopy } from './files/checkpoint-file.ts';
+export { makeDirectory, removeLeftOvers, replaceFile } from './files/durable-file.ts';
+export { deniedText } from './files/permission.ts';
+export { KEYRINGS, type KeyringName } from './keys/keyrings.ts';
 export {
   makeKeys,
   type PublicKeys,
@@ -14,9 +13,19 @@ export {
   restoreKeys,
   signAsLedger,
   writeKeysFile,
-} from './keys-copy.ts';
-export { ledgerKeysTold, publicKeyBytes, receiptKeysTold } from './ledger-keys.ts';
+} from './keys/keys-copy.ts';
+export { ledgerKeysTold, publicKeyBytes, receiptKeysTold } from './keys/ledger-keys.ts';
+export type { KeyPlace } from './keys/published-keys.ts';
+export { type RotatedLedger, rotateSigningKeys } from './keys/rotate-keys.ts';
+export {
+  type Keyring,
+  KeyringError,
+  type KeyringOptions,
+  type KeyringSigner,
+  openKeyring,
+} from './keys/signing-keys.ts';
 export type { CheckpointSigner, Log, LogStats, Placed, PublishedCheckpoint } from './log.ts';
+export { LogError, type LogErrorCode } from './log-error.ts';
 export {
   CheckedLeaves,
   checkpointOf,
@@ -29,18 +38,15 @@ export {
   readLeaves,
   receiptIdsOf,
   writeLog,
-} from './log-copy.ts';
-export { LogError, type LogErrorCode } from './log-error.ts';
-export { openSharedLog } from './open-shared-log.ts';
-export { deniedText } from './permission.ts';
-export { type PublishedLog, type PublishOptions, publishLog } from './publish-log.ts';
-export type { KeyPlace } from './published-keys.ts';
-export { lockLog } from './recover.ts';
-export { type RotatedLedger, rotateSigningKeys } from './rotate-keys.ts';
-export { readSharedLeaves } from './shared-copy.ts';
-export type { CheckpointKeys } from './shared-head.ts';
-export type { SharedLog, SharedLogOptions } from './shared-log.ts';
-export type { Grow, Growth, SharedHead, SharedPlace, SharedRows, SharedTurns } from './shared-place.ts';
+} from './publication/log-copy.ts';
+export { type PublishedLog, type PublishOptions, publishLog } from './publication/publish-log.ts';
+export { type CheckOptions, checkSharedLog, type SharedLogReport } from './shared/check-shared-log.ts';
+export type { ImportedLog } from './shared/import-log.ts';
+export { openSharedLog } from './shared/open-shared-log.ts';
+export { readSharedLeaves } from './shared/shared-copy.ts';
+export type { CheckpointKeys } from './shared/shared-head.ts';
+export type { SharedLog, SharedLogOptions } from './shared/shared-log.ts';
+export type { Grow, Growth, SharedHead, SharedPlace, SharedRows, SharedTurns } from './shared/shared-storage.ts';
 export {
   type FillLedgerOptions,
   fillLedger,
@@ -51,8 +57,9 @@ export {
   type SignedLedger,
   type SignedLedgerOptions,
 } from './signed-ledger.ts';
-export { type Keyring, KeyringError, type KeyringOptions, type KeyringSigner, openKeyring } from './signing-keys.ts';
-export { type LogOptions, openLog, type TileLog } from './tile-log.ts';
+export { checkLog, type LogReport } from './tile-log/check-log.ts';
+export { lockLog } from './tile-log/recover.ts';
+export { type LogOptions, openLog, type TileLog } from './tile-log/tile-log.ts';
 export { Witness, type WitnessAnswer, type WitnessOptions } from './witness/witness.ts';
 export type { WitnessFetch } from './witness/witness-client.ts';
 export { type LogWitnesses, WitnessedLog } from './witness/witnessed-log.ts';

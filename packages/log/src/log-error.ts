@@ -1,19 +1,18 @@
-// What can go wrong with a log, by code, so that a caller can say it in its own words.
+// Errors of a log, with codes by which a caller chooses its own message.
 import { holderOf } from '@strata/db';
-import { deniedText } from './permission.ts';
-import { systemCode } from './system-code.ts';
+import { deniedText, systemCode } from './files/permission.ts';
 
 /**
- * Of a log on disk, and of one in a database:
- * - `locked`: another process writes here
- * - `disk-full`, `read-only`, `io`: the system refused a read or a write
- * - `corrupt-journal`, `corrupt-tile`, `corrupt-checkpoint`: bytes on disk are not what was written
- * - `lost-leaves`: the disk holds less than a checkpoint that was published
- * - `wrong-origin`: the directory belongs to another log
- * - `wrong-key`: no key of this node signed the log that the database holds
- * - `forked`: the database holds another tree than was published
- * - `moved`, `not-moved`: the directory's log goes on in a database, or has yet to be brought there
- * - `leaf-too-large`, `closed`: the caller's mistake
+ * For a log in a directory or in a database:
+ * - `locked`: another process writes the log
+ * - `disk-full`, `read-only`, `io`: a system call failed
+ * - `corrupt-journal`, `corrupt-tile`, `corrupt-checkpoint`: stored bytes differ from what was written
+ * - `lost-leaves`: fewer leaves are stored than a published checkpoint covers
+ * - `wrong-origin`: the directory or database belongs to another log
+ * - `wrong-key`: no key of this node signed the log in the database
+ * - `forked`: the tree in the database differs from the published one
+ * - `moved`, `not-moved`: the log of the directory has moved to a database, or must be moved there first
+ * - `leaf-too-large`, `closed`: invalid calls
  */
 export type LogErrorCode =
   | 'locked'
@@ -32,7 +31,7 @@ export type LogErrorCode =
   | 'leaf-too-large'
   | 'closed';
 
-/** A failure of the log; `message` is a sentence for an operator, `cause` the system's error. */
+/** An error of the log; `message` is written for operators, `cause` is the system's error. */
 export class LogError extends Error {
   override readonly name = 'LogError';
   readonly code: LogErrorCode;
@@ -46,25 +45,25 @@ export class LogError extends Error {
 const CODES: Readonly<Record<string, LogErrorCode>> = {
   ENOSPC: 'disk-full',
   EDQUOT: 'disk-full',
-  EFBIG: 'disk-full', // a file-size limit of the process: as full as a disk to us
+  EFBIG: 'disk-full', // the file-size limit of the process
   EROFS: 'read-only',
   EACCES: 'read-only',
   EPERM: 'read-only',
 };
 
-/** The log's error for a system error met while `doing` something; a LogError passes through. */
+/** The LogError for a system error during an operation; a LogError is returned unchanged. */
 export function logErrorFrom(cause: unknown, doing: string): LogError {
   if (cause instanceof LogError) return cause;
   const code = CODES[systemCode(cause) ?? ''] ?? 'io';
   const { path } = cause as { readonly path?: string };
   const denied = path === undefined ? undefined : deniedText(path, cause);
-  const why = denied ?? (code === 'io' ? 'the system refused' : code.replace('-', ' '));
+  const why = denied ?? (code === 'io' ? 'the system call failed' : code.replace('-', ' '));
   return new LogError(code, `${doing}: ${why}`, { cause });
 }
 
-/** `file` is a lock that another holder has. */
+/** `file` is a lock that another process holds. */
 export const lockedError = (file: string): LogError => new LogError('locked', `${file} is held by ${holderOf(file)}`);
 
-/** A log keeps its name for ever: what is there is of another one than the settings say. */
-export const otherOriginText = (where: string, there: string, wanted: string): string =>
-  `${where} is of the log ${there}, not ${wanted}: set the origin back to ${there}, or start a log with the new name elsewhere, with an empty data directory and database`;
+/** The origin of a log never changes: the stored log has another origin than the settings. */
+export const otherOriginText = (where: string, actual: string, expected: string): string =>
+  `${where} is of the log ${actual}, not ${expected}: set the origin back to ${actual}, or start a log with the new origin elsewhere, with an empty data directory and database`;

@@ -1,21 +1,21 @@
-// A transparency log as the services use it, wherever it is kept.
+// The interface of a transparency log, for any storage.
 import type { LedgerReceipt, NoteSigner } from '@strata/receipts';
 import type { LogError } from './log-error.ts';
 
 /**
- * An acknowledged leaf is durable, and covered by the checkpoint that is served. Leaves of one process stand in the order of its calls.
- * Rejects with LogError, or with what the database rejects with.
+ * An acknowledged leaf is durable and covered by the published checkpoint. Leaves of one process have the order of its calls.
+ * Methods reject with LogError, or with the error of the database.
  */
 export interface Log {
   /** Leaves of the published tree. */
   readonly size: number;
-  /** The served checkpoint, a signed note. */
+  /** The published checkpoint, a signed note. */
   checkpoint(): string;
-  /** Adds a leaf; resolves when it is durable and a checkpoint that covers it is served. */
+  /** Appends a leaf; resolves when it is durable and covered by the published checkpoint. */
   append(leaf: Uint8Array): Promise<Placed>;
   /** A resource by its path below the log's prefix: `checkpoint`, `tile/0/x001/234`, `tile/entries/000.p/7`. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** The receipt of a `cr_` id, proved against the present checkpoint or an earlier one; undefined for an id that its tree lacks. */
+  /** The receipt of a `cr_` id, with a proof against the current checkpoint or an earlier one; undefined if the tree does not have it. */
   receipt(ledgerReceiptId: string, head?: PublishedCheckpoint): Promise<LedgerReceipt | undefined>;
   stats(): LogStats;
 }
@@ -24,13 +24,13 @@ export interface LogStats {
   readonly size: number;
   /** Commits of this process. */
   readonly commits: number;
-  /** The latest failure of work that nobody waits for; it is tried again. */
+  /** The last error of a background task; the task is retried. */
   readonly backgroundError?: unknown;
-  /** Why no leaf is taken until somebody mends it: what is there is not what was served, or it is not known what is on the disk. */
+  /** Why no leaf is accepted until an operator fixes it: the stored log differs from the published one, or the disk state is unknown. */
   readonly refusal?: LogError;
 }
 
-/** Where a leaf stands, and the size of a published tree that holds it. */
+/** The index of a leaf, and the size of a published tree that contains it. */
 export interface Placed {
   readonly index: number;
   readonly treeSize: number;
@@ -40,17 +40,17 @@ export interface Placed {
 export interface CheckpointSigner {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** Ed25519 signature of 64 bytes. `publicKey` and `sign` belong together within one synchronous turn. */
+  /** Ed25519 signature, 64 bytes. `publicKey` and `sign` use the same key within a synchronous section. */
   sign(bytes: Uint8Array): Uint8Array;
 }
 
-/** The same under the name that it has in notes. */
+/** The signer with the name that it has in notes. */
 export const noteSigner = (name: string, signer: CheckpointSigner): NoteSigner => ({
   ...{ name, publicKey: signer.publicKey },
   sign: (bytes) => signer.sign(bytes),
 });
 
-/** A tree head that has been signed and is served. */
+/** A signed and published tree head. */
 export interface PublishedCheckpoint {
   readonly size: number;
   readonly root: Uint8Array;

@@ -1,4 +1,4 @@
-// A service's signing keys and its log together: receipts signed with the one, kept by the other.
+// A service's signing keys with its log: receipts are signed by the keys and stored in the log.
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -10,41 +10,41 @@ import {
   type PublicKeyEntry,
   type WitnessReport,
 } from '@strata/receipts';
-import type { CheckpointCopy } from './checkpoint-file.ts';
-import { makeDirectory } from './durable-file.ts';
-import { type ImportedLog, type ImportOptions, importLog } from './import-log.ts';
-import { checkpointKeysOf, type Keyrings, openKeyrings, refuseWithoutKeys } from './keyrings.ts';
-import { LedgerKeys, publicKeyBytes } from './ledger-keys.ts';
+import type { CheckpointCopy } from './files/checkpoint-file.ts';
+import { makeDirectory } from './files/durable-file.ts';
+import { checkpointKeysOf, type Keyrings, openKeyrings, refuseWithoutKeys } from './keys/keyrings.ts';
+import { LedgerKeys, publicKeyBytes } from './keys/ledger-keys.ts';
+import { type KeyPlace, PublishedKeys } from './keys/published-keys.ts';
+import { KeyringError, type KeyringSigner, outsideSpan } from './keys/signing-keys.ts';
 import type { Log } from './log.ts';
 import { LogError } from './log-error.ts';
-import { openSharedLog } from './open-shared-log.ts';
-import { type KeyPlace, PublishedKeys } from './published-keys.ts';
-import { placesIn } from './recover.ts';
-import { type FillOptions, fillSharedLog } from './shared-copy.ts';
-import type { CheckpointKeys } from './shared-head.ts';
-import type { SharedLog } from './shared-log.ts';
-import type { SharedPlace } from './shared-place.ts';
-import { KeyringError, type KeyringSigner, outsideSpan } from './signing-keys.ts';
-import { openLog } from './tile-log.ts';
+import { type ImportedLog, type ImportOptions, importLog } from './shared/import-log.ts';
+import { openSharedLog } from './shared/open-shared-log.ts';
+import { type FillOptions, fillSharedLog } from './shared/shared-copy.ts';
+import type { CheckpointKeys } from './shared/shared-head.ts';
+import type { SharedLog } from './shared/shared-log.ts';
+import type { SharedPlace } from './shared/shared-storage.ts';
+import { logPaths } from './tile-log/recover.ts';
+import { openLog } from './tile-log/tile-log.ts';
 import { type LogWitnesses, WitnessedLog } from './witness/witnessed-log.ts';
 
 export interface SignedLedgerOptions {
-  /** Holds `keys/receipts`, `keys/ledger` and `ledger`. Keys that are there need not be writable. */
+  /** Contains `keys/receipts`, `keys/ledger` and `ledger`. Existing keys may be read-only. */
   readonly directory: string;
-  /** The log's name in its checkpoints, for ever. */
+  /** The log's permanent name in its checkpoints. */
   readonly origin: string;
-  /** Path of the service's key set, as receipts name it. */
+  /** Path of the service's key set, as written in receipts. */
   readonly keySetPath: string;
   readonly now: () => Date;
-  /** The log of several nodes, in place of one in the directory. All have the same `keys/ledger`, the newest or the one before a rotation. */
+  /** The log of several nodes, instead of one in the directory. All nodes have the same `keys/ledger`, the newest or the previous one. */
   readonly shared?: SharedLedger | undefined;
-  /** Keeps the newest checkpoint of a log in the directory a second time, outside of it. */
+  /** Stores the newest checkpoint of a log in the directory a second time, outside of it. */
   readonly checkpointCopy?: CheckpointCopy | undefined;
-  /** They are shown the log's checkpoints, and cosign them. */
+  /** Witnesses that cosign the log's checkpoints. */
   readonly witnesses?: LogWitnesses | undefined;
 }
 
-/** What several nodes have in common. */
+/** The storage that several nodes share. */
 export interface SharedLedger {
   readonly place: SharedPlace;
   readonly keys: KeyPlace;
@@ -53,29 +53,29 @@ export interface SharedLedger {
 export interface SignedLedger extends AsyncDisposable {
   readonly log: Log;
   /**
-   * What a receipt needs that is issued now: the current key, the time, and an id, by chance where none was given out. Throws
-   * KeyringError where verifiers would not accept it: the key was retired elsewhere, or the clock is outside the key's span.
+   * The options to issue a receipt now: the current key, the time, and the given or a random id. Throws KeyringError if verifiers
+   * would reject it: another node has retired the key, or the clock is outside the key's span.
    */
   issuing(receiptId?: string): IssueOptions;
   readonly signer: KeyringSigner;
-  /** Current and retired keys, of all nodes, and how to check the log's checkpoints. */
+  /** Current and retired keys of all nodes, and how to verify the log's checkpoints. */
   keySet(): KeySet;
-  /** Why no receipt can be given until the operator repairs it, in a sentence without a path; undefined while receipts can be signed. */
+  /** Why no receipt can be issued until an operator fixes it, as a sentence without a path; undefined if receipts can be signed. */
   problem(): string | undefined;
-  /** Status of the witnesses; undefined where none is configured. */
+  /** Status of the witnesses; undefined without configured witnesses. */
   witnesses(): WitnessReport | undefined;
-  /** When another node has retired a key that this one signs with, ISO 8601: it does so for `KEY_OVERLAP_MS` more. */
+  /** When another node retired a key that this one signs with, ISO 8601; it still signs for `KEY_OVERLAP_MS`. */
   retiredAt(): string | undefined;
-  /** Takes up a rotation made by another process. */
+  /** Loads a rotation made by another process. */
   reload(): Promise<void>;
 }
 
 const OLD_KEYS = 'cannot sign: the keys were rotated on another node; give this one the newest keys folder';
 
-/** Where the id is chosen already. */
-const NO_CHANCE = new Uint8Array();
+/** For a given receipt id. */
+const NO_RANDOM = new Uint8Array();
 
-/** Opens both keyrings and the log, making them on first start. Rejects with KeyringError or LogError. */
+/** Opens both keyrings and the log, creating them on first start. Rejects with KeyringError or LogError. */
 export async function openSignedLedger(options: SignedLedgerOptions): Promise<SignedLedger> {
   const { origin, keySetPath, now, checkpointCopy } = options;
   if (options.shared) await refuseWithoutKeys(options, options.shared);
@@ -101,7 +101,7 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     shared?.published.refuseRetired(receipts.signer.keyId, now());
     shared?.ledgerKeys.refuseRetired();
   };
-  /** Without a published rotation the key has signed until now; an earlier `not_after` would invalidate those receipts. */
+  /** Without a published rotation the key has signed until now: an earlier `not_after` would invalidate those receipts. */
   const usedUntilNow = (keys: readonly PublicKeyEntry[]) =>
     keys.map((key) => {
       const isOurs = key.kid === receipts.signer.keyId && key.not_after !== undefined;
@@ -118,7 +118,7 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
       return {
         signer: receipts.signer,
         now: now(),
-        ...(receiptId === undefined ? { random: randomBytes(16) } : { random: NO_CHANCE, receiptId }),
+        ...(receiptId === undefined ? { random: randomBytes(16) } : { random: NO_RANDOM, receiptId }),
         publicKeyUrl: keySetPath,
         digest: (bytes) => hash('sha256', bytes, 'buffer'),
       };
@@ -134,7 +134,7 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     problem() {
       const clock = clockProblem();
       if (clock !== undefined) return clock;
-      // Where neither another node nor a witness is asked, what is in memory is still better than nothing.
+      // Without other nodes and witnesses, a log with a background error still issues receipts from memory.
       const { refusal } = shared || witnessed?.refusal ? (witnessed ?? log).stats() : {};
       try {
         refuseRetired();
@@ -148,13 +148,13 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     witnesses: () => witnessed?.report(),
     retiredAt: () => shared?.ledgerKeys.retiredAt() ?? shared?.published.retiredAt(receipts.signer.keyId),
     async reload() {
-      // First the key that vouches for the other: the old one may be refused by now.
+      // The ledger key first, since it vouches for the receipt key: the old one may be refused already.
       if (await (shared?.ledgerKeys ?? checkpoints).reload()) {
         await log.resign();
         witnessed?.resign((shared?.ledgerKeys ?? checkpoints).signer);
       }
       await receipts.reload((keys) => shared?.published.publish(usedUntilNow(keys)) ?? Promise.resolve());
-      await shared?.published.look();
+      await shared?.published.refresh();
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -175,18 +175,18 @@ async function openShared(
   readonly log: SharedLog;
   readonly shared: { readonly published: PublishedKeys; readonly ledgerKeys: LedgerKeys };
 }> {
-  const places = placesIn(logIn(directory));
-  if (existsSync(places.journal) && !existsSync(places.moved)) {
+  const paths = logPaths(logIn(directory));
+  if (existsSync(paths.journal) && !existsSync(paths.moved)) {
     throw new LogError(
       'not-moved',
-      `${logIn(directory)} holds a log that the database has not taken over: bring it there with strata stack migrate-log`,
+      `${logIn(directory)} holds a log that has not been moved to the database: move it with strata stack migrate-log`,
     );
   }
   await makeDirectory(logIn(directory));
   const ledgerKeys = new LedgerKeys({ origin, keyring: checkpoints, place: keys, now });
-  await ledgerKeys.look();
-  // A log that this node may not write is opened first: only then are its keys told to the others.
-  const log = await openSharedLog({ origin, place, keys: ledgerKeys, checkpointFile: places.checkpoint });
+  await ledgerKeys.refresh();
+  // The log is opened first: only a node that may write it publishes its keys.
+  const log = await openSharedLog({ origin, place, keys: ledgerKeys, checkpointFile: paths.checkpoint });
   try {
     ledgerKeys.refuseRetired({ overlapMs: 0 });
     await ledgerKeys.publish();
@@ -203,7 +203,7 @@ async function openShared(
 export type ImportLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now'> &
   Pick<ImportOptions, 'place' | 'onProgress' | 'signal'>;
 
-/** Brings the log of a directory into a database: `importLog`, with the directory's keys. */
+/** Moves the log of a directory to a database: `importLog`, with the directory's keys. */
 export async function importLedger({ directory, now, ...options }: ImportLedgerOptions): Promise<ImportedLog> {
   const { checkpoints } = await openKeyrings(directory, now);
   return importLog({ ...options, directory: logIn(directory), keys: checkpointKeysOf(checkpoints) });
@@ -212,18 +212,18 @@ export async function importLedger({ directory, now, ...options }: ImportLedgerO
 export type FillLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now'> &
   Omit<FillOptions, 'place' | 'keys'> & {
     readonly shared: SharedLedger;
-    /** Texts of receipt keys as another ledger of these checkpoint keys published them, and its name. */
+    /** Texts of receipt keys that another ledger with these checkpoint keys published, and its origin. */
     readonly published: { readonly origin: string; readonly keys: ReadonlyMap<string, string> };
   };
 
-/** Fills the log of a database: `fillSharedLog`, with the directory's keys, which are made if there are none; and its receipt keys. */
+/** Fills the log of a database: `fillSharedLog`, with the directory's keys, which are created if missing, and publishes its receipt keys. */
 export async function fillLedger({ directory, now, shared, published, ...options }: FillLedgerOptions): Promise<void> {
   const { origin } = options;
   const checkpointKeys = checkpointKeysOf((await openKeyrings(directory, now)).checkpoints);
   await fillSharedLog({ ...options, keys: checkpointKeys, place: shared.place });
   const place = { all: async () => published.keys, put: async () => {} };
   const before = receiptKeysOf({ origin: published.origin, keys: checkpointKeys, place });
-  await before.look();
+  await before.refresh();
   await receiptKeysOf({ origin, keys: checkpointKeys, place: shared.keys }).publish(before.entries);
 }
 

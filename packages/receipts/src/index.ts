@@ -1,13 +1,5 @@
-// Receipts: issue and verify signed answers, and the tree, tiles and notes of the ledger that keeps them.
-export {
-  type AddCheckpointRequest,
-  type CheckpointJudgement,
-  formatAddCheckpoint,
-  judgeCheckpoint,
-  originOf,
-  parseAddCheckpoint,
-  type WitnessView,
-} from './add-checkpoint.ts';
+// Receipts: issues and verifies signed answers; the Merkle tree, tiles and signed notes of their ledger.
+
 export {
   decodeBase32,
   decodeBase64,
@@ -17,9 +9,20 @@ export {
   encodeBase64,
   encodeBase64Url,
   encodeHex,
-} from './base-encoding.ts';
-export { type Checkpoint, checkpointOfNote, formatCheckpoint, parseCheckpoint } from './checkpoint.ts';
-export { type Consistency, checkConsistency, type FetchTile } from './consistency.ts';
+} from './encoding/base-encoding.ts';
+export { CanonicalFormError, canonicalize } from './encoding/jcs.ts';
+export { AmbiguousJsonError, parseStrictJson } from './encoding/strict-json.ts';
+export { isUlid, ulid } from './encoding/ulid.ts';
+export {
+  type AddCheckpointRequest,
+  type CheckpointJudgement,
+  formatAddCheckpoint,
+  judgeCheckpoint,
+  originOf,
+  parseAddCheckpoint,
+  type WitnessView,
+} from './notes/add-checkpoint.ts';
+export { type Checkpoint, checkpointOfNote, formatCheckpoint, parseCheckpoint } from './notes/checkpoint.ts';
 export {
   type Cosignature,
   checkWitnesses,
@@ -30,50 +33,9 @@ export {
   type WitnessPolicy,
   type WitnessPolicyText,
   type WitnessReport,
-} from './cosignature.ts';
-export { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, verifyEd25519 } from './ed25519.ts';
-export {
-  type FollowOptions,
-  followLedger,
-  type LedgerConflict,
-  type LedgerJudgement,
-  type ShownLedger,
-} from './follow-ledger.ts';
-export { CanonicalFormError, canonicalize } from './jcs.ts';
-export { type KeyKind, keyNoteHeader, keyNoteText, readKeyNote, vouchedKeys } from './key-note.ts';
-export {
-  jwkThumbprint,
-  type KeySet,
-  keyIdOf,
-  keySetDocument,
-  type LedgerEntry,
-  ledgerEntry,
-  ledgerPathOf,
-  type PublicKeyEntry,
-  type PublishedLedger,
-  publicKeyEntry,
-  publishedLedger,
-} from './key-set.ts';
-export {
-  type LedgerEvidence,
-  type LedgerReceipt,
-  ledgerReceiptDocument,
-  ledgerReceiptProof,
-  readLedgerReceipt,
-} from './ledger-receipt.ts';
-export type { LedgerTrust } from './ledger-trust.ts';
-export {
-  type ConsistencyClaim,
-  EMPTY_ROOT,
-  equalBytes,
-  HASH_BYTES,
-  type InclusionClaim,
-  leafHash,
-  nodeHash,
-  sha256,
-  verifyConsistency,
-  verifyInclusion,
-} from './merkle.ts';
+} from './notes/cosignature.ts';
+export { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, verifyEd25519 } from './notes/ed25519.ts';
+export { type KeyKind, keyNoteHeader, keyNoteText, readKeyNote, vouchedKeys } from './notes/key-note.ts';
 export {
   formatVerifierKey,
   joinNote,
@@ -87,8 +49,28 @@ export {
   SIGNATURE_TYPES,
   type SignatureType,
   signNote,
-} from './note.ts';
-export { consistencyProof, foldHashes, type HashReader, inclusionProof, perfectSubtrees, treeRoot } from './proof.ts';
+} from './notes/note.ts';
+export { formatTlogProof, parseTlogProof, type TlogProof } from './notes/tlog-proof.ts';
+export {
+  jwkThumbprint,
+  type KeySet,
+  keyIdOf,
+  keySetDocument,
+  type LedgerEntry,
+  ledgerEntry,
+  ledgerPathOf,
+  type PublicKeyEntry,
+  type PublishedLedger,
+  publicKeyEntry,
+  publishedLedger,
+} from './receipt/key-set.ts';
+export {
+  type LedgerEvidence,
+  type LedgerReceipt,
+  ledgerReceiptDocument,
+  ledgerReceiptProof,
+  readLedgerReceipt,
+} from './receipt/ledger-receipt.ts';
 export {
   bodySignedBytes,
   type IssuedReceipt,
@@ -104,10 +86,28 @@ export {
   type Provenance,
   prepareReceipt,
   type SignedBody,
-} from './receipt.ts';
-export { type RememberedLedger, readRemembered } from './remembered-ledger.ts';
-export { parseSalt, SALT_BYTES, saltedDigest } from './salted-digest.ts';
-export { AmbiguousJsonError, parseStrictJson } from './strict-json.ts';
+} from './receipt/receipt.ts';
+export { parseSalt, SALT_BYTES, saltedDigest } from './receipt/salted-digest.ts';
+export {
+  type ConsistencyClaim,
+  EMPTY_ROOT,
+  equalBytes,
+  HASH_BYTES,
+  type InclusionClaim,
+  leafHash,
+  nodeHash,
+  sha256,
+  verifyConsistency,
+  verifyInclusion,
+} from './tree/merkle.ts';
+export {
+  consistencyProof,
+  foldHashes,
+  type HashReader,
+  inclusionProof,
+  perfectSubtrees,
+  treeRoot,
+} from './tree/proof.ts';
 export {
   decodeEntries,
   encodeEntries,
@@ -121,10 +121,18 @@ export {
   tilePath,
   tilesOfTree,
   tileWidth,
-} from './tile.ts';
-export { TileNodes, tileHashReader } from './tile-nodes.ts';
-export { formatTlogProof, parseTlogProof, type TlogProof } from './tlog-proof.ts';
-export { isUlid, ulid } from './ulid.ts';
+} from './tree/tile.ts';
+export { TileNodes, tileHashReader } from './tree/tile-nodes.ts';
+export { type Consistency, checkConsistency, type FetchTile } from './verify/consistency.ts';
+export {
+  type FollowOptions,
+  followLedger,
+  type LedgerConflict,
+  type LedgerJudgement,
+  type ShownLedger,
+} from './verify/follow-ledger.ts';
+export type { LedgerTrust } from './verify/ledger-trust.ts';
+export { type RememberedLedger, readRemembered } from './verify/remembered-ledger.ts';
 export {
   type DetachedAnswer,
   failed,
@@ -137,4 +145,4 @@ export {
   type VerifyStep,
   verifyAnswer,
   verifyDetachedAnswer,
-} from './verify.ts';
+} from './verify/verify.ts';

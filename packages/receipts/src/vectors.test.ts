@@ -1,13 +1,13 @@
 // The receipt vectors are what this code issues: a change of a signed or logged byte shows here first.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeHex, encodeHex } from './base-encoding.ts';
-import { jwkThumbprint } from './key-set.ts';
-import { leafHash, sha256 } from './merkle.ts';
-import { parseSalt, saltedDigest } from './salted-digest.ts';
+import { decodeHex, encodeHex } from './encoding/base-encoding.ts';
+import { isUlid, ulid } from './encoding/ulid.ts';
+import { jwkThumbprint } from './receipt/key-set.ts';
+import { parseSalt, saltedDigest } from './receipt/salted-digest.ts';
 import { bytesOf, goodAnswer, KEY_SET, readVector } from './test/fixture.ts';
-import { isUlid, ulid } from './ulid.ts';
-import { verifyDetachedAnswer } from './verify.ts';
+import { leafHash, sha256 } from './tree/merkle.ts';
+import { verifyDetachedAnswer } from './verify/verify.ts';
 
 const vector = (name: string): Record<string, unknown> => JSON.parse(readVector(`receipts/${name}.json`));
 const keySet = vector('key-set');
@@ -33,8 +33,8 @@ describe('the receipt vectors', () => {
       answer: bytesOf(String(answer)),
       chain_head: decodeHex(String(chain_head)),
     };
-    for (const [of, said] of Object.entries(bytes))
-      assert.equal(saltedDigest(key, said ?? assert.fail()), digests[`${of}_hmac_sha256`], of);
+    for (const [of, text] of Object.entries(bytes))
+      assert.equal(saltedDigest(key, text ?? assert.fail()), digests[`${of}_hmac_sha256`], of);
     for (const none of ['', 'ab', 'z'.repeat(64), `${salt}00`]) assert.equal(parseSalt(none), undefined);
   });
   it('say what each step computes', () => {

@@ -1,11 +1,58 @@
 // What @strata/store offers.
-export type { AdvisoryChange, AdvisoryCounts, AdvisoryEvent, AdvisoryTable, StoredAdvisory } from './advisories.ts';
-export type { Lease, SourceState, SourceStep, SourceTable, StoredSource } from './advisory-sources.ts';
-export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
-export { checkStore, type StoreFinding, type StoreReport } from './check-store.ts';
-export { type CopiedTable, type CopyOptions, copyToPostgres } from './copy-store.ts';
-export type { StoreHeads } from './counters.ts';
-export type { AddedDomains, StoredChange, StoredProfile, StoredService } from './domains.ts';
+
+export type { CopiedPart, StoreCopy } from './db/copies/copy-manifest.ts';
+export { type CopiedTable, type CopyOptions, copyToPostgres } from './db/copies/copy-to-postgres.ts';
+export {
+  digestOfRows,
+  dumpPostgres,
+  type LoadOptions,
+  loadPostgres,
+  openLedgerTables,
+  type PostgresBackupOptions,
+  type RowsText,
+  receiptsInRows,
+} from './db/copies/postgres-backup.ts';
+export { ledgerCheckpointIn, publishedReceipts } from './db/copies/published-receipts.ts';
+export {
+  backupSqlite,
+  checkSqliteCopy,
+  receiptsInSqliteCopy,
+  type SqliteBackupOptions,
+  settleSqlite,
+} from './db/copies/sqlite-backup.ts';
+export type { StoreHeads } from './db/counters.ts';
+export { checkStore, type StoreFinding, type StoreReport } from './db/inspection/check-store.ts';
+export type { PoolFigures, StoreCounts, StoreFigures } from './db/inspection/figures.ts';
+export { inspectStore, type StoreState } from './db/inspection/inspect-store.ts';
+export type { TableGrowth, TableSize } from './db/inspection/table-sizes.ts';
+export { StoreError, type StoreErrorCode } from './db/store-error.ts';
+export type { TermHold, TermLock } from './db/transactions/term-lock.ts';
+export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './inference/answers.ts';
+export type { Reputations } from './inference/reputations.ts';
+export type { SegmentRecord, Segments, SegmentTotals } from './inference/segments.ts';
+export {
+  isPriority,
+  isTier,
+  type KeyTable,
+  PRIORITIES,
+  type Priority,
+  type StoredKey,
+  TIERS,
+  type Tier,
+} from './keys/keys.ts';
+export type { Quota } from './keys/quota.ts';
+export type { QuotaUse } from './keys/quota-batches.ts';
+export type { EventKind } from './schema.ts';
+export type { AddedDomains, StoredChange, StoredProfile, StoredService } from './stack/domains/domains.ts';
+export type { Bound, OnDemandDays } from './stack/domains/on-demand-days.ts';
+export type {
+  AdvisoryChange,
+  AdvisoryCounts,
+  AdvisoryEvent,
+  AdvisoryTable,
+  StoredAdvisory,
+} from './stack/enrichment/advisories.ts';
+export type { Lease, SourceState, SourceStep, SourceTable, StoredSource } from './stack/enrichment/advisory-sources.ts';
 export type {
   AdvisoryTouched,
   AnomalyFound,
@@ -16,12 +63,7 @@ export type {
   FeedService,
   PostureRegressed,
   StoredEvent,
-} from './events.ts';
-export type { FeedMentions, NamedDomainFacts, NamingFeed, StoredMention } from './feed-mentions.ts';
-export type { FeedOffers, OfferedDomain } from './feed-offers.ts';
-export { MAX_URL, type NewFeed, type PolledFeed, type RecordedPoll, type StoredFeed } from './feed-records.ts';
-export type { AddedFeeds, AddOptions, DueFeed, DuePlace, FeedSummary, FeedTable } from './feeds.ts';
-export type { PoolFigures, StoreCounts, StoreFigures } from './figures.ts';
+} from './stack/events/events.ts';
 export type {
   FeedChangeDay,
   FeedDay,
@@ -31,49 +73,7 @@ export type {
   FeedReader,
   FeedScan,
   IndexFeed,
-} from './index-feed.ts';
-export { inspectStore, type StoreState } from './inspect-store.ts';
-export {
-  isPriority,
-  isTier,
-  type KeyTable,
-  PRIORITIES,
-  type Priority,
-  type StoredKey,
-  TIERS,
-  type Tier,
-} from './keys.ts';
-export type {
-  GrowLedger,
-  LedgerCheckpoint,
-  LedgerGrowth,
-  LedgerHead,
-  LedgerKeyTable,
-  LedgerTable,
-  LedgerTables,
-} from './ledger.ts';
-export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './lists.ts';
-export type { Bound, OnDemandDays } from './on-demand-days.ts';
-export type { RecordOptions, ScanRecord } from './plan-scan.ts';
-export {
-  digestOfRows,
-  dumpPostgres,
-  type LoadOptions,
-  loadPostgres,
-  openLedgerTables,
-  type PostgresBackupOptions,
-  type RowsText,
-  receiptsInRows,
-} from './postgres-backup.ts';
-export { ledgerCheckpointIn, publishedReceipts } from './published-receipts.ts';
-export type { Quota } from './quota.ts';
-export type { QuotaUse } from './quota-batches.ts';
-export type { RecordedScan, RecordScans, ScanResult } from './record-scan.ts';
-export type { Reputations } from './reputations.ts';
-export type { HistoryTable, RetentionTable } from './retention.ts';
-export type { Claim, ScanProgress, ScanWork } from './scan-work.ts';
-export type { EventKind } from './schema.ts';
-export type { SegmentRecord, Segments, SegmentTotals } from './segments.ts';
+} from './stack/events/index-feed.ts';
 export {
   type AnomalyFacts,
   SEVERITIES,
@@ -82,14 +82,32 @@ export {
   type StoredAlert,
   type StoredAnomaly,
   type Watched,
-} from './signals.ts';
+} from './stack/events/signals.ts';
+export { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from './stack/events/stream.ts';
+export type { FeedMentions, NamedDomainFacts, NamingFeed, StoredMention } from './stack/feeds/feed-mentions.ts';
+export type { FeedOffers, OfferedDomain } from './stack/feeds/feed-offers.ts';
 export {
-  backupSqlite,
-  checkSqliteCopy,
-  receiptsInSqliteCopy,
-  type SqliteBackupOptions,
-  settleSqlite,
-} from './sqlite-backup.ts';
+  MAX_URL,
+  type NewFeed,
+  type PolledFeed,
+  type RecordedPoll,
+  type StoredFeed,
+} from './stack/feeds/feed-records.ts';
+export type { AddedFeeds, AddOptions, DueFeed, DuePlace, FeedSummary, FeedTable } from './stack/feeds/feeds.ts';
+export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './stack/history/lists.ts';
+export type { HistoryTable, RetentionTable } from './stack/history/retention.ts';
+export type {
+  GrowLedger,
+  LedgerCheckpoint,
+  LedgerGrowth,
+  LedgerHead,
+  LedgerKeyTable,
+  LedgerTable,
+  LedgerTables,
+} from './stack/ledger/ledger.ts';
+export type { RecordOptions, ScanRecord } from './stack/scans/plan-scan.ts';
+export type { RecordedScan, RecordScans, ScanResult } from './stack/scans/record-scan.ts';
+export type { Claim, ScanProgress, ScanWork } from './stack/scans/scan-work.ts';
 export {
   type GatewayTables,
   openStore,
@@ -97,8 +115,3 @@ export {
   type Store,
   type StoreOptions,
 } from './store.ts';
-export type { CopiedPart, StoreCopy } from './store-copy.ts';
-export { StoreError, type StoreErrorCode } from './store-error.ts';
-export { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from './stream.ts';
-export type { TableGrowth, TableSize } from './table-sizes.ts';
-export type { TermHold, TermLock } from './term-lock.ts';

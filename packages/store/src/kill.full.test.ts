@@ -10,12 +10,12 @@ import { randomFrom } from '../../../tests/support/random.ts';
 import { shared } from '../../../tests/support/shared.ts';
 import { until } from '../../../tests/support/until.ts';
 import { checkStore, openStore } from './index.ts';
+import { exec, failsWith, file, kept, onEach, postgres, rows } from './test/backends.ts';
 import { assertCounts } from './test/feed-store.ts';
 import { taken, untilLost } from './test/locks.ts';
-import { exec, failsWith, file, kept, onEach, postgres, rows } from './test/places.ts';
 import { startPostgres } from './test/postgres.ts';
 import { compareBatches } from './test/scan-histories.ts';
-import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
+import { confirm, day, GOOGLE, recordScan, scanOf } from './test/scans.ts';
 
 function start(...args: string[]) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -23,13 +23,13 @@ function start(...args: string[]) {
 }
 const programAt = (name: string) => path.join(import.meta.dirname, name);
 
-onEach(kept, 'a store whose writer is killed', (place, _test, _onFresh, onEmpty) => {
+onEach(kept, 'a store whose writer is killed', (backend, _test, _onFresh, onEmpty) => {
   it('has every scan, key, feed and count that was acknowledged', { timeout: 600_000 }, async () => {
-    const url = await place.fresh();
+    const url = await backend.fresh();
     await using store = await openStore(url);
     const counted = (await store.keys.create({ tier: 'standard' })).stored.id;
     // SQLite replays its own log after each; a server has its own, and is killed itself in another test.
-    const kills = place === file ? 20 : 6;
+    const kills = backend === file ? 20 : 6;
     const [scan, key, used, feed] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()];
     const acknowledged = { scan, key, used, feed };
     const random = randomFrom(1);
@@ -78,7 +78,7 @@ onEach(kept, 'a store whose writer is killed', (place, _test, _onFresh, onEmpty)
 describe('a server that is killed', { skip: postgres.skip }, () => {
   const started = shared(() => startPostgres());
 
-  it('under load has kept every scan that was acknowledged, and the store goes on with the next', async () => {
+  it('under load has kept every acknowledged scan, and the store accepts the next', async () => {
     const server = await started();
     await using store = await openStore(await server.fresh());
     const acknowledged: string[] = [];
@@ -87,7 +87,7 @@ describe('a server that is killed', { skip: postgres.skip }, () => {
     const recording = Array.from({ length: 8 }, async (_, worker) => {
       for (let n = 0; !isOver; n += 1) {
         const name = `d${worker}-${n}.com`;
-        const scanning = store.recordScan(scanOf(name, day(0), GOOGLE), confirm).then(() => acknowledged.push(name));
+        const scanning = recordScan(store, scanOf(name, day(0), GOOGLE), confirm).then(() => acknowledged.push(name));
         await scanning.catch((error) => failed.push(error));
       }
     });
@@ -111,7 +111,7 @@ describe('a server that is killed', { skip: postgres.skip }, () => {
     assert.deepEqual([scans, services, (await store.eventsSince(0, 10_000)).length], [domains, 3 * domains, domains]);
   });
 
-  it('ends the lock of the scheduler until the restart, and leaves a clock that goes on', async () => {
+  it('ends the lock of the scheduler until the restart, and the clock continues', async () => {
     const server = await started();
     mock.timers.enable({ apis: ['Date'], now: Date.parse('2020-01-01T00:00:00Z') });
     using _timers = mock.timers;
@@ -148,7 +148,7 @@ function startHolder(url: string, name: 'scheduler' | 'gateway') {
   return { child, line, [Symbol.dispose]: () => void child.kill('SIGKILL') };
 }
 
-onEach([postgres], 'the lock of the scheduler', (_place, test) => {
+onEach([postgres], 'the lock of the scheduler', (_backend, test) => {
   test('passes from a process that was killed, or stopped, to another', async (store, url) => {
     using killed = startHolder(url, 'scheduler');
     assert.equal(await killed.line(), 'held 1');
@@ -166,7 +166,7 @@ onEach([postgres], 'the lock of the scheduler', (_place, test) => {
   });
 });
 
-onEach(kept, 'the lock of the gateway', (_place, test) => {
+onEach(kept, 'the lock of the gateway', (_backend, test) => {
   test('ends with a process that is killed', async (store, url) => {
     using holder = startHolder(url, 'gateway');
     assert.deepEqual([await holder.line(), await store.gatewayLock.tryTake()], ['held 1', undefined]);
@@ -176,10 +176,10 @@ onEach(kept, 'the lock of the gateway', (_place, test) => {
   });
 });
 
-onEach(kept, 'scans in batches', (place) => {
+onEach(kept, 'scans in batches', (backend) => {
   it('leave every table as the same scans do one by one', async () => {
     let changes = 0;
-    for (let seed = 1; seed <= 12; seed += 1) changes += await compareBatches(place, seed);
+    for (let seed = 1; seed <= 12; seed += 1) changes += await compareBatches(backend, seed);
     assert.ok(changes > 100, `${changes} changes were confirmed`);
   });
 });

@@ -1,24 +1,24 @@
-// What a batch costs whoever is far from the server: as many round trips whatever its size. And numbers that memory is indexed by.
+// Batches take a constant number of round trips, whatever their size; and numbers that memory is indexed by.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { AdvisoryRecord } from '@strata/advisories';
 import type { Kysely } from 'kysely';
 import pg from 'pg';
-import { AdvisoryTable } from './advisories.ts';
-import { AnswerTable } from './answers.ts';
-import { DomainTable } from './domains.ts';
-import { FeedTable } from './feeds.ts';
-import { LedgerTable } from './ledger.ts';
-import { LOCK_WRITERS } from './postgres-dialect.ts';
-import { createRecorder } from './record-scan.ts';
-import { RetentionTable } from './retention.ts';
-import { ScanWork } from './scan-work.ts';
+import { LOCK_WRITERS } from './db/dialects/postgres-dialect.ts';
+import { guardOf } from './db/transactions/term.ts';
+import { AnswerTable } from './inference/answers.ts';
 import type { Database } from './schema.ts';
-import { StreamTable } from './stream.ts';
-import { guardOf } from './term.ts';
+import { DomainTable } from './stack/domains/domains.ts';
+import { AdvisoryTable } from './stack/enrichment/advisories.ts';
+import { StreamTable } from './stack/events/stream.ts';
+import { FeedTable } from './stack/feeds/feeds.ts';
+import { RetentionTable } from './stack/history/retention.ts';
+import { LedgerTable } from './stack/ledger/ledger.ts';
+import { createRecorder } from './stack/scans/record-scan.ts';
+import { ScanWork } from './stack/scans/scan-work.ts';
+import { kept, onEach, postgres, rows } from './test/backends.ts';
 import { databaseOf } from './test/connections.ts';
 import { keepFrom, later, T0 } from './test/feed-store.ts';
-import { kept, onEach, postgres, rows } from './test/places.ts';
 import { poll, streamEvent } from './test/records.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
 
@@ -88,8 +88,8 @@ const WRITERS: Readonly<Record<string, readonly [Trips, (db: Kysely<Database>, n
     [2, 1],
     async (db, n) => {
       const events = times(n, (i) => streamEvent(n * 100 + i));
-      const told = await new StreamTable(db, guard(db)).append(events, { from: cursor, to: n });
-      assert.equal(told?.length, n);
+      const appended = await new StreamTable(db, guard(db)).append(events, { from: cursor, to: n });
+      assert.equal(appended?.length, n);
       cursor = n;
     },
   ],
@@ -149,7 +149,7 @@ const recorder = (db: Kysely<Database>) => createRecorder(db, { rescanAfterMs: 1
 const guard = (_db: Kysely<Database>) => guardOf('scheduler-term', () => 0);
 const advisories = (db: Kysely<Database>) => new AdvisoryTable(db, guard(db));
 
-onEach([postgres], 'a batch', (_place, _test, onFresh) => {
+onEach([postgres], 'a batch', (_backend, _test, onFresh) => {
   onFresh('is written in as many round trips whatever its size, hardly any under the lock', async (url) => {
     await using db = databaseOf(url);
     await new StreamTable(db).begin(0, 1);
@@ -165,7 +165,7 @@ onEach([postgres], 'a batch', (_place, _test, onFresh) => {
     assert.ok(sentUnderLock < 64 * 40, `${sentUnderLock} characters`);
   });
 
-  onFresh('writes nothing when a statement of it fails, and the connection goes on', async (url) => {
+  onFresh('writes nothing when a statement of it fails, and the connection stays usable', async (url) => {
     await using db = databaseOf(url);
     const scans = [scanOf('a.com', day(0), GOOGLE), { ...scanOf('b.com', day(0), GOOGLE), startedAt: new Date(NaN) }];
     const results = await recorder(db)(scans, confirm);
@@ -175,8 +175,8 @@ onEach([postgres], 'a batch', (_place, _test, onFresh) => {
   });
 });
 
-onEach(kept, 'numbers', (_place, test) => {
-  test('are not used up by what is known, more of it than a statement has parameters', async (store, url) => {
+onEach(kept, 'numbers', (_backend, test) => {
+  test('are not used up by known rows, more of them than a statement has parameters', async (store, url) => {
     const names = times(5_500, (i) => `d${i}.com`);
     assert.deepEqual(await store.addDomains(names, { source: 'list' }), { added: 5_500, known: 0 });
     for (let n = 0; n < 5; n += 1) await store.addDomains(names, { source: 'list' });

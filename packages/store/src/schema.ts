@@ -1,5 +1,5 @@
-// The tables as Kysely sees them. Times are milliseconds since the epoch (integers compare and index alike everywhere);
-// JSON is text that only we read; docs/storage.md explains what each table is for.
+// The table types for Kysely. Times are milliseconds since the epoch, which compare and index alike in both databases; JSON is
+// text that only this code reads. docs/storage.md explains each table.
 import type {
   Category,
   ChangeType,
@@ -17,38 +17,38 @@ export interface Database {
     name: string;
     source: string;
     created_at: number;
-    /** 0 until the first scan, so that it comes first. */
+    /** 0 until the first scan, so that it sorts first. */
     next_due_at: number;
     failures: Generated<number>;
     last_scanned_at: number | null;
     state: DomainState | null;
     sector: Generated<string>;
     rulebook: string | null;
-    /** JSON of what the last scan said besides its services: security, roles, sources, redirect. */
+    /** JSON of the results of the last scan other than services: security, roles, sources, redirect. */
     summary: string | null;
-    /** Sources that some scan has measured, comma-separated. */
+    /** Sources that any scan has measured, comma-separated. */
     measured: Generated<string>;
-    /** `packPosture` and `packHolders` of the last scan; 0 is not measured. */
+    /** `packPosture` and `packHolders` of the last scan; 0: not measured. */
     posture_bits: Generated<number>;
     holder_bits: Generated<number>;
     score: number | null;
-    /** Grows with every scan that writes to this row, or to what hangs on it. */
+    /** Incremented by every scan that writes to this row or to rows that refer to it. */
     revision: Generated<number>;
-    /** 1: the last look saw something that a second one must confirm. */
+    /** 1: a result of the last scan waits for confirmation by a second one. */
     is_waiting: Generated<number>;
-    /** `ChangeHistory`: how often what is told has changed. */
+    /** `ChangeHistory`: how often the published state has changed. */
     tracked_ms: Generated<number>;
     changes_seen: Generated<number>;
-    /** When somebody last asked for it. */
+    /** Last client request. */
     asked_at: number | null;
   };
-  /** Names below private suffixes that requests have added on a UTC day (days since the epoch), by what bounds them; see on-demand-days.ts. */
+  /** Names below private suffixes that requests added on a UTC day (days since the epoch), by counter; see on-demand-days.ts. */
   on_demand_days: {
     day: number;
     subject: string;
     names: number;
   };
-  /** Domains that some process scans, and until when that is believed without another sign of life. */
+  /** Domains that a process is scanning, and when the lease expires. */
   scan_leases: {
     domain_id: number;
     holder: string;
@@ -66,10 +66,10 @@ export interface Database {
     status: ServiceStatus;
     valid_from: number;
     valid_to: number | null;
-    /** Null: seen by the domain's last scan. So an unchanged rescan need not touch the row. */
+    /** Null: observed by the domain's last scan, so that an unchanged scan does not write the row. */
     last_seen: number | null;
     first_missed: number | null;
-    /** As a header or page showed it, and the platform that was named with it, lower case. */
+    /** As shown in a header or page, with the platform named beside it, in lower case. */
     version: string | null;
     platform: string | null;
   };
@@ -83,9 +83,9 @@ export interface Database {
     services: number;
     /** Sources that could not be measured, comma-separated. */
     unmeasured: string;
-    /** When the probe began, by the clock that history goes by. */
+    /** When the probe began; the time that history uses. */
     observed_at: Generated<number>;
-    /** DNS records seen at the apex and the well-known names below it. */
+    /** DNS records observed at the apex and at well-known names below it. */
     records: Generated<number>;
   };
   /** Scans by UTC day (days since the epoch) and rulebook, counted as they are written. */
@@ -93,7 +93,7 @@ export interface Database {
     day: number;
     rulebook: string;
     scans: number;
-    /** Of them, those that resolved something. */
+    /** Scans that resolved something. */
     measured: number;
   };
   changes: {
@@ -109,7 +109,7 @@ export interface Database {
     to_provider: string | null;
     confidence: ConfidenceLevel;
     importance: Importance;
-    /** 1: with it the domain began to use `to_provider` at all; and stopped using `from_provider` altogether. */
+    /** 1: the domain did not use `to_provider` before, in any category; and no longer uses `from_provider` in any category. */
     is_entry: Generated<number>;
     is_exit: Generated<number>;
   };
@@ -119,12 +119,12 @@ export interface Database {
     category: Category;
     provider: string;
     gained: number;
-    /** Of those gained, with how many the domain began to use the provider at all. */
+    /** Of `gained`, changes after which the domain uses the provider for the first time in any category. */
     entered: number;
     lost: number;
-    /** Of those lost, with how many the domain stopped using it altogether. */
+    /** Of `lost`, changes after which the domain uses the provider in no category. */
     exited: number;
-    /** Of those gained, migrations from another provider. */
+    /** Of `gained`, migrations from another provider. */
     migrated: number;
     reclassified: number;
   };
@@ -138,14 +138,14 @@ export interface Database {
   };
   stream_events: {
     seq: Generated<number>;
-    /** Microseconds since the epoch, strictly growing: a time names one event. */
+    /** Microseconds since the epoch, strictly increasing: a time identifies one event. */
     published_us: number;
     type: string;
     domain: string | null;
     /** Comma-separated ids, with a comma at both ends. */
     providers: string;
     category: string | null;
-    /** The signed event, as it is sent. */
+    /** The signed event as sent. */
     body: string;
   };
   anomalies: {
@@ -174,19 +174,19 @@ export interface Database {
   evidence: {
     domain_id: number;
     observed_at: number;
-    /** Deflated JSON of the evidence, to be read again when the rulebook changes. */
+    /** Deflated JSON of the evidence, which is evaluated again when the rulebook changes. */
     body: Uint8Array;
   };
   api_keys: {
     id: string;
-    /** Hex SHA-256 of the key. The key itself is nowhere. */
+    /** Hex SHA-256 of the key, which is not stored. */
     hash: string;
     tier: string;
     priority: string;
     label: string | null;
     created_at: number;
     revoked_at: number | null;
-    /** The UTC day, and salted hashes of the networks and the address for which it was made; null for keys made by an operator. */
+    /** The UTC day, and salted hashes of the networks and the address of the request; null for keys of an operator. */
     origin: string | null;
   };
   quota_usage: {
@@ -217,7 +217,7 @@ export interface Database {
     /** Peer ids. */
     worker: string;
     gateway: string;
-    /** Id of the key that asked; a worker's own store does not know it. */
+    /** Id of the requesting API key; unknown to a worker. */
     caller: string | null;
     /** Hex. */
     model_sha256: string;
@@ -225,10 +225,10 @@ export interface Database {
     cached_tokens: number;
     output_tokens: number;
     ended_at: number;
-    /** SegmentReceipt of Protocol Buffers, as it was signed. */
+    /** The signed Protocol Buffers message SegmentReceipt. */
     receipt: Uint8Array;
     worker_signature: Uint8Array;
-    /** Null: the gateway has not agreed yet. */
+    /** Null until the gateway has signed. */
     gateway_signature: Uint8Array | null;
   };
   standings: {
@@ -240,21 +240,21 @@ export interface Database {
   advisory_sources: {
     name: string;
     state: string;
-    /** JSON of where the sync under way stands, or where the next one begins. */
+    /** JSON of where the current sync continues, or the next one begins. */
     cursor: string | null;
-    /** Of the last try. */
+    /** Start of the last attempt. */
     started_at: number | null;
-    /** When the last whole sync ended. */
+    /** End of the last complete sync. */
     finished_at: number | null;
     next_at: number | null;
     error: string | null;
-    /** Tries in a row that failed. */
+    /** Consecutive failed attempts. */
     failures: Generated<number>;
-    /** Records read, and those that could not be, in the last or running sync. */
+    /** Records read, and records that could not be read, in the last or current sync. */
     read: Generated<number>;
     skipped: Generated<number>;
     skipped_example: string | null;
-    /** Who syncs it now, and until when that is believed without another sign of life. */
+    /** The process that syncs the source, and when its lease expires. */
     lease_owner: string | null;
     lease_until: Generated<number>;
   };
@@ -295,12 +295,12 @@ export interface Database {
   feeds: {
     id: Generated<number>;
     url: string;
-    /** `leaving`: it is being removed, or made one with the feed that it merges into; see feed-removal.ts. */
+    /** `leaving`: being removed, or merged into `merges_into`; see feed-removal.ts. */
     status: 'active' | 'gone' | 'leaving';
     merges_into: number | null;
     etag: string | null;
     last_modified: string | null;
-    /** 0 until the first poll, so that it comes first. */
+    /** 0 until the first poll, so that it sorts first. */
     next_poll_at: number;
     failures: Generated<number>;
     error: string | null;
@@ -309,12 +309,12 @@ export interface Database {
     last_new_at: number | null;
     read_at: number | null;
     ttl_ms: number | null;
-    /** A bit for each hour and day: 1 for the first. */
+    /** Bit sets of hours and of days; bit 0 is the first. */
     skip_hours: Generated<number>;
     skip_days: Generated<number>;
     added_at: number;
     polled_at: number | null;
-    /** Of those that are kept. */
+    /** Stored items. */
     items: Generated<number>;
     mentions: Generated<number>;
   };
@@ -330,7 +330,7 @@ export interface Database {
     url: string | null;
     title: string | null;
     published_at: number | null;
-    /** What its age is counted from: its date, or when it was last known to stand in the feed. */
+    /** The time that retention counts from: the item's date, or when it was last known to be in the feed. */
     kept_at: number;
   };
   named_domains: {
@@ -344,7 +344,7 @@ export interface Database {
   feed_mentions: {
     id: Generated<number>;
     item_id: number;
-    /** Of the item's feed, so that the latest item of a feed that names a domain is one look-up. */
+    /** Copied from the item, so that the latest item of a feed that names a domain is one look-up. */
     feed_id: number;
     domain_id: number;
     kind: 'link' | 'content';
@@ -357,13 +357,13 @@ export interface Database {
     last_at: number;
   };
   ledger_head: {
-    /** 1. */
+    /** Always 1. */
     id: number;
     /** First line of every checkpoint. */
     origin: string;
     size: number;
     root: Uint8Array;
-    /** Hashes of the perfect subtrees that make up the tree, left to right, 32 bytes each. */
+    /** Hashes of the perfect subtrees at the right edge of the tree, left to right, 32 bytes each. */
     edge: Uint8Array;
     /** The signed checkpoint. */
     note: string;
@@ -375,14 +375,14 @@ export interface Database {
     leaf: Uint8Array;
   };
   ledger_subtrees: {
-    /** Of tiles: 1 is above 256 leaves, 2 above 65,536. */
+    /** Tile level: 1 covers 256 leaves, 2 covers 65,536. */
     level: number;
     subtree_index: number;
     hash: Uint8Array;
   };
   ledger_keys: {
     kid: string;
-    /** JSON of a public key and its days, signed by the ledger's key. */
+    /** JSON of a public key and its days of validity, signed by the ledger's key. */
     key: string;
   };
   settings: {
@@ -393,7 +393,7 @@ export interface Database {
     name: string;
     value: number;
   };
-  /** About how many rows a table had on a UTC day (days since the epoch). */
+  /** Estimated rows of a table on a UTC day (days since the epoch). */
   table_sizes: {
     day: number;
     table_name: string;
@@ -402,10 +402,10 @@ export interface Database {
 }
 
 /**
- * `domain-changed`: what is told of the domain differs, with all that the index keeps of it. `change-confirmed`: a change of
- * services. `posture-regressed`: something got worse. `anomaly-found`: a day's figure stands out. `advisory-touched`: a vulnerability of
- * what domains use became known or exploited. `domain-exposed`: a scan shows a domain within reach of exploited ones. `domain-removed`:
- * the domain is not followed any more.
+ * `domain-changed`: the published state of a domain changed; carries all that the index keeps. `change-confirmed`: a change of
+ * services. `posture-regressed`: the posture became weaker. `anomaly-found`: an anomalous daily figure. `advisory-touched`: a
+ * vulnerability of a product in use was published or became known to be exploited. `domain-exposed`: a scan shows that exploited
+ * vulnerabilities affect a domain. `domain-removed`: the domain is no longer tracked.
  */
 export type EventKind =
   | 'domain-changed'

@@ -5,20 +5,20 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fr
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Kysely } from 'kysely';
+import { openDatabase, sqliteDialect } from './db/dialects/sqlite-dialect.ts';
 import { openStore } from './index.ts';
-import { KeyTable } from './keys.ts';
+import { KeyTable } from './keys/keys.ts';
 import type { Database } from './schema.ts';
-import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
-import { damage, exec, failsWith, file, freshPath, kept, onEach, pathOf, rows } from './test/places.ts';
+import { damage, exec, failsWith, file, freshPath, kept, onEach, pathOf, rows } from './test/backends.ts';
 import { plansOf } from './test/plans.ts';
 import { poll, streamEvent } from './test/records.ts';
-import { confirm, day, GOOGLE, scanOf } from './test/scans.ts';
+import { confirm, day, GOOGLE, recordScan, scanOf } from './test/scans.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-/** How the place refuses tables that are not the store's. */
+/** How the backend rejects tables that are not the store's. */
 const ofAnotherProgram = (url: string) => failsWith(pathOf(url) === undefined ? 'names-taken' : 'not-a-database');
 
-onEach(kept, 'the checkpoint of a ledger in a folder', (_place, test) => {
+onEach(kept, 'the checkpoint of a ledger in a folder', (_backend, test) => {
   test('is the last one written, of each log by its name', async (store) => {
     const checkpoint = store.ledgerCheckpoint('a.example/log');
     assert.equal(await checkpoint.read(), undefined);
@@ -28,13 +28,13 @@ onEach(kept, 'the checkpoint of a ledger in a folder', (_place, test) => {
   });
 });
 
-onEach(kept, 'a store', (place, test, _onFresh, onEmpty) => {
+onEach(kept, 'a store', (backend, test, _onFresh, onEmpty) => {
   test('is changed in one scan and one domain by a scan that finds the same', async (store, url) => {
-    await store.recordScan(scanOf('a.com', day(0), GOOGLE), confirm);
+    await recordScan(store, scanOf('a.com', day(0), GOOGLE), confirm);
     const tables = ['services', 'evidence', 'events', 'changes', 'scans'];
     const read = () => Promise.all(tables.map((table) => rows(url, `SELECT * FROM ${table}`)));
     const [before, profile] = [await read(), await store.domain('a.com')];
-    assert.equal((await store.recordScan(scanOf('a.com', day(1), GOOGLE), confirm)).isChanged, false);
+    assert.equal((await recordScan(store, scanOf('a.com', day(1), GOOGLE), confirm)).isChanged, false);
     const after = await read();
     assert.deepEqual(after.slice(0, -1), before.slice(0, -1));
     const counts = [before, after].map((all) => all.map(({ length }) => length).join());
@@ -44,9 +44,9 @@ onEach(kept, 'a store', (place, test, _onFresh, onEmpty) => {
   });
 
   it('is opened again as it was left, with its counts, and no key or address in clear', async () => {
-    const [url, address] = [await place.fresh(), '198.51.100.77'];
+    const [url, address] = [await backend.fresh(), '198.51.100.77'];
     const made = await openStore(url);
-    for (let i = 0; i < 20; i += 1) await made.recordScan(scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
+    for (let i = 0; i < 20; i += 1) await recordScan(made, scanOf(`d${i}.com`, day(0), GOOGLE), confirm);
     const { key, stored } = await made.keys.create({ tier: 'free' });
     const issued = (await made.keys.issue([{ name: address, times: 1 }], { perDay: 1 }))?.key ?? '';
     for (let i = 0; i < 3; i += 1) await made.quota.take(stored.id, '2026-01-01', 50);
@@ -80,7 +80,7 @@ onEach(kept, 'a store', (place, test, _onFresh, onEmpty) => {
   });
 
   it('is refused with the schema of a newer version, or of a program that has migrations as we do', async () => {
-    const [newer, other] = [await place.fresh(), await place.empty()];
+    const [newer, other] = [await backend.fresh(), await backend.empty()];
     const made = (name: string) => `INSERT INTO kysely_migration (name, timestamp) VALUES ('${name}', '2030-01-01')`;
     await exec(newer, made('999-later'));
     await assert.rejects(openStore(newer), failsWith('newer-version'));
@@ -134,13 +134,13 @@ describe('a SQLite file', () => {
     const names = Array.from({ length: 100 }, (_, i) => `d${i}.com`);
     {
       await using store = await openStore(damaged);
-      for (const name of names) await store.recordScan(scanOf(name, day(0), GOOGLE), confirm);
+      for (const name of names) await recordScan(store, scanOf(name, day(0), GOOGLE), confirm);
     }
     damage(pathOf(damaged) ?? '', [1, 60]);
     const reading = async () => {
       await using store = await openStore(damaged);
       for (const name of names) await store.domain(name);
-      await store.recordScan(scanOf('new.com', day(0), GOOGLE), confirm);
+      await recordScan(store, scanOf('new.com', day(0), GOOGLE), confirm);
     };
     await assert.rejects(reading, failsWith('corrupt'));
   });

@@ -1,14 +1,11 @@
-// The store as the services see it, and how it is opened.
+// The store: its interface for the services, and `openStore`.
 import { sqliteFileOf } from '@strata/db';
 import type { Category } from '@strata/detect';
 import { type Dialect, Kysely } from 'kysely';
-import { AdvisoryTable } from './advisories.ts';
-import { SourceTable } from './advisory-sources.ts';
-import { AnswerTable } from './answers.ts';
-import { readHeads, type StoreHeads } from './counters.ts';
-import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains.ts';
-import { EventTable, type StoredEvent } from './events.ts';
-import { FeedTable } from './feeds.ts';
+import { readHeads, type StoreHeads } from './db/counters.ts';
+import { openPool, type PostgresOptions, postgresDialect } from './db/dialects/postgres-dialect.ts';
+import { openDatabase, sqliteDialect } from './db/dialects/sqlite-dialect.ts';
+import { tracedDialect } from './db/dialects/traced-dialect.ts';
 import {
   countAll,
   type PoolFigures,
@@ -16,42 +13,44 @@ import {
   readFigures,
   type StoreCounts,
   type StoreFigures,
-} from './figures.ts';
-import { IndexFeed } from './index-feed.ts';
-import { type KeyPrefix, KeyTable } from './keys.ts';
-import { LedgerCheckpoint, LedgerKeyTable, LedgerTable } from './ledger.ts';
-import { ListTable } from './lists.ts';
+} from './db/inspection/figures.ts';
+import { readSizes, type TableSize } from './db/inspection/table-sizes.ts';
+import { TextTable } from './db/settings.ts';
+import { SharedClock } from './db/transactions/shared-clock.ts';
+import { guardOf, unguarded } from './db/transactions/term.ts';
+import { fileLock, sessionLock, soleLock, type TermLock } from './db/transactions/term-lock.ts';
+import { AnswerTable } from './inference/answers.ts';
+import { type Reputations, ReputationTable } from './inference/reputations.ts';
+import { type Segments, SegmentTable } from './inference/segments.ts';
+import { type KeyPrefix, KeyTable } from './keys/keys.ts';
+import { type Quota, QuotaTable } from './keys/quota.ts';
+import { QuotaBlocks } from './keys/quota-blocks.ts';
 import { migrate } from './migrations/index.ts';
-import { OnDemandDays } from './on-demand-days.ts';
-import type { RecordOptions, ScanRecord } from './plan-scan.ts';
-import { openPool, type PostgresOptions, postgresDialect } from './postgres-dialect.ts';
-import { type Quota, QuotaTable } from './quota.ts';
-import { QuotaBlocks } from './quota-blocks.ts';
-import { createRecorder, type RecordedScan, type RecordScans } from './record-scan.ts';
-import { type Reputations, ReputationTable } from './reputations.ts';
-import { RetentionTable } from './retention.ts';
-import { ScanWork } from './scan-work.ts';
 import type { Database } from './schema.ts';
-import { type Segments, SegmentTable } from './segments.ts';
-import { SharedClock } from './shared-clock.ts';
-import { SignalTable } from './signals.ts';
-import { openDatabase, sqliteDialect } from './sqlite-dialect.ts';
-import { StreamTable } from './stream.ts';
-import { readSizes, type TableSize } from './table-sizes.ts';
-import { guardOf, unguarded } from './term.ts';
-import { fileLock, sessionLock, soleLock, type TermLock } from './term-lock.ts';
-import { TextTable } from './texts.ts';
-import { tracedDialect } from './traced-dialect.ts';
+import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './stack/domains/domains.ts';
+import { OnDemandDays } from './stack/domains/on-demand-days.ts';
+import { AdvisoryTable } from './stack/enrichment/advisories.ts';
+import { SourceTable } from './stack/enrichment/advisory-sources.ts';
+import { EventTable, type StoredEvent } from './stack/events/events.ts';
+import { IndexFeed } from './stack/events/index-feed.ts';
+import { SignalTable } from './stack/events/signals.ts';
+import { StreamTable } from './stack/events/stream.ts';
+import { FeedTable } from './stack/feeds/feeds.ts';
+import { ListTable } from './stack/history/lists.ts';
+import { RetentionTable } from './stack/history/retention.ts';
+import { LedgerCheckpoint, LedgerKeyTable, LedgerTable } from './stack/ledger/ledger.ts';
+import { createRecorder, type RecordScans } from './stack/scans/record-scan.ts';
+import { ScanWork } from './stack/scans/scan-work.ts';
 
 export interface StoreOptions extends PostgresOptions {
   readonly now?: () => Date;
-  /** The usual time between two scans of a domain; schedule.ts says what is less usual. */
+  /** The usual interval between two scans of a domain; schedule.ts adapts it. */
   readonly rescanAfterMs?: number;
-  /** What the keys of this store begin with; `ssk_` by default. */
+  /** Prefix of the API keys; `ssk_` by default. */
   readonly keyPrefix?: KeyPrefix;
 }
 
-/** What only the scheduler writes. */
+/** Tables that only the scheduler writes. */
 export interface SchedulerTables {
   /** Anomalies and alerts. */
   readonly signals: SignalTable;
@@ -59,113 +58,106 @@ export interface SchedulerTables {
   readonly stream: StreamTable;
   /** Published vulnerabilities. */
   readonly advisories: AdvisoryTable;
-  /** Deletes what is old. */
+  /** Deletes old history. */
   readonly retention: RetentionTable;
 }
 
-/** What only the gateway of a store writes, and keeps in memory besides. */
+/** Tables that only the gateway writes, and caches in memory. */
 export interface GatewayTables {
   readonly answers: AnswerTable;
   readonly reputations: Reputations;
 }
 
-/**
- * Everything that is remembered. Methods reject with StoreError when the database fails. What a resolved write says is
- * committed: a process killed afterwards has lost nothing of it.
- */
+/** The persistent state. Methods reject with StoreError when the database fails. A resolved write is committed and survives a kill. */
 export interface Store extends SchedulerTables, AsyncDisposable {
-  /** Adds names that are not known, ten thousand at a time; they are due at once. A name that comes again later in a long list is known by then. */
+  /** Adds unknown names in batches of ten thousand; they are due at once. A repeated name counts as known. */
   addDomains(names: Iterable<string>, options: { readonly source: string }): Promise<AddedDomains>;
-  /** Whether the domain is known, scanned or not. */
+  /** Whether the domain is tracked, scanned or not. */
   isTracked(name: string): Promise<boolean>;
-  /** The profile of a domain that has been scanned. */
+  /** The profile of a domain; undefined until it has been scanned. */
   domain(name: string): Promise<StoredProfile | undefined>;
   /**
-   * Confirmed changes, newest first, of those made at once the most important first. The order is total, so that pages
-   * never skip or repeat while nothing is recorded.
+   * Confirmed changes, newest first; of changes at the same time the most important first. The order is total, so that pages
+   * neither skip nor repeat while nothing is recorded.
    */
   changes(
     name: string,
     page: { readonly limit: number; readonly offset: number; readonly category?: Category },
   ): Promise<{
-    /** Of the category where one is asked for. */
+    /** In the category, if one is given. */
     readonly total: number;
-    /** Of every category in which anything changed. */
+    /** In every category with changes. */
     readonly byCategory: ReadonlyMap<Category, number>;
     readonly changes: readonly StoredChange[];
   }>;
   /**
-   * Writes a scan and all that follows from it in one transaction; adds the domain when it is new. A scan that resolved
-   * nothing, or that is older than the last one, is only counted. The same scan given twice changes nothing.
-   */
-  recordScan(scan: ScanRecord, options: RecordOptions): Promise<RecordedScan>;
-  /**
-   * The same of many scans, as if one after another in their order, in as few transactions as there are scans of one domain (at
-   * most 256 scans each). A scan that cannot be recorded is rejected alone; where the database fails, all of its transaction are.
+   * Records scans in order, in transactions of at most 256 scans of distinct domains; unknown domains are added. A scan that
+   * resolved nothing, or is older than the last one, is only counted. Recording the same scan twice changes nothing. A scan that
+   * cannot be recorded is rejected alone; if the database fails, all scans of the transaction are.
    */
   readonly recordScans: RecordScans;
   /** Names that are due, leased or not: never scanned first, then the longest overdue. */
   due(now: Date, limit: number): Promise<string[]>;
-  /** Of these names, the ones scanned since then. */
+  /** The names that were scanned since then. */
   scannedSince(names: readonly string[], since: Date): Promise<Set<string>>;
-  /** Events after a sequence number, in order; a number never comes back. */
+  /** Events after a sequence number, in order; numbers are never reused. */
   eventsSince(seq: number, limit: number): Promise<readonly StoredEvent[]>;
   latestSeq(): Promise<number>;
-  /** Reads all of these tables: not for a start, nor for an answer. */
+  /** Counts all rows of these tables; slow for large stores. */
   counts(): Promise<StoreCounts>;
-  /** Which process scans which domain. */
+  /** Scan leases. */
   readonly work: ScanWork;
-  /** Names below private suffixes that requests have added today. */
+  /** Counts of names below private suffixes that requests added today. */
   readonly onDemandDays: OnDemandDays;
-  /** What time it is: on PostgreSQL the server's, the same for all processes whatever their machines' clocks say; else this machine's. */
+  /** The current time: the server's on PostgreSQL, the same for all processes; else this machine's. */
   readonly clock: () => Date;
-  /** Where every log ends now, for whoever follows what other processes write. */
+  /** The ends of all logs, for processes that consume what other processes write. */
   heads(): Promise<StoreHeads>;
-  /** Whose turn it is to do what must be done once, among all processes of the store. */
+  /** Held by the one process that does the scheduler's work. */
   readonly schedulerLock: TermLock;
-  /** The tables of the scheduler for whoever has this term: StoreError `superseded` when another process has a later one. */
+  /** The tables for the scheduler of this term; writes reject with StoreError `superseded` when a later term has begun. */
   inTerm(term: number): SchedulerTables;
-  /** Held by the one gateway of the store for as long as it works. */
+  /** Held by the one gateway of the store while it runs. */
   readonly gatewayLock: TermLock;
-  /** The tables of the gateway for whoever has this term, as it is when they are written: else StoreError `superseded`. */
+  /** The tables for the gateway of this term, read at each write; they reject with StoreError `superseded` otherwise. */
   inGatewayTerm(term: () => number): GatewayTables;
-  /** What an operator watches; counts every domain that is due. */
+  /** Figures for operators; counts every domain that is due. */
   figures(now: Date): Promise<StoreFigures>;
-  /** How large the tables that grow are, about; reads none of them. */
+  /** Estimated sizes of the tables that grow; reads none of them. */
   sizes(): Promise<readonly TableSize[]>;
   /** Connections of this process. */
   pool(): PoolFigures;
   readonly keys: KeyTable;
   readonly texts: TextTable;
-  /** On PostgreSQL large quotas are leased in blocks; disposing of the store gives back what was not spent. */
+  /** On PostgreSQL large quotas are leased in blocks; disposing of the store returns unspent blocks. */
   readonly quota: Quota;
-  /** Lists over all domains. */
+  /** Queries over the history of all domains. */
   readonly lists: ListTable;
-  /** What the index is built from and follows. */
+  /** The source of the index. */
   readonly feed: IndexFeed;
   /** Subscribed feeds, and what their items name. */
   readonly feeds: FeedTable;
-  /** What the inference service remembers. */
+  /** Answer receipts and token usage of the inference service. */
   readonly answers: AnswerTable;
-  /** What workers made for gateways, by receipts that both signed. */
+  /** Segment receipts of workers and gateways. */
   readonly segments: Segments;
-  /** How far workers are trusted. */
+  /** Reputations of workers. */
   readonly reputations: Reputations;
-  /** How far the sources of advisories have come. */
+  /** Sync states of advisory sources. */
   readonly sources: SourceTable;
-  /** The ledger of all nodes of this database; undefined on a file, which has one process, whose ledger is a folder. */
+  /** The ledger of all nodes of this database; undefined on SQLite, where the ledger is a folder of one process. */
   readonly ledger: { readonly log: LedgerTable; readonly keys: LedgerKeyTable } | undefined;
-  /** What is kept here of a ledger in a folder. */
+  /** The copy of the newest checkpoint of a ledger folder. */
   ledgerCheckpoint(origin: string): LedgerCheckpoint;
 }
 
-/** Connections of the ledger's own, opened when it is used: scans that wait for their turn must not keep it waiting. */
+/** A separate pool, connected on first use, so that appends to the ledger do not wait for scans. */
 const LEDGER_POOL_SIZE = 3;
 const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
 
 /**
- * Opens `sqlite:<path>` (`sqlite::memory:` for a passing one), creating the file, or `postgres://…`, and brings the schema up to date.
- * Rejects with StoreError when the file is damaged, not a database, not writable or from a newer version.
+ * Opens `sqlite:<path>` (`sqlite::memory:` for a temporary store), creating the file, or `postgres://…`, and upgrades the schema.
+ * Rejects with StoreError if the file is damaged, is not a database, is not writable, or was written by a newer version.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const pool = isPostgresUrl(url) ? openPool(url, { ...options, isPipelined: true }) : undefined;
@@ -207,11 +199,6 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     isTracked: (name) => domains.isTracked(name),
     domain: (name) => domains.profile(name),
     changes: (name, page) => domains.changes(name, page),
-    recordScan: async (scan, options) => {
-      const [result] = await recordScans([scan], options);
-      if (result?.status !== 'fulfilled') throw result?.reason;
-      return result.value;
-    },
     recordScans,
     due: (at, limit) => domains.due(at.getTime(), limit),
     scannedSince: (names, since) => domains.scannedSince(names, since.getTime()),
@@ -234,7 +221,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     },
     gatewayLock,
     inGatewayTerm(term) {
-      // The lock of a file is there as long as the process: nobody else can have begun.
+      // A file lock is held until the process ends, so no later term can begin.
       const guard = isShared ? guardOf('gateway-term', term) : unguarded;
       return { answers: new AnswerTable(db, guard), reputations: new ReputationTable(db, guard) };
     },

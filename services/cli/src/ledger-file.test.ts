@@ -30,14 +30,14 @@ async function startService(begin: LedgerState) {
 describe('strata stack verify, run again', () => {
   it('shows a fork with exit code 5, says what to do, and begins anew only when asked to', async () => {
     await using at = await startService({ size: 5 });
-    assert.match((await at.verify()).stdout, /^ok +consistency First check of this ledger here/m);
+    assert.match((await at.verify()).stdout, /^ok +consistency First check of this ledger:/m);
     assert.deepEqual([at.size(), statSync(at.file).mode & 0o777], [5, 0o600]);
     await at.become({ size: 9 });
-    assert.match((await at.verify()).stdout, /^ok +consistency The ledger of 9 leaves goes on from the 5 /m);
+    assert.match((await at.verify()).stdout, /^ok +consistency The ledger of 9 leaves is consistent with the 5 /m);
     await at.become({ size: 12, forkedAt: 7 });
     const words = /^strata: the ledger is not the one that is known \(fork\): .+ledgers\.json.+--forget-ledger.*\n$/;
     const { stdout } = await at.verify(5, words);
-    assert.match(stdout, /^ok +checkpoint .+\nFAILED consistency Fork: the ledger of 12 leaves .+ the 9 leaves/m);
+    assert.match(stdout, /^ok +checkpoint .+\nFAILED consistency Fork: the ledger of 12 leaves .+ the 9 known leaves/m);
     assert.equal(JSON.parse((await at.verify(5, words, '--json')).stdout).conflict.kind, 'fork');
     assert.equal(at.size(), 9);
     await at.verify(0, /^$/, '--forget-ledger');

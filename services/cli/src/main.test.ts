@@ -106,7 +106,7 @@ describe('strata at its start', () => {
       [{ STRATA_DATA: below('file') }, /^strata: cannot create the data directory .+: a file with this name exists/],
       [{ STRATA_DATA: below('file', 'below') }, /^strata: cannot create the data directory .+ is a file/],
       [{ STRATA_DATA: below('other'), STRATA_OPT_OUT_FILE: '/nowhere' }, /^strata: cannot read the opt-out list/],
-      [{ STRATA_DATA: data.path }, /^strata: .+signing-keys\.json may be read by others/],
+      [{ STRATA_DATA: data.path }, /^strata: .+signing-keys\.json is readable by other users/],
     ] as const)
       await failsWith(env, line);
   });

@@ -15,7 +15,7 @@ import { until } from '../../../tests/support/until.ts';
 import { OTHER_UID, otherUserSkip, runStrata, spawnStrata, strataProcess } from './test/run-strata.ts';
 
 const foreign = (mode: string) => {
-  const user = `and this process is of user ${OTHER_UID}; give it to the user of the service \\(chown\\)`;
+  const user = `and this process runs as user ${OTHER_UID}; give it to the user of the service \\(chown\\)`;
   return new RegExp(` belongs to user \\d+.* with mode ${mode}, ${user}`);
 };
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { postgres } from '../../../packages/store/src/test/places.ts';
+import { postgres } from '../../../packages/store/src/test/backends.ts';
 import { type PostgresServer, startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { type BadLink, startBadLink } from '../../support/bad-link.ts';
 import { type Fleet, type FleetAtWork, startFleet } from '../../support/fleet.ts';
@@ -141,7 +141,7 @@ describe('processes whose PostgreSQL fails', { skip: postgres.skip }, () => {
         await saysSo(load);
         for (const node of fleet.all()) {
           if (node.role === 'scanner') continue;
-          const isLogged = () => /takes no more connections/.test(node.log());
+          const isLogged = () => /accepts no more connections/.test(node.log());
           await untilAnswer(`the log of the ${node.role} says what it is`, isLogged);
         }
       } finally {

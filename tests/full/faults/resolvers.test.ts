@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openStore } from '@strata/store';
 import { createInternet } from '@strata/testnet';
-import { postgres, rows as rowsIn } from '../../../packages/store/src/test/places.ts';
+import { postgres, rows as rowsIn } from '../../../packages/store/src/test/backends.ts';
 import { type ResolverState, startBadResolver } from '../../support/bad-resolver.ts';
 import { get } from '../../support/node-answers.ts';
 import { type TestNode, testNodes } from '../../support/nodes.ts';

@@ -199,7 +199,7 @@ describe('a backup', () => {
     const mixed = { ...to.env, STRATA_DATABASE_URL: `sqlite:${path.join(busy.harness.directory, 'strata.db')}` };
     assert.match(
       await fails(['backup', path.join(directory.path, 'mixed')], mixed),
-      /checkpoint is of \d+ leaves, there are 0: is STRATA_DATA/,
+      /checkpoint covers \d+ leaves, there are 0: is STRATA_DATA/,
     );
     assert.ok(!existsSync(path.join(directory.path, 'mixed')));
     assert.ok(!existsSync(path.join(to.data, 'keys')));

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { issueReceipt } from '@strata/receipts';
 import { readConfig } from '@strata/stack';
 import { openStore } from '@strata/store';
-import { exec, postgres } from '../../../packages/store/src/test/places.ts';
+import { exec, postgres } from '../../../packages/store/src/test/backends.ts';
 import { checkLedger } from '../../../services/cli/src/commands/check-ledger.ts';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { openLedger } from '../../../services/stack/src/ledger/ledger.ts';
@@ -52,7 +52,7 @@ describe('a ledger in a folder', () => {
     const spoilt = Buffer.from(intact);
     spoilt[1_000] = (spoilt[1_000] ?? 0) ^ 1;
     await writeFile(journal, spoilt);
-    await assertFound(env, /^The ledger: (?:.*damaged at byte|the checkpoint is of 600 leaves, there are \d+)/);
+    await assertFound(env, /^The ledger: (?:.*damaged at byte|the checkpoint covers 600 leaves, there are \d+)/);
     await writeFile(journal, intact);
 
     const checkpoint = path.join(directory.path, 'ledger/checkpoint');
@@ -62,10 +62,10 @@ describe('a ledger in a folder', () => {
     await rm(checkpoint);
     assert.deepEqual(await findingsOf(env), [], 'the store keeps another');
     await truncate(journal, 9_000);
-    await assertFound(env, /^The ledger: the checkpoint is of 600 leaves, there are \d+/);
+    await assertFound(env, /^The ledger: the checkpoint covers 600 leaves, there are \d+/);
     const lost = {
       code: 'lost-leaves',
-      message: /^the checkpoint in the database is of 600 leaves, the disk holds \d+/,
+      message: /^the checkpoint in the database covers 600 leaves, the disk holds \d+/,
     };
     await assert.rejects(fill(env), lost);
     await writeFile(journal, intact);
@@ -74,7 +74,7 @@ describe('a ledger in a folder', () => {
     assert.deepEqual(await findingsOf(env), []);
     const folder = path.join(directory.path, 'ledger');
     await rename(folder, `${folder}.away`);
-    await assertFound(env, /^The ledger: the checkpoint is of 600 leaves, there are 0/, 'all of it is lost');
+    await assertFound(env, /^The ledger: the checkpoint covers 600 leaves, there are 0/, 'all of it is lost');
     await rename(`${folder}.away`, folder);
     await exec(`sqlite:${path.join(directory.path, 'strata.db')}`, UNKNOWN);
     await assertFound(env, /^The ledger lacks 1 of the 2 receipts .* cr_a{32} among them/);
@@ -115,16 +115,19 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
     for (const [damage, expected] of [
       [
         "update ledger_leaves set leaf = leaf || 'x'::bytea where leaf_index = 300",
-        /tile\/0\/001: the hashes from leaf 256 on are not/,
+        /tile\/0\/001: the hashes from leaf 256 on do not match/,
       ],
       ["update ledger_leaves set hash = sha256('other') where leaf_index = 599", /hashes from leaf 512 on are not/],
       ['delete from ledger_leaves where leaf_index = 10', /leaves from 0 on are missing/],
-      ["update ledger_subtrees set hash = sha256('other') where subtree_index = 1", /the hash of subtree 1\/1 is not/],
+      [
+        "update ledger_subtrees set hash = sha256('other') where subtree_index = 1",
+        /the hash of subtree 1\/1 does not match/,
+      ],
       ["update ledger_head set root = sha256('other')", /the head of the log in the database is not what its checkp/],
       ["update ledger_head set note = replace(note, '600', '601')", /the checkpoint of the log .* was altered/],
       ["update ledger_head set origin = 'other.example/log'", /the database holds the log other\.example/],
       [UNKNOWN, /lacks 1 of the 2 receipts/],
-      ['delete from ledger_head', /the checkpoint is of 600 leaves, there are 0/],
+      ['delete from ledger_head', /the checkpoint covers 600 leaves, there are 0/],
     ] as const) {
       const tables = ['ledger_leaves', 'ledger_subtrees', 'ledger_head', 'stream_events'];
       await using _altered = await altered(url, tables, damage);

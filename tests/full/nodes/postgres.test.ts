@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { verifyBody } from '@strata/client';
-import { postgres } from '../../../packages/store/src/test/places.ts';
+import { postgres } from '../../../packages/store/src/test/backends.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { startTransactionPooler } from '../../../packages/store/src/test/transaction-pooler.ts';
 import { checkDatabase, needsOf } from '../../../services/cli/src/doctor/database.ts';
@@ -36,7 +36,7 @@ describe('the stack service on PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(tables.find(({ table }) => table === 'domains')?.rows, domains.length);
     const again = await command('migrate-store', '-');
     assert.deepEqual([again.code, again.stdout], [1, '']);
-    assert.match(again.stderr, /strata: There is a store in the database already/);
+    assert.match(again.stderr, /strata: The database already contains a store/);
     await assert.rejects(harness.restart({ STRATA_DATABASE_URL: url }), { name: 'LogError', code: 'not-moved' });
     const ledger = await command('migrate-log', '-', '--json');
     assert.equal(ledger.code, 0, ledger.stderr);

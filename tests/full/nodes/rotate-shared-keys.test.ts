@@ -7,7 +7,7 @@ import { createLogger } from '@strata/http';
 import { rotateSigningKeys, writeKeysFile } from '@strata/log';
 import { readConfig, sharedLedgerOf, startStack } from '@strata/stack';
 import { openStore } from '@strata/store';
-import { postgres } from '../../../packages/store/src/test/places.ts';
+import { postgres } from '../../../packages/store/src/test/backends.ts';
 import { openLedger } from '../../../services/stack/src/ledger/ledger.ts';
 import { doctorOnKeys, fails, succeeds } from '../../support/strata-stack.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
 import { openStore } from '@strata/store';
 import { createSimulatedEngine, tinyChatModel } from '@strata/testnet';
-import { exec, postgres, rows } from '../../../packages/store/src/test/places.ts';
+import { exec, postgres, rows } from '../../../packages/store/src/test/backends.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { type ProcessOptions, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { type Harness, MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';

@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { openStore } from '@strata/store';
-import { postgres } from '../../../packages/store/src/test/places.ts';
+import { postgres } from '../../../packages/store/src/test/backends.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
-import { confirm, GOOGLE, scanOf } from '../../../packages/store/src/test/scans.ts';
+import { confirm, GOOGLE, recordScan, scanOf } from '../../../packages/store/src/test/scans.ts';
 import { startHarness as startGatewayHarness } from '../../../services/gateway/src/test/harness.ts';
 import { startHarness } from '../../../services/stack/src/test/harness.ts';
 import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
@@ -52,7 +52,7 @@ describe('the stack service', () => {
     const before = await count();
     const stopped = service[Symbol.asyncDispose]();
     try {
-      await other.recordScan(scanOf('written-late.com', new Date().toISOString(), GOOGLE), confirm);
+      await recordScan(other, scanOf('written-late.com', new Date().toISOString(), GOOGLE), confirm);
       await until(async () => (await count()) === before + 1, 'counted while it stops');
     } finally {
       await stopped;

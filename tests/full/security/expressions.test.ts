@@ -26,7 +26,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
     '\\.(?:[a-z0-9]*[a-z][a-z0-9]*|[a-z0-9]+-[a-z0-9-]*[a-z0-9])\\.?$',
   ],
   ['packages/http/src/compress.ts', 'the first 500 characters of a header', '\\s*;\\s*'],
-  ['packages/receipts/src/strict-json.ts', 'a number has at most MAX_NUMBER_LENGTH characters', '0+$'],
+  ['packages/receipts/src/encoding/strict-json.ts', 'a number has at most MAX_NUMBER_LENGTH characters', '0+$'],
   [
     ...([
       'services/stack/src/feeds/subscriptions.ts',
@@ -40,14 +40,19 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
     'the first 1,800 characters of an answer',
     '\\[([^\\]\\n]*)\\]\\([^)\\n]*\\)',
   ],
-  ['packages/client/src/stack-request.ts', 'a path of our own', '\\{([^}]+)\\}'],
+  ['packages/client/src/stack/stack-request.ts', 'a path of our own', '\\{([^}]+)\\}'],
   ['packages/client/src/write-types.ts', 'run by hand on a file of our own', '(?: \\*\\n)+ \\*\\/'],
   ['packages/p2p/src/listen-error.ts', "Node's words on an operator's address", 'listen (E[A-Z]+): .*?(\\S+:\\d+)$'],
-  ['services/cli/src/domain-list.ts', 'one line of a list that the operator gave', '(?:^|\\s)#.*$', '[/?#].*$'],
+  [
+    'services/cli/src/commands/scan/domain-list.ts',
+    'one line of a list that the operator gave',
+    '(?:^|\\s)#.*$',
+    '[/?#].*$',
+  ],
   ['packages/http/src/environment.ts', 'a setting of the operator', '\\/+$'],
   ['packages/engine/src/model-store/hub.ts', 'a setting of the operator', '\\/+$'],
   ['packages/engine/src/upstream.ts', 'a setting of the operator', '\\/+$'],
-  ['packages/client/src/inference-client.ts', 'the address that the caller gave', '\\/+$'],
+  ['packages/client/src/inference/inference-client.ts', 'the address that the caller gave', '\\/+$'],
   [
     'packages/detect/src/fingerprints/compile/known-providers.ts',
     "the website of an entry in the operator's file",

@@ -13,8 +13,8 @@ import pg from 'pg';
 import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
 import { idOf, leafOf, ORIGIN, testSigner } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
-import { BEGIN_WRITING } from '../../../packages/store/src/postgres-dialect.ts';
-import { exec, postgres, rows } from '../../../packages/store/src/test/places.ts';
+import { BEGIN_WRITING } from '../../../packages/store/src/db/dialects/postgres-dialect.ts';
+import { exec, postgres, rows } from '../../../packages/store/src/test/backends.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { addLedgerRefusal } from '../../../services/stack/src/roles/stack-metrics.ts';
 import { startCuttingProxy } from '../../support/shared-log/cutting-proxy.ts';
@@ -108,12 +108,12 @@ describe('a log in a database', { skip: postgres.skip }, () => {
         () => acknowledged.push(number),
         (error) => refused.push(error),
       );
-    for (let number = 300; !refused.some((error) => /does not answer/.test(String(error))); number += 1)
+    for (let number = 300; !refused.some((error) => /does not respond/.test(String(error))); number += 1)
       await append(number);
     assert.ok(refused.every((error) => /unreachable|connection-lost/.test((error as StoreError).code)));
     const before = log.checkpoint();
     const count = acknowledged.length;
-    await assert.rejects(log.append(leafOf(9_999)), /The database server does not answer/);
+    await assert.rejects(log.append(leafOf(9_999)), /The database server does not respond/);
     assert.equal(log.checkpoint(), before);
     assert.equal(log.stats().refusal, undefined, 'it goes on by itself');
     await own.start();

@@ -9,14 +9,14 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkSharedLog } from '@strata/log';
 import { consistencyProof, equalBytes, leafHash, verifyConsistency } from '@strata/receipts';
-import { type LogPlace, logConformance } from '../../../packages/log/src/test/conformance.ts';
+import { type LogBackend, logConformance } from '../../../packages/log/src/test/conformance.ts';
 import { headOf, idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { publicLogConformance } from '../../../packages/log/src/test/public-log.ts';
-import { postgres } from '../../../packages/store/src/test/places.ts';
+import { postgres } from '../../../packages/store/src/test/backends.ts';
 import { keysOf, openNode, openShared } from '../../support/shared-log/database.ts';
 import { repeatDuring } from '../../support/until.ts';
 
-const inDatabase: LogPlace = {
+const inDatabase: LogBackend = {
   ...{ name: 'in a database', skip: postgres.skip },
   async fresh() {
     const url = await postgres.fresh();

@@ -2,7 +2,7 @@
 import { openSharedLog, openSignedLedger, type SharedLedger, type SharedLog, type SignedLedger } from '@strata/log';
 import { openStore } from '@strata/store';
 import { ORIGIN, testSigner } from '../../../packages/log/src/test/fixture.ts';
-import { exec } from '../../../packages/store/src/test/places.ts';
+import { exec } from '../../../packages/store/src/test/backends.ts';
 
 /** A node's keys, from a seed byte each; the first is the current one. */
 export function keysOf(...seeds: readonly number[]) {

@@ -7,15 +7,15 @@ import { headOf, idOf, leafOf, tilesServedBy } from './fixture.ts';
 
 const { decodeEntries, leafHash, tilePath, verifyConsistency } = receipts;
 
-export interface LogPlace {
+export interface LogBackend {
   readonly name: string;
   /** Why it is not available here, or false. */
   readonly skip: string | false;
   /** A path or database without a log. */
-  fresh(): Promise<FreshPlace>;
+  fresh(): Promise<FreshLog>;
 }
 
-export interface FreshPlace extends AsyncDisposable {
+export interface FreshLog extends AsyncDisposable {
   open(): Promise<Log & AsyncDisposable>;
 }
 
@@ -25,13 +25,13 @@ export const appendAll = (log: Log, numbers: Iterable<number>) =>
 
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, number) => number);
 
-export function logConformance({ name, skip, fresh }: LogPlace): void {
+export function logConformance({ name, skip, fresh }: LogBackend): void {
   describe(`a log ${name}`, { skip }, () => {
-    const test = (name: string, check: (log: Log & AsyncDisposable, place: FreshPlace) => Promise<void>) =>
+    const test = (name: string, check: (log: Log & AsyncDisposable, backend: FreshLog) => Promise<void>) =>
       it(name, async () => {
-        await using place = await fresh();
-        await using log = await place.open();
-        await check(log, place);
+        await using backend = await fresh();
+        await using log = await backend.open();
+        await check(log, backend);
       });
 
     test('acknowledges in order, with a checkpoint that covers the leaf', async (log) => {
@@ -102,11 +102,11 @@ export function logConformance({ name, skip, fresh }: LogPlace): void {
       await assert.rejects(log.append(binary), { name: 'LogError', code: 'closed' });
     });
 
-    test('goes on where it was when it is opened again', async (first, place) => {
+    test('continues after it is reopened', async (first, backend) => {
       await appendAll(first, upTo(5_000));
       const before = first.checkpoint();
       await first[Symbol.asyncDispose]();
-      await using log = await place.open();
+      await using log = await backend.open();
       assert.deepEqual(await headOf(log.checkpoint()), await headOf(before));
       for (const number of [0, 4095, 4096, 4999])
         assert.equal((await log.receipt(idOf(leafOf(number))))?.index, number);

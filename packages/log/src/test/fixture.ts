@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import * as receipts from '@strata/receipts';
 import { ed25519Key } from '../../../../tests/support/ed25519.ts';
 import type { CheckpointSigner, Log } from '../log.ts';
-import { ServedTiles } from '../served-tiles.ts';
+import { ServedTiles } from '../publication/served-tiles.ts';
 
 export const ORIGIN = 'strata.example/ledger';
 

@@ -21,7 +21,7 @@ export const inDirectory = (name: string, check: (directory: string, t: TestCont
 export const openIn = (directory: string, origin = ORIGIN, checkpointCopy?: CheckpointCopy): Promise<TileLog> =>
   openLog({ directory, origin, signer, checkpointCopy });
 
-/** A second place of the newest checkpoint, that a test looks into. */
+/** A second copy of the newest checkpoint, which tests inspect. */
 export const memoryCopy = () => ({
   note: '',
   read: async function () {

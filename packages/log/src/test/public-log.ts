@@ -9,7 +9,7 @@ import { readStaticLog, serveFolder } from '../../../../tests/support/static-log
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { type Log, type LogWitnesses, publishLog, Witness, WitnessedLog, type WitnessFetch } from '../index.ts';
-import { appendAll, type LogPlace, upTo } from './conformance.ts';
+import { appendAll, type LogBackend, upTo } from './conformance.ts';
 import { headOf, idOf, leafOf, ORIGIN, testSigner, VERIFIERS } from './fixture.ts';
 
 const { publicKey } = testSigner();
@@ -54,8 +54,8 @@ export async function startWitnesses(count: number) {
   };
 }
 
-export function publicLogConformance({ name, skip, fresh }: LogPlace): void {
-  /** A log of these leaves, in a place of its own. */
+export function publicLogConformance({ name, skip, fresh }: LogBackend): void {
+  /** A separate log of these leaves. */
   const logOf = async (stack: AsyncDisposableStack, numbers: readonly number[]) => {
     const log = stack.use(await stack.use(await fresh()).open());
     await appendAll(log, numbers);
@@ -100,12 +100,12 @@ export function publicLogConformance({ name, skip, fresh }: LogPlace): void {
       assert.ok(await witnesses.cosigned(log.checkpoint(), 3));
     });
 
-    it('is not opened with fewer leaves than a witness has cosigned, or with others', async () => {
+    it('is not opened with fewer leaves than a witness has cosigned, or with different ones', async () => {
       await using stack = new AsyncDisposableStack();
       const witnesses = stack.use(await startWitnesses(2));
       await using _cosigned = await witnesses.watch(await logOf(stack, upTo(9)));
       for (const [numbers, code, message] of [
-        [upTo(5), 'lost-leaves', /the witness w\d\.example has cosigned 9 leaves of the log .+, there are 5/],
+        [upTo(5), 'lost-leaves', /the witness w\d\.example has cosigned 9 leaves of the log .+, but there are 5/],
         [[0, 1, 2, 3, 4, 99, 6, 7, 8], 'forked', /another tree of 9 leaves/],
         [[...upTo(8), 99, 100], 'forked', /another tree of 9 leaves/],
       ] as const)
@@ -155,8 +155,8 @@ export function publicLogConformance({ name, skip, fresh }: LogPlace): void {
         [altered('tile/entries/001.p/45'), 'corrupt-tile'],
       ] as const)
         await assert.rejects(publish(from), { name: 'LogError', code });
-      const stranger = [noteVerifier(ORIGIN, testSigner(9).publicKey)];
-      await assert.rejects(publish(undefined, stranger), { name: 'LogError', code: 'wrong-key' });
+      const unknownKey = [noteVerifier(ORIGIN, testSigner(9).publicKey)];
+      await assert.rejects(publish(undefined, unknownKey), { name: 'LogError', code: 'wrong-key' });
       assert.equal((await readStaticLog(server.base, publicKey, read)).note, read.note, 'it is left as it is');
       for (const size of [301, 512, 1_100]) {
         await appendAll(log, upTo(size).slice(log.size));

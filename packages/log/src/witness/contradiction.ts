@@ -1,9 +1,9 @@
-// What the answer of a witness shows of the log: that it lost leaves, or was forked.
+// Detects lost leaves and forks of the log from the responses of a witness.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Checkpoint, equalBytes, noteVerifier, openNote, parseCheckpoint, treeRoot } from '@strata/receipts';
 import type { Log } from '../log.ts';
 import { LogError } from '../log-error.ts';
-import { ServedTiles } from '../served-tiles.ts';
+import { ServedTiles } from '../publication/served-tiles.ts';
 import type { CosignOutcome, WitnessClient } from './witness-client.ts';
 
 export interface JudgedLog {
@@ -15,7 +15,7 @@ export interface JudgedLog {
 
 const POLL_MS = 50;
 
-/** On the statement of a witness alone: enough to refuse a start, where the operator can remove the witness from the settings. */
+/** Based on the witness's claim alone: enough to refuse a start, since the operator can remove the witness from the settings. */
 export async function claimedContradiction(
   { name }: Pick<WitnessClient, 'name'>,
   outcome: CosignOutcome,
@@ -26,7 +26,7 @@ export async function claimedContradiction(
   return lostLeaves(name, origin, { cosigned: outcome.size, size: log.size });
 }
 
-/** The latest checkpoint that a witness serves with the log's own signature; undefined where it serves none. */
+/** The latest checkpoint of a witness with a valid signature of the log; undefined if it serves none. */
 export async function signedCheckpoint(
   client: Pick<WitnessClient, 'latest'>,
   { origin, publicKeys }: Pick<JudgedLog, 'origin' | 'publicKeys'>,
@@ -39,7 +39,7 @@ export async function signedCheckpoint(
   return checkpoint?.origin === origin ? checkpoint : undefined;
 }
 
-/** By a signed checkpoint that the log does not go on from: it stops a log that takes leaves, for as long as that is so. */
+/** Based on a signed checkpoint that the log is inconsistent with: enough to stop appends, as long as the inconsistency lasts. */
 export async function provenContradiction(
   { name }: Pick<WitnessClient, 'name'>,
   { size, root }: Checkpoint,
@@ -50,7 +50,7 @@ export async function provenContradiction(
   return equalBytes(await treeRoot(hashes, size), root) ? undefined : forked(name, origin, size);
 }
 
-/** Other nodes of the log may have appended the leaves that are missing here: this node reads them within `followMs`. */
+/** Waits until this node has read leaves that other nodes appended, at most `followMs`. */
 async function reaches(log: JudgedLog['log'], size: number, followMs: number): Promise<boolean> {
   for (const deadline = performance.now() + followMs; log.size < size; await delay(POLL_MS))
     if (performance.now() >= deadline) return false;
@@ -64,7 +64,7 @@ const lostLeaves = (
 ): LogError =>
   new LogError(
     'lost-leaves',
-    `the witness ${name} has cosigned ${cosigned} leaves of the log ${origin}, there are ${size}`,
+    `the witness ${name} has cosigned ${cosigned} leaves of the log ${origin}, but there are ${size}`,
   );
 
 const forked = (name: string, origin: string, size: number): LogError =>

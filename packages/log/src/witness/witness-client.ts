@@ -1,4 +1,4 @@
-// One witness as a log asks it (c2sp.org/tlog-witness): what it has cosigned last is learned from its answers.
+// The client of one witness (c2sp.org/tlog-witness); it learns the size that the witness has last cosigned from its responses.
 import {
   consistencyProof,
   formatAddCheckpoint,
@@ -7,10 +7,10 @@ import {
   type WitnessAddress,
 } from '@strata/receipts';
 import type { PublishedCheckpoint } from '../log.ts';
-import type { ServedTiles } from '../served-tiles.ts';
+import type { ServedTiles } from '../publication/served-tiles.ts';
 import { originHashOf } from './witness.ts';
 
-/** Sends one request and follows no redirect; bounded in size and time, and never rejects. */
+/** Sends one request, without redirects, limited in size and time; never rejects. */
 export type WitnessFetch = (
   url: string,
   request: {
@@ -36,22 +36,22 @@ export type WitnessFetch = (
 export type CosignOutcome =
   /** `line` is the signature line, without its newline. */
   | { readonly kind: 'cosigned'; readonly line: string }
-  /** It has cosigned more leaves than the checkpoint has. */
+  /** The witness has cosigned more leaves than the checkpoint has. */
   | { readonly kind: 'ahead'; readonly size: number }
-  /** It has cosigned another tree of so many leaves. */
+  /** The witness has cosigned another tree of this size. */
   | { readonly kind: 'forked'; readonly size: number }
   | { readonly kind: 'failed'; readonly detail: string };
 
-/** A witness may have seen checkpoints of other nodes between two requests. */
+/** The witness may have received checkpoints of other nodes between two requests. */
 const MAX_TRIES = 3;
 const MAX_ANSWER_BYTES = 65_536;
 
-/** What the statuses of c2sp.org/tlog-witness mean to an operator. */
+/** The statuses of c2sp.org/tlog-witness, as messages for operators. */
 const PROBLEMS: Readonly<Record<number, string>> = {
   400: 'it cannot read the request',
   403: "it does not accept the log's key: give it the newest verifier key",
   404: 'it does not know the log: give it origin and verifier key',
-  429: 'it is asked too often',
+  429: 'its rate limit is exceeded',
 };
 
 export interface WitnessClientOptions {
@@ -65,14 +65,14 @@ export interface WitnessClientOptions {
 export class WitnessClient {
   readonly #address: WitnessAddress;
   readonly #options: WitnessClientOptions;
-  /** Leaves of the latest checkpoint that it has cosigned, as last reported by it. */
+  /** Size of the latest checkpoint that the witness has cosigned, as last reported by it. */
   #size = 0;
   #isBusy = false;
-  /** In a row. */
+  /** Consecutive failures. */
   #failures = 0;
   #askAt = Number.NEGATIVE_INFINITY;
   #aheadSince = Number.POSITIVE_INFINITY;
-  #detail = 'it has not answered yet';
+  #detail = 'it has not responded yet';
 
   constructor(address: WitnessAddress, options: WitnessClientOptions) {
     this.#address = address;
@@ -83,22 +83,22 @@ export class WitnessClient {
     return this.#address.verifier.name;
   }
 
-  /** False while it is asked, and for a while after it failed. */
+  /** False during a request, and during the backoff after a failure. */
   get canBeAsked(): boolean {
     return !this.#isBusy && performance.now() >= this.#askAt;
   }
 
-  /** Why it has not cosigned what it was shown last. */
+  /** Why it has not cosigned the last checkpoint. */
   get detail(): string {
     return this.#detail;
   }
 
-  /** How long it has cosigned more than the log has. */
+  /** How long the witness has been ahead of the log. */
   get aheadMs(): number {
     return Math.max(0, performance.now() - this.#aheadSince);
   }
 
-  /** Shows the witness a checkpoint; `tiles` are those of its tree. */
+  /** Requests a cosignature of a checkpoint; `tiles` are those of its tree. */
   async ask(head: PublishedCheckpoint, tiles: ServedTiles, signal: AbortSignal): Promise<CosignOutcome> {
     this.#isBusy = true;
     const outcome = await this.#cosign(head, tiles, signal).catch(
@@ -117,11 +117,11 @@ export class WitnessClient {
     this.#detail =
       outcome.kind === 'failed'
         ? outcome.detail
-        : `it has cosigned ${isAhead ? `${outcome.size} leaves, more than there are` : 'another tree than this'}`;
+        : `it has cosigned ${isAhead ? `${outcome.size} leaves, more than the log has` : 'another tree'}`;
     return outcome;
   }
 
-  /** Rejects where the tiles do not lead to the checkpoint: a proof from them would look like a fork. */
+  /** Rejects if the tiles do not match the checkpoint: a proof from them would appear as a fork. */
   async #cosign(head: PublishedCheckpoint, tiles: ServedTiles, signal: AbortSignal): Promise<CosignOutcome> {
     await tiles.checkRoot(head.root);
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
@@ -141,26 +141,26 @@ export class WitnessClient {
       if (status === 422) return { kind: 'forked', size: oldSize };
       const known = status === 409 ? sizeIn(text) : undefined;
       if (known === undefined)
-        return { kind: 'failed', detail: PROBLEMS[status] ?? `it answers with status ${status}` };
+        return { kind: 'failed', detail: PROBLEMS[status] ?? `it responds with status ${status}` };
       if (known > head.size) return { kind: 'ahead', size: known };
       this.#size = known;
     }
-    return { kind: 'failed', detail: 'it names another size each time' };
+    return { kind: 'failed', detail: 'it reports another size each time' };
   }
 
-  /** The latest checkpoint that it has cosigned, if it shows one: a note, unchecked. */
+  /** The latest checkpoint that the witness has cosigned, if it serves one: an unverified note. */
   async latest(origin: string): Promise<string | undefined> {
     const answer = await this.#send('GET', `${originHashOf(origin)}/checkpoint`, {});
     return answer.kind === 'answered' && answer.status === 200 ? answer.text : undefined;
   }
 
-  /** Its cosignature among the lines of its answer, which may hold others. */
+  /** Finds its cosignature in the response, which may contain other lines. */
   async #accept(head: PublishedCheckpoint, lines: string): Promise<CosignOutcome> {
     const { verifier } = this.#address;
     const read = await readCosignatures(`${noteText(head.note)}\n${lines}`, [verifier]);
     const [cosignature] = 'cosignatures' in read ? read.cosignatures : [];
     if (cosignature) return { kind: 'cosigned', line: cosignature.line };
-    return { kind: 'failed', detail: 'problem' in read ? read.problem : 'it answers without a cosignature of its key' };
+    return { kind: 'failed', detail: 'problem' in read ? read.problem : 'its response has no cosignature of its key' };
   }
 
   async #send(

@@ -19,7 +19,7 @@ describe('a witness', () => {
     return formatAddCheckpoint({ oldSize: 0, proof: [], checkpoint: log.checkpoint() });
   }
 
-  inDirectory('remembers over a restart what it has cosigned, and shows it to anybody', async (directory) => {
+  inDirectory('remembers across a restart what it has cosigned, and serves it to any client', async (directory) => {
     await using witnesses = await startWitnesses(1);
     const [witness = assert.fail()] = witnesses.witnesses;
     const request = await requestOf(directory, 5);

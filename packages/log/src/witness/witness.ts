@@ -1,4 +1,4 @@
-// A witness of logs (c2sp.org/tlog-witness): cosigns a checkpoint that goes on from the latest one that it has cosigned, and remembers it.
+// A witness of logs (c2sp.org/tlog-witness): cosigns checkpoints that are consistent with the latest one that it has cosigned.
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import {
@@ -15,38 +15,38 @@ import {
   readCosignatures,
   SIGNATURE_TYPES,
 } from '@strata/receipts';
-import { type SavedCheckpoint, savedCheckpointOf } from '../checkpoint-file.ts';
-import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from '../durable-file.ts';
+import { type SavedCheckpoint, savedCheckpointOf } from '../files/checkpoint-file.ts';
+import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from '../files/durable-file.ts';
+import { openKeyring } from '../keys/signing-keys.ts';
 import { noteSigner } from '../log.ts';
 import { LogError } from '../log-error.ts';
-import { lockLog } from '../recover.ts';
-import { openKeyring } from '../signing-keys.ts';
+import { lockLog } from '../tile-log/recover.ts';
 
 export interface WitnessOptions {
   /** Holds the witness's key and the latest checkpoint of each log; one process at a time. */
   readonly directory: string;
-  /** Of its key, for ever: such as `witness.example/w1`. */
+  /** Permanent name of its key, such as `witness.example/w1`. */
   readonly name: string;
-  /** Keys of the logs that it knows, by origin. */
+  /** Keys of the accepted logs, by origin. */
   readonly logs: ReadonlyMap<string, readonly NoteVerifier[]>;
   readonly now: () => Date;
 }
 
-/** An answer of the protocol. */
+/** A response of the protocol. */
 export interface WitnessAnswer {
   readonly status: 200 | 400 | 403 | 404 | 409 | 422;
   readonly contentType: string;
   readonly body: string;
-  /** A checkpoint that the log has signed, and whose proof does not verify: it may show a fork. Without signature lines of other keys. */
+  /** A checkpoint that the log has signed and whose proof is invalid: possible evidence of a fork. Without signatures of other keys. */
   readonly evidence?: string;
 }
 
 const TEXT = 'text/plain; charset=utf-8';
 
 /**
- * Crash story. A checkpoint is durable, with the cosignature in the same file, before the cosignature is given out: what a client
- * has, a restart finds. A process that dies in between has given out nothing, and finds the checkpoint before or this one; either goes
- * on to what is cosigned next. Requests of one log are taken one after another, from the comparison to the record.
+ * Crash safety: a checkpoint and its cosignature are durable, in one file, before the response is sent, so a restart finds what a
+ * client has. A process that ends in between has sent nothing, and a restart finds the previous checkpoint or this one; both are
+ * consistent with what is cosigned next. Requests of one log are serialized from comparison to recording.
  */
 export class Witness implements AsyncDisposable {
   readonly #options: WitnessOptions;
@@ -65,7 +65,7 @@ export class Witness implements AsyncDisposable {
     this.#signer = signer;
   }
 
-  /** Makes the key on first start. Rejects with KeyringError, or LogError: `locked`, `corrupt-checkpoint`. */
+  /** Creates the key on first start. Rejects with KeyringError, or LogError: `locked`, `corrupt-checkpoint`. */
   static async open(options: WitnessOptions): Promise<Witness> {
     const { directory, name, now } = options;
     await makeDirectory(path.join(directory, 'checkpoints'));
@@ -78,12 +78,12 @@ export class Witness implements AsyncDisposable {
     return witness;
   }
 
-  /** By which verifiers know its cosignatures. */
+  /** The verifier key of its cosignatures. */
   get verifierKey(): string {
     return formatVerifierKey(this.#verifier);
   }
 
-  /** Answers a request; rejects where the checkpoint cannot be recorded, and nothing is cosigned then. */
+  /** Handles a request; rejects without a cosignature if the checkpoint cannot be recorded. */
   async addCheckpoint(body: string): Promise<WitnessAnswer> {
     const request = parseAddCheckpoint(body);
     const origin = request && originOf(request);
@@ -103,13 +103,13 @@ export class Witness implements AsyncDisposable {
       const line = cosign(judged.text, this.#signer, this.#options.now());
       const note = joinNote(judged.text, [...judged.signatures, line]);
       const saved = await this.#readBack(origin, note);
-      if (!saved) return refused(400, 'the checkpoint is too large to be kept with a cosignature');
+      if (!saved) return refused(400, 'the checkpoint is too large to be stored with a cosignature');
       if (this.#textOf(origin) !== judged.text) await this.#record(origin, saved);
       return { status: 200, contentType: TEXT, body: `${line}\n` };
     });
     const queue = answer.catch(() => {});
     this.#queues.set(origin, queue);
-    // Strangers name origins too.
+    // Limits memory: any client can send any origin.
     void queue.then(() => this.#queues.get(origin) === queue && this.#queues.delete(origin));
     return answer;
   }
@@ -120,7 +120,7 @@ export class Witness implements AsyncDisposable {
     return undefined;
   }
 
-  /** Waits for requests under way, and releases the lock. */
+  /** Waits for requests in flight, and releases the lock. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#queues.values());
     this.#lock?.[Symbol.dispose]();
@@ -140,17 +140,17 @@ export class Witness implements AsyncDisposable {
     return latest && noteText(latest.note);
   }
 
-  /** What is there must be what this witness wrote: it never goes on from something else. */
+  /** Rejects a stored file that this witness has not written. */
   async #load(origin: string): Promise<void> {
     const file = this.#fileOf(origin);
     const bytes = await readIfPresent(file);
     if (!bytes) return;
     const saved = await this.#readBack(origin, new TextDecoder().decode(bytes));
-    if (!saved) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint that this witness has cosigned`);
+    if (!saved) throw new LogError('corrupt-checkpoint', `${file} is not a checkpoint cosigned by this witness`);
     this.#latest.set(origin, saved);
   }
 
-  /** A note as a restart reads it; undefined for what is not a checkpoint of the log that this witness has cosigned. */
+  /** Parses a stored note; undefined unless it is a checkpoint of the log that this witness has cosigned. */
   async #readBack(origin: string, note: string): Promise<SavedCheckpoint | undefined> {
     const saved = savedCheckpointOf(note);
     const read = await readCosignatures(note, [this.#verifier]);
@@ -172,5 +172,5 @@ const refused = (status: 400 | 403 | 404 | 422, problem: string): WitnessAnswer 
   body: `${problem}\n`,
 });
 
-/** As the path of a log's checkpoint at a witness names it. */
+/** The path component of a log's checkpoint at a witness. */
 export const originHashOf = (origin: string): string => createHash('sha256').update(origin).digest('hex');

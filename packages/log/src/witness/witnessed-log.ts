@@ -1,4 +1,4 @@
-// A log whose checkpoints are shown to witnesses (c2sp.org/tlog-witness), and served with their cosignatures.
+// A log whose checkpoints are cosigned by witnesses (c2sp.org/tlog-witness).
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Checkpoint,
@@ -14,12 +14,12 @@ import { claimedContradiction, type JudgedLog, provenContradiction, signedCheckp
 import { type Round, roundOf } from './round.ts';
 import { type CosignOutcome, WitnessClient, type WitnessFetch } from './witness-client.ts';
 
-/** Witnesses of a log: so many of them are to cosign each checkpoint that they are shown. */
+/** The witnesses of a log, and how many of them must cosign a checkpoint. */
 export interface LogWitnesses {
   readonly addresses: readonly WitnessAddress[];
   readonly required: number;
   readonly fetch: WitnessFetch;
-  /** Other times than the usual ones. */
+  /** Overrides of the default timing. */
   readonly timing?: Partial<typeof TIMING>;
 }
 
@@ -29,31 +29,30 @@ export interface WitnessedLogOptions extends LogWitnesses, JudgedLog {
 
 /** Milliseconds. */
 const TIMING = {
-  /** Between two checkpoints that are shown: a log signs many more. */
+  /** Between two checkpoints sent to witnesses; a log signs many more. */
   roundMs: 1_000,
-  /** No round waits longer, and neither does a request for a receipt: they go on with the cosignatures that there are. */
+  /** Time limit of a round, and of a request for a receipt: afterwards they continue with the cosignatures received. */
   waitMs: 2_000,
-  /** Of a request to a witness: a late cosignature still counts. */
+  /** Of a request to a witness; late cosignatures are still used. */
   timeoutMs: 10_000,
-  /** How long other nodes of this log may be ahead of this one before a witness that is ahead is a contradiction. */
+  /** How long a witness may be ahead of this node, because of other nodes, before that is a contradiction. */
   aheadMs: 5_000,
-  /** In which this node reads what other nodes of the log have appended: well above the interval at which it does. */
+  /** In which this node reads what other nodes have appended: well above its refresh interval. */
   followMs: 2_000,
-  /** A witness that failed is left alone for so long, twice as long each time, up to the most. */
+  /** Backoff after a failure of a witness; doubles up to `maxBackoffMs`. */
   backoffMs: 1_000,
   maxBackoffMs: 60_000,
 };
 const TICK_MS = 50;
 
 /**
- * Appends wait for no witness. The checkpoint that is served is that of the last round: the newest that was shown to the witnesses, with
- * the cosignatures that came in time, and those that came later. A receipt is proved against the newest checkpoint that has as many
- * cosignatures as required, if that covers its leaf, else against the one served; one of a newer leaf waits for the round that
- * covers it.
+ * Appends do not wait for witnesses. The published checkpoint is that of the last round: the newest that was sent to the witnesses, with
+ * the cosignatures received in time and later. A receipt is proved against the newest checkpoint with the required cosignatures, if
+ * that covers its leaf, else against the published one; a receipt of a newer leaf waits for the round that covers it.
  *
- * A witness that has cosigned more leaves than the log has, or another tree, shows that leaves were lost or the log was forked:
- * then the log is not opened. In operation the same stops appends, if the witness shows such a checkpoint with the log's own signature,
- * until the log goes on from that checkpoint.
+ * A witness that has cosigned more leaves than the log has, or another tree, shows that leaves were lost or the log was forked: then
+ * the log is not opened. During operation appends stop if the witness serves such a checkpoint with the log's own signature, until the
+ * log is consistent with that checkpoint.
  */
 export class WitnessedLog implements Log, AsyncDisposable {
   readonly #options: WitnessedLogOptions;
@@ -63,12 +62,12 @@ export class WitnessedLog implements Log, AsyncDisposable {
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
   #roundAt = Number.NEGATIVE_INFINITY;
-  /** Resolved when the next round is over. */
+  /** Resolves when the next round ends. */
   #roundOver = Promise.withResolvers<void>();
   #served: Round;
-  /** The newest that has as many cosignatures as required. */
+  /** The newest round with the required number of cosignatures. */
   #cosigned: Round | undefined;
-  /** Signed checkpoints that the log does not go on from, by the witness that shows them. */
+  /** Signed checkpoints that the log is inconsistent with, by the witness that serves them. */
   readonly #contradictions = new Map<WitnessClient, { readonly checkpoint: Checkpoint; readonly error: LogError }>();
 
   private constructor(options: WitnessedLogOptions) {
@@ -81,8 +80,8 @@ export class WitnessedLog implements Log, AsyncDisposable {
   }
 
   /**
-   * Shows the witnesses the log as it is. Rejects with LogError `lost-leaves` or `forked` where one of them has cosigned more or something
-   * else; one that does not answer in time is asked again later.
+   * Sends the current checkpoint to the witnesses. Rejects with LogError `lost-leaves` or `forked` if one of them has cosigned more or
+   * another tree; a witness that does not respond in time is retried later.
    */
   static async open(options: WitnessedLogOptions): Promise<WitnessedLog> {
     const opened = new WitnessedLog(options);
@@ -121,21 +120,21 @@ export class WitnessedLog implements Log, AsyncDisposable {
     await this.#waitFor(newest.index);
     const late = await this.#coveredReceipt(ledgerReceiptId);
     if (late) return late;
-    // Clients remember the tree of a receipt: the checkpoint that is served must not be an older one.
+    // Clients remember the tree of a receipt: the published checkpoint must not be older.
     this.#serve(this.#newest());
     return this.#coveredReceipt(ledgerReceiptId);
   }
 
-  /** Signs anew what is served, for the key has changed: call it after the log has signed its present tree anew. */
+  /** Signs the published checkpoints with a new key: call it after the log has signed its current tree again. */
   resign(signer: CheckpointSigner): void {
     const named = noteSigner(this.#options.origin, signer);
-    // Cosignatures are over the text alone: they hold under any signature of the log.
+    // Cosignatures cover only the text, so they are valid with any signature of the log.
     const resigned = (round: Round) => ({ ...round, note: signNote(noteText(round.note), [named]) });
     this.#served = resigned(this.#served);
     this.#cosigned = this.#cosigned && resigned(this.#cosigned);
   }
 
-  /** Why no leaf is accepted now. */
+  /** Why no leaf is accepted. */
   get refusal(): LogError | undefined {
     const [first] = this.#contradictions.values();
     return first?.error;
@@ -157,7 +156,7 @@ export class WitnessedLog implements Log, AsyncDisposable {
     };
   }
 
-  /** Ends the requests to witnesses; the log stays open. */
+  /** Cancels requests to witnesses; the log stays open. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await this.#running;
@@ -171,12 +170,12 @@ export class WitnessedLog implements Log, AsyncDisposable {
     return undefined;
   }
 
-  /** With its cosignatures in the order of the settings, whichever came first. */
+  /** With its cosignatures in the order of the settings. */
   #noteOf({ note, lines }: Round): string {
     return note + this.#witnesses.map((witness) => (lines.has(witness) ? `${lines.get(witness)}\n` : '')).join('');
   }
 
-  /** Until a round that covers the leaf is over, or the time for it. */
+  /** Waits until a round that covers the leaf ends, or the time limit. */
   async #waitFor(index: number): Promise<void> {
     const deadline = performance.now() + this.#timing.waitMs;
     for (let leftMs = this.#timing.waitMs; this.#served.size <= index && leftMs > 0; ) {
@@ -207,13 +206,13 @@ export class WitnessedLog implements Log, AsyncDisposable {
     }
   }
 
-  /** A checkpoint that was not shown yet, or one that lacks the cosignature of a witness that can be asked; or a contradiction to judge again. */
+  /** True for a new checkpoint, for one that lacks the cosignature of an available witness, and while there is a contradiction. */
   #isDue(): boolean {
     if (this.#contradictions.size > 0) return true;
     return this.#log.checkpoint() !== this.#served.note || this.#toAsk(this.#served).length > 0;
   }
 
-  /** The newest checkpoint. Cosignatures are over the text, under any signature of the log: those of the round served hold for the same text. */
+  /** The newest checkpoint, with the cosignatures of the published one if the text is the same. */
   #newest(): Round {
     const fresh = roundOf(this.#log);
     const isSameText = noteText(fresh.note) === noteText(this.#served.note);
@@ -236,7 +235,7 @@ export class WitnessedLog implements Log, AsyncDisposable {
     this.#serve(round);
   }
 
-  /** Where a witness shows a signed checkpoint that the log does not go on from, even after reading what other nodes appended. */
+  /** Records a contradiction if a witness serves a signed checkpoint that the log is inconsistent with, after reading other nodes' leaves. */
   async #inspect(witness: WitnessClient): Promise<void> {
     const { followMs } = this.#timing;
     const checkpoint = await signedCheckpoint(witness, this.#options);
@@ -244,16 +243,16 @@ export class WitnessedLog implements Log, AsyncDisposable {
     if (error && !this.#contradictions.has(witness)) this.#contradictions.set(witness, { checkpoint, error });
   }
 
-  /** A node that was behind, or whose database was restored, accepts leaves again. */
+  /** Removes resolved contradictions: the node has caught up, or its database was restored. */
   async #reconsider(): Promise<void> {
     for (const [witness, { checkpoint, error }] of this.#contradictions) {
       const judged = provenContradiction(witness, checkpoint, { ...this.#options, followMs: 0 });
-      // A tree that cannot be read settles nothing.
+      // If the tree cannot be read, the contradiction is kept.
       if (!(await judged.catch(() => error))) this.#contradictions.delete(witness);
     }
   }
 
-  /** Never an older tree than before. */
+  /** Publishes a round, unless a larger tree is published. */
   #serve(round: Round): void {
     if (round.size >= this.#served.size) this.#served = round;
     this.#settle(round);
@@ -261,7 +260,7 @@ export class WitnessedLog implements Log, AsyncDisposable {
     this.#roundOver = Promise.withResolvers();
   }
 
-  /** Takes note of a round that has enough cosignatures, now or late. */
+  /** Records a round that has the required cosignatures. */
   #settle(round: Round): void {
     if (round.lines.size < this.#options.required) return;
     round.enough.resolve();
@@ -278,7 +277,7 @@ export class WitnessedLog implements Log, AsyncDisposable {
   }
 }
 
-/** Waits for work that does not reject, and no longer than that. */
+/** Waits for work that does not reject, for at most `ms`. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   const limit = delay(ms, undefined, { signal: over.signal, ref: false }).catch(() => {});

@@ -109,7 +109,7 @@ export const PROFILE = {
   share: 0.30000000000000004,
 };
 
-/** A good answer whose leaf is among six others. */
+/** A valid answer whose leaf is in a log with six more. */
 export async function goodAnswer(signer: receipts.Signer = RECEIPT_KEY, now: Date = NOW) {
   const random = new Uint8Array(16).fill(7);
   const { body, leaf } = receipts.issueReceipt(PROFILE, { signer, now, random, publicKeyUrl: PUBLIC_KEY_URL });

@@ -1,4 +1,4 @@
-// The first schema. SQLite's STRICT makes it check column types, as PostgreSQL always does.
+// The first schema. SQLite tables are STRICT, so that SQLite checks column types as PostgreSQL does.
 import { type Kysely, sql } from 'kysely';
 import type { TableOptions } from './table.ts';
 import { createTable } from './table.ts';
@@ -36,7 +36,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('last_seen', timeColumn)
     .addColumn('first_missed', timeColumn)
     .execute();
-  // Finds the open intervals of a domain, and makes sure that no provider is open twice in a category.
+  // Finds the open intervals of a domain, and prevents two open intervals of a provider in a category.
   await db.schema
     .createIndex('services_open')
     .unique()

@@ -1,11 +1,11 @@
-// What counting over all domains needs as columns, the look-ups of lists by provider and time, and what is told to the world.
+// Columns for counts over all domains, indexes for lists by provider and time, and the public stream.
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema.ts';
 import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // Zero reads as "not measured": a domain scanned before gets its bits with its next scan.
+  // Zero means "not measured": an existing domain gets its bits with its next scan.
   for (const column of ['posture_bits', 'holder_bits'] as const) {
     await db.schema
       .alterTable('domains')
@@ -59,7 +59,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('at', 'integer', (column) => column.notNull())
     .addColumn('kind', 'text', (column) => column.notNull())
     .addColumn('severity', 'integer', (column) => column.notNull())
-    /** What it is about: two alerts with the same subject soon after one another are one. */
+    /** Groups alerts: two alerts with the same subject within a short time are merged. */
     .addColumn('subject', 'text', (column) => column.notNull())
     .addColumn('domain', 'text')
     .addColumn('provider', 'text')
@@ -70,6 +70,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('alerts_at').on('alerts').columns(['at', 'severity', 'id']).execute();
   await db.schema.createIndex('alerts_subject').on('alerts').columns(['subject', 'at']).execute();
 
-  // Tells a snapshot of this database from one of another.
+  // Identifies the database that an index snapshot belongs to.
   await (db as Kysely<Database>).insertInto('settings').values({ name: 'store-id', value: randomUUID() }).execute();
 }

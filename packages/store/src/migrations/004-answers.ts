@@ -1,4 +1,4 @@
-// What the inference service remembers: the receipt of each answer, and what each key used of each model, day by day.
+// Tables of the inference service: the receipt of each answer, and the usage by key, model and day.
 import type { Kysely } from 'kysely';
 import { createTable } from './table.ts';
 

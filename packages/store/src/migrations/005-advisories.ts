@@ -1,9 +1,9 @@
-// Versions of the products that domains show, and the published vulnerabilities of products.
+// Versions of the products that domains show, and published vulnerabilities of products.
 import type { Kysely } from 'kysely';
 import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // What a header or page shows besides the provider: `1.18.0`, and the platform it was made for, `ubuntu`.
+  // Shown in a header or page with the provider: `1.18.0`, and the platform, `ubuntu`.
   for (const column of ['version', 'platform'] as const) {
     await db.schema.alterTable('services').addColumn(column, 'text').execute();
   }
@@ -24,7 +24,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('lease_until', 'integer', (column) => column.notNull().defaultTo(0))
     .execute();
 
-  // What each publisher says, as we understood it; `advisory_id` is the vulnerability that it says it of.
+  // The parsed records of each source; `advisory_id` is the vulnerability that a record describes.
   await createTable(db, 'advisory_records')
     .addColumn('source', 'text', (column) => column.notNull())
     .addColumn('record_id', 'text', (column) => column.notNull())
@@ -38,7 +38,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .columns(['advisory_id', 'source', 'record_id'])
     .execute();
 
-  // All publishers' words together.
+  // The merged records of all sources.
   await createTable(db, 'advisories')
     .addColumn('id', 'text', (column) => column.primaryKey())
     .addColumn('body', 'text', (column) => column.notNull())
@@ -63,11 +63,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('percentile', 'real', (column) => column.notNull())
     .execute();
 
-  // What changed of an advisory, its exploitation included, in one growing order; each advisory stands in it once.
+  // The order of changes to advisories and their exploitation; each advisory appears once.
   await createTable(db, 'advisory_changes', { id: 'generated', key: 'seq' })
     .addColumn('advisory_id', 'text', (column) => column.notNull().unique())
     .execute();
-  // What was told of an advisory, so that nothing is told twice.
+  // Subjects that were announced, to prevent duplicates.
   await createTable(db, 'advisory_tellings')
     .addColumn('subject', 'text', (column) => column.primaryKey())
     .addColumn('at', 'integer', (column) => column.notNull())

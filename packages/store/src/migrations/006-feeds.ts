@@ -26,7 +26,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await db.schema.createIndex('feeds_due').on('feeds').columns(['status', 'next_poll_at', 'id']).execute();
 
-  // Addresses that feeds had before.
+  // Former addresses of feeds.
   await createTable(db, 'feed_moves', { id: 'generated' })
     .addColumn('url', 'text', (column) => column.notNull().unique())
     .addColumn('feed_id', 'integer', (column) => column.notNull().references('feeds.id'))
@@ -51,7 +51,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('last_at', 'integer', (column) => column.notNull())
     .addColumn('offered_at', 'integer')
     .execute();
-  // What the scan was not offered yet.
+  // Domains that were not offered to the scan yet.
   await db.schema
     .createIndex('named_domains_unoffered')
     .on('named_domains')
@@ -61,7 +61,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
   await createTable(db, 'feed_mentions', { id: 'generated' })
     .addColumn('item_id', 'integer', (column) => column.notNull().references('feed_items.id'))
-    // The item's; no reference of its own, which every removal of a feed would have to look for.
+    // The item's feed; without a foreign key, which every removal of a feed would have to check.
     .addColumn('feed_id', 'integer', (column) => column.notNull())
     .addColumn('domain_id', 'integer', (column) => column.notNull().references('named_domains.id'))
     .addColumn('kind', 'text', (column) => column.notNull())
@@ -75,7 +75,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .columns(['domain_id', 'feed_id', 'at', 'id'])
     .execute();
 
-  // Which feed names which domain: counted as it comes, since the mentions of a much named one are too many to be counted when asked.
+  // Which feed names which domain: counted on write, since a popular domain has too many mentions to count on read.
   await createTable(db, 'feed_domains')
     .addColumn('domain_id', 'integer', (column) => column.notNull().references('named_domains.id'))
     .addColumn('feed_id', 'integer', (column) => column.notNull().references('feeds.id'))

@@ -1,4 +1,4 @@
-// Receipts of segments, signed by worker and gateway, and how far each worker is trusted.
+// Receipts of segments, signed by worker and gateway, and the reputation of each worker.
 import type { Kysely } from 'kysely';
 import { createTable } from './table.ts';
 

@@ -1,4 +1,4 @@
-// Whose answers come first where there are more than places.
+// The priority of a key when capacity is scarce.
 import type { Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-// Which segments have their proof still: old ones are forgotten a batch at a time, without looking at those forgotten before.
+// An index of segments that still have their proof: old proofs are deleted in batches, without visiting those already deleted.
 import { type Kysely, sql } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {

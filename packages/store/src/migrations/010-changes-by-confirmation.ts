@@ -1,4 +1,4 @@
-// Changes of a window, newest first: windows go by when a change was confirmed, which the indexes by `at` cannot find.
+// Indexes for changes of a window, newest first: windows use the confirmation time, which the indexes by `at` do not contain.
 import type { Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -7,7 +7,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     ['changes_category_confirmed', ['category', 'type']],
     ['changes_from_confirmed', ['from_provider', 'type']],
     ['changes_to_confirmed', ['to_provider', 'type']],
-    // Who came to a provider or left it: few of its changes, of several types.
+    // Domains gained or lost by a provider: few of its changes, of several types.
     ['changes_exits', ['from_provider', 'is_exit']],
     ['changes_entries', ['to_provider', 'is_entry']],
   ] as const) {

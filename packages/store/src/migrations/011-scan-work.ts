@@ -1,4 +1,4 @@
-// Scan work that many processes share: who scans what, whether a domain has moved since it was read, and when it is looked at again.
+// Scan work shared by several processes: scan leases, the revision of a domain, and the columns of the schedule.
 import { type Kysely, sql } from 'kysely';
 import { createTable } from './table.ts';
 
@@ -15,14 +15,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       .execute();
   }
   await db.schema.alterTable('domains').addColumn('asked_at', 'integer').execute();
-  // Few: they go before the others.
+  // Few domains, which are scanned first.
   await db.schema
     .createIndex('domains_waiting')
     .on('domains')
     .columns(['next_due_at', 'id'])
     .where(sql.ref('is_waiting'), '=', sql.lit(1))
     .execute();
-  // A table of its own: a lease comes and goes with each scan, and the rows of domains are long.
+  // A separate table: a lease is written and deleted with each scan, and rows of domains are long.
   await createTable(db, 'scan_leases')
     .addColumn('domain_id', 'integer', (column) => column.primaryKey().references('domains.id'))
     .addColumn('holder', 'text', (column) => column.notNull())

@@ -1,5 +1,4 @@
-// Numbers that only grow: who follows the store sees by them that something has changed which no log of its own tells, and whose
-// term it is among schedulers.
+// Counters that only grow: other processes detect changes that no log records by them; and the current term of the scheduler.
 import type { Kysely } from 'kysely';
 import { createTable } from './table.ts';
 

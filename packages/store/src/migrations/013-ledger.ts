@@ -1,11 +1,11 @@
-// The ledger where several nodes write it: its head, its leaves, the subtrees above them, the keys that sign receipts. SQLite has
-// the tables too and leaves them empty: there the ledger is a folder of one process.
+// The ledger of several nodes: its head, leaves, the subtrees above them, and the keys that sign receipts. On SQLite the tables
+// exist and stay empty: there the ledger is a folder of one process.
 import type { Kysely } from 'kysely';
 import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'ledger_head')
-    // One row: two logs would share their leaves.
+    // One row: the leaves belong to one log.
     .addColumn('id', 'integer', (column) => column.primaryKey())
     .addColumn('origin', 'text', (column) => column.notNull())
     .addColumn('size', 'integer', (column) => column.notNull())
@@ -19,7 +19,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('hash', 'blob', (column) => column.notNull())
     .addColumn('leaf', 'blob', (column) => column.notNull())
     .execute();
-  // Not unique: a log may hold a leaf twice.
+  // Not unique: a log may contain a leaf twice.
   await db.schema.createIndex('ledger_leaves_by_hash').on('ledger_leaves').column('hash').execute();
 
   await createTable(db, 'ledger_subtrees')

@@ -1,11 +1,11 @@
-// PostgreSQL: views for people with SQL tools of their own, in native types. Only names that begin with report_ are promised to them.
-// A later migration that takes away or retypes a column of a view drops the view first and makes it anew.
+// PostgreSQL: views for external SQL tools, in native types. Only names that begin with report_ are a public interface. A later
+// migration that drops or retypes a column of a view drops and recreates the view.
 import { type Kysely, sql } from 'kysely';
-import { isPostgres } from '../postgres-dialect.ts';
+import { isPostgres } from '../db/dialects/postgres-dialect.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   if (!isPostgres(db)) return;
-  // jsonb holds neither NUL nor half of a surrogate pair, and strangers' records may have either: one such row would fail every report.
+  // jsonb rejects NUL and unpaired surrogates, which external records may contain: one such row would make every report fail.
   await sql`
     create function report_json(body text) returns jsonb language sql immutable parallel safe
     return regexp_replace(body, '\\\\u(?:0000|d[89a-f][0-9a-f]{2})', '\\ufffd', 'gi')::jsonb`.execute(db);

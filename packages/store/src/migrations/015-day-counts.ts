@@ -1,10 +1,10 @@
-// Scans and changes by UTC day, and how many alerts and anomalies there are: what a start and an answer would else count over all rows.
-// Sizes of tables by day, and an index by which scans can be deleted.
+// Scans and changes by UTC day, and counts of alerts and anomalies, which would otherwise be counted over all rows. Sizes of tables
+// by day, and an index for the deletion of scans.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { countChangeDays, countScanDays } from '../day-counts.ts';
+import { countChangeDays, countScanDays } from '../stack/history/day-counts.ts';
 import { createTable } from './table.ts';
 
-/** Each statement stays far below the time that a statement may take. */
+/** Keeps each statement far below the statement time-out. */
 const ROWS_AT_ONCE = 500_000;
 
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -30,7 +30,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await countAll(db, 'scans', countScanDays);
   await countAll(db, 'changes', countChangeDays);
-  // A scan that a change names stays as long as the change: deleting scans looks for it.
+  // Scans that a change refers to are kept as long as the change: the deletion of scans checks for changes.
   await db.schema.createIndex('changes_scan').on('changes').column('scan_id').execute();
   await sql`insert into counters (name, value)
     select 'alert-rows', count(*) from alerts having count(*) > 0

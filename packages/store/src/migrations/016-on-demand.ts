@@ -1,5 +1,4 @@
-// Domains that were added by a request: in the order in which they are forgotten, and how many names below private suffixes were added
-// on a day.
+// Domains that a request added: an index in the order in which they are forgotten, and daily counts of names below private suffixes.
 import { type Kysely, sql } from 'kysely';
 import { createTable } from './table.ts';
 

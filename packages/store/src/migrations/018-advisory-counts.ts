@@ -1,4 +1,4 @@
-// How many advisories, records of each publisher and scores there are: what an answer would else count over all of them.
+// Counters of advisories, records by source and scores, which would otherwise be counted over all rows.
 import { type Kysely, sql } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,9 +1,9 @@
-// Every migration by its number. A released one is never changed; the next gets the next number.
+// All migrations by number. A released migration is never changed.
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
-import { isPostgres } from '../postgres-dialect.ts';
+import { isPostgres } from '../db/dialects/postgres-dialect.ts';
+import { isNameTaken, StoreError } from '../db/store-error.ts';
 import type { Database } from '../schema.ts';
-import { isNameTaken, StoreError } from '../store-error.ts';
 import { up as initial } from './001-initial.ts';
 import { up as setsAndStreams } from './002-sets-and-streams.ts';
 import { up as changesByCategory } from './003-changes-by-category.ts';
@@ -43,14 +43,10 @@ const migrations: Readonly<Record<string, Migration>> = {
   '017-changes-between': { up: changesBetween },
   '018-advisory-counts': { up: advisoryCounts },
 };
-
-/** In their order. */
-export const MIGRATION_NAMES: readonly string[] = Object.keys(migrations);
-
-/** How migrations are named here. */
+/** The format of migration names. */
 const OURS = /^\d{3}-[a-z-]+$/;
 
-/** On PostgreSQL without the time limit of a connection's statements: an index over a long history takes minutes. */
+/** Without the statement time-out on PostgreSQL: an index over a long history takes minutes. */
 const unlimited = ({ up }: Migration): Migration => ({
   async up(db) {
     if (isPostgres(db)) await sql`set local statement_timeout = 0`.execute(db);
@@ -62,36 +58,36 @@ const provider: MigrationProvider = {
     Object.fromEntries(Object.entries(migrations).map(([name, migration]) => [name, unlimited(migration)])),
 };
 
-/** Brings the schema up to date, in one transaction and one process at a time. Throws StoreError `newer-version` for a later schema. */
+/** Upgrades the schema in one transaction, one process at a time. Throws StoreError `newer-version` if it was written by a later version. */
 export async function migrate(db: Kysely<Database>): Promise<void> {
   await run(db, (migrator) => migrator.migrateToLatest());
 }
 
-/** Brings the schema up to that of a version, in the transaction that is given. Throws StoreError `newer-version` for one of a later. */
+/** Upgrades the schema to a migration within a transaction. Throws StoreError `newer-version` if the migration is unknown. */
 export async function migrateTo(tx: Transaction<Database>, name: string): Promise<void> {
   if (!isKnownSchema(name))
-    throw new StoreError('newer-version', { cause: new Error(`there is no migration ${name} here`) });
+    throw new StoreError('newer-version', { cause: new Error(`the migration ${name} is unknown`) });
   await run(tx, (migrator) => migrator.migrateTo(name));
 }
 
-/** Names of all, in order. */
+/** All migration names, in order. */
 export const MIGRATIONS: readonly string[] = Object.keys(migrations);
 export const LATEST_SCHEMA = MIGRATIONS.at(-1) ?? '';
 
-/** Whether this version has such a migration. */
+/** Whether this version has the migration. */
 export const isKnownSchema = (name: string): boolean => Object.hasOwn(migrations, name);
 
 async function run(
   db: Kysely<Database>,
   work: (migrator: Migrator) => Promise<{ readonly error?: unknown }>,
 ): Promise<void> {
-  // Of all tables of the database only ours count: other schemas may have migrations, and stores, of their own.
+  // Restricted to our schema: other schemas of the database may have their own migrations and stores.
   const schema = isPostgres(db) ? await currentSchema(db) : undefined;
   const migrator = new Migrator({ db, provider, ...(schema ? { migrationTableSchema: schema } : {}) });
   const { error } = await work(migrator);
   if (error === undefined) return;
   if (error instanceof StoreError) throw error;
-  // Kysely finds an executed migration that this version does not have: of a later one, or of another program.
+  // Kysely reports an executed migration that is unknown: it is of a later version, or of another program.
   const missing = error instanceof Error ? /executed migration (\S+) is missing/.exec(error.message)?.[1] : undefined;
   if (missing !== undefined && OURS.test(missing)) throw new StoreError('newer-version', { cause: error });
   if (missing !== undefined || isNameTaken(error))
@@ -102,5 +98,5 @@ async function run(
 async function currentSchema(db: Kysely<Database>): Promise<string> {
   const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db);
   if (rows[0]?.name) return rows[0].name;
-  throw new StoreError('no-database', { cause: new Error('the search path names no schema that exists') });
+  throw new StoreError('no-database', { cause: new Error('the search path contains no existing schema') });
 }

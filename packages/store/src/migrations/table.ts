@@ -1,12 +1,12 @@
-// How a table is made in each database: generated ids, and SQLite's STRICT. Types are written in SQLite's words; postgres-dialect.ts
-// translates them. Indexes, upserts and `returning` are the same in both.
+// Creates tables in both databases: generated ids, and SQLite's STRICT. Types are SQLite's; postgres-dialect.ts translates them.
+// Indexes, upserts and `returning` are the same in both.
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
-import { isPostgres } from '../postgres-dialect.ts';
+import { isPostgres } from '../db/dialects/postgres-dialect.ts';
 
 export interface TableOptions {
   /** A generated, never reused integer key. */
   readonly id?: 'generated';
-  /** Its name, `id` by default. */
+  /** Name of the key, `id` by default. */
   readonly key?: string;
 }
 
@@ -19,11 +19,11 @@ export function createTable(
   const plain = db.schema.createTable(name);
   if (isPostgres(db)) {
     if (!options.id) return plain as CreateTableBuilder<string, string>;
-    // By default: a copy of another store brings its numbers along.
+    // By default: a copy from another store inserts its own numbers.
     return plain.addColumn(key, 'integer', (column) => column.primaryKey().generatedByDefaultAsIdentity());
   }
   const strict = plain.modifyEnd(sql`strict`) as CreateTableBuilder<string, string>;
   if (!options.id) return strict;
-  // AUTOINCREMENT, because an event's number must never come back after the newest rows were deleted.
+  // AUTOINCREMENT, so that numbers are not reused after the newest rows are deleted.
   return strict.addColumn(key, 'integer', (column) => column.primaryKey().autoIncrement());
 }

@@ -1,11 +1,11 @@
-// Connections to a PostgreSQL server beside those of a store, and what the server reports of all.
+// Connections to a PostgreSQL server in addition to those of a store, and the server's view of all.
 import { Kysely, type Logger } from 'kysely';
 import pg from 'pg';
 import { until } from '../../../../tests/support/until.ts';
-import { openPool, postgresDialect } from '../postgres-dialect.ts';
+import { openPool, postgresDialect } from '../db/dialects/postgres-dialect.ts';
+import { openDatabase, sqliteDialect } from '../db/dialects/sqlite-dialect.ts';
 import type { Database } from '../schema.ts';
-import { openDatabase, sqliteDialect } from '../sqlite-dialect.ts';
-import { exec, pathOf, rows } from './places.ts';
+import { exec, pathOf, rows } from './backends.ts';
 
 export function databaseOf(url: string, log: Logger = () => {}): Kysely<Database> {
   const path = pathOf(url);
@@ -28,7 +28,7 @@ export async function backends(url: string, condition: string): Promise<number[]
   return (await rows(url, query)).map(({ pid }) => Number(pid));
 }
 
-/** Ends these processes, or only what they do now. */
+/** Terminates these processes, or cancels their statements. */
 export async function terminate(url: string, condition: string, how: 'terminate' | 'cancel' = 'terminate') {
   for (const pid of await backends(url, condition)) await exec(url, `select pg_${how}_backend(${pid})`);
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { repeatDuring } from '../../../../tests/support/until.ts';
 import type { PolledFeed, Store } from '../index.ts';
-import { pathOf, rows } from './places.ts';
+import { pathOf, rows } from './backends.ts';
 
 export const T0 = new Date('2026-03-01T12:00:00Z');
 export const later = (hours: number) => new Date(T0.getTime() + hours * 3_600_000);

@@ -1,4 +1,4 @@
-// Takes a lock when it can, and says so. With the scheduler's it writes as long as it may, and says when it hears that the lock is lost.
+// Acquires a lock and reports it. With the scheduler's lock it writes until the lock is lost, and reports that.
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore, StoreError } from '../index.ts';
 import { taken } from './locks.ts';
@@ -12,7 +12,7 @@ if (name === 'scheduler') {
   const { signals } = store.inTerm(term);
   try {
     for (let written = 0; ; written += 1) {
-      // Where it stood still in the middle of a transaction, the server has ended that connection first.
+      // If it was stopped within a transaction, the server has ended that connection first.
       await signals.setWatched({ seq: term, day: written }).catch((error: unknown) => {
         if (!(error instanceof StoreError) || error.code !== 'connection-lost') throw error;
       });

@@ -4,7 +4,7 @@ import type { TermHold, TermLock } from '../index.ts';
 
 const options = { limitMs: 120_000, intervalMs: 20 };
 
-/** Tries until it has the lock. A term begins in a writing transaction, which a stopped process may block for 30 s. */
+/** Retries until it has the lock. A term begins in a writing transaction, which a stopped process may block for 30 s. */
 export async function taken(lock: TermLock): Promise<TermHold> {
   let hold: TermHold | undefined;
   await until(async () => {

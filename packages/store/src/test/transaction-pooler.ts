@@ -16,7 +16,7 @@ export async function startTransactionPooler(to: string): Promise<AsyncDisposabl
     client.on('error', () => {});
     client.once('data', (startup) => {
       client.on('data', (bytes) => {
-        // A client that leaves does not affect the others.
+        // A client that leaves does not affect the remaining ones.
         if (bytes.subarray(0, 1).toString() === 'X') return;
         asking = client;
         server?.write(bytes);

@@ -5,12 +5,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
+import { isPostgres } from '../db/dialects/postgres-dialect.ts';
 import { checkStore, openStore, type Store } from '../index.ts';
 import { MIGRATIONS, migrateTo } from '../migrations/index.ts';
-import { isPostgres } from '../postgres-dialect.ts';
+import { exec, kept, onEach, rows } from './backends.ts';
 import { databaseOf } from './connections.ts';
-import { exec, kept, onEach, rows } from './places.ts';
-import { confirm, day, GOOGLE, MICROSOFT, readFeed, scanOf } from './scans.ts';
+import { confirm, day, GOOGLE, MICROSOFT, readFeed, recordScan, scanOf } from './scans.ts';
 
 const KEY = `ssk_${'a'.repeat(43)}`;
 const KEY_ID = 'key_0000000000000001';
@@ -38,7 +38,7 @@ export async function makeOld(url: string, last: string): Promise<void> {
     if (name === RELEASED[0]) await exec(url, 'update scans set finished_at = finished_at + 1');
   }
   if (!isPostgres(db)) return;
-  // The texts contain their numbers; the next numbers follow them, as when a service had written them.
+  // The texts contain explicit numbers; the sequences are advanced past them.
   const numbered = `select table_name as table, column_name as key from information_schema.columns
     where table_schema = current_schema() and is_identity = 'YES'`;
   for (const { table, key } of await rows(url, numbered)) {
@@ -72,7 +72,7 @@ async function assertRead(store: Store, url: string, number: number): Promise<vo
   if (number >= 11) {
     const row = { revision: 3, tracked_ms: 172_800_000, changes_seen: 1 };
     assert.deepEqual(await rows(url, `select ${Object.keys(row)} from domains where id = 1`), [row]);
-    // The lease of then has ended long ago.
+    // The old lease has expired.
     const claim = { holder: 'now', limit: 10, leaseMs: 1_000 };
     assert.deepEqual(await store.work.claimDue(claim, new Date(day(1))), ['waiting.com']);
   }
@@ -86,19 +86,19 @@ async function assertRead(store: Store, url: string, number: number): Promise<vo
 }
 
 export function upgradesFrom(schemas: readonly string[]): void {
-  onEach(kept, 'a store of an older version', (place) => {
+  onEach(kept, 'a store of an older version', (backend) => {
     for (const last of schemas)
       it(`with the schema ${last} is read completely, and goes on`, async () => {
-        const url = await place.empty();
+        const url = await backend.empty();
         await makeOld(url, last);
         await using store = await openStore(url);
         await assertRead(store, url, Number(last.slice(0, 3)));
 
-        // It goes on: a service that comes back is the change that it is, and confirmed a second time.
-        for (const at of [3, 4]) await store.recordScan(scanOf('a.com', day(at), GOOGLE), confirm);
+        // Continues: a service that returns is a change, confirmed by a second scan.
+        for (const at of [3, 4]) await recordScan(store, scanOf('a.com', day(at), GOOGLE), confirm);
         const later = await store.changes('a.com', PAGE);
         assert.deepEqual([later.total, later.changes[0]?.to], [2, 'google-workspace']);
-        await store.recordScan(scanOf('new.com', day(4), MICROSOFT), confirm);
+        await recordScan(store, scanOf('new.com', day(4), MICROSOFT), confirm);
         const marked = (await store.eventsSince(0, 100)).findLast(({ kind }) => kind === 'domain-changed');
         assert.ok(marked?.kind === 'domain-changed' && marked.payload.posture > 0 && marked.payload.holders > 0);
         const { domainId, isFirst: _first, rulebook: _rulebook, ...payload } = marked.payload;

@@ -1,7 +1,7 @@
-// Records scans and polls, makes keys and counts requests as fast as it can, and says each that is acknowledged, until it is killed.
+// Records scans and polls, creates keys and counts requests at full speed, and prints each acknowledged one, until it is killed.
 import { openStore } from '../index.ts';
 import { poll } from './records.ts';
-import { confirm, day, GOOGLE, scanOf } from './scans.ts';
+import { confirm, day, GOOGLE, recordScan, scanOf } from './scans.ts';
 
 const [url = '', prefix = '', counted = ''] = process.argv.slice(2);
 const store = await openStore(url);
@@ -9,7 +9,7 @@ const at = new Date(day(0));
 const say = (line: string) => process.stdout.write(`${line}\n`);
 for (let i = 0; ; i += 1) {
   const domain = `${prefix}-${i}.com`;
-  await store.recordScan(scanOf(domain, day(0), GOOGLE), confirm);
+  await recordScan(store, scanOf(domain, day(0), GOOGLE), confirm);
   say(`scan ${domain}`);
   const { stored } = await store.keys.create({ tier: 'free', label: domain });
   say(`key ${stored.id}`);

@@ -147,7 +147,7 @@ describe('strata doctor', () => {
     is('problem', await checkKeys({ ...place, origin: 'b.test/stack' }), /not signed by them as b\.test\/stack/);
     const file = below('receipts', 'signing-keys.json');
     await chmod(file, 0o644);
-    is('problem', await checkKeys(place), /may be read by others/);
+    is('problem', await checkKeys(place), /is readable by other users/);
     await chmod(file, 0o600);
     const kept = await readFile(file);
     await writeFile(file, 'nonsense');

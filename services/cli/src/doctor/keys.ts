@@ -66,7 +66,7 @@ export async function checkKeys({ service, directory, origin, shared }: KeyPlace
     return ok(check, `private and whole, ${retired} retired${opened ? ', and those of the ledger' : ''}`);
   } catch (error) {
     if (!(error instanceof KeyringError)) throw error;
-    const isOpen = /may be read by others/.test(error.message);
+    const isOpen = /is readable by other users/.test(error.message);
     return problem(check, {
       found: error.message,
       means: 'The service refuses to start.',

@@ -20,8 +20,10 @@ export function evidenceAt(
 /** Changes are confirmed by a scan at least six hours later. */
 export async function recordScan(store: Store, evidence: Evidence, rules: Rulebook = rulebook): Promise<RecordedScan> {
   const time = new Date(evidence.observedAt);
-  return store.recordScan(
-    { profile: detect(evidence, rules), evidence, startedAt: time, finishedAt: time },
+  const [result] = await store.recordScans(
+    [{ profile: detect(evidence, rules), evidence, startedAt: time, finishedAt: time }],
     { confirmAfterMs: 6 * HOUR_MS, redetect: (old) => detect(old, rules) },
   );
+  if (result?.status !== 'fulfilled') throw result?.reason;
+  return result.value;
 }

@@ -203,7 +203,7 @@ describe('as time passes', () => {
     const fixed = profile.services.map((seen) => (seen.provider === 'nginx' ? { ...seen, version: '999.0.0' } : seen));
     const at = app.clock();
     const scanned = { profile: { ...profile, services: fixed }, evidence, startedAt: at, finishedAt: at };
-    await app.store.recordScan(scanned, { confirmAfterMs: 0 });
+    await app.store.recordScans([scanned], { confirmAfterMs: 0 });
     await tick();
     assert.deepEqual(await exposed(), [], 'it is out of reach');
     await scanThreeDays();

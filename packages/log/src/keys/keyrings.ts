@@ -1,0 +1,45 @@
+// The signing keys of a service: for receipts, and for its ledger.
+import path from 'node:path';
+import { LogError } from '../log-error.ts';
+import type { CheckpointKeys } from '../shared/shared-head.ts';
+import type { SharedPlace } from '../shared/shared-storage.ts';
+import { publicKeyBytes } from './ledger-keys.ts';
+import { hasKeyring, type Keyring, openKeyring } from './signing-keys.ts';
+
+/** The keyrings of a service, named as their directories below `keys`. */
+export const KEYRINGS = ['receipts', 'ledger'] as const;
+export type KeyringName = (typeof KEYRINGS)[number];
+
+export const keysIn = (directory: string, name: KeyringName): string => path.join(directory, 'keys', name);
+
+export interface Keyrings {
+  readonly receipts: Keyring;
+  readonly checkpoints: Keyring;
+}
+
+/** Creates missing keys. Rejects with KeyringError. */
+export async function openKeyrings(directory: string, now: () => Date): Promise<Keyrings> {
+  const open = (name: KeyringName) => openKeyring({ directory: keysIn(directory, name), now });
+  return { receipts: await open('receipts'), checkpoints: await open('ledger') };
+}
+
+export function checkpointKeysOf(keyring: Keyring): CheckpointKeys {
+  return {
+    signer: keyring.signer,
+    publicKeys: () => publicKeyBytes(keyring.keys),
+    reload: () => keyring.reload(),
+  };
+}
+
+/** Rejects if the database holds a log and this directory has no key: a new key would not be one of that log. */
+export async function refuseWithoutKeys(
+  { directory, origin }: { readonly directory: string; readonly origin: string },
+  { place }: { readonly place: Pick<SharedPlace, 'turns'> },
+): Promise<void> {
+  if (hasKeyring(keysIn(directory, 'ledger'))) return;
+  if (await place.turns.head())
+    throw new LogError(
+      'wrong-key',
+      `the database holds a log, but ${path.join(directory, 'keys')} has no key of it (${origin}): give every node the same keys folder`,
+    );
+}

@@ -1,0 +1,49 @@
+// Rotates a service's signing keys, for its running processes too.
+
+import { openCheckpoint } from '../shared/shared-head.ts';
+import type { SharedLedger } from '../signed-ledger.ts';
+import { openKeyrings, refuseWithoutKeys } from './keyrings.ts';
+import { LedgerKeys } from './ledger-keys.ts';
+import type { Keyring } from './signing-keys.ts';
+
+/** The ledger whose keys are rotated. */
+export interface RotatedLedger {
+  readonly origin: string;
+  /** Set for a log of several nodes. */
+  readonly shared?: SharedLedger | undefined;
+}
+
+/**
+ * Retires both signing keys and creates new ones; the old ledger key vouches for the new one. Running services load them by
+ * `reload`, and the nodes of a shared log are notified. Returns the ids of the new keys. Rejects with KeyringError or LogError,
+ * without a rotation, if the directory does not have the newest keys of the ledger. If it is interrupted, the keys in the directory
+ * can still sign.
+ */
+export async function rotateSigningKeys(
+  directory: string,
+  now: () => Date,
+  { origin, shared }: RotatedLedger,
+): Promise<readonly string[]> {
+  const ledger = shared && { origin, shared };
+  if (ledger) await refuseWithoutKeys({ directory, origin }, ledger.shared);
+  const { receipts, checkpoints } = await openKeyrings(directory, now);
+  const ledgerKeys = ledger && (await keysOfNewest(ledger, { keyring: checkpoints, now }));
+  await checkpoints.rotate({ origin, announce: (keys) => ledgerKeys?.announce(keys) ?? Promise.resolve() });
+  await ledgerKeys?.publish();
+  await receipts.rotate();
+  return [receipts.signer.keyId, checkpoints.signer.keyId];
+}
+
+/** Undefined if the ledger has no head yet. */
+async function keysOfNewest(
+  { origin, shared }: { readonly origin: string; readonly shared: SharedLedger },
+  { keyring, now }: { readonly keyring: Keyring; readonly now: () => Date },
+): Promise<LedgerKeys | undefined> {
+  const head = await shared.place.turns.head();
+  if (!head) return undefined;
+  const keys = new LedgerKeys({ origin, keyring, place: shared.keys, now });
+  await keys.refresh();
+  await openCheckpoint(head.note, origin, keys);
+  keys.refuseRetired({ overlapMs: 0 });
+  return keys;
+}

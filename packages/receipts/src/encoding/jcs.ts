@@ -1,0 +1,93 @@
+// RFC 8785 (JCS): the canonical text of a JSON value, so that a signature is independent of its formatting.
+
+/** Deeper values are rejected: no answer nests this deeply, and hostile input must not exhaust the stack. */
+const MAX_DEPTH = 256;
+
+/** The value is not JSON data that RFC 8785 can represent. */
+export class CanonicalFormError extends Error {
+  override readonly name = 'CanonicalFormError';
+}
+
+/**
+ * RFC 8785 text of a JSON value. Throws CanonicalFormError for anything that JSON cannot represent: NaN, infinities, undefined,
+ * functions, symbols, big integers, objects that are not plain, lone surrogates, cycles and extreme depth.
+ */
+export function canonicalize(value: unknown): string {
+  return write(value, 0);
+}
+
+function write(value: unknown, depth: number): string {
+  switch (typeof value) {
+    case 'string':
+      return writeString(value);
+    case 'number':
+      // Section 3.2.2.3: the ECMAScript form, which writes -0 as 0.
+      if (!Number.isFinite(value)) throw new CanonicalFormError(`${value} is not a JSON number`);
+      return String(value);
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'object':
+      if (value === null) return 'null';
+      if (depth === MAX_DEPTH) throw new CanonicalFormError(`nested deeper than ${MAX_DEPTH} levels`);
+      return Array.isArray(value) ? writeArray(value, depth + 1) : writeObject(value, depth + 1);
+    default:
+      throw new CanonicalFormError(`a value of type ${typeof value} is not JSON`);
+  }
+}
+
+/** Printable ASCII without quote and backslash: most strings, which need no escape. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+function writeString(text: string): string {
+  if (text.length < 64 && PLAIN.test(text)) return `"${text}"`;
+  if (!text.isWellFormed()) throw new CanonicalFormError('a string has a lone surrogate');
+  // ECMAScript's escapes are those of section 3.2.2.2.
+  return JSON.stringify(text);
+}
+
+function writeArray(items: readonly unknown[], depth: number): string {
+  let text = '[';
+  for (let index = 0; index < items.length; index++) {
+    if (index > 0) text += ',';
+    text += write(items[index], depth);
+  }
+  return `${text}]`;
+}
+
+function writeObject(object: object, depth: number): string {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new CanonicalFormError('an object with its own prototype is not plain data');
+  }
+  const members = object as Record<string, unknown>;
+  let text = '{';
+  for (const [name, written] of shapeOf(members).sorted) {
+    if (text.length > 1) text += ',';
+    text += written + write(members[name], depth);
+  }
+  return `${text}}`;
+}
+
+/** Cache of recent shapes by number of names: objects in a list usually have the same names. */
+const shapes: (Shape | undefined)[] = [];
+
+interface Shape {
+  readonly names: readonly string[];
+  /** In sorted order, each with the text that precedes its value. */
+  readonly sorted: readonly (readonly [name: string, written: string])[];
+}
+
+/** Section 3.2.3: sorted by UTF-16 code units, which is the default order of sort(). */
+function shapeOf(members: Record<string, unknown>): Shape {
+  const names = Object.keys(members);
+  const known = shapes[names.length];
+  if (known !== undefined && isSameList(known.names, names)) return known;
+  const shape = { names, sorted: names.toSorted().map((name) => [name, `${writeString(name)}:`] as const) };
+  if (names.length < 64) shapes[names.length] = shape;
+  return shape;
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false;
+  return true;
+}
