@@ -22,8 +22,8 @@ interface Document {
 
 /** The two documents, and the name that the types of each begin with. */
 export const GENERATED = [
-  { name: 'Stack', source: 'openapi/stack.json', target: 'stack-types.ts' },
-  { name: 'Gateway', source: 'openapi/gateway.json', target: 'gateway-types.ts' },
+  { name: 'Stack', source: 'openapi/stack.json', target: 'stack/stack-types.ts' },
+  { name: 'Gateway', source: 'openapi/gateway.json', target: 'inference/gateway-types.ts' },
 ] as const;
 
 const root = path.join(import.meta.dirname, '../../..');

@@ -1,24 +1,24 @@
 // The `strata` command: thin commands over the packages. Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted;
 // `verify` has more, told in its help.
 import { Command, CommanderError, Option } from 'commander';
-import type { ExplainOptions } from './commands/explain.ts';
-import type { MigrateStoreOptions } from './commands/migrate-store.ts';
-import type { ScanOptions } from './commands/scan.ts';
-import type { VerifyOptions } from './commands/verify.ts';
+import { addFeedCommands } from './commands/feeds/feed-commands.ts';
+import { addInferenceCommands } from './commands/inference/inference-commands.ts';
+import { addKeyCommands } from './commands/keys/key-commands.ts';
+import { addLogCommands } from './commands/log/log-commands.ts';
+import { addOperationsCommands } from './commands/operations/operations-commands.ts';
+import type { ScanOptions } from './commands/scan/scan.ts';
+import { addEnrichCommands } from './commands/stack/enrich-commands.ts';
+import type { ExplainOptions } from './commands/stack/explain.ts';
+import type { MigrateStoreOptions } from './commands/store/migrate-store.ts';
+import { addStoreCommands } from './commands/store/store-commands.ts';
+import { addLedgerOptions } from './commands/verify/ledger-options.ts';
+import type { VerifyOptions } from './commands/verify/verify.ts';
 import type { CommandContext, OutputStream } from './context.ts';
-import { addEnrichCommands } from './enrich-commands.ts';
-import { addFeedCommands } from './feed-commands.ts';
+import { type DataOwner, dataOwner } from './data-owner.ts';
 import { explainHelp, fingerprintsHelp, migrateLogHelp, migrateStoreHelp, serveHelp, verifyHelp } from './help.ts';
-import { addInferenceCommands } from './inference-commands.ts';
-import { addKeyCommands } from './key-commands.ts';
-import { addLedgerOptions } from './ledger-options.ts';
-import { addLogCommands } from './log-commands.ts';
-import { addMcpCommand } from './mcp-command.ts';
-import { addOperationsCommands } from './operations-commands.ts';
+import { addMcpCommand } from './mcp/mcp-command.ts';
 import { CommandError, counted, type OutputOptions, plainText } from './output.ts';
-import { type DataOwner, dataOwner } from './owner.ts';
 import type { ServiceName } from './settings/tables.ts';
-import { addStoreCommands } from './store-commands.ts';
 import { versionText } from './version.ts';
 
 /** Runs one command and resolves with its exit code; streams and environment come from `context`; services listen to the process's signals. */
@@ -59,7 +59,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
     .description('run both services until SIGINT or SIGTERM; settings come from STRATA_* variables')
     .action(async () => {
       const { readGatewayConfig } = await import('@strata/gateway');
-      const { startCommand, whereBothAre } = await import('./commands/start.ts');
+      const { startCommand, whereBothAre } = await import('./commands/stack/start.ts');
       const { stack, inference } = whereBothAre(
         await config({ STRATA_ROLE: 'all' }),
         owner.remember(readGatewayConfig(await environment('gateway'))),
@@ -83,7 +83,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
     .addHelpText('after', serveHelp)
     .action(async ({ role }: { readonly role?: string }) => {
       const settings = await config(role === undefined ? {} : { STRATA_ROLE: role });
-      await (await import('./commands/serve.ts')).serveCommand(context, settings);
+      await (await import('./commands/stack/serve.ts')).serveCommand(context, settings);
     });
   stack
     .command('scan')
@@ -92,7 +92,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
     .option('--force', 'scan also what was scanned lately')
     .option('--json', 'print the summary as JSON')
     .action(async (targets: string[], options: ScanOptions) => {
-      const { scanCommand } = await import('./commands/scan.ts');
+      const { scanCommand } = await import('./commands/scan/scan.ts');
       await scanCommand(context, targets, options, await config());
     });
   addLedgerOptions(stack.command('verify'), 'service')
@@ -104,7 +104,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
     .option('--json', 'print the steps as JSON')
     .addHelpText('after', verifyHelp)
     .action(async (target: string, options: VerifyOptions) => {
-      const { verifyCommand } = await import('./commands/verify.ts');
+      const { verifyCommand } = await import('./commands/verify/verify.ts');
       await verifyCommand(context, target, options);
     });
   stack
@@ -119,7 +119,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
     )
     .addHelpText('after', explainHelp)
     .action(async (options: ExplainOptions) => {
-      const { explain } = await import('./commands/explain.ts');
+      const { explain } = await import('./commands/stack/explain.ts');
       const bad = await explain(context, options);
       if (bad > 0) throw new CommandError(`${counted(bad, 'record')} could not be read`);
     });
@@ -130,7 +130,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
     .option('--json', 'print the report as JSON')
     .addHelpText('after', fingerprintsHelp)
     .action(async (paths: string[], options: OutputOptions) => {
-      await (await import('./commands/fingerprints.ts')).fingerprintsCommand(context, paths, options);
+      await (await import('./commands/stack/fingerprints.ts')).fingerprintsCommand(context, paths, options);
     });
 
   stack
@@ -141,7 +141,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
     .option('--json', 'print the tables as JSON')
     .addHelpText('after', migrateStoreHelp)
     .action(async (url: string, options: MigrateStoreOptions) => {
-      const { migrateStoreCommand } = await import('./commands/migrate-store.ts');
+      const { migrateStoreCommand } = await import('./commands/store/migrate-store.ts');
       await migrateStoreCommand(context, url, options, await config());
     });
 
@@ -155,7 +155,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', migrateLogHelp)
     .action(async (url: string | undefined, options: OutputOptions) => {
-      const { migrateLogCommand } = await import('./commands/migrate-log.ts');
+      const { migrateLogCommand } = await import('./commands/store/migrate-log.ts');
       await migrateLogCommand(context, url, options, await config());
     });
 

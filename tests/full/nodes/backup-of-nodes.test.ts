@@ -13,7 +13,7 @@ import type { Internet } from '@strata/testnet';
 import { tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { openPool } from '../../../packages/store/src/postgres-dialect.ts';
 import { postgres, rows } from '../../../packages/store/src/test/places.ts';
-import { readPart } from '../../../services/cli/src/backup/parts.ts';
+import { readPart } from '../../../services/cli/src/backup/backup-files.ts';
 import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
 import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
 import { type Busy, startBusy } from '../../support/busy-stack.ts';

@@ -7,7 +7,7 @@ import { issueReceipt } from '@strata/receipts';
 import { readConfig } from '@strata/stack';
 import { openStore } from '@strata/store';
 import { exec, postgres } from '../../../packages/store/src/test/places.ts';
-import { checkLedger } from '../../../services/cli/src/commands/check-ledger.ts';
+import { checkLedger } from '../../../services/cli/src/commands/store/check-ledger.ts';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { openLedger } from '../../../services/stack/src/ledger.ts';
 import { altered } from '../../support/shared-log/database.ts';

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { CheckedLeaves, decodeLeaves, type PublicKeys, publicKeysFrom, receiptIdsOf } from '@strata/log';
 import { checkSqliteCopy, digestOfRows, type StoreCopy } from '@strata/store';
 import { CommandError } from '../output.ts';
+import { digestOf, readVerified, readVerifiedText, refuseOther } from './backup-files.ts';
 import { refuseUnsigned } from './ledger-source.ts';
 import { type BackupOptions, ledgerOf, receiptsTold, refuseUnknown } from './make-backup.ts';
 import {
@@ -17,7 +18,6 @@ import {
   rowsFile,
   STORE_FILE,
 } from './manifest.ts';
-import { digestOf, readVerified, readVerifiedText, refuseOther } from './parts.ts';
 import { type Trust, verifyManifest } from './signature.ts';
 
 export interface CheckedBackup {

@@ -31,6 +31,7 @@ import {
 } from '@strata/store';
 import { CommandError, counted } from '../output.ts';
 import { COMMAND_VERSION } from '../version.ts';
+import { describePart, readPart, writePart } from './backup-files.ts';
 import { type LedgerSource, openLedgerSource, refuseUnsigned } from './ledger-source.ts';
 import {
   CHECKPOINT_FILE,
@@ -42,7 +43,6 @@ import {
   rowsFile,
   STORE_FILE,
 } from './manifest.ts';
-import { describePart, readPart, writePart } from './parts.ts';
 import { SIGNATURE_FILE, signManifest } from './signature.ts';
 
 export interface BackupProgress {

@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { fileError } from '../file-error.ts';
+import { fileError } from '../errors.ts';
 import { CommandError } from '../output.ts';
 
 export const MANIFEST_FILE = 'manifest.json';

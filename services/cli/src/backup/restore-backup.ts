@@ -19,10 +19,10 @@ import {
 import { type Config, RESTORING } from '@strata/stack';
 import { ledgerCheckpointIn, settleSqlite } from '@strata/store';
 import { CommandError } from '../output.ts';
+import { digestOf, readVerified, refuseOther } from './backup-files.ts';
 import { type CheckedBackup, checkBackup } from './check-backup.ts';
 import { LEAVES_FILE, type Manifest, type Part, partOf, STORE_FILE } from './manifest.ts';
-import { digestOf, readVerified, refuseOther } from './parts.ts';
-import { moveAside, type Place, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-parts.ts';
+import { moveAside, type Place, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-options.ts';
 import { restoreToPostgres } from './restore-postgres.ts';
 import { trustOf } from './signature.ts';
 

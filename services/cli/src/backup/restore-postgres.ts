@@ -19,11 +19,11 @@ import {
 import { type Config, RESTORING, sharedLedgerOf } from '@strata/stack';
 import { type LedgerTables, loadPostgres, openLedgerTables, StoreError } from '@strata/store';
 import { CommandError } from '../output.ts';
+import { readPart, readVerified } from './backup-files.ts';
 import { type CheckedBackup, storeOf } from './check-backup.ts';
 import { isOpenLog } from './ledger-source.ts';
 import { LEAVES_FILE, partOf, rowsFile } from './manifest.ts';
-import { readPart, readVerified } from './parts.ts';
-import { moveAside, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-parts.ts';
+import { moveAside, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-options.ts';
 
 type Given = Awaited<ReturnType<typeof readKeysFile>>;
 

@@ -5,11 +5,11 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
 import { ask, requestOf } from './ask.ts';
-import { KeptAnswers } from './kept-answers.ts';
 import type { Question } from './question.ts';
 import { search } from './questions/domains.ts';
 import { QUESTIONS } from './questions/index.ts';
 import { migrations } from './questions/markets.ts';
+import { KeptAnswers } from './recent-answers.ts';
 import { MAX_CHARACTERS, shorten } from './shorten.ts';
 import { receiptOf } from './tool-result.ts';
 

@@ -1,8 +1,8 @@
 // Asks the service a question for a tool: inputs to a request, the answer to a result.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { StackAnswer, StackClient, StackInput, StackPath } from '@strata/client';
-import type { KeptAnswers } from './kept-answers.ts';
 import type { Question } from './question.ts';
+import type { KeptAnswers } from './recent-answers.ts';
 import { type Page, type Shortened, shorten } from './shorten.ts';
 import { lastLines, quotaOf, type ResultBody, receiptOf, toolResult } from './tool-result.ts';
 

@@ -3,9 +3,9 @@ import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { type LedgerMemory, StackClient, StackProblem } from '@strata/client';
 import { COMMAND_VERSION } from '../version.ts';
 import { type AskOptions, ask } from './ask.ts';
-import { KeptAnswers } from './kept-answers.ts';
+import { refused, withoutKey } from './error-result.ts';
 import { QUESTIONS } from './questions/index.ts';
-import { refused, withoutKey } from './refused.ts';
+import { KeptAnswers } from './recent-answers.ts';
 import { ResultSchema } from './tool-result.ts';
 import { verifyReceipt, verifyTool } from './verify-tool.ts';
 

@@ -17,7 +17,7 @@ export async function tableOf(service: ServiceName): Promise<SettingTable> {
     case 'worker':
       return (await import('@strata/worker')).WorkerEnvironment as unknown as SettingTable;
     case 'witness':
-      return (await import('../witness/config.ts')).Environment as unknown as SettingTable;
+      return (await import('../commands/log/witness-config.ts')).Environment as unknown as SettingTable;
     default:
       return service satisfies never;
   }

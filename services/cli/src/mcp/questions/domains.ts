@@ -2,8 +2,8 @@
 import { FACTORS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import { z } from 'zod';
 import { Category, Domain, details, Name, Provider, pages, question } from '../question.ts';
-import { joined, moment } from '../words.ts';
 import { advisoryCounts, changeLine, serviceLine } from './lines.ts';
+import { joined, moment } from './text.ts';
 
 export const domainProfile = question({
   name: 'stack_domain',

@@ -1,8 +1,8 @@
 // Questions about the news: which domains feeds name, and what happened since the last time.
 import { z } from 'zod';
 import { Category, Domain, details, firstPages, MAX_AT_ONCE, Provider, pages, question } from '../question.ts';
-import { joined, moment, percent, quoted, signed } from '../words.ts';
 import { changeLine } from './lines.ts';
+import { joined, moment, percent, quoted, signed } from './text.ts';
 
 export const feedStatistics = question({
   name: 'stack_feed_statistics',

@@ -1,6 +1,6 @@
 // Lines that several answers have in common.
 import type { Change, Flow, OpenAdvisories, Service } from '@strata/client';
-import { joined, moment, quoted } from '../words.ts';
+import { joined, moment, quoted } from './text.ts';
 
 export function serviceLine({ category, role, provider, confidence, first_seen, version, evidence }: Service): string {
   const seen = evidence.map(({ source, value }) => `${source} ${quoted(value)}`).join(', ');

@@ -1,8 +1,8 @@
 // Questions about all domains together: markets, movements, totals and how safe they are.
 import { z } from 'zod';
 import { Category, Name, Provider, pages, question } from '../question.ts';
-import { joined, percent, tenths } from '../words.ts';
 import { changeLine, flowLine } from './lines.ts';
+import { joined, percent, tenths } from './text.ts';
 
 export const marketShare = question({
   name: 'stack_market_share',

@@ -1,8 +1,8 @@
 // Questions about providers: who uses them, how they do, and what hangs on them.
 import { z } from 'zod';
 import { details, Provider, pages, question } from '../question.ts';
-import { joined, percent, signed } from '../words.ts';
 import { advisoryCounts, flowLine } from './lines.ts';
+import { joined, percent, signed } from './text.ts';
 
 export const provider = question({
   name: 'stack_provider',

@@ -1,7 +1,7 @@
 // Questions about what stands out and what is vulnerable.
 import { z } from 'zod';
 import { Domain, firstPages, Name, pages, question, Severity } from '../question.ts';
-import { joined, moment, quoted } from '../words.ts';
+import { joined, moment, quoted } from './text.ts';
 
 export const alerts = question({
   name: 'stack_alerts',

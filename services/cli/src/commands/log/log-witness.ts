@@ -1,0 +1,45 @@
+// `strata log witness`: a witness of logs in the foreground, with its log on standard error.
+
+import { warnOfFileSystem } from '@strata/db';
+import { createLogger, urlAt } from '@strata/http';
+import { Witness } from '@strata/log';
+import { type CommandContext, listenForInterruption } from '../../context.ts';
+import { CommandError } from '../../output.ts';
+import type { WitnessConfig } from './witness-config.ts';
+import { serveWitness } from './witness-server.ts';
+
+export interface LogWitnessOptions {
+  /** Prints the verifier key, made on first use, and ends. */
+  readonly printKey?: boolean;
+}
+
+/** Serves until SIGINT or SIGTERM. */
+export async function logWitnessCommand(
+  context: CommandContext,
+  { printKey = false }: LogWitnessOptions,
+  config: WitnessConfig,
+): Promise<void> {
+  const { name, logs, host } = config;
+  if (name === undefined) throw wrongUse('the witness has no name: choose one for ever with STRATA_WITNESS_NAME');
+  if (logs.size === 0 && !printKey)
+    throw wrongUse('no log to witness: name the verifier keys of logs in STRATA_WITNESS_LOGS');
+  const logger = createLogger({ level: config.logLevel }, context.log);
+  await using witness = await Witness.open({ directory: config.directory, name, logs, now: () => new Date() });
+  context.stdout.write(`${witness.verifierKey}\n`);
+  if (printKey) return;
+  warnOfFileSystem(config.directory, logger);
+  const stopping = listenForInterruption(context);
+  try {
+    await using server = await serveWitness(witness, { ...config, logger });
+    logger.info(
+      { url: urlAt({ host, port: server.port }), verifierKey: witness.verifierKey, logs: [...logs.keys()] },
+      'ready',
+    );
+    await new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
+    logger.info('stopping');
+  } finally {
+    stopping.release();
+  }
+}
+
+const wrongUse = (message: string) => new CommandError(message, { exitCode: 2 });

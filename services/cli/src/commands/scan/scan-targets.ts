@@ -1,0 +1,46 @@
+// What `strata stack scan` was told to scan: files, standard input, names, in any mixture.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { fileError } from '../../errors.ts';
+import { CommandError } from '../../output.ts';
+import { type DomainList, domainListOf, readDomainList } from './domain-list.ts';
+
+/** No top-level domain is called like these. */
+const LIST_FILE = /\.(?:txt|csv|tsv|list|lst|json|jsonl|md|gz|zip)$/i;
+const URL_START = /^[a-z][a-z0-9+.-]*:\/\//i;
+
+/**
+ * The domains of all targets, without repeats. Bad lines of a file are reported in `rejected`; a target that is neither
+ * a file nor a domain name is a CommandError with exit code 2, before anything is scanned.
+ */
+export async function readTargets(targets: readonly string[], stdin: Readable): Promise<DomainList> {
+  const domains = new Set<string>();
+  const rejected: DomainList['rejected'][number][] = [];
+  for (const target of targets) {
+    const list = await listOf(target, stdin);
+    for (const domain of list.domains) domains.add(domain);
+    rejected.push(...list.rejected);
+  }
+  return { domains: [...domains], rejected };
+}
+
+async function listOf(target: string, stdin: Readable): Promise<DomainList> {
+  if (target === '-') return readDomainList(stdin);
+  // `https://example.com/about` is a name pasted from a browser, not a path.
+  const isPath = !URL_START.test(target) && (/[/\\]/.test(target) || LIST_FILE.test(target));
+  const found = await stat(target).catch((cause: unknown) => {
+    if (isPath) throw fileError(target, cause);
+    return undefined;
+  });
+  // A directory that is called like a domain does not hide the domain. Pipes (`<(…)` of a shell) are read as files.
+  if (found && (isPath || !found.isDirectory())) {
+    return readDomainList(createReadStream(target)).catch((cause: unknown) => {
+      throw fileError(target, cause);
+    });
+  }
+  const list = await domainListOf([target]);
+  const [bad] = list.rejected;
+  if (bad) throw new CommandError(`'${bad.text}' is neither a file nor a domain: ${bad.message}`, { exitCode: 2 });
+  return list;
+}
