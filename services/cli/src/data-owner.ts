@@ -1,6 +1,5 @@
-// Data directories belong to the user of the service, and commands are often run as root: what a command leaves there must not
-// become root's, or the service cannot read its own keys and database.
-
+// Ownership of data directories. They belong to the user of the service, and commands are often run as root: files that a command
+// creates there must not stay owned by root, or the service cannot read its own keys and database.
 import {
   accessSync,
   closeSync,
@@ -17,38 +16,37 @@ import path from 'node:path';
 import { sqliteFileOf } from '@strata/db';
 import type { CommandContext, OutputStream } from './context.ts';
 
-/** Where the data of a service is. */
-export interface DataPlaces {
+/** Where a service stores its data. */
+export interface DataLocation {
   readonly dataDirectory: string;
   readonly databaseUrl: string;
 }
 
 export interface DataOwner {
-  /** Remembers where these settings keep their data, and gives to its owner, when the process ends, what root has left there. Answers the settings. */
-  remember<Settings extends DataPlaces>(settings: Settings): Settings;
-  /** Which of the remembered places this process may not use, and whose it is. */
+  /** Registers the data location of these settings, and returns them. When the process exits, files that it created there as root get the directory's owner. */
+  remember<Settings extends DataLocation>(settings: Settings): Settings;
+  /** A message about a registered path that this process cannot access, with the owner of the path. */
   denied(): Promise<string | undefined>;
 }
 
-/** The owner of the data of one command. */
 export function dataOwner(context: Pick<CommandContext, 'once' | 'stderr'>): DataOwner {
-  /** The settings' directories, with the database files that are elsewhere. */
-  const places = new Set<string>();
+  /** Data directories, and database files outside of them. */
+  const paths = new Set<string>();
   return {
     remember(settings) {
-      if (places.size === 0) context.once('exit', () => giveBack(places, context.stderr));
-      places.add(path.resolve(settings.dataDirectory));
+      if (paths.size === 0) context.once('exit', () => restoreOwners(paths, context.stderr));
+      paths.add(path.resolve(settings.dataDirectory));
       const file = sqliteFileOf(settings.databaseUrl);
-      if (file !== undefined) places.add(path.resolve(file));
+      if (file !== undefined) paths.add(path.resolve(file));
       return settings;
     },
     async denied() {
       const { deniedText } = await import('@strata/log');
-      for (const place of places) {
+      for (const location of paths) {
         try {
-          accessSync(place, constants.R_OK | constants.W_OK);
+          accessSync(location, constants.R_OK | constants.W_OK);
         } catch (error) {
-          const denied = deniedText(place, error);
+          const denied = deniedText(location, error);
           if (denied !== undefined) return denied;
         }
       }
@@ -57,55 +55,57 @@ export function dataOwner(context: Pick<CommandContext, 'once' | 'stderr'>): Dat
   };
 }
 
-function giveBack(places: ReadonlySet<string>, stderr: OutputStream): void {
+function restoreOwners(paths: ReadonlySet<string>, stderr: OutputStream): void {
   if (process.geteuid?.() !== 0) return;
-  for (const place of places) {
+  for (const location of paths) {
     try {
-      if (statSync(place).isDirectory()) giveFolder(place);
-      else giveDatabase(place);
+      if (statSync(location).isDirectory()) chownFolder(location);
+      else chownDatabase(location);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== 'ENOENT' && code !== 'ENOTDIR')
-        stderr.write(`strata: what root wrote in ${place} may still be root's (${code}): chown it\n`);
+        stderr.write(
+          `strata: files in ${location} may still be owned by root (${code}): chown them to the user of the service\n`,
+        );
     }
   }
 }
 
-/** The file, and what SQLite keeps beside it. */
-function giveDatabase(file: string): void {
+/** The database file with its write-ahead log and shared memory. */
+function chownDatabase(file: string): void {
   const directory = realpathSync(path.dirname(file));
   const { uid, gid } = statSync(directory);
   if (uid === 0) return;
   for (const suffix of ['', '-wal', '-shm']) {
     try {
-      give(path.join(directory, path.basename(file) + suffix), { uid, gid });
+      chown(path.join(directory, path.basename(file) + suffix), { uid, gid });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
 }
 
-function giveFolder(place: string): void {
-  const directory = realpathSync(place);
+function chownFolder(folder: string): void {
+  const directory = realpathSync(folder);
   const { uid, gid } = statSync(directory);
   if (uid === 0) return;
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() && !entry.isDirectory()) continue;
     try {
-      give(path.join(entry.parentPath, entry.name), { uid, gid });
+      chown(path.join(entry.parentPath, entry.name), { uid, gid });
     } catch (error) {
-      // A running service removes files of its own meanwhile.
+      // A running service may remove files at the same time.
       if (!['ENOENT', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
 }
 
 /**
- * Only what this process has made or changed, and never through a link, be it the last part of the path or one before it: the
- * directory is somebody else's, who might have put one there, just now, that leads to a file of root's. Where the system does not
- * say what was opened, nothing is given.
+ * Changes the owner of a file that this process created or changed. Never follows a symbolic link, in the last component of the path or
+ * before it: the owner of the directory could place a link there that leads to a file of root. Does nothing where the system does not
+ * report the path of an open file.
  */
-function give(file: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
+function chown(file: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     if (readlinkSync(`/proc/self/fd/${descriptor}`) !== file) return;

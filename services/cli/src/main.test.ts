@@ -9,7 +9,7 @@ import { readGatewayConfig } from '@strata/gateway';
 import { readConfig, stackOpenApi } from '@strata/stack';
 import { fakeService } from '../../../tests/support/fake-service.ts';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { whereBothAre } from './commands/stack/start.ts';
+import { withLinks } from './commands/stack/start.ts';
 import { assertEnds, OTHER_UID, runStrata, spawnStrata, succeed } from './test/run-strata.ts';
 
 const quiet = {
@@ -175,7 +175,7 @@ describe('both services', () => {
     ['what the settings say', { ...named, ...all }, 'https://chat.example', 'https://stack.example'],
   ] as const)
     it(`name ${what}`, () => {
-      const { stack: ofStack, inference } = whereBothAre(readConfig(env), readGatewayConfig(env));
+      const { stack: ofStack, inference } = withLinks(readConfig(env), readGatewayConfig(env));
       assert.deepEqual([ofStack.chatUrl, inference.explorerUrl], [chat, stack]);
     });
 

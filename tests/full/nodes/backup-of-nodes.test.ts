@@ -13,7 +13,7 @@ import type { Internet } from '@strata/testnet';
 import { tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { openPool } from '../../../packages/store/src/postgres-dialect.ts';
 import { postgres, rows } from '../../../packages/store/src/test/places.ts';
-import { readPart } from '../../../services/cli/src/backup/backup-files.ts';
+import { readBackupFile } from '../../../services/cli/src/backup/backup-files.ts';
 import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
 import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
 import { type Busy, startBusy } from '../../support/busy-stack.ts';
@@ -93,7 +93,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
       await using one = await startHarness({ internet, settings: env, world: busy.world });
       assert.equal(one.running.service.app.ledger.log.size, leaves + OF_START);
       await using two = await beside(env.STRATA_DATA, { STRATA_DATABASE_URL: env.STRATA_DATABASE_URL });
-      const told = await receiptsInRows(readPart(set, 'store/stream_events.copy.gz'));
+      const told = await receiptsInRows(readBackupFile(set, 'store/stream_events.copy.gz'));
       assert.ok(told.length > 0);
       for (const id of [...given, ...told])
         for (const node of [one, two])

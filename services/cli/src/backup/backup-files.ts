@@ -1,4 +1,4 @@
-// The files of a backup, written and read as streams: none is ever whole in memory.
+// The files of a backup, written and read as streams: no file is held in memory.
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
@@ -6,17 +6,17 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { CommandError } from '../output.ts';
+import { CommandError } from '../errors.ts';
 import type { Part } from './manifest.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** Nearly as small as the most that gzip can, in a quarter of the time. */
+/** Nearly the size of the highest level, in a quarter of the time. */
 const GZIP_LEVEL = 2;
 const READ_BYTES = 1 << 18;
 
-/** Writes a new file of the set, durably, compressed where its name ends so. */
-export async function writePart(folder: string, name: string, bytes: Bytes): Promise<Part> {
+/** Writes a new file of the backup durably, compressed where its name ends in `.gz`. */
+export async function writeBackupFile(folder: string, name: string, bytes: Bytes): Promise<Part> {
   const file = path.join(folder, name);
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const sum = createHash('sha256');
@@ -27,8 +27,8 @@ export async function writePart(folder: string, name: string, bytes: Bytes): Pro
   return { path: name, bytes: counted.bytes(), sha256: sum.digest('hex') };
 }
 
-/** What a file of the set that is there already comes to; makes it durable. */
-export async function describePart(folder: string, name: string, signal?: AbortSignal): Promise<Part> {
+/** Size and digest of an existing file of the backup; makes the file durable. */
+export async function describeBackupFile(folder: string, name: string, signal?: AbortSignal): Promise<Part> {
   const handle = await open(path.join(folder, name), 'r+');
   try {
     await handle.chmod(0o600);
@@ -46,14 +46,14 @@ export async function digestOf(file: string, signal?: AbortSignal): Promise<Omit
   return { bytes: counted.bytes(), sha256: sum.digest('hex') };
 }
 
-/** The bytes of a file of the set, as they were given to `writePart`. */
-export async function* readPart(folder: string, name: string): AsyncGenerator<Uint8Array> {
+/** The uncompressed bytes of a file of the backup. */
+export async function* readBackupFile(folder: string, name: string): AsyncGenerator<Uint8Array> {
   yield* plainBytes(name, createReadStream(path.join(folder, name), { highWaterMark: READ_BYTES }));
 }
 
 /**
- * The same of a part that a manifest describes. Throws CommandError at the end of other bytes, also of a file that was altered since it
- * was verified: a reader commits nothing before the end.
+ * The same for a file that a manifest describes. Throws CommandError at the end if the digest differs, also if the file was altered after
+ * its verification. A caller must not commit anything before the end.
  */
 export async function* readVerified(folder: string, part: Part): AsyncGenerator<Uint8Array> {
   const sum = createHash('sha256');
@@ -63,20 +63,20 @@ export async function* readVerified(folder: string, part: Part): AsyncGenerator<
   refuseOther(part, { bytes: counted.bytes(), sha256: sum.digest('hex') });
 }
 
-/** A small file of the set. Throws CommandError for other bytes than the manifest describes. */
+/** A small file of the backup. Throws CommandError if the digest differs. */
 export const readVerifiedText = async (folder: string, part: Part): Promise<string> =>
   (await buffer(readVerified(folder, part))).toString();
 
 /** Throws CommandError. */
 export function refuseOther(part: Part, found: Omit<Part, 'path'>): void {
   if (found.bytes !== part.bytes || found.sha256 !== part.sha256)
-    throw new CommandError(`the backup is damaged: ${part.path} is not what was written`);
+    throw new CommandError(`the backup is damaged: ${part.path} does not match the manifest`);
 }
 
 async function* plainBytes(name: string, file: Bytes): AsyncGenerator<Uint8Array> {
   if (!name.endsWith('.gz')) return yield* file;
   const plain = createGunzip();
-  // The reader receives an error of either by the iteration.
+  // The iteration throws an error of either stream.
   const reading = pipeline(file, plain).catch((error: Error) => void plain.destroy(error));
   yield* plain;
   await reading;

@@ -1,56 +1,57 @@
-// What restores into either database have in common: what they are told, what they know of the ledger that is there, what is moved aside.
+// Shared by restores into SQLite and PostgreSQL: options, the existing ledger, and renaming existing data.
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { CheckedLeaves, checkpointOf, type KeyringName, readCheckpoint, readLeaves } from '@strata/log';
-import { CommandError, counted } from '../output.ts';
+import { CommandError } from '../errors.ts';
+import { counted } from '../output.ts';
 import type { BackupOptions } from './make-backup.ts';
 import type { Manifest } from './manifest.ts';
 import type { TrustOptions } from './signature.ts';
 
 export interface RestoreOptions extends Omit<BackupOptions, 'keysFile'>, TrustOptions {
-  /** Whether what is there may be moved aside. */
+  /** Whether existing data may be renamed. */
   readonly replace: boolean;
-  /** Keeps the ledger that is there, if it goes on from that of the backup. */
+  /** Keeps the existing ledger if it extends that of the backup. */
   readonly keepLedger: boolean;
-  /** Begins the log of the backup under another name. */
+  /** Starts a log with this new name from the leaves of the backup. */
   readonly origin?: string | undefined;
-  /** A file with the newest checkpoint that anybody has of the log. */
+  /** A file with the newest published checkpoint of the log. */
   readonly published?: string | undefined;
 }
 
 export interface Restored {
   readonly manifest: Manifest;
   readonly signedBy: string | undefined;
-  /** Leaves of the log that the service goes on with. */
+  /** Leaves of the restored log. */
   readonly leaves: number;
-  /** Rings that got a new key, because the private one was not given. */
+  /** Keyrings that got a new key because the private key was not given. */
   readonly newKeys: readonly KeyringName[];
-  /** Where what was there is now. */
+  /** New paths of the previous data. */
   readonly aside: readonly string[];
 }
 
-export interface Place {
+export interface RestoreTarget {
   readonly directory: string;
   readonly ledger: string;
-  /** Undefined of PostgreSQL. */
+  /** Undefined for PostgreSQL. */
   readonly storeFile: string | undefined;
 }
 
-/** `keep` is advice of its own. */
+/** `keep` is advice to put before that about --origin. */
 export function refuseFork(leaves: number, published: number, keep: string): void {
   if (published <= leaves) return;
   throw new CommandError(
-    `the ledger of the backup has ${counted(leaves, 'receipt')}, and ${published} were published: going on from the older one would fork it.\n` +
-      `${keep}--origin NAME begins a log of a new name with those of the backup`,
+    `the ledger of the backup has ${counted(leaves, 'receipt')}, but ${published} were published: continuing from the backup would fork the ledger.\n` +
+      `${keep}--origin NAME starts a log with a new name from the receipts of the backup`,
   );
 }
 
 interface LedgerHere {
   readonly leaves: number;
-  /** Root of the first so many leaves, hex; undefined when there are fewer. */
+  /** Hex root of the first `leavesThen` leaves; undefined where there are fewer. */
   readonly rootThen?: string;
-  readonly trouble?: string;
+  readonly problem?: string;
 }
 
 export async function readHere(directory: string, leavesThen: number): Promise<LedgerHere> {
@@ -69,9 +70,9 @@ export async function readHere(directory: string, leavesThen: number): Promise<L
     const { leaves } = all.digest;
     return leaves < leavesThen ? { leaves } : { leaves, rootThen: then.digest.root };
   } catch (error) {
-    // As far as it says itself that it was published.
+    // The published size according to its checkpoint.
     const size = note === undefined ? 0 : sizeOf(note);
-    return { leaves: size, trouble: error instanceof Error ? error.message : String(error) };
+    return { leaves: size, problem: error instanceof Error ? error.message : String(error) };
   }
 }
 
@@ -83,9 +84,9 @@ function sizeOf(note: string): number {
   }
 }
 
-/** The snapshot of the index too: it is of the store that was. */
+/** Renames existing data. Deletes the snapshot of the index, which is of the previous store. */
 export async function moveAside(
-  { directory, ledger, storeFile }: Place,
+  { directory, ledger, storeFile }: RestoreTarget,
   { keepsLedger }: { readonly keepsLedger: boolean },
 ): Promise<readonly string[]> {
   const suffix = `replaced-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;

@@ -51,7 +51,7 @@ describe('strata doctor', () => {
   it('reports ports that are free, held by a running service of ours, or by another program', async () => {
     let body = '{"status":"ok"}';
     const other = { what: 'API', host: '127.0.0.1', port: 0, setting: 'STRATA_STACK_PORT' };
-    const ours = () => ({ ...other, ours: { path: '/health', words: /"status":"ok"/ } });
+    const ours = () => ({ ...other, ours: { path: '/health', text: /"status":"ok"/ } });
     {
       await using server = await fakeService((_request, response) => response.end(body));
       other.port = Number(new URL(server.base).port);

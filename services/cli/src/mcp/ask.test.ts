@@ -9,7 +9,7 @@ import type { Question } from './question.ts';
 import { search } from './questions/domains.ts';
 import { QUESTIONS } from './questions/index.ts';
 import { migrations } from './questions/markets.ts';
-import { KeptAnswers } from './recent-answers.ts';
+import { RecentAnswers } from './recent-answers.ts';
 import { MAX_CHARACTERS, shorten } from './shorten.ts';
 import { receiptOf } from './tool-result.ts';
 
@@ -97,7 +97,12 @@ describe('a question', () => {
     for (const has_more of [true, false]) {
       const body = { total: 1, window_days: 30, flows: [], migrations: [{}], has_more };
       const client = { get: async () => ({ body, text: '{}', quota: null, url: '' }) } as never;
-      const options = { client, kept: new KeptAnswers(), ledgerKey: undefined, signal: new AbortController().signal };
+      const options = {
+        client,
+        recent: new RecentAnswers(),
+        ledgerKey: undefined,
+        signal: new AbortController().signal,
+      };
       const { structuredContent } = await ask(migrations, { limit: 1, offset: 4 }, options);
       assert.equal(Reflect.get(Object(structuredContent), 'next_offset'), has_more ? 5 : undefined);
     }
@@ -117,13 +122,13 @@ describe('a shortened answer', () => {
     assert.deepEqual(curve.leftOut, [{ at: 'curve', items: 98 }]);
   });
 
-  it('takes a page of the lists that are paged, and says how much lies behind', () => {
+  it('takes a page of the lists that are paged, and says how much lies remaining', () => {
     const page = { lists: ['domains.results'], limit: 3, offset: 4 };
     const cut = shorten({ _alpha: true, _notice: 'x', provenance: {}, domains: { results: numbers(9) } }, { page });
     assert.deepEqual(cut.answer, { domains: { results: [4, 5, 6] } });
-    assert.deepEqual([cut.shown, cut.behind, cut.leftOut], [3, 2, []]);
+    assert.deepEqual([cut.shown, cut.remaining, cut.leftOut], [3, 2, []]);
     const past = shorten({ domains: { results: numbers(2) } }, { page });
-    assert.deepEqual([past.answer, past.shown, past.behind], [{ domains: { results: [] } }, 0, 0]);
+    assert.deepEqual([past.answer, past.shown, past.remaining], [{ domains: { results: [] } }, 0, 0]);
   });
 
   it('makes of any text one line without what cannot be seen, and says how much it cut', () => {
@@ -168,19 +173,19 @@ describe('a shortened answer', () => {
   });
 });
 
-describe('kept answers', () => {
+describe('recent answers', () => {
   it('are the newest 200, and those of which 16 million characters hold the newest', () => {
-    const few = new KeptAnswers();
-    for (let at = 0; at < 201; at += 1) few.keep(`rwr_${at}`, `text ${at}`);
+    const few = new RecentAnswers();
+    for (let at = 0; at < 201; at += 1) few.add(`rwr_${at}`, `text ${at}`);
     assert.deepEqual([few.get('rwr_0'), few.get('rwr_1'), few.get('rwr_200')], [undefined, 'text 1', 'text 200']);
-    const kept = new KeptAnswers();
+    const recent = new RecentAnswers();
     const long = 'x'.repeat(6 * 1024 * 1024);
-    for (const id of ['a', 'b', 'c']) kept.keep(id, long);
-    const held = () => ['a', 'b', 'c'].filter((id) => kept.get(id) === long).join('');
+    for (const id of ['a', 'b', 'c']) recent.add(id, long);
+    const held = () => ['a', 'b', 'c'].filter((id) => recent.get(id) === long).join('');
     assert.equal(held(), 'bc');
     // An answer that comes again counts once, and is new again.
-    kept.keep('b', long);
-    kept.keep('d', long);
+    recent.add('b', long);
+    recent.add('d', long);
     assert.equal(held(), 'b');
   });
 });

@@ -1,33 +1,33 @@
-// Why there is no answer, in the service's words, and what can be done about it.
+// Tool results for errors: the message of the service, and what to do.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { StackProblem } from '@strata/client';
-import type { KeptAnswers } from './recent-answers.ts';
+import type { RecentAnswers } from './recent-answers.ts';
 import { shortText } from './shorten.ts';
 import { lastLines, quotaOf, receiptOf, toolResult } from './tool-result.ts';
 
 const MAX_DETAIL = 600;
 
-/** The result of a question that was not asked for want of a key. */
-export function withoutKey(baseUrl: string): CallToolResult {
+/** The result without an API key; the service is not called. */
+export function missingKeyResult(baseUrl: string): CallToolResult {
   const detail =
-    `No API key is set. A free one (50 requests a day, no account) comes from the button on ${baseUrl} or from: curl -X POST ${new URL('/keys', baseUrl)} ` +
-    '(whoever runs the service: strata stack keys create). Put it into STRATA_KEY in the configuration of this MCP server, or, where that is reached by a URL, into the header X-Stack-Key of the requests. No key is made here without being asked.';
+    `No API key is set. Get a free one (50 requests a day, no account) with the button on ${baseUrl} or: curl -X POST ${new URL('/keys', baseUrl)} ` +
+    '(operators of the service: strata stack keys create). Set STRATA_KEY in the configuration of this MCP server, or, if you connect to it by URL, send the header X-Stack-Key with each request. This server does not create keys itself.';
   return toolResult([`missing_key: ${detail}`], [], { error: { code: 'missing_key', status: 401, detail } });
 }
 
-/** The result for whatever was thrown; `baseUrl` is told where nothing answers there. A refusal has a receipt, and is kept to be checked. */
-export function refused(
+/** The result for an error. An error answer of the service has a receipt too, and is stored for verification. */
+export function errorResult(
   error: unknown,
-  { baseUrl, kept, now }: { readonly baseUrl: string; readonly kept: KeptAnswers; readonly now: Date },
+  { baseUrl, recent, now }: { readonly baseUrl: string; readonly recent: RecentAnswers; readonly now: Date },
 ): CallToolResult {
   if (!(error instanceof StackProblem)) {
-    // A bug of ours: what it says goes to standard error, not to an agent.
-    const detail = 'Something went wrong in this MCP server; its log says what.';
+    // A bug. The details are logged to standard error and not sent to an agent.
+    const detail = 'Internal error in this MCP server; see its log.';
     return toolResult([`internal_error: ${detail}`], [], { error: { code: 'internal_error', status: 0, detail } });
   }
   const { status, code, retryAfterSeconds, requestId, text } = error;
   const attached = { ...receiptOf(text === null ? undefined : JSON.parse(text)), ...quotaOf(error.quota) };
-  if (attached.receipt && text !== null) kept.keep(attached.receipt.receipt_id, text);
+  if (attached.receipt && text !== null) recent.add(attached.receipt.receipt_id, text);
   const detail = shortText(error.detail || error.title, MAX_DETAIL);
   const fields = error.errors
     .slice(0, 10)
@@ -42,10 +42,12 @@ export function refused(
       ...fields.map(({ field, message }) => `- ${field}: ${message}`),
       ...(retryAt === undefined
         ? []
-        : [`Ask again ${isNear ? `in ${retryAfterSeconds} s` : 'not before'} (${retryAt}).`]),
-      ...(code === 'network' ? [`Is the service running at ${baseUrl}? STRATA_URL or --base names another.`] : []),
+        : [isNear ? `Retry in ${retryAfterSeconds} s (${retryAt}).` : `Do not retry before ${retryAt}.`]),
+      ...(code === 'network'
+        ? [`Check that the service is running at ${baseUrl}, or set STRATA_URL or --base to its URL.`]
+        : []),
       ...(code === 'invalid_key'
-        ? ['The key is STRATA_KEY in the configuration of this MCP server, or the header X-Stack-Key of the request.']
+        ? ['Check STRATA_KEY in the configuration of this MCP server, or the header X-Stack-Key of the request.']
         : []),
     ],
     lastLines({ receipt: attached.receipt }),

@@ -1,20 +1,20 @@
-// Answers as they came, so that a receipt can be checked that an agent knows by its id alone.
+// Recent answers as they were received, so that the receipt of an answer can be verified by its id.
 
 const MAX_ANSWERS = 200;
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** The newest answers, by the id of their receipt; older ones are forgotten. */
-export class KeptAnswers {
+/** The newest answers, by receipt id. The oldest are evicted. */
+export class RecentAnswers {
   readonly #texts = new Map<string, string>();
   #characters = 0;
 
-  keep(receiptId: string, text: string): void {
-    this.#forget(receiptId);
+  add(receiptId: string, text: string): void {
+    this.#remove(receiptId);
     this.#texts.set(receiptId, text);
     this.#characters += text.length;
     for (const oldest of this.#texts.keys()) {
       if (this.#texts.size <= MAX_ANSWERS && this.#characters <= MAX_CHARACTERS) break;
-      this.#forget(oldest);
+      this.#remove(oldest);
     }
   }
 
@@ -22,7 +22,7 @@ export class KeptAnswers {
     return this.#texts.get(receiptId);
   }
 
-  #forget(receiptId: string): void {
+  #remove(receiptId: string): void {
     this.#characters -= this.#texts.get(receiptId)?.length ?? 0;
     this.#texts.delete(receiptId);
   }

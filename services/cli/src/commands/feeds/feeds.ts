@@ -1,4 +1,4 @@
-// `strata stack feeds`: subscriptions added, listed, removed, taken from lists and given out as one.
+// `strata stack feeds`: adds, lists, removes, imports and exports subscriptions.
 import { writeOpml } from '@strata/feeds';
 import {
   type Config,
@@ -9,20 +9,17 @@ import {
   openFetcher,
   readListFile,
   readSubscriptions,
-  type Subscriptions,
   withoutCredentials,
 } from '@strata/stack';
 import type { AddedFeeds, Store, StoredFeed } from '@strata/store';
+import { readBounded } from '../../bounded-input.ts';
 import type { CommandContext } from '../../context.ts';
-import { fileError } from '../../errors.ts';
-import { CommandError, counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
+import { CommandError, fileError, usageError } from '../../errors.ts';
+import { counted, type OutputOptions, printJson, printRejected, printTable } from '../../output.ts';
 
-/** Feeds read at once. */
-const PAGE = 1_000;
-/** Bad lines of a list that are shown; the rest is only counted. */
-const SHOWN_REJECTS = 5;
-const WIDEST_ERROR = 60;
-/** Who adds more than these has a list, and does not wait for each. */
+const PAGE_SIZE = 1_000;
+const MAX_ERROR_LENGTH = 60;
+/** More URLs than these are added without checking each of them, which takes time. */
 const MAX_CHECKED = 20;
 
 export async function addFeedsCommand(
@@ -41,19 +38,17 @@ export async function addFeedsCommand(
   printAdded(context, await store.feeds.add(feeds, new Date()), options);
 }
 
-/** People paste the address that they see: a page is no feed, but may say where its feeds are. */
+/** Refuses the URL of a web page, and lists the feeds that the page links to. */
 async function refusePages(urls: readonly string[], config: Config): Promise<void> {
   await using fetcher = openFetcher(config, {});
   const pages = await Promise.all(urls.map(async (url) => ({ url, feeds: await feedsOfPage(fetcher, url) })));
-  const told = pages.flatMap(({ url, feeds }) => {
+  const problems = pages.flatMap(({ url, feeds }) => {
     if (feeds === undefined) return [];
-    if (feeds.length === 0) return [`'${url}' is a page, not a feed, and announces none`];
-    return [`'${url}' is a page, not a feed; it announces:\n${feeds.map((feed) => `  ${feed}`).join('\n')}`];
+    if (feeds.length === 0) return [`'${url}' is a web page, not a feed, and links to no feed`];
+    return [`'${url}' is a web page, not a feed; it links to:\n${feeds.map((feed) => `  ${feed}`).join('\n')}`];
   });
-  if (told.length === 0) return;
-  throw new CommandError(`${told.join('\n')}\nnothing was added; --no-check adds addresses as they are`, {
-    exitCode: 2,
-  });
+  if (problems.length === 0) return;
+  throw usageError(`${problems.join('\n')}\nnothing was added; --no-check skips this check`);
 }
 
 export async function removeFeedsCommand(
@@ -71,8 +66,8 @@ export async function removeFeedsCommand(
     else unknown.push(url);
   }
   if (options.json) printJson(stdout, { removed, unknown });
-  else stdout.write(`${counted(removed, 'feed')} removed, and what ${removed === 1 ? 'it' : 'they'} said\n`);
-  if (unknown.length > 0) throw new CommandError(`nobody subscribes to ${unknown.join(', ')}`);
+  else stdout.write(`${counted(removed, 'feed')} removed\n`);
+  if (unknown.length > 0) throw new CommandError(`not subscribed to ${unknown.join(', ')}`);
 }
 
 export async function listFeedsCommand(
@@ -88,7 +83,7 @@ export async function listFeedsCommand(
   }
   if (options.json) printJson(stdout, all.map(described));
   else if (all.length === 0)
-    stdout.write(options.failing ? 'no feed fails\n' : 'no feeds yet; `feeds add URL` subscribes to one\n');
+    stdout.write(options.failing ? 'no failing feeds\n' : 'no feeds; add one with `strata stack feeds add URL`\n');
   else {
     const rows = all.map((feed) => [
       feed.state.url,
@@ -96,7 +91,7 @@ export async function listFeedsCommand(
       String(feed.items),
       String(feed.mentions),
       feed.polledAt?.toISOString() ?? 'never',
-      (feed.state.error ?? feed.state.title ?? '').slice(0, WIDEST_ERROR),
+      (feed.state.error ?? feed.state.title ?? '').slice(0, MAX_ERROR_LENGTH),
     ]);
     printTable(stdout, ['url', 'state', 'items', 'mentions', 'last poll', 'title or error'], rows);
   }
@@ -109,9 +104,9 @@ export async function importFeedsCommand(
   config: Config,
 ): Promise<void> {
   const { feeds, rejected, problem } = readSubscriptions(await readList(file, context.stdin));
-  if (problem !== undefined) throw new CommandError(`'${file}' cannot be read: ${problem}`, { exitCode: 2 });
-  reportRejected(context, rejected);
-  if (feeds.length === 0) throw new CommandError('there is no feed in it');
+  if (problem !== undefined) throw usageError(`'${file}' cannot be read: ${problem}`);
+  printRejected(context.stderr, rejected);
+  if (feeds.length === 0) throw new CommandError(`'${file}' contains no feeds`);
   await using store = await openConfiguredStore(config);
   printAdded(context, await store.feeds.add(feeds, new Date()), options, rejected.length);
 }
@@ -133,7 +128,7 @@ export async function exportFeedsCommand(
 
 async function* everyFeed(store: Store): AsyncGenerator<StoredFeed> {
   for (let after = 0; ; ) {
-    const page = await store.feeds.list({ after, limit: PAGE });
+    const page = await store.feeds.list({ after, limit: PAGE_SIZE });
     yield* page;
     const last = page.at(-1);
     if (!last) return;
@@ -144,9 +139,7 @@ async function* everyFeed(store: Store): AsyncGenerator<StoredFeed> {
 function addressOf(given: string): string {
   const address = feedAddress(given);
   if (address.ok) return address.url;
-  throw new CommandError(`'${withoutCredentials(given).slice(0, 100)}' cannot be polled: ${address.message}`, {
-    exitCode: 2,
-  });
+  throw usageError(`'${withoutCredentials(given).slice(0, 100)}' cannot be polled: ${address.message}`);
 }
 
 async function readList(file: string, stdin: CommandContext['stdin']): Promise<string> {
@@ -155,14 +148,9 @@ async function readList(file: string, stdin: CommandContext['stdin']): Promise<s
       throw (cause as NodeJS.ErrnoException).code === undefined ? cause : fileError(file, cause);
     });
   }
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of stdin as AsyncIterable<Buffer>) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > MAX_LIST_BYTES) throw new CommandError('the list is too long', { exitCode: 2 });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const content = await readBounded(stdin, MAX_LIST_BYTES);
+  if (!content) throw usageError('the list is too long');
+  return content.toString('utf8');
 }
 
 function printAdded(
@@ -175,18 +163,9 @@ function printAdded(
     printJson(stdout, { added, known, revived, rejected: rejected + refused });
     return;
   }
-  const more = [known > 0 ? `${known} known` : '', revived > 0 ? `${revived} asked again` : ''].filter(Boolean);
+  const more = [known > 0 ? `${known} already known` : '', revived > 0 ? `${revived} resumed` : ''].filter(Boolean);
   stdout.write(`${counted(added, 'feed')} added${more.map((each) => `, ${each}`).join('')}\n`);
-  if (added + revived > 0) stderr.write('a running service polls them soon; `feeds poll` does it now\n');
-}
-
-function reportRejected({ stderr }: CommandContext, rejected: Subscriptions['rejected']): void {
-  for (const { line, text, message } of rejected.slice(0, SHOWN_REJECTS)) {
-    const where = line === null ? '' : `line ${line}: `;
-    stderr.write(`${where}'${plainText(text)}' is left out: ${message}\n`);
-  }
-  const more = rejected.length - SHOWN_REJECTS;
-  if (more > 0) stderr.write(`and ${more} more that ${more === 1 ? 'is no address' : 'are no addresses'}\n`);
+  if (added + revived > 0) stderr.write('a running service polls them soon; to poll now: strata stack feeds poll\n');
 }
 
 function described({ state, isLeaving, addedAt, polledAt, items, mentions }: StoredFeed) {
@@ -207,6 +186,6 @@ function described({ state, isLeaving, addedAt, polledAt, items, mentions }: Sto
 
 function stateText({ state: { status, failures }, isLeaving }: StoredFeed): string {
   if (isLeaving) return 'being removed';
-  if (status === 'gone') return 'given up';
-  return failures > 0 ? `failed, ${failures} in a row` : 'active';
+  if (status === 'gone') return 'stopped';
+  return failures > 0 ? `failed ${failures} times` : 'active';
 }

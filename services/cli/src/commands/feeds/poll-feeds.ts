@@ -1,12 +1,14 @@
-// `strata stack feeds poll`: polls what is due. Interruptible: what was not polled is still due.
+// `strata stack feeds poll`: polls the feeds that are due. Feeds that an interruption leaves are still due.
 import { createLogger } from '@strata/http';
 import { type Config, openFeeding, type PollResult } from '@strata/stack';
-import { type CommandContext, listenForInterruption } from '../../context.ts';
-import { CommandError, counted, type OutputOptions, printJson } from '../../output.ts';
+import type { CommandContext } from '../../context.ts';
+import { CommandError } from '../../errors.ts';
+import { listenForInterruption } from '../../interruption.ts';
+import { counted, type OutputOptions, printJson } from '../../output.ts';
 import { startProgress } from '../../progress.ts';
 
 export interface PollFeedsOptions extends OutputOptions {
-  /** Every feed, whether it is due or not. */
+  /** Poll every feed, whether it is due or not. */
   readonly all?: boolean;
 }
 
@@ -44,20 +46,20 @@ export async function pollFeedsCommand(
     printJson(context.stdout, { polled: polls, ...summary, items, mentions, seconds: Number(seconds.toFixed(3)) });
   else {
     const states = Object.entries(summary).filter(([, n]) => n > 0);
-    const shown = states.map(([state, n]) => `${n} ${state}`).join(', ') || 'none was due';
+    const shown = states.map(([state, n]) => `${n} ${state}`).join(', ') || 'no feeds due';
     context.stdout.write(
       `${counted(polls, 'feed')} polled in ${seconds.toFixed(1)} s: ${shown}; ${counted(items, 'new item')}, ${counted(mentions, 'mention')}\n`,
     );
   }
   if (stopping.signal.aborted) {
-    const left = Math.max(0, due - polls);
-    throw new CommandError(
-      `interrupted: ${counted(left, 'feed')} ${left === 1 ? 'is' : 'are'} still due; \`feeds poll\` goes on with what is left`,
-      { exitCode: 130 },
-    );
+    const left = counted(Math.max(0, due - polls), 'feed');
+    throw new CommandError(`interrupted: ${left} still due; run the same command again to poll the rest`, {
+      exitCode: 130,
+    });
   }
-  const trouble = count('trouble');
-  if (trouble > 0) throw new CommandError(`${counted(trouble, 'poll')} could not be recorded; see the messages above`);
+  const unrecorded = count('trouble');
+  if (unrecorded > 0)
+    throw new CommandError(`${counted(unrecorded, 'poll')} could not be recorded; see the messages above`);
   if (polls > 0 && summary.failed + summary.gone === polls)
-    throw new CommandError('no feed could be read; `feeds list --failing` says why');
+    throw new CommandError('no feed could be read; for the reasons: strata stack feeds list --failing');
 }

@@ -1,10 +1,11 @@
-// `strata inference network accounts`: what workers made for this gateway, from the receipts that both have signed.
-
+// `strata inference network accounts`: the work of the workers for this gateway, from receipts that both have signed.
 import { existsSync } from 'node:fs';
 import { sqliteFileOf } from '@strata/db';
 import { type GatewayStoreConfig, openGatewayStore } from '@strata/gateway';
 import type { CommandContext } from '../../context.ts';
-import { CommandError, type OutputOptions, printJson, printTable } from '../../output.ts';
+import { CommandError } from '../../errors.ts';
+import type { OutputOptions } from '../../output.ts';
+import { type Labels, printTotals, startOfDays } from './segment-totals.ts';
 
 export interface AccountsOptions extends OutputOptions {
   readonly by: 'worker' | 'caller' | 'model' | 'day';
@@ -13,9 +14,7 @@ export interface AccountsOptions extends OutputOptions {
 
 type Store = Awaited<ReturnType<typeof openGatewayStore>>;
 
-const DAY_MS = 86_400_000;
-
-/** Looks, and makes nothing: a directory without a gateway's database is told. */
+/** Throws CommandError where the gateway's database does not exist; never creates it. */
 export async function accountsCommand(
   { stdout }: CommandContext,
   { by, days, json = false }: AccountsOptions,
@@ -23,47 +22,20 @@ export async function accountsCommand(
 ): Promise<void> {
   const file = sqliteFileOf(config.databaseUrl);
   if (file !== undefined && !existsSync(file))
-    throw new CommandError(`no gateway has run here: there is no ${file}; STRATA_DATA names another place`);
+    throw new CommandError(`no gateway has run here: ${file} does not exist; check STRATA_DATA`);
   await using store = await openGatewayStore(config);
-  const fromMs = (Math.floor(Date.now() / DAY_MS) - days + 1) * DAY_MS;
+  const fromMs = startOfDays(days);
   const totals = await store.segments.totals({ by, fromMs });
-  if (json) {
-    printJson(
-      stdout,
-      totals.map(({ key, segments, settled, promptTokens, cachedTokens, outputTokens }) => ({
-        [by]: key,
-        segments,
-        settled,
-        prompt_tokens: promptTokens,
-        cached_tokens: cachedTokens,
-        output_tokens: outputTokens,
-      })),
-    );
-    return;
-  }
-  if (totals.length === 0) {
-    stdout.write(`no worker made anything since ${new Date(fromMs).toISOString().slice(0, 10)}\n`);
-    return;
-  }
-  const named = await namesOf(by, store);
-  const rows = totals.map(({ key, segments, settled, promptTokens, cachedTokens, outputTokens }) => [
-    key === '' ? 'unknown' : key,
-    ...[segments, settled, promptTokens, cachedTokens, outputTokens].map(String),
-    ...(named ? [named.names.get(key) ?? ''] : []),
-  ]);
-  printTable(stdout, [by, 'segments', 'settled', 'prompt', 'cached', 'output', ...(named ? [named.head] : [])], rows);
+  await printTotals(stdout, totals, { by, fromMs, json, labels: () => labelsOf(by, store) });
 }
 
-/** What people call them, where an id or a digest says little. */
-async function namesOf(
-  by: AccountsOptions['by'],
-  { keys, answers }: Store,
-): Promise<{ readonly head: string; readonly names: ReadonlyMap<string, string | null> } | undefined> {
+/** Labels of ids and digests. */
+async function labelsOf(by: AccountsOptions['by'], { keys, answers }: Store): Promise<Labels | undefined> {
   switch (by) {
     case 'caller':
-      return { head: 'label', names: new Map((await keys.list()).map(({ id, label }) => [id, label])) };
+      return { head: 'label', byKey: new Map((await keys.list()).map(({ id, label }) => [id, label])) };
     case 'model':
-      return { head: 'name', names: await answers.modelNames() };
+      return { head: 'name', byKey: await answers.modelNames() };
     case 'worker':
     case 'day':
       return undefined;

@@ -10,7 +10,7 @@ export interface GatewayCommandOptions {
   readonly join?: readonly string[];
 }
 
-type ReadConfig = (more: Readonly<Record<string, string>>) => Promise<GatewayConfig>;
+type ReadConfig = (overrides: Readonly<Record<string, string>>) => Promise<GatewayConfig>;
 
 export async function gatewayCommand(
   context: CommandContext,
@@ -18,32 +18,32 @@ export async function gatewayCommand(
   readConfig: ReadConfig,
 ): Promise<void> {
   const { model, network = false, join } = options;
-  const given = {
+  const overrides = {
     ...(model === undefined ? {} : { STRATA_MODEL: model }),
     ...(join === undefined ? {} : { STRATA_JOIN: join.join(' ') }),
     ...(network ? { STRATA_NETWORK: 'on' } : {}),
   };
-  const asked = await readConfig(given);
-  const isNothingServed = asked.model === undefined && asked.upstream === undefined;
-  const config = isNothingServed ? await readConfig({ ...given, STRATA_NETWORK: 'on' }) : asked;
+  const requested = await readConfig(overrides);
+  const isNothingServed = requested.model === undefined && requested.upstream === undefined;
+  const config = isNothingServed ? await readConfig({ ...overrides, STRATA_NETWORK: 'on' }) : requested;
   await using _traces = await startTracing(context.env, 'strata-gateway');
   const logger = createLogger({ level: config.logLevel }, context.log);
   await serveGateway(config, logger, {
     onReady: (running) => {
       logger.info({ url: `${urlAt({ host: config.host, port: running.port })}/v1` }, 'ready');
-      tellHowToJoin(context, running);
+      printJoinCommand(context, running);
     },
   });
 }
 
-/** On standard output, and nothing else: the log is on standard error. */
-function tellHowToJoin({ stdout }: CommandContext, { gateway: { network } }: RunningGateway): void {
+/** The only output on standard output; the log is on standard error. */
+function printJoinCommand({ stdout }: CommandContext, { gateway: { network } }: RunningGateway): void {
   if (!network) return;
   const token = network.joinToken();
   const secret = readJoinToken(token).networkKey
-    ? 'The token holds the key of this private network: keep it secret.\n'
+    ? 'The token contains the key of this private network. Keep it secret.\n'
     : '';
   stdout.write(
-    `Workers join this gateway with (model.gguf: the file to lend, or hf:owner/repository):\n  npx strata inference worker --model model.gguf --join ${token}\n${secret}`,
+    `To add a worker, run (model.gguf is a model file, or hf:owner/repository):\n  npx strata inference worker --model model.gguf --join ${token}\n${secret}`,
   );
 }

@@ -1,9 +1,8 @@
-// `strata inference`: the gateway, its keys, its models, and a chat in the terminal.
-import { type Command, InvalidArgumentError, Option } from 'commander';
+// `strata inference`: gateway, worker, chat, models, receipts, keys and network.
+import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../context.ts';
 import type { DataOwner } from '../../data-owner.ts';
-import { chatHelp, gatewayHelp, verifyReceiptHelp } from '../../help.ts';
-import { wholeDays } from '../../option-parsers.ts';
+import { days, integerBetween, numberBetween } from '../../option-parsers.ts';
 import type { OutputOptions } from '../../output.ts';
 import { effectiveEnvironment } from '../../settings/settings.ts';
 import { addKeyCommands } from '../keys/key-commands.ts';
@@ -15,26 +14,66 @@ import type { GatewayCommandOptions } from './gateway.ts';
 import { addNetworkCommands } from './network-commands.ts';
 import { addWorkerCommands } from './worker-commands.ts';
 
-const base = () =>
-  new Option('--base <url>', 'the gateway').env('STRATA_INFERENCE_URL').default('http://127.0.0.1:8788');
-const key = () => new Option('--key <key>', 'its API key').env('STRATA_INFERENCE_KEY');
+const gatewayHelp = `
+Examples:
+  strata inference gateway                         workers join it; prints the command for them
+  strata inference gateway --model model.gguf      serves a model of this machine, without a network
+  strata inference gateway --join TOKEN            joins the network of another gateway or worker
+  STRATA_INFERENCE_FREE_KEYS_PER_DAY=3 strata inference gateway
+                                                   visitors get free keys on its page or from POST /keys
 
+Exit codes:
+  0  stopped by SIGINT or SIGTERM
+  1  it cannot start: a port is in use, a model cannot be loaded, or a network cannot be joined
+  2  usage error: an invalid option or setting
+
+A second gateway on one machine needs a port, addresses and a data directory of its own:
+  STRATA_INFERENCE_PORT=8790 STRATA_P2P_LISTEN=/ip4/0.0.0.0/tcp/9790 STRATA_DATA=data-2 \\
+    strata inference gateway --join TOKEN`;
+
+const chatHelp = `
+To see failover, stop a worker of the network while this runs: answers continue as long as another worker has the model. The
+receipt that is printed at the end lists the workers that continued them (strata inference verify):
+  strata inference chat --repeat 300 "What is DMARC?"
+
+Exit codes:
+  0  all answers are complete
+  1  a request was refused, an answer broke off, or the gateway cannot be reached
+  2  usage error: no key, or no question with --repeat`;
+
+const verifyHelp = `
+Example:
+  curl -D headers.txt -H "Authorization: Bearer $STRATA_INFERENCE_KEY" -H "Content-Type: application/json" \\
+    --data-binary @request.json -o answer.json http://127.0.0.1:8788/v1/chat/completions
+  header() { sed -n "s/^x-receipt-$1: //p" headers.txt | tr -d '\\r'; }
+  strata inference verify $(header id) --salt $(header salt) --request request.json --answer answer.json
+
+Exit codes:
+  0  the receipt is valid and matches the given request and answer
+  1  the receipt is invalid or missing, or is of another request or answer
+  2  usage error: the file does not exist, or is not a receipt or an answer
+  3  the gateway answered with an error instead of a receipt
+  4  not verified: the receipt, the keys or the ledger could not be fetched
+  5  the ledger conflicts with the known one: a fork, lost leaves, or another key or name`;
+
+const base = () =>
+  new Option('--base <url>', 'URL of the gateway').env('STRATA_INFERENCE_URL').default('http://127.0.0.1:8788');
+const key = () => new Option('--key <key>', 'API key of the gateway').env('STRATA_INFERENCE_KEY');
+
+/** Adds the commands to `inference`. */
 export function addInferenceCommands(inference: Command, context: CommandContext, owner: DataOwner): void {
-  const config = async (more: Readonly<Record<string, string>> = {}) =>
-    owner.remember(
-      (await import('@strata/gateway')).readGatewayConfig({
-        ...(await effectiveEnvironment(context.env, 'gateway')),
-        ...more,
-      }),
-    );
+  const config = async (overrides: Readonly<Record<string, string>> = {}) => {
+    const { readGatewayConfig } = await import('@strata/gateway');
+    return owner.remember(readGatewayConfig({ ...(await effectiveEnvironment(context.env, 'gateway')), ...overrides }));
+  };
   inference
     .command('gateway')
     .description(
-      'serve chat completions until SIGINT or SIGTERM: of workers that join it, of an engine of its own, or both; settings come from STRATA_* variables',
+      'serve chat completions until SIGINT or SIGTERM, from workers, a local engine or both; configured by STRATA_* variables',
     )
-    .option('--model <file>', 'a GGUF file to serve, or hf:owner/repository:quantisation (STRATA_MODEL)')
-    .option('--network', 'let workers join; so it is where there is nothing else to serve (STRATA_NETWORK)')
-    .option('--join <address...>', 'multiaddrs or join tokens of nodes of a network to join (STRATA_JOIN)')
+    .option('--model <file>', 'a GGUF file, or hf:owner/repository:quantisation (STRATA_MODEL)')
+    .option('--network', 'let workers join; the default without a model or an upstream (STRATA_NETWORK)')
+    .option('--join <address...>', 'join tokens or multiaddrs of nodes of a network to join (STRATA_JOIN)')
     .addHelpText('after', gatewayHelp)
     .action(async (options: GatewayCommandOptions) =>
       (await import('./gateway.ts')).gatewayCommand(context, options, config),
@@ -42,36 +81,26 @@ export function addInferenceCommands(inference: Command, context: CommandContext
   addWorkerCommands(inference, context);
   inference
     .command('chat')
-    .description('talk to a model: one question as an argument, or a conversation without one')
-    .argument('[words...]', 'the question')
+    .description('ask a model one question, or start a conversation')
+    .argument('[words...]', 'the question; without it, a conversation on standard input')
     .addOption(base())
     .addOption(key())
-    .option('--model <id>', 'the model; the first that is served by default')
-    .option('--temperature <number>', '0 gives the likeliest answer', (text) => {
-      const value = Number(text);
-      if (text.trim() === '' || !(value >= 0 && value <= 2))
-        throw new InvalidArgumentError('It is a number from 0 to 2.');
-      return value;
-    })
-    .option('--repeat <number>', 'ask the question so many times anew, and tell at the end how that went', (text) => {
-      const value = Number(text);
-      if (!Number.isInteger(value) || value < 1 || value > 1_000_000)
-        throw new InvalidArgumentError('It is a whole number from 1 to 1000000.');
-      return value;
-    })
+    .option('--model <id>', 'the model (default: the first one that is served)')
+    .option('--temperature <number>', 'sampling temperature; 0 is deterministic', numberBetween(0, 2))
+    .option('--repeat <number>', 'ask the question this many times and print a summary', integerBetween(1, 1_000_000))
     .addHelpText('after', chatHelp)
     .action(async (words: string[], options: ChatOptions) => {
       const { chatCommand } = await import('./chat.ts');
       await chatCommand(context, words.join(' '), options);
     });
 
-  const models = inference.command('models').description('models: those that are served, and files');
+  const models = inference.command('models').description('models of a gateway and model files of this machine');
   models
     .command('list')
     .description('list the models of a gateway, or those downloaded to this machine')
     .addOption(base())
     .addOption(key())
-    .option('--local', 'those of this machine')
+    .option('--local', 'models downloaded to this machine')
     .option('--json', 'print as JSON')
     .action(async (options: ChatOptions & OutputOptions & { readonly local?: boolean }) => {
       const { listLocalModels, listModels } = await import('./models.ts');
@@ -81,10 +110,10 @@ export function addInferenceCommands(inference: Command, context: CommandContext
     });
   models
     .command('pull')
-    .description('download a model; what has come already is not downloaded again')
+    .description('download a model; an interrupted download is resumed')
     .argument(
       '<reference>',
-      'hf:owner/repository[:quantisation] or hf:owner/repository/file.gguf, each with @revision if need be',
+      'hf:owner/repository[:quantisation] or hf:owner/repository/file.gguf, each with an optional @revision',
     )
     .option('--json', 'print as JSON')
     .action(async (reference: string, options: OutputOptions) =>
@@ -92,22 +121,25 @@ export function addInferenceCommands(inference: Command, context: CommandContext
     );
   models
     .command('inspect')
-    .description('load a model and tell what it is')
+    .description('load a model and print its properties')
     .argument('<model>', 'a GGUF file, or an hf: reference')
     .option('--json', 'print as JSON')
     .action(async (model: string, options: OutputOptions) =>
       (await import('./models.ts')).inspectModel(context, model, (await config()).modelStore, options),
     );
   addLedgerOptions(inference.command('verify'), 'gateway')
-    .description('verify the receipt of an answer, and that its ledger is the known one')
-    .argument('<id | file>', 'the id that x-receipt-id said, or a file that holds the receipt (- for standard input)')
+    .description('verify the receipt of an answer, and the consistency of its ledger')
+    .argument(
+      '<id | file>',
+      'receipt id (header x-receipt-id), or a file that contains the receipt (- for standard input)',
+    )
     .addOption(base())
     .addOption(key())
-    .option('--salt <hex>', 'the salt of its digests, as x-receipt-salt said; for --request and --answer')
-    .option('--request <file>', 'is it the receipt of this request? The body as it was sent')
-    .option('--answer <file>', 'is it the receipt of this answer? Its body, or the text of its stream')
+    .option('--salt <hex>', 'salt of the digests (header x-receipt-salt), for --request and --answer')
+    .option('--request <file>', 'check that the receipt is of this request: the body as it was sent')
+    .option('--answer <file>', 'check that the receipt is of this answer: its body, or the text of its stream')
     .option('--json', 'print the steps as JSON')
-    .addHelpText('after', verifyReceiptHelp)
+    .addHelpText('after', verifyHelp)
     .action(async (target: string, options: VerifyReceiptOptions) =>
       (await import('../verify/verify-receipt.ts')).verifyReceiptCommand(context, target, options),
     );
@@ -118,7 +150,7 @@ export function addInferenceCommands(inference: Command, context: CommandContext
     inference
       .command('keys')
       .description(
-        'API keys of the gateway, and its signing keys; STRATA_INFERENCE_FREE_KEYS_PER_DAY lets POST /keys give free ones',
+        'API keys and signing keys of the gateway; with STRATA_INFERENCE_FREE_KEYS_PER_DAY, POST /keys creates free ones',
       ),
     context,
     {
@@ -131,9 +163,9 @@ export function addInferenceCommands(inference: Command, context: CommandContext
   );
   keys
     .command('usage')
-    .description('requests and tokens by key, model and UTC day')
-    .argument('[id]', 'of one key')
-    .option('--days <number>', 'so many days, today included', wholeDays, 30)
+    .description('show requests and tokens by key, model and UTC day')
+    .argument('[id]', 'only this key')
+    .option('--days <number>', 'number of UTC days, including today', days, 30)
     .option('--json', 'print as JSON')
     .action(async (id: string | undefined, options: UsageOptions) =>
       (await import('../keys/usage.ts')).usageCommand(context, id, options, {
@@ -141,5 +173,5 @@ export function addInferenceCommands(inference: Command, context: CommandContext
         databaseUrl: await databaseUrl(),
       }),
     );
-  addNetworkCommands(inference, context, { base, wholeDays, config });
+  addNetworkCommands(inference, context, { base, config });
 }

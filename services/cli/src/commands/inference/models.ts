@@ -1,12 +1,13 @@
-// `strata inference models`: what a gateway serves, and what a file holds.
+// `strata inference models`: the models of a gateway, and model files of this machine.
 import { listModels as listStored, type ModelStoreOptions, resolveModel, startLlamaEngine } from '@strata/engine';
-import type { CommandContext, OutputStream } from '../../context.ts';
-import { CommandError, type OutputOptions, printJson, printTable } from '../../output.ts';
-import { formatSeconds } from '../../progress.ts';
-import { askModels, type ChatOptions } from './chat.ts';
+import type { CommandContext } from '../../context.ts';
+import { runInterruptible } from '../../interruption.ts';
+import { type OutputOptions, printJson, printTable } from '../../output.ts';
+import { formatSeconds, rateSince, startStatusLine } from '../../progress.ts';
+import { type ChatOptions, fetchModels } from './chat.ts';
 
 export async function listModels({ stdout }: CommandContext, options: ChatOptions & OutputOptions): Promise<void> {
-  const data = await askModels(options);
+  const data = await fetchModels(options);
   if (options.json) return printJson(stdout, data);
   const rows = data.map(({ id, parameters, quantisation, context_length }) => [
     id,
@@ -17,7 +18,7 @@ export async function listModels({ stdout }: CommandContext, options: ChatOption
   printTable(stdout, ['model', 'parameters', 'weights', 'context'], rows);
 }
 
-/** What was downloaded to this machine, half or whole. */
+/** Complete and partial downloads of this machine. */
 export async function listLocalModels(
   { stdout }: CommandContext,
   { dir }: Store,
@@ -26,7 +27,7 @@ export async function listLocalModels(
   const stored = await listStored(dir);
   if (options.json) return printJson(stdout, stored);
   if (stored.length === 0) {
-    stdout.write(`no models in ${dir} yet; \`models pull hf:owner/repository\` downloads one\n`);
+    stdout.write(`no models in ${dir}; download one with \`strata inference models pull hf:owner/repository\`\n`);
     return;
   }
   const rows = stored.map((model) => [
@@ -41,7 +42,7 @@ export async function listLocalModels(
 
 type Store = Pick<ModelStoreOptions, 'dir' | 'endpoint' | 'token'>;
 
-/** Downloads a model, or finds that it is there; Ctrl-C leaves what has come, and the next pull goes on from it. */
+/** Downloads a model unless it is complete already. After Ctrl-C, the next pull resumes the download. */
 export async function pullModel(
   context: CommandContext,
   reference: string,
@@ -52,61 +53,53 @@ export async function pullModel(
   const found = await resolved(context, reference, store);
   if (options.json) return printJson(stdout, found);
   stdout.write(`${found.path}\n`);
-  const how = found.isDownloaded ? 'downloaded' : 'was here already';
-  stderr.write(`${bytesText(found.sizeBytes)} ${how}; serve it: strata inference gateway --model ${reference}\n`);
+  const state = found.isDownloaded ? 'downloaded' : 'already downloaded';
+  stderr.write(
+    `${state} (${bytesText(found.sizeBytes)}); to serve it: strata inference gateway --model ${reference}\n`,
+  );
 }
 
 async function resolved(context: CommandContext, reference: string, store: Store) {
-  const leaving = new AbortController();
-  const interrupted = new CommandError('interrupted; the next pull goes on from here', { exitCode: 130 });
-  const leave = () => leaving.abort(interrupted);
-  context.once('SIGINT', leave);
-  const progress = downloadProgress(context.stderr);
+  const startedAt = performance.now();
+  let firstBytes: number | undefined;
+  let latest: DownloadProgress | undefined;
+  const status = startStatusLine(
+    context.stderr,
+    () => latest && downloadText(latest, rateSince(startedAt, latest.receivedBytes - (firstBytes ?? 0))),
+  );
+  const interruption = { state: 'run the command again to resume the download', names: ['SIGINT'] } as const;
   try {
-    return await resolveModel(
-      reference,
-      { ...store, signal: leaving.signal },
-      {
-        onProgress: progress.show,
-        onRetry: ({ reason, pauseMs }) =>
-          progress.say(`${reason}; trying again in ${formatSeconds(Math.ceil(pauseMs / 1_000))}`),
-      },
+    return await runInterruptible(context, interruption, (signal) =>
+      resolveModel(
+        reference,
+        { ...store, signal },
+        {
+          onProgress: (progress) => {
+            firstBytes ??= progress.receivedBytes;
+            latest = progress;
+          },
+          onRetry: ({ reason, pauseMs }) =>
+            status.print(`${reason}; retrying in ${formatSeconds(Math.ceil(pauseMs / 1_000))}`),
+        },
+      ),
     );
   } finally {
-    progress.stop();
-    context.off('SIGINT', leave);
+    status.stop();
   }
 }
 
-const TELL_MS = 5_000;
+interface DownloadProgress {
+  readonly file: string;
+  readonly receivedBytes: number;
+  readonly totalBytes: number | undefined;
+}
 
-/** One line that is written over on a terminal, and a line now and then elsewhere. */
-function downloadProgress(stream: OutputStream) {
-  const startedAt = performance.now();
-  let toldAt = Number.NEGATIVE_INFINITY;
-  let firstBytes: number | undefined;
-  const end = () => (stream.isTTY && toldAt > 0 ? stream.write('\n') : undefined);
-  return {
-    show({ file, receivedBytes, totalBytes }: { file: string; receivedBytes: number; totalBytes: number | undefined }) {
-      firstBytes ??= receivedBytes;
-      if (!stream.isTTY && performance.now() - toldAt < TELL_MS) return;
-      toldAt = performance.now();
-      const rate = (receivedBytes - firstBytes) / Math.max(0.001, (toldAt - startedAt) / 1_000);
-      const left =
-        totalBytes === undefined || rate === 0 ? '' : `, ${formatSeconds((totalBytes - receivedBytes) / rate)} left`;
-      const of =
-        totalBytes === undefined
-          ? ''
-          : ` of ${bytesText(totalBytes)} (${Math.floor((receivedBytes / Math.max(1, totalBytes)) * 100)} %)`;
-      const line = `${file}: ${bytesText(receivedBytes)}${of}, ${bytesText(rate)}/s${left}`;
-      stream.write(stream.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
-    },
-    say(text: string) {
-      end();
-      stream.write(`${text}\n`);
-    },
-    stop: () => void end(),
-  };
+function downloadText({ file, receivedBytes, totalBytes }: DownloadProgress, rate: number): string {
+  const received = `${file}: ${bytesText(receivedBytes)}`;
+  if (totalBytes === undefined) return `${received}, ${bytesText(rate)}/s`;
+  const percent = Math.floor((receivedBytes / Math.max(1, totalBytes)) * 100);
+  const left = rate === 0 ? '' : `, ${formatSeconds((totalBytes - receivedBytes) / rate)} left`;
+  return `${received} of ${bytesText(totalBytes)} (${percent} %), ${bytesText(rate)}/s${left}`;
 }
 
 function bytesText(bytes: number | undefined): string {
@@ -115,7 +108,7 @@ function bytesText(bytes: number | undefined): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 }
 
-/** `file`: a path, or a reference to what may be here. */
+/** `reference` is a path, or an hf: reference, which is downloaded if necessary. */
 export async function inspectModel(
   context: CommandContext,
   reference: string,
@@ -129,7 +122,7 @@ export async function inspectModel(
   if (options.json) return printJson(stdout, info);
   printTable(
     stdout,
-    ['what', 'value'],
+    ['property', 'value'],
     [
       ['name', info.name],
       ['architecture', info.architecture],

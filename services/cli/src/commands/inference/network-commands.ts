@@ -1,40 +1,39 @@
-// `strata inference network`: a gateway's network, and its accounts with workers.
+// `strata inference network`: the network of a gateway, and the work that its workers did.
+import type { GatewayStoreConfig } from '@strata/gateway';
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../context.ts';
-import { networkHelp } from '../../help.ts';
+import { days } from '../../option-parsers.ts';
 import type { AccountsOptions } from './accounts.ts';
 import type { NetworkOptions } from './network.ts';
 
-export interface NetworkPlaces {
+const networkHelp = `
+Examples:
+  strata inference network --watch                 shows the gateway of this machine, updated every second
+  strata inference network accounts --by model     shows the work of the workers, from the database in STRATA_DATA`;
+
+interface NetworkDeps {
   readonly base: () => Option;
-  readonly wholeDays: (text: string) => number;
-  readonly config: () => Promise<Parameters<typeof import('./accounts.ts')['accountsCommand']>[2]>;
+  readonly config: () => Promise<GatewayStoreConfig>;
 }
 
 /** Adds the commands to `inference`. */
-export function addNetworkCommands(
-  inference: Command,
-  context: CommandContext,
-  { base, wholeDays, config }: NetworkPlaces,
-): void {
+export function addNetworkCommands(inference: Command, context: CommandContext, { base, config }: NetworkDeps): void {
   const network = inference
     .command('network')
-    .description('the network of workers as a gateway sees it: peers, models, load and standing')
+    .description('show the workers of a gateway: peers, models, load and reputation')
     .addOption(base())
-    .option('--watch', 'anew every second, until Ctrl-C')
-    .option('--json', 'print as JSON; with --watch one value a line')
+    .option('--watch', 'update every second until Ctrl-C')
+    .option('--json', 'print as JSON; with --watch, one value a line')
     .addHelpText('after', networkHelp)
     .action(async (options: NetworkOptions) => (await import('./network.ts')).networkCommand(context, options));
   network
     .command('accounts')
-    .description('what workers made for the gateway of this data directory, by receipts that both have signed')
-    .addOption(
-      new Option('--by <what>', 'summed by this').choices(['worker', 'caller', 'model', 'day']).default('worker'),
-    )
-    .option('--days <number>', 'so many UTC days, today included', wholeDays, 30)
+    .description('show the work of the workers for this gateway, from receipts that both have signed')
+    .addOption(new Option('--by <what>', 'group by').choices(['worker', 'caller', 'model', 'day']).default('worker'))
+    .option('--days <number>', 'number of UTC days, including today', days, 30)
     .option('--json', 'print as JSON')
     .action(async (_options: AccountsOptions, command: Command) =>
-      // `--json` is taken by the command above it, which has it too.
+      // Commander assigns --json to the parent command, which has the same option.
       (await import('./accounts.ts')).accountsCommand(
         context,
         command.optsWithGlobals<AccountsOptions>(),

@@ -1,17 +1,20 @@
-// `strata inference network`: who is on the network of a gateway, what they have, how busy they are and how far they are trusted.
+// `strata inference network`: the peers of a gateway, their models, load and reputation.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CommandContext, listenForInterruption, type OutputStream } from '../../context.ts';
-import { gatewayBase } from '../../gateway-address.ts';
-import { CommandError, counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
+import type { CommandContext, OutputStream } from '../../context.ts';
+import { CommandError } from '../../errors.ts';
+
+import { listenForInterruption } from '../../interruption.ts';
+import { counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
+import { gatewayBase } from '../../service-address.ts';
 
 export interface NetworkOptions extends OutputOptions {
   readonly base: string;
   readonly watch?: boolean;
-  /** Between two questions of `watch`. */
+  /** Interval of `watch`. */
   readonly watchMs?: number;
 }
 
-/** As `GET /network` of a gateway tells it. */
+/** The response of `GET /network`. */
 interface Network {
   readonly self: { readonly peer: string };
   readonly peers: readonly Peer[];
@@ -42,9 +45,9 @@ interface Peer {
 }
 
 const WATCH_MS = 1_000;
-const LIMIT_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
-/** With `watch` until SIGINT; a gateway that does not answer for a while is told, and asked again. */
+/** With `watch` until SIGINT; a failed request is reported and repeated. */
 export async function networkCommand(
   context: CommandContext,
   { base, json = false, watch = false, watchMs = WATCH_MS }: NetworkOptions,
@@ -52,38 +55,38 @@ export async function networkCommand(
   const { stdout, stderr } = context;
   const url = `${gatewayBase(base)}/network`;
   const print = (network: Network) => (json ? printJson(stdout, network) : show(stdout, network));
-  if (!watch) return print(await askNetwork(url));
-  const leaving = listenForInterruption(context, ['SIGINT']);
-  for (let asked = 0; !leaving.signal.aborted; asked += 1) {
-    const seen = await askNetwork(url, leaving.signal).catch((error: CommandError) => error);
-    if (leaving.signal.aborted) return;
-    // The first one says whether there is anything to watch.
-    if (seen instanceof Error && asked === 0) throw seen;
-    // Home, and what is below: the table is written over.
+  if (!watch) return print(await fetchNetwork(url));
+  const { signal } = listenForInterruption(context, ['SIGINT']);
+  for (let requests = 0; !signal.aborted; requests += 1) {
+    const network = await fetchNetwork(url, signal).catch((error: CommandError) => error);
+    if (signal.aborted) return;
+    // Without a first answer there is nothing to watch.
+    if (network instanceof Error && requests === 0) throw network;
+    // Cursor to the top left, and clear the screen.
     if (!json && stdout.isTTY) stdout.write('\u001b[H\u001b[2J');
-    if (seen instanceof Error) stderr.write(`strata: ${seen.message}; it is asked again\n`);
-    else print(seen);
-    await sleep(watchMs, undefined, { signal: leaving.signal }).catch(() => {});
+    if (network instanceof Error) stderr.write(`strata: ${network.message}; retrying\n`);
+    else print(network);
+    await sleep(watchMs, undefined, { signal }).catch(() => {});
   }
 }
 
 /** Rejects with CommandError. */
-async function askNetwork(url: string, leaving?: AbortSignal): Promise<Network> {
-  const limit = AbortSignal.timeout(LIMIT_MS);
-  const signal = leaving ? AbortSignal.any([limit, leaving]) : limit;
+async function fetchNetwork(url: string, interruption?: AbortSignal): Promise<Network> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = interruption ? AbortSignal.any([timeout, interruption]) : timeout;
   const response = await fetch(url, { signal }).catch((cause: unknown) => {
-    throw new CommandError(`nothing answers at ${url}; is the gateway running?`, { cause });
+    throw new CommandError(`no response from ${url}; is the gateway running?`, { cause });
   });
   const body = (await response.json().catch(() => undefined)) as
     | (Network & { readonly error?: { readonly message?: unknown } })
     | undefined;
   if (response.ok && Array.isArray(body?.peers)) return body;
-  throw new CommandError(`${url} answers ${response.status}: ${plainText(String(body?.error?.message ?? 'no JSON'))}`);
+  throw new CommandError(`${url} returned ${response.status}: ${plainText(String(body?.error?.message ?? 'no JSON'))}`);
 }
 
 function show(stdout: OutputStream, { self, peers, models, totals }: Network): void {
   stdout.write(`gateway ${self.peer}: ${counted(totals.workers, 'worker')} of ${counted(totals.peers, 'peer')}\n\n`);
-  if (models.length === 0) stdout.write('no worker offers a model just now\n\n');
+  if (models.length === 0) stdout.write('no worker offers a model\n\n');
   else {
     const rows = models.map(({ id, sha256, workers, slots, running, waiting }) => [
       id,
@@ -96,7 +99,7 @@ function show(stdout: OutputStream, { self, peers, models, totals }: Network): v
   if (peers.length > 0)
     printTable(
       stdout,
-      ['peer', 'role', 'since', 'rtt', 'models', 'tokens/s', 'running', 'waiting', 'standing', 'audits'],
+      ['peer', 'role', 'since', 'rtt', 'models', 'tokens/s', 'running', 'waiting', 'reputation', 'audits'],
       peers.map(peerRow),
     );
 }
@@ -106,7 +109,7 @@ function peerRow(peer: Peer): string[] {
   return [
     peer.peer,
     peer.role,
-    peer.connected_since?.slice(0, 19).replace('T', ' ') ?? 'by gossip',
+    peer.connected_since?.slice(0, 19).replace('T', ' ') ?? 'not connected',
     peer.round_trip_ms === null ? '' : `${peer.round_trip_ms.toFixed(1)} ms`,
     peer.models.map(({ name }) => name).join(', '),
     speeds.join(', '),

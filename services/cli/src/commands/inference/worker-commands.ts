@@ -1,7 +1,7 @@
-// `strata inference worker`, and what it has earned.
-import { type Command, InvalidArgumentError, Option } from 'commander';
+// `strata inference worker`, and its earnings.
+import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../context.ts';
-import { wholeDays } from '../../option-parsers.ts';
+import { days, integerBetween } from '../../option-parsers.ts';
 import type { OutputOptions } from '../../output.ts';
 import { effectiveEnvironment } from '../../settings/settings.ts';
 import type { EarningsOptions } from './earnings.ts';
@@ -13,28 +13,21 @@ interface WorkerOptions extends OutputOptions {
   readonly slots?: number;
 }
 
-/** Throws InvalidArgumentError. */
-function slotCount(text: string): number {
-  const slots = Number(text);
-  if (!Number.isInteger(slots) || slots < 1 || slots > 64)
-    throw new InvalidArgumentError('It is a whole number from 1 to 64.');
-  return slots;
-}
-
+/** Adds the commands to `inference`. */
 export function addWorkerCommands(inference: Command, context: CommandContext): void {
-  const config = async (more: Readonly<Record<string, string>> = {}) =>
+  const config = async (overrides: Readonly<Record<string, string>> = {}) =>
     (await import('@strata/worker')).readWorkerConfig({
       ...(await effectiveEnvironment(context.env, 'worker')),
-      ...more,
+      ...overrides,
     });
   const worker = inference
     .command('worker')
-    .description('lend a model of this machine to the gateways of a network, until SIGINT or SIGTERM')
-    .option('--model <file>', 'the GGUF file to lend, or hf:owner/repository:quantisation (STRATA_MODEL)')
+    .description('serve a model of this machine to the gateways of a network, until SIGINT or SIGTERM')
+    .option('--model <file>', 'a GGUF file, or hf:owner/repository:quantisation (STRATA_MODEL)')
     .option('--join <address...>', 'a join token that a gateway printed, or multiaddrs of nodes (STRATA_JOIN)')
-    .option('--name <name>', "what gateways call the model; its file's name by default (STRATA_WORKER_NAME)")
-    .option('--slots <number>', 'answers side by side (STRATA_MODEL_SLOTS)', slotCount)
-    .option('--json', 'print what happens as JSON, one object a line')
+    .option('--name <name>', 'name of the model at gateways; by default that of the file (STRATA_WORKER_NAME)')
+    .option('--slots <number>', 'number of concurrent answers (STRATA_MODEL_SLOTS)', integerBetween(1, 64))
+    .option('--json', 'print events as JSON, one object a line')
     .action(async ({ model, join, name, slots, ...options }: WorkerOptions) => {
       const { workerCommand } = await import('./worker.ts');
       const settings = {
@@ -47,15 +40,15 @@ export function addWorkerCommands(inference: Command, context: CommandContext): 
     });
   worker
     .command('earnings')
-    .description('what this worker has served, and how much of it its gateways have agreed to')
-    .option('--days <number>', 'so many UTC days, today included', wholeDays, 30)
-    .addOption(new Option('--by <what>', 'sum by').choices(['day', 'gateway', 'model']).default('day'))
-    .option('--export', 'print the receipts themselves with their signatures, one JSON object a line, newest first')
-    .option('--verify <file>', 'check such an export, whose ever it is (- for standard input)')
+    .description('show the work of this worker, and how much of it gateways have confirmed')
+    .option('--days <number>', 'number of UTC days, including today', days, 30)
+    .addOption(new Option('--by <what>', 'group by').choices(['day', 'gateway', 'model']).default('day'))
+    .option('--export', 'print the signed receipts, one JSON object a line, newest first')
+    .option('--verify <file>', 'verify an export of any worker (- for standard input)')
     .option('--json', 'print as JSON')
     .action(async (_options: EarningsOptions, command: Command) => {
       const { earningsCommand } = await import('./earnings.ts');
-      // `--json` is taken by the command above it, which has it too.
+      // Commander assigns --json to the parent command, which has the same option.
       await earningsCommand(context, command.optsWithGlobals<EarningsOptions>(), await config());
     });
 }

@@ -1,87 +1,82 @@
-// `strata inference worker`: an engine of this machine, lent to the gateways of a network; says in plain words how that goes.
+// `strata inference worker`: serves a model of this machine to the gateways of a network, and prints events.
 import { createLogger, startTracing } from '@strata/http';
 import { serveWorker, type WorkerConfig, type WorkerEvent } from '@strata/worker';
 import type { CommandContext } from '../../context.ts';
-import { CommandError, counted, type OutputOptions, plainText } from '../../output.ts';
+import { usageError } from '../../errors.ts';
+import { counted, type OutputOptions, plainText } from '../../output.ts';
 
-/** Serves until SIGINT or SIGTERM; what is under way then is finished, for ten seconds at most. */
+/** Serves until SIGINT or SIGTERM; requests in progress then get up to ten seconds to finish. */
 export async function workerCommand(
   context: CommandContext,
   config: WorkerConfig,
   { json = false }: OutputOptions,
 ): Promise<void> {
   if (config.model === undefined)
-    throw new CommandError('no model to lend: name a GGUF file or hf:owner/repository with --model or STRATA_MODEL', {
-      exitCode: 2,
-    });
+    throw usageError('no model: set --model or STRATA_MODEL to a GGUF file or hf:owner/repository');
   const search = { isJoining: config.peer.join.length > 0, isLanSearched: config.peer.isMdnsOn !== false };
   const serving = new Set<string>();
-  const say = (news: WorkerEvent) => {
-    if (news.kind === 'serving') serving.add(news.gateway);
-    if (news.kind === 'left') serving.delete(news.gateway);
+  const print = (event: WorkerEvent) => {
+    if (event.kind === 'serving') serving.add(event.gateway);
+    if (event.kind === 'left') serving.delete(event.gateway);
     const lines = json
-      ? [JSON.stringify(factsOf(news))]
-      : wordsOf(news, { ...search, isServing: serving.size > 0 }).map(plainText);
+      ? [JSON.stringify(jsonOf(event))]
+      : linesOf(event, { ...search, isServing: serving.size > 0 }).map(plainText);
     context.stdout.write(`${lines.join('\n')}\n`);
   };
   await using _traces = await startTracing(context.env, 'strata-worker');
-  await serveWorker(config, { logger: createLogger({ level: config.logLevel }, context.log), onNews: say });
+  await serveWorker(config, { logger: createLogger({ level: config.logLevel }, context.log), onNews: print });
 }
 
-function factsOf(news: WorkerEvent): object {
-  const { kind: event, ...facts } = news;
-  if (news.kind !== 'started') return { event, ...facts };
-  const { name, engine } = news.model;
+function jsonOf(occurred: WorkerEvent): object {
+  const { kind: event, ...details } = occurred;
+  if (occurred.kind !== 'started') return { event, ...details };
+  const { name, engine } = occurred.model;
   const { sha256, quantisation, contextLength, slots } = engine.info;
   const model = { name, sha256, quantisation, context_length: contextLength, slots };
-  return { event, peer: news.peer, addresses: news.addresses, model };
+  return { event, peer: occurred.peer, addresses: occurred.addresses, model };
 }
 
 interface Search {
   readonly isJoining: boolean;
   readonly isLanSearched: boolean;
-  /** At least one gateway. */
+  /** Whether at least one gateway is served. */
   readonly isServing: boolean;
 }
 
-const MEANWHILE = '; gateways that were found otherwise, or known from before, are served meanwhile';
-
-function wordsOf(news: WorkerEvent, { isJoining, isLanSearched, isServing }: Search): readonly string[] {
-  switch (news.kind) {
+function linesOf(event: WorkerEvent, { isJoining, isLanSearched, isServing }: Search): readonly string[] {
+  switch (event.kind) {
     case 'started': {
-      const { name, engine } = news.model;
+      const { name, engine } = event.model;
       const { quantisation, contextLength, slots } = engine.info;
       return [
-        `lending ${name} (${quantisation}, ${contextLength} tokens of context, ${counted(slots, 'answer')} at once)`,
-        `as ${news.peer}`,
+        `model ${name} (${quantisation}, context of ${contextLength} tokens, ${counted(slots, 'slot')})`,
+        `peer ${event.peer}`,
         ...(isJoining
           ? []
           : [
               isLanSearched
-                ? 'looking for gateways on this LAN; name one with --join to serve others'
-                : 'looking for nobody: STRATA_MDNS is off, and no gateway is named with --join; only one that was reached before, or that dials this worker, is served',
+                ? 'searching for gateways on the LAN; use --join for a gateway elsewhere'
+                : 'not searching for gateways: STRATA_MDNS is off and --join is not set; the worker serves only known gateways and those that connect to it',
             ]),
       ];
     }
     case 'joined':
-      return [`joined the network at ${news.peers.join(', ')}`];
+      return [`joined the network at ${event.peers.join(', ')}`];
     case 'not-joined':
-      return [`cannot reach ${news.target}: ${news.reason}; it is tried again${isServing ? MEANWHILE : ''}`];
+      return [
+        `cannot reach ${event.target}: ${event.reason}; retrying${isServing ? '. Other gateways are served in the meantime' : ''}`,
+      ];
     case 'serving':
-      return [`serving gateway ${news.gateway}`];
+      return [`serving gateway ${event.gateway}`];
     case 'left':
-      return [`gateway ${news.gateway} is gone; it is looked for again`];
+      return [`disconnected from gateway ${event.gateway}; reconnecting`];
     case 'refusing':
-      return [news.reason === undefined ? 'serving again' : `refusing what is asked: ${news.reason}`];
+      return [event.reason === undefined ? 'accepting requests again' : `refusing requests: ${event.reason}`];
     case 'alone':
-      return news.connected > 0
-        ? [
-            `connected to ${counted(news.connected, 'node')}, none of them a gateway that takes this worker; still looking`,
-          ]
-        : [
-            'nobody of the network is reached yet; still looking. Start a gateway with --network: it prints how to join it',
-          ];
+      return event.connected > 0
+        ? [`connected to ${counted(event.connected, 'node')}, but no gateway accepts this worker yet; still searching`]
+        : ['no node found yet; still searching. To start a gateway: strata inference gateway --network'];
     default:
-      return news satisfies never;
+      return event satisfies never;
   }
 }

@@ -1,16 +1,16 @@
-// `keys create | list | revoke | rotate-signing`, the same for each service.
+// `keys create | list | revoke | rotate-signing`, the same for both services.
 import type { Command } from 'commander';
 import type { CommandContext } from '../../context.ts';
 import type { LedgerName, OpenKeys } from './keys.ts';
 
-export interface KeyPlaces {
+export interface KeyLocations {
   readonly open: OpenKeys;
-  /** The configured database: only `create` makes one that is not there. */
+  /** The configured database. Only `create` creates it if it does not exist. */
   readonly databaseUrl: () => Promise<string>;
-  /** Where the service's signing keys are. */
+  /** Directory of the service's signing keys. */
   readonly signingDirectory: () => Promise<string>;
   readonly ledger: () => Promise<LedgerName>;
-  /** Whether requests of its keys wait for each other. */
+  /** Whether keys have a priority. */
   readonly hasPriorities: boolean;
 }
 
@@ -20,21 +20,17 @@ const commands = () => import('./keys.ts');
 export function addKeyCommands(
   keys: Command,
   context: CommandContext,
-  { open, databaseUrl, signingDirectory, ledger, hasPriorities }: KeyPlaces,
+  { open, databaseUrl, signingDirectory, ledger, hasPriorities }: KeyLocations,
 ): Command {
   const create = keys
     .command('create')
-    .description('make an API key; it is shown once')
+    .description('create an API key; it is shown only once')
     .option('--tier <tier>', 'free, standard or unlimited', 'free')
-    .option('--label <text>', 'whose it is')
+    .option('--label <text>', 'a label, such as the name of the holder')
     .option('--json', 'print as JSON')
     .action(async (options) => (await commands()).createKeyCommand(context, options, open, await databaseUrl()));
   if (hasPriorities)
-    create.option(
-      '--priority <priority>',
-      'low, normal or high: whose answers come first when places are short',
-      'normal',
-    );
+    create.option('--priority <priority>', 'low, normal or high: the order of queued requests', 'normal');
   keys
     .command('list')
     .description('list API keys')
@@ -43,14 +39,14 @@ export function addKeyCommands(
   keys
     .command('revoke')
     .description('revoke an API key')
-    .argument('<id>', 'the id that list shows')
+    .argument('<id>', 'id as list shows it')
     .option('--json', 'print as JSON')
     .action(async (id: string, options) =>
       (await commands()).revokeKeyCommand(context, id, options, open, await databaseUrl()),
     );
   keys
     .command('rotate-signing')
-    .description('retire the signing keys and make new ones')
+    .description('retire the signing keys and create new ones')
     .option('--json', 'print as JSON')
     .action(async (options) =>
       (await commands()).rotateSigningCommand(context, options, open, {

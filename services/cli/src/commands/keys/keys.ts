@@ -1,5 +1,4 @@
-// `strata stack keys` and `strata inference keys`: API keys of any tier; and the rotation of the signing keys.
-
+// `strata stack keys` and `strata inference keys`: API keys, and the rotation of the signing keys.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { sqliteFileOf } from '@strata/db';
@@ -7,10 +6,11 @@ import { rotateSigningKeys } from '@strata/log';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
 import { isPriority, isTier, PRIORITIES, type Store, type StoredKey, TIERS } from '@strata/store';
 import type { CommandContext } from '../../context.ts';
-import { CommandError, type OutputOptions, printJson, printTable } from '../../output.ts';
-import { shown } from '../operations/config.ts';
+import { CommandError, usageError } from '../../errors.ts';
+import { type OutputOptions, printJson, printTable } from '../../output.ts';
+import { masked } from '../operations/config.ts';
 
-/** Where the keys of a service are kept. */
+/** The stores of a service that have its keys. */
 type KeyStore = Pick<Store, 'keys'> & Partial<Pick<Store, 'clock' | 'ledger'>>;
 export type OpenKeys = () => Promise<KeyStore & AsyncDisposable>;
 
@@ -26,34 +26,32 @@ export async function createKeyCommand(
   databaseUrl: string,
 ): Promise<void> {
   const { tier, priority = 'normal', label } = options;
-  if (!isTier(tier))
-    throw new CommandError(`there is no tier '${tier}'; there are: ${Object.keys(TIERS).join(', ')}`, { exitCode: 2 });
-  if (!isPriority(priority))
-    throw new CommandError(`there is no priority '${priority}'; there are: ${PRIORITIES.join(', ')}`, { exitCode: 2 });
-  const made = await withStore(open, (store) =>
+  if (!isTier(tier)) throw usageError(`unknown tier '${tier}'; tiers: ${Object.keys(TIERS).join(', ')}`);
+  if (!isPriority(priority)) throw usageError(`unknown priority '${priority}'; priorities: ${PRIORITIES.join(', ')}`);
+  const created = await withStore(open, (store) =>
     store.keys.create({ tier, priority, ...(label === undefined ? {} : { label }) }),
   );
-  if (options.json) printJson(stdout, { key: made.key, ...described(made.stored) });
+  if (options.json) printJson(stdout, { key: created.key, ...described(created.stored) });
   else {
-    stdout.write(`${made.key}\n`);
-    stderr.write(`${made.stored.id}, ${tier} (${limitText(made.stored)}). The key is shown only now.\n`);
-    // A service on another database does not know it.
-    stderr.write(`It is in ${placeOf(databaseUrl)}.\n`);
+    stdout.write(`${created.key}\n`);
+    stderr.write(`${created.stored.id}, ${tier} (${limitText(created.stored)}). The key is not shown again.\n`);
+    // A service with another database does not accept the key.
+    stderr.write(`Database: ${databaseText(databaseUrl)}\n`);
   }
 }
 
-/** Looking makes nothing: throws CommandError where the database is a file that is not there. */
+/** Throws CommandError where the database is a file that does not exist: commands that only read do not create it. */
 export function requireDatabase(databaseUrl: string): void {
   const file = sqliteFileOf(databaseUrl);
   if (file === undefined || existsSync(file)) return;
   throw new CommandError(
-    `there is no database ${path.resolve(file)}: no service has run with these settings; STRATA_CONFIG, STRATA_DATA and STRATA_DATABASE_URL say where it is, as the service has them`,
+    `database ${path.resolve(file)} does not exist; set STRATA_CONFIG, STRATA_DATA or STRATA_DATABASE_URL as the service has them`,
   );
 }
 
-function placeOf(databaseUrl: string): string {
+function databaseText(databaseUrl: string): string {
   const file = sqliteFileOf(databaseUrl);
-  return file === undefined ? shown('STRATA_DATABASE_URL', databaseUrl) : path.resolve(file);
+  return file === undefined ? masked('STRATA_DATABASE_URL', databaseUrl) : path.resolve(file);
 }
 
 export async function listKeysCommand(
@@ -65,7 +63,7 @@ export async function listKeysCommand(
   requireDatabase(databaseUrl);
   const keys = await withStore(open, (store) => store.keys.list());
   if (options.json) printJson(stdout, keys.map(described));
-  else if (keys.length === 0) stdout.write('no keys yet; `keys create --tier free` makes one\n');
+  else if (keys.length === 0) stdout.write('no keys; create one with `keys create --tier free`\n');
   else {
     const rows = keys.map((key) => [
       key.id,
@@ -89,21 +87,21 @@ export async function revokeKeyCommand(
 ): Promise<void> {
   requireDatabase(databaseUrl);
   const isRevoked = await withStore(open, (store) => store.keys.revoke(id));
-  if (!isRevoked) throw new CommandError(`there is no active key with the id '${id}'`);
+  if (!isRevoked) throw new CommandError(`no active key with the id '${id}'`);
   if (options.json) printJson(stdout, { id, revoked: true });
-  else stdout.write(`${id} is revoked; running services refuse it within seconds\n`);
+  else stdout.write(`${id} is revoked; running services reject it within seconds\n`);
 }
 
 const localNow = () => new Date();
 
-/** A ledger, and the database that it may be in. */
+/** The name of a ledger, and the database that may contain it. */
 export interface LedgerName {
-  /** Left out for a service that always keeps its ledger in a directory. */
+  /** Undefined for a service whose ledger is always in a directory. */
   readonly url?: string;
   readonly origin: string;
 }
 
-/** `directory` holds the keys of the service. */
+/** `directory` contains the keys of the service. */
 export async function rotateSigningCommand(
   { stdout, stderr }: CommandContext,
   options: OutputOptions,
@@ -117,12 +115,12 @@ export async function rotateSigningCommand(
   if (options.json) printJson(stdout, { receipt_key_id: receiptKey, ledger_key_id: ledgerKey });
   else
     stdout.write(
-      `new receipt key ${receiptKey}\nnew ledger key ${ledgerKey}\nthe old ones stay in the key set as retired; a running service takes the new ones up within seconds${isShared ? ' of finding them in its folder' : ''}\n`,
+      `new receipt key ${receiptKey}\nnew ledger key ${ledgerKey}\nThe old keys remain in the key set as retired keys. A running service uses the new keys within seconds${isShared ? ' of their arrival in its folder' : ''}.\n`,
     );
-  // To standard error, since scripts that print JSON must hear it too.
+  // On standard error, so that it also appears with --json.
   if (isShared)
     stderr.write(
-      `every other API node and scheduler of this database signs with the old keys for ${KEY_OVERLAP_MS / 60_000} minutes more and then gives no receipts: copy ${path.join(directory, 'keys')} to each of them by then, under STRATA_DATA and of its user; after that /ready of one without them says 503\n`,
+      `Copy ${path.join(directory, 'keys')} to every other API node and scheduler of this database within ${KEY_OVERLAP_MS / 60_000} minutes, into its STRATA_DATA and owned by its user. Until then they sign with the old keys; afterwards a node without the new keys issues no receipts, and its /ready returns 503.\n`,
     );
 }
 
@@ -132,7 +130,7 @@ async function rotateShared(
   { origin }: LedgerName,
 ): Promise<readonly string[]> {
   const shared = ledger && (await import('@strata/stack')).sharedLedgerOf(ledger);
-  // Dated by the clock that receipts go by: else some would lie before or behind the time of their key.
+  // Dated by the clock that dates receipts. Otherwise a receipt could be dated outside of the validity of its key.
   return rotateSigningKeys(directory, clock ?? localNow, { origin, shared });
 }
 

@@ -1,4 +1,4 @@
-// `strata inference keys usage`: what each key used of each model, day by day.
+// `strata inference keys usage`: requests and tokens by key, model and day.
 import type { Store } from '@strata/store';
 import type { CommandContext } from '../../context.ts';
 import { type OutputOptions, printJson, printTable } from '../../output.ts';
@@ -39,7 +39,7 @@ export async function usageCommand(
         completion_tokens: row.completionTokens,
       })),
     );
-  } else if (rows.length === 0) stdout.write(`nothing was used since ${since}\n`);
+  } else if (rows.length === 0) stdout.write(`no requests since ${since}\n`);
   else {
     const labels = new Map((await store.keys.list()).map(({ id, label }) => [id, label]));
     const table = rows.map((row) => [

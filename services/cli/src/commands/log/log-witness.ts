@@ -1,15 +1,15 @@
-// `strata log witness`: a witness of logs in the foreground, with its log on standard error.
-
+// `strata log witness`: runs a witness in the foreground, with its log on standard error.
 import { warnOfFileSystem } from '@strata/db';
 import { createLogger, urlAt } from '@strata/http';
 import { Witness } from '@strata/log';
-import { type CommandContext, listenForInterruption } from '../../context.ts';
-import { CommandError } from '../../output.ts';
+import type { CommandContext } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { listenForInterruption } from '../../interruption.ts';
 import type { WitnessConfig } from './witness-config.ts';
 import { serveWitness } from './witness-server.ts';
 
 export interface LogWitnessOptions {
-  /** Prints the verifier key, made on first use, and ends. */
+  /** Prints the verifier key, which is created on first use, and exits. */
   readonly printKey?: boolean;
 }
 
@@ -20,9 +20,9 @@ export async function logWitnessCommand(
   config: WitnessConfig,
 ): Promise<void> {
   const { name, logs, host } = config;
-  if (name === undefined) throw wrongUse('the witness has no name: choose one for ever with STRATA_WITNESS_NAME');
+  if (name === undefined) throw usageError('STRATA_WITNESS_NAME is not set; choose a permanent name for the witness');
   if (logs.size === 0 && !printKey)
-    throw wrongUse('no log to witness: name the verifier keys of logs in STRATA_WITNESS_LOGS');
+    throw usageError('no log to witness; set STRATA_WITNESS_LOGS to the verifier keys of logs');
   const logger = createLogger({ level: config.logLevel }, context.log);
   await using witness = await Witness.open({ directory: config.directory, name, logs, now: () => new Date() });
   context.stdout.write(`${witness.verifierKey}\n`);
@@ -41,5 +41,3 @@ export async function logWitnessCommand(
     stopping.release();
   }
 }
-
-const wrongUse = (message: string) => new CommandError(message, { exitCode: 2 });

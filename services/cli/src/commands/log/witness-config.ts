@@ -4,7 +4,7 @@ import { readEnvironment } from '@strata/http';
 import { type NoteVerifier, noteVerifier, parseVerifierKey } from '@strata/receipts';
 import { z } from 'zod';
 
-/** `<verifier key>`, or `<origin> <verifier key>` of a log whose key has another name than the log; by origin. */
+/** `<verifier key>`, or `<origin> <verifier key>` for a log whose key does not have the name of the log. Keys by origin. */
 const Logs = z.string().transform((value, context): ReadonlyMap<string, readonly NoteVerifier[]> => {
   const logs = new Map<string, readonly NoteVerifier[]>();
   for (const item of value.split(',').map((each) => each.trim())) {
@@ -21,9 +21,9 @@ const Logs = z.string().transform((value, context): ReadonlyMap<string, readonly
   return logs;
 });
 
-const KeyName = z.string().refine((name) => isKeyName(name), 'must have no blanks and no plus sign');
+const KeyName = z.string().refine((name) => isKeyName(name), 'must not contain spaces or a plus sign');
 
-/** Every setting: variable and default stand together; `docs/witnesses.md` is checked against this table. */
+/** Every setting with its default. A test compares the table in `docs/witnesses.md`. */
 export const Environment = z.object({
   STRATA_DATA: z.string().min(1).default('./data'),
   STRATA_HOST: z.string().min(1).default('127.0.0.1'),
@@ -35,25 +35,25 @@ export const Environment = z.object({
 });
 
 export interface WitnessConfig {
-  /** Holds the witness's key, and the latest checkpoint of each log. */
+  /** Contains the witness's key and the latest checkpoint of each log. */
   readonly directory: string;
   readonly host: string;
   readonly port: number;
-  /** Of its key; undefined: none was chosen yet. */
+  /** Name of the key. */
   readonly name: string | undefined;
   /** Keys by origin. */
   readonly logs: ReadonlyMap<string, readonly NoteVerifier[]>;
-  /** Of one address. */
+  /** For each client address. */
   readonly requestsPerSecond: number;
   readonly logLevel: string;
 }
 
-/** A setting that cannot be used; the message names the variables. */
+/** Invalid settings; the message names the variables. */
 export class WitnessConfigError extends Error {
   override readonly name = 'WitnessConfigError';
 }
 
-/** Empty values count as absent. Throws WitnessConfigError. */
+/** Empty values are ignored. Throws WitnessConfigError. */
 export function readWitnessConfig(env: Readonly<Record<string, string | undefined>>): WitnessConfig {
   const settings = readEnvironment(Environment, env, (problems) => new WitnessConfigError(problems));
   return {

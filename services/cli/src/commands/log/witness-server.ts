@@ -1,4 +1,4 @@
-// A witness over HTTP (c2sp.org/tlog-witness): bounded in what it reads, how long it waits, and how often one address may ask.
+// A witness over HTTP (c2sp.org/tlog-witness), with limits on request size, time, and requests of each client address.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Connections, countedAddress, type createLogger, RateWindow } from '@strata/http';
@@ -8,10 +8,10 @@ import { noteText } from '@strata/receipts';
 export interface WitnessServerOptions {
   readonly host: string;
   readonly port: number;
-  /** Of one address. */
+  /** For each client address. */
   readonly requestsPerSecond: number;
   readonly logger: ReturnType<typeof createLogger>;
-  /** Other limits than the usual ones. */
+  /** Overrides of the default limits. */
   readonly limits?: Partial<typeof LIMITS>;
 }
 
@@ -20,17 +20,17 @@ export interface WitnessServer extends AsyncDisposable {
 }
 
 const LIMITS = {
-  /** A proof of 63 lines, and a note with as many signatures as one has. */
+  /** A proof of 63 lines, and a note with the maximum number of signatures. */
   bodyBytes: 65_536,
   connections: 1_024,
   headersMs: 5_000,
   requestMs: 10_000,
-  /** Signed checkpoints are public: anyone can send each of them with a proof that does not verify. */
+  /** Logged records of evidence. Signed checkpoints are public, so any client can send one with an invalid proof. */
   evidencePerHour: 60,
 };
-/** How often Node looks for requests that take too long; its default is 30 s. */
+/** Interval at which Node checks for requests that take too long; its default is 30 s. */
 const CHECK_MS = 1_000;
-/** Of evidence that is not logged again. */
+/** Remembered texts of evidence, each of which is logged once. */
 const MAX_TEXTS = 1_000;
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -42,7 +42,7 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Resolves when it listens. */
+/** Resolves when the server listens. */
 export async function serveWitness(
   witness: Witness,
   { host, port, requestsPerSecond, logger, limits: changes }: WitnessServerOptions,
@@ -58,20 +58,20 @@ export async function serveWitness(
       return { status: 429, body: 'too many requests\n', headers: { 'retry-after': `${waitSeconds}` } };
     const path = request.url?.split('?')[0] ?? '';
     if (path === '/add-checkpoint') {
-      if (request.method !== 'POST') return { status: 405, body: 'POST is allowed\n', headers: { allow: 'POST' } };
+      if (request.method !== 'POST') return { status: 405, body: 'use POST\n', headers: { allow: 'POST' } };
       const body = await readBody(request, limits);
-      if (body === undefined) return { status: 413, body: `a request has at most ${limits.bodyBytes} bytes\n` };
+      if (body === undefined) return { status: 413, body: `the limit for a request is ${limits.bodyBytes} bytes\n` };
       const { evidence, ...answered } = await witness.addCheckpoint(body);
       if (evidence !== undefined) logEvidence(evidence);
       return answered;
     }
     if (request.method !== 'GET' && request.method !== 'HEAD')
-      return { status: 405, body: 'GET is allowed\n', headers: { allow: 'GET, HEAD' } };
+      return { status: 405, body: 'use GET\n', headers: { allow: 'GET, HEAD' } };
     if (path === '/') return { status: 200, body: `${witness.verifierKey}\n` };
     if (path === '/health') return { status: 200, body: 'ok\n' };
     const [, originHash = ''] = /^\/([0-9a-f]{64})\/checkpoint$/.exec(path) ?? [];
     const checkpoint = witness.checkpoint(originHash);
-    if (checkpoint === undefined) return { status: 404, body: 'there is nothing here\n' };
+    if (checkpoint === undefined) return { status: 404, body: 'not found\n' };
     return { status: 200, body: checkpoint, headers: { 'cache-control': 'no-cache' } };
   };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -81,10 +81,10 @@ export async function serveWitness(
       contentType = TEXT,
       headers,
     } = await answer(request).catch((error: unknown): Answer => {
-      if (!request.destroyed) logger.error({ err: error }, 'a request failed');
-      return { status: 500, body: 'the witness failed\n' };
+      if (!request.destroyed) logger.error({ err: error }, 'request failed');
+      return { status: 500, body: 'internal error\n' };
     });
-    // What was not read to its end cannot carry another request.
+    // A connection cannot be reused after a request that was not read completely.
     const more = request.complete ? {} : { connection: 'close' };
     response.writeHead(status, {
       'content-type': contentType,
@@ -108,14 +108,14 @@ export async function serveWitness(
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       connections.closeSpare();
-      // What is under way ends within its own time.
+      // Requests in progress end within their own time limit.
       setTimeout(() => server.closeAllConnections(), limits.requestMs).unref();
       await closed;
     },
   };
 }
 
-/** Logs each text once, and no more of them than the limit. */
+/** Logs each text once, up to the hourly limit. */
 function evidenceLog(logger: WitnessServerOptions['logger'], { evidencePerHour }: typeof LIMITS) {
   const rate = new RateWindow({ limit: evidencePerHour, windowMs: 3_600_000, now: () => new Date() });
   const logged = new Set<string>();
@@ -124,11 +124,11 @@ function evidenceLog(logger: WitnessServerOptions['logger'], { evidencePerHour }
     if (logged.has(text) || rate.take('evidence') > 0) return;
     if (logged.size === MAX_TEXTS) logged.clear();
     logged.add(text);
-    logger.warn({ checkpoint }, 'a checkpoint that the log signed was refused: its proof does not verify');
+    logger.warn({ checkpoint }, 'refused a checkpoint signed by the log: the consistency proof is invalid');
   };
 }
 
-/** The complete body, or undefined when there is more of it than is read. */
+/** The body, or undefined where it exceeds the limit. */
 async function readBody(
   request: IncomingMessage,
   { bodyBytes }: Pick<typeof LIMITS, 'bodyBytes'>,

@@ -1,6 +1,7 @@
-// `strata config check|print`: what the settings come to, before a service is started with them.
+// `strata config check|print`: the effective settings, before a service starts with them.
 import type { CommandContext } from '../../context.ts';
-import { CommandError, counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
+import { CommandError } from '../../errors.ts';
+import { counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
 import { findSettings, type GivenSettings, openSecrets } from '../../settings/settings.ts';
 import { SECRETS, SERVICES, type ServiceName, type SettingTable, tableOf } from '../../settings/tables.ts';
 
@@ -10,7 +11,7 @@ export interface ConfigOptions extends OutputOptions {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Prints every problem of the settings, and ends with 1 where there is one. */
+/** Prints every problem of the settings. Throws CommandError (exit code 1) where there is one. */
 export async function checkConfigCommand(
   { env, stdout }: CommandContext,
   { service, json = false }: ConfigOptions,
@@ -19,17 +20,17 @@ export async function checkConfigCommand(
   const warnings = await openSecrets(env, service ?? 'stack');
   if (!json) stdout.write(warnings.map((warning) => `warning: ${plainText(warning)}\n`).join(''));
   if (json) printJson(stdout, { ok: problems.length === 0, problems, warnings });
-  else if (problems.length === 0) stdout.write('the settings can be used\n');
+  else if (problems.length === 0) stdout.write('the settings are valid\n');
   else stdout.write(`${problems.map(plainText).join('\n')}\n`);
   if (problems.length > 0) throw new CommandError(`${counted(problems.length, 'problem')} in the settings`);
 }
 
-/** All problems of these services' settings, each once. */
+/** The problems of these services' settings, without duplicates. */
 export async function problemsOf(services: readonly ServiceName[], env: Environment): Promise<readonly string[]> {
   const { given, problems } = await findSettings(env, services[0] ?? 'stack');
   const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value]));
   const found = new Set(problems);
-  // Not a setting of ours, and yet it stops the start.
+  // OTEL_* variables are not settings of Strata, but invalid ones prevent a start.
   const { checkTracing, TracingError } = await import('@strata/http');
   try {
     checkTracing(env);
@@ -58,7 +59,7 @@ const readers: Readonly<Record<ServiceName, (values: Environment) => Promise<unk
   witness: async (values) => (await import('../log/witness-config.ts')).readWitnessConfig(values),
 };
 
-/** A line begins with the variable; where it was not given in the environment, its place is what is to be mended. */
+/** Adds the source of a variable, with which the line starts, where it is not the environment. */
 function withSource(line: string, given: GivenSettings): string {
   const source = given.get(/^STRATA_\w+/.exec(line)?.[0] ?? '')?.source;
   return source === undefined || source === 'environment' ? line : `${line} (${source})`;
@@ -71,23 +72,23 @@ interface Row {
   readonly services: readonly ServiceName[];
 }
 
-/** Prints every setting with its value and where that comes from; secrets are masked. */
+/** Prints every setting with its value and source; secrets are masked. */
 export async function printConfigCommand(
   { env, stdout }: CommandContext,
   { service, json = false }: ConfigOptions,
 ): Promise<void> {
   const services = service ? [service] : SERVICES;
   const problems = await problemsOf(services, env);
-  if (problems.length > 0) throw new CommandError(`a setting cannot be used\n${problems.join('\n')}`);
+  if (problems.length > 0) throw new CommandError(`invalid settings\n${problems.join('\n')}`);
   const { given } = await findSettings(env, services[0] ?? 'stack');
   const rows = new Map<string, Row>();
   for (const each of services) {
     const table = await tableOf(each);
     for (const name of Object.keys(table.shape)) {
       const set = given.get(name);
-      const value = set ? shown(name, set.value) : defaultOf(table, name);
+      const value = set ? masked(name, set.value) : defaultOf(table, name);
       const source = set?.source ?? 'default';
-      // Two services may have different defaults for one name.
+      // Services can have different defaults for a name.
       const key = `${name}=${value}`;
       rows.set(key, { name, value, source, services: [...(rows.get(key)?.services ?? []), each] });
     }
@@ -97,15 +98,15 @@ export async function printConfigCommand(
   else
     printTable(
       stdout,
-      ['setting', 'value', 'from', 'of'],
+      ['setting', 'value', 'source', 'services'],
       sorted.map(({ name, value, source, services: of }) => [name, value, source, of.join(', ')]),
     );
 }
 
 const MASK = '[secret]';
 
-/** What may be seen of a value: of a secret nothing, but of a database which it is. */
-export function shown(name: string, value: string): string {
+/** A value for display: a secret is masked, except for the server and name of a database. */
+export function masked(name: string, value: string): string {
   if (!SECRETS.has(name)) return value.trim();
   if (!name.endsWith('DATABASE_URL')) return MASK;
   if (/^sqlite:/.test(value)) return value;

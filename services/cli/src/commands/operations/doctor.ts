@@ -1,4 +1,4 @@
-// `strata doctor`: whether this machine is fit for the settings, and what to do where it is not.
+// `strata doctor`: checks this machine against the settings, and says how to fix problems.
 import { getServers } from 'node:dns';
 import { lockedDirectories } from '@strata/db';
 import type { GatewayConfig } from '@strata/gateway';
@@ -11,14 +11,15 @@ import { judgeClock, readClock } from '../../doctor/clock.ts';
 import { checkDatabase, needsOf } from '../../doctor/database.ts';
 import { checkDisk, checkFileSystem } from '../../doctor/disk.ts';
 import { type Finding, problem, warning } from '../../doctor/finding.ts';
-import { checkKeys, type KeyPlace } from '../../doctor/keys.ts';
+import { checkKeys, type KeyLocation } from '../../doctor/keys.ts';
 import { judgeMemory, judgeOpenFiles, type MachineFacts, readMachine } from '../../doctor/machine.ts';
 import { checkModel } from '../../doctor/models.ts';
 import { judgeNames } from '../../doctor/names.ts';
 import { checkPort } from '../../doctor/ports.ts';
 import { checkReach } from '../../doctor/reach.ts';
 import { checkResolver } from '../../doctor/resolvers.ts';
-import { CommandError, counted, type OutputOptions, plainText, printJson } from '../../output.ts';
+import { CommandError } from '../../errors.ts';
+import { counted, type OutputOptions, plainText, printJson } from '../../output.ts';
 import { effectiveEnvironment, openSecrets } from '../../settings/settings.ts';
 import type { ServiceName } from '../../settings/tables.ts';
 import { problemsOf } from './config.ts';
@@ -29,73 +30,74 @@ export interface DoctorOptions extends OutputOptions {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Prints what every check found, and ends with 1 where there is a problem. */
+/** Prints the findings. Throws CommandError (exit code 1) where one is a problem. */
 export async function doctorCommand({ env, stdout }: CommandContext, options: DoctorOptions): Promise<void> {
   const findings = await examine(options.service, env);
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
   if (options.json) printJson(stdout, { ok: count('problem') === 0, findings });
   else {
-    for (const finding of findings) stdout.write(wordsOf(finding));
+    for (const finding of findings) stdout.write(textOf(finding));
     stdout.write(
-      `${count('ok')} well, ${counted(count('warning'), 'warning')}, ${counted(count('problem'), 'problem')}\n`,
+      `${count('ok')} ok, ${counted(count('warning'), 'warning')}, ${counted(count('problem'), 'problem')}\n`,
     );
   }
   if (count('problem') > 0) throw new CommandError(`${counted(count('problem'), 'problem')} found`);
 }
 
-function wordsOf({ check, status, found, means, todo }: Finding): string {
-  const more = [means, todo && `What to do: ${todo}`].filter((text) => text !== undefined);
+function textOf({ check, status, found, means, todo }: Finding): string {
+  const more = [means, todo && `Fix: ${todo}`].filter((text) => text !== undefined);
   return [`${status.padEnd(8)} ${check}: ${found}`, ...more.map((text) => `         ${text}`)]
     .map((line) => `${plainText(line)}\n`)
     .join('');
 }
 
 async function examine(service: ServiceName | undefined, env: Environment): Promise<readonly Finding[]> {
-  const asked: readonly ServiceName[] = service ? [service] : ['stack', 'gateway'];
-  const settings = (await problemsOf(asked, env)).map((found) =>
+  const services: readonly ServiceName[] = service ? [service] : ['stack', 'gateway'];
+  const settings = (await problemsOf(services, env)).map((found) =>
     problem('settings', {
       found,
-      means: 'The service refuses to start.',
-      todo: 'Mend it; strata config print shows what came from where.',
+      means: 'The service does not start.',
+      todo: 'Correct the setting; strata config print shows the source of each setting.',
     }),
   );
   if (settings.length > 0) return settings;
-  const open = (await openSecrets(env, asked[0] ?? 'stack')).map((found) =>
+  const readable = (await openSecrets(env, services[0] ?? 'stack')).map((found) =>
     warning('settings', {
       found,
-      means: 'Whoever gets onto this machine knows the secret.',
-      todo: 'Take the right from others; if somebody may have read it, change the secret.',
+      means: 'Every user of this machine can read the secret.',
+      todo: 'Restrict the file mode, and change the secret if another user may have read it.',
     }),
   );
-  const values = await effectiveEnvironment(env, asked[0] ?? 'stack');
+  const values = await effectiveEnvironment(env, services[0] ?? 'stack');
   const machine = await readMachine();
   const checks: Check[] = [async () => [judgeClock(await readClock())], async () => [judgeOpenFiles(machine)]];
-  if (asked.includes('stack')) checks.push(...stackChecks((await import('@strata/stack')).readConfig(values), machine));
-  if (asked.includes('gateway')) {
+  if (services.includes('stack'))
+    checks.push(...stackChecks((await import('@strata/stack')).readConfig(values), machine));
+  if (services.includes('gateway')) {
     const config = (await import('@strata/gateway')).readGatewayConfig(values);
-    // As with `strata start`: without anything to serve it stays out.
+    // As with `strata start`, a gateway without anything to serve is left out.
     const isServing = config.model !== undefined || config.upstream !== undefined || config.network !== undefined;
     if (service === 'gateway' || isServing) checks.push(...(await gatewayChecks(config, machine)));
   }
-  if (asked.includes('worker'))
+  if (services.includes('worker'))
     checks.push(...workerChecks((await import('@strata/worker')).readWorkerConfig(values), machine));
-  return [...open, ...(await Promise.all(checks.map(finished))).flat()];
+  return [...readable, ...(await Promise.all(checks.map(finished))).flat()];
 }
 
 type Check = () => Promise<readonly Finding[]>;
 
-const MOST_CHECK_MS = 60_000;
+const MAX_CHECK_MS = 60_000;
 
-/** A check that fails by itself, or hangs, is told like what it looked for. */
+/** A check that throws or hangs is a finding as well. */
 async function finished(check: Check): Promise<readonly Finding[]> {
   let late: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    late = setTimeout(() => reject(new Error(`no answer within ${MOST_CHECK_MS / 1_000} s`)), MOST_CHECK_MS);
+    late = setTimeout(() => reject(new Error(`not finished after ${MAX_CHECK_MS / 1_000} s`)), MAX_CHECK_MS);
   });
   try {
     return await Promise.race([check(), limit]);
   } catch (error) {
-    return [problem('doctor', { found: `a check failed: ${(error as Error).message}` })];
+    return [problem('doctor', { found: `check failed: ${(error as Error).message}` })];
   } finally {
     clearTimeout(late);
   }
@@ -104,9 +106,9 @@ async function finished(check: Check): Promise<readonly Finding[]> {
 function stackChecks(config: Config, machine: MachineFacts): Check[] {
   const { host, port, metricsPort, dataDirectory, databaseUrl, chatUrl } = config;
   const resolvers = config.resolvers.length > 0 ? config.resolvers : getServers().map(systemResolver);
-  const ours = { path: '/health', words: /"_alpha":true.{0,1000}"status":"ok"/ };
-  // Of every role, and of no other service.
-  const metrics = { path: '/metrics', words: /^strata_database_connections/m };
+  const ours = { path: '/health', text: /"_alpha":true.{0,1000}"status":"ok"/ };
+  // Every role has this metric, and no other service does.
+  const metrics = { path: '/metrics', text: /^strata_database_connections/m };
   const hasApi = config.role === 'all' || config.role === 'api';
   return [
     ...(hasApi ? [async () => [await checkPort({ what: 'API', host, port, setting: 'STRATA_STACK_PORT', ours })]] : []),
@@ -128,19 +130,19 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
   ];
 }
 
-/** The ledger of the database; what keeps it from being read is told by the check of the database. */
-async function sharedLedger(config: Config): Promise<KeyPlace['shared']> {
+/** The ledger of the database. The check of the database reports errors of reading it. */
+async function sharedLedger(config: Config): Promise<KeyLocation['shared']> {
   try {
     await using source = await openLedgerSource(config);
     if (source.kind === 'folder' || source.note === undefined) return undefined;
-    return { note: source.note, told: new Map(Object.entries(await source.publishedKeys())) };
+    return { note: source.note, published: new Map(Object.entries(await source.publishedKeys())) };
   } catch (error) {
     if (error instanceof StoreError) return undefined;
     throw error;
   }
 }
 
-/** `192.0.2.1`, `[2001:db8::1]:5353`: as Node writes those of the system. */
+/** `192.0.2.1`, `[2001:db8::1]:5353`: the format of `dns.getServers()`. */
 function systemResolver(server: string): { readonly address: string; readonly port: number } {
   const [, bracketed, port] = /^\[(.+)\]:(\d+)$/.exec(server) ?? /^([^:]+):(\d+)$/.exec(server) ?? [];
   return { address: bracketed ?? server, port: Number(port ?? 53) };
@@ -150,12 +152,12 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
   const { inferenceDirectory } = await import('@strata/gateway');
   const { host, port, dataDirectory, databaseUrl, databaseConnections, upstream, network, explorerUrl, ledgerOrigin } =
     config;
-  const ours = { path: '/health', words: /"status":"(?:ok|starting)","version"/ };
+  const ours = { path: '/health', text: /"status":"(?:ok|starting)","version"/ };
   return [
     async () => [await checkPort({ what: 'chat completions', host, port, setting: 'STRATA_INFERENCE_PORT', ours })],
     async () => [await checkDisk(dataDirectory), ...lockedDirectories(config).map((each) => checkFileSystem(each))],
     async () =>
-      // One more for the lock that says which gateway works on it.
+      // One more for the lock of the active gateway.
       (
         await checkDatabase(databaseUrl, { connections: databaseConnections + 1, needsSession: true, dataDirectory })
       ).findings.map((finding) => ({
@@ -179,7 +181,11 @@ function workerChecks(config: WorkerConfig, machine: MachineFacts): Check[] {
     ...(config.model === undefined
       ? [
           async () => [
-            problem('model', { found: 'none is named', means: 'There is nothing to lend.', todo: 'Set STRATA_MODEL.' }),
+            problem('model', {
+              found: 'not set',
+              means: 'The worker has nothing to serve.',
+              todo: 'Set STRATA_MODEL.',
+            }),
           ],
         ]
       : modelChecks(config, machine)),
@@ -193,7 +199,7 @@ function modelChecks(
   return model === undefined ? [] : [async () => [await checkModel(model, modelStore, machine.memoryBytes)]];
 }
 
-/** `/ip4/0.0.0.0/tcp/9788/ws` and the like; others cannot be tried without a host of the network. */
+/** Checks addresses such as `/ip4/0.0.0.0/tcp/9788/ws`; others cannot be checked without a libp2p host. */
 function listening(addresses: readonly string[]): Check[] {
   return addresses.flatMap((address): Check[] => {
     const [, host, port] = /^\/ip[46]\/([^/]+)\/tcp\/(\d+)/.exec(address) ?? [];
@@ -201,13 +207,13 @@ function listening(addresses: readonly string[]): Check[] {
     return [
       async () => {
         const finding = await checkPort({ what: 'network', host, port: Number(port), setting: 'STRATA_P2P_LISTEN' });
-        // A host speaks no HTTP: whether it is ours cannot be asked.
+        // A libp2p host does not speak HTTP, so it cannot be identified.
         return finding.found.startsWith('in use')
           ? [
               {
                 ...finding,
                 status: 'warning',
-                found: `in use at ${host}, by a running host of this network or another program`,
+                found: `in use at ${host} by a running gateway or worker, or by another program`,
               },
             ]
           : [finding];

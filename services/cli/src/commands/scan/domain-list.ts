@@ -1,4 +1,4 @@
-// Domain lists as people keep them: one name a line, `rank,name` CSV, comments, blanks, URLs pasted by accident.
+// Parses domain lists: one name a line, `rank,name` CSV, comments, blank lines and URLs.
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { parseDomain } from '@strata/detect';
@@ -9,19 +9,19 @@ export interface DomainList {
   readonly rejected: readonly { readonly line: number; readonly text: string; readonly message: string }[];
 }
 
-/** Longest line that can still hold a name: a rank, a URL, a comment. Longer ones are rejected unread. */
+/** Longer lines are rejected without parsing them. */
 const maxLineLength = 2_048;
 
 /**
- * Reads a list from a stream. Takes `example.com`, `12,example.com` (Tranco), `https://example.com/path` and host
- * names (reduced to their registrable domain); `#` begins a comment. A bad line is reported, never fatal.
+ * Reads a list from a stream. Accepts `example.com`, `12,example.com` (Tranco), `https://example.com/path` and host names, which are
+ * reduced to their registrable domain; `#` starts a comment. Invalid lines are returned in `rejected`.
  */
 export async function readDomainList(input: Readable): Promise<DomainList> {
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   return collect(lines);
 }
 
-/** The same for names given as arguments; `line` counts from 1 in their order. */
+/** The same for names from arguments; `line` is their position, from 1. */
 export async function domainListOf(names: readonly string[]): Promise<DomainList> {
   return collect(names);
 }

@@ -1,10 +1,10 @@
-// What a scan of a list found, counted while it runs and told at its end.
+// The summary of a scan: counted while the scan runs, printed at its end.
 import { CATEGORIES, type Rulebook } from '@strata/detect';
 import type { ScanOutcome } from '@strata/stack';
 import type { OutputStream } from '../../context.ts';
 import { counted, printJson, printTable } from '../../output.ts';
 
-export class ScanTally {
+export class ScanCounts {
   scanned = 0;
   failed = 0;
   changes = 0;
@@ -31,7 +31,7 @@ export class ScanTally {
     }
   }
 
-  /** Whether there was something to measure and none of it could be. */
+  /** Whether every domain that was to be measured is unmeasured. */
   get isAllUnmeasured(): boolean {
     const count = (state: string) => this.states.get(state) ?? 0;
     const unmeasured = count('unmeasured');
@@ -39,25 +39,25 @@ export class ScanTally {
   }
 }
 
-/** Prints the tally: a line and a table for people, or one JSON value. */
+/** Prints a line and a table, or one JSON value. */
 export function printSummary(
   stdout: OutputStream,
-  tally: ScanTally,
+  counts: ScanCounts,
   { seconds, json, rulebook }: { seconds: number; json: boolean; rulebook: Rulebook },
 ): void {
-  const rate = tally.scanned / Math.max(seconds, 0.001);
+  const rate = counts.scanned / Math.max(seconds, 0.001);
   const top = (providers: ReadonlyMap<string, number>) =>
     [...providers].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   const name = (id: string) => rulebook.providers.get(id)?.name ?? id;
   if (json) {
     printJson(stdout, {
-      scanned: tally.scanned,
+      scanned: counts.scanned,
       seconds: Number(seconds.toFixed(3)),
       domains_per_second: Number(rate.toFixed(1)),
-      states: Object.fromEntries(tally.states),
-      changes: tally.changes,
+      states: Object.fromEntries(counts.states),
+      changes: counts.changes,
       categories: CATEGORIES.flatMap((category) => {
-        const entry = tally.byCategory.get(category);
+        const entry = counts.byCategory.get(category);
         if (!entry) return [];
         const providers = top(entry.providers).map(([id, domains]) => ({
           provider: name(id),
@@ -69,13 +69,13 @@ export function printSummary(
     });
     return;
   }
-  const states = [...tally.states].map(([state, count]) => `${count} ${state}`).join(', ');
-  const pace = `in ${seconds.toFixed(1)} s (${rate.toFixed(0)}/s)`;
+  const states = [...counts.states].map(([state, count]) => `${count} ${state}`).join(', ');
+  const duration = `in ${seconds.toFixed(1)} s (${rate.toFixed(0)}/s)`;
   stdout.write(
-    `${counted(tally.scanned, 'domain')} ${pace}: ${states || 'none'}; ${counted(tally.changes, 'change')}\n\n`,
+    `${counted(counts.scanned, 'domain')} ${duration}: ${states || 'none'}; ${counted(counts.changes, 'change')}\n\n`,
   );
   const rows = CATEGORIES.flatMap((category) => {
-    const entry = tally.byCategory.get(category);
+    const entry = counts.byCategory.get(category);
     if (!entry) return [];
     const leaders = top(entry.providers)
       .slice(0, 3)

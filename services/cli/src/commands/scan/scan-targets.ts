@@ -1,18 +1,17 @@
-// What `strata stack scan` was told to scan: files, standard input, names, in any mixture.
+// The targets of `strata stack scan`: any mixture of files, standard input and names.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { fileError } from '../../errors.ts';
-import { CommandError } from '../../output.ts';
+import { fileError, usageError } from '../../errors.ts';
 import { type DomainList, domainListOf, readDomainList } from './domain-list.ts';
 
-/** No top-level domain is called like these. */
+/** None of these is a top-level domain. */
 const LIST_FILE = /\.(?:txt|csv|tsv|list|lst|json|jsonl|md|gz|zip)$/i;
 const URL_START = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 /**
- * The domains of all targets, without repeats. Bad lines of a file are reported in `rejected`; a target that is neither
- * a file nor a domain name is a CommandError with exit code 2, before anything is scanned.
+ * The domains of all targets, without duplicates. Invalid lines of a file are returned in `rejected`. Throws CommandError (exit code 2)
+ * for a target that is neither a file nor a domain name.
  */
 export async function readTargets(targets: readonly string[], stdin: Readable): Promise<DomainList> {
   const domains = new Set<string>();
@@ -27,13 +26,13 @@ export async function readTargets(targets: readonly string[], stdin: Readable): 
 
 async function listOf(target: string, stdin: Readable): Promise<DomainList> {
   if (target === '-') return readDomainList(stdin);
-  // `https://example.com/about` is a name pasted from a browser, not a path.
+  // `https://example.com/about` is a URL from a browser, not a path.
   const isPath = !URL_START.test(target) && (/[/\\]/.test(target) || LIST_FILE.test(target));
   const found = await stat(target).catch((cause: unknown) => {
     if (isPath) throw fileError(target, cause);
     return undefined;
   });
-  // A directory that is called like a domain does not hide the domain. Pipes (`<(…)` of a shell) are read as files.
+  // A directory with the name of a domain does not hide the domain. Pipes (`<(…)` of a shell) are read as files.
   if (found && (isPath || !found.isDirectory())) {
     return readDomainList(createReadStream(target)).catch((cause: unknown) => {
       throw fileError(target, cause);
@@ -41,6 +40,6 @@ async function listOf(target: string, stdin: Readable): Promise<DomainList> {
   }
   const list = await domainListOf([target]);
   const [bad] = list.rejected;
-  if (bad) throw new CommandError(`'${bad.text}' is neither a file nor a domain: ${bad.message}`, { exitCode: 2 });
+  if (bad) throw usageError(`'${bad.text}' is neither a file nor a domain: ${bad.message}`);
   return list;
 }

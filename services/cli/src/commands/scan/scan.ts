@@ -1,20 +1,19 @@
-// `strata stack scan`: scan a list now. Interruptible; started again it goes on with what is left.
+// `strata stack scan`: scans a list now. After an interruption, the same command scans the remaining domains.
 import { createLogger } from '@strata/http';
 import { type Config, openScanning, type ScanOutcome } from '@strata/stack';
-import { type CommandContext, listenForInterruption } from '../../context.ts';
-import { CommandError, counted, type OutputOptions } from '../../output.ts';
+import type { CommandContext } from '../../context.ts';
+import { CommandError } from '../../errors.ts';
+import { listenForInterruption } from '../../interruption.ts';
+import { counted, type OutputOptions, printRejected } from '../../output.ts';
 import { startProgress } from '../../progress.ts';
-import type { DomainList } from './domain-list.ts';
-import { printSummary, ScanTally } from './scan-summary.ts';
+
+import { printSummary, ScanCounts } from './scan-summary.ts';
 import { readTargets } from './scan-targets.ts';
 
 export interface ScanOptions extends OutputOptions {
-  /** Scan also what was scanned within the rescan interval. */
+  /** Also scan domains that were scanned within the rescan interval. */
   readonly force?: boolean;
 }
-
-/** Lines of rejected names shown; the rest is only counted. */
-const SHOWN_REJECTS = 5;
 
 export async function scanCommand(
   context: CommandContext,
@@ -23,8 +22,8 @@ export async function scanCommand(
   config: Config,
 ): Promise<void> {
   const list = await readTargets(targets, context.stdin);
-  reportRejected(context, list);
-  if (list.domains.length === 0) throw new CommandError('there is no domain to scan');
+  printRejected(context.stderr, list.rejected);
+  if (list.domains.length === 0) throw new CommandError('no domains to scan');
 
   const logger = createLogger({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, context.log);
   await using scanning = await openScanning(config, { logger });
@@ -36,15 +35,15 @@ export async function scanCommand(
   if (done.size > 0) reportDone(context, done.size, list.domains.length);
 
   const stopping = listenForInterruption(context);
-  const tally = new ScanTally();
+  const counts = new ScanCounts();
   const startedAt = performance.now();
   const progress = startProgress(left.length, left.length === 1 ? 'domain' : 'domains', context.stderr);
   try {
     const onDone = (_domain: string, outcome: ScanOutcome) => {
-      tally.add(outcome);
+      counts.add(outcome);
       progress.advance();
     };
-    // Side by side: whoever has no DNS learns it early, whoever has it waits for nothing.
+    // Concurrently: the warning appears early, and the scan does not wait for the check.
     await Promise.all([
       scanner.runAll(left, { onDone, signal: stopping.signal }),
       left.length > 0 && warnWithoutDns(context, scanning.isDnsWorking, stopping.signal),
@@ -54,21 +53,18 @@ export async function scanCommand(
     stopping.release();
   }
   const seconds = (performance.now() - startedAt) / 1_000;
-  printSummary(context.stdout, tally, { seconds, json: options.json === true, rulebook });
+  printSummary(context.stdout, counts, { seconds, json: options.json === true, rulebook });
   if (stopping.signal.aborted) {
-    const rest = left.length - tally.scanned;
-    throw new CommandError(
-      `interrupted: ${counted(rest, 'domain')} ${rest === 1 ? 'is' : 'are'} left; the same command goes on with what is left`,
-      { exitCode: 130 },
-    );
+    const rest = counted(left.length - counts.scanned, 'domain');
+    throw new CommandError(`interrupted: ${rest} not scanned; run the same command again to scan the rest`, {
+      exitCode: 130,
+    });
   }
-  if (tally.failed > 0) {
-    throw new CommandError(`${counted(tally.failed, 'scan')} could not be recorded; see the messages above`);
-  }
-  if (tally.isAllUnmeasured) throw new CommandError('nothing could be measured: no question to DNS was answered');
+  if (counts.failed > 0)
+    throw new CommandError(`${counted(counts.failed, 'scan')} could not be recorded; see the messages above`);
+  if (counts.isAllUnmeasured) throw new CommandError('nothing could be measured: no DNS query was answered');
 }
 
-/** The same advice as `serve` gives. */
 async function warnWithoutDns(
   { stderr }: CommandContext,
   isDnsWorking: () => Promise<boolean>,
@@ -76,21 +72,10 @@ async function warnWithoutDns(
 ): Promise<void> {
   if ((await isDnsWorking()) || signal.aborted) return;
   stderr.write(
-    'DNS does not answer: nothing can be scanned. Set STRATA_RESOLVERS, or try `npm run demo`, which needs no network\n',
+    'DNS does not answer, so nothing can be scanned. Set STRATA_RESOLVERS, or run `npm run demo`, which needs no network\n',
   );
 }
 
 function reportDone({ stderr }: CommandContext, done: number, all: number): void {
-  const were = done === 1 ? 'was scanned lately and is left out' : 'were scanned lately and are left out';
-  const them = done === 1 ? 'it' : 'them';
-  stderr.write(`${done} of ${counted(all, 'domain')} ${were} (--force scans ${them} too)\n`);
-}
-
-function reportRejected({ stderr }: CommandContext, { rejected }: DomainList): void {
-  for (const { line, text, message } of rejected.slice(0, SHOWN_REJECTS)) {
-    stderr.write(`line ${line}: ${JSON.stringify(text)} is left out: ${message}\n`);
-  }
-  const more = rejected.length - SHOWN_REJECTS;
-  if (more === 1) stderr.write('and 1 more line that is no domain name\n');
-  else if (more > 1) stderr.write(`and ${more} more lines that are no domain names\n`);
+  stderr.write(`skipped ${done} of ${counted(all, 'domain')}, scanned recently; --force scans all of them\n`);
 }

@@ -1,4 +1,4 @@
-// `strata stack enrich`: sync now. Interruptible at any moment; started again it goes on where it stood.
+// `strata stack enrich`: syncs advisories now. After an interruption, the same command continues.
 import {
   type AdvisorySource,
   type Config,
@@ -8,12 +8,14 @@ import {
   SOURCE_NAMES,
   type SyncEnd,
 } from '@strata/stack';
-import { type CommandContext, listenForInterruption, type OutputStream } from '../../context.ts';
-import { CommandError, counted, type OutputOptions, printJson, printTable } from '../../output.ts';
-import { startTally } from '../../progress.ts';
+import type { CommandContext, OutputStream } from '../../context.ts';
+import { CommandError, usageError } from '../../errors.ts';
+import { listenForInterruption } from '../../interruption.ts';
+import { counted, type OutputOptions, printJson, printTable } from '../../output.ts';
+import { startCounter } from '../../progress.ts';
 
 export interface SyncOptions extends OutputOptions {
-  /** A folder of files in place of the net. */
+  /** A folder of files to read instead of the network. */
   readonly from?: string;
 }
 
@@ -79,22 +81,16 @@ export async function statusCommand({ stdout }: CommandContext, options: OutputO
     String(source.skipped),
     source.error ?? source.skippedExample ?? '',
   ]);
-  printTable(
-    stdout,
-    ['source', 'state', 'last sync', 'records', 'skipped', 'error, or the first that was skipped'],
-    rows,
-  );
+  printTable(stdout, ['source', 'state', 'last sync', 'records', 'skipped', 'error or first skipped record'], rows);
   stdout.write(`${counts.advisories} vulnerabilities, ${counts.knownExploited} known to be exploited\n`);
 }
 
 function checkedNames(names: readonly string[], { from }: SyncOptions): readonly string[] {
-  if (from !== undefined && names.length > 0) {
-    throw new CommandError('--from reads what the folder holds: name no sources with it', { exitCode: 2 });
-  }
+  if (from !== undefined && names.length > 0) throw usageError('--from cannot be combined with source names');
   const known: readonly string[] = SOURCE_NAMES.filter((name) => name !== 'folder');
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return names;
-  throw new CommandError(`there is no source '${unknown}'; there are: ${known.join(', ')}`, { exitCode: 2 });
+  throw usageError(`unknown source '${unknown}'; known sources: ${known.join(', ')}`);
 }
 
 const withFolder = (config: Config, folder: string): Config => ({
@@ -104,12 +100,10 @@ const withFolder = (config: Config, folder: string): Config => ({
 
 function choose(sources: readonly AdvisorySource[], asked: readonly string[]): readonly AdvisorySource[] {
   const missing = asked.find((name) => !sources.some((source) => source.name === name));
-  if (missing !== undefined) {
-    throw new CommandError(`'${missing}' is not among the configured sources (STRATA_ADVISORIES)`, { exitCode: 2 });
-  }
+  if (missing !== undefined) throw usageError(`source '${missing}' is not configured (STRATA_ADVISORIES)`);
   const chosen = asked.length === 0 ? sources : sources.filter(({ name }) => asked.includes(name));
   if (chosen.length > 0) return chosen;
-  throw new CommandError('no source of advisories is configured (STRATA_ADVISORIES)', { exitCode: 2 });
+  throw usageError('no advisory source is configured (STRATA_ADVISORIES)');
 }
 
 type Enrichment = Awaited<ReturnType<typeof openEnrichment>>;
@@ -118,14 +112,14 @@ async function syncOne(
   source: AdvisorySource,
   { stderr, ...enrichment }: Enrichment & { readonly signal: AbortSignal; readonly stderr: OutputStream },
 ): Promise<SyncEnd> {
-  const tally = startTally(source.name, 'records', stderr);
+  const counter = startCounter(source.name, 'records', stderr);
   try {
     return await runSource(source, {
       ...enrichment,
-      onStep: ({ read, total }) => tally.set(read, total),
+      onStep: ({ read, total }) => counter.set(read, total),
     });
   } finally {
-    tally.stop();
+    counter.stop();
   }
 }
 
@@ -142,15 +136,13 @@ function printOutcome(stdout: OutputStream, done: readonly Synced[], options: Sy
     end.kind,
     end.kind === 'busy' ? '' : String(end.read),
     end.kind === 'busy' ? '' : String(end.skipped),
-    end.kind === 'failed' ? end.error : end.kind === 'busy' ? 'another process is syncing it' : '',
+    end.kind === 'failed' ? end.error : end.kind === 'busy' ? 'another process is syncing this source' : '',
   ]);
   printTable(stdout, ['source', 'outcome', 'read', 'skipped', ''], rows);
 }
 
 function judgeOutcome(done: readonly Synced[], signal: AbortSignal): void {
-  if (signal.aborted) {
-    throw new CommandError('interrupted: the same command goes on where it stood', { exitCode: 130 });
-  }
+  if (signal.aborted) throw new CommandError('interrupted; run the same command again to continue', { exitCode: 130 });
   const failed = done.filter(({ end }) => end.kind === 'failed');
   if (failed.length > 0) throw new CommandError(`${counted(failed.length, 'source')} could not be read`);
 }

@@ -1,14 +1,14 @@
-// `strata stack fingerprints`: what a community set holds, and what of it cannot be used. Reads files, asks nobody.
+// `strata stack fingerprints`: what a fingerprint set contains, and what of it cannot be used. No network.
 import { entries } from '@strata/catalog';
 import { compileRulebook, type LoadReport, loadCatalog } from '@strata/detect';
 import { loadFingerprints } from '@strata/stack';
 import type { CommandContext, OutputStream } from '../../context.ts';
 import { counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
 
-/** Of longer lists the rest is counted; --json has it. */
+/** Of a longer list, the number of further entries is printed; --json prints all. */
 const SHOWN_UNUSABLE = 20;
 
-/** Reads the sets as the service would and prints the report. */
+/** Reads the sets as the service does and prints the report. */
 export async function fingerprintsCommand(
   { stdout }: CommandContext,
   paths: readonly string[],
@@ -27,11 +27,11 @@ export async function fingerprintsCommand(
   }
   printTable(
     stdout,
-    ['what', 'number'],
+    ['item', 'count'],
     countsOf(report, { merged: merges.length, added: added.length, unresolved: unresolved.length }),
   );
   stdout.write(`\nread in ${loadMs} ms, ${(sizeBytes / 2 ** 20).toFixed(1)} MiB of files\n`);
-  if (needsSource) stdout.write('patterns for html or text: up to 64 KiB of each page are kept with its evidence\n');
+  if (needsSource) stdout.write('html or text patterns: up to 64 KiB of each page are stored with its evidence\n');
   printUnsupported(stdout, report);
   printProblems(stdout, report);
 }
@@ -42,25 +42,26 @@ function countsOf(
 ): readonly (readonly string[])[] {
   const counts = {
     technologies: report.technologies,
-    'of them usable': report.usable,
-    'of them known to the catalog': merged,
-    'providers added': added,
+    'usable technologies': report.usable,
+    'technologies in the catalog': merged,
+    'added providers': added,
     patterns: report.patterns,
     'patterns without a literal': report.withoutLiteral,
-    'patterns refused': report.refusedPatterns,
+    'rejected patterns': report.refusedPatterns,
     'other problems': report.badEntries,
-    'names that nobody has': unresolved,
+    'unresolved names': unresolved,
   };
   return Object.entries(counts).map(([what, number]) => [what, String(number)]);
 }
 
 function printUnsupported(stdout: OutputStream, { unsupported, unusable, technologies, usable }: LoadReport): void {
   const fields = Object.entries(unsupported).map(([field, count]) => `${plainText(field)} ${count}`);
-  if (fields.length > 0) stdout.write(`\nnot seen by a passive scan, technologies by field: ${fields.join(', ')}\n`);
+  if (fields.length > 0)
+    stdout.write(`\nfields that a passive scan cannot observe, with their technologies: ${fields.join(', ')}\n`);
   if (unusable.length === 0) return;
   const shown = unusable.slice(0, SHOWN_UNUSABLE).map(plainText).join(', ');
   const rest = technologies - usable - Math.min(unusable.length, SHOWN_UNUSABLE);
-  stdout.write(`nothing usable: ${shown}${rest > 0 ? ` and ${counted(rest, 'other')}` : ''}\n`);
+  stdout.write(`unusable technologies: ${shown}${rest > 0 ? ` and ${rest} more` : ''}\n`);
 }
 
 function printProblems(stdout: OutputStream, { problems, refusedPatterns, badEntries }: LoadReport): void {
@@ -72,5 +73,5 @@ function printProblems(stdout: OutputStream, { problems, refusedPatterns, badEnt
     problems.map(({ technology, field, problem, pattern, file }) => [technology, field, problem, pattern, file]),
   );
   const rest = refusedPatterns + badEntries - problems.length;
-  if (rest > 0) stdout.write(`and ${counted(rest, 'other problem')}\n`);
+  if (rest > 0) stdout.write(`${counted(rest, 'more problem')}\n`);
 }

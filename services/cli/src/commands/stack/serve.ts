@@ -1,4 +1,4 @@
-// `strata stack serve`: the service in the foreground, with its log on standard error.
+// `strata stack serve`: the service in the foreground, with its log on standard error. Apart from start.ts, which loads the gateway.
 import { createLogger, startTracing } from '@strata/http';
 import { type Config, serve } from '@strata/stack';
 import type { CommandContext } from '../../context.ts';

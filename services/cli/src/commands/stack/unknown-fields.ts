@@ -1,11 +1,11 @@
-// Names the fields of records that nothing reads: a misspelt one would else look like evidence that proves nothing.
+// Reports unknown fields of records. Otherwise a misspelt field would be ignored silently.
 import { evidenceFromRecord, RecordError } from '@strata/detect';
 
-/** Whoever pipes in something else entirely is not told of each of its fields. */
-const MAX_NAMED = 20;
+/** For input that is something else entirely, only the first fields are reported. */
+const MAX_REPORTED = 20;
 
-/** Records with one more field in each of the places where fields stand. */
-const places: readonly { readonly of: string; readonly record: (field: object) => object }[] = [
+/** For each object that has fields, a valid record with an additional field in it. */
+const objects: readonly { readonly of: string; readonly record: (field: object) => object }[] = [
   { of: '', record: (field) => ({ domain: 'example.com', ...field }) },
   {
     of: 'mx',
@@ -24,27 +24,27 @@ const places: readonly { readonly of: string; readonly record: (field: object) =
   },
 ];
 
-/** Returns a function that calls `tell` once for each field name that no record can have. */
-export function unknownFieldWatch(tell: (message: string) => void): (record: unknown, line: number) => void {
-  const seen = new Set<string>();
-  let named = 0;
+/** Returns a function that calls `report` once for each unknown field name. */
+export function unknownFieldReporter(report: (message: string) => void): (record: unknown, line: number) => void {
+  const known = new Set<string>();
+  let reported = 0;
   return (record, line) => {
-    if (named > MAX_NAMED || typeof record !== 'object' || record === null) return;
-    for (const { of, record: build } of places) {
+    if (reported > MAX_REPORTED || typeof record !== 'object' || record === null) return;
+    for (const { of, record: build } of objects) {
       for (const name of namesAt(record as Record<string, unknown>, of)) {
         const path = of === '' ? name : `${of}[].${name}`;
-        if (named > MAX_NAMED || seen.has(path)) continue;
-        seen.add(path);
+        if (reported > MAX_REPORTED || known.has(path)) continue;
+        known.add(path);
         if (isRead(build({ [name]: true }))) continue;
-        named += 1;
-        if (named > MAX_NAMED) tell('more fields are unknown and not named here');
-        else tell(`line ${line}: the field ${JSON.stringify(path.slice(0, 60))} is unknown and ignored`);
+        reported += 1;
+        if (reported > MAX_REPORTED) report('further unknown fields are not listed');
+        else report(`line ${line}: ignored unknown field ${JSON.stringify(path.slice(0, 60))}`);
       }
     }
   };
 }
 
-/** Field names of the record itself, or of the entries of its list `of`. */
+/** Field names of the record, or of the entries of its list `of`. */
 function namesAt(record: Readonly<Record<string, unknown>>, of: string): readonly string[] {
   if (of === '') return Object.keys(record);
   const list = record[of];
@@ -52,7 +52,7 @@ function namesAt(record: Readonly<Record<string, unknown>>, of: string): readonl
   return list.flatMap((entry) => (typeof entry === 'object' && entry !== null ? Object.keys(entry) : []));
 }
 
-/** `true` is of no field's type: whoever reads the field refuses it. So there is no second list of fields to keep. */
+/** No field has the type of `true`, so a known field is rejected. This avoids a second list of field names. */
 function isRead(record: object): boolean {
   try {
     evidenceFromRecord(record);

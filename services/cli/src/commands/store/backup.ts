@@ -1,13 +1,15 @@
-// `strata stack backup` and `restore`: one consistent set of store, ledger and keys, made while the service runs, and put back.
+// `strata stack backup` and `restore`: a consistent copy of store, ledger and keys.
 import type { Config } from '@strata/stack';
 import { checkBackup } from '../../backup/check-backup.ts';
 import { type BackupProgress, makeBackup } from '../../backup/make-backup.ts';
 import type { Manifest } from '../../backup/manifest.ts';
 import { restoreBackup } from '../../backup/restore-backup.ts';
 import { trustOf } from '../../backup/signature.ts';
-import { type CommandContext, listenForInterruption, type OutputStream } from '../../context.ts';
-import { CommandError, counted, type OutputOptions, printJson, printTable } from '../../output.ts';
-import { startTally, type Tally } from '../../progress.ts';
+import type { CommandContext, OutputStream } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { runInterruptible } from '../../interruption.ts';
+import { counted, type OutputOptions, printJson, printTable } from '../../output.ts';
+import { type Counter, startCounter } from '../../progress.ts';
 
 interface TrustCommandOptions {
   readonly ledgerKey?: string;
@@ -35,18 +37,17 @@ export async function backupCommand(
 ): Promise<void> {
   const { stdout, stderr } = context;
   const { verify = false, keys, json = false, ledgerKey, unverified } = options;
-  if (verify && keys !== undefined) throw new CommandError('--verify writes no keys', { exitCode: 2 });
+  if (verify && keys !== undefined) throw usageError('--keys cannot be combined with --verify');
   if (!verify && (ledgerKey !== undefined || unverified))
-    throw new CommandError('--ledger-key and --unverified go with --verify', { exitCode: 2 });
+    throw usageError('--ledger-key and --unverified can only be used with --verify');
   if (verify) return verifyCommand(context, folder, options, config);
-  const manifest = await interruptible(context, 'nothing is left of the backup', (parts) =>
-    makeBackup(config, folder, { ...parts, keysFile: keys }),
+  const manifest = await withProgress(context, 'the backup was removed', (progress) =>
+    makeBackup(config, folder, { ...progress, keysFile: keys }),
   );
   if (json) return printJson(stdout, manifest);
   printContents(stdout, manifest);
-  stdout.write(`written to ${folder}; \`strata stack backup --verify ${folder}\` reads it again\n`);
-  if (keys === undefined)
-    stderr.write('the private signing keys are not in it: --keys FILE writes them to a file of their own\n');
+  stdout.write(`backup written to ${folder}; to verify it: strata stack backup --verify ${folder}\n`);
+  if (keys === undefined) stderr.write('the backup has no private signing keys; --keys FILE writes them to a file\n');
 }
 
 async function verifyCommand(
@@ -57,8 +58,8 @@ async function verifyCommand(
 ): Promise<void> {
   const { stdout } = context;
   const trust = await trustOf(config.dataDirectory, { ledgerKey, unverified });
-  const { manifest, signedBy } = await interruptible(context, 'nothing was changed', (parts) =>
-    checkBackup(folder, { ...parts, trust }),
+  const { manifest, signedBy } = await withProgress(context, 'nothing was changed', (progress) =>
+    checkBackup(folder, { ...progress, trust }),
   );
   if (json) return printJson(stdout, { ...manifest, signed_by: signedBy ?? null });
   printContents(stdout, manifest);
@@ -76,11 +77,10 @@ export async function restoreCommand(
 ): Promise<void> {
   const { stdout } = context;
   const { replace = false, keepLedger = false, keys, origin, published, json = false, ledgerKey, unverified } = options;
-  if (keepLedger && origin !== undefined)
-    throw new CommandError('--keep-ledger and --origin exclude one another', { exitCode: 2 });
-  const restored = await interruptible(context, 'nothing of it is in place: run it again', (parts) =>
+  if (keepLedger && origin !== undefined) throw usageError('--keep-ledger and --origin cannot be combined');
+  const restored = await withProgress(context, 'nothing was restored; run the same command again', (progress) =>
     restoreBackup(config, folder, {
-      ...{ ...parts, keysFile: keys, replace, keepLedger, origin, published },
+      ...{ ...progress, keysFile: keys, replace, keepLedger, origin, published },
       ...{ ledgerKey, unverified },
     }),
   );
@@ -90,51 +90,46 @@ export async function restoreCommand(
     return printJson(stdout, { ...of, leaves, new_keys: newKeys, moved_aside: aside });
   }
   printContents(stdout, manifest);
-  stdout.write(`restored, ${signatureText(signedBy)}; the ledger goes on at ${counted(leaves, 'receipt')}\n`);
-  for (const each of aside) stdout.write(`what was there is now ${each}\n`);
+  stdout.write(`restored, ${signatureText(signedBy)}; the ledger has ${counted(leaves, 'receipt')}\n`);
+  for (const each of aside) stdout.write(`renamed previous data to ${each}\n`);
   if (newKeys.length > 0)
     stdout.write(
-      `new signing keys were made (${newKeys.join(', ')}); the old ones stay in the key set, and old receipts hold\n`,
+      `created new signing keys (${newKeys.join(', ')}); the old keys remain in the key set, and old receipts stay valid\n`,
     );
   if (origin !== undefined) stdout.write(`start the service with STRATA_LEDGER_ORIGIN=${origin}\n`);
   else if (published === undefined && !keepLedger)
     stdout.write(
-      'where checkpoints with more receipts than that were published, do not start the service: see --origin, and --published so that this command can check\n',
+      'if a checkpoint with more receipts was published, do not start the service: use --origin. With --published, this command checks it\n',
     );
 }
 
-/** Runs with progress on standard error; SIGINT and SIGTERM stop it, and `left` says what a stop leaves. */
-async function interruptible<T>(
+/** Runs with progress on standard error. SIGINT and SIGTERM interrupt it; `state` says what an interruption leaves. */
+async function withProgress<T>(
   context: CommandContext,
-  left: string,
-  work: (parts: {
+  state: string,
+  work: (progress: {
     readonly onProgress: (progress: BackupProgress) => void;
     readonly signal: AbortSignal;
   }) => Promise<T>,
 ): Promise<T> {
-  const stopping = listenForInterruption(context);
-  const tallies = new Map<string, Tally>();
+  const counters = new Map<string, Counter>();
   const onProgress = ({ what, done, unit }: BackupProgress) => {
-    for (const [name, tally] of tallies) if (name !== what) tally.stop();
-    const tally = tallies.get(what) ?? startTally(what, unit, context.stderr);
-    tallies.set(what, tally);
-    tally.set(Math.round(done));
+    for (const [name, counter] of counters) if (name !== what) counter.stop();
+    const counter = counters.get(what) ?? startCounter(what, unit, context.stderr);
+    counters.set(what, counter);
+    counter.set(Math.round(done));
   };
   try {
-    return await work({ onProgress, signal: stopping.signal });
-  } catch (error) {
-    if (stopping.signal.aborted) throw new CommandError(`interrupted: ${left}`, { exitCode: 130, cause: error });
-    throw error;
+    return await runInterruptible(context, { state }, (signal) => work({ onProgress, signal }));
   } finally {
-    for (const tally of tallies.values()) tally.stop();
-    stopping.release();
+    for (const counter of counters.values()) counter.stop();
   }
 }
 
 function printContents(stdout: OutputStream, { made_at, store, ledger, files }: Manifest): void {
   printTable(
     stdout,
-    ['made', 'store', 'rows', 'receipts', 'bytes'],
+    ['created', 'store', 'rows', 'receipts', 'bytes'],
     [
       [
         made_at,

@@ -1,5 +1,5 @@
-// Damage looked for in the ledger of a service that may run: every leaf, the hashes above them, the signed checkpoint, and the receipts
-// that the store tells of. Only reads, some hundred leaves at a time.
+// Checks the ledger of a service, which may be running, for damage: leaves, hashes, the signed checkpoint, and the receipts that the
+// store refers to. Only reads, a few hundred leaves at a time.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
@@ -20,70 +20,73 @@ import type { Config } from '@strata/stack';
 import { type LedgerTables, openLedgerTables, publishedReceipts, StoreError, type StoreReport } from '@strata/store';
 import { isOpenLog, openLedgerSource } from '../../backup/ledger-source.ts';
 
-const KEYS = 'Run this where the newest keys folder of the service is (STRATA_DATA).';
+const KEYS = 'Run this with the newest keys folder of the service (STRATA_DATA).';
 const KEEP =
-  'Keep database and data directories as they are, and read "The ledger fails" and "Restore" in docs/operations.md: a ledger that was published must not be rewritten.';
+  'Do not change the database and the data directories; see "The ledger fails" and "Restore" in docs/operations.md. A published ledger must not be rewritten.';
 const ADVICE: Partial<Record<LogErrorCode, string>> = {
   'wrong-key': KEYS,
-  'wrong-origin': 'Look at STRATA_LEDGER_ORIGIN.',
+  'wrong-origin': 'Check STRATA_LEDGER_ORIGIN.',
 };
 
-/** As `checkStore` reports of the database. What is found first in leaves and hashes ends the look at them. */
+/** The counterpart of `checkStore` for the ledger. The check of leaves and hashes ends at the first damage. */
 export async function checkLedger(config: Config): Promise<StoreReport> {
   const checks: string[] = [];
   const findings: StoreReport['findings'][number][] = [];
   try {
-    // Read first: a leaf is durable before anything tells of its receipt.
+    // The store is read first: a leaf is durable before the store refers to its receipt.
     const missing = new Set(await publishedReceipts(config.databaseUrl));
-    const told = missing.size;
-    const hear = (leaves: readonly Uint8Array[]) => {
+    const published = missing.size;
+    const onLeaves = (leaves: readonly Uint8Array[]) => {
       if (missing.size > 0) for (const id of receiptIdsOf(leaves)) missing.delete(id);
     };
     const { ledger: own } = await readPublicKeys(config.dataDirectory);
-    const leaves = await checkTree(config, { own, hear });
-    if (leaves === undefined && told === 0) return { checks, findings };
-    checks.push(`ledger of ${leaves ?? 'no'} leaves`, `receipts told of last (${told})`);
+    const leaves = await checkTree(config, { own, onLeaves });
+    if (leaves === undefined && published === 0) return { checks, findings };
+    checks.push(`ledger of ${leaves ?? 'no'} leaves`, `latest receipts of the store (${published})`);
     const [example] = missing;
     if (example !== undefined)
       findings.push({
-        what: `The ledger lacks ${missing.size} of the ${told} receipts that the store told of last, ${example} among them.`,
-        advice: `Is STRATA_DATA the directory of the service that uses this database? ${KEEP}`,
+        what: `The ledger does not have ${missing.size} of the ${published} latest receipts of the store, such as ${example}.`,
+        advice: `Check that STRATA_DATA is the directory of the service that uses this database. ${KEEP}`,
       });
   } catch (error) {
     if (error instanceof LogError)
       findings.push({ what: `The ledger: ${error.message}.`, advice: ADVICE[error.code] ?? KEEP });
-    else if (error instanceof KeyringError)
-      findings.push({ what: `The ledger's keys: ${error.message}.`, advice: KEYS });
+    else if (error instanceof KeyringError) findings.push({ what: `The ledger keys: ${error.message}.`, advice: KEYS });
     else if (error instanceof StoreError)
-      findings.push({ what: `The ledger: ${error.message}`, advice: 'Nothing more of it could be looked at.' });
+      findings.push({ what: `The ledger: ${error.message}`, advice: 'The check of the ledger is incomplete.' });
     else throw error;
   }
   return { checks, findings };
 }
 
-interface TreeParts {
-  /** Keys of checkpoints that this directory has. */
+interface TreeOptions {
+  /** Checkpoint keys of the data directory. */
   readonly own: PublicKeys['ledger'];
-  readonly hear: (leaves: readonly Uint8Array[]) => void;
+  readonly onLeaves: (leaves: readonly Uint8Array[]) => void;
 }
 
-/** How many leaves there are; undefined where no ledger was begun yet. */
-async function checkTree(config: Config, parts: TreeParts): Promise<number | undefined> {
+/** The number of leaves; undefined where there is no ledger yet. */
+async function checkTree(config: Config, options: TreeOptions): Promise<number | undefined> {
   const { databaseUrl, dataDirectory } = config;
   await using tables = databaseUrl.startsWith('sqlite:') ? undefined : await openLedgerTables(databaseUrl);
   if (tables && !isOpenLog(path.join(dataDirectory, 'ledger')))
-    return (await tables.log.head()) && (await checkTables(config, tables, parts));
-  return checkFolder(config, parts);
+    return (await tables.log.head()) && (await checkTables(config, tables, options));
+  return checkFolder(config, options);
 }
 
-async function checkTables({ ledgerOrigin: origin }: Config, { log, keys }: LedgerTables, { own, hear }: TreeParts) {
+async function checkTables(
+  { ledgerOrigin: origin }: Config,
+  { log, keys }: LedgerTables,
+  { own, onLeaves }: TreeOptions,
+) {
   const publicKeys = publicKeyBytes(await ledgerKeysTold(own, { origin, told: await keys.all() }));
   const rows = {
     hashes: (level: number, from: number, count: number) => log.hashes(level, from, count),
     find: (prefix: Uint8Array) => log.find(prefix),
     async leaves(from: number, count: number) {
       const leaves = await log.leaves(from, count);
-      hear(leaves);
+      onLeaves(leaves);
       return leaves;
     },
   };
@@ -91,18 +94,18 @@ async function checkTables({ ledgerOrigin: origin }: Config, { log, keys }: Ledg
   return report.size;
 }
 
-/** Tiles that are not written yet are no finding: their leaves are in the journal. */
-async function checkFolder(config: Config, { own, hear }: TreeParts): Promise<number | undefined> {
+/** A tile that is not written yet is not damage: its leaves are in the journal. */
+async function checkFolder(config: Config, { own, onLeaves }: TreeOptions): Promise<number | undefined> {
   await using source = await openLedgerSource(config);
   const { note } = source;
   const directory = path.join(config.dataDirectory, 'ledger');
   if (note === undefined) {
     if (isOpenLog(directory))
-      throw new LogError('corrupt-checkpoint', 'there are leaves, and no checkpoint that covers them');
+      throw new LogError('corrupt-checkpoint', 'there are leaves but no checkpoint that covers them');
     return undefined;
   }
   const verifiers = publicKeyBytes(own).map((key) => noteVerifier(config.ledgerOrigin, key));
-  // The source has the newest of the folder's and the store's.
+  // The source has the newer of the checkpoints of the folder and the store.
   for (const each of new Set([note, (await readCheckpoint(directory)) ?? note])) {
     const opened = await openNote(each, verifiers);
     if (!opened.ok)
@@ -111,7 +114,7 @@ async function checkFolder(config: Config, { own, hear }: TreeParts): Promise<nu
   const checked = new CheckedLeaves(note);
   const tiles: Parameters<NonNullable<Parameters<CheckedLeaves['through']>[1]>>[0][] = [];
   for await (const leaves of checked.through(source.leaves(), (tile) => tiles.push(tile))) {
-    hear(leaves);
+    onLeaves(leaves);
     for (const { address, bytes } of tiles.splice(0)) {
       const file = path.join(directory, tilePath(address));
       const stored = await readFile(file).catch(ifThere);
@@ -119,7 +122,10 @@ async function checkFolder(config: Config, { own, hear }: TreeParts): Promise<nu
       const { level, index, width } = address;
       const leavesIn =
         level === 0 ? path.join('ledger', tilePath({ level: 'entries', index, width })) : 'the leaves below';
-      throw new LogError('corrupt-tile', `${file} is not what its leaves hash to: it or ${leavesIn} is damaged`);
+      throw new LogError(
+        'corrupt-tile',
+        `${file} does not match the hashes of its leaves: it or ${leavesIn} is damaged`,
+      );
     }
   }
   return checked.digest.leaves;

@@ -1,13 +1,14 @@
-// `strata stack migrate-store`: the SQLite database copied to PostgreSQL, row by row compared.
-
+// `strata stack migrate-store`: copies the SQLite database to PostgreSQL and compares every row.
 import { text } from 'node:stream/consumers';
 import { sqliteFileOf } from '@strata/db';
 import { DatabaseUrl } from '@strata/http';
 import type { Config } from '@strata/stack';
 import { copyToPostgres } from '@strata/store';
-import { type CommandContext, listenForInterruption } from '../../context.ts';
-import { CommandError, counted, type OutputOptions, printJson, printTable } from '../../output.ts';
-import { startTally } from '../../progress.ts';
+import type { CommandContext } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { runInterruptible } from '../../interruption.ts';
+import { counted, type OutputOptions, printJson, printTable } from '../../output.ts';
+import { startCounter } from '../../progress.ts';
 
 export interface MigrateStoreOptions extends OutputOptions {
   readonly from?: string;
@@ -21,49 +22,39 @@ export async function migrateStoreCommand(
 ): Promise<void> {
   const { stdout } = context;
   const file = from ?? sqliteFileOf(config.databaseUrl);
-  if (file === undefined)
-    throw new CommandError('the configured database is no SQLite file; name one with --from', { exitCode: 2 });
+  if (file === undefined) throw usageError('the configured database is not an SQLite file; specify one with --from');
   const url = await postgresAddress(address, context.stdin);
-  const stopping = listenForInterruption(context);
   const startedAt = performance.now();
-  const tally = startTally('copied and compared', 'rows', context.stderr);
+  const counter = startCounter('copied and compared', 'rows', context.stderr);
   const rows = new Map<string, number>();
-  try {
-    const tables = await copyToPostgres(file, url, {
+  const copy = runInterruptible(context, { state: 'nothing was copied; run the same command again' }, (signal) =>
+    copyToPostgres(file, url, {
       onProgress: ({ table, rows: done, isComparing }) => {
         rows.set(`${table} ${isComparing}`, done);
-        tally.set(rows.values().reduce((sum, each) => sum + each, 0) / 2);
+        counter.set(rows.values().reduce((sum, each) => sum + each, 0) / 2);
       },
-      signal: stopping.signal,
-    });
-    tally.stop();
-    if (json) return printJson(stdout, tables);
-    printTable(
-      stdout,
-      ['table', 'rows', 'SHA-256'],
-      tables.map((each) => [each.table, String(each.rows), each.sha256]),
-    );
-    const total = tables.reduce((sum, each) => sum + each.rows, 0);
-    const seconds = (performance.now() - startedAt) / 1_000;
-    stdout.write(
-      `${counted(total, 'row')} copied and read again in ${seconds.toFixed(1)} s; bring the ledger over with strata stack migrate-log, then set STRATA_DATABASE_URL to the new address\n`,
-    );
-  } catch (error) {
-    tally.stop();
-    if (stopping.signal.aborted)
-      throw new CommandError('interrupted: nothing is left of the copy; run it again', { exitCode: 130 });
-    throw error;
-  } finally {
-    stopping.release();
-  }
+      signal,
+    }),
+  );
+  const tables = await copy.finally(() => counter.stop());
+  if (json) return printJson(stdout, tables);
+  printTable(
+    stdout,
+    ['table', 'rows', 'SHA-256'],
+    tables.map((each) => [each.table, String(each.rows), each.sha256]),
+  );
+  const total = tables.reduce((sum, each) => sum + each.rows, 0);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  stdout.write(
+    `${counted(total, 'row')} copied and compared in ${seconds.toFixed(1)} s; next, run strata stack migrate-log and set STRATA_DATABASE_URL to the new database\n`,
+  );
 }
 
-/** As it was given, or as standard input says. */
+/** The URL from the argument, or from standard input for `-`. Throws CommandError (exit code 2) for an invalid one. */
 export async function postgresAddress(address: string, stdin: CommandContext['stdin']): Promise<string> {
   const url = address === '-' ? (await text(stdin)).trim() : address;
-  if (!/^postgres(?:ql)?:\/\//.test(url))
-    throw new CommandError('the address of the new database must begin with postgres://', { exitCode: 2 });
+  if (!/^postgres(?:ql)?:\/\//.test(url)) throw usageError('the URL of the new database must start with postgres://');
   const { error } = DatabaseUrl.safeParse(url);
-  if (error) throw new CommandError(`the address of the new database ${error.issues[0]?.message}`, { exitCode: 2 });
+  if (error) throw usageError(`the URL of the new database ${error.issues[0]?.message}`);
   return url;
 }

@@ -1,4 +1,4 @@
-// What `verify` remembers of ledgers between two runs: one file of the user, for both services and any number of processes.
+// The ledgers that `verify` knows from earlier runs: one file of the user, for both services and any number of processes.
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -6,10 +6,10 @@ import { type LedgerMemory, textMemory } from '@strata/client';
 import type { CommandContext } from '../../context.ts';
 import { fileError } from '../../errors.ts';
 
-/** Another process holds the lock for some milliseconds. */
+/** Another process holds the lock for milliseconds. */
 const LOCK_WAIT_MS = 10_000;
 
-/** `strata/ledgers.json` below XDG_STATE_HOME, which counts where it is absolute (XDG Base Directory Specification). */
+/** `strata/ledgers.json` below XDG_STATE_HOME; a relative path is ignored (XDG Base Directory Specification). */
 export function ledgerFileOf({ env }: Pick<CommandContext, 'env'>): string {
   const { XDG_STATE_HOME: state = '', HOME: home } = env;
   const base = path.isAbsolute(state) ? state : path.join(home || homedir(), '.local', 'state');
@@ -17,10 +17,10 @@ export function ledgerFileOf({ env }: Pick<CommandContext, 'env'>): string {
 }
 
 /**
- * The memory in that file. `get` rejects with CommandError where the file cannot be read. Where it cannot be written, a warning says
- * so and the check stands.
+ * The memory in that file. `get` rejects with CommandError where the file cannot be read. Where it cannot be written, a warning is
+ * printed and the verification succeeds.
  *
- * Crash story: the file is replaced in one step under a lock of the kernel, so it holds the old list or the new one.
+ * After a crash the file has the old list or the new one: it is replaced atomically under a kernel lock.
  */
 export function ledgerFileMemory(context: Pick<CommandContext, 'env' | 'stderr'>): LedgerMemory {
   const file = ledgerFileOf(context);
@@ -37,7 +37,7 @@ export function ledgerFileMemory(context: Pick<CommandContext, 'env' | 'stderr'>
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         context.stderr.write(
-          `strata: what was verified cannot be remembered, so that a fork will not be noticed: ${file} (${code ?? message})\n`,
+          `strata: cannot write ${file} (${code ?? message}); a later fork of this ledger will not be detected\n`,
         );
         return true;
       }
@@ -45,9 +45,9 @@ export function ledgerFileMemory(context: Pick<CommandContext, 'env' | 'stderr'>
   });
 }
 
-/** False where the file is not to be replaced any more. Rejects with the system's error, or FileLockError. */
+/** False where the file has changed and is not replaced. Rejects with the system's error, or FileLockError. */
 async function replaceUnder(file: string, text: string, isCurrent: () => Promise<boolean>): Promise<boolean> {
-  // Only a check that ends well writes: help and refusals start without a database.
+  // Imported here, since only a successful verification writes.
   const [{ waitForLock }, { makeDirectory, replaceFile }] = await Promise.all([
     import('@strata/db'),
     import('@strata/log'),

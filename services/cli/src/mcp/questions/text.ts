@@ -1,4 +1,4 @@
-// Pieces of the lines in which answers are told.
+// Formats values for the summary lines of answers.
 
 /** `36.3 %` of 0.3633. */
 export function percent(share: number | null | undefined): string {
@@ -10,12 +10,12 @@ export function tenths(value: number | null): string {
   return value === null ? 'unknown' : value.toFixed(1);
 }
 
-/** `2026-11-21 18:57Z`: lines need no seconds. */
+/** `2026-11-21 18:57Z`. */
 export function moment(time: string | null | undefined): string {
   return time === null || time === undefined ? 'never' : time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, '$1 $2Z');
 }
 
-/** Words of strangers, so that they are seen to be quoted. */
+/** Untrusted text, in quotes. */
 export function quoted(text: string): string {
   return JSON.stringify(text);
 }
@@ -25,7 +25,7 @@ export function signed(count: number): string {
   return count > 0 ? `+${count}` : String(count);
 }
 
-/** The parts that are there, one after the other. */
+/** The non-empty parts, joined. */
 export function joined(parts: readonly (string | undefined | false | null)[], separator = '; '): string {
   return parts.filter((part) => typeof part === 'string' && part !== '').join(separator);
 }
