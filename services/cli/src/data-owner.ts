@@ -102,7 +102,7 @@ function chownFolder(folder: string): void {
 
 /**
  * Changes the owner of a file that this process created or changed. Never follows a symbolic link, in the last component of the path or
- * before it: the owner of the directory could place a link there that leads to a file of root. Does nothing where the system does not
+ * before it: the owner of the directory could create a link there that leads to a file of root. Does nothing where the system does not
  * report the path of an open file.
  */
 function chown(file: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {

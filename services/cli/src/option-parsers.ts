@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 
 export const integerBetween = (min: number, max: number) => (text: string) =>
-  parsed(text, { min, max, isValid: Number.isInteger, kind: 'a whole number' });
+  parsed(text, { min, max, isValid: Number.isInteger, kind: 'an integer' });
 
 export const numberBetween = (min: number, max: number) => (text: string) =>
   parsed(text, { min, max, isValid: () => true, kind: 'a number' });

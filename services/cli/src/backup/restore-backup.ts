@@ -99,7 +99,7 @@ function targetOf({ dataDirectory, databaseUrl }: Config, { store }: Manifest): 
 }
 
 /**
- * Refuses to continue a log from the backup if it was published beyond the backup: the log would fork. Returns the number of leaves that
+ * Refuses to continue a log from the backup if more receipts were published than the backup has: the log would fork. Returns the number of leaves that
  * the restored log has.
  */
 async function checkLedgers(

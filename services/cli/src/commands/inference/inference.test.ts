@@ -77,14 +77,14 @@ describe('strata inference', () => {
     assert.equal(more.stdout.trim().split('\n').length, 2);
   });
 
-  it('asks a question again and again, and prints how that went', async () => {
-    const words = /^3 answers, all whole; the longest pause within one took \d+ ms, in that of receipt (rwr_\w+)\n$/;
+  it('repeats a question and prints a summary', async () => {
+    const words = /^3 complete answers; longest pause \d+ ms \(receipt (rwr_\w+)\)\n$/;
     const { stdout, stderr } = await ends('chat --repeat 3 --temperature 0 What is DMARC?', 0, words);
     const [first, ...more] = stdout.trim().split('\n');
     assert.match(first ?? '', /^DMARC tells receivers /);
-    assert.deepEqual(more, [first, first], 'each time anew, not as a conversation');
+    assert.deepEqual(more, [first, first], 'each time a new conversation');
     await strata(`verify ${words.exec(stderr)?.[1]}`);
-    await ends('chat --repeat 100000 What is DMARC?', 0, /^\d+ answers, all whole;/, { interruptAt: /\n.*\n/ });
+    await ends('chat --repeat 100000 What is DMARC?', 0, /^\d+ complete answers?;/, { interruptAt: /\n.*\n/ });
   });
 
   it('lists models and inspects a file', async () => {
@@ -109,20 +109,20 @@ describe('strata inference', () => {
     const elsewhere = path.join(directory, 'elsewhere');
     const quiet = { ...without, STRATA_DATA: elsewhere, STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
     for (const [args, more, code, words] of [
-      ['gateway --join nobody', quiet, 1, /the network cannot be joined: join takes an address/],
+      ['gateway --join nowhere', quiet, 1, /the network cannot be joined: join takes an address/],
       ['gateway --network', { ...quiet, STRATA_P2P_LISTEN: 'nowhere' }, 2, /STRATA_P2P_LISTEN/],
-      ['network', without, 1, /answers 404: This gateway is on no network/],
-      ['network --base http://127.0.0.1:1', without, 1, /nothing answers/],
+      ['network', without, 1, /returned 404: This gateway is on no network/],
+      ['network --base http://127.0.0.1:1', without, 1, /no response from/],
       ['network accounts --by luck', without, 2, /Allowed choices are worker, caller, model, day/],
       ['gateway --model /nowhere.gguf', quiet, 1, /cannot be loaded/],
       ['gateway', { ...without, STRATA_MODEL_SLOTS: '0' }, 2, /STRATA_MODEL_SLOTS/],
-      ['chat hi', without, 2, /which key\?/],
-      ['chat --repeat 2 --model none hi', env, 1, /after 0 whole answers: The model 'none'/],
+      ['chat hi', without, 2, /no API key/],
+      ['chat --repeat 2 --model none hi', env, 1, /after 0 complete answers: The model 'none'/],
       ['chat --repeat 2', env, 2, /--repeat needs a question/],
-      ['chat --repeat 0 hi', env, 2, /a whole number from 1/],
+      ['chat --repeat 0 hi', env, 2, /an integer from 1/],
       ['chat hi --key sk-wrong', without, 1, /unknown or was revoked/],
       ['chat hi --model none', env, 1, /The model 'none' does not exist here/],
-      ['chat hi --base http://127.0.0.1:1', env, 1, /nothing answers/],
+      ['chat hi --base http://127.0.0.1:1', env, 1, /no response from/],
     ] as const)
       assert.equal((await ends(args, code, words, { env: more })).stdout, '');
   });
@@ -136,12 +136,12 @@ describe('strata inference', () => {
     it(`fails in a chat where ${what}; what came is printed`, async () =>
       assert.equal((await chatWith(piece('Half') + rest, 1, words))[0], 'Half\n'));
 
-  it('finds a gateway that stands below a path of its host', async () => {
+  it('reaches a gateway below a path of its host', async () => {
     const answer = `${piece('Yes')}data: [DONE]\n\n`;
-    assert.deepEqual(await chatWith(answer, 0, /^/, '/lent/v1'), ['Yes\n', '/lent/v1/chat/completions']);
+    assert.deepEqual(await chatWith(answer, 0, /^/, '/below/v1'), ['Yes\n', '/below/v1/chat/completions']);
   });
 
-  it('lets no model steer a terminal', () => {
+  it('removes control characters from answers on a terminal', () => {
     assert.equal(forTerminal('a\u001b]0;title\u0007b\u009b2Jc\r\n\td\u007f'), 'a]0;titleb2Jc\n\td');
   });
 
@@ -154,14 +154,14 @@ describe('strata inference', () => {
     }
   });
 
-  it('finds a receipt not to be of another request or answer, and not to hold when it is altered', async () => {
+  it('rejects a receipt for another request or answer, and an altered receipt', async () => {
     const { id, salt, request, answer } = await asked();
     const other = salt.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
     assert.match((await ends(`verify ${id} --salt ${other} --request ${request}`, 1)).stdout, /^FAILED request/m);
-    await ends(`verify ${id} --request ${request}`, 2, /have a salt: give --salt/);
+    await ends(`verify ${id} --request ${request}`, 2, /are salted; set --salt/);
     await writeFile(answer, (await readFile(answer, 'utf8')).replace('SPF', 'SPX'));
-    const others = await ends(`verify ${id} --salt ${salt} --answer ${answer} --request ${request}`, 1);
-    assert.match(others.stdout, /^FAILED answer/m);
+    const altered = await ends(`verify ${id} --salt ${salt} --answer ${answer} --request ${request}`, 1);
+    assert.match(altered.stdout, /^FAILED answer/m);
     assert.match((await ends(`verify ${id} --salt ${salt} --request ${answer}`, 1)).stdout, /^FAILED request/m);
     const { directory, without } = await testGateway();
     const saved = path.join(directory, 'receipt.json');
@@ -172,12 +172,12 @@ describe('strata inference', () => {
     assert.match((await ends(`verify ${saved}`, 1)).stdout, /^FAILED signature/m);
   });
 
-  it('verifies a receipt of before digests had a salt', async () => {
+  it('verifies an earlier receipt, whose digests have no salt', async () => {
     const { running, directory, without } = await testGateway();
     const { id, request, answer } = await asked();
     const { provenance: _, ...receipt } = JSON.parse(await (await gateway(`/v1/receipts/${id}`)).text());
-    const said = canonicalize(readAnswerContent(await readFile(answer, 'utf8')));
-    const plain = { request_sha256: hash('sha256', await readFile(request)), answer_sha256: hash('sha256', said) };
+    const content = canonicalize(readAnswerContent(await readFile(answer, 'utf8')));
+    const plain = { request_sha256: hash('sha256', await readFile(request)), answer_sha256: hash('sha256', content) };
     const { request_hmac_sha256: _request, answer_hmac_sha256: _answer, ...rest } = receipt;
     const { ledger } = running.gateway;
     const options = ledger.issuing();
@@ -204,23 +204,23 @@ describe('strata inference', () => {
     const { id } = await asked();
     engine.generate = generate;
     const stdout = await strata(`verify ${id}`);
-    assert.match(stdout, /^- {6}worker {5}choice 0, tokens 0 to 3: 12D3KooWFirst, told by the gateway$/m);
+    assert.match(stdout, /^- {6}worker {5}choice 0, tokens 0 to 3: 12D3KooWFirst, reported by the gateway$/m);
     assert.doesNotMatch(stdout, /^ok +worker/m, 'nothing was checked');
-    assert.ok(!stdout.includes('\u001b'), 'what is no peer id is not printed');
+    assert.ok(!stdout.includes('\u001b'), 'only a valid peer id is printed');
   });
 
-  it('verifies no receipt where something is missing', async () => {
+  it('reports what is missing for a verification', async () => {
     const { without } = await testGateway();
     const none = `rwr_${'0'.repeat(26)}`;
     for (const [args, code, words, env] of [
-      [none, 2, /whose receipt is it\?/, without],
+      [none, 2, /no API key/, without],
       [none, 3, /404: This key has no such receipt/],
       [`${none} --key sk-wrong`, 3, /401: This API key is unknown/],
-      ['rwr_0', 2, /'rwr_0' is no id of a receipt/],
-      [`${none} --salt abc`, 2, /--salt is 64 hexadecimal digits/],
+      ['rwr_0', 2, /'rwr_0' is not a receipt id/],
+      [`${none} --salt abc`, 2, /--salt must be 64 hexadecimal digits/],
       ['nowhere.json', 2, /nowhere\.json/],
       [`${none} --base nowhere`, 2, /--base is the URL of a gateway/],
-      [(await asked()).answer, 2, /holds no receipt.*--answer/],
+      [(await asked()).answer, 2, /contains no receipt.*--answer/],
     ] as const)
       await ends(`verify ${args}`, code, words, env && { env });
   });
@@ -233,7 +233,7 @@ describe('strata inference', () => {
     const [row] = JSON.parse(await strata('keys usage --json --days 1'));
     assert.ok(row.requests >= 1 && row.completion_tokens > row.requests);
     await ends('keys usage --days 0', 2, /./);
-    assert.match(await strata('keys usage key_none'), /nothing was used since/);
+    assert.match(await strata('keys usage key_none'), /no requests since/);
   });
 
   it('changes the keys that sign receipts while the gateway runs', async () => {
@@ -247,7 +247,7 @@ describe('strata inference', () => {
     assert.equal(keys.map(({ status }) => status).join(), 'current,retired');
   });
 
-  it('downloads a model once, which is then listed, inspected and served from here', async () => {
+  it('downloads a model once, and then lists and inspects the file', async () => {
     await using data = await temporaryDirectory();
     const file = await readFile(tinyChatModel);
     const list = JSON.stringify([{ type: 'file', path: 'tiny.gguf', size: file.length }]);
@@ -260,11 +260,11 @@ describe('strata inference', () => {
           response.writeHead(200, { 'content-type': 'application/json' }).end(list);
         else response.writeHead(404).end();
       });
-      const how = /downloaded; serve it: strata inference gateway --model hf:maker\/tiny/;
+      const how = /downloaded \(.+\); to serve it: strata inference gateway --model hf:maker\/tiny/;
       const pulled = await ends('models pull hf:maker/tiny', 0, how, { env: { ...env, STRATA_HF_ENDPOINT: hub.base } });
       assert.match(pulled.stdout, /models\/maker\/tiny\/tiny\.gguf\n$/);
     }
-    await ends('models pull hf:maker/tiny', 0, /was here already/, { env });
+    await ends('models pull hf:maker/tiny', 0, /already downloaded/, { env });
     assert.match(await strata('models list --local', { env }), /hf:maker\/tiny\S* .*complete/);
     const inspected = await strata('models inspect hf:maker/tiny --json', { env });
     assert.equal(JSON.parse(inspected).sizeBytes, file.length);

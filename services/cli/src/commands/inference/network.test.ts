@@ -1,4 +1,4 @@
-// What an operator sees of a gateway's network, and a worker with its earnings, on a gateway that speaks the frames.
+// The network of a gateway as an operator sees it, and a worker with its earnings, on a scripted gateway.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { networkCommand } from './network.ts';
 const LOOPBACK = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_INFERENCE_PORT: '0' };
 
 describe('strata inference network', () => {
-  it('is what a gateway without a model serves: it prints what workers type, and shows who came', async () => {
+  it('is enabled for a gateway without a model, which prints the command for workers, and shows the peers', async () => {
     await using directory = await temporaryDirectory();
     const gateway = await succeed('inference gateway', {
       env: { STRATA_DATA: directory.path, ...LOOPBACK },
@@ -26,25 +26,25 @@ describe('strata inference network', () => {
       whileAt: async ({ matched }) => {
         const env = { STRATA_INFERENCE_URL: matched[1] ?? '' };
         const { stdout } = await succeed('inference network', { env });
-        assert.match(stdout, /^gateway 12D3\w+: 0 workers of 0 peers\n\nno worker offers a model just now\n/);
+        assert.match(stdout, /^gateway 12D3\w+: 0 workers of 0 peers\n\nno worker offers a model\n/);
         const none = { peers: 0, workers: 0, models: 0, slots: 0, running: 0, waiting: 0 };
         assert.deepEqual((await jsonOf('inference network --json', { env })).totals, none);
       },
     });
-    const how = /^Workers join this gateway with [^\n]*:\n {2}npx strata inference worker .* --join strata1\w+\n$/;
+    const how = /^To add a worker, run [^\n]*:\n {2}npx strata inference worker .* --join strata1\w+\n$/;
     assert.match(gateway.stdout, how);
   });
 
-  it('accounts for what workers have made, by worker, key, model and day', async () => {
+  it('shows the work of the workers by worker, key, model and day', async () => {
     await using directory = await temporaryDirectory();
     const env = { STRATA_DATA: path.join(directory.path, 'accounts') };
     const command = 'inference network accounts';
     const accounts = async (more = '') => (await succeed(command + more, { env })).stdout;
-    const none = /^strata: no gateway has run here: there is no \S+inference\.db; STRATA_DATA names [^\n]*\n$/;
+    const none = /^strata: no gateway has run here: \S+inference\.db does not exist; check STRATA_DATA\n$/;
     assert.equal((await assertEnds(command, 1, none, { env })).stdout, '');
     assert.ok(!existsSync(env.STRATA_DATA), 'reading makes nothing');
     await (await openGatewayStore(readGatewayConfig(env)))[Symbol.asyncDispose]();
-    assert.match(await accounts(), /^no worker made anything since \d{4}-\d\d-\d\d\n$/);
+    assert.match(await accounts(), /^no receipts since \d{4}-\d\d-\d\d\n$/);
     {
       await using store = await openGatewayStore(readGatewayConfig(env));
       const { stored } = await store.keys.create({ tier: 'free', label: 'mine' });
@@ -67,7 +67,7 @@ describe('strata inference network', () => {
     assert.deepEqual(all, [{ model: 'a'.repeat(64), segments: 3, settled: 3, ...tokens }]);
   });
 
-  it('goes on being watched when the gateway is offline for a while', async () => {
+  it('continues to watch when the gateway is temporarily offline', async () => {
     const self = { peer: '12D3KooW' };
     const empty = { object: 'network', self, peers: [], models: [], totals: { peers: 0, workers: 0 } };
     let asked = 0;
@@ -79,7 +79,7 @@ describe('strata inference network', () => {
     const context = new TestContext();
     context.stdout.on('text', () => context.stdout.text.split('\n').length === 4 && context.kill('SIGINT'));
     await networkCommand(context, { base: gateway.base, watch: true, json: true, watchMs: 1 });
-    const words = /^strata: nothing answers at \S+; is the gateway running\?; it is asked again\n$/;
+    const words = /^strata: no response from \S+; is the gateway running\?; retrying\n$/;
     assert.match(context.stderr.text, words);
     assert.equal(asked, 4);
   });
@@ -93,7 +93,7 @@ describe('strata inference network', () => {
     await using directory = await temporaryDirectory();
     const env = { ...LOOPBACK, STRATA_JOIN: token, STRATA_DATA: directory.path };
     const gateway = await runStrata('inference gateway', { env, interruptAt: /--join strata1/ });
-    const secret = / --join strata1\w+\nThe token holds the key of this private network: keep it secret\.\n$/;
+    const secret = / --join strata1\w+\nThe token contains the key of this private network\. Keep it secret\.\n$/;
     assert.match(gateway.stdout, secret);
     const quiet = { STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' };
     const ports = { STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0' };
@@ -104,7 +104,7 @@ describe('strata inference network', () => {
   });
 });
 
-/** Asks the first worker that comes for one answer, and agrees to its receipt; how many tokens it made. */
+/** Requests one answer from the first worker and settles its receipt. Returns the number of tokens. */
 async function oneAnswer({ greeted, node }: Awaited<ReturnType<typeof startScriptedGateway>>): Promise<number> {
   const channel = await greeted();
   const { offer } = await channel.until('offer');
@@ -113,14 +113,14 @@ async function oneAnswer({ greeted, node }: Awaited<ReturnType<typeof startScrip
   if (end.kind === 'failed') throw new Error(end.message);
   const signature = await node.sign(settleSignedBytes(end.receipt));
   await channel.send({ kind: 'settle', nonce: request.nonce, signature });
-  // Two pulses later it has been received and kept.
+  // After two heartbeats the worker has stored the settlement.
   const { length } = channel.frames;
   await until(() => channel.frames.slice(length).filter(({ kind }) => kind === 'pulse').length >= 2);
   return channel.tokensOf(request.id).length;
 }
 
 describe('strata inference worker', () => {
-  it('serves a gateway by one command, leaves when it is told to, and shows what it has earned', async () => {
+  it('serves a gateway with one command, disconnects on SIGINT, and shows its earnings', async () => {
     await using data = await temporaryDirectory();
     await using other = await temporaryDirectory();
     await using scripted = await startScriptedGateway();
@@ -131,11 +131,11 @@ describe('strata inference worker', () => {
     const waiting = { env, interruptAt: /serving gateway/, whileAt: () => answered };
     const { stdout: worker } = await succeed(command, waiting);
     const tokens = await answered;
-    assert.match(worker, /^lending tiny \(.+ tokens of context, 4 answers at once\)\nas 12D3\w+\n/);
+    assert.match(worker, /^model tiny \(.+, context of \d+ tokens, 4 slots\)\npeer 12D3\w+\n/);
     for (const what of ['serving gateway', 'joined the network at'])
       assert.match(worker, new RegExp(`^${what} ${gateway.id}$`, 'm'));
     assert.ok(tokens > 0);
-    assert.doesNotMatch(worker, /looked for again/, 'it left by itself');
+    assert.doesNotMatch(worker, /reconnecting/, 'it disconnected itself');
 
     const earnings = 'inference worker earnings';
     const counts = { prompt_tokens: 3, cached_tokens: 0, output_tokens: tokens };
@@ -146,7 +146,7 @@ describe('strata inference worker', () => {
     const { stdout: exported } = await succeed(`${earnings} --export`, { env });
     const elsewhere = { STRATA_DATA: other.path };
     const verified = await succeed(`${earnings} --verify -`, { env: elsewhere, input: exported });
-    assert.match(verified.stdout, /^1 receipt signed by both sides, 0 /);
+    assert.match(verified.stdout, /^1 receipt signed by worker and gateway, 0 /);
     const proof = JSON.parse(exported) as { receipt: string };
     const altered = Buffer.from(proof.receipt, 'base64');
     altered[altered.length - 1] = (altered.at(-1) ?? 0) ^ 1;
@@ -158,13 +158,13 @@ describe('strata inference worker', () => {
     const file = path.join(other.path, 'export.jsonl');
     await writeFile(file, input);
     const refused = await assertEnds([...earnings.split(' '), '--verify', file], 1, /./, { env: elsewhere });
-    const summary = `1 receipt signed by both sides, 0 by the worker alone, 5 wrong; ${tokens} tokens\n`;
+    const summary = `1 receipt signed by worker and gateway, 0 by the worker only, 5 invalid; ${tokens} tokens\n`;
     assert.equal(refused.stdout, summary, refused.stderr);
     for (const words of [
       'line 1: the signature is not that of the worker',
       'line 2: output_tokens is not what was signed',
       'line 3: worker is not what was signed',
-      'line 5: its receipt stands at line 4 already',
+      'line 5: duplicate of the receipt in line 4',
       'line 6: it is no line of an export',
     ])
       assert.ok(refused.stderr.includes(words), refused.stderr);
@@ -175,12 +175,12 @@ describe('strata inference worker', () => {
     const cut = path.join(data.path, 'cut.gguf');
     await writeFile(cut, (await readFile(tinyChatModel)).subarray(0, 100_000));
     for (const [args, env, code, words] of [
-      [['earnings'], {}, 1, /has served nothing yet/],
-      [[], {}, 2, /no model to lend/],
+      [['earnings'], {}, 1, /has not served anything yet/],
+      [[], {}, 2, /no model: set --model/],
       [['--model', data.path], {}, 1, /is a folder, and no GGUF file/],
       [['--model', cut], {}, 1, /is cut short \(it has 100.0 kB\)/],
-      [['--model', cut, '--slots', '0'], {}, 2, /--slots.*a whole number from 1 to 64/],
-      [['--model', cut, '--slots', 'many'], {}, 2, /--slots.*a whole number from 1 to 64/],
+      [['--model', cut, '--slots', '0'], {}, 2, /--slots.*an integer from 1 to 64/],
+      [['--model', cut, '--slots', 'many'], {}, 2, /--slots.*an integer from 1 to 64/],
       [[], { STRATA_P2P_LISTEN: 'here' }, 2, /STRATA_P2P_LISTEN: 'here' is no multiaddr/],
       [[], { STRATA_MODEL: tinyChatModel, STRATA_NETWORK_KEY_FILE: 'no.key' }, 1, /network key cannot be read/],
     ] as const)

@@ -1,4 +1,4 @@
-// Witnesses over sockets, a service that has its ledger cosigned by them, and what verifiers and copies make of it.
+// Witnesses over sockets, a service whose ledger they cosign, verifiers that require them, and copies of the log.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync, truncateSync } from 'node:fs';
@@ -42,7 +42,7 @@ async function startWitness(name: string, key = '', changes: Partial<Parameters<
   return Object.assign(stack.move(), named);
 }
 
-it('a ledger is cosigned, which verifiers demand; it answers on without witnesses, and does not open with less', async () => {
+it('a ledger is cosigned for verifiers; it answers without witnesses, and does not open with fewer leaves', async () => {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory()).path;
   const data = path.join(directory, 'data');
@@ -55,7 +55,7 @@ it('a ledger is cosigned, which verifiers demand; it answers on without witnesse
   await first[Symbol.asyncDispose]();
   const { publicKey } = parseVerifierKey(ledgerKey) ?? assert.fail(ledgerKey);
   const open = async (name: string) => stack.use(await startWitness(name, ledgerKey));
-  const [one, other, stranger] = [await open('a.example'), await open('b.example'), await open('c.example')];
+  const [one, other, unknown] = [await open('a.example'), await open('b.example'), await open('c.example')];
   const settings = { STRATA_WITNESSES: `${one.key} ${one.url}/, ${other.key} ${other.url}` };
   {
     await using running = await start(settings);
@@ -64,8 +64,8 @@ it('a ledger is cosigned, which verifiers demand; it answers on without witnesse
       assertEnds(['stack', 'verify', `${base}/health`, '--witness', ...more], code, words);
     const { stdout } = await verify(0, /^$/, one.key, other.key);
     assert.match(stdout, / It is cosigned by 2 of 2 witnesses \(.+\)\.\n/);
-    await verify(0, /^$/, one.key, other.key, stranger.key, '--witnesses-required', '2');
-    await verify(1, /step 'checkpoint' failed/, one.key, stranger.key);
+    await verify(0, /^$/, one.key, other.key, unknown.key, '--witnesses-required', '2');
+    await verify(1, /step 'checkpoint' failed/, one.key, unknown.key);
     await verify(2, /--witness: .+ is not the verifier key of a witness/, ledgerKey);
     const client = new StackClient({ baseUrl: base });
     const health = await client.get('/health');
@@ -74,7 +74,7 @@ it('a ledger is cosigned, which verifiers demand; it answers on without witnesse
       return 'steps' in verification && verification.steps.find(({ ok }) => !ok)?.step;
     };
     assert.equal(await failedStep(one.key, other.key), undefined);
-    assert.equal(await failedStep(one.key, stranger.key), 'checkpoint');
+    assert.equal(await failedStep(one.key, unknown.key), 'checkpoint');
 
     const copy = path.join(directory, 'copy');
     const publish = (from: string, to: string, key = ledgerKey) => ['log', 'publish', from, to, '--ledger-key', key];
@@ -120,14 +120,14 @@ describe('strata log witness', () => {
     const outcome = await runStrata('log witness', { env, interruptAt: /"url":"(http:[^"]+)"/, whileAt });
     assert.deepEqual([outcome.code, asked, outcome.stdout], [0, stdout, stdout]);
     for (const [changed, words] of [
-      [{ STRATA_WITNESS_NAME: '' }, /no name: choose one for ever with STRATA_WITNESS_NAME/],
-      [{ STRATA_WITNESS_LOGS: '' }, /no log to witness: name the verifier keys of logs/],
+      [{ STRATA_WITNESS_NAME: '' }, /STRATA_WITNESS_NAME is not set/],
+      [{ STRATA_WITNESS_LOGS: '' }, /no log to witness; set STRATA_WITNESS_LOGS/],
       [{ STRATA_WITNESS_LOGS: stdout.trim() }, /STRATA_WITNESS_LOGS: .+ is not the verifier key of a log/],
     ] as const)
       await assertEnds('log witness', 2, words, { env: { ...env, ...changed } });
   });
 
-  it('bounds what it reads, and how often one address asks', async () => {
+  it('limits the size of requests, and the requests of one address', async () => {
     await using witness = await startWitness('a.example', '', { requestsPerSecond: 7 });
     const status = async (at: string, init: RequestInit = {}) => (await fetch(witness.url + at, init)).status;
     const post = (body: string) => status('/add-checkpoint', { method: 'POST', body });
@@ -138,7 +138,7 @@ describe('strata log witness', () => {
     await until(async () => (await Promise.all(Array.from({ length: 8 }, () => status('/health')))).includes(429));
   });
 
-  it('logs once what may show a fork, without what strangers added, and bounds how often', async () => {
+  it('logs evidence of a fork once, without added signatures, and limits the rate', async () => {
     const [signer, warned] = [{ name: 'log.example', ...ed25519Key(1) }, [] as unknown[]];
     const recorder = Object.assign(createLogger({ level: 'silent' }), { warn: (facts: unknown) => warned.push(facts) });
     const key = formatVerifierKey(noteVerifier(signer.name, signer.publicKey));
@@ -147,7 +147,7 @@ describe('strata log witness', () => {
     const noteOf = (size: number) =>
       signNote(formatCheckpoint({ origin: signer.name, size, root: new Uint8Array(32) }), [signer]);
     const status = async (oldSize: number, size: number, proof: readonly Uint8Array[]) => {
-      const checkpoint = `${noteOf(size)}— stranger ${'AAAA'.repeat(9_000)}\n`;
+      const checkpoint = `${noteOf(size)}— unknown ${'AAAA'.repeat(9_000)}\n`;
       const body = formatAddCheckpoint({ oldSize, proof, checkpoint });
       return (await fetch(`${witness.url}/add-checkpoint`, { method: 'POST', body })).status;
     };
@@ -156,7 +156,7 @@ describe('strata log witness', () => {
     assert.deepEqual(warned, [{ checkpoint: noteOf(6) }]);
   });
 
-  it('bounds the connections of one address, and how long their requests take', async () => {
+  it('limits the connections of one address, and the duration of requests', async () => {
     const changes = { limits: { connections: 4, headersMs: 100 } };
     await using witness = await startWitness('a.example', '', changes);
     const sockets = Array.from({ length: 4 }, () => connect(Number(new URL(witness.url).port), '127.0.0.1').resume());

@@ -199,7 +199,7 @@ function modelChecks(
   return model === undefined ? [] : [async () => [await checkModel(model, modelStore, machine.memoryBytes)]];
 }
 
-/** Checks addresses such as `/ip4/0.0.0.0/tcp/9788/ws`; others cannot be checked without a libp2p host. */
+/** Checks addresses such as `/ip4/0.0.0.0/tcp/9788/ws`; other addresses cannot be checked without a libp2p host. */
 function listening(addresses: readonly string[]): Check[] {
   return addresses.flatMap((address): Check[] => {
     const [, host, port] = /^\/ip[46]\/([^/]+)\/tcp\/(\d+)/.exec(address) ?? [];

@@ -27,7 +27,7 @@ describe('strata stack scan', () => {
     };
   }
 
-  it('scans a file with bad lines, leaves out the second time what it has, and scans again by --force', async () => {
+  it('scans a file with invalid lines, skips recent scans the second time, and scans again with --force', async () => {
     await using setting = await scanner();
     const { scan, write, internet } = setting;
     const [a, b, c] = internet.domains();
@@ -35,20 +35,20 @@ describe('strata stack scan', () => {
     const lines = [...good, 'not a name', '192.0.2.1', `${c}.`, '../etc', 'a'.repeat(5_000), ''];
     const file = await write('list.txt', lines.join('\r\n'));
     const bad =
-      /^line 6: "not a name" is .+\nline 7: "192\.0\.2\.1" .+IP address.*\nline 9: "\.\." .+\nline 10: "a{100}" is left out/;
+      /^line 6: skipped 'not a name': .+\nline 7: skipped '192\.0\.2\.1': .+IP address.*\nline 9: skipped '\.\.': .+\nline 10: skipped 'a{100}'/;
     const first = await scan([file, '--json'], 0, bad);
     const summary = JSON.parse(first.stdout);
     assert.equal(summary.scanned, 3);
     assert.ok(summary.categories.some((each: { category: string }) => each.category === 'dns'));
     assert.match(first.stderr, /3 of 3 domains, [\d.]+\/s, 0 s left/);
 
-    const second = await scan([file], 0, /3 of 3 domains were scanned lately and are left out/);
+    const second = await scan([file], 0, /skipped 3 of 3 domains, scanned recently/);
     assert.match(second.stdout, /^0 domains in /);
     const forced = JSON.parse((await scan([file, '--json', '--force'])).stdout);
     assert.deepEqual([forced.scanned, forced.changes], [3, 0]);
   });
 
-  it('takes names, files and standard input, shows a table, and counts one as one', async () => {
+  it('accepts names, files and standard input, prints a table, and uses the singular for one', async () => {
     await using setting = await scanner();
     const { scan, write, internet } = setting;
     const [a = '', b = '', d = '', e = ''] = internet.domains().slice(5);
@@ -59,22 +59,22 @@ describe('strata stack scan', () => {
 
     const file = await write('one.txt', `${d}\nco.uk\n`);
     assert.match((await scan([file], 0, /1 of 1 domain, /)).stdout, /^1 domain in /);
-    const left = /1 of 2 domains was scanned lately and is left out \(--force scans it too\)/;
+    const left = /skipped 1 of 2 domains, scanned recently; --force scans all of them/;
     const both = await scan([file, `https://${e}/about`], 0, left);
     assert.match(both.stdout, /^1 domain in .+; \d+ changes?\n/);
   });
 
-  it('takes what looks like a file and is none for wrong use, not for a domain', async () => {
+  it('reports a missing file as a usage error, not as a domain', async () => {
     await using setting = await scanner();
     const { scan, path: directory, internet } = setting;
     const [a = ''] = internet.domains();
-    const none = /line 1: "co\.uk" is left out: .+\nstrata: there is no domain to scan\n$/;
+    const none = /line 1: skipped 'co\.uk': .+\nstrata: no domains to scan\n$/;
     await scan(['-'], 1, none, { input: 'co.uk\n# x\n' });
     for (const [target, says] of [
-      ['missing.txt', /^strata: there is no file 'missing\.txt'\n$/],
-      ['Top-1000.CSV', /there is no file/],
-      ['lists/example.com', /there is no file 'lists\/example\.com'/],
-      ['./domains', /there is no file/],
+      ['missing.txt', /^strata: file 'missing\.txt' does not exist\n$/],
+      ['Top-1000.CSV', /does not exist/],
+      ['lists/example.com', /file 'lists\/example\.com' does not exist/],
+      ['./domains', /does not exist/],
       [`${directory}/`, /is a directory, not a file/],
       ['not a name', /'not a name' is neither a file nor a domain: ./],
       ['192.0.2.1', /'192\.0\.2\.1' is neither a file nor a domain: .+IP address/],
@@ -86,13 +86,13 @@ describe('strata stack scan', () => {
   it('gives advice when DNS does not answer, and fails when nothing could be measured', async () => {
     await using setting = await scanner();
     const env = { STRATA_RESOLVERS: '127.0.0.1:1' };
-    const unmeasured = /\nstrata: nothing could be measured: no question to DNS was answered\n$/;
+    const unmeasured = /\nstrata: nothing could be measured: no DNS query was answered\n$/;
     const { stdout, stderr } = await setting.scan(['example.com', '--json'], 1, unmeasured, { env });
-    assert.match(stderr, /^DNS does not answer: .+STRATA_RESOLVERS.+`npm run demo`/m);
+    assert.match(stderr, /^DNS does not answer, .+STRATA_RESOLVERS.+`npm run demo`/m);
     assert.deepEqual(JSON.parse(stdout).states, { unmeasured: 1 });
   });
 
-  it('is interrupted by SIGINT with exit code 130, and goes on with what is left', async () => {
+  it('is interrupted by SIGINT with exit code 130, and then scans the rest', async () => {
     await using setting = await scanner();
     const { internet } = setting;
     const domains = internet.domains().slice(0, 50);
@@ -114,7 +114,7 @@ describe('strata stack scan', () => {
     const first = await setting.scan(args, 130, /^/, { env, interruptOn: isAsked });
     const done = JSON.parse(first.stdout).scanned;
     assert.ok(done >= 10 && done < 50, String(done));
-    assert.match(first.stderr, new RegExp(`strata: interrupted: ${50 - done} domains are left`));
+    assert.match(first.stderr, new RegExp(`strata: interrupted: ${50 - done} domains not scanned`));
     const second = await setting.scan(args, 0, /^/, { env: { STRATA_SCAN_CONCURRENCY: '64' } });
     assert.equal(JSON.parse(second.stdout).scanned, 50 - done);
   });

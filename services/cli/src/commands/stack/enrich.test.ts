@@ -58,17 +58,17 @@ describe('strata stack enrich', () => {
     assert.equal(publishers.requests('nvd'), 0);
     const off = { STRATA_ADVISORIES: 'kev' };
     assert.match(await enrich('status', off), /nvd\s+off/);
-    const none = /there is no source '.*'; there are: kev, epss, nvd, osv, cve/;
+    const none = /unknown source '.*'; known sources: kev, epss, nvd, osv, cve/;
     for (const [args, env, words] of [
-      ['sync nvd', off, /'nvd' is not among the configured sources/],
-      ['sync', { STRATA_ADVISORIES: 'off' }, /no source of advisories is configured/],
-      ['sync kev --from .', {}, /name no sources with it/],
+      ['sync nvd', off, /source 'nvd' is not configured/],
+      ['sync', { STRATA_ADVISORIES: 'off' }, /no advisory source is configured/],
+      ['sync kev --from .', {}, /cannot be combined with source names/],
       ...['folder', 'toString', '__proto__', 'NVD', ''].map((name) => [`sync ${name}`, {}, none] as const),
     ] as const)
       assert.equal((await ends(args, 2, words, { env })).stdout, '', args);
   });
 
-  it('reads a folder in place of the net; ends with 1 when a source cannot be read, and syncs the others', async () => {
+  it('reads a folder instead of the network; exits with 1 when a source cannot be read, and syncs the rest', async () => {
     await using setting = await openSetting();
     const { publishers, directory, enrich, ends } = setting;
     const folder = path.join(directory, 'files');
@@ -86,13 +86,13 @@ describe('strata stack enrich', () => {
     assert.match(await enrich('status'), /kev\s+failed.*answered 410/);
   });
 
-  it('stops at Ctrl-C with 130, and goes on where it stood', async () => {
+  it('stops at Ctrl-C with 130, and continues when it is run again', async () => {
     await using setting = await openSetting(5_000);
     const { enrich, ends, publishers } = setting;
     const interrupted = Promise.withResolvers<void>();
     const poll = setInterval(() => publishers.requests('nvd') > 1 && interrupted.resolve(), 1);
     const interruptOn = interrupted.promise;
-    const { stdout } = await ends('sync nvd --json', 130, /goes on where it stood/, { interruptOn });
+    const { stdout } = await ends('sync nvd --json', 130, /run the same command again/, { interruptOn });
     clearInterval(poll);
     const [end] = JSON.parse(stdout);
     assert.equal(end.kind, 'interrupted');

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import { assertEnds, jsonOf, succeed } from '../../test/run-strata.ts';
 
-/** The answers, where the command ends with this code and says this. */
+/** The answers of a command that ends with this code and message. */
 async function explain(input: string, code = 0, words = /^$/) {
   const { stdout } = await assertEnds('stack explain', code, words, { input });
   return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
@@ -19,15 +19,15 @@ describe('strata stack explain', () => {
       mx: [{ preference: 1, exchange: 'aspmx.l.google.com' }],
       txt: ['v=spf1 include:_spf.google.com ~all'],
     };
-    const [first, ...others] = await explain(`${JSON.stringify(record)}\r\n\n{"domain":"bare.org"}`);
+    const [first, ...rest] = await explain(`${JSON.stringify(record)}\r\n\n{"domain":"bare.org"}`);
     assert.deepEqual(Object.keys(first), ['domain', 'services']);
     const found = first.services.map((each: Record<string, unknown>) => `${each.category} ${each.provider}`);
     assert.ok(found.includes('dns Cloudflare') && found.includes('email Google Workspace'), found.join());
     for (const each of first.services) assert.ok(each.confidence && each.evidence.length > 0);
-    assert.deepEqual(others, [{ domain: 'bare.org', services: [] }]);
+    assert.deepEqual(rest, [{ domain: 'bare.org', services: [] }]);
   });
 
-  it('answers a bad line with its number and goes on; the exit code reports it', async () => {
+  it('reports an invalid line with its number and continues; the exit code reports it', async () => {
     const bad = ['nonsense', 'null', '{"domain":5}', '{"domain":"x.com","ns":7}', `"${'x'.repeat(8 * 1024 * 1024)}"`];
     const unread = /^strata: 5 records could not be read\n$/;
     const lines = await explain(`${bad.join('\n')}\n{"domain":"good.com"}\n`, 1, unread);
@@ -48,7 +48,7 @@ describe('strata stack explain', () => {
     assert.ok('error' in lines[0] && 'services' in lines[1], JSON.stringify(lines));
   });
 
-  it('names each unknown field once, and explains the rest all the same', async () => {
+  it('reports each unknown field once, and explains the rest', async () => {
     const lines = [
       { domain: 'x.com', nameservers: ['a.example'], mx: [{ preference: 1, exchange: 'a.example', host: 1 }] },
       { domain: 'y.com', nameservers: [], mx: [{ preference: 1, exchange: 'b.example', host: 2 }] },
@@ -58,14 +58,14 @@ describe('strata stack explain', () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`field${i}`, i]));
     const namedOf = async (input: string) => (await succeed('stack explain', { input })).stderr.trimEnd().split('\n');
     assert.deepEqual(await namedOf(lines.map((line) => JSON.stringify(line)).join('\n')), [
-      'line 1: the field "nameservers" is unknown and ignored',
-      'line 1: the field "mx[].host" is unknown and ignored',
-      'line 3: the field "\\u001b[31m" is unknown and ignored',
-      'line 3: the field "a[].asname" is unknown and ignored',
-      'line 4: the field "__proto__" is unknown and ignored',
+      'line 1: ignored unknown field "nameservers"',
+      'line 1: ignored unknown field "mx[].host"',
+      'line 3: ignored unknown field "\\u001b[31m"',
+      'line 3: ignored unknown field "a[].asname"',
+      'line 4: ignored unknown field "__proto__"',
     ]);
     const named = await namedOf(`${JSON.stringify({ domain: 'x.com', ...many })}\n`);
-    assert.deepEqual([named.length, named.at(-1)], [21, 'more fields are unknown and not named here']);
+    assert.deepEqual([named.length, named.at(-1)], [21, 'further unknown fields are not listed']);
   });
 
   it('has help with an example that works and a record with every field, all of them known', async () => {
@@ -88,14 +88,20 @@ const set = {
 };
 
 describe('strata stack fingerprints', () => {
-  it('shows what a set holds and what of it is refused, without steering the terminal; explain uses it', async () => {
+  it('reports the contents and rejected patterns of a set, without control characters; explain uses it', async () => {
     await using folder = await temporaryDirectory();
     const file = path.join(folder.path, 'own.json');
     await writeFile(file, JSON.stringify(set));
     const { stdout } = await assertEnds(`stack fingerprints ${folder.path}`, 0, /^$/);
     for (const line of [
-      ...['technologies +3', 'of them usable +2', 'known to the catalog +1', 'patterns refused +1', 'js 2'],
-      ...['dns\\.other 1', 'nothing usable: Hidden', 'WordPress +scriptSrc +look-around'],
+      ...[
+        'technologies +3',
+        'usable technologies +2',
+        'technologies in the catalog +1',
+        'rejected patterns +1',
+        'js 2',
+      ],
+      ...['dns\\.other 1', 'unusable technologies: Hidden', 'WordPress +scriptSrc +look-around'],
     ])
       assert.match(stdout, new RegExp(line));
     assert.ok(!stdout.includes('\u001b'));

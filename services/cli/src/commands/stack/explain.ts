@@ -5,7 +5,7 @@ import { compileRulebook, explainRecord, loadCatalog, type Rulebook } from '@str
 import type { CommandContext } from '../../context.ts';
 import { unknownFieldReporter } from './unknown-fields.ts';
 
-/** Full evidence with a large HTML page is well below. */
+/** Full evidence with a large HTML page is far shorter. */
 const MAX_LINE_LENGTH = 8 * 1024 * 1024;
 
 export interface ExplainOptions {

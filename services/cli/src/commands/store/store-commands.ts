@@ -24,12 +24,12 @@ Exit codes:
 const restoreHelp = `
 Stop the service first. The backup is verified, staged, and moved into the data directory; existing data is renamed, not deleted.
 A backup that is unsigned, or signed by a key that is not in the data directory, --keys or --ledger-key, needs --unverified.
-A PostgreSQL backup is restored into an empty database only. A log that was published beyond the backup cannot be continued from
-the backup: keep the newer log (--keep-ledger), or start a log with a new name (--origin).
+A PostgreSQL backup is restored into an empty database only. A log with more published receipts than the backup cannot be
+continued from the backup: keep the newer log (--keep-ledger), or start a log with a new name (--origin).
 
 Exit codes:
   0    the backup is restored; start the service
-  1    the backup is damaged or signed by an unknown key, the data directory is in use, or the log was published beyond the backup
+  1    the backup is damaged or signed by an unknown key, the data directory is in use, or the log has more published receipts
   2    usage error: data exists already, or the backup is of the other kind of database
   130  interrupted`;
 

@@ -1,4 +1,4 @@
-// `verify` remembers: a fork is shown on the second run, and what is remembered survives processes that run at once.
+// `verify` stores ledgers: it detects a fork on the second run, and concurrent processes keep the file consistent.
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -28,14 +28,14 @@ async function startService(begin: LedgerState) {
 }
 
 describe('strata stack verify, run again', () => {
-  it('shows a fork with exit code 5, says what to do, and begins anew only when asked to', async () => {
+  it('reports a fork with exit code 5 and what to do, and starts over only with --forget-ledger', async () => {
     await using at = await startService({ size: 5 });
     assert.match((await at.verify()).stdout, /^ok +consistency First check of this ledger here/m);
     assert.deepEqual([at.size(), statSync(at.file).mode & 0o777], [5, 0o600]);
     await at.become({ size: 9 });
     assert.match((await at.verify()).stdout, /^ok +consistency The ledger of 9 leaves goes on from the 5 /m);
     await at.become({ size: 12, forkedAt: 7 });
-    const words = /^strata: the ledger is not the one that is known \(fork\): .+ledgers\.json.+--forget-ledger.*\n$/;
+    const words = /^strata: the ledger conflicts with the known one \(fork\); .+ledgers\.json.+--forget-ledger.*\n$/;
     const { stdout } = await at.verify(5, words);
     assert.match(stdout, /^ok +checkpoint .+\nFAILED consistency Fork: the ledger of 12 leaves .+ the 9 leaves/m);
     assert.equal(JSON.parse((await at.verify(5, words, '--json')).stdout).conflict.kind, 'fork');
@@ -44,17 +44,17 @@ describe('strata stack verify, run again', () => {
     assert.equal(at.size(), 12);
   });
 
-  it('compares with a checkpoint that is given, and says of a rollback that a backup may have been restored', async () => {
+  it('compares with a given checkpoint, and explains a rollback by a restored backup', async () => {
     await using at = await startService({ size: 8 });
     const given = path.join(at.state, 'checkpoint');
     writeFileSync(given, (await at.page('/ledger/checkpoint')) ?? '');
     await at.become({ size: 6 });
-    await at.verify(5, /\(rollback\): .+restored from an old backup\? .+"Restore"/, '--ledger-checkpoint', given);
+    await at.verify(5, /\(rollback\); .+restored from an old backup; .+"Restore"/, '--ledger-checkpoint', given);
     writeFileSync(given, 'no checkpoint');
-    await at.verify(2, /checkpoint' holds no checkpoint/, '--ledger-checkpoint', given);
+    await at.verify(2, /checkpoint' is not a checkpoint/, '--ledger-checkpoint', given);
   });
 
-  it('remembers for processes that run at once; refuses a damaged file, and warns where it can keep none', async () => {
+  it('stores for concurrent processes; refuses a damaged file, and warns where it cannot write', async () => {
     await using at = await startService({ size: 300 });
     const runs = await Promise.all([1, 2].map(() => spawnStrata(at.args, { env: at.env })));
     for (const { code, stderr } of runs) assert.deepEqual([code, stderr, at.size()], [0, '', 300]);
@@ -64,9 +64,9 @@ describe('strata stack verify, run again', () => {
       assert.equal(readFileSync(at.file, 'utf8'), text);
     }
     await at.verify(0, /^$/, '--forget-ledger');
-    // A folder that cannot be made, below one that is relative and so does not count.
+    // A folder that cannot be created; a relative XDG_STATE_HOME is ignored.
     const env = { XDG_STATE_HOME: 'relative', HOME: at.file };
     assert.equal(ledgerFileOf({ env }), path.join(at.file, '.local/state/strata/ledgers.json'));
-    await assertEnds(at.args, 0, /^strata: what was verified cannot be remembered, .+\(ENOTDIR\)\n$/, { env });
+    await assertEnds(at.args, 0, /^strata: cannot write .+\(ENOTDIR\); .+\n$/, { env });
   });
 });

@@ -30,8 +30,8 @@ async function saved(name: string, content: string): Promise<string> {
 }
 
 describe('strata stack verify', () => {
-  it('finds that the receipt of a live answer holds on every signed route, and on problems', async () => {
-    const problems = ['/nowhere', '/stack/v1/domains/com', '/stack/v1/domains/gone-gone-gone.com', '/problems/x'];
+  it('verifies live answers of signed routes, and problems', async () => {
+    const problems = ['/nowhere', '/stack/v1/domains/com', '/stack/v1/domains/no-such-domain.com', '/problems/x'];
     for (const url of [`${base}/health`, domainUrl, `${domainUrl}/changes`, ...problems.map((at) => base + at)]) {
       const result = await verifyUrl(url, { key });
       assert.ok(result.ok, `${url}: ${JSON.stringify(result.steps)}`);
@@ -40,12 +40,12 @@ describe('strata stack verify', () => {
     assert.match(await verify([domainUrl]), ALL_STEPS);
   });
 
-  it('reads a file or standard input, and finds that no receipt holds when a byte was altered', async () => {
+  it('reads a file or standard input, and rejects an altered byte', async () => {
     await verify([await saved('key.json', await textOf('/keys', { method: 'POST' }))]);
     const text = await textOf('/health');
     assert.equal(JSON.parse(await verify(['-', '--json'], 0, /^$/, text)).ok, true);
     const altered = await saved('altered.json', text.replace('"ok"', '"oK"'));
-    const steps = await verify([altered], 1, /^strata: the receipt does not hold: step 'signature' failed\n$/);
+    const steps = await verify([altered], 1, /^strata: the receipt is not valid: step 'signature' failed\n$/);
     assert.match(steps, /^ok +content .+\nok +key .+\nFAILED signature /);
     // An event of the stream is a file that holds its JSON.
     const { notary } = service.running.service.app.ledger;
@@ -55,11 +55,11 @@ describe('strata stack verify', () => {
   });
 
   it('verifies an error, and prints it with its status, code and detail and exit code 3', async () => {
-    const wrong = /^strata: the receipt holds, but the answer is an error: 401 invalid_key: .+\n$/;
+    const wrong = /^strata: the receipt is valid, but the answer is an error: 401 invalid_key: .+\n$/;
     assert.match(await verify([domainUrl, '--key', 'ssk_wrong'], 3, wrong), ALL_STEPS);
     await verify([domainUrl], 3, / 401 missing_key: /, '', { STRATA_KEY: '' });
-    const gone = `${base}/stack/v1/domains/gone-gone-gone.com`;
-    const { ok, problem } = JSON.parse(await verify([gone, '--json'], 3, / 404 unknown_domain: /));
+    const unknown = `${base}/stack/v1/domains/no-such-domain.com`;
+    const { ok, problem } = JSON.parse(await verify([unknown, '--json'], 3, / 404 unknown_domain: /));
     assert.deepEqual([ok, problem.status, problem.code], [true, 404, 'unknown_domain']);
     await verify([await saved('x.json', await textOf('/nowhere'))], 3, /the answer is an error: 404 not_found/);
   });
@@ -71,7 +71,7 @@ describe('strata stack verify', () => {
     const response = await fetch(base + at, { headers: { 'x-stack-key': key } });
     const content = await response.text();
     const dump = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
-    // A proxy's own response stands before the one that counts.
+    // The response of a proxy precedes the one that is used.
     const proxy = 'HTTP/1.1 200 Connection established\r\nContent-Type: x\r\n\r\n';
     return {
       content,
@@ -87,7 +87,7 @@ describe('strata stack verify', () => {
       assert.match(await verify(args), ALL_STEPS);
   });
 
-  it('finds that CSV does not hold when a cell, or the type it was sent as, is altered', async () => {
+  it('rejects CSV where a cell or the content type is altered', async () => {
     const { content, headers, csv, provenance } = await savedCsv();
     const altered = await saved('altered.csv', content.replace('domain', 'Domain'));
     assert.match(await verify([altered, '--provenance', headers], 1, /./), /\nFAILED signature /);
@@ -96,25 +96,25 @@ describe('strata stack verify', () => {
     await verify([csv, '--provenance', typed], 1, /./);
   });
 
-  it('asks for the headers where there are none, and for others where they are of no use', async () => {
+  it('reports missing headers and headers that cannot be used', async () => {
     const { csv, provenance } = await savedCsv();
     const refused = await saved('refused.csv', await textOf(at));
     const json = 'HTTP/1.1 401 Unauthorized\r\nContent-Type: application/problem+json\r\n';
     const refusal = await saved('refused.txt', json);
     const twice = await saved('twice.txt', 'HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n');
     for (const [file, headers, code, words] of [
-      [csv, undefined, 2, /file\.csv' is not a JSON answer; for CSV give its headers too: --provenance/],
-      [csv, csv, 2, /holds neither the headers of an answer nor the JSON/],
-      [csv, twice, 2, /has Stack-Provenance or Content-Type twice/],
-      [csv, '/none.txt', 2, /there is no file '\/none\.txt'/],
-      [base + at, provenance, 2, /a URL brings its own headers/],
-      ['-', '-', 2, /cannot be both/],
+      [csv, undefined, 2, /file\.csv' is not a JSON answer; for CSV, pass its headers with --provenance/],
+      [csv, csv, 2, /contains neither response headers nor the JSON/],
+      [csv, twice, 2, /has more than one Stack-Provenance or Content-Type/],
+      [csv, '/none.txt', 2, /file '\/none\.txt' does not exist/],
+      [base + at, provenance, 2, /a URL has its own headers/],
+      ['-', '-', 2, /only one file can be standard input/],
       [refused, refusal, 3, /401 missing_key/],
     ] as const)
       await verify(headers === undefined ? [file] : [file, '--provenance', headers], code, words);
   });
 
-  it('reports what is no answer as what it is, in one line and with no step', async () => {
+  it('reports input that is not an answer in one line, without steps', async () => {
     const folder = path.join(service.directory, 'folder');
     await mkdir(folder);
     const text = await saved('notes.txt', 'hello');
@@ -122,23 +122,23 @@ describe('strata stack verify', () => {
     await using page = await fakeService((_request, response) => response.writeHead(502).end('<html>'));
     const nothing = await closedAddress();
     for (const [args, code, words] of [
-      [['/nowhere/at-all.json'], 2, /^strata: there is no file '\/nowhere\/at-all\.json'.*\n$/],
-      [['example.com/stack/v1/stats'], 2, /^.*there is no file 'example\.com.+'; a URL begins with http.*\n$/],
+      [['/nowhere/at-all.json'], 2, /^strata: file '\/nowhere\/at-all\.json' does not exist.*\n$/],
+      [['example.com/stack/v1/stats'], 2, /^.*file 'example\.com.+' does not exist; a URL starts with http.*\n$/],
       [[folder], 2, /^.*folder' is a directory.*\n$/],
       [[text], 2, /^.*notes\.txt' is not a JSON answer.*\n$/],
-      [[bare], 1, /^.*there is no receipt to verify.*\n$/],
+      [[bare], 1, /^.*no receipt to verify.*\n$/],
       [['/dev/zero'], 2, /^.*is larger than 64 MiB.*\n$/],
-      [[text, '--base', 'nowhere'], 2, /^.*--base is the URL of a service.*\n$/],
-      [[`${base}/health`, '--key', 'ssk_ü\n'], 2, /^.*characters that no key has.*\n$/],
+      [[text, '--base', 'nowhere'], 2, /^.*--base is the URL of the stack service.*\n$/],
+      [[`${base}/health`, '--key', 'ssk_ü\n'], 2, /^.*characters that are not allowed in a key.*\n$/],
       [[`${page.base}/stack/v1/stats`], 1, /^.*the answer \(status 502\) is not JSON and has no receipt.*\n$/],
       [[`${nothing}/stack/v1/stats`], 4, /^strata: not verified: .+cannot be reached: nothing listens there\.\n$/],
     ] as const)
       assert.equal(await verify(args, code, words), '');
     const health = await saved('health.json', await textOf('/health'));
-    await verify([health, '--base', nothing], 4, /nothing listens there\. --base names the service/);
+    await verify([health, '--base', nothing], 4, /nothing listens there\. Set --base to the URL/);
   });
 
-  it('has help that names the key, the way to save CSV, and every exit code', async () => {
+  it('documents the key, CSV and every exit code in its help', async () => {
     const { stdout } = await runStrata('stack verify --help', { env: { STRATA_KEY: 'ssk_secret' } });
     for (const part of ['--key', 'STRATA_KEY', 'curl -D headers.txt -o file.csv', '--provenance'])
       assert.ok(stdout.includes(part), part);
