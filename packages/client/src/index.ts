@@ -1,4 +1,4 @@
-// Ask a Strata service, follow its events and verify what it answered, in Node or in a browser.
+// Calls Strata services, follows their events and verifies their answers, in Node and in browsers.
 
 export type { RememberedLedger } from '@strata/receipts';
 export { type Fetched, fetchBounded } from './http/fetch-bounded.ts';

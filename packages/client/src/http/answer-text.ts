@@ -1,6 +1,6 @@
-// Text of an answer and the object that it is; undefined where it is neither, since what a server sends may be anything.
+// Decodes answers as text and JSON objects; undefined for anything else.
 
-/** Letter by letter: what cannot be turned back into the same bytes is refused, a byte order mark stays. */
+/** Strict UTF-8, so that encoding the text gives the same bytes; a byte order mark is kept. */
 export function textOf(content: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
@@ -9,7 +9,7 @@ export function textOf(content: Uint8Array): string | undefined {
   }
 }
 
-/** The JSON object that a text is. */
+/** The JSON object of a text. */
 export function objectOf(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);

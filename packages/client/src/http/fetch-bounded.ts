@@ -1,6 +1,6 @@
-// Fetches with a limit on size and time: what a server sends is not trusted to end.
+// Fetches with limits on size and time.
 
-/** What came back, or in a phrase why nothing usable did; with a status where something did. */
+/** The response, or a phrase with the problem; with a status where there was a response. */
 export type Fetched =
   | { readonly ok: true; readonly content: Uint8Array; readonly headers: Headers; readonly status: number }
   | { readonly ok: false; readonly problem: string; readonly status?: number; readonly cause?: unknown };
@@ -15,22 +15,22 @@ export interface FetchBoundedOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** No answer takes longer, on-demand scans included. */
+/** No answer takes longer, including on-demand scans. */
 const TIMEOUT_MS = 60_000;
 
-/** Any HTTP status is an answer: problem bodies carry receipts too. Throws only when the caller's signal aborts. */
+/** Any HTTP status is an answer, since problem bodies have receipts too. Rejects only when the caller's signal aborts. */
 export async function fetchBounded(url: URL, options: FetchBoundedOptions): Promise<Fetched> {
   const { fetch, maxBytes, headers = {}, method = 'GET', timeoutMs = TIMEOUT_MS, signal } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    // Following a redirect would carry the API key to another host, and would change whose keys are trusted.
+    // A redirect would send the API key to another host, and change whose signing keys are trusted.
     const redirect = 'error';
     const limits = signal ? AbortSignal.any([signal, timeout]) : timeout;
     const response = await fetch(url, { method, headers, redirect, signal: limits });
     const { status } = response;
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
       await response.body?.cancel();
-      const problem = `${url} is a stream without an end; each of its events has a receipt of its own`;
+      const problem = `${url} is an endless stream; each of its events has its own receipt`;
       return { ok: false, problem, status };
     }
     const content = await readBounded(response, maxBytes);
@@ -55,19 +55,19 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; is it http:// rather than https://?',
 };
 
-/** Node tells the reason in `cause`; a browser tells none. */
+/** Node has the reason in `cause`; a browser gives none. */
 export function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return 'the request failed';
   if (error.name === 'TimeoutError') return `no complete response after ${timeoutMs / 1_000} s`;
   const { code, message } = (error.cause ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   const known = REASONS[String(code)];
   if (known !== undefined) return known;
-  if (message === 'unexpected redirect') return 'it redirects, which is not followed; give the address it leads to';
+  if (message === 'unexpected redirect') return 'it redirects, and redirects are not followed; use the target URL';
   if (/CERT|SIGNED|ALTNAME/.test(String(code))) return `its certificate is not trusted (${code})`;
   return 'no connection, or a redirect';
 }
 
-/** The whole body, or undefined when there is more of it than that. */
+/** The body, or undefined where it is longer than `maxBytes`. */
 export async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -1,9 +1,9 @@
-// Waiting that an abort ends.
+// A delay that can be aborted.
 
 /** Rejects with the reason of the signal. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    // A listener that is notified of the pause may have aborted it already.
+    // The signal may be aborted already.
     if (signal?.aborted) return reject(signal.reason);
     const abort = () => {
       clearTimeout(timer);

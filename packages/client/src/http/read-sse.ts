@@ -1,43 +1,43 @@
-// Reads Server-Sent Events (WHATWG HTML, 9.2) from the body of a fetch: EventSource can send no key.
+// Reads Server-Sent Events (WHATWG HTML, 9.2) from the body of a fetch, since EventSource cannot send an API key.
 
-/** One event that is whole, or a wish for how long to wait before coming back. */
+/** A complete event, or the reconnection time that the server requests. */
 export type SseItem =
   | { readonly kind: 'event'; readonly name: string; readonly data: string; readonly lastEventId: string }
   | { readonly kind: 'retry'; readonly retryMs: number };
 
-/** An id without an event: a place in the stream to come back to. */
-export interface SsePlace {
-  readonly kind: 'place';
+/** An id without an event: a position in the stream to resume from. */
+export interface SsePosition {
+  readonly kind: 'position';
   readonly lastEventId: string;
 }
 
-/** The line is of no use any more: silent for too long, or with an event that does not end. */
+/** The connection cannot be used any more: idle for too long, or with an event that is too long. */
 export class BrokenStreamError extends Error {
   override readonly name = 'BrokenStreamError';
 }
 
 export interface ReadSseOptions {
-  /** Without a byte for so long the line counts as dead; heartbeats are bytes. */
+  /** Time without a byte after which the connection is considered dead; heartbeats are bytes too. */
   readonly silentMs: number;
-  /** The longest event that is read. */
+  /** Maximum length of an event. */
   readonly maxEventChars?: number;
 }
 
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 
-/** Events of a body as they come; ends when the body does. What is cut off in the middle is left out. */
+/** The events of a body as they arrive; ends with the body. An incomplete event at the end is discarded. */
 export async function* readSse(
   body: ReadableStream<Uint8Array>,
   options: ReadSseOptions,
 ): AsyncGenerator<SseItem, void, undefined> {
-  for await (const item of readSseWithPlaces(body, options)) if (item.kind !== 'place') yield item;
+  for await (const item of readSseWithPositions(body, options)) if (item.kind !== 'position') yield item;
 }
 
-/** The same, and the places that stand between events. */
-export async function* readSseWithPlaces(
+/** The same, with the positions between events. */
+export async function* readSseWithPositions(
   body: ReadableStream<Uint8Array>,
   { silentMs, maxEventChars = MAX_EVENT_CHARS }: ReadSseOptions,
-): AsyncGenerator<SseItem | SsePlace, void, undefined> {
+): AsyncGenerator<SseItem | SsePosition, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const parser = new SseParser(maxEventChars);
@@ -48,14 +48,14 @@ export async function* readSseWithPlaces(
       yield* parser.push(decoder.decode(value, { stream: true }));
     }
   } finally {
-    // The body may be broken already; either way nobody reads on.
+    // The body may have failed already.
     reader.cancel().catch(() => {});
   }
 }
 
 async function withinMs<T>(promise: Promise<T>, ms: number): Promise<T> {
   const silence = Promise.withResolvers<never>();
-  const timer = setTimeout(() => silence.reject(new BrokenStreamError(`nothing came for ${ms / 1_000} s`)), ms);
+  const timer = setTimeout(() => silence.reject(new BrokenStreamError(`no data received for ${ms / 1_000} s`)), ms);
   try {
     return await Promise.race([promise, silence.promise]);
   } finally {
@@ -65,23 +65,23 @@ async function withinMs<T>(promise: Promise<T>, ms: number): Promise<T> {
 
 class SseParser {
   readonly #maxEventChars: number;
-  /** The beginning of a line whose end has not come. */
+  /** The pieces of an incomplete line. */
   #parts: string[] = [];
   #chars = 0;
   #endedWithCr = false;
   #data: string[] = [];
   #name = '';
-  #idSeen = '';
+  #pendingId = '';
   #lastEventId = '';
 
   constructor(maxEventChars: number) {
     this.#maxEventChars = maxEventChars;
   }
 
-  *push(text: string): Generator<SseItem | SsePlace, void, undefined> {
+  *push(text: string): Generator<SseItem | SsePosition, void, undefined> {
     if (text === '') return;
     const lineEnd = /\r\n|\r|\n/g;
-    // The two halves of a line end may come apart.
+    // The two characters of a line end may arrive in different pieces.
     let from = this.#endedWithCr && text.startsWith('\n') ? 1 : 0;
     this.#endedWithCr = text.endsWith('\r');
     lineEnd.lastIndex = from;
@@ -100,25 +100,25 @@ class SseParser {
 
   #count(chars: number): void {
     this.#chars += chars;
-    if (this.#chars > this.#maxEventChars) throw new BrokenStreamError('an event does not end');
+    if (this.#chars > this.#maxEventChars) throw new BrokenStreamError('an event is too long');
   }
 
-  #dispatch(): SseItem | SsePlace | undefined {
+  #dispatch(): SseItem | SsePosition | undefined {
     const data = this.#data;
     const name = this.#name === '' ? 'message' : this.#name;
     this.#data = [];
     this.#name = '';
     this.#chars = 0;
-    const isElsewhere = this.#lastEventId !== this.#idSeen;
-    this.#lastEventId = this.#idSeen;
-    if (data.length === 0) return isElsewhere ? { kind: 'place', lastEventId: this.#lastEventId } : undefined;
+    const hasMoved = this.#lastEventId !== this.#pendingId;
+    this.#lastEventId = this.#pendingId;
+    if (data.length === 0) return hasMoved ? { kind: 'position', lastEventId: this.#lastEventId } : undefined;
     return { kind: 'event', name, data: data.join('\n'), lastEventId: this.#lastEventId };
   }
 
   #field(line: string): SseItem | undefined {
     const colon = line.indexOf(':');
     if (colon === 0) {
-      // A comment: heartbeats would add up otherwise.
+      // A comment. Heartbeats must not add up to a long event.
       this.#chars -= line.length;
       return undefined;
     }
@@ -126,7 +126,7 @@ class SseParser {
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (name === 'data') this.#data.push(value);
     else if (name === 'event') this.#name = value;
-    else if (name === 'id' && !value.includes('\0')) this.#idSeen = value;
+    else if (name === 'id' && !value.includes('\0')) this.#pendingId = value;
     else if (name === 'retry' && /^\d+$/.test(value)) return { kind: 'retry', retryMs: Number(value) };
     return undefined;
   }

@@ -1,17 +1,16 @@
-// How fast an answer comes, as its reader sees it; what is not known is null, never zero.
+// The speed of an answer as its reader sees it. Unknown values are null, never zero.
 import type { AnswerEvent, AnswerUsage } from './inference-events.ts';
 
-/** All in milliseconds. */
 export interface PaceFigures {
-  /** From the question to the first letter that can be seen; reasoning and blanks are none. */
+  /** From the request to the first visible text; reasoning and white space are not visible. */
   readonly firstTokenMs: number | null;
-  /** From the first such piece to the last piece of text. */
+  /** From the first visible text to the last text. */
   readonly writingMs: number | null;
   /** The longest time between two pieces of text. */
   readonly pauseMs: number | null;
 }
 
-/** Sees the events of one answer. `askedAt` and each `now` are of one clock that only goes forward. */
+/** Measures the events of one answer. `askedAt` and `now` are of the same monotonic clock. */
 export class AnswerPace {
   readonly #askedAt: number;
   #firstAt: number | null = null;
@@ -41,8 +40,8 @@ export class AnswerPace {
 }
 
 /**
- * Tokens a second between the first visible one and the last, reasoning left out; null where too little is known: no
- * count, a single token, or all of them at the same moment.
+ * Visible tokens per second, without reasoning, between the first and the last; null without a count, with a single token, or where all
+ * tokens arrived at the same time.
  */
 export function tokensPerSecond(
   usage: Pick<AnswerUsage, 'completionTokens' | 'reasoningTokens'> | null,

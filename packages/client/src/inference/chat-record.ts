@@ -1,16 +1,16 @@
-// The request and answer of one chat, as digests: a receipt holds the same two, and no text.
+// Digests of the request and answer of a chat. A receipt contains the same two digests, and no text.
 import { canonicalize, encodeHex, parseSalt, saltedDigest, sha256 } from '@strata/receipts';
 import type { ChatCompletionChunk, Receipt } from './gateway-types.ts';
 
-/** Names one answer: keep it with the answer, to verify that the receipt is of these very words. */
+/** Identifies an answer. Store it with the answer to verify later that the receipt is of this text. */
 export interface ChatRecord {
   /** From `x-receipt-id`. */
   readonly receiptId: string;
-  /** From `x-receipt-salt`: the digests are HMACs with it as the key. None where the service gave none: they are plain SHA-256. */
+  /** From `x-receipt-salt`, the key of the HMAC digests. Without it, the digests are plain SHA-256. */
   readonly salt?: string | null;
-  /** Of the request's body as it was sent. */
+  /** Digest of the request body as it was sent. */
   readonly requestSha256: string;
-  /** Of the RFC 8785 text of what was said, as docs/inference.md describes. */
+  /** Digest of the RFC 8785 text of the answer, as docs/inference.md describes. */
   readonly answerSha256: string;
 }
 
@@ -20,10 +20,10 @@ interface ChoiceContent {
   finishReason: string | null;
 }
 
-/** The most that a request may ask for is far below: no server makes the list long. */
+/** Far above the maximum of a request; bounds the list against a hostile server. */
 const MAX_INDEX = 1_000;
 
-/** Puts the chunks of a stream together, choice by choice. */
+/** Assembles the chunks of a stream by choice. */
 export class ChatContent {
   readonly #choices: (ChoiceContent | undefined)[] = [];
 
@@ -33,21 +33,21 @@ export class ChatContent {
       this.#choices[index] ??= { content: '', calls: [], finishReason: null };
       const choice = this.#choices[index];
       choice.content += textIn(delta?.content);
-      for (const { index: place, id, function: called } of delta?.tool_calls ?? []) {
-        if (!isIndex(place)) continue;
-        choice.calls[place] ??= { id: id ?? '', name: called.name ?? '', arguments: '' };
-        choice.calls[place].arguments += called.arguments;
+      for (const { index: position, id, function: called } of delta?.tool_calls ?? []) {
+        if (!isIndex(position)) continue;
+        choice.calls[position] ??= { id: id ?? '', name: called.name ?? '', arguments: '' };
+        choice.calls[position].arguments += called.arguments;
       }
       choice.finishReason = finish_reason ?? choice.finishReason;
     }
   }
 
-  /** Hex, as receipts have it. */
+  /** Hex, in the format of receipts. */
   digest(salt: string | null): string {
     const content = Array.from(this.#choices, (choice) => {
       const { content = '', calls = [], finishReason = null } = choice ?? {};
       return {
-        // A choice of calls alone has no text; half of a surrogate pair has no canonical form.
+        // A choice with only tool calls has no text. A lone surrogate has no canonical form.
         content: content === '' && calls.length > 0 ? null : content.toWellFormed(),
         tool_calls: Array.from(calls, (call) => ({ ...call, arguments: call?.arguments.toWellFormed() ?? '' })),
         finish_reason: finishReason,
@@ -57,15 +57,15 @@ export class ChatContent {
   }
 }
 
-/** As receipts have it, of an answer of one choice that called nothing. */
+/** The digest of an answer with one choice and no tool calls. */
 export function answerDigest(text: string, finishReason: string | null, salt: string | null = null): string {
-  const said = new ChatContent();
+  const content = new ChatContent();
   const finish_reason = finishReason as ChatCompletionChunk['choices'][number]['finish_reason'];
-  said.take({ choices: [{ index: 0, delta: { content: text }, finish_reason, logprobs: null }] });
-  return said.digest(salt);
+  content.take({ choices: [{ index: 0, delta: { content: text }, finish_reason, logprobs: null }] });
+  return content.digest(salt);
 }
 
-/** Of an unusable salt the digest equals none. */
+/** Empty for an invalid salt, so that it equals no digest. */
 export function digestOf(text: string, salt: string | null): string {
   const bytes = new TextEncoder().encode(text);
   if (salt === null) return encodeHex(sha256(bytes));
@@ -73,16 +73,16 @@ export function digestOf(text: string, salt: string | null): string {
   return key ? saltedDigest(key, bytes) : '';
 }
 
-/** The digests of a receipt that those of a record with this salt are compared with. */
+/** The digests of a receipt to compare with a record that has this salt. */
 export function digestsIn(receipt: Receipt, salt: string | null) {
   return salt === null
     ? { request: receipt.request_sha256, answer: receipt.answer_sha256 }
     : { request: receipt.request_hmac_sha256, answer: receipt.answer_hmac_sha256 };
 }
 
-/** Throws for what is neither text nor nothing: put together, `{}` would become text that the model did not emit. */
+/** Throws for a value that is neither text nor null: concatenated, `{}` would become text that the model did not generate. */
 function textIn(value: unknown): string {
-  if (value !== undefined && value !== null && typeof value !== 'string') throw new TypeError('no text');
+  if (value !== undefined && value !== null && typeof value !== 'string') throw new TypeError('not text');
   return value ?? '';
 }
 

@@ -1,4 +1,4 @@
-// Chats with servers that break off, stand still or say nonsense; tests/full/clients/client.test.ts has the real gateway.
+// Chats with servers that disconnect, stall or send invalid data; tests/full/clients/client.test.ts uses the real gateway.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { json } from 'node:stream/consumers';
@@ -14,7 +14,7 @@ const delta = (part: object, more: object = {}) => data({ choices: [{ index: 0, 
 const chunk = (content: string) => delta({ content });
 const streams = (text: string, more: object = {}) => sends(text, 200, { ...STREAM, 'x-receipt-id': 'rwr_1', ...more });
 
-/** What was written until the chat failed, and why it did. */
+/** The text until the chat failed, and the problem. */
 async function failedChat(answering: Answering, timeoutMs = 20_000) {
   await using server = await startHttpServer(answering);
   let text = '';
@@ -29,7 +29,7 @@ async function failedChat(answering: Answering, timeoutMs = 20_000) {
 }
 
 describe('a chat', () => {
-  it('is asked as a stream, with the key, and ends at [DONE] whatever follows', async () => {
+  it('is requested as a stream, with the key, and ends at [DONE] whatever follows', async () => {
     let body: unknown;
     await using server = await startHttpServer(async (asked, response, count) => {
       body = await json(asked);
@@ -41,7 +41,7 @@ describe('a chat', () => {
     assert.equal(server.requests[0]?.headers.authorization, 'Bearer sk-1');
   });
 
-  it('that breaks off is a problem after what was written, cut, ended early, or with an error inside', async () => {
+  it('that is interrupted rejects with a problem after its text: cut, ended early, or with an error inside', async () => {
     const cut = await failedChat((_request, response) => {
       response.writeHead(200, STREAM).write(chunk('a') + chunk('b').slice(0, -1));
       setTimeout(() => response.socket?.destroy(), 20);
@@ -61,17 +61,17 @@ describe('a chat', () => {
       assert.deepEqual(failed, { text: '', status: 200, code: 'invalid_answer' });
     });
 
-  it('with impossible indexes costs nothing', async () => {
+  it('ignores impossible indexes', async () => {
     const choices = [4_000_000_000, -1].map((index) => ({ index, delta: {} }));
     await using server = await startHttpServer(streams(`${data({ choices })}data: [DONE]\n\n`));
     const digests: string[] = [];
     const onEnd = ({ answerSha256 }: ChatRecord) => digests.push(answerSha256);
     await Array.fromAsync(new InferenceClient(server).chat(request, { onEnd }));
-    // Of the empty list `[]`.
+    // The digest of `[]`.
     assert.deepEqual(digests, ['4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945']);
   });
 
-  it('that is refused has the field and when to come back', async () => {
+  it('that is refused reports the field and when to retry', async () => {
     const code = 'rate_limit_exceeded';
     const error = JSON.stringify({ error: { message: 'Too many.', type: 'requests', param: 'messages', code } });
     const problem = { status: 429, code, param: 'messages', type: 'requests', retryAfterSeconds: 3 };
@@ -80,7 +80,7 @@ describe('a chat', () => {
       assert.deepEqual(await failedChat(sends(body, 502)), { text: '', status: 502, code: 'invalid_answer' });
   });
 
-  it('that is never answered, or not with a stream, is a problem', async () => {
+  it('that gets no answer, or no stream, rejects with a problem', async () => {
     const lost = { text: '', status: 0, code: 'network' };
     assert.deepEqual(await failedChat(() => {}, 100), lost);
     assert.equal((await failedChat(sends('{}'))).code, 'invalid_answer');
@@ -120,7 +120,7 @@ describe('an answer', () => {
     }
   };
 
-  it('is told as it comes: begun, reasoning apart from text, why it ended, what it counted, its record', async () => {
+  it('is a sequence of events: start, reasoning separate from text, finish reason, usage, record', async () => {
     const usage = { prompt_tokens: 3, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 2 } };
     const stream = [
       delta({ role: 'assistant', content: '' }),
@@ -148,7 +148,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('is bounded in one event, in all of them, in silence and in time', async () => {
+  it('has limits for one event, all events, idle time and total time', async () => {
     const endless: Answering = (_asked, response) => {
       response.writeHead(200, STREAM);
       const timer = setInterval(() => response.write(`: heartbeat\n\n${chunk('ab')}`), 2);
@@ -160,12 +160,12 @@ describe('an answer', () => {
     const many = await eventsOf(endless, { maxAnswerChars: 500 });
     assert.match(`${many.problem?.code} ${many.problem?.message}`, /^invalid_answer .*longer than 500 characters/);
     const slow = await eventsOf(endless, { totalMs: 50 });
-    assert.match(slow.problem?.message ?? '', /not over after 0\.05 s/);
+    assert.match(slow.problem?.message ?? '', /not complete after 0\.05 s/);
     const silent = await eventsOf(still, { silentMs: 30 });
-    assert.match(silent.problem?.message ?? '', /nothing came for 0\.03 s/);
+    assert.match(silent.problem?.message ?? '', /no data received for 0\.03 s/);
   });
 
-  it('tells the request by which a failure is found, refused or midway', async () => {
+  it('reports the request id of a failure, at the start or in the stream', async () => {
     const error = JSON.stringify({ error: { message: 'Lost.', type: 'server_error', code: 'engine_failed' } });
     for (const [status, body, code] of [
       [200, `data: ${error}\n\n`, 'engine_failed'],
@@ -175,11 +175,11 @@ describe('an answer', () => {
       const id = `r-${body.length}`;
       const { problem } = await eventsOf(sends(body, status, { ...STREAM, 'x-request-id': id }));
       assert.deepEqual([problem?.code, problem?.requestId], [code, id]);
-      assert.match(problem?.message ?? '', code === 'network' ? /broke off/ : /^Lost\.$/);
+      assert.match(problem?.message ?? '', code === 'network' ? /ended before/ : /^Lost\.$/);
     }
   });
 
-  it('gives nothing more after an abort, though more had come', async () => {
+  it('yields nothing after an abort, even if more data has arrived', async () => {
     await using server = await startHttpServer(streams(`${chunk('a')}${chunk('b')}data: [DONE]\n\n`));
     const stop = new AbortController();
     const events = new InferenceClient(server).answer(request, { signal: stop.signal });
@@ -191,7 +191,7 @@ describe('an answer', () => {
 });
 
 describe('the lists of the inference service', () => {
-  it('are refused when they are none', async () => {
+  it('are rejected when they are not lists', async () => {
     for (const body of ['{}', '[]', 'x', '{"data":{}}']) {
       await using server = await startHttpServer(sends(body));
       const problem = await rejectionOf(new InferenceClient(server).models(), InferenceProblem);
@@ -199,7 +199,7 @@ describe('the lists of the inference service', () => {
     }
   });
 
-  it('a free key is asked for without a body, and what is no key is a problem', async () => {
+  it('a free key is requested without a body, and an invalid answer is a problem', async () => {
     for (const [status, body, outcome] of [
       [201, '{"key":"sk-1","tier":"free","daily_limit":50}', 'sk-1'],
       [201, '{"key":7}', 'invalid_answer'],
@@ -213,7 +213,7 @@ describe('the lists of the inference service', () => {
     }
   });
 
-  it('a receipt that the service makes up is not of these words, and does not verify', async () => {
+  it('an invented receipt does not match the record, and does not verify', async () => {
     await using server = await startHttpServer(sends('{"request_sha256":"a","answer_sha256":"b"}'));
     const record = { receiptId: 'rwr_1', requestSha256: 'a', answerSha256: 'b' };
     const { verification, isOfThese } = await new InferenceClient(server).verify(record);
@@ -221,26 +221,26 @@ describe('the lists of the inference service', () => {
   });
 });
 
-describe('the pace of an answer', () => {
-  const text = (words: string): AnswerEvent => ({ kind: 'text', text: words });
-  const reasoning = (words: string): AnswerEvent => ({ kind: 'reasoning', text: words });
+describe('the speed of an answer', () => {
+  const text = (value: string): AnswerEvent => ({ kind: 'text', text: value });
+  const reasoning = (value: string): AnswerEvent => ({ kind: 'reasoning', text: value });
   const pieces = { 250: text('A'), 260: text('b'), 300: text('c') };
   const stop: AnswerEvent = { kind: 'finished', reason: 'stop' };
   for (const [what, events, figures] of [
     ['no event', {}, [null, null, null]],
-    ['reasoning is no visible text', { 150: reasoning('hm') }, [null, null, null]],
+    ['reasoning is not visible', { 150: reasoning('hm') }, [null, null, null]],
     ['the first token is visible', { 120: reasoning('hm'), 200: text('\n'), ...pieces }, [150, 50, 40]],
-    ['one piece has no pace', { 130: text('all') }, [30, 0, null]],
-    ['blanks within an answer are text', { 110: text('a'), 150: text(' '), 160: stop }, [10, 40, 40]],
+    ['one piece has no pauses', { 130: text('all') }, [30, 0, null]],
+    ['white space within an answer is text', { 110: text('a'), 150: text(' '), 160: stop }, [10, 40, 40]],
   ] as [string, Record<number, AnswerEvent>, (number | null)[]][])
     it(what, () => {
-      const pace = new AnswerPace(100);
-      for (const [at, event] of Object.entries(events)) pace.see(event, Number(at));
-      const { firstTokenMs, writingMs, pauseMs } = pace.figures();
+      const speed = new AnswerPace(100);
+      for (const [at, event] of Object.entries(events)) speed.see(event, Number(at));
+      const { firstTokenMs, writingMs, pauseMs } = speed.figures();
       assert.deepEqual([firstTokenMs, writingMs, pauseMs], figures);
     });
 
-  it('gives tokens a second of the visible ones, and is unknown rather than wrong', () => {
+  it('counts visible tokens per second, and is null where it is unknown', () => {
     const of = (completionTokens: number, reasoningTokens: number | null) => ({ completionTokens, reasoningTokens });
     for (const usage of [of(11, 0), of(11, null), of(111, 100)]) assert.equal(tokensPerSecond(usage, 1_000), 10);
     for (const usage of [null, of(1, 0), of(100, 100), of(10, 20)]) assert.equal(tokensPerSecond(usage, 1_000), null);

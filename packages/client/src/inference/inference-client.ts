@@ -1,29 +1,29 @@
-// The typed client of the inference service: models, a chat as it is written, the network, receipts.
+// The typed client of the inference service: models, streamed chats, the network, receipts.
 import { objectOf, textOf } from '../http/answer-text.ts';
 import { fetchBounded, reasonOf } from '../http/fetch-bounded.ts';
 import { BrokenStreamError, readSse } from '../http/read-sse.ts';
-import { baseOf, type KeySource, keyOf, openStream, textOfRefusal } from '../http/service-address.ts';
+import { baseOf, errorTextOf, type KeySource, keyOf, openStream } from '../http/service-address.ts';
 import type { LedgerOptions } from '../verify/check-ledger.ts';
 import { type LedgerMemory, ledgerMemory } from '../verify/ledger-memory.ts';
 import type { VerifiedAnswer } from '../verify/verify-answer.ts';
 import type { ChatContent, ChatRecord } from './chat-record.ts';
 import type { ChatCompletionChunk, ChatCompletionRequest, Model, Network, NewKey, Receipt } from './gateway-types.ts';
 import { type AnswerEvent, eventsOfChunk } from './inference-events.ts';
-import { InferenceProblem, refusedBy, toldProblem, unreachable, unreadable } from './inference-problem.ts';
+import { InferenceProblem, problemIn, responseProblem, unreachable, unreadable } from './inference-problem.ts';
 
 export interface InferenceClientOptions {
-  /** The service's address, such as `https://inference.example`, with or without `/v1`; in a page `location.origin`. */
+  /** The service's URL, such as `https://inference.example`, with or without `/v1`; in a page `location.origin`. */
   readonly baseUrl: string;
   readonly key?: KeySource;
-  /** In place of the global one. */
+  /** By default the global one. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** For one whole answer, and until a stream begins. */
+  /** For one complete answer, and for the start of a stream. */
   readonly timeoutMs?: number | undefined;
-  /** Where the ledger is remembered between two checks; as long as the client lives by default. */
+  /** Storage of the ledger between verifications; by default the lifetime of the client. */
   readonly memory?: LedgerMemory | undefined;
 }
 
-/** What the service is asked; it is always answered as a stream. */
+/** A chat request; the answer is always a stream. */
 export type ChatRequest = Omit<ChatCompletionRequest, 'stream'>;
 
 export interface InferenceCallOptions {
@@ -31,13 +31,13 @@ export interface InferenceCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What one answer may cost whoever reads it; a service that is broken or hostile sends without an end. */
+/** Limits of an answer, against broken and hostile services. */
 export interface AnswerBounds {
-  /** Without a byte for so long it counts as broken off; the service sends a comment every ten seconds. */
+  /** Time without a byte after which the answer is interrupted; the service sends a comment every ten seconds. */
   readonly silentMs?: number | undefined;
-  /** From the question to the end, whatever comes. */
+  /** From the request to the end. */
   readonly totalMs?: number | undefined;
-  /** Characters of one event of the stream, and of all of them together. */
+  /** Characters of one event of the stream, and of all events. */
   readonly maxEventChars?: number | undefined;
   readonly maxAnswerChars?: number | undefined;
 }
@@ -45,35 +45,35 @@ export interface AnswerBounds {
 export interface AnswerOptions extends InferenceCallOptions, AnswerBounds {}
 
 export interface ChatOptions extends AnswerOptions {
-  /** The answer has begun; its receipt will have this id. */
+  /** Called when the answer starts; its receipt will have this id. */
   readonly onStart?:
     | ((start: { readonly receiptId: string | null; readonly requestId: string | null }) => void)
     | undefined;
-  /** The answer is whole. Not called where there is no receipt. */
+  /** Called when the answer is complete; not called without a receipt. */
   readonly onEnd?: ((record: ChatRecord) => void) | undefined;
 }
 
-/** A receipt that was fetched and checked. */
+/** A receipt with its verification. */
 export interface VerifiedReceipt {
   readonly receipt: Receipt;
   readonly verification: VerifiedAnswer;
-  /** Whether it is of the very request and answer of the record; null where only an id was given. */
+  /** Whether the receipt is of the request and answer of the record; null where only an id was given. */
   readonly isOfThese: boolean | null;
 }
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
-/** Whoever waits hears a comment every ten seconds. */
+/** The service sends a comment every ten seconds. */
 const SILENT_MS = 45_000;
-/** A slow model writes its longest answer in an hour. */
+/** A slow model needs an hour for its longest answer. */
 const TOTAL_MS = 2 * 3_600_000;
-/** A chunk holds a token or a few, with log-probabilities perhaps. */
+/** A chunk contains a few tokens, possibly with log probabilities. */
 const MAX_EVENT_CHARS = 1024 * 1024;
 const MAX_ANSWER_CHARS = 64 * 1024 * 1024;
 
 export class InferenceClient {
   readonly #base: URL;
-  /** Below which the service stands on its host; empty nearly always. */
+  /** Path prefix of the service on its host; usually empty. */
   readonly #path: string;
   readonly #options: InferenceClientOptions;
   readonly #memory: LedgerMemory;
@@ -85,14 +85,14 @@ export class InferenceClient {
     this.#memory = options.memory ?? ledgerMemory();
   }
 
-  /** Gets a free key, where the service gives them away; a problem of status 404 where it does not, of 429 where that was enough for today. */
+  /** Creates a free key. Rejects with a problem of status 404 where the service offers none, and 429 above the daily limit. */
   static async createKey(
     baseUrl: string,
     { fetch, signal }: Pick<InferenceClientOptions, 'fetch'> & InferenceCallOptions = {},
   ): Promise<NewKey> {
     const client = new InferenceClient({ baseUrl, fetch });
     const { body, url } = await client.#get('/keys', { signal, method: 'POST' });
-    if (typeof body.key !== 'string') throw unreadable(`${url} gave no key.`, 200);
+    if (typeof body.key !== 'string') throw unreadable(`${url} returned no key.`, 200);
     return body as unknown as NewKey;
   }
 
@@ -102,14 +102,14 @@ export class InferenceClient {
     return body.data as Model[];
   }
 
-  /** Peers, models, load and standing; a problem of status 404 where the service is on no network. */
+  /** Peers, models, load and reputation; rejects with a problem of status 404 where the service has no network. */
   async network(options: InferenceCallOptions = {}): Promise<Network> {
     return (await this.#get('/network', options)).body as unknown as Network;
   }
 
   /**
-   * Asks, and gives the answer as it is written. Ends when the answer is whole; throws an `InferenceProblem` where it
-   * breaks off. Leaving the loop stops the answer.
+   * Sends a request and yields the answer while it is generated. Ends when the answer is complete; throws an `InferenceProblem` where it is
+   * interrupted. Leaving the loop stops the generation.
    */
   async *chat(request: ChatRequest, options: ChatOptions = {}): AsyncGenerator<ChatCompletionChunk, void, undefined> {
     const { onStart, onEnd } = options;
@@ -121,8 +121,8 @@ export class InferenceClient {
   }
 
   /**
-   * Asks, and tells what happens to the answer: that it has begun, its text, why it ended, what it counted, its record.
-   * Of several choices only the first. Ends, throws and stops as `chat` does.
+   * Sends a request and yields the events of the answer: start, text, finish reason, usage, record. Of several choices, only the first.
+   * Ends, throws and stops like `chat`.
    */
   async *answer(request: ChatRequest, options: AnswerOptions = {}): AsyncGenerator<AnswerEvent, void, undefined> {
     for await (const step of this.#exchange(request, options)) {
@@ -136,41 +136,41 @@ export class InferenceClient {
     const { maxEventChars = MAX_EVENT_CHARS, maxAnswerChars = MAX_ANSWER_CHARS } = options;
     signal?.throwIfAborted();
     const sent = JSON.stringify({ ...request, stream: true });
-    // Like what verifies: a page is there before it needs digests.
+    // Imported when needed, so that pages load faster.
     const { ChatContent, digestOf } = await import('./chat-record.ts');
-    const line = new AbortController();
-    const late = new BrokenStreamError(`it is not over after ${totalMs / 1_000} s`);
-    const timer = setTimeout(() => line.abort(late), totalMs);
-    const said = new ChatContent();
+    const connection = new AbortController();
+    const timeout = new BrokenStreamError(`not complete after ${totalMs / 1_000} s`);
+    const timer = setTimeout(() => connection.abort(timeout), totalMs);
+    const content = new ChatContent();
     let chars = 0;
     let requestId: string | null = null;
     try {
-      const { body, headers } = await this.#open(sent, { signal, line });
+      const { body, headers } = await this.#open(sent, { signal, connection });
       const receiptId = headers.get('x-receipt-id');
       requestId = headers.get('x-request-id');
       const salt = headers.get('x-receipt-salt');
       const requestSha256 = digestOf(sent, salt);
       yield { kind: 'begun', receiptId, salt, requestId, requestSha256 };
       for await (const item of readSse(body, { silentMs, maxEventChars })) {
-        // What came before the abort and was not read yet is not read any more.
+        // Events that arrived before the abort are not yielded any more.
         signal?.throwIfAborted();
         if (item.kind === 'retry') continue;
         if (item.data === '[DONE]') {
           const record =
-            receiptId === null ? null : { receiptId, salt, requestSha256, answerSha256: said.digest(salt) };
+            receiptId === null ? null : { receiptId, salt, requestSha256, answerSha256: content.digest(salt) };
           yield { kind: 'whole', record };
           return;
         }
         chars += item.data.length;
         if (chars > maxAnswerChars) throw unreadable(`The answer is longer than ${maxAnswerChars} characters.`, 200);
-        yield { kind: 'chunk', chunk: takeChunk(item.data, said, requestId) };
+        yield { kind: 'chunk', chunk: takeChunk(item.data, content, requestId) };
       }
-      throw unreachable('The connection broke off before the answer was over.', { requestId });
+      throw unreachable('The connection ended before the answer was complete.', { requestId });
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof BrokenStreamError)
-        throw unreachable(`The answer broke off: ${error.message}.`, { requestId, cause: error });
-      // What fetch and its streams throw when the connection ends.
+        throw unreachable(`The answer was interrupted: ${error.message}.`, { requestId, cause: error });
+      // `fetch` and its streams throw a TypeError for connection errors.
       if (error instanceof TypeError)
         throw unreachable(`The service cannot be reached: ${reasonOf(error, TIMEOUT_MS)}.`, {
           requestId,
@@ -179,11 +179,11 @@ export class InferenceClient {
       throw error;
     } finally {
       clearTimeout(timer);
-      line.abort();
+      connection.abort();
     }
   }
 
-  /** The receipt of one of the key's answers, once that is over. */
+  /** The receipt of a completed answer of this key. */
   async receipt(
     id: string,
     options: InferenceCallOptions = {},
@@ -192,14 +192,14 @@ export class InferenceClient {
     return { body: body as unknown as Receipt, text };
   }
 
-  /** Fetches a receipt, checks it against the service's keys and ledger, and that it is of this request and answer. */
+  /** Fetches a receipt, verifies it with the keys and ledger of the service, and compares it with the record. */
   async verify(
     record: ChatRecord | string,
     options: InferenceCallOptions & LedgerOptions = {},
   ): Promise<VerifiedReceipt> {
     const { signal, ...ledger } = options;
     const { body, text } = await this.receipt(typeof record === 'string' ? record : record.receiptId, options);
-    // Loaded when they are needed: a page shows answers without them.
+    // Imported when needed, so that pages load faster.
     const { digestsIn } = await import('./chat-record.ts');
     const { verifyBody } = await import('../verify/verify-answer.ts');
     const verification = await verifyBody(text, {
@@ -235,13 +235,13 @@ export class InferenceClient {
     }
     const { content, headers, status } = fetched;
     const text = textOf(content) ?? '';
-    if (status >= 400) throw refusedBy(status, headers, text);
+    if (status >= 400) throw responseProblem(status, headers, text);
     const body = objectOf(text);
     if (!body) throw unreadable(`${url} is not a JSON object.`, status);
     return { body, text, url };
   }
 
-  async #open(sent: string, ends: { readonly signal: AbortSignal | undefined; readonly line: AbortController }) {
+  async #open(sent: string, ends: { readonly signal: AbortSignal | undefined; readonly connection: AbortController }) {
     const url = new URL(`${this.#path}/v1/chat/completions`, this.#base);
     const headers = { ...this.#headers(), 'Content-Type': 'application/json' };
     const opening = {
@@ -252,7 +252,7 @@ export class InferenceClient {
     };
     const response = await openStream(url, opening);
     const { status, body } = response;
-    if (status >= 400) throw refusedBy(status, response.headers, await textOfRefusal(response, opening));
+    if (status >= 400) throw responseProblem(status, response.headers, await errorTextOf(response, opening));
     if (!body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
       throw unreadable(`${url} did not answer with a stream.`, status);
     return { body, headers: response.headers };
@@ -265,26 +265,26 @@ export class InferenceClient {
   #headers(): Record<string, string> {
     const { key, unusable } = keyOf(this.#options.key);
     if (!unusable) return key === undefined ? {} : { Authorization: `Bearer ${key}` };
-    const message = 'The key holds characters that no key has.';
+    const message = 'The API key contains characters that are not allowed in a key.';
     throw new InferenceProblem({ status: 401, code: 'invalid_api_key', type: 'invalid_request_error', message });
   }
 }
 
-/** What comes of one question, before it is put in the form that was asked for. */
+/** The steps of an exchange, from which `chat` and `answer` produce their output. */
 type Step =
   | { readonly kind: 'chunk'; readonly chunk: ChatCompletionChunk }
   | Extract<AnswerEvent, { readonly kind: 'begun' | 'whole' }>;
 
-function takeChunk(data: string, said: ChatContent, requestId: string | null): ChatCompletionChunk {
+function takeChunk(data: string, content: ChatContent, requestId: string | null): ChatCompletionChunk {
   const body = objectOf(data);
-  const problem = toldProblem(body, { status: 200, requestId });
+  const problem = problemIn(body, { status: 200, requestId });
   if (problem) throw problem;
   try {
-    // The types are the service's promise; what does not hold to it cannot be put together either. Letters would count as choices.
+    // The types are not validated: a chunk of another shape throws when it is added. A string would be iterated as choices.
     if (!Array.isArray(body?.choices)) throw new TypeError('no choices');
-    said.take(body as unknown as ChatCompletionChunk);
+    content.take(body as unknown as ChatCompletionChunk);
   } catch {
-    throw unreadable('The stream holds a chunk that cannot be read.', 200);
+    throw unreadable('The stream contains a chunk that cannot be read.', 200);
   }
   return body as unknown as ChatCompletionChunk;
 }

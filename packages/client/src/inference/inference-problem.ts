@@ -1,4 +1,4 @@
-// What went wrong at the inference service: its error object, in an answer or inside a stream, or no usable answer.
+// Errors of the inference service: its error object, in a response or in a stream, or no usable answer.
 import { objectOf } from '../http/answer-text.ts';
 import { retryAfterOf } from '../stack/stack-problem.ts';
 
@@ -13,19 +13,19 @@ export interface InferenceProblemFields {
 }
 
 /**
- * `code` is the service's, or one of the client's own: `network` (no answer, or one that broke off) and
- * `invalid_answer` (an answer that cannot be read).
+ * `code` is that of the service, or one of the client: `network` (no answer, or an interrupted one) and `invalid_answer` (an answer that
+ * cannot be parsed).
  */
 export class InferenceProblem extends Error {
   override readonly name = 'InferenceProblem';
-  /** Of the response; 0 where there was none, 200 where an answer failed after it had begun. */
+  /** HTTP status; 0 without a response, 200 where an answer failed after its start. */
   readonly status: number;
   readonly code: string | null;
   readonly type: string;
-  /** The field of the request that is at fault. */
+  /** The invalid field of the request. */
   readonly param: string | null;
   readonly retryAfterSeconds: number | null;
-  /** By which the service finds it in its log. */
+  /** Identifies the request in the log of the service. */
   readonly requestId: string | null;
 
   constructor(fields: InferenceProblemFields, options?: ErrorOptions) {
@@ -50,29 +50,29 @@ export function unreadable(message: string, status: number): InferenceProblem {
   return new InferenceProblem({ status, code: 'invalid_answer', type: 'invalid_answer', message });
 }
 
-/** The problem that a response of status 400 and above tells of, whoever sent it. */
-export function refusedBy(status: number, headers: Headers, text: string): InferenceProblem {
+/** The problem of a response with status 400 or above, from any server. */
+export function responseProblem(status: number, headers: Headers, text: string): InferenceProblem {
   const retryAfterSeconds = retryAfterOf(headers);
-  const attending = { status, retryAfterSeconds, requestId: headers.get('x-request-id') };
-  const told = toldProblem(objectOf(text), attending);
-  if (told) return told;
-  const message = `The service answered with status ${status}.`;
-  return new InferenceProblem({ ...attending, code: 'invalid_answer', type: 'invalid_answer', message });
+  const context = { status, retryAfterSeconds, requestId: headers.get('x-request-id') };
+  const problem = problemIn(objectOf(text), context);
+  if (problem) return problem;
+  const message = `The service returned status ${status}.`;
+  return new InferenceProblem({ ...context, code: 'invalid_answer', type: 'invalid_answer', message });
 }
 
-/** The problem in `{"error": {…}}`, or undefined where there is none. */
-export function toldProblem(
+/** The problem in `{"error": {…}}`; undefined without one. */
+export function problemIn(
   body: Record<string, unknown> | undefined,
-  attending: Pick<InferenceProblemFields, 'status' | 'retryAfterSeconds' | 'requestId'>,
+  context: Pick<InferenceProblemFields, 'status' | 'retryAfterSeconds' | 'requestId'>,
 ): InferenceProblem | undefined {
   if (typeof body?.error !== 'object' || body.error === null) return undefined;
-  const told = body.error as Record<string, unknown>;
-  const word = (name: string) => (typeof told[name] === 'string' ? told[name] : null);
+  const error = body.error as Record<string, unknown>;
+  const text = (name: string) => (typeof error[name] === 'string' ? error[name] : null);
   return new InferenceProblem({
-    ...attending,
-    code: word('code'),
-    type: word('type') ?? 'unknown',
-    param: word('param'),
-    message: word('message') ?? 'The service tells no reason.',
+    ...context,
+    code: text('code'),
+    type: text('type') ?? 'unknown',
+    param: text('param'),
+    message: text('message') ?? 'The service gave no reason.',
   });
 }

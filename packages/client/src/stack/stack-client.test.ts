@@ -1,4 +1,4 @@
-// The client with servers that are not what they should be; tests/full/clients/client.test.ts has the real ones.
+// The client with faulty servers; tests/full/clients/client.test.ts uses the real services.
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
@@ -12,7 +12,7 @@ const stats = async (answering: Answering, options: { timeoutMs?: number; key?: 
 };
 
 describe('a base address', () => {
-  it('holds no password, which is not repeated either', () => {
+  it('must not contain a password, which the message does not repeat', () => {
     for (const baseUrl of ['https://me:s3cret@strata.test', 'https://s3cret@a.test', 'ftp://me:s3cret@a.test']) {
       const isDiscreet = (error: unknown) => error instanceof TypeError && !/s3cret/.test(error.message);
       assert.throws(() => new StackClient({ baseUrl }), isDiscreet);
@@ -23,16 +23,16 @@ describe('a base address', () => {
   });
 });
 
-describe('an answer that is none', () => {
+describe('an invalid answer', () => {
   const notUtf8 = Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d);
   const bodies = ['<html>', '', '{"domains":', '[]', 'null', '"{}"', notUtf8];
   for (const [i, answering] of [...bodies.map((body) => sends(body)), sends('data: {}\n\n', 200, STREAM)].entries())
-    it(`is refused when it is ${bodies[i] ?? 'a stream'}`, async () => {
+    it(`is rejected when it is ${bodies[i] ?? 'a stream'}`, async () => {
       const problem = await stats(answering);
       assert.deepEqual([problem.status, problem.code], [200, 'invalid_answer']);
     });
 
-  it('is refused when it does not end, and is not read on', async () => {
+  it('is rejected when it is too long, without reading the rest', async () => {
     function* endless() {
       for (;;) yield Buffer.alloc(1024 * 1024, ' ');
     }
@@ -41,13 +41,13 @@ describe('an answer that is none', () => {
     assert.match(problem.detail, /more than 67108864 bytes/);
   });
 
-  it('is refused when CSV is asked for and something else comes', async () => {
+  it('is rejected when it is not the requested CSV', async () => {
     await using server = await startHttpServer(sends('<html>', 200, { 'content-type': 'text/html' }));
     const problem = await rejectionOf(new StackClient(server).get('/stack/v1/security/export.csv'), StackProblem);
     assert.equal(problem.code, 'invalid_answer');
   });
 
-  it('never comes: the client gives up in time', async () => {
+  it('that never arrives ends with a timeout', async () => {
     const problem = await stats(() => {}, { timeoutMs: 50 });
     assert.deepEqual([problem.status, problem.code], [0, 'network']);
     assert.match(problem.detail, /no complete response after 0.05 s/);
@@ -55,7 +55,7 @@ describe('an answer that is none', () => {
     assert.equal(slow.code, 'network');
   });
 
-  it('is a network problem where nothing listens, the connection breaks, or a redirect would take the key along', async () => {
+  it('is a network problem where nothing listens, the connection breaks, or the service redirects', async () => {
     const server = await startHttpServer(sends('{}'));
     await server[Symbol.asyncDispose]();
     const problem = await rejectionOf(new StackClient(server).get('/health'), StackProblem);
@@ -68,7 +68,7 @@ describe('an answer that is none', () => {
     assert.equal(elsewhere.requests.length, 0);
   });
 
-  it('is given to no caller once the signal aborts, before it is asked and after', async () => {
+  it('rejects with the reason of the signal, aborted before or during the request', async () => {
     await using server = await startHttpServer(() => {});
     const client = new StackClient(server);
     await assert.rejects(client.get('/health', {}, { signal: AbortSignal.abort(new Error('before')) }), /before/);
@@ -81,7 +81,7 @@ describe('an answer that is none', () => {
 });
 
 describe('a problem', () => {
-  it('is read from any server, however odd its members', async () => {
+  it('is parsed from any server, also with invalid members', async () => {
     const gateway = await stats(sends('<h1>Bad gateway</h1>', 502, { 'retry-after': '7' }));
     assert.deepEqual([gateway.status, gateway.code, gateway.retryAfterSeconds], [502, 'invalid_answer', 7]);
     const errors = [null, 1, { field: 'q' }, { field: 'q', message: 'no' }];
@@ -93,7 +93,7 @@ describe('a problem', () => {
     assert.equal((await stats(sends('{"errors":{}}', 400))).errors.length, 0);
   });
 
-  it('says when to come back, in seconds or by a date', async () => {
+  it('has the retry time, in seconds or as a date', async () => {
     const after = async (value: string) => (await stats(sends('{}', 503, { 'retry-after': value }))).retryAfterSeconds;
     const seconds = await after(new Date(Date.now() + 90_000).toUTCString());
     assert.ok(seconds !== null && seconds > 80 && seconds <= 91, String(seconds));
@@ -109,7 +109,7 @@ describe('a problem', () => {
     assert.ok(inMs > 50_000 && inMs <= 60_000);
   });
 
-  it('is raised before anything is sent, where a key or a value cannot be sent', async () => {
+  it('is raised before the request for an invalid key or value', async () => {
     await using server = await startHttpServer(sends('{}'));
     const odd = await rejectionOf(new StackClient({ ...server, key: 'ключ' }).get('/stack/v1/stats'), StackProblem);
     assert.deepEqual([odd.status, odd.code], [401, 'invalid_key']);
@@ -125,7 +125,7 @@ describe('a problem', () => {
 describe('addresses and pages', () => {
   const client = new StackClient({ baseUrl: 'https://strata.test/some/page?x#y' });
 
-  it('an address holds any value without becoming another, in a URL and in a shell', () => {
+  it('any value is escaped, in a URL and in a shell', () => {
     const path = { provider: "a/../b?c#d'e\ud800" };
     const url = client.url('/stack/v1/providers/{provider}', { path, query: { limit: 5, offset: undefined } });
     assert.equal(url, 'https://strata.test/stack/v1/providers/a%2F..%2Fb%3Fc%23d%27e%EF%BF%BD?limit=5');
@@ -133,7 +133,7 @@ describe('addresses and pages', () => {
     assert.equal(command.split("'").length, 5);
   });
 
-  it('an address takes only what the service takes', () => {
+  it('only parameters of the service compile', () => {
     assert.equal(client.url('/stack/v1/stats'), 'https://strata.test/stack/v1/stats');
     // @ts-expect-error the domain is required
     assert.throws(() => client.url('/stack/v1/domains/{domain}'), StackProblem);
@@ -145,7 +145,7 @@ describe('addresses and pages', () => {
     client.url('/stack/v1/nothing');
   });
 
-  it('pages end where a server gives empty ones for ever, and refuse what is no list', async () => {
+  it('pages end at an empty page, and reject an answer without a list', async () => {
     await using empty = await startHttpServer(sends('{"results":[],"total":1000000}'));
     assert.deepEqual(await Array.fromAsync(new StackClient(empty).pages('/stack/v1/search', {})), []);
     assert.equal(empty.requests.length, 1);

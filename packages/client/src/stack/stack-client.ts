@@ -1,4 +1,4 @@
-// The typed client of the stack service: one question, a list page by page, the event stream, receipts.
+// The typed client of the stack service: requests, paged lists, the event stream, receipts.
 import { objectOf, textOf } from '../http/answer-text.ts';
 import { type Fetched, fetchBounded } from '../http/fetch-bounded.ts';
 import { baseOf, type KeySource, keyOf } from '../http/service-address.ts';
@@ -22,12 +22,12 @@ import type { StackPaths, StackPosts } from './stack-types.ts';
 export interface StackAnswer<B> {
   /** The JSON object, or the text of CSV. */
   readonly body: B;
-  /** What was sent, letter by letter: this is what a receipt is checked against. */
+  /** The exact text of the response, against which the receipt is verified. */
   readonly text: string;
   /** Null where the key has no quota. */
   readonly quota: Quota | null;
   readonly url: string;
-  /** The headers that a receipt outside the body needs: CSV's stands in `Stack-Provenance`. */
+  /** Headers for a receipt outside of the body: that of CSV is in `Stack-Provenance`. */
   readonly detached?: { readonly contentType: string; readonly provenance: string };
 }
 
@@ -35,11 +35,11 @@ export interface StackClientOptions {
   /** The service's origin, such as `https://strata.example`; in a page `location.origin`. */
   readonly baseUrl: string;
   readonly key?: KeySource;
-  /** In place of the global one. */
+  /** By default the global one. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** For one whole answer; streams have no such end. */
+  /** For one complete answer; does not apply to streams. */
   readonly timeoutMs?: number | undefined;
-  /** Where the ledger is remembered between two checks; as long as the client lives by default. */
+  /** Storage of the ledger between verifications; by default the lifetime of the client. */
   readonly memory?: LedgerMemory | undefined;
 }
 
@@ -50,14 +50,14 @@ export interface CallOptions {
 
 export interface VerifyOptions extends CallOptions, LedgerOptions {}
 
-/** A free key, told once. */
+/** A free key; it is shown only once. */
 export type NewKey = Pick<StackPosts['/keys']['body'], 'key' | 'key_id' | 'tier' | 'daily_limit'>;
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 
 type TextPath = { [P in StackPath]: StackPaths[P]['body'] extends string ? P : never }[StackPath];
-/** What is text and not JSON is known beforehand: an answer does not choose how it is read. */
+/** The paths whose answers are text. The response does not decide how it is parsed. */
 const TEXT_PATHS: Readonly<Record<TextPath, true>> = {
   '/stack/v1/security/export.csv': true,
   '/stack/v1/migrations/export.csv': true,
@@ -78,7 +78,7 @@ export class StackClient {
     this.#memory = options.memory ?? ledgerMemory();
   }
 
-  /** Asks one question. Rejects with a `StackProblem`, or with the signal's reason. */
+  /** Sends one request. Rejects with a `StackProblem`, or with the signal's reason. */
   get<P extends StackPath & BarePath>(
     path: P,
     input?: StackInput<P>,
@@ -103,25 +103,25 @@ export class StackClient {
       timeoutMs: this.#options.timeoutMs ?? TIMEOUT_MS,
       signal: options.signal,
     });
-    // The types are the service's promise; that it is an object is all that is checked.
+    // The client checks only that the body is an object, not its type.
     return answerOf(fetched, { url, isText: Object.hasOwn(TEXT_PATHS, path) }) as StackAnswer<StackPaths[P]['body']>;
   }
 
-  /** The absolute URL that `get` asks. */
+  /** The absolute URL of a `get` request. */
   url<P extends BarePath>(path: P, input?: StackInput<P>): string;
   url<P extends AnyStackPath>(path: P, input: StackInput<P>): string;
   url<P extends AnyStackPath>(path: P, input?: StackInput<P>): string {
     return addressOf(this.#base, path, input as AnyInput);
   }
 
-  /** A command that asks the same, with `YOUR_KEY` for the key. */
+  /** A curl command for the same request, with `YOUR_KEY` as the key. */
   curl<P extends BarePath>(path: P, input?: StackInput<P>): string;
   curl<P extends AnyStackPath>(path: P, input: StackInput<P>): string;
   curl<P extends AnyStackPath>(path: P, input?: StackInput<P>): string {
     return curlOf(addressOf(this.#base, path, input as AnyInput));
   }
 
-  /** Every entry of a list, asked for page by page as they are read. Pages are as long as `query.limit`. */
+  /** Every entry of a list. Pages of `query.limit` entries are requested while they are read. */
   async *pages<P extends PagedPath>(
     path: P,
     input: StackInput<P>,
@@ -141,8 +141,8 @@ export class StackClient {
   }
 
   /**
-   * Events as they come, for as long as the loop runs: a broken line is joined again where it broke. Throws what
-   * asking again cannot mend, such as an invalid key.
+   * Events as they occur, until the loop ends. Reconnects after a broken connection and resumes at its position. Throws errors that a
+   * retry cannot resolve, such as an invalid key.
    */
   events(filter: EventFilter = {}, options: FollowOptions = {}): AsyncGenerator<StackEvent, void, undefined> {
     const { types, ...rest } = filter;
@@ -152,9 +152,8 @@ export class StackClient {
   }
 
   /**
-   * Checks the receipt of an answer, of a refusal, or of the text of either that was saved; of an event, its JSON as text.
-   * The ledger is held to what was remembered of it. Resolves for whatever it is given; rejects with the signal's reason, or what the
-   * memory rejects with.
+   * Verifies the receipt of an answer, of an error answer, or of the saved text of either; of an event, pass its JSON text. Compares the
+   * ledger with the known one. Rejects only with the signal's reason, or an error of the memory.
    */
   async verify(
     answer: StackAnswer<unknown> | StackProblem | string,
@@ -168,17 +167,17 @@ export class StackClient {
       fetch: this.#fetch,
       ...(signal && { signal }),
     };
-    // Loaded with the first receipt that is checked: pages open without the log's and the signatures' code.
+    // Imported with the first verification, so that pages load faster.
     const { verifyBody, verifyDetached } = await import('../verify/verify-answer.ts');
     if (typeof answer === 'string') return await verifyBody(answer, against);
-    // Nothing was refused, so there is nothing that has a receipt.
+    // Without a response there is no receipt.
     if (answer instanceof StackProblem) return await verifyBody(answer.text ?? {}, against);
     const { text, detached } = answer;
     if (!detached) return await verifyBody(text, against);
     return await verifyDetached({ content: new TextEncoder().encode(text), ...detached }, against);
   }
 
-  /** A free key, without sign-up; limited per address and day. */
+  /** Creates a free key without an account; limited per client address and day. */
   static async createKey(
     baseUrl: string,
     options: Pick<StackClientOptions, 'fetch'> & CallOptions = {},
@@ -192,7 +191,7 @@ export class StackClient {
       signal: options.signal,
     });
     const { body } = answerOf(fetched, { url: url.href, isText: false }) as StackAnswer<NewKey>;
-    if (typeof body.key !== 'string') throw invalidAnswer(`${url} gave no key.`, 200);
+    if (typeof body.key !== 'string') throw invalidAnswer(`${url} returned no key.`, 200);
     const { key, key_id, tier, daily_limit } = body;
     return { key, key_id, tier, daily_limit };
   }
@@ -204,7 +203,7 @@ export class StackClient {
   #headers(): Record<string, string> {
     const { key, unusable } = keyOf(this.#options.key);
     if (!unusable) return key === undefined ? {} : { 'X-Stack-Key': key };
-    const detail = 'The key holds characters that no key has.';
+    const detail = 'The API key contains characters that are not allowed in a key.';
     throw new StackProblem({ status: 401, code: 'invalid_key', title: 'The API key is not valid', detail });
   }
 }

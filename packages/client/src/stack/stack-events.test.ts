@@ -1,4 +1,4 @@
-// Following the stream of servers that break off, stand still, refuse or say nonsense.
+// Following the stream of servers that disconnect, stall, refuse or send invalid data.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
@@ -8,7 +8,7 @@ import { type FollowComponents, followEvents } from './stack-events.ts';
 
 const eventText = (id: number) => `id: ${id}\nevent: migration\ndata: {"type":"migration","id":"ev_${id}"}\n\n`;
 
-/** Begins a stream on each request; each of these continues one, the last one all that come after. */
+/** Starts a stream on each request and continues it with the next of these functions; the last one continues all further streams. */
 const streaming =
   (...streams: ((response: ServerResponse) => unknown)[]): Answering =>
   (_request, response, count) => {
@@ -17,7 +17,7 @@ const streaming =
   };
 const streams = (...texts: string[]) => streaming((response) => response.write(texts.join('')));
 
-/** Follows until so many events have come; what was asked for and reported until then. */
+/** Follows until `count` events have arrived. Returns the requests and reports until then. */
 async function follow(server: HttpServer, count: number, options: Partial<FollowOptions & FollowComponents> = {}) {
   const states: StreamState[] = [];
   const eventIds: string[] = [];
@@ -34,7 +34,7 @@ async function follow(server: HttpServer, count: number, options: Partial<Follow
 }
 
 describe('following events', () => {
-  it('goes on after the last complete event when one is cut in the middle', async () => {
+  it('resumes after the last complete event when one is cut in the middle', async () => {
     const cut = (response: ServerResponse) => {
       response.write(eventText(1) + eventText(2).slice(0, -1));
       setTimeout(() => response.socket?.destroy(), 20);
@@ -46,7 +46,7 @@ describe('following events', () => {
     assert.equal(states.map(({ kind }) => kind).join(' '), 'connecting open waiting connecting open');
   });
 
-  it('goes on where it joined when the line breaks before the first event', async () => {
+  it('resumes at the start position when the connection breaks before the first event', async () => {
     const joined = (response: ServerResponse) => response.end('id: 41\n\n');
     const events = (response: ServerResponse) => response.write(eventText(42) + eventText(43));
     await using server = await startHttpServer(streaming(joined, events));
@@ -54,7 +54,7 @@ describe('following events', () => {
     assert.deepEqual(found, { ids: ['ev_42', 'ev_43'], eventIds: ['41', '42'], asked: [undefined, '41'] });
   });
 
-  it('reports a position only once the loop is done with its event, so that none is lost with a loop that dies', async () => {
+  it('reports a position only after the loop has processed the event, so that a failing loop loses none', async () => {
     await using server = await startHttpServer((request, response, count) => {
       const from = Number(request.headers['last-event-id'] ?? 0);
       streams(...[1, 2, 3].map((step) => eventText(from + step)))(request, response, count);
@@ -75,7 +75,7 @@ describe('following events', () => {
     assert.deepEqual([handled, kept.at(-1)], [['ev_1', 'ev_2', 'ev_3'], '3']);
   });
 
-  it('asks no second time where the caller is at fault', async () => {
+  it('does not retry after an error of the caller', async () => {
     await using server = await startHttpServer(streams(eventText(1), eventText(2)));
     const client = new StackClient(server);
     const oops = () => {
@@ -101,21 +101,21 @@ describe('following events', () => {
     }, /of the loop/);
   });
 
-  it('leaves a line on which nothing comes, and one on which heartbeats come it keeps', async () => {
-    // Heartbeats for longer than the silence that is allowed, then an event.
-    const beating = (response: ServerResponse) => {
-      let beats = 0;
-      const beat = setInterval(() => response.write(beats++ < 24 ? ':\n\n' : eventText(1)), 25);
-      response.on('close', () => clearInterval(beat));
+  it('closes an idle connection, and keeps one with heartbeats', async () => {
+    // Heartbeats for longer than the idle timeout, then an event.
+    const withHeartbeats = (response: ServerResponse) => {
+      let count = 0;
+      const timer = setInterval(() => response.write(count++ < 24 ? ':\n\n' : eventText(1)), 25);
+      response.on('close', () => clearInterval(timer));
     };
-    await using server = await startHttpServer(streaming(() => {}, beating));
+    await using server = await startHttpServer(streaming(() => {}, withHeartbeats));
     const { ids, asked, states } = await follow(server, 1, { silentMs: 500 });
     assert.deepEqual([ids, asked.length], [['ev_1'], 2]);
-    assert.match(states.find((state) => state.kind === 'waiting')?.reason ?? '', /nothing came for 0\.5 s/);
+    assert.match(states.find((state) => state.kind === 'waiting')?.reason ?? '', /no data received for 0\.5 s/);
   });
 
   for (const [retry, min] of Object.entries({ '0': 125, '99999999999999999999': 30_000, soon: 1_500 }))
-    it(`neither storms nor sleeps for ever, when a server asks to retry after ${retry}`, async () => {
+    it(`bounds the delay when a server requests a retry after ${retry}`, async () => {
       const stop = new AbortController();
       await using server = await startHttpServer(sends(`retry: ${retry}\n\n`, 200, STREAM));
       const onState = (state: StreamState) => state.kind === 'waiting' && stop.abort(state.retryInMs);
@@ -124,7 +124,7 @@ describe('following events', () => {
       assert.ok(typeof pause === 'number' && pause >= min && pause <= 2 * min, String(pause));
     });
 
-  it('waits longer after each failure in a row, and as before once events come again', async () => {
+  it('increases the delay after each consecutive failure, and resets it after an event', async () => {
     await using server = await startHttpServer((_request, response, count) => {
       if (count === 1) return response.writeHead(200, STREAM).end('retry: 1\n\n');
       if (count === 2) return response.writeHead(503).end();
@@ -138,7 +138,7 @@ describe('following events', () => {
     assert.ok(third >= 500 && third <= 1_000 && fourth <= 250, pauses.join());
   });
 
-  it('gives up where asking again would not help, and reports why', async () => {
+  it('throws errors that a retry cannot resolve', async () => {
     const refused = async (answering: Answering) => {
       await using server = await startHttpServer(answering);
       const problem = await rejectionOf(new StackClient(server).events().next(), StackProblem);
@@ -154,8 +154,8 @@ describe('following events', () => {
     for (const odd of [sends('<html>'), ...nonsense]) assert.equal((await refused(odd)).code, 'invalid_answer');
   });
 
-  it('reports resets, asks with the refused id no more, and leaves out kinds that it does not know', async () => {
-    const reset = (response: ServerResponse) => response.end('event: reset\ndata: {"reason":"gone"}\n\n');
+  it('reports resets, drops the refused id, and skips unknown types', async () => {
+    const reset = (response: ServerResponse) => response.end('event: reset\ndata: {"reason":"expired"}\n\n');
     const unknown = 'event: weather\ndata: {}\n\nevent: __proto__\ndata: {}\n\n';
     const odd = 'id: 6\nevent: reset\ndata: {"reason":{"toString":1,"valueOf":1}}\n\n';
     const events = (response: ServerResponse) => response.write(unknown + odd + eventText(9));
@@ -163,10 +163,10 @@ describe('following events', () => {
     const { ids, asked, states } = await follow(server, 1, { lastEventId: '5' });
     assert.deepEqual([ids, asked], [['ev_9'], ['5', undefined]]);
     const reasons = states.flatMap((state) => (state.kind === 'reset' ? [state.reason] : []));
-    assert.deepEqual(reasons, ['gone', 'events were missed']);
+    assert.deepEqual(reasons, ['expired', 'events were missed']);
   });
 
-  it('gives nothing more after an abort, though more had come, nor reports that it was done with', async () => {
+  it('yields and reports nothing after an abort, even if more events have arrived', async () => {
     await using server = await startHttpServer(streams(eventText(1), eventText(2), eventText(3)));
     const stop = new AbortController();
     const done: string[] = [];
@@ -177,7 +177,7 @@ describe('following events', () => {
     assert.deepEqual(done, ['1']);
   });
 
-  it('stops at once, with the reason, whether it reads, waits or has not begun; leaving the loop closes the line', async () => {
+  it('stops with the reason while it reads, waits or has not started; leaving the loop closes the connection', async () => {
     let closed = Promise.withResolvers<void>();
     await using server = await startHttpServer((request, response) => {
       request.socket.on('close', () => closed.resolve());
@@ -204,7 +204,7 @@ describe('following events', () => {
     await assert.rejects(waiting.next(), /later/);
   });
 
-  it('asks for what the filter says', async () => {
+  it('sends the filter', async () => {
     await using server = await startHttpServer(streams(eventText(1)));
     const client = new StackClient({ ...server, key: 'ssk_1' });
     await client.events({ types: ['migration', 'anomaly'], domain: 'a.test', provider: undefined }).next();

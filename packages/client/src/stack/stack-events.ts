@@ -1,9 +1,9 @@
-// Follows the event stream: joins again where the line broke, as often as it breaks.
+// Follows the event stream, and resumes after each broken connection.
 import { objectOf } from '../http/answer-text.ts';
 import { reasonOf } from '../http/fetch-bounded.ts';
 import { pause } from '../http/pause.ts';
-import { BrokenStreamError, readSseWithPlaces } from '../http/read-sse.ts';
-import { openStream, textOfRefusal } from '../http/service-address.ts';
+import { BrokenStreamError, readSseWithPositions } from '../http/read-sse.ts';
+import { errorTextOf, openStream } from '../http/service-address.ts';
 import { answeredProblem, invalidAnswer, networkProblem, type StackProblem } from './stack-problem.ts';
 import type { AdvisoryEvent, AnomalyEvent, MigrationEvent, ServiceChangeEvent, StackStreams } from './stack-types.ts';
 
@@ -11,7 +11,7 @@ export type StackEvent = MigrationEvent | ServiceChangeEvent | AnomalyEvent | Ad
 
 type StreamQuery = StackStreams['/stack/v1/stream']['query'];
 
-/** Only the events that all of these hold for. */
+/** All conditions must match. */
 export interface EventFilter {
   readonly types?: readonly StackEvent['type'][] | undefined;
   readonly domain?: string | undefined;
@@ -19,23 +19,23 @@ export interface EventFilter {
   readonly category?: StreamQuery['category'] | undefined;
 }
 
-/** What the line is doing. */
+/** The state of the connection. */
 export type StreamState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'open' }
-  /** Broken for a reason; joined again after a pause. */
+  /** The connection broke; the client reconnects after a delay. */
   | { readonly kind: 'waiting'; readonly retryInMs: number; readonly reason: string }
-  /** Events were missed that the service no longer keeps: what was collected before has a gap. */
+  /** Events were missed that the service no longer stores. */
   | { readonly kind: 'reset'; readonly reason: string };
 
 export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Where to go on, as `onEventId` told it; from now on without. Throws a TypeError for what no header can carry. */
+  /** Position to resume from, as reported by `onEventId`; without it, now. Throws a TypeError for a value that a header cannot contain. */
   readonly lastEventId?: string | undefined;
   readonly onState?: ((state: StreamState) => void) | undefined;
   /**
-   * Told when the loop comes back for more, so after it is done with an event, and where the stream is joined: keep it to go
-   * on there another time. The event on which a loop was left, or died, comes again then: each is seen at least once.
+   * Called with the position at the start of the stream, and when the loop requests the next event, which means that the previous one is
+   * processed. Store the position to resume later: an event on which the loop ended or failed is delivered again (at least once).
    */
   readonly onEventId?: ((lastEventId: string) => void) | undefined;
 }
@@ -43,16 +43,16 @@ export interface FollowOptions {
 export interface FollowComponents {
   readonly fetch: typeof globalThis.fetch;
   readonly headers: () => Record<string, string>;
-  /** Three heartbeats of the service. */
+  /** By default longer than three heartbeats of the service. */
   readonly silentMs?: number;
-  /** Waits before the line is joined again; rejects with the signal's reason. */
+  /** Waits before the client reconnects; rejects with the signal's reason. */
   readonly wait?: typeof pause;
 }
 
 const SILENT_MS = 45_000;
-/** Until the headers of the answer. */
+/** Time limit for the response headers. */
 const CONNECT_MS = 30_000;
-/** What a server may ask for: neither a storm of requests nor a wait without an end. */
+/** Bounds for the delay that a server requests. */
 const RETRY_MS = { default: 3_000, min: 250, max: 60_000 } as const;
 
 const EVENT_TYPES: Readonly<Record<StackEvent['type'], true>> = {
@@ -62,9 +62,9 @@ const EVENT_TYPES: Readonly<Record<StackEvent['type'], true>> = {
   advisory: true,
 };
 
-/** What broke the line, where asking again may mend it; everything else that is thrown is somebody's mistake. */
-class BrokenLine extends Error {
-  override readonly name = 'BrokenLine';
+/** A connection error that a retry may resolve. */
+class ConnectionLostError extends Error {
+  override readonly name = 'ConnectionLostError';
   readonly problem: StackProblem;
 
   constructor(problem: StackProblem) {
@@ -73,7 +73,7 @@ class BrokenLine extends Error {
   }
 }
 
-/** Events as they come. Throws a `StackProblem` that asking again cannot mend, the signal's reason, and what the caller's functions throw. */
+/** Events as they occur. Throws a `StackProblem` that a retry cannot resolve, the signal's reason, and errors of the caller's functions. */
 export async function* followEvents(
   url: URL,
   { signal, onState, onEventId, ...options }: FollowOptions & FollowComponents,
@@ -81,54 +81,54 @@ export async function* followEvents(
   const { silentMs = SILENT_MS, wait = pause } = options;
   let { lastEventId } = options;
   let retryMs: number = RETRY_MS.default;
-  const comeTo = (place: string) => {
-    // None, or nothing that could be asked with.
-    if (!/^[\x20-\x7e]{1,256}$/.test(place)) return;
-    lastEventId = place;
-    onEventId?.(place);
+  const moveTo = (position: string) => {
+    // Empty, or not usable in a header.
+    if (!/^[\x20-\x7e]{1,256}$/.test(position)) return;
+    lastEventId = position;
+    onEventId?.(position);
   };
   for (let failures = 0; ; failures += 1) {
     signal?.throwIfAborted();
     onState?.({ kind: 'connecting' });
-    const line = new AbortController();
+    const connection = new AbortController();
     let reason = 'the service ended the stream';
     let minMs = 0;
     let openedAt = Number.POSITIVE_INFINITY;
     try {
-      const body = await openLine(url, { ...options, lastEventId, signal, line });
+      const body = await connect(url, { ...options, lastEventId, signal, connection });
       openedAt = performance.now();
       onState?.({ kind: 'open' });
-      for await (const item of ofLine(readSseWithPlaces(body, { silentMs }), url)) {
-        // What came before the abort and was not read yet is not read any more.
+      for await (const item of itemsOf(readSseWithPositions(body, { silentMs }), url)) {
+        // Events that arrived before the abort are not yielded any more.
         signal?.throwIfAborted();
         if (item.kind === 'retry') {
           retryMs = Math.min(Math.max(item.retryMs, RETRY_MS.min), RETRY_MS.max);
           continue;
         }
-        if (item.kind === 'place') {
-          comeTo(item.lastEventId);
+        if (item.kind === 'position') {
+          moveTo(item.lastEventId);
           continue;
         }
         failures = 0;
         if (item.name === 'reset') {
-          // Asked again with the id that was refused, the service would only refuse it again.
+          // The service rejected this id and would reject it again.
           if (item.lastEventId === '') lastEventId = undefined;
-          const told = objectOf(item.data)?.reason;
-          onState?.({ kind: 'reset', reason: typeof told === 'string' ? told : 'events were missed' });
+          const given = objectOf(item.data)?.reason;
+          onState?.({ kind: 'reset', reason: typeof given === 'string' ? given : 'events were missed' });
         } else if (Object.hasOwn(EVENT_TYPES, item.name)) yield eventOf(item.data, url);
-        // Other kinds are of a service that is newer than this client.
-        comeTo(item.lastEventId);
+        // Unknown types are from a newer service and are skipped.
+        moveTo(item.lastEventId);
       }
     } catch (error) {
       signal?.throwIfAborted();
-      if (!(error instanceof BrokenLine)) throw error;
+      if (!(error instanceof ConnectionLostError)) throw error;
       const { problem } = error;
       reason = problem.detail || problem.title;
       minMs = (problem.retryAfterSeconds ?? 0) * 1_000;
     } finally {
-      line.abort();
+      connection.abort();
     }
-    // A line that stood for long was a good one, even where nothing happened.
+    // A long connection was successful, even without events.
     if (performance.now() - openedAt > RETRY_MS.max) failures = 0;
     const retryInMs = pauseMs({ retryMs, failures, minMs });
     onState?.({ kind: 'waiting', retryInMs, reason });
@@ -136,44 +136,44 @@ export async function* followEvents(
   }
 }
 
-interface LineOptions extends FollowComponents {
+interface ConnectOptions extends FollowComponents {
   readonly lastEventId: string | undefined;
   readonly signal: AbortSignal | undefined;
-  readonly line: AbortController;
+  readonly connection: AbortController;
 }
 
-/** Throws BrokenLine, or a `StackProblem` that asking again cannot mend. */
-async function openLine(url: URL, options: LineOptions): Promise<ReadableStream<Uint8Array>> {
-  const { fetch, headers, lastEventId, signal, line } = options;
-  // Made here, where what no header can carry is a mistake; `fetch` would call it a failure as if of the network.
-  const asking = new Headers({
+/** Throws ConnectionLostError, or a `StackProblem` that a retry cannot resolve. */
+async function connect(url: URL, options: ConnectOptions): Promise<ReadableStream<Uint8Array>> {
+  const { fetch, headers, lastEventId, signal, connection } = options;
+  // Created here, so that an invalid value is an error of the caller; `fetch` would report it as a network error.
+  const requestHeaders = new Headers({
     ...headers(),
     Accept: 'text/event-stream',
     ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
   });
-  const opening = { fetch, init: { headers: asking }, connectMs: CONNECT_MS, signal, line };
+  const opening = { fetch, init: { headers: requestHeaders }, connectMs: CONNECT_MS, signal, connection };
   const response = await openStream(url, opening).catch((error: unknown) => {
-    throw brokenBy(error, url);
+    throw lostBy(error, url);
   });
   const { status, body } = response;
   if (status >= 400) {
-    const text = await textOfRefusal(response, opening).catch((error: unknown) => {
-      throw brokenBy(error, url);
+    const text = await errorTextOf(response, opening).catch((error: unknown) => {
+      throw lostBy(error, url);
     });
     const problem = answeredProblem(status, response.headers, text);
-    throw isPassing(problem) ? new BrokenLine(problem) : problem;
+    throw isTemporary(problem) ? new ConnectionLostError(problem) : problem;
   }
   if (!body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
     throw invalidAnswer(`${url} is not a stream of events.`, status, response.headers);
   return body;
 }
 
-/** The same items; whatever ends them before their time is a BrokenLine. What the caller's loop throws is not seen here. */
-async function* ofLine<T>(items: AsyncGenerator<T, void, undefined>, url: URL): AsyncGenerator<T, void, undefined> {
+/** The same items; an error of the stream is a ConnectionLostError. Errors of the caller's loop do not pass through here. */
+async function* itemsOf<T>(items: AsyncGenerator<T, void, undefined>, url: URL): AsyncGenerator<T, void, undefined> {
   try {
     yield* items;
   } catch (error) {
-    throw brokenBy(error, url);
+    throw lostBy(error, url);
   }
 }
 
@@ -183,17 +183,17 @@ function eventOf(data: string, url: URL): StackEvent {
   return event as unknown as StackEvent;
 }
 
-function brokenBy(error: unknown, { host }: URL): BrokenLine {
+function lostBy(error: unknown, { host }: URL): ConnectionLostError {
   const reason = error instanceof BrokenStreamError ? error.message : reasonOf(error, CONNECT_MS);
-  return new BrokenLine(networkProblem(`${host}: ${reason}`, { cause: error }));
+  return new ConnectionLostError(networkProblem(`${host}: ${reason}`, { cause: error }));
 }
 
-/** Whether it may be otherwise a moment later. A used-up quota is not: it lasts for hours. */
-function isPassing({ status }: StackProblem): boolean {
+/** Whether a retry may succeed soon. A used-up quota lasts for hours and is not temporary. */
+function isTemporary({ status }: StackProblem): boolean {
   return status === 0 || status === 408 || status >= 500;
 }
 
-/** Longer after each failure in a row, and never the same for all who were cut off together. */
+/** Exponential backoff with jitter, so that clients that were disconnected together do not reconnect together. */
 function pauseMs({ retryMs, failures, minMs }: { retryMs: number; failures: number; minMs: number }): number {
   const backoff = Math.min(retryMs * 2 ** Math.min(failures, 10), RETRY_MS.max);
   return Math.round(Math.max(backoff * (0.5 + Math.random() / 2), Math.min(minMs, RETRY_MS.max)));

@@ -1,10 +1,10 @@
-// Lists that are read page by page: where entries and total stand in each.
+// Paged lists: the entries and the total in the answer of each path.
 import type { StackPath } from './stack-request.ts';
 import type { Advisory, Affected, Change, Customer, FoundDomain, Migration, StackPaths } from './stack-types.ts';
 
 /** Paths that take `offset`. */
 export type PagedPath = {
-  // A path without a query has one of any name that holds nothing.
+  // The query type of a path without parameters is an empty record.
   [P in StackPath]: StackPaths[P]['query'] extends Record<string, never>
     ? never
     : 'offset' extends keyof StackPaths[P]['query']
@@ -12,7 +12,7 @@ export type PagedPath = {
       : never;
 }[StackPath];
 
-/** What the entries of each list are. */
+/** The type of the entries of each list. */
 export interface PagedItems {
   '/stack/v1/domains/{domain}/changes': Change;
   '/stack/v1/search': FoundDomain;
@@ -30,7 +30,7 @@ interface Page<Item> {
 
 type Pages = { readonly [P in PagedPath]: (body: StackPaths[P]['body']) => Page<PagedItems[P]> };
 
-/** What an answer is without these, the caller finds out. */
+/** The caller validates the result. */
 export const PAGES: Pages = {
   '/stack/v1/domains/{domain}/changes': ({ changes, total }) => ({ items: changes, total }),
   '/stack/v1/search': ({ results, total }) => ({ items: results, total }),
@@ -38,7 +38,7 @@ export const PAGES: Pages = {
   '/stack/v1/enrichment/affected': ({ affected, total }) => ({ items: affected, total }),
   '/stack/v1/providers/{provider}': ({ domains }) => ({ items: domains?.results, total: domains?.total }),
   '/stack/v1/providers/{provider}/customers': ({ customers, total }) => ({ items: customers, total }),
-  // Without a window the list goes on beyond what its total counts.
+  // Without a window, the list has more entries than its total.
   '/stack/v1/stats/migrations': ({ migrations, offset, has_more }) => ({
     items: migrations,
     total: offset + migrations?.length + Number(has_more),

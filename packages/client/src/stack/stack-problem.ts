@@ -1,7 +1,7 @@
-// What went wrong, as one error: a problem that the service answered (RFC 9457), or no usable answer at all.
+// Errors of the stack service: a problem of the service (RFC 9457), or no usable answer.
 import { objectOf } from '../http/answer-text.ts';
 
-/** What is left of the day's requests. */
+/** The remaining requests of the day. */
 export interface Quota {
   readonly limit: number | null;
   readonly remaining: number | null;
@@ -26,12 +26,12 @@ export interface StackProblemFields {
 }
 
 /**
- * `code` is from the service's error table, or one of the client's own: `network` (status 0: no answer, or none in
- * time) and `invalid_answer` (an answer that cannot be read).
+ * `code` is from the service's error table, or one of the client: `network` (status 0: no answer in time) and `invalid_answer` (an answer
+ * that cannot be parsed).
  */
 export class StackProblem extends Error {
   override readonly name = 'StackProblem';
-  /** Of the response; 0 where there was none. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
   readonly code: string;
   readonly title: string;
@@ -40,7 +40,7 @@ export class StackProblem extends Error {
   readonly retryAfterSeconds: number | null;
   readonly quota: Quota | null;
   readonly requestId: string | null;
-  /** What was sent, letter by letter, with its receipt, which `StackClient.verify` checks; null where the service refused nothing. */
+  /** The exact text of the error answer, with the receipt that `StackClient.verify` checks; null without an error answer. */
   readonly text: string | null;
 
   constructor(fields: StackProblemFields, options?: ErrorOptions) {
@@ -57,36 +57,36 @@ export class StackProblem extends Error {
   }
 }
 
-/** No answer: the service cannot be reached, or said nothing in time. */
+/** The service cannot be reached, or did not answer in time. */
 export function networkProblem(detail: string, options?: ErrorOptions): StackProblem {
   return new StackProblem({ status: 0, code: 'network', title: 'The service cannot be reached', detail }, options);
 }
 
-/** An answer that is not what the service sends. */
+/** An answer that cannot be parsed. */
 export function invalidAnswer(detail: string, status: number, headers?: Headers): StackProblem {
   const title = 'The answer cannot be read';
-  return new StackProblem({ status, code: 'invalid_answer', title, detail, ...(headers && attendant(headers)) });
+  return new StackProblem({ status, code: 'invalid_answer', title, detail, ...(headers && contextOf(headers)) });
 }
 
-/** The problem that a response of status 400 and above tells of, whoever sent it. */
+/** The problem of a response with status 400 or above, from any server. */
 export function answeredProblem(status: number, headers: Headers, text: string): StackProblem {
   const body = objectOf(text);
-  const word = (name: string) => (typeof body?.[name] === 'string' ? body[name] : undefined);
-  const title = word('title') ?? `The service answered with status ${status}`;
-  const attending = attendant(headers);
+  const textOf = (name: string) => (typeof body?.[name] === 'string' ? body[name] : undefined);
+  const title = textOf('title') ?? `The service returned status ${status}`;
+  const context = contextOf(headers);
   return new StackProblem({
-    ...attending,
+    ...context,
     status,
-    code: word('code') ?? 'invalid_answer',
+    code: textOf('code') ?? 'invalid_answer',
     title,
-    detail: word('detail') ?? '',
+    detail: textOf('detail') ?? '',
     errors: fieldProblemsOf(body?.errors),
-    requestId: word('request_id') ?? attending.requestId,
+    requestId: textOf('request_id') ?? context.requestId,
     text: body ? text : null,
   });
 }
 
-function attendant(headers: Headers) {
+function contextOf(headers: Headers) {
   return {
     retryAfterSeconds: retryAfterOf(headers),
     quota: quotaOf(headers),
@@ -106,9 +106,9 @@ function fieldProblemsOf(value: unknown): FieldProblem[] {
 export function quotaOf(headers: Headers): Quota | null {
   const draft = headers.get('ratelimit') ?? '';
   const policy = headers.get('ratelimit-policy') ?? '';
-  const limit = wholeNumber(headers.get('x-ratelimit-limit') ?? parameterOf(policy, 'q'));
-  const remaining = wholeNumber(headers.get('x-ratelimit-remaining') ?? parameterOf(draft, 'r'));
-  const resetSeconds = wholeNumber(headers.get('x-ratelimit-reset') ?? parameterOf(draft, 't'));
+  const limit = integerOf(headers.get('x-ratelimit-limit') ?? parameterOf(policy, 'q'));
+  const remaining = integerOf(headers.get('x-ratelimit-remaining') ?? parameterOf(draft, 'r'));
+  const resetSeconds = integerOf(headers.get('x-ratelimit-reset') ?? parameterOf(draft, 't'));
   if (limit === null && remaining === null && resetSeconds === null) return null;
   return { limit, remaining, resetsAt: resetSeconds === null ? null : new Date(Date.now() + resetSeconds * 1_000) };
 }
@@ -116,7 +116,7 @@ export function quotaOf(headers: Headers): Quota | null {
 /** Seconds or a date (RFC 9110, 10.2.3). */
 export function retryAfterOf(headers: Headers): number | null {
   const text = headers.get('retry-after')?.trim() ?? '';
-  const seconds = wholeNumber(text);
+  const seconds = integerOf(text);
   if (seconds !== null) return seconds;
   const at = /^[A-Z][a-z]{2}, .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - Date.now()) / 1_000));
@@ -126,7 +126,7 @@ function parameterOf(field: string, name: string): string | undefined {
   return new RegExp(`;\\s*${name}=(\\d+)`).exec(field)?.[1];
 }
 
-/** Ten digits are three hundred years in seconds: what is longer is nonsense. */
-function wholeNumber(text: string | null | undefined): number | null {
+/** At most ten digits, which are three hundred years in seconds. */
+function integerOf(text: string | null | undefined): number | null {
   return text !== null && text !== undefined && /^\d{1,10}$/.test(text.trim()) ? Number(text) : null;
 }

@@ -1,15 +1,15 @@
-// Whether an answer, verified or not, is an error: a receipt holds for "invalid key" as it does for a profile.
+// Recognises error answers. They have receipts too.
 
-/** What an answer says went wrong. To be believed only when its receipt holds. */
+/** The error of an answer. Reliable only if its receipt is valid. */
 export interface AnswerProblem {
-  /** HTTP status: of the signed problem body where there is one, else of the response. */
+  /** HTTP status of the signed problem body, otherwise of the response. */
   readonly status: number;
-  /** As in the service's error table, such as `invalid_key`. */
+  /** From the service's error table, such as `invalid_key`. */
   readonly code?: string;
   readonly detail?: string;
 }
 
-/** The problem that an answer tells of (RFC 9457), or undefined for a good answer. `status` is that of the response. */
+/** The problem of an answer (RFC 9457); undefined for an answer that is not an error. `status` is that of the response. */
 export function problemOf(answer: unknown, status?: number): AnswerProblem | undefined {
   const body: Record<string, unknown> = typeof answer === 'object' && answer !== null ? { ...answer } : {};
   const isProblemBody = typeof body.title === 'string' && isErrorStatus(body.status);

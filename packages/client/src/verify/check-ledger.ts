@@ -1,4 +1,4 @@
-// Holds a ledger to what is remembered of it, over the network: fetches tiles, waits for a node that is behind, keeps what is new.
+// Compares a ledger with its known state: fetches tiles, waits for a lagging node, and stores the new checkpoint.
 import {
   type FollowOptions,
   followLedger,
@@ -9,18 +9,18 @@ import {
 import { pause } from '../http/pause.ts';
 import { type LedgerMemory, ledgerMemory } from './ledger-memory.ts';
 
-/** What a ledger is held to, and what becomes of it. */
+/** How a ledger is verified. */
 export interface LedgerOptions extends LedgerTrust {
-  /** Forgets what is remembered of this ledger and begins with what it shows now: for a change that its operator has explained. */
+  /** Discards the known state of this ledger and accepts the current one: for a change that its operator has explained. */
   readonly isReset?: boolean | undefined;
   /**
-   * How long a checkpoint that is older than the known one is asked for again before it counts as a rollback: a node of several may be
-   * behind the others. 2,000 by default.
+   * How long a checkpoint that is older than the known one is fetched again before it is considered a rollback, since a node may lag
+   * behind other nodes. 2,000 by default.
    */
   readonly lagMs?: number | undefined;
 }
 
-/** What is at a path of the ledger, undefined where it has nothing there; or why that is not known, as a phrase. */
+/** The content of a path of the ledger, undefined where it does not exist; or a phrase with the reason why it is unknown. */
 export type Resource = { readonly content: Uint8Array | undefined } | { readonly problem: string };
 
 export interface FollowShownOptions extends LedgerOptions {
@@ -30,19 +30,19 @@ export interface FollowShownOptions extends LedgerOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** `shown` is the checkpoint that was judged. */
+/** `shown` is the verified checkpoint. */
 export type Followed =
   | (LedgerJudgement & { readonly shown: string })
   | { readonly kind: 'not-fetched'; readonly problem: string };
 
 const LAG_MS = 2_000;
 const FIRST_PAUSE_MS = 100;
-/** Each time another process was faster, so that work goes on. */
+/** Each attempt fails only if another process made progress. */
 const MAX_ATTEMPTS = 50;
 
 /**
- * Judges a ledger and remembers it where it is the known one. What is remembered changes only by a proof from the very list that it
- * was: two checks at the same time cannot each accept another history.
+ * Verifies a ledger and stores its checkpoint. The stored list is replaced only by one that was proved from it, so concurrent
+ * verifications cannot accept different histories.
  */
 export async function followShown(
   shown: ShownLedger,
@@ -86,7 +86,7 @@ async function judge(
   for (let pauseMs = FIRST_PAUSE_MS; judged.kind === 'rollback'; pauseMs *= 2) {
     const latest = await contentOf(resource('checkpoint'));
     checkpoint = new TextDecoder().decode(latest);
-    // The receipt is in the older tree, so the newer one must go on from that too.
+    // The receipt is in the older tree, so the newer one must extend that too.
     const from = [...known, shown.checkpoint];
     judged = await followLedger(before, { ...shown, checkpoint }, { ...options, from });
     if (performance.now() + pauseMs > endsAt) break;

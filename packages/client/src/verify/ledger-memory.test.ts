@@ -1,4 +1,4 @@
-// A client that remembers ledgers: what it accepts from one check to the next, waits for, keeps and refuses.
+// A client with a memory of ledgers, over several verifications.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -22,7 +22,7 @@ async function serviceOf(begin: LedgerState) {
     const status = page === undefined ? 404 : 200;
     return (await instead.at(pathname)) ?? new Response((page ?? '') as BodyInit, { status });
   };
-  /** What became of a check, and its conflict. */
+  /** The outcome of a verification, and its conflict. */
   const check = async (memory?: LedgerMemory, options = {}) => {
     const asked = { fetch, memory, lagMs: 0, ...options };
     const { ok, failedStep, unchecked, conflict } = await verifyUrl(BASE + ANSWER_PATH, asked);
@@ -32,8 +32,8 @@ async function serviceOf(begin: LedgerState) {
   return { ...service, fetch, instead, check, outcome };
 }
 
-describe('a client that remembers', () => {
-  it('follows a ledger that grows, refuses a fork with both checkpoints, and begins anew when asked to', async () => {
+describe('a client with a memory of ledgers', () => {
+  it('accepts a ledger that grows, rejects a fork with both checkpoints, and starts over on request', async () => {
     const service = await serviceOf({ size: 5 });
     const memory = ledgerMemory();
     assert.equal(await service.outcome(memory), 'ok');
@@ -49,7 +49,7 @@ describe('a client that remembers', () => {
     for (const options of [{ isReset: true }, {}]) assert.equal(await service.outcome(memory, options), 'ok');
   });
 
-  it('asks again for a checkpoint that is older than the remembered one, before it calls that a rollback', async () => {
+  it('fetches an older checkpoint again before it reports a rollback', async () => {
     const [service, ahead] = [await serviceOf({ size: 9 }), await ledgerService({ size: 12 })];
     const memory = ledgerMemory();
     assert.equal(await service.outcome(memory), 'ok');
@@ -63,7 +63,7 @@ describe('a client that remembers', () => {
     assert.equal(await service.outcome(memory), 'fork', 'the receipt is in no tree of that ledger');
   });
 
-  it('refuses a ledger that withholds its tiles, and judges nothing where they cannot be had now', async () => {
+  it('rejects a ledger without tiles, and does not verify while they are temporarily unavailable', async () => {
     const service = await serviceOf({ size: 5 });
     const memory = ledgerMemory();
     await service.outcome(memory);
@@ -74,7 +74,7 @@ describe('a client that remembers', () => {
     }
   });
 
-  it('proves anew from what another check has remembered since: of two histories one is refused', async () => {
+  it('repeats the proof after a concurrent verification: of two histories one is rejected', async () => {
     const [service, other] = [await serviceOf({ size: 5 }), await serviceOf({ size: 9 })];
     const memory = ledgerMemory();
     await service.outcome(memory);
@@ -90,7 +90,7 @@ describe('a client that remembers', () => {
     assert.equal(await service.outcome({ get: () => [], set: () => false }), 'not-fetched');
   });
 
-  it('remembers as long as it lives, or in the storage of a page', async () => {
+  it('stores ledgers for its lifetime, or in the storage of a page', async () => {
     const service = await serviceOf({ size: 5 });
     const values = new Map<string, string>();
     const setItem = (name: string, value: string) => void values.set(name, value);

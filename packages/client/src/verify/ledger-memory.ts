@@ -1,18 +1,18 @@
-// Where a client remembers the ledgers that it verified: their keys and latest checkpoints.
+// Storage of the keys and latest checkpoints of verified ledgers.
 import type { RememberedLedger } from '@strata/receipts';
 
 /**
- * Keeps one list of ledgers between two checks. Several processes may use it concurrently: `set` accepts one of them.
- * Either method may reject; then nothing is judged.
+ * Stores one list of ledgers between verifications. Several processes may use it concurrently; `set` accepts one of them. If a method
+ * rejects, the verification rejects too.
  */
 export interface LedgerMemory {
-  /** The list that was last set; empty in the beginning. */
+  /** The stored list; initially empty. */
   get(): readonly RememberedLedger[] | Promise<readonly RememberedLedger[]>;
-  /** Replaces the very list that `get` answered. False, and nothing is changed, where it was replaced since. */
+  /** Replaces the list that `get` returned as `before`. False, without a change, where it was replaced since. */
   set(next: readonly RememberedLedger[], before: readonly RememberedLedger[]): boolean | Promise<boolean>;
 }
 
-/** A memory that ends with the process or page. */
+/** A memory for the lifetime of the process or page. */
 export function ledgerMemory(): LedgerMemory {
   let ledgers: readonly RememberedLedger[] = [];
   return {
@@ -25,13 +25,13 @@ export function ledgerMemory(): LedgerMemory {
   };
 }
 
-/** Reads and writes a text; null is none. `write` replaces the text only while it is still `before`. */
+/** Reads and writes a text; null where there is none. `write` replaces the text only if it is still `before`. */
 export interface TextStorage {
   read(): string | null | Promise<string | null>;
   write(text: string, before: string | null): boolean | Promise<boolean>;
 }
 
-/** A memory in a text. */
+/** A memory that is stored as text. */
 export function textMemory(storage: TextStorage): LedgerMemory {
   const texts = new WeakMap<object, string | null>();
   return {
@@ -45,7 +45,7 @@ export function textMemory(storage: TextStorage): LedgerMemory {
   };
 }
 
-/** What is not a list of ledgers is an entry that `followLedger` refuses: forgetting it silently would trust anyone. */
+/** An invalid text becomes an entry that `followLedger` rejects. Ignoring it would trust any ledger. */
 function listOf(text: string): readonly RememberedLedger[] {
   let value: unknown;
   try {
@@ -54,7 +54,7 @@ function listOf(text: string): readonly RememberedLedger[] {
   return Array.isArray(value) ? value : [value as RememberedLedger];
 }
 
-/** A memory in the storage of a page. Where the browser keeps nothing, it ends with the page. */
+/** A memory in the storage of a page. Without storage, it lasts for the lifetime of the page. */
 export function storedLedgerMemory(storage: () => Pick<Storage, 'getItem' | 'setItem'>, name: string): LedgerMemory {
   let inPage: string | null = null;
   return textMemory({
@@ -71,7 +71,7 @@ export function storedLedgerMemory(storage: () => Pick<Storage, 'getItem' | 'set
       try {
         storage().setItem(name, text);
       } catch {
-        // Kept for this page only.
+        // Stored for this page only.
       }
       return true;
     },

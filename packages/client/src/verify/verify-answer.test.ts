@@ -11,7 +11,7 @@ const { fetch } = serviceOf();
 const against = { baseUrl: BASE_URL, fetch };
 
 describe('an answer fetched by URL', () => {
-  it('verifies, and the key goes to the answer only', async () => {
+  it('verifies, and sends the key only with the request for the answer', async () => {
     const { fetch, requests } = serviceOf();
     const result = await verifyUrl(answerUrl, { fetch, key: 'ssk_1' });
     assert.ok(result.ok, JSON.stringify(result.steps));
@@ -46,7 +46,7 @@ describe('an answer fetched by URL', () => {
       assert.equal(result.failedStep, step, JSON.stringify(result.steps));
     });
 
-  it('stops when told to', async () => {
+  it('stops on abort', async () => {
     const signal = AbortSignal.abort(new Error('enough'));
     await assert.rejects(verifyUrl(answerUrl, { fetch, signal }), /enough/);
   });
@@ -61,7 +61,7 @@ describe('a saved answer', () => {
     }
   });
 
-  it('fails at the content for anything that is not an answer, and names what it is', async () => {
+  it('fails at the content for anything that is not an answer, with its kind', async () => {
     for (const [kind, bodies] of Object.entries({
       'not-json': ['', 'domain,score', Uint8Array.of(0xff)],
       'no-receipt': ['null', '[]', '{}', undefined, 7, { provenance: {} }],
@@ -74,7 +74,7 @@ describe('a saved answer', () => {
     assert.equal((await verifyBody(answer, { baseUrl: 'nowhere', fetch })).failedStep, 'key');
   });
 
-  it('verifies detached bytes with the header kept beside them', async () => {
+  it('verifies detached bytes with their saved header', async () => {
     const input = {
       content: new TextEncoder().encode(detached.content),
       contentType: detached.content_type,
@@ -87,7 +87,7 @@ describe('a saved answer', () => {
 });
 
 describe('an answer that is an error', () => {
-  it('is known by the status of the response, and better by a problem in the body of an error status', async () => {
+  it('is recognised by the status of the response, and by a problem in its body', async () => {
     const problem = { type: '/problems/invalid_key', title: 'The key is not valid', status: 401, code: 'invalid_key' };
     const held = await verifyUrl(answerUrl, serviceOf({ [PATHS.answer]: { body: answer, status: 404 } }));
     assert.deepEqual([held.ok, held.problem], [true, { status: 404 }]);
@@ -102,8 +102,8 @@ describe('an answer that is an error', () => {
   });
 });
 
-describe('a check that could not be made', () => {
-  it('says what kept the answer from being fetched', async () => {
+describe('a verification that could not be completed', () => {
+  it('reports why the answer could not be fetched', async () => {
     await using server = await startHttpServer((request, response) => {
       if (request.url === '/moved') response.writeHead(302, { location: '/health' }).end();
       else if (request.url === '/stream') response.writeHead(200, STREAM).write(':\n\n');
@@ -111,15 +111,15 @@ describe('a check that could not be made', () => {
       else response.end('<html>');
     });
     const base = server.baseUrl;
-    const gone = await startHttpServer(() => {});
-    await gone[Symbol.asyncDispose]();
+    const offline = await startHttpServer(() => {});
+    await offline[Symbol.asyncDispose]();
     for (const [url, reason] of [
-      [gone.baseUrl, /cannot be reached: nothing listens there/],
+      [offline.baseUrl, /cannot be reached: nothing listens there/],
       ['http://no-such-host.invalid/', /cannot be reached: (?:the host name is unknown|DNS does not answer)/],
       [`${base}/cut`, /cannot be reached: the connection broke off/],
-      [`${base}/moved`, /it redirects, which is not followed/],
+      [`${base}/moved`, /redirects are not followed/],
       [`${base.replace('http', 'https')}/`, /does not speak TLS/],
-      [`${base}/stream`, /is a stream without an end/],
+      [`${base}/stream`, /is an endless stream/],
       ...['strata.test', '', 'file:///etc/passwd'].map((url) => [url, /is not a web address/] as const),
     ] as const) {
       const { ok, unchecked, failedStep } = await verifyUrl(url);
@@ -129,7 +129,7 @@ describe('a check that could not be made', () => {
     assert.equal((await verifyUrl(`${base}/`)).unchecked?.kind, 'not-json');
   });
 
-  it('says so when the keys or the ledger cannot be reached, and does not say it when they answer', async () => {
+  it('is reported where the keys or the ledger cannot be reached, but not where they answer with an error', async () => {
     for (const [path, step] of Object.entries({ [PATHS.keySet]: 'key', [PATHS.ledgerReceipt]: 'leaf' })) {
       const partly: typeof globalThis.fetch = (input, init) =>
         String(input).endsWith(path) ? Promise.reject(new TypeError('fetch failed')) : fetch(input, init);

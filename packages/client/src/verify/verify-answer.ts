@@ -1,4 +1,4 @@
-// Verifies an answer with nothing but the service's address: fetches its key set and ledger receipt, then checks.
+// Verifies an answer with only the URL of the service: fetches its key set and ledger receipt, and verifies them.
 import {
   AmbiguousJsonError,
   failed,
@@ -18,19 +18,19 @@ import { type AnswerProblem, problemOf } from './answer-problem.ts';
 import { followShown, type LedgerOptions, type Resource } from './check-ledger.ts';
 import type { LedgerMemory } from './ledger-memory.ts';
 
-/** A result of verification, with the answer itself where that could be read. */
+/** The result of a verification, with the answer if it could be parsed. */
 export interface VerifiedAnswer extends Verification {
   /** The JSON body, or the bytes of a detached answer. */
   readonly answer?: unknown;
-  /** Set when the answer is an error, whether or not its receipt holds. */
+  /** Set where the answer is an error, whether or not its receipt is valid. */
   readonly problem?: AnswerProblem;
-  /** Set when the check could not be made or ended early for want of something: that is no judgement on the answer. */
+  /** Set where the verification could not be completed. It says nothing about the answer. */
   readonly unchecked?: Unchecked;
-  /** Set when the ledger is not the one that is known: evidence to keep and to publish. */
+  /** Set where the ledger conflicts with the known one: evidence to store and to publish. */
   readonly conflict?: Conflict;
 }
 
-/** Two checkpoints that do not go together, as signed notes; `known` is missing where it was a key. */
+/** Two conflicting checkpoints, as signed notes; `known` is undefined where a key conflicts. */
 export interface Conflict {
   readonly kind: LedgerConflict;
   readonly known?: string;
@@ -38,8 +38,8 @@ export interface Conflict {
 }
 
 /**
- * What was missing for a check, as a sentence: something that could not be fetched, an answer that is not JSON and has
- * no receipt in a header, or a JSON value without a receipt inside.
+ * Why an answer was not verified, as a sentence: a document could not be fetched, the answer is not JSON and has no receipt in a header, or
+ * it is a JSON value without a receipt.
  */
 export interface Unchecked {
   readonly kind: 'not-fetched' | 'not-json' | 'no-receipt';
@@ -47,9 +47,9 @@ export interface Unchecked {
 }
 
 export interface ClientOptions extends LedgerOptions {
-  /** In place of the global one. */
+  /** By default the global one. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Where ledgers are remembered; without it nothing is. */
+  /** Storage of known ledgers; without it, none are stored. */
   readonly memory?: LedgerMemory | undefined;
   readonly signal?: AbortSignal;
 }
@@ -57,16 +57,16 @@ export interface ClientOptions extends LedgerOptions {
 export interface VerifyUrlOptions extends ClientOptions {
   /** API key, sent as `X-Stack-Key`. */
   readonly key?: string;
-  /** Sent with the request for the answer, and with no other. */
+  /** Sent only with the request for the answer. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface VerifyBodyOptions extends ClientOptions {
-  /** The service that gave the answer, such as `https://strata.example`. */
+  /** The service that sent the answer, such as `https://strata.example`. */
   readonly baseUrl: string;
 }
 
-/** Bytes whose receipt stands in the `Stack-Provenance` header. */
+/** Content whose receipt is in the `Stack-Provenance` header. */
 export interface DetachedInput {
   readonly content: Uint8Array;
   /** The `Content-Type` header as sent. */
@@ -77,12 +77,12 @@ export interface DetachedInput {
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_DOCUMENT_BYTES = 1024 * 1024;
-/** A tile has 8 KiB, a checkpoint with the cosignatures of many witnesses no more than this. */
+/** A tile has 8 KiB, and a checkpoint with many cosignatures is shorter than this. */
 const MAX_RESOURCE_BYTES = 64 * 1024;
 
 /**
- * Fetches an answer and verifies it, its receipt inside or in its header. Resolves for whatever comes back: what
- * could not be fetched or read fails the step that needs it. Rejects only when the signal aborts, or with what the memory rejects with.
+ * Fetches an answer and verifies its receipt, in the body or in a header. A document that cannot be fetched or parsed fails the step that
+ * needs it. Rejects only when the signal aborts, or with an error of the memory.
  */
 export async function verifyUrl(url: string, options: VerifyUrlOptions = {}): Promise<VerifiedAnswer> {
   const target = URL.canParse(url) ? new URL(url) : undefined;
@@ -101,7 +101,7 @@ export async function verifyUrl(url: string, options: VerifyUrlOptions = {}): Pr
   return problem ? { ...result, problem } : result;
 }
 
-/** Verifies a saved JSON answer: the text or bytes of its file, or the value that was parsed from it. */
+/** Verifies a saved JSON answer: its text, its bytes, or the parsed value. */
 export async function verifyBody(body: unknown, options: VerifyBodyOptions): Promise<VerifiedAnswer> {
   let value = body;
   try {
@@ -119,7 +119,7 @@ export async function verifyBody(body: unknown, options: VerifyBodyOptions): Pro
   return { ...result, answer: value, ...(problem && { problem }) };
 }
 
-/** Verifies bytes such as CSV with the headers that came with them. */
+/** Verifies content such as CSV with its response headers. */
 export async function verifyDetached(input: DetachedInput, options: VerifyBodyOptions): Promise<VerifiedAnswer> {
   const { content, contentType } = input;
   let provenance: unknown;
@@ -136,7 +136,7 @@ function unchecked(kind: Unchecked['kind'], detail: string): VerifiedAnswer {
   return { ...failed([], 'content', detail), unchecked: { kind, detail } };
 }
 
-/** Fetches the two documents that a receipt points to, and blames the right step when one cannot be had. */
+/** Fetches the two documents that a receipt refers to. A missing document fails the step that needs it. */
 async function verifyWith(
   claimed: unknown,
   options: VerifyBodyOptions,
@@ -167,7 +167,7 @@ interface HeldAnswer {
   readonly options: ClientOptions;
 }
 
-/** The last step, for a receipt that holds: its ledger is the one that is known. */
+/** The last step, for a valid receipt: its ledger is consistent with the known one. */
 async function follow(
   result: Verification,
   { base, keySet, ledgerReceipt, options }: HeldAnswer,
@@ -196,7 +196,7 @@ async function fetchResource(url: URL, options: ClientOptions): Promise<Resource
   return isUnable ? { problem: `${url} answers with status ${fetched.status}` } : { content: undefined };
 }
 
-/** `isFetched` is false where no answer came at all. */
+/** `isFetched` is false without a response. */
 type NoDocument = { readonly ok: false; readonly problem: string; readonly isFetched: boolean };
 type Document = { readonly ok: true; readonly value: unknown } | NoDocument;
 
@@ -213,7 +213,7 @@ async function fetchDocument(url: URL | undefined, options: ClientOptions): Prom
   }
 }
 
-/** An answer may name the place of its keys, never another host: the caller trusts the base address only. */
+/** An answer may contain the path of its keys, but not another host: the caller trusts only the base URL. */
 function keySetUrl({ public_key_url }: Provenance, base: URL): URL | undefined {
   return /^\/\.well-known\/[\w.-]+$/.test(public_key_url) ? new URL(public_key_url, base) : undefined;
 }
