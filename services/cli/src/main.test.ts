@@ -106,7 +106,7 @@ describe('strata at its start', () => {
       [{ STRATA_DATA: below('file') }, /^strata: cannot make the data directory .+: a file is in its place/],
       [{ STRATA_DATA: below('file', 'below') }, /^strata: cannot make the data directory .+ is a file/],
       [{ STRATA_DATA: below('other'), STRATA_OPT_OUT_FILE: '/nowhere' }, /^strata: cannot read the opt-out list/],
-      [{ STRATA_DATA: data.path }, /^strata: .+signing-keys\.json may be read by others/],
+      [{ STRATA_DATA: data.path }, /^strata: .+signing-keys\.json .+chmod 600/],
     ] as const)
       await failsWith(env, line);
   });

@@ -28,7 +28,7 @@ describe('a process of another user', { skip: otherUserSkip() }, () => {
     assert.equal(code, 1, stderr);
     const unwritable =
       /^strata: The database file cannot be opened: check that the directory exists and may be written/;
-    for (const words of [unwritable, foreign('0555')]) assert.match(stderr, words);
+    for (const pattern of [unwritable, foreign('0555')]) assert.match(stderr, pattern);
   });
 
   it('reports the owner of a file that it cannot access', async () => {
@@ -47,7 +47,7 @@ describe('a process of another user', { skip: otherUserSkip() }, () => {
     const { code, stderr } = await rotate({ uid: OTHER_UID });
     assert.equal(code, 1);
     const root = /^strata: .+receipts\/signing-keys\.json belongs to user 0 \(root\) with/;
-    for (const words of [root, foreign('0600')]) assert.match(stderr, words);
+    for (const pattern of [root, foreign('0600')]) assert.match(stderr, pattern);
   });
 });
 

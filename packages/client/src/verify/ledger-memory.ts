@@ -25,7 +25,7 @@ export function ledgerMemory(): LedgerMemory {
   };
 }
 
-/** Reads and writes a text; null where there is none. `write` replaces the text only if it is still `before`. */
+/** Reads and writes a text; null without a text. `write` replaces the text only if it is still `before`. */
 export interface TextStorage {
   read(): string | null | Promise<string | null>;
   write(text: string, before: string | null): boolean | Promise<boolean>;

@@ -49,7 +49,7 @@ export interface Unchecked {
 export interface ClientOptions extends LedgerOptions {
   /** By default the global one. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Storage of known ledgers; without it, none are stored. */
+  /** Storage of known ledgers; without it, nothing is stored. */
   readonly memory?: LedgerMemory | undefined;
   readonly signal?: AbortSignal;
 }

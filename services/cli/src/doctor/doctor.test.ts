@@ -151,7 +151,7 @@ describe('strata doctor', () => {
     );
     const file = below('receipts', 'signing-keys.json');
     await chmod(file, 0o644);
-    is('problem', await checkKeys(location), /may be read by others/);
+    is('problem', await checkKeys(location), /chmod 600/);
     await chmod(file, 0o600);
     const kept = await readFile(file);
     await writeFile(file, 'nonsense');

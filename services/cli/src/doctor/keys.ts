@@ -66,7 +66,7 @@ export async function checkKeys({ service, directory, origin, shared }: KeyLocat
     return ok(check, `private and undamaged, ${retired} retired${opened ? ', match the ledger' : ''}`);
   } catch (error) {
     if (!(error instanceof KeyringError)) throw error;
-    const isOpen = /may be read by others/.test(error.message);
+    const isOpen = /chmod 600/.test(error.message);
     return problem(check, {
       found: error.message,
       means: 'The service does not start.',

@@ -160,14 +160,14 @@ describe('strata inference worker', () => {
     const refused = await assertEnds([...earnings.split(' '), '--verify', file], 1, /./, { env: elsewhere });
     const summary = `1 receipt signed by worker and gateway, 0 by the worker only, 5 invalid; ${tokens} tokens\n`;
     assert.equal(refused.stdout, summary, refused.stderr);
-    for (const words of [
+    for (const message of [
       'line 1: the signature is not that of the worker',
       'line 2: output_tokens is not what was signed',
       'line 3: worker is not what was signed',
       'line 5: duplicate of the receipt in line 4',
       'line 6: it is no line of an export',
     ])
-      assert.ok(refused.stderr.includes(words), refused.stderr);
+      assert.ok(refused.stderr.includes(message), refused.stderr);
   });
 
   it('names what is wrong with what it was given', async () => {
