@@ -128,7 +128,7 @@ describe('strata inference', () => {
   });
 
   for (const [what, rest, words] of [
-    ['an answer breaks off', '', /broke off before the answer was over/],
+    ['an answer breaks off', '', /ended before the answer was complete/],
     ['an error comes midway', 'data: {"error":{"message":"Lost.","type":"server_error"}}\n\n', /Lost\./],
     ['a chunk is not JSON', 'data: {\n\n', /a chunk that cannot be read/],
     ['a chunk is odd', piece(7), /a chunk that cannot be read/],

@@ -51,7 +51,7 @@ describe('strata stack verify', () => {
     const { notary } = service.running.service.app.ledger;
     const event = await notary.sign({ id: 'ev_0000000001', type: 'migration', domain: service.domain });
     assert.match(await verify([await saved('event.json', JSON.stringify(event))]), ALL_STEPS);
-    await verify([`${base}/stack/v1/stream`], 4, /is a stream without an end; each of its events has a receipt/);
+    await verify([`${base}/stack/v1/stream`], 4, /is an endless stream; each of its events has its own receipt/);
   });
 
   it('verifies an error, and prints it with its status, code and detail and exit code 3', async () => {
