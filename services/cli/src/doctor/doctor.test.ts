@@ -144,11 +144,7 @@ describe('strata doctor', () => {
     is('ok', await checkKeys(location), /private and undamaged, 0 retired, match the ledger/);
     await rotateSigningKeys(directory.path, () => new Date(), location);
     is('ok', await checkKeys(location), /1 retired, match the ledger/);
-    is(
-      'problem',
-      await checkKeys({ ...location, origin: 'b.test/stack' }),
-      /not signed by these keys as b\.test\/stack/,
-    );
+    is('problem', await checkKeys({ ...location, origin: 'b.test/stack' }), /not signed by .+ as b\.test/);
     const file = below('receipts', 'signing-keys.json');
     await chmod(file, 0o644);
     is('problem', await checkKeys(location), /chmod 600/);
@@ -188,7 +184,7 @@ describe('strata doctor', () => {
     is('warning', await checkModel('hf:a/b', empty, 1e9), /no downloads/);
   });
 
-  it('reports other services that are reachable, have another time, or are offline, without secrets of the URL', async () => {
+  it('reports other services that are reachable, have another time, or are offline', async () => {
     let date = new Date().toUTCString();
     let url: string;
     {

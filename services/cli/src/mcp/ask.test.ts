@@ -97,12 +97,8 @@ describe('a question', () => {
     for (const has_more of [true, false]) {
       const body = { total: 1, window_days: 30, flows: [], migrations: [{}], has_more };
       const client = { get: async () => ({ body, text: '{}', quota: null, url: '' }) } as never;
-      const options = {
-        client,
-        recent: new RecentAnswers(),
-        ledgerKey: undefined,
-        signal: new AbortController().signal,
-      };
+      const { signal } = new AbortController();
+      const options = { client, recent: new RecentAnswers(), ledgerKey: undefined, signal };
       const { structuredContent } = await ask(migrations, { limit: 1, offset: 4 }, options);
       assert.equal(Reflect.get(Object(structuredContent), 'next_offset'), has_more ? 5 : undefined);
     }
