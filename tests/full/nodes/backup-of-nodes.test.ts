@@ -116,7 +116,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
 
     // It was published further than the backup: what this node served last tells, and so does the database, and a witness.
     const elsewhere = await nowhere();
-    const fork = /were published: going on from the older one would fork it/;
+    const fork = /were published: continuing from the backup would fork the ledger/;
     const { STRATA_DATA, STRATA_DATABASE_URL } = elsewhere;
     assert.match(await fails(['restore', set], { ...env, STRATA_DATABASE_URL }), fork);
     assert.match(await fails(['restore', set, '--unverified'], { ...env, STRATA_DATA }), fork);
@@ -135,7 +135,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     assert.match((await renamed.ask('/ledger/checkpoint')).text, /^example\.test\/two\n/);
     assert.equal((await renamed.ask(`/ledger/receipts/${given.at(-1)}`)).status, 200);
     await succeeds(['verify', answer, '--base', renamed.base], {});
-    assert.match(await fails(['restore', set, ...named, '--replace'], settings), /empty one/);
+    assert.match(await fails(['restore', set, ...named, '--replace'], settings), /must be empty/);
   });
 
   it('is not put where another log of as many receipts was published', async () => {
@@ -147,11 +147,11 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     await writeFile(other, lines.join('\n'));
     assert.match(
       await fails(['restore', set, '--published', other, '--unverified'], env),
-      /another one than was published/,
+      /is not the published one/,
     );
     await mkdir(path.join(env.STRATA_DATA, 'ledger'), { recursive: true });
     await cp(other, path.join(env.STRATA_DATA, 'ledger/checkpoint'));
-    assert.match(await fails(['restore', set, '--unverified'], env), /another one than was published/);
+    assert.match(await fails(['restore', set, '--unverified'], env), /is not the published one/);
   });
 
   it('is not made where the keys of the ledger are not', async () => {

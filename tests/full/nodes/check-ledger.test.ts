@@ -77,7 +77,7 @@ describe('a ledger in a folder', () => {
     await assertFound(env, /^The ledger: the checkpoint is of 600 leaves, there are 0/, 'all of it is lost');
     await rename(`${folder}.away`, folder);
     await exec(`sqlite:${path.join(place.path, 'strata.db')}`, UNKNOWN);
-    await assertFound(env, /^The ledger lacks 1 of the 2 receipts .* cr_a{32} among them/);
+    await assertFound(env, /^The ledger does not have 1 of the 2 latest receipts .* cr_a{32}/);
   });
 });
 
@@ -89,7 +89,7 @@ describe('a ledger in tiles', () => {
     assert.deepEqual(await findingsOf(env), []);
     const damaged: readonly (readonly [string, (bytes: Buffer) => Buffer, RegExp])[] = [
       ['entries/003', (bytes) => bytes.subarray(0, -9), /tile\/entries\/003 does not hold 256 entries/],
-      ['entries/003', flipped, /tile\/0\/003 is not what .+ or ledger\/tile\/entries\/003 is damaged/],
+      ['entries/003', flipped, /tile\/0\/003 does not match .+ or ledger\/tile\/entries\/003 is damaged/],
       ['0/007', flipped, /tile\/0\/007 is not what its leaves hash to/],
     ];
     for (const [tile, damage, expected] of damaged) {
@@ -136,7 +136,7 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(failed.code, 1, failed.stdout + failed.stderr);
     assert.match(
       failed.stdout,
-      /The ledger: tile\/0\/001: the hashes from leaf 256 on .*\n {2}Keep database and data directories/,
+      /The ledger: tile\/0\/001: the hashes from leaf 256 on .*\n {2}Do not change the database/,
     );
   });
 
@@ -153,6 +153,6 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
     const url = await postgres.fresh();
     await fill({ STRATA_DATA: place.path, STRATA_DATABASE_URL: url });
     const found = await checkLedger(readConfig({ STRATA_DATA: other.path, STRATA_DATABASE_URL: url }));
-    assert.match(found.findings[0]?.advice ?? '', /Run this where the newest keys folder/);
+    assert.match(found.findings[0]?.advice ?? '', /Run this with the newest keys folder/);
   });
 });
