@@ -90,7 +90,7 @@ describe('a ledger in tiles', () => {
     const damaged: readonly (readonly [string, (bytes: Buffer) => Buffer, RegExp])[] = [
       ['entries/003', (bytes) => bytes.subarray(0, -9), /tile\/entries\/003 does not hold 256 entries/],
       ['entries/003', flipped, /tile\/0\/003 does not match .+ or ledger\/tile\/entries\/003 is damaged/],
-      ['0/007', flipped, /tile\/0\/007 is not what its leaves hash to/],
+      ['0/007', flipped, /tile\/0\/007 does not match the hashes of its leaves/],
     ];
     for (const [tile, damage, expected] of damaged) {
       const file = path.join(place.path, 'ledger/tile', tile);
@@ -123,7 +123,7 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
       ["update ledger_head set root = sha256('other')", /the head of the log in the database is not what its checkp/],
       ["update ledger_head set note = replace(note, '600', '601')", /the checkpoint of the log .* was altered/],
       ["update ledger_head set origin = 'other.example/log'", /the database holds the log other\.example/],
-      [UNKNOWN, /lacks 1 of the 2 receipts/],
+      [UNKNOWN, /does not have 1 of the 2 latest receipts/],
       ['delete from ledger_head', /the checkpoint is of 600 leaves, there are 0/],
     ] as const) {
       const tables = ['ledger_leaves', 'ledger_subtrees', 'ledger_head', 'stream_events'];
