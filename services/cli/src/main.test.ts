@@ -114,7 +114,7 @@ describe('strata at its start', () => {
   it('serves until SIGINT and ends with exit code 0; a second process on its data is refused', async () => {
     await using data = await temporaryDirectory();
     const env = { ...quiet, STRATA_DATA: data.path };
-    const locked = /^strata: .+lock is held by process \d+ on .+: another .+; stop it, or .+STRATA_DATA\n$/;
+    const locked = /^strata: .+lock is held by process \d+ on .+: another .+; stop it, or .+STRATA_DATA to .+\n$/;
     const { code, stderr } = await spawnStrata('stack serve', {
       env,
       async whileAt({ matched }) {
