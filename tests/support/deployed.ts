@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { problemsOf } from '../../services/cli/src/commands/config.ts';
+import { problemsOf } from '../../services/cli/src/commands/operations/config.ts';
 import { fileVariableOf, SECRETS, type ServiceName, tableOf } from '../../services/cli/src/settings/tables.ts';
 
 export const root = path.join(import.meta.dirname, '../..');

@@ -1,10 +1,9 @@
-// Ask a Strata service, follow its events and verify what it answered, in Node or in a browser.
+// Calls Strata services, follows their events and verifies their answers, in Node and in browsers.
 
 export type { RememberedLedger } from '@strata/receipts';
-export type { AnswerProblem } from './answer-problem.ts';
-export { answerDigest, type ChatRecord, digestsIn } from './chat-record.ts';
-export { type Fetched, fetchBounded } from './fetch-bounded.ts';
-export type { LedgerOptions } from './follow-shown.ts';
+export { type Fetched, fetchBounded } from './http/fetch-bounded.ts';
+export { AnswerPace, type PaceFigures, tokensPerSecond } from './inference/answer-speed.ts';
+export { answerDigest, type ChatRecord, digestsIn } from './inference/chat-record.ts';
 export type {
   ChatCompletionChunk,
   ChatCompletionRequest,
@@ -14,7 +13,7 @@ export type {
   Network,
   NewKey as NewInferenceKey,
   Receipt,
-} from './gateway-types.ts';
+} from './inference/gateway-types.ts';
 export {
   type AnswerBounds,
   type AnswerOptions,
@@ -24,11 +23,9 @@ export {
   InferenceClient,
   type InferenceClientOptions,
   type VerifiedReceipt,
-} from './inference-client.ts';
-export type { AnswerBegun, AnswerEvent, AnswerUsage } from './inference-events.ts';
-export { AnswerPace, type PaceFigures, tokensPerSecond } from './inference-pace.ts';
-export { InferenceProblem } from './inference-problem.ts';
-export { type LedgerMemory, ledgerMemory, storedLedgerMemory, type TextStorage, textMemory } from './ledger-memory.ts';
+} from './inference/inference-client.ts';
+export type { AnswerBegun, AnswerEvent, AnswerUsage } from './inference/inference-events.ts';
+export { InferenceProblem } from './inference/inference-problem.ts';
 export {
   type CallOptions,
   type NewKey,
@@ -36,12 +33,21 @@ export {
   StackClient,
   type StackClientOptions,
   type VerifyOptions,
-} from './stack-client.ts';
-export type { EventFilter, FollowOptions, StackEvent, StreamState } from './stack-events.ts';
-export type { PagedItems, PagedPath } from './stack-pages.ts';
-export { type FieldProblem, type Quota, StackProblem } from './stack-problem.ts';
-export type { AnyStackPath, StackInput, StackPath } from './stack-request.ts';
-export type * from './stack-types.ts';
+} from './stack/stack-client.ts';
+export type { EventFilter, FollowOptions, StackEvent, StreamState } from './stack/stack-events.ts';
+export type { PagedItems, PagedPath } from './stack/stack-pages.ts';
+export { type FieldProblem, type Quota, StackProblem } from './stack/stack-problem.ts';
+export type { AnyStackPath, StackInput, StackPath } from './stack/stack-request.ts';
+export type * from './stack/stack-types.ts';
+export type { AnswerProblem } from './verify/answer-problem.ts';
+export type { LedgerOptions } from './verify/check-ledger.ts';
+export {
+  type LedgerMemory,
+  ledgerMemory,
+  storedLedgerMemory,
+  type TextStorage,
+  textMemory,
+} from './verify/ledger-memory.ts';
 export {
   type ClientOptions,
   type Conflict,
@@ -53,4 +59,4 @@ export {
   verifyBody,
   verifyDetached,
   verifyUrl,
-} from './verify-answer.ts';
+} from './verify/verify-answer.ts';

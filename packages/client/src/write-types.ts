@@ -20,24 +20,27 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, JSONSchema>> };
 }
 
-/** The two documents, and the name that the types of each begin with. */
+/** The two documents, with the prefix of their types. */
 export const GENERATED = [
-  { name: 'Stack', source: 'openapi/stack.json', target: 'stack-types.ts' },
-  { name: 'Gateway', source: 'openapi/gateway.json', target: 'gateway-types.ts' },
+  { name: 'Stack', source: 'openapi/stack.json', target: 'stack/stack-types.ts' },
+  { name: 'Gateway', source: 'openapi/gateway.json', target: 'inference/gateway-types.ts' },
 ] as const;
 
 const root = path.join(import.meta.dirname, '../../..');
 
-/** The TypeScript of one document: its schemas, and what each GET takes and gives. */
+/** The TypeScript of one document: its schemas, and the parameters and bodies of its routes. */
 export async function typesOf({ name, source }: (typeof GENERATED)[number]): Promise<string> {
   const document = JSON.parse(readFileSync(path.join(root, source), 'utf8')) as Document;
   const asked = Object.entries(document.paths).flatMap(([at, { get }]) => (get ? [[at, get] as const] : []));
   const posted = Object.entries(document.paths).flatMap(([at, { post }]) => (post ? [[at, post] as const] : []));
   const streams = asked.filter(([, operation]) => mediaTypeOf(operation) === 'text/event-stream');
-  // What is neither JSON nor text, such as tiles of the ledger, is nothing to read as a value.
-  const whole = asked.filter(([, operation]) => /json$|^text\/(?!event-stream)/.test(mediaTypeOf(operation)));
+  // Without binary content, such as tiles of the ledger.
+  const values = asked.filter(([, operation]) => /json$|^text\/(?!event-stream)/.test(mediaTypeOf(operation)));
   const schema = {
-    ...tableOf(whole, 'Each path that is asked by GET: what stands in its path and query, and the body of its answer.'),
+    ...tableOf(
+      values,
+      'Each path that is asked by GET: what stands in its path and query, and the body of its answer.',
+    ),
     definitions: {
       ...document.components.schemas,
       [`${name}Posts`]: tableOf(posted, 'Each path that is asked by POST, and the body of its whole answer.'),
@@ -53,7 +56,7 @@ export async function typesOf({ name, source }: (typeof GENERATED)[number]): Pro
     style: { printWidth: 120, singleQuote: true, trailingComma: 'all' },
     unreachableDefinitions: true,
   });
-  // Which definition a type comes from is its name; that leaves blank lines and empty comments.
+  // Removes the comments about the definition of a type, and the empty lines and comments that remain.
   return text
     .replaceAll(/ \* This interface was referenced by[^\n]{0,300}\n \* via the `definition`[^\n]{0,300}\n/g, '')
     .replaceAll(/(?: \*\n)+ \*\//g, ' */')
@@ -75,7 +78,7 @@ function tableOf(operations: readonly (readonly [string, Operation])[], descript
   return closed(Object.fromEntries(rows), description);
 }
 
-/** An object with these members, all required unless told otherwise. */
+/** An object with these members; by default all are required. */
 function closed(properties: Record<string, JSONSchema>, description?: string, required = Object.keys(properties)) {
   return { type: 'object', properties, required, ...(description === undefined ? {} : { description }) } as JSONSchema;
 }
@@ -91,7 +94,7 @@ function parametersOf({ parameters = [] }: Operation, where: Parameter['in']): J
   return closed(Object.fromEntries(properties), undefined, required);
 }
 
-/** What is sent when all goes well. */
+/** The content of a successful response. */
 function contentOf({ responses }: Operation) {
   return (responses['200'] ?? responses['201'])?.content ?? {};
 }
@@ -104,7 +107,7 @@ function bodyOf(operation: Operation): JSONSchema {
   return contentOf(operation)[mediaTypeOf(operation)]?.schema ?? {};
 }
 
-/** Components become definitions. What stands beside a reference would make a second type of the same. */
+/** Components become definitions. Members beside a reference are removed, since they would create a second type. */
 function relocated(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(relocated);
   if (typeof value !== 'object' || value === null) return value;

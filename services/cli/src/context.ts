@@ -1,4 +1,4 @@
-// What a command uses of its process. The process itself fits; tests give a command an environment and streams of its own.
+// What a command uses of its process. A process has these members; tests pass an environment and streams of their own.
 import type { Readable, Writable } from 'node:stream';
 
 export interface CommandContext {
@@ -6,7 +6,7 @@ export interface CommandContext {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** Where logs go; without it, to standard error by its descriptor. */
+  /** Destination of logs; by default the descriptor of standard error. */
   readonly log?: Writable;
   /** SIGINT and SIGTERM, and `exit` when the process ends. */
   once(event: ProcessEvent, listener: () => void): unknown;
@@ -16,26 +16,3 @@ export interface CommandContext {
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 type ProcessEvent = 'SIGINT' | 'SIGTERM' | 'exit';
-
-export interface Interruption {
-  /** Aborted by the first signal; a second one ends the process as usual. */
-  readonly signal: AbortSignal;
-  /** Stops listening. */
-  release(): void;
-}
-
-/** Listens for these signals of the process. */
-export function listenForInterruption(
-  context: CommandContext,
-  names: readonly ('SIGINT' | 'SIGTERM')[] = ['SIGINT', 'SIGTERM'],
-): Interruption {
-  const stopping = new AbortController();
-  const stop = () => stopping.abort();
-  for (const name of names) context.once(name, stop);
-  return {
-    signal: stopping.signal,
-    release() {
-      for (const name of names) context.off(name, stop);
-    },
-  };
-}

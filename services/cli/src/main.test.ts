@@ -1,4 +1,4 @@
-// The command itself: help, wrong use, failures at the start in one line. Processes of it: start.full.test.ts.
+// The command itself: help, usage errors, failures at the start. start.full.test.ts runs it as a process.
 import assert from 'node:assert/strict';
 import { chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { readGatewayConfig } from '@strata/gateway';
 import { readConfig, stackOpenApi } from '@strata/stack';
 import { fakeService } from '../../../tests/support/fake-service.ts';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { whereBothAre } from './commands/start.ts';
+import { withLinks } from './commands/stack/start.ts';
 import { assertEnds, OTHER_UID, runStrata, spawnStrata, succeed } from './test/run-strata.ts';
 
 const quiet = {
@@ -47,12 +47,12 @@ describe('the strata command', () => {
     }
   });
 
-  it('calls wrong use, and settings that cannot be used, by exit code 2, and says what would be right', async () => {
+  it('ends with exit code 2 for usage errors and invalid settings', async () => {
     const stack = ['nonsense', 'scan', 'keys revoke', 'keys list --nonsense', 'verify a b'];
     for (const args of ['nonsense', ...stack.map((each) => `stack ${each}`)])
       assert.equal((await assertEnds(args, 2, /^error: .+\n\(strata --help/)).stdout, '', args);
     const env = { STRATA_STACK_PORT: 'x', STRATA_RESOLVERS: 'y' };
-    const words = /^strata: a setting cannot be used\n {2}STRATA_STACK_PORT: .+\n {2}STRATA_RESOLVERS\.?\d*: .+\n$/;
+    const words = /^strata: invalid settings\n {2}STRATA_STACK_PORT: .+\n {2}STRATA_RESOLVERS\.?\d*: .+\n$/;
     await assertEnds('stack keys list', 2, words, { env });
   });
 
@@ -63,10 +63,10 @@ describe('the strata command', () => {
     assert.deepEqual(await runStrata('--version'), { code: 0, stdout, stderr: '' });
   });
 
-  it('reaches nothing but loopback in these tests', async () => {
+  it('connects to loopback only in these tests', async () => {
     const args = 'inference network --base http://192.0.2.1';
     for (const run of [runStrata, spawnStrata])
-      assert.match((await run(args)).stderr, /^strata: nothing answers at http:\/\/192\.0\.2\.1\/network/);
+      assert.match((await run(args)).stderr, /^strata: no response from http:\/\/192\.0\.2\.1\/network/);
     await assert.rejects(fetch('http://192.0.2.1/'), ({ cause }: Error) => /ECONNREFUSED/.test(String(cause)));
   });
 });
@@ -111,10 +111,10 @@ describe('strata at its start', () => {
       await failsWith(env, line);
   });
 
-  it('serves until it is told to stop, and ends with exit code 0; a second one on its data is refused', async () => {
+  it('serves until SIGINT and ends with exit code 0; a second process on its data is refused', async () => {
     await using data = await temporaryDirectory();
     const env = { ...quiet, STRATA_DATA: data.path };
-    const locked = /^strata: .+lock is held by process \d+ on .+: another .+; stop it, or .+STRATA_DATA\n$/;
+    const locked = /^strata: .+lock is held by process \d+ on .+: another .+; stop it, or .+STRATA_DATA to .+\n$/;
     const { code, stderr } = await spawnStrata('stack serve', {
       env,
       async whileAt({ matched }) {
@@ -129,12 +129,12 @@ describe('strata at its start', () => {
 });
 
 const isRoot = process.getuid?.() === 0;
-// Those of another user are in process.full.test.ts.
+// process.full.test.ts has the tests of another user.
 describe('a command that root runs', { skip: isRoot ? false : 'only root writes for other users' }, () => {
-  it('leaves what it writes to the owner of the data directory, but nothing that a link leads to', async () => {
+  it('gives its files to the owner of the data directory, but not the target of a link', async () => {
     await using data = await temporaryDirectory();
     await using elsewhere = await temporaryDirectory();
-    const ownedByOthers = () =>
+    const ownedByRoot = () =>
       readdirSync(data.path, { recursive: true, encoding: 'utf8' }).filter(
         (name) => statSync(path.join(data.path, name)).uid !== OTHER_UID,
       );
@@ -142,16 +142,16 @@ describe('a command that root runs', { skip: isRoot ? false : 'only root writes 
     const strata = (args: string) => succeed(args, { env: { STRATA_DATA: data.path } });
     const backup = path.join(elsewhere.path, 'backup');
     await strata('stack keys create');
-    assert.deepEqual(ownedByOthers(), []);
+    assert.deepEqual(ownedByRoot(), []);
     await strata('stack keys rotate-signing');
     await strata('inference keys rotate-signing');
-    assert.deepEqual(ownedByOthers(), []);
+    assert.deepEqual(ownedByRoot(), []);
     assert.equal(statSync(path.join(data.path, 'keys/ledger/signing-keys.json')).mode & 0o777, 0o600);
     await strata(`stack backup ${backup}`);
     await strata(`stack restore ${backup} --replace`);
     assert.ok(readdirSync(data.path).some((name) => name.includes('.replaced-')));
-    assert.deepEqual(ownedByOthers(), []);
-    assert.equal(statSync(backup).uid, 0, 'what is elsewhere stays as it was made');
+    assert.deepEqual(ownedByRoot(), []);
+    assert.equal(statSync(backup).uid, 0, 'a file elsewhere keeps its owner');
 
     const secret = path.join(elsewhere.path, 'secret');
     writeFileSync(secret, '');
@@ -170,18 +170,18 @@ describe('both services', () => {
     ['each other to readers', on, 'http://127.0.0.1:8788', explorer],
     ['IPv6', { ...on, STRATA_HOST: '::1', STRATA_STACK_PORT: '80' }, 'http://[::1]:8788', 'http://[::1]:80'],
     ['no chat where nothing is served', {}, undefined, explorer],
-    ['no chat at a port that is not known', { ...on, STRATA_INFERENCE_PORT: '0' }, undefined, explorer],
-    ['nothing that a reader cannot open', { ...on, ...all }, undefined, undefined],
-    ['what the settings say', { ...named, ...all }, 'https://chat.example', 'https://stack.example'],
+    ['no chat at an unknown port', { ...on, STRATA_INFERENCE_PORT: '0' }, undefined, explorer],
+    ['no address that a browser cannot open', { ...on, ...all }, undefined, undefined],
+    ['the URLs of the settings', { ...named, ...all }, 'https://chat.example', 'https://stack.example'],
   ] as const)
     it(`name ${what}`, () => {
-      const { stack: ofStack, inference } = whereBothAre(readConfig(env), readGatewayConfig(env));
+      const { stack: ofStack, inference } = withLinks(readConfig(env), readGatewayConfig(env));
       assert.deepEqual([ofStack.chatUrl, inference.explorerUrl], [chat, stack]);
     });
 
   it('report `stopping` concurrently, and answer until the drain time is over', async () => {
     await using directory = await temporaryDirectory();
-    const looks: { readonly ready: readonly string[]; readonly health: readonly number[] }[] = [];
+    const samples: { readonly ready: readonly string[]; readonly health: readonly number[] }[] = [];
     let watching: Promise<void> | undefined;
     const watch = async (bases: readonly string[]) => {
       for (;;) {
@@ -189,7 +189,7 @@ describe('both services', () => {
         const answers = await Promise.all([asked('/ready'), asked('/health')]).catch(() => undefined);
         if (!answers) return;
         const states = answers[0].map(async (answer) => ((await answer.json()) as { status: string }).status);
-        looks.push({ ready: await Promise.all(states), health: answers[1].map(({ status }) => status) });
+        samples.push({ ready: await Promise.all(states), health: answers[1].map(({ status }) => status) });
         await delay(50);
       }
     };
@@ -204,9 +204,9 @@ describe('both services', () => {
       },
     });
     await watching;
-    const both = looks.filter(({ ready }) => ready.every((state) => state === 'stopping'));
-    // In turn there would be none.
-    assert.ok(both.length >= 3, JSON.stringify(looks));
-    assert.ok(looks.every(({ health }) => health.every((status) => status === 200)));
+    const both = samples.filter(({ ready }) => ready.every((state) => state === 'stopping'));
+    // With sequential drains there would be none.
+    assert.ok(both.length >= 3, JSON.stringify(samples));
+    assert.ok(samples.every(({ health }) => health.every((status) => status === 200)));
   });
 });

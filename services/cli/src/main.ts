@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// The `strata` command as a process of its own; run-cli.ts is the command.
+// The process of the `strata` command.
 import { runCli } from './run-cli.ts';
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // `strata … | head` closes the pipe: that is no failure.
+  // `strata … | head` closes the pipe, which is not a failure.
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });

@@ -1,4 +1,4 @@
-// What a command prints: a table for people, one JSON value with --json. Results go to standard output, the rest to standard error.
+// Output of commands: a table, or one JSON value with --json. Results go to standard output, everything else to standard error.
 import Table from 'cli-table3';
 import type { OutputStream } from './context.ts';
 
@@ -8,7 +8,7 @@ export interface OutputOptions {
 
 export function printJson(stdout: OutputStream, value: unknown): void {
   const json = JSON.stringify(value, null, stdout.isTTY ? 2 : undefined);
-  // Outside of strings JSON has none of these: escaped they say the same, and steer no terminal.
+  // JSON has these characters in strings only. Escaped, the value is the same and cannot control the terminal.
   const escaped = json.replace(/[\u007f-\u009f\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu, escapeOf);
   stdout.write(`${escaped}\n`);
 }
@@ -20,21 +20,21 @@ function escapeOf(character: string): string {
 }
 
 /**
- * Characters that turn text or are not seen: formats (bidirectional marks and overrides, zero width, tags), and all else that is
- * to be drawn as nothing (Unicode, `Default_Ignorable_Code_Point`: variation selectors, fillers of Hangul, unassigned tags), in
- * which a whole message can be hidden. The blank of Braille is drawn as nothing too, though Unicode counts it as a sign.
+ * Characters that reorder text or are invisible: format characters (bidirectional marks and overrides, zero width, tags) and
+ * `Default_Ignorable_Code_Point` (variation selectors, Hangul fillers, unassigned tags). A message can be hidden in them. U+2800, the
+ * blank Braille pattern, is invisible too, although Unicode classifies it as a symbol.
  */
-const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
 
-/** Strangers' words as one line for a terminal or a model: without what breaks the line, steers the terminal, or turns or hides text. */
+/** Untrusted text as one line for a terminal or a model, without line breaks, control characters and invisible characters. */
 export function plainText(text: string): string {
   return text
     .toWellFormed()
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replace(UNSEEN, '');
+    .replace(INVISIBLE, '');
 }
 
-/** Prints rows under a header; without borders, so that it can be cut and pasted. */
+/** Prints rows under a header, without borders, so that the text can be copied. */
 export function printTable(stdout: OutputStream, head: readonly string[], rows: readonly (readonly string[])[]): void {
   const blank = Object.fromEntries(
     ['top', 'bottom', 'left', 'right', 'mid', 'middle'].flatMap((side) => [
@@ -53,18 +53,24 @@ export function printTable(stdout: OutputStream, head: readonly string[], rows: 
   stdout.write(`${table.toString()}\n`);
 }
 
-/** `1 record`, `2 records`; for words that take an s. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+/** A line of a list that is not used; `line` is null where the format has no lines. */
+export interface RejectedLine {
+  readonly line: number | null;
+  readonly text: string;
+  readonly message: string;
 }
 
-/** A failure that is the user's to mend: its message is printed, without a stack. `exitCode` is never 0. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError';
-  readonly exitCode: number;
+const SHOWN_REJECTED = 5;
 
-  constructor(message: string, options: { exitCode?: number; cause?: unknown } = {}) {
-    super(message, { cause: options.cause });
-    this.exitCode = options.exitCode ?? 1;
-  }
+/** Prints the first rejected lines, and the number of further ones. */
+export function printRejected(stderr: OutputStream, rejected: readonly RejectedLine[]): void {
+  for (const { line, text, message } of rejected.slice(0, SHOWN_REJECTED))
+    stderr.write(`${line === null ? '' : `line ${line}: `}skipped '${plainText(text)}': ${message}\n`);
+  const more = rejected.length - SHOWN_REJECTED;
+  if (more > 0) stderr.write(`${counted(more, 'more line')} skipped\n`);
+}
+
+/** `1 record`, `2 records`: for nouns with a plural in -s. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

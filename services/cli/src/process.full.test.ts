@@ -1,5 +1,5 @@
-// The command as a process: of other users, with closed pipes, ended by signals; and with secrets, none of which is
-// in what it prints, answers or shows to other users of the machine when it is driven into errors.
+// The command as a process: as another user, with closed pipes, ended by signals; and with secrets, which must not appear in its output,
+// in its responses, or to other users of the machine, also after errors.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,10 +28,10 @@ describe('a process of another user', { skip: otherUserSkip() }, () => {
     assert.equal(code, 1, stderr);
     const unwritable =
       /^strata: The database file cannot be opened: check that the directory exists and may be written/;
-    for (const words of [unwritable, foreign('0555')]) assert.match(stderr, words);
+    for (const pattern of [unwritable, foreign('0555')]) assert.match(stderr, pattern);
   });
 
-  it('says whose a file is that it may not use', async () => {
+  it('reports the owner of a file that it cannot access', async () => {
     await using data = await temporaryDirectory();
     chownSync(data.path, OTHER_UID, OTHER_UID);
     chmodSync(data.path, 0o700);
@@ -47,7 +47,7 @@ describe('a process of another user', { skip: otherUserSkip() }, () => {
     const { code, stderr } = await rotate({ uid: OTHER_UID });
     assert.equal(code, 1);
     const root = /^strata: .+receipts\/signing-keys\.json belongs to user 0 \(root\) with/;
-    for (const words of [root, foreign('0600')]) assert.match(stderr, words);
+    for (const pattern of [root, foreign('0600')]) assert.match(stderr, pattern);
   });
 });
 
@@ -101,7 +101,7 @@ describe('a process of the command', () => {
       const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
       child.stdout.on('data', (chunk) => assert.fail(String(chunk)));
       let stderr = '';
-      while (!/no key is lent/.test(stderr)) stderr += String((await once(child.stderr, 'data'))[0]);
+      while (!/API key: none/.test(stderr)) stderr += String((await once(child.stderr, 'data'))[0]);
       child.kill(signal);
       assert.deepEqual(await once(child, 'close'), [0, null]);
     });
@@ -130,7 +130,7 @@ function assertNoSecret(text: string, where: string): void {
       assert.equal(text.includes(form), false, `${where} has the secret ${name}`);
 }
 
-/** A publisher or model server that repeats in its errors what it was told in confidence. */
+/** A publisher or model server that repeats received secrets in its errors. */
 async function repeating(answer: RequestListener) {
   const received: string[] = [];
   const service = await fakeService((request, response) => {
@@ -140,7 +140,7 @@ async function repeating(answer: RequestListener) {
   return { ...service, received };
 }
 
-/** A database server that asks for the password in clear text, and says in its refusal what it was told. */
+/** A database server that requests the password in clear text and repeats it in its error. */
 async function repeatingDatabase() {
   const received: string[] = [];
   const server = createServer((socket) => {
@@ -174,15 +174,15 @@ async function commandLines(): Promise<string> {
 /** Asks everything that could repeat something, with keys where keys do not belong. */
 async function provoke(base: string, targets: readonly string[]): Promise<void> {
   const { stackKey, inferenceKey } = SECRETS;
-  const places = [`?key=${stackKey}`, `?api_key=${inferenceKey}`, `/${stackKey}`, `/${inferenceKey}/x?limit=0`];
+  const suffixes = [`?key=${stackKey}`, `?api_key=${inferenceKey}`, `/${stackKey}`, `/${inferenceKey}/x?limit=0`];
   const misplaced = { authorization: `Bearer ${stackKey}`, cookie: `key=${stackKey}`, 'x-request-id': 'request-0001' };
-  const fields = [{ 'x-stack-key': stackKey }, { authorization: `Bearer ${inferenceKey}` }, misplaced];
+  const credentials = [{ 'x-stack-key': stackKey }, { authorization: `Bearer ${inferenceKey}` }, misplaced];
   for (const target of targets)
-    for (const place of ['', ...places])
-      for (const headers of fields) {
-        const response = await fetch(base + target + place, { headers });
-        const told = [...response.headers].map((pair) => pair.join(': ')).join('\n');
-        assertNoSecret(`${told}\n${await response.text()}`, `the answer to ${target}`);
+    for (const suffix of ['', ...suffixes])
+      for (const headers of credentials) {
+        const response = await fetch(base + target + suffix, { headers });
+        const fields = [...response.headers].map((pair) => pair.join(': ')).join('\n');
+        assertNoSecret(`${fields}\n${await response.text()}`, `the answer to ${target}`);
       }
 }
 
@@ -206,13 +206,13 @@ describe('secrets', { timeout: 120_000 }, () => {
         const targets = ['/nowhere', '/stack/v1/stats', '/stack/v1/domains/x', '/openapi.json', '/site.json', '/keys'];
         await provoke(base, targets);
         const key = (await (await fetch(`${base}/keys`, { method: 'POST' })).json()) as { key: string };
-        // What a publisher answered stands in the report for those who have a key.
+        // The report for key holders contains the error of the publisher.
         await until(() => publisher.received.length > 0, { what: 'the publisher is asked', limitMs: 60_000 });
         const status = await fetch(`${base}/stack/v1/enrichment/status`, { headers: { 'x-stack-key': key.key } });
         assertNoSecret(await status.text(), 'the state of enrichment');
         assertNoSecret(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(), 'the metrics');
         assertNoSecret(await commandLines(), 'a command line');
-        assert.equal((await stat(data)).mode & 0o077, 0, 'other users can look into the data directory');
+        assert.equal((await stat(data)).mode & 0o077, 0, 'other users can read the data directory');
       },
     });
     assert.equal(outcome.code, 0, outcome.stderr.slice(-2_000));
@@ -276,8 +276,8 @@ describe('secrets', { timeout: 120_000 }, () => {
       ['inference gateway', { STRATA_NETWORK: 'on', STRATA_JOIN: SECRETS.join }],
       ['inference gateway', { STRATA_MODEL: 'hf:owner/repository', ...token }],
     ];
-    for (const [place, [command, env]] of starts.entries()) {
-      const own = { STRATA_DATA: path.join(directory.path, String(place)), STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
+    for (const [index, [command, env]] of starts.entries()) {
+      const own = { STRATA_DATA: path.join(directory.path, String(index)), STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
       const ports = { STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_INFERENCE_PORT: '0' };
       const options = { env: { ...quiet, ...own, ...ports, ...env }, interruptAt: /"msg":"ready"/ };
       const { code, stdout, stderr } = await runStrata(command, options);

@@ -1,107 +1,109 @@
-// Progress of a long job on standard error: a bar on a terminal, a plain line every few seconds otherwise.
-import { SingleBar } from 'cli-progress';
+// Progress of a long job on standard error: a line that is rewritten on a terminal, a new line every few seconds elsewhere.
 import type { OutputStream } from './context.ts';
+
+/** Between two lines of output that is not a terminal. */
+const LINE_INTERVAL_MS = 5_000;
+const TERMINAL_INTERVAL_MS = 200;
+const BAR_CHARS = 30;
+
+export interface StatusLine {
+  /** Prints a message on a line of its own. */
+  print(message: string): void;
+  /** Shows the text a last time. */
+  stop(): void;
+}
+
+/** Shows the current text at intervals until it is stopped; nothing while the text is undefined. */
+export function startStatusLine(stream: OutputStream, text: () => string | undefined): StatusLine {
+  let isStopped = false;
+  let isOpen = false;
+  const show = () => {
+    const line = text();
+    if (line === undefined) return;
+    stream.write(stream.isTTY ? `\r\x1b[K${line}` : `${line}\n`);
+    isOpen = stream.isTTY ?? false;
+  };
+  const endLine = () => {
+    if (isOpen) stream.write('\n');
+    isOpen = false;
+  };
+  const timer = setInterval(show, stream.isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS);
+  timer.unref();
+  return {
+    print(message) {
+      endLine();
+      stream.write(`${message}\n`);
+    },
+    stop() {
+      if (isStopped) return;
+      isStopped = true;
+      clearInterval(timer);
+      show();
+      endLine();
+    },
+  };
+}
 
 export interface Progress {
   advance(): void;
   stop(): void;
 }
 
-/** Seconds between two plain lines: often enough to see life, rare enough for a log. */
-const plainIntervalMs = 5_000;
-
-/**
- * Shows `done of total`, the rate since the start and the remaining time. Standard output stays free for results.
- */
+/** Progress towards a known total: `340 of 500 domains, 12/s, 13 s left`, with a bar on a terminal. */
 export function startProgress(total: number, unit: string, stream: OutputStream): Progress {
-  return stream.isTTY ? barProgress(total, unit, stream) : plainProgress(total, unit, stream);
-}
-
-function barProgress(total: number, unit: string, stream: OutputStream): Progress {
-  const bar = new SingleBar({
-    stream,
-    format: `{bar} {percentage} % | {value} of {total} ${unit} | {rate}/s | {remaining} left`,
-    barCompleteChar: '█',
-    barIncompleteChar: '░',
-    hideCursor: true,
-    barsize: 30,
-  });
-  const meter = startMeter(total);
-  bar.start(total, 0, { rate: '–', remaining: '–' });
-  return {
-    advance: () => bar.increment(1, meter.advance()),
-    stop: () => bar.stop(),
-  };
-}
-
-function plainProgress(total: number, unit: string, stream: OutputStream): Progress {
-  const meter = startMeter(total);
+  const startedAt = performance.now();
   let done = 0;
-  let last = { rate: '–', remaining: '–' };
-  const print = () => stream.write(`${done} of ${total} ${unit}, ${last.rate}/s, ${last.remaining} left\n`);
-  const timer = setInterval(print, plainIntervalMs);
-  timer.unref();
+  const status = startStatusLine(stream, () => {
+    const bar = stream.isTTY ? `${barOf(done, total)} ` : '';
+    const rate = rateSince(startedAt, done);
+    const left = done === 0 ? '' : `, ${rateText(rate)}/s, ${formatSeconds((total - done) / rate)} left`;
+    return `${bar}${done} of ${total} ${unit}${left}`;
+  });
   return {
     advance() {
       done += 1;
-      last = meter.advance();
     },
-    stop() {
-      clearInterval(timer);
-      print();
-    },
+    stop: status.stop,
   };
 }
 
-/** Progress of what has no known end: `kev: 1,200 records` now and then, with the total where one is told. */
-export interface Tally {
+function barOf(done: number, total: number): string {
+  const filled = total === 0 ? BAR_CHARS : Math.round((done / total) * BAR_CHARS);
+  return '█'.repeat(filled) + '░'.repeat(BAR_CHARS - filled);
+}
+
+export interface Counter {
   set(done: number, total?: number): void;
   stop(): void;
 }
 
-export function startTally(what: string, unit: string, stream: OutputStream): Tally {
-  let told = { done: 0, total: undefined as number | undefined };
+/** Progress without a known total: `kev: 1200 records, 300/s`; with the total once it is known. */
+export function startCounter(label: string, unit: string, stream: OutputStream): Counter {
   const startedAt = performance.now();
-  const line = () => {
-    const { done, total } = told;
-    const rate = done / Math.max((performance.now() - startedAt) / 1_000, 0.001);
+  let current = { done: 0, total: undefined as number | undefined };
+  const status = startStatusLine(stream, () => {
+    const { done, total } = current;
     const of = total === undefined || total < done ? '' : ` of ${total}`;
-    return `${what}: ${done}${of} ${unit}, ${rate.toFixed(rate < 10 ? 1 : 0)}/s`;
-  };
-  const show = () => stream.write(stream.isTTY ? `\r\x1b[K${line()}` : `${line()}\n`);
-  const timer = setInterval(show, stream.isTTY ? 200 : plainIntervalMs);
-  timer.unref();
-  let isOver = false;
+    return `${label}: ${done}${of} ${unit}, ${rateText(rateSince(startedAt, done))}/s`;
+  });
   return {
     set(done, total) {
-      told = { done, total: total ?? told.total };
+      current = { done, total: total ?? current.total };
     },
-    stop() {
-      if (isOver) return;
-      isOver = true;
-      clearInterval(timer);
-      stream.write(stream.isTTY ? `\r\x1b[K${line()}\n` : `${line()}\n`);
-    },
+    stop: status.stop,
   };
 }
 
-function startMeter(total: number) {
-  const startedAt = performance.now();
-  let done = 0;
-  return {
-    advance() {
-      done += 1;
-      const seconds = (performance.now() - startedAt) / 1_000;
-      const rate = done / Math.max(seconds, 0.001);
-      return { rate: rate.toFixed(rate < 10 ? 1 : 0), remaining: formatSeconds((total - done) / rate) };
-    },
-  };
-}
+/** Per second. */
+export const rateSince = (startedAt: number, done: number): number =>
+  done / Math.max((performance.now() - startedAt) / 1_000, 0.001);
+
+const rateText = (rate: number) => rate.toFixed(rate < 10 ? 1 : 0);
 
 /** `42 s`, `3 min 20 s`, `2 h 5 min`. */
 export function formatSeconds(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
+  const rounded = Math.max(0, Math.round(seconds));
+  if (rounded < 60) return `${rounded} s`;
+  if (rounded < 3_600) return `${Math.floor(rounded / 60)} min ${rounded % 60} s`;
+  return `${Math.floor(rounded / 3_600)} h ${Math.floor((rounded % 3_600) / 60)} min`;
 }

@@ -8,15 +8,15 @@ describe('strata at its start', () => {
   for (const [args, code, words] of [
     ['stack explain', 1, /could not be read/],
     ['stack fingerprints /nowhere/none', 1, /^strata: cannot read the fingerprints .*none: it does not exist/],
-    ['stack verify /nowhere', 2, /there is no file/],
-    ['stack scan missing.txt', 2, /there is no file/],
-    ['stack keys list', 1, /there is no database/],
+    ['stack verify /nowhere', 2, /does not exist/],
+    ['stack scan missing.txt', 2, /does not exist/],
+    ['stack keys list', 1, /database .* does not exist/],
     ['stack feeds add nonsense', 2, /this is no address/],
     ['config check', 0, /^$/],
     ['mcp --base nowhere', 2, /--base is the URL/],
-    ['inference chat hi --model x', 2, /which key\?/],
+    ['inference chat hi --model x', 2, /no API key/],
     ['inference gateway --model /nowhere.gguf', 1, /cannot be loaded/],
-    ['inference worker', 2, /no model to lend/],
+    ['inference worker', 2, /no model: set --model/],
   ] as const)
     it(`is a process that starts: ${args}`, async () => {
       await using data = await temporaryDirectory();

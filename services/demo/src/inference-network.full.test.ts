@@ -1,4 +1,4 @@
-// The demo's network with real processes: workers come back when they are killed, and nothing is left when it ends.
+// The demo's network with real processes: killed workers are restarted, and all processes end with it.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,17 +29,17 @@ describe("the demo's network", { timeout: 120_000 }, () => {
     signal,
   });
 
-  it('gives a newcomer a key, starts a worker again that was killed, and ends all of them', async () => {
-    const said = Promise.withResolvers<string>();
-    const say = (line: string) => (line.includes('serves again') ? said.resolve(line) : undefined);
-    const network = await startInferenceNetwork(options(new AbortController().signal), say);
+  it('offers free keys, restarts a killed worker, and ends all processes', async () => {
+    const restarted = Promise.withResolvers<string>();
+    const print = (line: string) => (line.includes('restarted') ? restarted.resolve(line) : undefined);
+    const network = await startInferenceNetwork(options(new AbortController().signal), print);
     const [killed = 0, other = 0] = network.workers();
     process.kill(killed, 'SIGKILL');
-    const [, next] = /^worker 1 serves again as process (\d+)$/.exec(await said.promise) ?? [];
+    const [, next] = /^worker 1 restarted as process (\d+)$/.exec(await restarted.promise) ?? [];
     assert.deepEqual([...network.workers()].sort(), [Number(next), other].sort());
     const { totals } = (await (await fetch(`${network.base}/network`)).json()) as { totals: { workers: number } };
     assert.ok(totals.workers >= 1);
-    // A newcomer who has nothing but the page.
+    // A visitor of the page.
     const site = (await (await fetch(`${network.base}/site.json`)).json()) as Record<string, unknown>;
     assert.equal(site.explorer_url, explorerUrl);
     assert.ok(Number(site.free_keys_per_day) > 0);

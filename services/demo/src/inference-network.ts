@@ -1,4 +1,4 @@
-// The demo's inference network: a gateway and two workers, each a process of its own, started by the commands that a user would type.
+// The demo's inference network: a gateway and two workers, each a process of its own, started with the commands of the CLI.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,23 +9,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openGatewayStore, readGatewayConfig } from '@strata/gateway';
 import { urlAt } from '@strata/http';
 
-/** A worker that is killed is started again after this: long enough to see in `/network` that it is gone, and soon enough that an answer which lost both workers goes on. */
-const REVIVE_MS = 2_000;
-/** Engines are loaded and hosts started, perhaps on a busy machine. */
+/**
+ * Delay before a killed worker is restarted: long enough that `/network` shows its absence, and short enough that an answer without any
+ * worker can continue.
+ */
+const RESTART_MS = 2_000;
+/** Loading an engine and starting a host can be slow on a busy machine. */
 const READY_MS = 120_000;
 const WORKERS = 2;
-/** Free keys of either service for each address: all who try the demo, and its tests, have one. */
+/** Free keys of each service per address and day, enough for users and tests of the demo. */
 export const FREE_KEYS = '100';
 
-/** Each demo begins a ledger of its own name: a verifier that remembers the last demo's would take the same name for a fork. */
+/** Each demo has a ledger name of its own: with the same name, a verifier that knows the previous demo would report a fork. */
 export const newLedgerName = (service: string): string => `localhost/demo-${randomBytes(4).toString('hex')}/${service}`;
 
 export interface InferenceNetwork extends AsyncDisposable {
   readonly base: string;
   readonly key: string;
-  /** Id of the model that the workers lend. */
+  /** Id of the model of the workers. */
   readonly model: string;
-  /** Process ids of the workers that run. */
+  /** Process ids of the running workers. */
   workers(): readonly number[];
 }
 
@@ -38,22 +41,22 @@ const cli = path.join(import.meta.dirname, '../../cli/src/main.ts');
 type Settings = Readonly<Record<string, string | undefined>>;
 
 export interface InferenceNetworkOptions {
-  /** The gateway's data is in it; whoever gave it gives it up. */
+  /** Data directory of the gateway; the caller deletes it. */
   readonly directory: string;
   readonly modelFile: string;
   readonly logLevel: string;
-  /** Of the gateway, as `gatewayPlace` chooses it. */
+  /** Port of the gateway, from `gatewayAddress`. */
   readonly port: number;
-  /** Where the other service is, for the chat's link to it; undefined where it has no address that readers can open. */
+  /** URL of the stack service for the link on the chat page; undefined where browsers cannot open it. */
   readonly explorerUrl: string | undefined;
-  /** Ends the start, and the starting again of workers. */
+  /** Aborts the start, and stops restarting workers. */
   readonly signal: AbortSignal;
 }
 
 /** Resolves when both workers serve. Rejects with DemoNetworkError. */
 export async function startInferenceNetwork(
   options: InferenceNetworkOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<InferenceNetwork> {
   const { signal } = options;
   await using stack = new AsyncDisposableStack();
@@ -84,7 +87,7 @@ export async function startInferenceNetwork(
   const workers = new Workers(
     (number, stop) =>
       startCommand(
-        ['worker', '--model', options.modelFile, '--join', gateway.told],
+        ['worker', '--model', options.modelFile, '--join', gateway.match],
         {
           ...common,
           STRATA_DATA: path.join(options.directory, `worker-${number}`),
@@ -94,7 +97,7 @@ export async function startInferenceNetwork(
         },
         { ready: /^serving gateway (\S+)/, signal: stop },
       ),
-    { say, signal },
+    { print, signal },
   );
   stack.use(workers);
   await workers.start(WORKERS);
@@ -104,8 +107,8 @@ export async function startInferenceNetwork(
   return { base, key, model, workers: () => workers.pids(), [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Where the gateway will listen. It is a process of its own and does not tell its port: for 0 one is chosen that is free just now. */
-export async function gatewayPlace(): Promise<{ readonly host: string; readonly port: number }> {
+/** The listen address of the gateway. For port 0, chooses a free one, since the gateway process does not report its port. */
+export async function gatewayAddress(): Promise<{ readonly host: string; readonly port: number }> {
   const { host, port } = readGatewayConfig(process.env);
   return { host, port: port === 0 ? await freePort(host) : port };
 }
@@ -120,57 +123,57 @@ async function freePort(host: string): Promise<number> {
 
 interface Started {
   readonly child: ChildProcess;
-  /** What the line that was waited for told. */
-  readonly told: string;
+  /** The first group of the matching line. */
+  readonly match: string;
 }
 
-/** Runs `strata inference …` until it prints a line that matches. Rejects with DemoNetworkError when it ends before, or is ended by the signal. */
+/** Runs `strata inference …` until it prints a matching line. Rejects with DemoNetworkError when it exits before, or the signal aborts. */
 async function startCommand(
-  words: readonly string[],
+  args: readonly string[],
   env: Settings,
   { ready, signal }: { readonly ready: RegExp; readonly signal: AbortSignal },
 ): Promise<Started> {
-  const child = spawn(process.execPath, [cli, 'inference', ...words], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [cli, 'inference', ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const end = () => void child.kill('SIGKILL');
-  const late = setTimeout(end, READY_MS);
+  const timer = setTimeout(end, READY_MS);
   if (signal.aborted) end();
   signal.addEventListener('abort', end);
   try {
     for await (const line of createInterface({ input: child.stdout })) {
-      const [, told] = ready.exec(line) ?? [];
-      if (told === undefined) continue;
+      const [, match] = ready.exec(line) ?? [];
+      if (match === undefined) continue;
       child.stdout.resume();
-      return { child, told };
+      return { child, match };
     }
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
     signal.removeEventListener('abort', end);
   }
-  throw new DemoNetworkError(`\`strata inference ${words[0]}\` ended before it was ready; what it said stands above`);
+  throw new DemoNetworkError(`\`strata inference ${args[0]}\` exited before it was ready; see its output above`);
 }
 
 class Workers implements AsyncDisposable {
   readonly #run: (number: number, signal: AbortSignal) => Promise<Started>;
-  readonly #say: (line: string) => void;
+  readonly #print: (line: string) => void;
   readonly #closing = new AbortController();
   readonly #stopping: AbortSignal;
   readonly #children = new Map<number, ChildProcess>();
-  readonly #lives: Promise<void>[] = [];
+  readonly #supervisors: Promise<void>[] = [];
 
   constructor(
     run: (number: number, signal: AbortSignal) => Promise<Started>,
-    { say, signal }: { readonly say: (line: string) => void; readonly signal: AbortSignal },
+    { print, signal }: { readonly print: (line: string) => void; readonly signal: AbortSignal },
   ) {
     this.#run = run;
-    this.#say = say;
+    this.#print = print;
     this.#stopping = AbortSignal.any([signal, this.#closing.signal]);
   }
 
-  /** One after the other: a machine of two cores loads two models no faster side by side. */
+  /** Sequentially: on two cores, loading two models concurrently is not faster. */
   async start(count: number): Promise<void> {
     for (let number = 1; number <= count; number += 1) {
       this.#children.set(number, (await this.#run(number, this.#stopping)).child);
-      this.#lives.push(this.#keepAlive(number));
+      this.#supervisors.push(this.#keepAlive(number));
     }
   }
 
@@ -185,17 +188,17 @@ class Workers implements AsyncDisposable {
       if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       if (signal.aborted) return;
       this.#children.delete(number);
-      this.#say(`worker ${number} is gone; it is started again in ${REVIVE_MS / 1_000} s`);
-      await sleep(REVIVE_MS, undefined, { signal }).catch(() => {});
+      this.#print(`worker ${number} exited; restarting in ${RESTART_MS / 1_000} s`);
+      await sleep(RESTART_MS, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
       try {
         const { child: next } = await this.#run(number, signal);
         this.#children.set(number, next);
         if (signal.aborted) return await stopped(next);
-        this.#say(`worker ${number} serves again as process ${next.pid}`);
+        this.#print(`worker ${number} restarted as process ${next.pid}`);
       } catch (error) {
         if (signal.aborted) return;
-        this.#say(`worker ${number}: ${(error as Error).message}`);
+        this.#print(`worker ${number}: ${(error as Error).message}`);
       }
     }
   }
@@ -203,17 +206,17 @@ class Workers implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await Promise.all(Array.from(this.#children.values(), stopped));
-    await Promise.all(this.#lives);
+    await Promise.all(this.#supervisors);
   }
 }
 
 async function stopped(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
+  const exited = once(child, 'exit');
   child.kill('SIGTERM');
-  const late = setTimeout(() => child.kill('SIGKILL'), 15_000);
-  await gone;
-  clearTimeout(late);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  await exited;
+  clearTimeout(timer);
 }
 
 /** The first model that the gateway serves; waits for it. */
@@ -223,5 +226,5 @@ async function servedModel(base: string, key: string): Promise<string> {
     const { data } = (await response.json()) as { readonly data: readonly { readonly id: string }[] };
     if (data[0]) return data[0].id;
   }
-  throw new DemoNetworkError('the workers came, and the gateway serves no model');
+  throw new DemoNetworkError('the workers are connected, but the gateway serves no model');
 }

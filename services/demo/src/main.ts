@@ -1,19 +1,19 @@
-// `npm run demo`: a simulated internet, looked at over the past four weeks, then served and kept alive; and chat completions from a
-// network of a gateway and two workers.
+// `npm run demo`: a simulated internet with four weeks of history, which continues to change; and chat completions from a network of a
+// gateway and two workers.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLogger, openedAt, urlAt } from '@strata/http';
 import { type Config, ConfigError, readConfig, startStack, type World } from '@strata/stack';
 import { type AdvisorySources, createInternet, type Internet, tinyChatModel } from '@strata/testnet';
-import { FREE_KEYS, gatewayPlace, newLedgerName, startInferenceNetwork } from './inference-network.ts';
-import { liveThroughPastWeeks, PAST_DAYS } from './past-weeks.ts';
+import { FREE_KEYS, gatewayAddress, newLedgerName, startInferenceNetwork } from './inference-network.ts';
+import { PAST_DAYS, simulatePastWeeks } from './past-weeks.ts';
 
-/** In the demo a day of the simulated internet passes in this time, and a change is confirmed as quickly. */
+/** The duration of a day of the simulated internet, with matching intervals for confirmations and scans. */
 const LIVE_DAY_MS = 60_000;
 const CONFIRM_AFTER_MS = 15_000;
 const RESCAN_AFTER_MS = 120_000;
-/** Advisories are asked for anew after this. */
+/** Interval of advisory syncs. */
 const SYNC_MS = 20_000;
 
 async function main(): Promise<void> {
@@ -24,14 +24,14 @@ async function main(): Promise<void> {
   const dataDirectory = await mkdtemp(path.join(tmpdir(), 'strata-demo-'));
   await using cleanup = new AsyncDisposableStack();
   cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true }));
-  say(`growing a simulated internet of ${domains} companies; no packet leaves this machine`);
-  // The service is born before its history, so that it watches every day of it.
+  print(`creating a simulated internet of ${domains} companies; no packet leaves this machine`);
+  // The clock starts before the history, so that the service observes every day of it.
   let behindMs = (PAST_DAYS + 1) * 86_400_000;
   const now = () => new Date(Date.now() - behindMs);
-  // One lost packet would hold up a whole look at a day, of which there are 54.
+  // A lost packet would delay one of the 54 scans of the history.
   const vantage = { lossShare: 0 };
   const internet = cleanup.use(await createInternet({ domains, migrationShare: 0.01, vantage, now }));
-  // Until the weeks are lived through, any company will do.
+  // Replaced after the history is complete.
   let example = exampleOf(internet);
   const world: World = {
     now,
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
     isSimulated: true,
     requestTimeoutMs: 1_500,
   };
-  const gateway = await gatewayPlace();
+  const gateway = await gatewayAddress();
   const config = demoConfig(dataDirectory, {
     internet,
     publishers: await internet.advisories(),
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
     explorerUrl: openedAt({ host: config.host, port: running.port }),
     signal,
   };
-  const inference = await startInferenceNetwork(options, say).catch((error: unknown) => {
+  const inference = await startInferenceNetwork(options, print).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
   if (!inference) return;
@@ -72,18 +72,18 @@ async function main(): Promise<void> {
   const setClock = (to: Date) => {
     behindMs = Math.max(0, Date.now() - to.getTime());
   };
-  await liveThroughPastWeeks({ internet, app, setClock, say, signal: stopping.signal });
+  await simulatePastWeeks({ internet, app, setClock, print, signal: stopping.signal });
   if (stopping.signal.aborted) return;
   const feeds = internet.feeds().map(({ url }) => ({ url }));
   await app.store.feeds.add(feeds, now());
-  say(
-    `subscribed to ${feeds.length} feeds of the simulated internet; publishers of advisories are read every ${SYNC_MS / 1_000} s`,
+  print(
+    `subscribed to ${feeds.length} feeds of the simulated internet; advisories are synced every ${SYNC_MS / 1_000} s`,
   );
 
   const base = urlAt({ host: config.host, port: running.port });
   example = (await movedCompany(running.service.app.store, internet)) ?? example;
   process.stdout.write(`ready\nstack key: ${key}\ninference key: ${inference.key}\n`);
-  say(`try:  curl -H "X-Stack-Key: ${key}" ${base}/stack/v1/domains/${example}`);
+  print(`try:  curl -H "X-Stack-Key: ${key}" ${base}/stack/v1/domains/${example}`);
   for (const path of [
     'intelligence/market-share?category=dns',
     'alerts',
@@ -93,41 +93,41 @@ async function main(): Promise<void> {
     'stats/migrations',
     'providers/cloudflare/domains.csv',
   ]) {
-    say(`      curl -H "X-Stack-Key: ${key}" "${base}/stack/v1/${path}"`);
+    print(`      curl -H "X-Stack-Key: ${key}" "${base}/stack/v1/${path}"`);
   }
-  say(`      curl -N -H "X-Stack-Key: ${key}" ${base}/stack/v1/stream`);
-  say(`      npx strata stack verify ${base}/stack/v1/domains/${example} --key ${key}`);
-  say(`chat: npx strata inference chat --key ${inference.key} --base ${inference.base} "What is DMARC?"`);
-  say(
+  print(`      curl -N -H "X-Stack-Key: ${key}" ${base}/stack/v1/stream`);
+  print(`      npx strata stack verify ${base}/stack/v1/domains/${example} --key ${key}`);
+  print(`chat: npx strata inference chat --key ${inference.key} --base ${inference.base} "What is DMARC?"`);
+  print(
     `      curl -H "Authorization: Bearer ${inference.key}" -H "Content-Type: application/json" ${inference.base}/v1/chat/completions \\`,
   );
-  say(
+  print(
     `        -d '{"model":"${inference.model}","messages":[{"role":"user","content":"What is DMARC?"}],"stream":false}'`,
   );
-  say('      (a model of 2 million parameters that knows a little of DNS, mail and Strata, and nothing else)');
+  print('      (a model of 2 million parameters, trained only on DNS, mail and Strata)');
   const [worker, other] = inference.workers();
-  say(
-    `      it is lent by two workers, processes ${worker} and ${other}. Kill one while this asks (kill -9 ${worker}): no answer breaks`,
+  print(
+    `      two workers serve it, processes ${worker} and ${other}. To see failover, stop one (kill -9 ${worker}) while this runs:`,
   );
-  say(`      npx strata inference chat --key ${inference.key} --base ${inference.base} --repeat 300 "What is DMARC?"`);
-  say(`      npx strata inference network --watch --base ${inference.base}`);
-  say(
+  print(
+    `      npx strata inference chat --key ${inference.key} --base ${inference.base} --repeat 300 "What is DMARC?"`,
+  );
+  print(`      npx strata inference network --watch --base ${inference.base}`);
+  print(
     `data: STRATA_DATA=${dataDirectory} STRATA_LEDGER_ORIGIN=${config.ledgerOrigin} for npx strata stack feeds list, stack enrich status,`,
   );
-  say('      inference network accounts and the like; gone when it stops');
-  say(
-    `open: ${base}/ (the explorer) and ${inference.base}/ (the chat); each gives a free key at the press of a button`,
-  );
-  say(`docs: ${base}/    stop with Ctrl-C`);
+  print('      inference network accounts and similar commands; deleted when the demo stops');
+  print(`open: ${base}/ (the explorer) and ${inference.base}/ (the chat); both offer free keys`);
+  print(`docs: ${base}/    stop with Ctrl-C`);
 
   const scanning = app.scanner.run(stopping.signal);
   const days = setInterval(() => {
     internet.advance(1);
-    // A feed is asked every quarter of an hour at most; here a day has passed.
+    // Feeds are polled every 15 minutes at most, but a simulated day has passed.
     void app.store.feeds.askAll();
   }, LIVE_DAY_MS);
   await new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
-  say('stopping');
+  print('stopping');
   clearInterval(days);
   await scanning;
 }
@@ -135,7 +135,7 @@ async function main(): Promise<void> {
 interface DemoDeps {
   readonly internet: Internet;
   readonly publishers: AdvisorySources;
-  /** Of the inference service, for the explorer's link to it; undefined where it has no address that readers can open. */
+  /** URL of the inference service for the link in the explorer; undefined where browsers cannot open it. */
   readonly chatUrl: string | undefined;
 }
 
@@ -167,19 +167,19 @@ function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: De
   };
 }
 
-/** A company that is there: not parked, not gone. */
+/** A company with an active domain. */
 function exampleOf(internet: Internet): string {
-  const isThere = (domain: string) => internet.truth(domain).state === 'active';
-  return internet.domains().find(isThere) ?? 'example.com';
+  const isActive = (domain: string) => internet.truth(domain).state === 'active';
+  return internet.domains().find(isActive) ?? 'example.com';
 }
 
 function domainCount(text: string | undefined): number {
   const count = Number(text || 500);
   if (Number.isInteger(count) && count >= 1 && count <= 20_000) return count;
-  throw new ConfigError(`STRATA_DEMO_DOMAINS: must be a whole number from 1 to 20000, not '${text}'`);
+  throw new ConfigError(`STRATA_DEMO_DOMAINS: must be an integer from 1 to 20000, not '${text}'`);
 }
 
-/** A company with something to show: it is there, and a migration stands among its last changes. */
+/** A company with an active domain and a recent migration. */
 async function movedCompany(store: Pick<Store, 'changes'>, internet: Internet): Promise<string | undefined> {
   for (const domain of internet.domains()) {
     if (internet.truth(domain).state !== 'active') continue;
@@ -191,12 +191,12 @@ async function movedCompany(store: Pick<Store, 'changes'>, internet: Internet): 
 
 type Store = Awaited<ReturnType<typeof startStack>>['service']['app']['store'];
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Errors whose message is fit for a user. */
-const mendable: readonly string[] = [
+/** Errors whose message is written for the user. */
+const USER_ERRORS: readonly string[] = [
   'ConfigError',
   'StartError',
   'GatewayConfigError',
@@ -209,7 +209,7 @@ const mendable: readonly string[] = [
 try {
   await main();
 } catch (error) {
-  if (error instanceof Error && mendable.includes(error.name)) process.stderr.write(`demo: ${error.message}\n`);
+  if (error instanceof Error && USER_ERRORS.includes(error.name)) process.stderr.write(`demo: ${error.message}\n`);
   else process.stderr.write(`demo: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
 }

@@ -1,46 +1,46 @@
-// Four weeks of the simulated internet, lived through quickly: looked at day by day under a clock that is set back.
+// Simulates the past four weeks of the internet: scans each day with a clock that is set back.
 import type { StackApp } from '@strata/stack';
 import type { Internet } from '@strata/testnet';
 
 const DAY_MS = 86_400_000;
-/** Enough days that the last ones can be judged by those before. */
+/** Enough days for anomaly detection on the last ones. */
 export const PAST_DAYS = 28;
-/** Companies looked at a day come round once in so many days, besides those that have just moved. */
-const ROUND_DAYS = 25;
-/** Two looks a day, hours apart, so that a change of the day is confirmed on it. Times of day, UTC. */
-const LOOKS_MS = [8 * 3_600_000, 16 * 3_600_000] as const;
-/** Companies that leave one provider on the day before now. */
+/** Each company is scanned once in this number of days, and in addition after a migration. */
+const SCAN_CYCLE_DAYS = 25;
+/** Times of day, UTC, of two scans, hours apart, so that a change is confirmed on the same day. */
+const SCAN_TIMES_MS = [8 * 3_600_000, 16 * 3_600_000] as const;
+/** Companies that leave one provider on the last day. */
 const EXODUS = 24;
 
-export interface PastWeeks {
+export interface PastWeeksDeps {
   readonly internet: Internet;
   readonly app: StackApp;
-  /** Sets the clock that scans go by. */
+  /** Sets the clock of scans. */
   readonly setClock: (now: Date) => void;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
-export async function liveThroughPastWeeks({ internet, app, setClock, say, signal }: PastWeeks): Promise<void> {
+export async function simulatePastWeeks({ internet, app, setClock, print, signal }: PastWeeksDeps): Promise<void> {
   const names = internet.domains();
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
-  // Companies with silent or broken servers keep a look waiting for seconds: they are looked at first and last only.
-  const swift = new Set<string>();
-  const look = async (domains: Iterable<string>) => {
+  // Companies with unresponsive or broken servers delay a scan by seconds. They are scanned only first and last.
+  const responsive = new Set<string>();
+  const scan = async (domains: Iterable<string>) => {
     await app.scanner.runAll(domains, {
       onDone: (domain, outcome) => {
         if (outcome.kind !== 'recorded') return;
-        if (Object.values(outcome.profile.sources).includes('unmeasured')) swift.delete(domain);
-        else swift.add(domain);
+        if (Object.values(outcome.profile.sources).includes('unmeasured')) responsive.delete(domain);
+        else responsive.add(domain);
       },
       signal,
     });
     await app.updateLoop.now();
   };
   const startedAt = performance.now();
-  setClock(new Date(today - PAST_DAYS * DAY_MS + LOOKS_MS[0]));
-  await look(names);
-  say(`scanned all ${names.length} domains as of ${PAST_DAYS} days ago in ${seconds(startedAt)} s`);
+  setClock(new Date(today - PAST_DAYS * DAY_MS + SCAN_TIMES_MS[0]));
+  await scan(names);
+  print(`scanned all ${names.length} domains as of ${PAST_DAYS} days ago in ${seconds(startedAt)} s`);
 
   const sinceAt = performance.now();
   let moves = 0;
@@ -48,24 +48,22 @@ export async function liveThroughPastWeeks({ internet, app, setClock, say, signa
     const moved = internet.advance(1).map(({ domain }) => domain);
     if (day === 1) moved.push(...exodus(internet));
     moves += moved.length;
-    const round = names.filter((_, i) => i % ROUND_DAYS === day % ROUND_DAYS);
-    const due = new Set([...round, ...moved].filter((domain) => swift.has(domain)));
-    for (const time of LOOKS_MS) {
+    const scheduled = names.filter((_, i) => i % SCAN_CYCLE_DAYS === day % SCAN_CYCLE_DAYS);
+    const due = new Set([...scheduled, ...moved].filter((domain) => responsive.has(domain)));
+    for (const time of SCAN_TIMES_MS) {
       setClock(new Date(today - day * DAY_MS + time));
-      await look(due);
+      await scan(due);
     }
   }
-  say(
-    `lived through ${PAST_DAYS - 1} days in which companies changed a provider ${moves} times, in ${seconds(sinceAt)} s`,
-  );
+  print(`simulated ${PAST_DAYS - 1} days with ${moves} provider changes in ${seconds(sinceAt)} s`);
 
   const lastAt = performance.now();
   setClock(new Date());
-  await look(names);
-  say(`scanned all ${names.length} domains as of now in ${seconds(lastAt)} s`);
+  await scan(names);
+  print(`scanned all ${names.length} domains as of now in ${seconds(lastAt)} s`);
 }
 
-/** Makes companies leave the largest name server operator that is not too large, all on one day: something to be alerted to. */
+/** Migrates companies from a large, but not too large, name server operator on one day, which raises an alert. */
 function exodus(internet: Internet): string[] {
   const byProvider = new Map<string, string[]>();
   for (const domain of internet.domains()) {

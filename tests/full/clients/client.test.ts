@@ -1,5 +1,4 @@
-// The typed client with the real services, over real sockets; its README's examples run in Node and in a browser.
-
+// The typed client with the real services over sockets; the examples of its README run in Node and in a browser.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -23,10 +22,10 @@ const examples = new Map(
 const OUTPUTS: Readonly<Record<string, RegExp>> = {
   Ask: /^\d+ domains, 49 of 50 requests left\n(?:\S+ .*dns: .*\n){5}$/,
   Verify: /^(?:passed .*\n){7}false signature\n$/,
-  'Read a whole list': /^(?:\S+\n){0,3}\d+ parked domains\n$/,
+  'Read a complete list': /^(?:\S+\n){0,3}\d+ parked domains\n$/,
   'Follow events': /^connecting\nopen\n\S+ moved its dns from .+ to .+\n$/,
-  Chat: /\nreceipt holds: true and is of these words: true\n$/,
-  'In a page': /^\d+ domains; the receipt holds$/,
+  Chat: /\nreceipt valid: true, of this text: true\n$/,
+  'In a page': /^\d+ domains; the receipt is valid$/,
   'When something goes wrong': /^400 invalid_domain .+\n$/,
 };
 
@@ -74,13 +73,13 @@ describe('the clients', () => {
       await page.goto(modules.url);
       await page.waitForFunction(() => document.title === 'done', undefined, { timeout: 30_000 }).catch(() => {});
       assert.deepEqual(errors, []);
-      // The text of the page, or else all that the script prints.
+      // The text of the page, otherwise the output of the script.
       const output = () => document.body.textContent || (window as unknown as { output: string }).output;
       assert.match(await page.evaluate(output), OUTPUTS[title] ?? /^$/);
     });
   }
 
-  it('report problems with what the service answers, whose refusals are signed too', async () => {
+  it('report problems of the service, which are signed too', async () => {
     const baseUrl = scanned.service.base;
     const free = new StackClient({ baseUrl, key: await scanned.service.newKey('free') });
     const askUntilRefused = async () => {

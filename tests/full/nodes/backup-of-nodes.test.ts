@@ -13,7 +13,7 @@ import type { Internet } from '@strata/testnet';
 import { tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { openPool } from '../../../packages/store/src/db/dialects/postgres-dialect.ts';
 import { postgres, rows } from '../../../packages/store/src/test/backends.ts';
-import { readPart } from '../../../services/cli/src/backup/parts.ts';
+import { readBackupFile } from '../../../services/cli/src/backup/backup-files.ts';
 import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
 import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
 import { type Busy, startBusy } from '../../support/busy-stack.ts';
@@ -93,7 +93,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
       await using one = await startHarness({ internet, settings: env, world: busy.world });
       assert.equal(one.running.service.app.ledger.log.size, leaves + OF_START);
       await using two = await beside(env.STRATA_DATA, { STRATA_DATABASE_URL: env.STRATA_DATABASE_URL });
-      const latest = await receiptsInRows(readPart(set, 'store/stream_events.copy.gz'));
+      const latest = await receiptsInRows(readBackupFile(set, 'store/stream_events.copy.gz'));
       assert.ok(latest.length > 0);
       for (const id of [...given, ...latest])
         for (const node of [one, two])
@@ -116,7 +116,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
 
     // The published ledger is newer than the backup: this node's last checkpoint shows it, and so do the database and a witness.
     const elsewhere = await nowhere();
-    const fork = /were published: going on from the older one would fork it/;
+    const fork = /were published: continuing from the backup would fork the ledger/;
     const { STRATA_DATA, STRATA_DATABASE_URL } = elsewhere;
     assert.match(await fails(['restore', set], { ...env, STRATA_DATABASE_URL }), fork);
     assert.match(await fails(['restore', set, '--unverified'], { ...env, STRATA_DATA }), fork);
@@ -145,13 +145,10 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     const lines = text.split('\n');
     lines[2] = Buffer.alloc(32, 7).toString('base64');
     await writeFile(other, lines.join('\n'));
-    assert.match(
-      await fails(['restore', set, '--published', other, '--unverified'], env),
-      /another one than was published/,
-    );
+    assert.match(await fails(['restore', set, '--published', other, '--unverified'], env), /is not the published one/);
     await mkdir(path.join(env.STRATA_DATA, 'ledger'), { recursive: true });
     await cp(other, path.join(env.STRATA_DATA, 'ledger/checkpoint'));
-    assert.match(await fails(['restore', set, '--unverified'], env), /another one than was published/);
+    assert.match(await fails(['restore', set, '--unverified'], env), /is not the published one/);
   });
 
   it('is not made where the keys of the ledger are not', async () => {

@@ -149,7 +149,7 @@ describe('a backup', () => {
         assert.match(await fails(['restore', folder, ...options], to.env), message);
       assert.ok(!existsSync(to.data));
     };
-    await refused(copy, /the backup was altered: its manifest is not the one that was signed/);
+    await refused(copy, /the backup was altered: its manifest does not match the signature/);
     await rm(path.join(copy, 'manifest.note'));
     await refused(copy, /the backup is not signed: .*--unverified accepts it/);
     await succeeds(['restore', copy, '--unverified'], to.env);
@@ -157,7 +157,7 @@ describe('a backup', () => {
     const other = path.join(directory.path, 'other-key');
     await succeeds(['backup', other], to.env);
     await rm(to.data, { recursive: true });
-    await refused(other, /signed by localhost\/strata\/stack\+\w{8}\+\S+, a key that is not known here/);
+    await refused(other, /signed by an unknown key, localhost\/strata\/stack\+\w{8}\+\S+/);
     assert.match(await succeeds(['backup', '--verify', other, '--unverified'], {}), /its signature was not verified/);
   });
 
@@ -168,9 +168,9 @@ describe('a backup', () => {
     const text = readFileSync(manifest, 'utf8');
     for (const [changed, code, message] of [
       [text.replace('"version": 1', '"version": 2'), 1, /newer version/],
-      [text.replace('"strata.db"', '"../strata.db"'), 1, /no manifest/],
+      [text.replace('"strata.db"', '"../strata.db"'), 1, /not the manifest/],
       ['{', 1, /not JSON/],
-      [undefined, 2, /holds no backup/],
+      [undefined, 2, /does not contain a complete backup/],
     ] as const) {
       if (changed === undefined) await rm(manifest);
       else await writeFile(manifest, changed);
@@ -190,7 +190,7 @@ describe('a backup', () => {
     await fails(['backup', '--verify', unfinished], busy.env, 2);
     await succeeds(['backup', name], busy.env);
     assert.ok(!existsSync(unfinished));
-    assert.match(await fails(['backup', name], busy.env, 2), /is there already/);
+    assert.match(await fails(['backup', name], busy.env, 2), /already exists/);
     await succeeds(['backup', '--verify', name], busy.env);
   });
 
@@ -199,7 +199,7 @@ describe('a backup', () => {
     const mixed = { ...to.env, STRATA_DATABASE_URL: `sqlite:${path.join(busy.harness.directory, 'strata.db')}` };
     assert.match(
       await fails(['backup', path.join(directory.path, 'mixed')], mixed),
-      /checkpoint covers \d+ leaves, there are 0: is STRATA_DATA/,
+      /checkpoint covers \d+ leaves, there are 0: check that STRATA_DATA/,
     );
     assert.ok(!existsSync(path.join(directory.path, 'mixed')));
     assert.ok(!existsSync(path.join(to.data, 'keys')));
@@ -219,7 +219,7 @@ describe('a backup', () => {
   });
 
   it('is not put over anything that is not to be replaced, nor under a running service, nor into the other database', async () => {
-    assert.match(await fails(['restore', set], busy.env, 2), /would be replaced: say so with --replace/);
+    assert.match(await fails(['restore', set], busy.env, 2), /already exists; use --replace/);
     assert.match(await fails(['restore', set, '--replace'], busy.env), /is held by process/);
     await using to = await empty();
     const other = { ...to.env, STRATA_DATABASE_URL: 'postgres://127.0.0.1:9/none' };
@@ -233,7 +233,7 @@ describe('a backup', () => {
     await writeFile(answer, text);
     const later = path.join(directory.path, 'later');
     await succeeds(['backup', later], busy.env);
-    assert.match(await succeeds(['restore', later, ...trusted], to.env), /new signing keys were made/);
+    assert.match(await succeeds(['restore', later, ...trusted], to.env), /created new signing keys/);
     await using restored = await startHarness({ internet, settings: to.env });
     await succeeds(['verify', answer, '--base', restored.base], {});
     const fresh = await restored.get(`/stack/v1/domains/${busy.domains[1]}`);
@@ -254,11 +254,11 @@ describe('a backup', () => {
       published = (await restored.ask('/ledger/checkpoint')).text;
     }
     const refused = await fails(['restore', set, '--replace'], to.env);
-    assert.match(refused, /going on from the older one would fork it/);
-    assert.match(refused, /--keep-ledger keeps the newer one/);
+    assert.match(refused, /continuing from the backup would fork the ledger/);
+    assert.match(refused, /--keep-ledger keeps the newer ledger/);
     const ledger = path.join(to.data, 'ledger');
     await rename(ledger, `${ledger}.lost`);
-    assert.match(await fails(['restore', set, '--replace'], to.env), /would fork it/, 'the store knows it too');
+    assert.match(await fails(['restore', set, '--replace'], to.env), /would fork the ledger/, 'the store knows it too');
     await rename(`${ledger}.lost`, ledger);
     // The earlier service is lost, and a witness has its checkpoint.
     await using elsewhere = await empty();

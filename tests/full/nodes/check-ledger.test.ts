@@ -7,7 +7,7 @@ import { issueReceipt } from '@strata/receipts';
 import { readConfig } from '@strata/stack';
 import { openStore } from '@strata/store';
 import { exec, postgres } from '../../../packages/store/src/test/backends.ts';
-import { checkLedger } from '../../../services/cli/src/commands/check-ledger.ts';
+import { checkLedger } from '../../../services/cli/src/commands/store/check-ledger.ts';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { openLedger } from '../../../services/stack/src/ledger/ledger.ts';
 import { altered } from '../../support/shared-log/database.ts';
@@ -77,7 +77,7 @@ describe('a ledger in a folder', () => {
     await assertFound(env, /^The ledger: the checkpoint covers 600 leaves, there are 0/, 'all of it is lost');
     await rename(`${folder}.away`, folder);
     await exec(`sqlite:${path.join(directory.path, 'strata.db')}`, UNKNOWN);
-    await assertFound(env, /^The ledger lacks 1 of the 2 receipts .* cr_a{32} among them/);
+    await assertFound(env, /^The ledger does not have 1 of the 2 latest receipts .* cr_a{32}/);
   });
 });
 
@@ -89,8 +89,8 @@ describe('a ledger in tiles', () => {
     assert.deepEqual(await findingsOf(env), []);
     const damaged: readonly (readonly [string, (bytes: Buffer) => Buffer, RegExp])[] = [
       ['entries/003', (bytes) => bytes.subarray(0, -9), /tile\/entries\/003 does not hold 256 entries/],
-      ['entries/003', flipped, /tile\/0\/003 is not what .+ or ledger\/tile\/entries\/003 is damaged/],
-      ['0/007', flipped, /tile\/0\/007 is not what its leaves hash to/],
+      ['entries/003', flipped, /tile\/0\/003 does not match .+ or ledger\/tile\/entries\/003 is damaged/],
+      ['0/007', flipped, /tile\/0\/007 does not match the hashes of its leaves/],
     ];
     for (const [tile, damage, expected] of damaged) {
       const file = path.join(directory.path, 'ledger/tile', tile);
@@ -126,7 +126,7 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
       ["update ledger_head set root = sha256('other')", /the head of the log in the database is not what its checkp/],
       ["update ledger_head set note = replace(note, '600', '601')", /the checkpoint of the log .* was altered/],
       ["update ledger_head set origin = 'other.example/log'", /the database holds the log other\.example/],
-      [UNKNOWN, /lacks 1 of the 2 receipts/],
+      [UNKNOWN, /does not have 1 of the 2 latest receipts/],
       ['delete from ledger_head', /the checkpoint covers 600 leaves, there are 0/],
     ] as const) {
       const tables = ['ledger_leaves', 'ledger_subtrees', 'ledger_head', 'stream_events'];
@@ -139,7 +139,7 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
     assert.equal(failed.code, 1, failed.stdout + failed.stderr);
     assert.match(
       failed.stdout,
-      /The ledger: tile\/0\/001: the hashes from leaf 256 on .*\n {2}Keep database and data directories/,
+      /The ledger: tile\/0\/001: the hashes from leaf 256 on .*\n {2}Do not change the database/,
     );
   });
 
@@ -156,6 +156,6 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
     const url = await postgres.fresh();
     await fill({ STRATA_DATA: directory.path, STRATA_DATABASE_URL: url });
     const found = await checkLedger(readConfig({ STRATA_DATA: other.path, STRATA_DATABASE_URL: url }));
-    assert.match(found.findings[0]?.advice ?? '', /Run this where the newest keys folder/);
+    assert.match(found.findings[0]?.advice ?? '', /Run this with the newest keys folder/);
   });
 });

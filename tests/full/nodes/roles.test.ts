@@ -47,7 +47,7 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
       const { findings } = JSON.parse(stdout) as { findings: { check: string; found: string }[] };
       const ports = findings.filter(({ check }) => check.startsWith('port '));
       assert.equal(ports.length, 1, stdout);
-      assert.match(ports[0]?.found ?? '', /held by a running Strata/);
+      assert.match(ports[0]?.found ?? '', /in use by a running Strata/);
     }
   });
 

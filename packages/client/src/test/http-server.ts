@@ -1,4 +1,4 @@
-// A server that answers whatever a test likes, over a real socket: what a service never does, but others do.
+// A server with arbitrary answers over a real socket.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fakeService } from '../../../../tests/support/fake-service.ts';
 

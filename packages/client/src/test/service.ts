@@ -25,7 +25,7 @@ export const PATHS = {
   ledgerReceipt: `/ledger/receipts/${ledgerId}`,
 } as const;
 
-/** What the good service serves. */
+/** The pages of the good service. */
 export const GOOD_PAGES: Readonly<Record<string, Page>> = {
   [PATHS.answer]: { body: vector('answer.json') },
   [PATHS.csv]: {

@@ -1,11 +1,12 @@
-// A backup read through, without restoring it: its manifest by its signature, every file by its digest, the store by its rows, the ledger
-// by its root and its signed checkpoint, and both by the receipts that the store names and the ledger must hold.
+// Verifies a backup without restoring it: the signature of the manifest, the digest of every file, the rows of the store, the root and the
+// signed checkpoint of the ledger, and that the ledger contains the receipts that the store refers to.
 import path from 'node:path';
 import { CheckedLeaves, decodeLeaves, type PublicKeys, publicKeysFrom, receiptIdsOf } from '@strata/log';
 import { checkSqliteCopy, digestOfRows, type StoreCopy } from '@strata/store';
-import { CommandError } from '../output.ts';
+import { CommandError } from '../errors.ts';
+import { digestOf, readVerified, readVerifiedText, refuseOther } from './backup-files.ts';
 import { refuseUnsigned } from './ledger-source.ts';
-import { type BackupOptions, ledgerOf, receiptsTold, refuseUnknown } from './make-backup.ts';
+import { type BackupOptions, latestReceipts, ledgerOf, refuseMissing } from './make-backup.ts';
 import {
   CHECKPOINT_FILE,
   KEYS_FILE,
@@ -17,13 +18,12 @@ import {
   rowsFile,
   STORE_FILE,
 } from './manifest.ts';
-import { digestOf, readVerified, readVerifiedText, refuseOther } from './parts.ts';
 import { type Trust, verifyManifest } from './signature.ts';
 
 export interface CheckedBackup {
   readonly manifest: Manifest;
   readonly keys: PublicKeys;
-  /** Signed note, undefined of a log that never had one. */
+  /** Signed note; undefined for a log without one. */
   readonly checkpoint: string | undefined;
   /** Verifier key of the accepted signer; undefined where one is not required. */
   readonly signedBy: string | undefined;
@@ -33,13 +33,13 @@ export interface CheckOptions extends BackupOptions {
   readonly trust: Trust;
 }
 
-/** Throws CommandError, StoreError, LogError or KeyringError for the first thing that does not add up; writes nothing. */
+/** Throws CommandError, StoreError, LogError or KeyringError for the first problem; writes nothing. */
 export async function checkBackup(folder: string, options: CheckOptions): Promise<CheckedBackup> {
   const { manifest, bytes } = await readManifest(folder);
   const names = new Set(manifest.files.map((part) => part.path));
   for (const name of [LEAVES_FILE, ...storeFiles(manifest)]) partOf(manifest, name);
   const keys = publicKeysFrom(await textOf(folder, partOf(manifest, KEYS_FILE)), KEYS_FILE);
-  // First: an unsigned backup is not read any further.
+  // Before anything else is read.
   const signed = { bytes, madeAt: manifest.made_at, publicKeys: keys };
   const signedBy = await verifyManifest(folder, signed, options.trust);
   for (const part of manifest.files) {
@@ -64,7 +64,6 @@ const textOf = (folder: string, part: Part): Promise<string> =>
 const storeFiles = ({ store }: Manifest): readonly string[] =>
   store.kind === 'sqlite' ? [STORE_FILE] : store.tables.map(({ table }) => rowsFile(table));
 
-/** The store as a manifest describes it. */
 export const storeOf = ({ store }: Manifest): StoreCopy => store as StoreCopy;
 
 async function checkStorePart(
@@ -79,7 +78,7 @@ async function checkStorePart(
     done += found.rows;
     onProgress?.({ what: 'store', done, unit: 'rows' });
     if (found.rows !== rows || found.sha256 !== sha256)
-      throw new CommandError(`the backup is damaged: ${table} does not hold the rows that were written`);
+      throw new CommandError(`the backup is damaged: the rows of ${table} do not match the manifest`);
   }
 }
 
@@ -88,17 +87,17 @@ async function checkLedgerPart(
   manifest: Manifest,
   { checkpoint, onProgress, signal }: BackupOptions & { readonly checkpoint: string | undefined },
 ): Promise<void> {
-  const wanted = await receiptsTold(folder, manifest.files);
-  const told = wanted.size;
+  const missing = await latestReceipts(folder, manifest.files);
+  const expected = missing.size;
   const checked = new CheckedLeaves(checkpoint);
   let done = 0;
   for await (const batch of checked.through(decodeLeaves(readVerified(folder, partOf(manifest, LEAVES_FILE))))) {
     signal?.throwIfAborted();
     done += batch.length;
     onProgress?.({ what: 'ledger', done, unit: 'receipts' });
-    if (wanted.size > 0) for (const id of receiptIdsOf(batch)) wanted.delete(id);
+    if (missing.size > 0) for (const id of receiptIdsOf(batch)) missing.delete(id);
   }
   if (JSON.stringify(ledgerOf(checked)) !== JSON.stringify(manifest.ledger))
-    throw new CommandError('the backup is damaged: the ledger is not the one that the manifest describes');
-  refuseUnknown(wanted, told, 'the set is not of one service');
+    throw new CommandError('the backup is damaged: the ledger does not match the manifest');
+  refuseMissing(missing, expected, 'store and ledger are not of the same service');
 }

@@ -1,4 +1,4 @@
-// Where the ledger of a service is, for who copies it: in the database that several nodes share, else in a folder.
+// The ledger of a service, for copies: in the database that several nodes share, otherwise in a folder.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import {
@@ -13,15 +13,15 @@ import {
 import { noteVerifier, openNote } from '@strata/receipts';
 import { type Config, sharedLedgerOf } from '@strata/stack';
 import { ledgerCheckpointIn, openLedgerTables } from '@strata/store';
-import { CommandError } from '../output.ts';
+import { CommandError } from '../errors.ts';
 
 export interface LedgerSource extends AsyncDisposable {
   readonly kind: 'folder' | 'database';
-  /** Signed checkpoint, read before the leaves: it never covers more than they are. Undefined of a log that never had one. */
+  /** Signed checkpoint, read before the leaves, so that it covers no more than these. Undefined for a log without one. */
   readonly note: string | undefined;
-  /** In a database those under the checkpoint; in a folder maybe some that came since. */
+  /** In a database the leaves under the checkpoint; a folder may have further ones. */
   leaves(): LeafBatches;
-  /** Texts by key id, as its nodes have published them by now; none of a folder. */
+  /** Published keys by key id; empty for a folder. */
   publishedKeys(): Promise<Readonly<Record<string, string>>>;
 }
 
@@ -30,7 +30,7 @@ export async function openLedgerSource({ dataDirectory, databaseUrl, ledgerOrigi
   const tables = databaseUrl.startsWith('sqlite:') ? undefined : await openLedgerTables(databaseUrl);
   const head = await tables?.log.head();
   const directory = path.join(dataDirectory, 'ledger');
-  // A folder that was not brought to the database yet is the ledger: nothing was appended there.
+  // The folder is the ledger as long as it was not migrated to the database, which has no leaves then.
   if (tables && head && (head.size > 0 || !isOpenLog(directory))) {
     const { place, keys } = sharedLedgerOf(tables);
     return {
@@ -51,17 +51,17 @@ export async function openLedgerSource({ dataDirectory, databaseUrl, ledgerOrigi
   };
 }
 
-/** Of the checkpoints that the folder and the store keep; either may be some moments old, or lost. */
+/** The newer of the checkpoints in the folder and in the store; either may be slightly older, or missing. */
 function newest(file: string | undefined, copy: string | undefined): string | undefined {
   if (file === undefined || copy === undefined) return file ?? copy;
   return checkpointOf(copy).size > checkpointOf(file).size ? copy : file;
 }
 
-/** Whether a folder holds a log that goes on there. */
+/** Whether the folder contains a log that was not migrated. */
 export const isOpenLog = (directory: string): boolean =>
   existsSync(path.join(directory, 'journal')) && !existsSync(path.join(directory, 'moved'));
 
-/** Throws CommandError when none of the keys signed a checkpoint. */
+/** Throws CommandError unless one of the keys has signed the checkpoint. */
 export async function refuseUnsigned(note: string | undefined, keys: PublicKeys, advice: string): Promise<void> {
   if (note === undefined) return;
   const [origin = ''] = note.split('\n');

@@ -1,6 +1,6 @@
-// A backup of a running service. The order is what makes it one set: the store first, then the ledger, then the keys. A receipt's
-// leaf is durable before anything tells of the receipt, so the later ledger holds every receipt that the earlier store tells of; and
-// keys are never forgotten, so the still later keys prove every leaf.
+// Backs up a running service. The order makes the backup consistent: first the store, then the ledger, then the keys. The leaf of a
+// receipt is durable before the store refers to the receipt, so the ledger contains every receipt of the store; and keys are never
+// deleted, so the keys verify every leaf.
 
 import { existsSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
@@ -29,8 +29,10 @@ import {
   receiptsInSqliteCopy,
   type StoreCopy,
 } from '@strata/store';
-import { CommandError, counted } from '../output.ts';
+import { CommandError, usageError } from '../errors.ts';
+import { counted } from '../output.ts';
 import { COMMAND_VERSION } from '../version.ts';
+import { describeBackupFile, readBackupFile, writeBackupFile } from './backup-files.ts';
 import { type LedgerSource, openLedgerSource, refuseUnsigned } from './ledger-source.ts';
 import {
   CHECKPOINT_FILE,
@@ -42,7 +44,6 @@ import {
   rowsFile,
   STORE_FILE,
 } from './manifest.ts';
-import { describePart, readPart, writePart } from './parts.ts';
 import { SIGNATURE_FILE, signManifest } from './signature.ts';
 
 export interface BackupProgress {
@@ -52,7 +53,7 @@ export interface BackupProgress {
 }
 
 export interface BackupOptions {
-  /** Where the private keys go, beside the set; nowhere without it. */
+  /** File for the private keys; without it, they are not written. */
   readonly keysFile?: string | undefined;
   readonly onProgress?: (progress: BackupProgress) => void;
   readonly signal?: AbortSignal;
@@ -61,15 +62,15 @@ export interface BackupOptions {
 const MB = 1_000_000;
 
 /**
- * Writes a backup to `target`, where nothing is. Until it is whole it has another name, beside: a kill leaves that, and the next run
- * takes it away. Rejects with CommandError, StoreError or LogError, or with the signal's reason.
+ * Writes a backup to `target`, which must not exist. An incomplete backup has a temporary name in the same folder; after a crash, the next
+ * run deletes it. Rejects with CommandError, StoreError or LogError, or with the signal's reason.
  */
 export async function makeBackup(config: Config, target: string, options: BackupOptions = {}): Promise<Manifest> {
   const { keysFile, signal } = options;
-  for (const place of [target, ...(keysFile === undefined ? [] : [keysFile])])
-    if (existsSync(place)) throw new CommandError(`'${place}' is there already; give a new name`, { exitCode: 2 });
-  const whole = path.resolve(target);
-  const work = path.join(path.dirname(whole), `.${path.basename(whole)}.unfinished`);
+  for (const file of [target, ...(keysFile === undefined ? [] : [keysFile])])
+    if (existsSync(file)) throw usageError(`'${file}' already exists; choose a new name`);
+  const complete = path.resolve(target);
+  const work = path.join(path.dirname(complete), `.${path.basename(complete)}.unfinished`);
   await rm(work, { recursive: true, force: true });
   await mkdir(work, { recursive: true, mode: 0o700 });
   let isKeysFileOurs = false;
@@ -81,10 +82,10 @@ export async function makeBackup(config: Config, target: string, options: Backup
     const published = await source.publishedKeys();
     const isNew = source.kind === 'folder' && source.note === undefined && ledger.leaves === 0;
     const own = await keysOf(config.dataDirectory, { isNew, hasKeysFile: keysFile !== undefined });
-    const keys = await keysBeside(own, { origin: config.ledgerOrigin, published });
+    const keys = await withPublishedKeys(own, { origin: config.ledgerOrigin, published });
     refuseOldKeys(keys, own, keysFile);
-    await refuseUnsigned(source.note, keys, 'run this where the newest keys folder of the service is (STRATA_DATA)');
-    files.push(await writePart(work, KEYS_FILE, oneText(`${JSON.stringify(keys, null, 2)}\n`)));
+    await refuseUnsigned(source.note, keys, 'run this with the newest keys folder of the service (STRATA_DATA)');
+    files.push(await writeBackupFile(work, KEYS_FILE, oneText(`${JSON.stringify(keys, null, 2)}\n`)));
     const manifest: Manifest = {
       ...{ format: 'strata-stack-backup', version: 1, made_at: new Date().toISOString(), strata: COMMAND_VERSION },
       store: {
@@ -102,11 +103,11 @@ export async function makeBackup(config: Config, target: string, options: Backup
     const text = `${JSON.stringify(manifest, null, 2)}\n`;
     const origin = ledger.origin ?? config.ledgerOrigin;
     const note = await signManifest(config.dataDirectory, origin, new TextEncoder().encode(text));
-    await writePart(work, SIGNATURE_FILE, oneText(note));
-    await writePart(work, MANIFEST_FILE, oneText(text));
+    await writeBackupFile(work, SIGNATURE_FILE, oneText(note));
+    await writeBackupFile(work, MANIFEST_FILE, oneText(text));
     for (const folder of ['store', 'ledger', '.']) await syncFolder(path.join(work, folder));
-    await rename(work, whole);
-    await syncFolder(path.dirname(whole));
+    await rename(work, complete);
+    await syncFolder(path.dirname(complete));
     return manifest;
   } catch (error) {
     await rm(work, { recursive: true, force: true });
@@ -116,8 +117,8 @@ export async function makeBackup(config: Config, target: string, options: Backup
 }
 
 /**
- * The keys of a data directory. Those of a new service are made, as its first start would make them: without them nothing can sign the
- * backup, and a file of keys that lacks one cannot be restored.
+ * The keys of a data directory. Creates those of a new service, as its first start does: without them the backup cannot be signed, and a
+ * keys file without one of them cannot be restored.
  */
 async function keysOf(
   directory: string,
@@ -131,15 +132,15 @@ async function keysOf(
   }
   if (missing.includes('ledger') || (hasKeysFile && missing.length > 0))
     throw new CommandError(
-      `${path.join(directory, 'keys')} has no signing key of ${missing.join(' and ')}: run this where the keys folder of the service is (STRATA_DATA). ` +
-        'Where the service was never started, `strata stack keys rotate-signing` makes the first keys',
+      `${path.join(directory, 'keys')} has no signing key of ${missing.join(' and ')}: run this with the keys folder of the service (STRATA_DATA). ` +
+        'If the service was never started, create the first keys with `strata stack keys rotate-signing`',
     );
   return keys;
 }
 
 /**
- * A service that was restored with retired keys could not sign, and verification does not accept what they have signed since. Without
- * `keysFile` the ledger's key is good for as long as verifiers accept it.
+ * Refuses retired keys: a service that is restored with them cannot sign, and verifiers do not accept later signatures. Without
+ * `keysFile`, the ledger key is accepted as long as verifiers accept it.
  */
 function refuseOldKeys(keys: PublicKeys, own: PublicKeys, keysFile: string | undefined): void {
   for (const name of KEYRINGS) {
@@ -147,24 +148,24 @@ function refuseOldKeys(keys: PublicKeys, own: PublicKeys, keysFile: string | und
     if (retiredAt === undefined) continue;
     if (keysFile === undefined && (name !== 'ledger' || Date.now() < Date.parse(retiredAt) + KEY_OVERLAP_MS)) continue;
     throw new CommandError(
-      `the signing keys of ${name} here were retired on ${retiredAt} by a rotation on another node: back up where the newest keys folder is (STRATA_DATA)` +
-        (keysFile === undefined ? '' : ', or leave --keys out'),
+      `the signing keys of ${name} here were retired on ${retiredAt} by a rotation on another node: run this with the newest keys folder (STRATA_DATA)` +
+        (keysFile === undefined ? '' : ', or without --keys'),
     );
   }
 }
 
-/** The keys of this folder, and those of the ledger that its nodes have rotated to since. */
-async function keysBeside(
+/** The keys of this folder, and the ledger keys that nodes have published since. */
+async function withPublishedKeys(
   own: PublicKeys,
   { origin, published }: { readonly origin: string; readonly published: Readonly<Record<string, string>> },
 ): Promise<PublicKeys> {
   if (Object.keys(published).length === 0) return own;
   const texts = { origin, told: new Map(Object.entries(published)) };
-  const told = await ledgerKeysTold(own.ledger, texts);
-  const ledger = told.map(({ x, not_before, not_after }) => ({ x, not_before, ...(not_after && { not_after }) }));
-  const others = await receiptKeysTold(told, texts);
+  const ledgerKeys = await ledgerKeysTold(own.ledger, texts);
+  const ledger = ledgerKeys.map(({ x, not_before, not_after }) => ({ x, not_before, ...(not_after && { not_after }) }));
+  const receiptKeys = await receiptKeysTold(ledgerKeys, texts);
   const receipts = own.receipts.map((key) => {
-    const retiredAt = key.not_after ?? others.find(({ x }) => x === key.x)?.not_after;
+    const retiredAt = key.not_after ?? receiptKeys.find(({ x }) => x === key.x)?.not_after;
     return { ...key, ...(retiredAt && { not_after: retiredAt }) };
   });
   return { receipts, ledger, published };
@@ -183,11 +184,12 @@ async function backupStore(
       ...stopping,
       onProgress: ({ bytes }) => onProgress?.({ what: 'store', done: bytes / MB, unit: 'MB' }),
     });
-    files.push(await describePart(work, STORE_FILE, signal));
+    files.push(await describeBackupFile(work, STORE_FILE, signal));
     return copy;
   }
   const rowsOf = new Map<string, number>();
-  const write = async (table: string, rows: RowsText) => void files.push(await writePart(work, rowsFile(table), rows));
+  const write = async (table: string, rows: RowsText) =>
+    void files.push(await writeBackupFile(work, rowsFile(table), rows));
   return dumpPostgres(databaseUrl, write, {
     ...stopping,
     onProgress: ({ table, rows }) => {
@@ -205,47 +207,49 @@ async function backupLedger(
 ): Promise<Manifest['ledger']> {
   const { note } = source;
   const checked = new CheckedLeaves(note);
-  const wanted = await receiptsTold(work, files);
-  const told = wanted.size;
+  const missing = await latestReceipts(work, files);
+  const expected = missing.size;
   let done = 0;
   async function* counting(leaves: LeafBatches): LeafBatches {
     for await (const batch of leaves) {
       signal?.throwIfAborted();
       done += batch.length;
       onProgress?.({ what: 'ledger', done, unit: 'receipts' });
-      if (wanted.size > 0) for (const id of receiptIdsOf(batch)) wanted.delete(id);
+      if (missing.size > 0) for (const id of receiptIdsOf(batch)) missing.delete(id);
       yield batch;
     }
   }
-  files.push(await writePart(work, LEAVES_FILE, encodeLeaves(counting(checked.through(source.leaves())))));
+  files.push(await writeBackupFile(work, LEAVES_FILE, encodeLeaves(counting(checked.through(source.leaves())))));
   const advice =
     source.kind === 'folder'
-      ? 'is STRATA_DATA the directory of the service that uses this database?'
-      : 'the tables of this database are not of one moment';
-  refuseUnknown(wanted, told, advice);
-  if (note !== undefined) files.push(await writePart(work, CHECKPOINT_FILE, oneText(note)));
+      ? 'check that STRATA_DATA is the directory of the service that uses this database'
+      : 'the tables of this database are inconsistent';
+  refuseMissing(missing, expected, advice);
+  if (note !== undefined) files.push(await writeBackupFile(work, CHECKPOINT_FILE, oneText(note)));
   return ledgerOf(checked);
 }
 
-/** What a manifest says of leaves that were read to their end. */
+/** The ledger entry of a manifest, after all leaves were read. */
 export function ledgerOf({ digest }: CheckedLeaves): Manifest['ledger'] {
   const { leaves, root, origin, checkpointLeaves } = digest;
   return { leaves, root, origin: origin ?? null, checkpoint_leaves: checkpointLeaves };
 }
 
-/** The ledger's ids of the newest receipts that the store of the set tells of. */
-export async function receiptsTold(folder: string, files: readonly Part[]): Promise<Set<string>> {
+/** The ledger ids of the latest receipts that the store of the backup refers to. */
+export async function latestReceipts(folder: string, files: readonly Part[]): Promise<Set<string>> {
   if (files.some((part) => part.path === STORE_FILE))
     return new Set(receiptsInSqliteCopy(path.join(folder, STORE_FILE)));
   const stream = rowsFile('stream_events');
-  return new Set(files.some((part) => part.path === stream) ? await receiptsInRows(readPart(folder, stream)) : []);
+  return new Set(
+    files.some((part) => part.path === stream) ? await receiptsInRows(readBackupFile(folder, stream)) : [],
+  );
 }
 
-export function refuseUnknown(missing: ReadonlySet<string>, told: number, advice: string): void {
+export function refuseMissing(missing: ReadonlySet<string>, expected: number, advice: string): void {
   if (missing.size === 0) return;
   const [example] = missing;
-  const which = `${missing.size} of the ${counted(told, 'receipt')} that the store told of last`;
-  throw new CommandError(`the ledger lacks ${which}, ${example} among them: ${advice}`);
+  const which = `${missing.size} of the ${counted(expected, 'latest receipt')} of the store, such as ${example}`;
+  throw new CommandError(`the ledger does not have ${which}: ${advice}`);
 }
 
 async function* oneText(text: string): AsyncGenerator<Uint8Array> {

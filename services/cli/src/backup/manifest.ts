@@ -1,9 +1,8 @@
-// The manifest of a backup: what lies in it, with sizes and digests. It is written last, so that a set without one is none.
+// The manifest of a backup: its files with sizes and digests. It is written last: a folder without one is not a backup.
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { fileError } from '../file-error.ts';
-import { CommandError } from '../output.ts';
+import { CommandError, fileError, usageError } from '../errors.ts';
 
 export const MANIFEST_FILE = 'manifest.json';
 export const STORE_FILE = 'strata.db';
@@ -12,7 +11,7 @@ export const CHECKPOINT_FILE = 'ledger/checkpoint';
 export const KEYS_FILE = 'public-keys.json';
 export const rowsFile = (table: string): string => `store/${table}.copy.gz`;
 
-/** A set may come from anywhere: nothing outside of it is named. */
+/** A backup is untrusted input: paths outside of it are rejected. */
 const PART = /^(?:strata\.db|store\/[a-z_]{1,60}\.copy\.gz|ledger\/leaves\.gz|ledger\/checkpoint|public-keys\.json)$/;
 const MAX_BYTES = 1_000_000;
 
@@ -21,10 +20,10 @@ const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const Manifest = z.object({
   format: z.literal('strata-stack-backup'),
-  /** Of this format. */
+  /** Version of this format. */
   version: z.literal(1),
   made_at: z.iso.datetime(),
-  /** That made it. */
+  /** Version of Strata that created it. */
   strata: z.string().max(50),
   store: z.object({
     kind: z.enum(['sqlite', 'postgres']),
@@ -46,7 +45,7 @@ const Manifest = z.object({
     /** Hex, RFC 6962. */
     root: Sha256,
     origin: z.string().max(500).nullable(),
-    /** Of the checkpoint in the set; the leaves after it were durable too. */
+    /** Leaves under the checkpoint of the backup; later leaves are durable too. */
     checkpoint_leaves: Count,
   }),
   files: z.array(z.object({ path: z.string().regex(PART), bytes: Count, sha256: Sha256 })).max(1_000),
@@ -54,20 +53,20 @@ const Manifest = z.object({
 export type Manifest = z.infer<typeof Manifest>;
 export type Part = Manifest['files'][number];
 
-/** Throws CommandError where the manifest does not have this file. */
+/** Throws CommandError if the manifest does not have this file. */
 export function partOf({ files }: Manifest, name: string): Part {
   const part = files.find((each) => each.path === name);
-  if (!part) throw new CommandError(`the manifest lacks ${name}, which every backup has`);
+  if (!part) throw new CommandError(`the backup is damaged: its manifest does not have ${name}`);
   return part;
 }
 
 export interface ReadManifest {
   readonly manifest: Manifest;
-  /** As they are signed. */
+  /** The signed bytes. */
   readonly bytes: Uint8Array;
 }
 
-/** Throws CommandError where there is no finished backup, or one of a later form. */
+/** Throws CommandError where there is no complete backup, or one of a later version. */
 export async function readManifest(folder: string): Promise<ReadManifest> {
   const file = path.join(folder, MANIFEST_FILE);
   const bytes = await read(file, folder);
@@ -79,11 +78,11 @@ export async function readManifest(folder: string): Promise<ReadManifest> {
   }
   const { format, version } = (value ?? {}) as { readonly format?: unknown; readonly version?: unknown };
   if (format === 'strata-stack-backup' && typeof version === 'number' && version > 1)
-    throw new CommandError('the backup was made by a newer version of Strata: update this one');
+    throw new CommandError('the backup was created by a newer version of Strata; update Strata to read it');
   const parsed = Manifest.safeParse(value);
   if (parsed.success) return { manifest: parsed.data, bytes };
   const [issue] = parsed.error.issues;
-  throw new CommandError(`${file} is no manifest of a backup (${issue?.path.join('.')}: ${issue?.message})`);
+  throw new CommandError(`${file} is not the manifest of a backup (${issue?.path.join('.')}: ${issue?.message})`);
 }
 
 async function read(file: string, folder: string): Promise<Buffer> {
@@ -93,7 +92,7 @@ async function read(file: string, folder: string): Promise<Buffer> {
   } catch (cause) {
     if (cause instanceof CommandError) throw cause;
     const isMissing = ['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? '');
-    if (isMissing) throw new CommandError(`'${folder}' holds no backup, or one that was not finished`, { exitCode: 2 });
+    if (isMissing) throw usageError(`'${folder}' does not contain a complete backup`);
     throw fileError(file, cause);
   }
 }

@@ -1,6 +1,6 @@
-// A backup put in its place. It is checked first, made ready beside, and moved in by renames; what was there is moved aside, never
-// deleted. From the first change to the last there is a folder `restoring` in the data directory: a service that finds it does not
-// start, so that a kill between two renames never serves one half of a set.
+// Restores a backup: verifies it, stages it in the data directory, and moves it into position by renames. Existing data is renamed, never
+// deleted. From the first change to the last, the data directory contains a folder `restoring`. A service does not start where it exists,
+// so a crash between two renames cannot lead to a service with partly restored data.
 
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
@@ -18,36 +18,43 @@ import {
 } from '@strata/log';
 import { type Config, RESTORING } from '@strata/stack';
 import { ledgerCheckpointIn, settleSqlite } from '@strata/store';
-import { CommandError } from '../output.ts';
+import { CommandError, usageError } from '../errors.ts';
+import { digestOf, readVerified, refuseOther } from './backup-files.ts';
 import { type CheckedBackup, checkBackup } from './check-backup.ts';
 import { LEAVES_FILE, type Manifest, type Part, partOf, STORE_FILE } from './manifest.ts';
-import { digestOf, readVerified, refuseOther } from './parts.ts';
-import { moveAside, type Place, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-parts.ts';
+import {
+  moveAside,
+  type Restored,
+  type RestoreOptions,
+  type RestoreTarget,
+  readHere,
+  refuseFork,
+} from './restore-options.ts';
 import { restoreToPostgres } from './restore-postgres.ts';
 import { trustOf } from './signature.ts';
 
-/** Rejects with CommandError, StoreError, LogError or KeyringError; until the last steps nothing has changed then. */
+/** Rejects with CommandError, StoreError, LogError or KeyringError. Before the renames, an error leaves everything unchanged. */
 export async function restoreBackup(config: Config, folder: string, options: RestoreOptions): Promise<Restored> {
   const trust = await trustOf(config.dataDirectory, options);
   const checked = await checkBackup(folder, { ...options, trust });
-  const place = placeOf(config, checked.manifest);
-  if (place.storeFile === undefined) return restoreToPostgres(config, folder, checked, options);
-  const { storeFile } = place;
+  const target = targetOf(config, checked.manifest);
+  if (target.storeFile === undefined) return restoreToPostgres(config, folder, checked, options);
+  const { storeFile } = target;
   const ledgerHere =
-    existsSync(path.join(place.ledger, 'journal')) || existsSync(path.join(place.ledger, 'checkpoint'));
-  const inTheWay = [storeFile, ledgerHere ? place.ledger : undefined].filter(
+    existsSync(path.join(target.ledger, 'journal')) || existsSync(path.join(target.ledger, 'checkpoint'));
+  const existing = [storeFile, ledgerHere ? target.ledger : undefined].filter(
     (each) => each !== undefined && existsSync(each),
   );
-  if (inTheWay.length > 0 && !options.replace)
-    throw new CommandError(`${inTheWay.join(' and ')} would be replaced: say so with --replace`, { exitCode: 2 });
-  if (options.keepLedger && !ledgerHere) throw new CommandError('there is no ledger here to keep', { exitCode: 2 });
+  if (existing.length > 0 && !options.replace)
+    throw usageError(`${existing.join(' and ')} already exists; use --replace to replace existing data`);
+  if (options.keepLedger && !ledgerHere) throw usageError('the data directory has no ledger to keep');
   const given = options.keysFile === undefined ? undefined : await readKeysFile(options.keysFile);
-  await mkdir(place.directory, { recursive: true });
-  // A running service holds it.
-  using _lock = existsSync(place.ledger) ? lockLog(place.ledger) : undefined;
-  const leaves = await judgeLedger(place, checked, { ...options, ledgerHere });
+  await mkdir(target.directory, { recursive: true });
+  // A running service holds this lock.
+  using _lock = existsSync(target.ledger) ? lockLog(target.ledger) : undefined;
+  const leaves = await checkLedgers(target, checked, { ...options, ledgerHere });
 
-  const staging = path.join(place.directory, RESTORING);
+  const staging = path.join(target.directory, RESTORING);
   await rm(staging, { recursive: true, force: true });
   await mkdir(staging, { mode: 0o700 });
   let isMoving = false;
@@ -62,73 +69,77 @@ export async function restoreBackup(config: Config, folder: string, options: Res
     await stageStore(folder, partOf(checked.manifest, STORE_FILE), { ready, signal: options.signal });
     options.signal?.throwIfAborted();
     isMoving = true;
-    const aside = await moveAside(place, { keepsLedger: options.keepLedger });
-    if (!options.keepLedger) await rename(path.join(staging, 'ledger'), place.ledger);
+    const aside = await moveAside(target, { keepsLedger: options.keepLedger });
+    if (!options.keepLedger) await rename(path.join(staging, 'ledger'), target.ledger);
     await rename(ready, storeFile);
     const now = new Date();
-    const newKeys = await restoreKeys(place.directory, { published: checked.keys, now, ...(given ? { given } : {}) });
-    if (options.origin !== undefined) await beginOrigin(place.directory, options.origin);
+    const newKeys = await restoreKeys(target.directory, { published: checked.keys, now, ...(given ? { given } : {}) });
+    if (options.origin !== undefined) await beginOrigin(target.directory, options.origin);
     await rm(staging, { recursive: true });
     return { manifest: checked.manifest, signedBy: checked.signedBy, leaves, newKeys, aside };
   } catch (error) {
-    // Once things have moved, only a restore that ends makes the place whole: the folder stays and says so.
+    // After the first rename, only a complete restore makes the data usable, so the folder `restoring` remains.
     if (!isMoving) await rm(staging, { recursive: true, force: true });
     if (!isMoving) await rm(`${storeFile}.${RESTORING}`, { force: true });
     throw error;
   }
 }
 
-function placeOf({ dataDirectory, databaseUrl }: Config, { store }: Manifest): Place {
+function targetOf({ dataDirectory, databaseUrl }: Config, { store }: Manifest): RestoreTarget {
   const storeFile = sqliteFileOf(databaseUrl);
   if ((storeFile === undefined) !== (store.kind === 'postgres')) {
     const [of, here] = store.kind === 'sqlite' ? ['SQLite', 'PostgreSQL'] : ['PostgreSQL', 'SQLite'];
     const advice =
       store.kind === 'sqlite'
-        ? 'restore it without STRATA_DATABASE_URL, then `strata stack migrate-store`'
-        : 'set STRATA_DATABASE_URL to an empty database';
-    throw new CommandError(`the backup is of ${of}, and the configured database is ${here}: ${advice}`, {
-      exitCode: 2,
-    });
+        ? 'restore it without STRATA_DATABASE_URL, then run `strata stack migrate-store`'
+        : 'set STRATA_DATABASE_URL to an empty PostgreSQL database';
+    throw usageError(`the backup is of ${of}, and the configured database is ${here}: ${advice}`);
   }
   return { directory: dataDirectory, ledger: path.join(dataDirectory, 'ledger'), storeFile };
 }
 
 /**
- * A log that was published further than the backup must not go on from the backup: two histories of one name would be out. Returns the
- * leaves that the service will go on with.
+ * Refuses to continue a log from the backup if more receipts were published than the backup has: the log would fork. Returns the number of leaves that
+ * the restored log has.
  */
-async function judgeLedger(
-  place: Place,
+async function checkLedgers(
+  target: RestoreTarget,
   { manifest }: CheckedBackup,
   options: RestoreOptions & { readonly ledgerHere: boolean },
 ): Promise<number> {
   const { leaves } = manifest.ledger;
-  const here = options.ledgerHere ? await readHere(place.ledger, leaves) : undefined;
-  const known = publishedByStore(place, manifest);
+  const here = options.ledgerHere ? await readHere(target.ledger, leaves) : undefined;
+  const known = publishedByStore(target, manifest);
   if (options.keepLedger) {
-    if (here?.trouble) throw new CommandError(`the ledger here cannot be kept: ${here.trouble}`);
+    if (here?.problem) throw new CommandError(`the ledger of the data directory cannot be kept: ${here.problem}`);
     if (!here || here.leaves < leaves)
-      throw new CommandError('the ledger here has fewer receipts than the backup: restore without --keep-ledger');
+      throw new CommandError(
+        'the ledger of the data directory has fewer receipts than the backup; restore without --keep-ledger',
+      );
     if (here.leaves < known)
       throw new CommandError(
-        `the ledger here cannot be kept: it has ${here.leaves} of the ${known} receipts that were published`,
+        `the ledger of the data directory cannot be kept: it has only ${here.leaves} of ${known} published receipts`,
       );
     if (here.rootThen !== manifest.ledger.root)
-      throw new CommandError('the ledger here is not the one of the backup: what they have in common differs');
+      throw new CommandError(
+        'the ledger of the data directory is not the ledger of the backup: their common leaves differ',
+      );
     return here.leaves;
   }
   const published = options.published === undefined ? undefined : (await readCheckpointFile(options.published)).size;
   const furthest = Math.max(here?.leaves ?? 0, published ?? 0, known);
   if (options.origin === undefined) {
     const keep =
-      here && !here.trouble && here.leaves >= furthest ? '--keep-ledger keeps the newer one that is here; ' : '';
+      here && !here.problem && here.leaves >= furthest
+        ? '--keep-ledger keeps the newer ledger of the data directory; '
+        : '';
     refuseFork(leaves, furthest, keep);
   }
   return leaves;
 }
 
-/** Leaves under the newest checkpoint that the store here keeps; 0 where it keeps none, or cannot be read. */
-function publishedByStore({ storeFile }: Place, { ledger }: Manifest): number {
+/** Leaves under the newest checkpoint in the existing store; 0 where it has none, or cannot be read. */
+function publishedByStore({ storeFile }: RestoreTarget, { ledger }: Manifest): number {
   try {
     const note = ledgerCheckpointIn(`sqlite:${storeFile}`, ledger.origin ?? '');
     return note === undefined ? 0 : checkpointOf(note).size;
@@ -144,13 +155,13 @@ async function stageStore(
 ): Promise<void> {
   await mkdir(path.dirname(ready), { recursive: true });
   await copyFile(path.join(folder, part.path), ready);
-  // The file of the backup can have been altered since it was verified.
+  // The file may have been altered after its verification.
   refuseOther(part, await digestOf(ready, signal));
-  // Committed by SQLite, and so durable.
+  // A commit of SQLite makes the file durable.
   settleSqlite(ready);
 }
 
-/** A checkpoint of the new name, so that the service starts under no other. */
+/** Signs a checkpoint with the new name, so that the service cannot start with another one. */
 async function beginOrigin(directory: string, origin: string): Promise<void> {
   const signed = await openSignedLedger({ directory, origin, keySetPath: '/', now: () => new Date() });
   await signed[Symbol.asyncDispose]();

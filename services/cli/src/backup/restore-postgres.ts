@@ -1,6 +1,6 @@
-// A backup put into an empty PostgreSQL database: rows, leaves and the ledger's head in one transaction, so that before its commit the
-// database is as empty as it was, whoever is killed. The data directory gets its keys just before the commit; from the first change
-// to the last there is the folder `restoring` in it, as on SQLite.
+// Restores a backup into an empty PostgreSQL database: rows, leaves and the head of the ledger in one transaction, so that a crash before
+// the commit leaves the database empty. The keys are written to the data directory just before the commit. From the first change to the
+// last, the data directory contains the folder `restoring`, as with SQLite.
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -18,16 +18,16 @@ import {
 } from '@strata/log';
 import { type Config, RESTORING, sharedLedgerOf } from '@strata/stack';
 import { type LedgerTables, loadPostgres, openLedgerTables, StoreError } from '@strata/store';
-import { CommandError } from '../output.ts';
+import { CommandError, usageError } from '../errors.ts';
+import { readBackupFile, readVerified } from './backup-files.ts';
 import { type CheckedBackup, storeOf } from './check-backup.ts';
 import { isOpenLog } from './ledger-source.ts';
 import { LEAVES_FILE, partOf, rowsFile } from './manifest.ts';
-import { readPart, readVerified } from './parts.ts';
-import { moveAside, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-parts.ts';
+import { moveAside, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-options.ts';
 
 type Given = Awaited<ReturnType<typeof readKeysFile>>;
 
-/** `restoreBackup` of a set that was verified. */
+/** Restores a verified backup. */
 export async function restoreToPostgres(
   config: Config,
   folder: string,
@@ -37,21 +37,20 @@ export async function restoreToPostgres(
   const { dataDirectory: directory, databaseUrl } = config;
   const { manifest } = checked;
   if (options.keepLedger)
-    throw new CommandError(
-      '--keep-ledger is for a ledger in a folder: on PostgreSQL it is in the database, and a restore goes into an empty one.\n' +
-        'where receipts after the backup are lost, --origin NAME begins a log of a new name with those of the backup',
-      { exitCode: 2 },
+    throw usageError(
+      '--keep-ledger is for a ledger in a folder: with PostgreSQL the ledger is in the database, which must be empty.\n' +
+        'if receipts after the backup are lost, --origin NAME starts a log with a new name from the receipts of the backup',
     );
   const ledger = path.join(directory, 'ledger');
-  // A folder that another log would begin in. Else it has the checkpoint that this node served last, which the restored log must lead to.
+  // A new log would start in this folder. Otherwise it has the checkpoint that this node served last, which the restored log must extend.
   const leavesLedger =
     isOpenLog(ledger) || (options.origin !== undefined && existsSync(path.join(ledger, 'checkpoint')));
   if (leavesLedger && !options.replace)
-    throw new CommandError(`${ledger} would be replaced: say so with --replace`, { exitCode: 2 });
+    throw usageError(`${ledger} already exists; use --replace to replace existing data`);
   const given = options.keysFile === undefined ? undefined : await readKeysFile(options.keysFile);
   await mkdir(directory, { recursive: true });
   using _lock = isOpenLog(ledger) ? lockLog(ledger) : undefined;
-  await judgeLedgers(databaseUrl, ledger, { folder, checked, options });
+  await checkLedgers(databaseUrl, ledger, { folder, checked, options });
 
   const staging = path.join(directory, RESTORING);
   await rm(staging, { recursive: true, force: true });
@@ -84,7 +83,7 @@ export async function restoreToPostgres(
     await rm(staging, { recursive: true });
     return { manifest, signedBy: checked.signedBy, leaves: manifest.ledger.leaves, ...restored };
   } catch (error) {
-    // Whether a commit without an answer was one is not known: the folder stays and says so.
+    // The outcome of a commit without a response is unknown, so the folder `restoring` remains.
     if (!isMoving) await rm(staging, { recursive: true, force: true });
     throw error;
   }
@@ -100,15 +99,15 @@ interface Filling {
   readonly options: RestoreOptions;
 }
 
-/** Fills the ledger under the keys that the directory will have; they are made ready in `staging`. */
+/** Fills the ledger with the keys that the directory will have; they are staged in `staging`. */
 async function fillFrom(
   staging: string,
   tables: LedgerTables,
   { folder, checked, given, directory, origin, now, options }: Filling,
 ): Promise<{ readonly keys: Given; readonly newKeys: Restored['newKeys'] }> {
   const { onProgress, signal } = options;
-  const there = path.join(directory, 'keys');
-  if (existsSync(there)) await cp(there, path.join(staging, 'keys'), { recursive: true, dereference: true });
+  const existing = path.join(directory, 'keys');
+  if (existsSync(existing)) await cp(existing, path.join(staging, 'keys'), { recursive: true, dereference: true });
   const newKeys = await restoreKeys(staging, { published: checked.keys, now, ...(given ? { given } : {}) });
   await fillLedger({
     directory: staging,
@@ -129,19 +128,19 @@ async function fillFrom(
   return { keys: await readKeysFile(file), newKeys };
 }
 
-interface Judged {
+interface LedgersToCheck {
   readonly folder: string;
   readonly checked: CheckedBackup;
   readonly options: RestoreOptions;
 }
 
 /**
- * Refuses to go on from fewer receipts than were published, or other ones, as far as the database, the checkpoint that this node served
- * last and the one that is given can tell.
+ * Refuses to continue from fewer or other receipts than were published, according to the database, the checkpoint that this node served
+ * last, and the checkpoint of --published.
  */
-async function judgeLedgers(url: string, ledger: string, { folder, checked, options }: Judged): Promise<void> {
+async function checkLedgers(url: string, ledger: string, { folder, checked, options }: LedgersToCheck): Promise<void> {
   const { leaves } = checked.manifest.ledger;
-  const there = await inDatabase(url);
+  const stored = await leavesInDatabase(url);
   const notes = [
     await readCheckpoint(ledger).catch(() => undefined),
     options.published === undefined ? undefined : await readFile(options.published, 'utf8'),
@@ -149,24 +148,24 @@ async function judgeLedgers(url: string, ledger: string, { folder, checked, opti
   const sizes = notes.map((note) => checkpointOf(note).size);
   const inFolder = isOpenLog(ledger) ? (await readHere(ledger, leaves)).leaves : 0;
   if (options.origin === undefined) {
-    refuseFork(leaves, Math.max(there, inFolder, ...sizes), '');
+    refuseFork(leaves, Math.max(stored, inFolder, ...sizes), '');
     for (const note of notes) await refuseOther(note, folder);
   }
-  if (there > 0) throw new StoreError('not-empty', { cause: new Error(`its ledger has ${there} leaves`) });
+  if (stored > 0) throw new StoreError('not-empty', { cause: new Error(`its ledger has ${stored} leaves`) });
 }
 
-async function inDatabase(url: string): Promise<number> {
+async function leavesInDatabase(url: string): Promise<number> {
   await using tables = await openLedgerTables(url);
   return (await tables?.log.head())?.size ?? 0;
 }
 
 async function refuseOther(note: string, folder: string): Promise<void> {
   try {
-    for await (const _ of new CheckedLeaves(note).through(decodeLeaves(readPart(folder, LEAVES_FILE))));
+    for await (const _ of new CheckedLeaves(note).through(decodeLeaves(readBackupFile(folder, LEAVES_FILE))));
   } catch (cause) {
     if (!(cause instanceof LogError)) throw cause;
     throw new CommandError(
-      `the ledger of the backup is another one than was published: ${cause.message}.\n--origin NAME begins a log of a new name with the receipts of the backup`,
+      `the ledger of the backup is not the published one: ${cause.message}.\n--origin NAME starts a log with a new name from the receipts of the backup`,
       { cause },
     );
   }

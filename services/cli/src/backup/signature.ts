@@ -1,5 +1,5 @@
-// The signature of a backup: a signed note (c2sp.org/signed-note) over the digest of the manifest, by the key that signs the ledger's
-// checkpoints. The manifest has the digest of every other file, so that without this key nothing can be added or altered unnoticed.
+// The signature of a backup: a signed note (c2sp.org/signed-note) over the digest of the manifest, by the key that signs checkpoints of
+// the ledger. The manifest has the digests of all other files, so the signature covers the complete backup.
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import {
@@ -22,26 +22,26 @@ import {
   parseVerifierKey,
   sha256,
 } from '@strata/receipts';
-import { CommandError } from '../output.ts';
+import { CommandError, usageError } from '../errors.ts';
 
 export const SIGNATURE_FILE = 'manifest.note';
 
-/** No checkpoint begins so: its first line is the origin. */
+/** Distinguishes the note from a checkpoint, whose first line is the origin. */
 const FIRST_LINE = 'backup of ';
 const ORIGIN = /^[a-z0-9./-]{1,500}$/;
 const MAX_BYTES = 65_536;
 
-/** Which signers of a backup are accepted. */
+/** The accepted signers of a backup. */
 export interface Trust {
-  /** Keys that this machine or the operator's key file has; ignored where `ledgerKey` is given. */
+  /** Keys of the data directory and of the operator's keys file; ignored where `ledgerKey` is given. */
   readonly keys: PublicKeys['ledger'];
   readonly ledgerKey: NoteVerifier | undefined;
-  /** Accepts a backup that no such key has signed. */
+  /** Accepts a backup that is not signed by such a key. */
   readonly isUnverifiedAllowed: boolean;
 }
 
 export interface TrustOptions {
-  /** Private keys that `backup --keys` wrote. */
+  /** Private keys that `backup --keys` has written. */
   readonly keysFile?: string | undefined;
   /** C2SP verifier key. */
   readonly ledgerKey?: string | undefined;
@@ -52,26 +52,26 @@ export interface TrustOptions {
 export async function trustOf(directory: string, { keysFile, ledgerKey, unverified }: TrustOptions): Promise<Trust> {
   const parsed = ledgerKey === undefined ? undefined : parseVerifierKey(ledgerKey);
   if (ledgerKey !== undefined && !parsed)
-    throw new CommandError('--ledger-key is not a verifier key of a ledger (C2SP: name+id+key)', { exitCode: 2 });
+    throw usageError('--ledger-key is not a verifier key of a ledger (C2SP: name+id+key)');
   const given = keysFile === undefined ? [] : (await readKeysFile(keysFile)).ledger;
   const here = (await readPublicKeys(directory)).ledger;
   return { keys: [...given, ...here], ledgerKey: parsed, isUnverifiedAllowed: unverified ?? false };
 }
 
-/** The note that stands beside a manifest. Throws KeyringError where the data directory has no ledger key. */
+/** The note for a manifest. Rejects with KeyringError where the data directory has no ledger key. */
 export const signManifest = (directory: string, origin: string, manifest: Uint8Array): Promise<string> =>
   signAsLedger(directory, origin, `${FIRST_LINE}${origin}\n${encodeHex(sha256(manifest))}\n`);
 
 export interface ManifestToVerify {
   readonly bytes: Uint8Array;
   readonly madeAt: string;
-  /** Of the set, unverified: what they vouch for is itself signed. */
+  /** The unverified keys of the backup; keys that they vouch for have signatures of their own. */
   readonly publicKeys: PublicKeys;
 }
 
 /**
- * The verifier key of the accepted signer; undefined where a backup without one is allowed. Throws CommandError for an unsigned or altered
- * manifest, and for one that no accepted key has signed in its time.
+ * The verifier key of the accepted signer; undefined where any backup is accepted. Throws CommandError for an unsigned or altered manifest,
+ * and for one that was not signed by an accepted key while the key was valid.
  */
 export async function verifyManifest(
   folder: string,
@@ -82,7 +82,7 @@ export async function verifyManifest(
   const note = await readNote(path.join(folder, SIGNATURE_FILE));
   const [first = '', digest] = note.split('\n');
   const origin = first.startsWith(FIRST_LINE) ? first.slice(FIRST_LINE.length) : '';
-  const altered = 'the backup was altered: its manifest is not the one that was signed';
+  const altered = 'the backup was altered: its manifest does not match the signature';
   if (!ORIGIN.test(origin) || digest !== encodeHex(sha256(manifest.bytes))) throw new CommandError(altered);
 
   const known = await acceptedKeys(origin, manifest, trust);
@@ -100,7 +100,7 @@ export async function verifyManifest(
   const retiredAt = known.find(({ verifier }) => equalBytes(verifier.publicKey, signedBy.publicKey))?.retiredAt;
   if (retiredAt !== undefined && !(Date.parse(manifest.madeAt) <= Date.parse(retiredAt) + KEY_OVERLAP_MS))
     throw new CommandError(
-      `the backup says that it was made on ${manifest.madeAt}, and the key that signed it was retired on ${retiredAt}; --unverified accepts it`,
+      `the backup is dated ${manifest.madeAt}, but the key that signed it was retired on ${retiredAt}; --unverified accepts it`,
     );
   return formatVerifierKey(signedBy);
 }
@@ -121,7 +121,7 @@ async function readNote(file: string): Promise<string> {
   );
   if (size === undefined)
     throw new CommandError(
-      'the backup is not signed: an earlier version made it, or its signature was removed. Who can write to it can have added API keys to its store, or anything else; --unverified accepts it',
+      'the backup is not signed: it is of an earlier version, or its signature was removed. A user with write access could have altered it, for example by adding API keys; --unverified accepts it',
     );
   if (size > MAX_BYTES) throw new CommandError(`${file} is too large for a signature`);
   return readFile(file, 'utf8');
@@ -129,7 +129,7 @@ async function readNote(file: string): Promise<string> {
 
 const unknownSigner = (signer: NoteVerifier) =>
   new CommandError(
-    `the backup is signed by ${formatVerifierKey(signer)}, a key that is not known here. Where it is the one of your ledger ` +
-      `(verifier_keys of /.well-known/stack-keys.json, as you know it from elsewhere), give it by --ledger-key; restore --keys FILE knows it too. ` +
-      'Otherwise anyone with write access to the backup may have replaced it; --unverified accepts it',
+    `the backup is signed by an unknown key, ${formatVerifierKey(signer)}. If it is the key of your ledger ` +
+      `(verifier_keys of /.well-known/stack-keys.json, from a trusted source), pass it with --ledger-key, or use restore --keys FILE. ` +
+      'Otherwise a user with write access may have replaced the backup; --unverified accepts it',
   );

@@ -1,4 +1,4 @@
-// Whether the clock can be right: a machine alone cannot know it, but much that is wrong shows.
+// Checks the clock for errors that a machine can detect without a reference.
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -6,35 +6,35 @@ import { type Finding, ok, problem, warning } from './finding.ts';
 
 export interface ClockFacts {
   readonly now: Date;
-  /** When this program was installed: the clock cannot be before. */
+  /** A correct clock is not before the installation of this program. */
   readonly installedAt: Date;
-  /** How far the wall clock went away from the monotonic one while it was watched. */
+  /** Difference between the wall clock and the monotonic clock during the check. */
   readonly jumpMs: number;
-  /** What systemd says; undefined where it says nothing. */
+  /** As reported by systemd; undefined without systemd. */
   readonly isSynchronized: boolean | undefined;
 }
 
 const WATCH_MS = 500;
-/** Time servers slew by at most 0.5 ms a second; this is a step. */
-const MOST_JUMP_MS = 50;
-const ASK_MS = 3_000;
+/** A time service slews by at most 0.5 ms a second; a larger difference is a step. */
+const MAX_JUMP_MS = 50;
+const SYSTEMD_TIMEOUT_MS = 3_000;
 
-/** Watches the clock for half a second. */
+/** Measures for half a second. */
 export async function readClock(): Promise<ClockFacts> {
   const [wall, steady] = [Date.now(), performance.now()];
   await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
   const jumpMs = Date.now() - wall - (performance.now() - steady);
   const { mtime } = await stat(new URL('../main.ts', import.meta.url));
-  return { now: new Date(), installedAt: mtime, jumpMs, isSynchronized: await askSystemd() };
+  return { now: new Date(), installedAt: mtime, jumpMs, isSynchronized: await systemdState() };
 }
 
-async function askSystemd(): Promise<boolean | undefined> {
+async function systemdState(): Promise<boolean | undefined> {
   try {
-    const ask = promisify(execFile)('timedatectl', ['show', '--property=NTPSynchronized', '--value'], {
-      timeout: ASK_MS,
+    const { stdout } = await promisify(execFile)('timedatectl', ['show', '--property=NTPSynchronized', '--value'], {
+      timeout: SYSTEMD_TIMEOUT_MS,
     });
-    const said = (await ask).stdout.trim();
-    return said === 'yes' ? true : said === 'no' ? false : undefined;
+    const answer = stdout.trim();
+    return answer === 'yes' ? true : answer === 'no' ? false : undefined;
   } catch {
     return undefined;
   }
@@ -46,22 +46,20 @@ export function judgeClock({ now, installedAt, jumpMs, isSynchronized }: ClockFa
   if (now < installedAt)
     return problem(check, {
       found: `${at}, before this program was installed (${installedAt.toISOString()})`,
-      means:
-        'Receipts would be signed for a time that is past, certificates would be refused, quotas would begin anew.',
-      todo: 'Set the clock, and keep it right with a time service (systemd-timesyncd, chrony).',
+      means: 'Receipts get wrong times, certificates are rejected, and quotas restart.',
+      todo: 'Set the clock and enable a time service (systemd-timesyncd, chrony).',
     });
-  if (Math.abs(jumpMs) > MOST_JUMP_MS)
+  if (Math.abs(jumpMs) > MAX_JUMP_MS)
     return warning(check, {
-      found: `it jumped by ${Math.round(jumpMs)} ms while it was watched`,
+      found: `jumped by ${Math.round(jumpMs)} ms during the check`,
       means: 'Times of scans and receipts may be out of order.',
-      todo: 'See whether two time services set it, or the virtual machine was paused.',
+      todo: 'Check whether two time services are running, or the virtual machine was paused.',
     });
   if (isSynchronized === false)
     return warning(check, {
-      found: `${at}, not synchronised as systemd says`,
-      means: 'It drifts, and times in receipts and changes with it.',
-      todo: 'Turn a time service on: timedatectl set-ntp true.',
+      found: `${at}, not synchronised (systemd)`,
+      means: 'The clock drifts, and with it the times in receipts and changes.',
+      todo: 'Enable a time service: timedatectl set-ntp true.',
     });
-  const said = isSynchronized ? ', synchronised as systemd says' : '; whether it is right cannot be known here';
-  return ok(check, `${at}, steady${said}`);
+  return ok(check, `${at}, steady, ${isSynchronized ? 'synchronised (systemd)' : 'synchronisation unknown'}`);
 }

@@ -1,14 +1,14 @@
-// Whether the database can be used: reached, of this version, quick, with connections left, its clock as ours.
+// Checks the database: reachable, schema version, latency, free connections, clock.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '@strata/stack';
 import { inspectStore, StoreError, type StoreState, type TableGrowth } from '@strata/store';
 import { type Finding, bytes as inUnits, ok, problem, warning } from './finding.ts';
 
-/** Slower than this, and every uncached request is felt to wait. */
+/** Above this latency, users notice the delay of each uncached request. */
 const SLOW_MS = 20;
 /** Times in receipts and leases must agree between machines. */
-const MOST_SKEW_MS = 1_000;
+const MAX_SKEW_MS = 1_000;
 
 export interface DatabaseCheck {
   readonly state: StoreState | undefined;
@@ -16,20 +16,20 @@ export interface DatabaseCheck {
 }
 
 export interface DatabaseNeeds {
-  /** Connections that this process may open to PostgreSQL, its pools and its locks together. */
+  /** Connections to PostgreSQL that this process may open, for pools and locks. */
   readonly connections: number;
-  /** Whether it may hold a lock of a session: a scheduler, a gateway. */
+  /** Whether it may hold a session lock, as a scheduler and a gateway do. */
   readonly needsSession: boolean;
-  /** The service makes this folder itself when it starts. */
+  /** The service creates this folder when it starts. */
   readonly dataDirectory: string;
 }
 
-/** Of the largest. */
+/** The largest tables. */
 const SHOWN_TABLES = 5;
-/** The pool for the ledger, of whoever signs. */
+/** Pool size for the ledger, in processes that sign. */
 const LEDGER_CONNECTIONS = 3;
 
-/** Of a process in this role. */
+/** The needs of a process in this role. */
 export function needsOf({
   role,
   databaseConnections,
@@ -47,9 +47,9 @@ export async function checkDatabase(url: string, needs: DatabaseNeeds): Promise<
     state = await inspectStore(url);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const means = error.code === 'corrupt' ? 'What is in it cannot be relied on.' : 'The service cannot start.';
+    const means = error.code === 'corrupt' ? 'The data is unreliable.' : 'The service cannot start.';
     const todo = /corrupt|not-a/.test(error.code)
-      ? 'Stop the service and restore a backup (docs/operations.md, Back up).'
+      ? 'Stop the service and restore a backup ("Back up" in docs/operations.md).'
       : 'Check STRATA_DATABASE_URL and the server.';
     return { state: undefined, findings: [problem(check, { found: error.message, means, todo })] };
   }
@@ -60,23 +60,23 @@ export async function checkDatabase(url: string, needs: DatabaseNeeds): Promise<
 function unwritable(url: string, { dataDirectory }: DatabaseNeeds): Finding[] {
   const file = path.resolve(url.slice('sqlite:'.length));
   const folder = path.dirname(file);
-  const isMade = !existsSync(folder) && folder === path.resolve(dataDirectory);
-  if (isMade) return [ok('database', 'sqlite: none yet, the first start makes it')];
+  const isCreatedAtStart = !existsSync(folder) && folder === path.resolve(dataDirectory);
+  if (isCreatedAtStart) return [ok('database', 'sqlite: does not exist yet; the first start creates it')];
   return [
     problem('database', {
-      found: existsSync(folder) ? `${file} cannot be written here` : `the folder ${folder} is not there`,
-      means: 'The service cannot start, or would record nothing.',
+      found: existsSync(folder) ? `${file} is not writable` : `the folder ${folder} does not exist`,
+      means: 'The service cannot start, or cannot record anything.',
       todo: existsSync(folder)
-        ? 'Give the user of the service the right to write the file, and into its folder.'
-        : 'Make the folder, or mend STRATA_DATABASE_URL.',
+        ? 'Give the user of the service write permission for the file and its folder.'
+        : 'Create the folder, or correct STRATA_DATABASE_URL.',
     }),
   ];
 }
 
 const OF_LIMIT = {
   server: { of: 'of the server', todo: 'Raise max_connections' },
-  database: { of: 'that the database allows', todo: 'Raise its limit (alter database … connection limit …)' },
-  user: { of: 'that the user may open', todo: 'Raise its limit (alter role … connection limit …)' },
+  database: { of: 'of the database', todo: 'Raise its limit (alter database … connection limit …)' },
+  user: { of: 'of the user', todo: 'Raise its limit (alter role … connection limit …)' },
 } as const;
 
 function judge(
@@ -88,26 +88,25 @@ function judge(
   if (schema === 'newer')
     findings.push(
       problem(check, {
-        found: 'its schema is of a newer version of Strata',
-        means: 'The service refuses to start.',
-        todo: 'Update this one; a database is never brought back to an older version.',
+        found: 'the schema is of a newer version of Strata',
+        means: 'The service does not start.',
+        todo: 'Update Strata; a schema cannot be downgraded.',
       }),
     );
   if (!isWritable)
     findings.push(
       problem(check, {
-        found: 'tables cannot be made or written',
-        means: 'Nothing would be recorded, and a new version could not bring the schema up to date.',
-        todo: 'Give the user CREATE on its schema (alter database … owner to …), and name the primary, not a replica.',
+        found: 'tables cannot be created or written',
+        means: 'Nothing can be recorded, and a new version cannot migrate the schema.',
+        todo: 'Give the user CREATE on the schema (alter database … owner to …), and connect to the primary, not a replica.',
       }),
     );
   if (!hasSessions && needs.needsSession)
     findings.push(
       problem(check, {
-        found: 'a pooler gives each transaction another connection of the server',
-        means:
-          'The lock that says who is the scheduler, or the gateway, needs a session: two would work at once, or none.',
-        todo: 'Connect to PostgreSQL directly, or let the pooler give each client a session of its own (pool_mode = session).',
+        found: 'a connection pooler is in transaction mode',
+        means: 'The lock of the active scheduler or gateway needs a session: two would be active, or none.',
+        todo: 'Connect to PostgreSQL directly, or use session mode in the pooler (pool_mode = session).',
       }),
     );
   if (connections && connections.max - connections.used < needs.connections)
@@ -115,36 +114,37 @@ function judge(
       warning(check, {
         found: `${connections.used} of ${connections.max} connections ${OF_LIMIT[connections.limitOf].of} are used; this process may open ${needs.connections}`,
         means:
-          'Unless it runs already and is among those that are used, requests would fail under load for want of a connection.',
+          'Under load, requests fail without a free connection, unless this process is running and counted already.',
         todo: `${OF_LIMIT[connections.limitOf].todo}, or lower the settings for connections of each process.`,
       }),
     );
-  if (clockAheadMs !== undefined && Math.abs(clockAheadMs) > MOST_SKEW_MS)
+  if (clockAheadMs !== undefined && Math.abs(clockAheadMs) > MAX_SKEW_MS)
     findings.push(
       warning(check, {
-        found: `its clock is ${(Math.abs(clockAheadMs) / 1_000).toFixed(1)} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's`,
-        means: 'Leases and times of different machines would not agree.',
-        todo: 'Run a time service on both.',
+        found: `the clock of the server is ${(Math.abs(clockAheadMs) / 1_000).toFixed(1)} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine`,
+        means: 'Leases and times of the machines do not agree.',
+        todo: 'Enable a time service on both.',
       }),
     );
   if (latencyMs > SLOW_MS)
     findings.push(
       warning(check, {
-        found: `a question takes ${latencyMs.toFixed(1)} ms`,
-        means: 'Answers that are not in memory, and scans, take many such questions.',
-        todo: 'Bring the service nearer to the server.',
+        found: `a query takes ${latencyMs.toFixed(1)} ms`,
+        means: 'Uncached answers and scans need many queries.',
+        todo: 'Run the service closer to the database server.',
       }),
     );
-  if (sizes.length > 0) findings.push(ok('tables', sizes.slice(0, SHOWN_TABLES).map(sizeInWords).join('; ')));
+  if (sizes.length > 0) findings.push(ok('tables', sizes.slice(0, SHOWN_TABLES).map(growthText).join('; ')));
   if (findings.some(({ status }) => status !== 'ok')) return findings;
-  const held = schema === 'empty' ? 'empty, the first start fills it' : `schema ${schema}, ${domains} domains`;
+  const content =
+    schema === 'empty' ? 'empty; the first start creates the tables' : `schema ${schema}, ${domains} domains`;
   const left = connections ? `, ${connections.used} of ${connections.max} connections used` : '';
-  const speed = kind === 'postgres' ? `, ${latencyMs.toFixed(1)} ms a question` : ', the file is sound';
-  return [ok(check, `${kind}: ${held}${schema === 'empty' && kind === 'sqlite' ? '' : speed}${left}`), ...findings];
+  const speed = kind === 'postgres' ? `, ${latencyMs.toFixed(1)} ms a query` : ', no damage found';
+  return [ok(check, `${kind}: ${content}${schema === 'empty' && kind === 'sqlite' ? '' : speed}${left}`), ...findings];
 }
 
 /** `scans 1200000 rows, 90 MiB, 10000 rows more a day`. */
-function sizeInWords({ table, rows, bytes, rowsPerDay }: TableGrowth): string {
+function growthText({ table, rows, bytes, rowsPerDay }: TableGrowth): string {
   const growth = rowsPerDay === null ? [] : [`${Math.abs(rowsPerDay)} rows ${rowsPerDay < 0 ? 'fewer' : 'more'} a day`];
   return [`${table} ${rows} rows`, ...(bytes === null ? [] : [inUnits(bytes)]), ...growth].join(', ');
 }

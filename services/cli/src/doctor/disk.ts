@@ -1,14 +1,15 @@
-// Whether the data directory can be written, how quickly what is written is safe, and how much still fits.
+// Checks the data directory: writable, duration of a durable write, free space.
 import { open, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { networkFileSystemOf } from '@strata/db';
 import { bytes, type Finding, ok, problem, warning } from './finding.ts';
 
 const GIB = 1_024 ** 3;
-/** Below the first the next hours may fill it, below the second the next days. */
-const LEAST_FREE_BYTES = GIB / 4;
-const SCANT_FREE_BYTES = 2 * GIB;
-/** A receipt waits for this: beyond, each new answer is felt to wait. */
+/** Less than this can be full within hours. */
+const MIN_FREE_BYTES = GIB / 4;
+/** Less than this can be full within days. */
+const LOW_FREE_BYTES = 2 * GIB;
+/** A receipt waits for a durable write. Above this, users notice the delay. */
 const SLOW_SYNC_MS = 30;
 const SYNCS = 9;
 
@@ -25,51 +26,51 @@ export async function checkDisk(directory: string): Promise<Finding> {
   } catch (error) {
     return problem(check, {
       found: `${directory} cannot be written: ${(error as Error).message}`,
-      means: 'The service cannot start: database, keys and ledger are there.',
-      todo: 'Give the service’s user the directory (chown), mount it writable, or name another with STRATA_DATA.',
+      means: 'The service cannot start: it stores database, keys and ledger there.',
+      todo: 'Give the directory to the user of the service (chown), mount it writable, or set STRATA_DATA to another one.',
     });
   }
 }
 
 export function judgeDisk(directory: string, { freeBytes, syncMs }: DiskFacts): Finding {
   const check = 'data directory';
-  const found = `${bytes(freeBytes)} free in ${directory}, a write is safe after ${syncMs.toFixed(1)} ms`;
-  if (freeBytes < LEAST_FREE_BYTES)
+  const found = `${bytes(freeBytes)} free in ${directory}, a durable write takes ${syncMs.toFixed(1)} ms`;
+  if (freeBytes < MIN_FREE_BYTES)
     return problem(check, {
       found,
-      means: 'When it is full nothing is recorded and no receipt can be given out.',
+      means: 'When the disk is full, nothing is recorded and no receipts are issued.',
       todo: 'Free space or enlarge the disk now.',
     });
-  if (freeBytes < SCANT_FREE_BYTES)
+  if (freeBytes < LOW_FREE_BYTES)
     return warning(check, {
       found,
-      means: 'History and ledger only grow; a model is several GiB.',
-      todo: 'Enlarge the disk soon, and watch it (alert StrataDiskNearlyFull).',
+      means: 'History and ledger keep growing; a model has several GiB.',
+      todo: 'Enlarge the disk soon, and monitor it (alert StrataDiskNearlyFull).',
     });
   if (syncMs > SLOW_SYNC_MS)
     return warning(check, {
       found,
-      means: 'Every new answer waits for the ledger’s write.',
+      means: 'Every new answer waits for a write to the ledger.',
       todo: 'Put STRATA_DATA on a local SSD, not on network storage or a spinning disk.',
     });
   return ok(check, found);
 }
 
-/** Whether the locks of the directory hold between machines. */
+/** Checks whether locks in the directory are reliable between machines. */
 export function checkFileSystem(directory: string, network = networkFileSystemOf(directory)): Finding {
   const check = 'file system';
   if (network === undefined) return ok(check, `${directory} is not on a network file system`);
   return warning(check, {
     found: `${directory} is on ${network}`,
-    means: 'Its locks may not hold between machines: a second service on it could fork the ledger.',
+    means: 'Its locks may not be reliable between machines: a second service could fork the ledger.',
     todo: 'Put STRATA_DATA on a local disk, or on a volume that one machine mounts.',
   });
 }
 
-/** The first start makes what is missing below it. */
+/** The directory, or its nearest ancestor that exists; the first start creates the rest. */
 async function nearestExisting(directory: string): Promise<string> {
-  for (let place = directory; ; place = path.dirname(place))
-    if ((await stat(place).catch(() => undefined)) || place === path.dirname(place)) return place;
+  for (let current = directory; ; current = path.dirname(current))
+    if ((await stat(current).catch(() => undefined)) || current === path.dirname(current)) return current;
 }
 
 async function measure(directory: string): Promise<DiskFacts> {
@@ -78,7 +79,7 @@ async function measure(directory: string): Promise<DiskFacts> {
   const times: number[] = [];
   const handle = await open(file, 'wx', 0o600);
   try {
-    for (let turn = 0; turn < SYNCS; turn++) {
+    for (let count = 0; count < SYNCS; count++) {
       const startedAt = performance.now();
       await handle.write(block);
       await handle.datasync();

@@ -1,21 +1,20 @@
-// What a check of `strata doctor` says.
+// The result of a check of `strata doctor`.
 
 export interface Finding {
-  /** What was looked at: `port 8787`, `database`, `resolver 192.0.2.1`. */
+  /** The subject: `port 8787`, `database`, `resolver 192.0.2.1`. */
   readonly check: string;
   readonly status: 'ok' | 'warning' | 'problem';
-  /** What was seen. */
   readonly found: string;
-  /** What follows from it, and what to do; of what is well neither. */
+  /** The consequence, and how to fix it; neither where the status is ok. */
   readonly means?: string;
   readonly todo?: string;
 }
 
 export const ok = (check: string, found: string): Finding => ({ check, status: 'ok', found });
 
-type Trouble = Pick<Finding, 'found' | 'means' | 'todo'>;
-export const warning = (check: string, trouble: Trouble): Finding => ({ check, status: 'warning', ...trouble });
-export const problem = (check: string, trouble: Trouble): Finding => ({ check, status: 'problem', ...trouble });
+type Details = Pick<Finding, 'found' | 'means' | 'todo'>;
+export const warning = (check: string, details: Details): Finding => ({ check, status: 'warning', ...details });
+export const problem = (check: string, details: Details): Finding => ({ check, status: 'problem', ...details });
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 

@@ -1,51 +1,51 @@
-// Whether the process may open enough files, and has enough memory.
+// Checks the limit of open files and the memory.
 import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { bytes, type Finding, ok, problem, warning } from './finding.ts';
 
 export interface MachineFacts {
-  /** Undefined where the system does not tell. */
+  /** Undefined where the system does not report it. */
   readonly openFiles: number | undefined;
-  /** Of the machine, or less where the process is held to less. */
+  /** Memory of the machine, or the limit of the process where it is lower. */
   readonly memoryBytes: number;
   readonly heapBytes: number;
 }
 
 const MIB = 1_024 ** 2;
 /** Sockets of scans, connections, and the database's files. */
-const LEAST_FILES = 1_024;
-/** Event streams need one each; 20,000 are served at most. */
-const AMPLE_FILES = 16_384;
+const MIN_FILES = 1_024;
+/** Each event stream needs one; the maximum is 20,000. */
+const RECOMMENDED_FILES = 16_384;
 /** bench/RESULTS.md: 346 MiB with 20,000 domains, 1,048 MiB with a million and 250,000 advisories. */
 const BASE_BYTES = 400 * MIB;
-const BYTES_A_DOMAIN = 700;
+const BYTES_PER_DOMAIN = 700;
 
 export async function readMachine(): Promise<MachineFacts> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
   const openFiles = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
-  const held = process.constrainedMemory();
+  const limitBytes = process.constrainedMemory();
   return {
     openFiles: openFiles === undefined ? undefined : Number(openFiles),
-    memoryBytes: held > 0 ? Math.min(held, totalmem()) : totalmem(),
+    memoryBytes: limitBytes > 0 ? Math.min(limitBytes, totalmem()) : totalmem(),
     heapBytes: getHeapStatistics().heap_size_limit,
   };
 }
 
 export function judgeOpenFiles({ openFiles }: Pick<MachineFacts, 'openFiles'>): Finding {
   const check = 'open files';
-  const todo = 'Raise it: LimitNOFILE=65536 (systemd), ulimits (compose), ulimit -n.';
-  if (openFiles === undefined) return ok(check, 'this system does not tell its limit');
-  if (openFiles < LEAST_FILES)
+  const todo = 'Raise the limit: LimitNOFILE=65536 (systemd), ulimits (compose), ulimit -n.';
+  if (openFiles === undefined) return ok(check, 'limit unknown on this system');
+  if (openFiles < MIN_FILES)
     return problem(check, {
       found: `at most ${openFiles}`,
-      means: 'Scans and requests would fail for want of one.',
+      means: 'Scans and requests fail at the limit.',
       todo,
     });
-  if (openFiles < AMPLE_FILES)
+  if (openFiles < RECOMMENDED_FILES)
     return warning(check, {
       found: `at most ${openFiles}`,
-      means: 'Each event stream and each connection needs one; 20,000 streams are served at most.',
+      means: 'Each event stream and each connection needs one; the service supports 20,000 streams.',
       todo,
     });
   return ok(check, `at most ${openFiles}`);
@@ -53,19 +53,19 @@ export function judgeOpenFiles({ openFiles }: Pick<MachineFacts, 'openFiles'>): 
 
 export function judgeMemory({ memoryBytes, heapBytes }: Omit<MachineFacts, 'openFiles'>, domains: number): Finding {
   const check = 'memory';
-  const needed = BASE_BYTES + domains * BYTES_A_DOMAIN;
-  const found = `${bytes(memoryBytes)}, of which ${bytes(heapBytes)} for V8; ${domains} domains need about ${bytes(needed)}`;
+  const needed = BASE_BYTES + domains * BYTES_PER_DOMAIN;
+  const found = `${bytes(memoryBytes)}, heap limit ${bytes(heapBytes)}; ${domains} domains need about ${bytes(needed)}`;
   if (memoryBytes < needed)
     return problem(check, {
       found,
-      means: 'The system would end the process.',
-      todo: 'Give it more, or fewer domains.',
+      means: 'The system may kill the process.',
+      todo: 'Add memory, or reduce the number of domains.',
     });
   if (memoryBytes < needed * 1.5 || heapBytes < needed / 2)
     return warning(check, {
       found,
-      means: 'Syncs of advisories and large answers need more for a while.',
-      todo: 'Give it more; NODE_OPTIONS=--max-old-space-size=… where V8 takes too little of it.',
+      means: 'Advisory syncs and large answers temporarily need more.',
+      todo: 'Add memory; if the heap limit is too low, set NODE_OPTIONS=--max-old-space-size=….',
     });
   return ok(check, found);
 }

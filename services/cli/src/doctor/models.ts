@@ -1,4 +1,4 @@
-// Whether the model that the settings name can be had and fits.
+// Checks whether the configured model is available and fits into memory.
 import { open } from 'node:fs/promises';
 import type { ModelSettings } from '@strata/engine';
 import { bytes, type Finding, ok, problem, warning } from './finding.ts';
@@ -16,11 +16,14 @@ export async function checkModel(
     const { listModels } = await import('@strata/engine');
     const here = await listModels(store.dir).catch(() => []);
     return here.length > 0
-      ? ok(check, `${model}; ${here.length} downloaded in ${store.dir}, what is missing comes from ${store.endpoint}`)
+      ? ok(
+          check,
+          `${model}; ${here.length} downloaded in ${store.dir}, missing files are downloaded from ${store.endpoint}`,
+        )
       : warning(check, {
-          found: `${model}; nothing is downloaded in ${store.dir} yet`,
+          found: `${model}; no downloads in ${store.dir}`,
           means: 'The first start waits for the download.',
-          todo: `Have it before: strata inference models pull ${model}.`,
+          todo: `Download it now: strata inference models pull ${model}.`,
         });
   }
   try {
@@ -29,22 +32,22 @@ export async function checkModel(
     const { buffer } = await handle.read(Buffer.alloc(4), 0, 4, 0);
     if (buffer.toString('latin1') !== MAGIC)
       return problem(check, {
-        found: `${model} is no GGUF file`,
+        found: `${model} is not a GGUF file`,
         means: 'The engine cannot load it.',
-        todo: 'Name a GGUF file; a download that broke off is tried again with strata inference models pull.',
+        todo: 'Use a GGUF file; to resume a download: strata inference models pull.',
       });
     if (size > memoryBytes)
       return problem(check, {
-        found: `${model} has ${bytes(size)}, the memory ${bytes(memoryBytes)}`,
-        means: 'The engine would read it from the disk for every token, or be ended.',
-        todo: 'Choose a smaller quantisation, or more memory.',
+        found: `${model} has ${bytes(size)}, more than the memory of ${bytes(memoryBytes)}`,
+        means: 'The engine reads it from disk for every token, or the system kills it.',
+        todo: 'Use a smaller quantisation, or add memory.',
       });
     return ok(check, `${model}, ${bytes(size)}`);
   } catch (error) {
     return problem(check, {
       found: `${model} cannot be read: ${(error as Error).message}`,
-      means: 'There is nothing to serve.',
-      todo: 'Name another with STRATA_MODEL, or let the service’s user read it.',
+      means: 'There is no model to serve.',
+      todo: 'Correct STRATA_MODEL, or give the user of the service read permission.',
     });
   }
 }

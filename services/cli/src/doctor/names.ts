@@ -1,4 +1,4 @@
-// What a service calls itself to others: to those that it scans, and in every checkpoint of its log.
+// Checks the public names of a service: its contact URL in scans, and its ledger name in checkpoints.
 import { isIP } from 'node:net';
 import type { Config } from '@strata/stack';
 import { type Finding, ok, warning } from './finding.ts';
@@ -8,19 +8,19 @@ type Names = Pick<
   'contactUrl' | 'ledgerOrigin' | 'role' | 'isScanning' | 'isOnDemand' | 'host' | 'allowedHosts'
 >;
 
-/** The defaults do for a trial; who serves others or scans for long needs names of their own. */
+/** The defaults are sufficient for a trial, but not for a public service or continuous scans. */
 export function judgeNames(config: Names): readonly Finding[] {
   const { contactUrl, ledgerOrigin, role } = config;
-  const isAsking = role === 'scheduler' ? false : config.isScanning || config.isOnDemand;
-  const isServing = role !== 'scanner' && (config.allowedHosts.length > 0 || !isOfThisMachine(config.host));
+  const isScanning = role === 'scheduler' ? false : config.isScanning || config.isOnDemand;
+  const isServing = role !== 'scanner' && (config.allowedHosts.length > 0 || !isLoopback(config.host));
   return [
-    ...(isAsking
+    ...(isScanning
       ? [
           new URL(contactUrl).hostname.endsWith('.invalid')
             ? warning('contact', {
-                found: `${contactUrl}, which is nobody's`,
-                means: 'Whoever is scanned cannot learn who asks, nor ask to be left out, and may shut us out.',
-                todo: 'Set STRATA_CONTACT_URL to a page that says who scans.',
+                found: `${contactUrl}, the default`,
+                means: 'Operators of scanned domains cannot identify the scanner or opt out, and may block it.',
+                todo: 'Set STRATA_CONTACT_URL to a page that describes the scanner.',
               })
             : ok('contact', contactUrl),
         ]
@@ -29,9 +29,9 @@ export function judgeNames(config: Names): readonly Finding[] {
       ? [
           ledgerOrigin.startsWith('localhost/')
             ? warning('ledger name', {
-                found: `${ledgerOrigin}, as everybody's by default`,
-                means: 'Whoever checks receipts of several services cannot tell their logs apart.',
-                todo: 'Set STRATA_LEDGER_ORIGIN before the first start: a log keeps its name.',
+                found: `${ledgerOrigin}, the default`,
+                means: 'Verifiers of several services cannot distinguish their logs.',
+                todo: 'Set STRATA_LEDGER_ORIGIN before the first start; the name of a log is permanent.',
               })
             : ok('ledger name', ledgerOrigin),
         ]
@@ -39,5 +39,5 @@ export function judgeNames(config: Names): readonly Finding[] {
   ];
 }
 
-const isOfThisMachine = (host: string) =>
+const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

@@ -1,44 +1,44 @@
-// Whether the addresses of the settings are free, or held by this very service.
+// Checks whether the configured ports are free, or in use by the service itself.
 import { createServer } from 'node:net';
 import { type Finding, ok, problem } from './finding.ts';
 
-export interface PortPlace {
+export interface PortToCheck {
   readonly what: string;
   readonly host: string;
-  /** 0: any, always free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** The setting that names it. */
+  /** The setting of the port. */
   readonly setting: string;
-  /** A path that only a service of this kind answers, and words of that answer; none where it speaks no HTTP. */
-  readonly ours?: { readonly path: string; readonly words: RegExp };
+  /** A path and a pattern of its response by which the service is identified; undefined where it does not speak HTTP. */
+  readonly ours?: { readonly path: string; readonly text: RegExp };
 }
 
-const ASK_MS = 3_000;
-const MOST_ANSWER_BYTES = 1024 * 1024;
+const TIMEOUT_MS = 3_000;
+const MAX_RESPONSE_LENGTH = 1024 * 1024;
 
-export async function checkPort({ what, host, port, setting, ours }: PortPlace): Promise<Finding> {
+export async function checkPort({ what, host, port, setting, ours }: PortToCheck): Promise<Finding> {
   const check = `port ${port} (${what})`;
   const code = await tryToListen(host, port);
   switch (code) {
     case undefined:
       return ok(check, `free at ${host}`);
     case 'EADDRINUSE':
-      if (ours && (await answersAsOurs(host, port, ours))) return ok(check, `held by a running Strata at ${host}`);
+      if (ours && (await answersAsOurs(host, port, ours))) return ok(check, `in use by a running Strata at ${host}`);
       return problem(check, {
         found: `in use at ${host} by another program`,
         means: 'The service cannot start.',
-        todo: `Stop that program (ss -ltnp shows it), or choose another port with ${setting}.`,
+        todo: `Stop that program (ss -ltnp shows it), or set ${setting} to another port.`,
       });
     case 'EACCES':
       return problem(check, {
-        found: `may not be opened by this user at ${host}`,
+        found: `this user has no permission to listen at ${host}`,
         means: 'The service cannot start.',
-        todo: `Choose a port above 1023 with ${setting} and let a proxy listen below, or give CAP_NET_BIND_SERVICE.`,
+        todo: `Set ${setting} to a port above 1023 and use a proxy, or grant CAP_NET_BIND_SERVICE.`,
       });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return problem(check, {
-        found: `this machine does not have the address ${host}`,
+        found: `${host} is not an address of this machine`,
         means: 'The service cannot start.',
         todo: 'Set STRATA_HOST to an address of this machine: 127.0.0.1 behind a local proxy, 0.0.0.0 or :: for all.',
       });
@@ -47,7 +47,7 @@ export async function checkPort({ what, host, port, setting, ours }: PortPlace):
   }
 }
 
-/** The system's code of why not. */
+/** The error code of the system; undefined where the port is free. */
 async function tryToListen(host: string, port: number): Promise<string | undefined> {
   const server = createServer();
   try {
@@ -60,18 +60,18 @@ async function tryToListen(host: string, port: number): Promise<string | undefin
   }
 }
 
-async function answersAsOurs(host: string, port: number, { path, words }: NonNullable<PortPlace['ours']>) {
-  // What listens everywhere is asked here.
+async function answersAsOurs(host: string, port: number, { path, text: pattern }: NonNullable<PortToCheck['ours']>) {
+  // A service that listens on all addresses is reached by loopback.
   const at = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   try {
-    const response = await fetch(`http://${at}:${port}${path}`, { signal: AbortSignal.timeout(ASK_MS) });
+    const response = await fetch(`http://${at}:${port}${path}`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     let text = '';
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) {
       text += decoder.decode(chunk, { stream: true });
-      if (text.length > MOST_ANSWER_BYTES) return false;
+      if (text.length > MAX_RESPONSE_LENGTH) return false;
     }
-    return words.test(text);
+    return pattern.test(text);
   } catch {
     return false;
   }

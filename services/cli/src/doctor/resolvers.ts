@@ -1,97 +1,98 @@
-// What each resolver can do: reached by UDP and by TCP, EDNS, the truth about names that do not exist, signatures checked.
+// Checks a resolver: UDP, TCP, EDNS, NXDOMAIN for names that do not exist, DNSSEC validation.
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import dns, { type DecodedPacket } from 'dns-packet';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
-export interface ResolverPlace {
+export interface ResolverAddress {
   readonly address: string;
   readonly port: number;
 }
 
-type Way = (resolver: ResolverPlace, query: Buffer, timeoutMs: number) => Promise<Buffer>;
+type Transport = (resolver: ResolverAddress, query: Buffer, timeoutMs: number) => Promise<Buffer>;
 
-/** Exists for as long as DNS does, and has been signed since 2011. */
-const SURE_NAME = 'com';
-/** Passes everywhere without fragments (DNS flag day 2020). */
+/** A name that always exists, and has been signed since 2011. */
+const KNOWN_NAME = 'com';
+/** Not fragmented on common paths (DNS flag day 2020). */
 const UDP_PAYLOAD_BYTES = 1_232;
 const TRIES = 2;
 
-/** Asks one resolver a handful of questions. */
-export async function checkResolver(resolver: ResolverPlace, { timeoutMs = 3_000 } = {}): Promise<Finding> {
+/** Sends a few queries to one resolver. */
+export async function checkResolver(resolver: ResolverAddress, { timeoutMs = 3_000 } = {}): Promise<Finding> {
   const check = `resolver ${isIPv6(resolver.address) ? `[${resolver.address}]` : resolver.address}:${resolver.port}`;
-  const ask = (name: string, type: 'NS' | 'A', way: Way = overUdp) => askOnce({ resolver, name, type, way, timeoutMs });
+  const ask = (name: string, type: 'NS' | 'A', transport: Transport = overUdp) =>
+    resolve({ resolver, name, type, transport, timeoutMs });
   const startedAt = performance.now();
-  const sure = await ask(SURE_NAME, 'NS');
+  const known = await ask(KNOWN_NAME, 'NS');
   const tookMs = Math.round(performance.now() - startedAt);
-  if (sure === undefined)
+  if (known === undefined)
     return problem(check, {
       found: 'does not answer over UDP',
-      means: 'Nothing can be scanned through it.',
-      todo: 'Check address, port and firewall (UDP and TCP 53 out), or name others with STRATA_RESOLVERS.',
+      means: 'Nothing can be scanned with it.',
+      todo: 'Check address, port and firewall (outgoing UDP and TCP 53), or set STRATA_RESOLVERS to other resolvers.',
     });
-  if (rcodeOf(sure) !== 'NOERROR' || !sure.answers?.length)
+  if (rcodeOf(known) !== 'NOERROR' || !known.answers?.length)
     return problem(check, {
-      found: `answers ${rcodeOf(sure)} about ${SURE_NAME}., which exists`,
+      found: `answers ${rcodeOf(known)} for ${KNOWN_NAME}., which exists`,
       means: 'Every domain would be unmeasured.',
-      todo: 'It may refuse this network, or have no way out: allow recursion for this address, or name another with STRATA_RESOLVERS.',
+      todo: 'It may refuse this network or have no upstream: allow recursion for this address, or set STRATA_RESOLVERS to another resolver.',
     });
-  // One right below a zone that exists, and one of the zone that never does (RFC 6761 §6.4).
+  // One name below an existing zone, and one in a zone that never exists (RFC 6761 §6.4).
   const label = `x${randomBytes(10).toString('hex')}`;
   const missing = await Promise.all([`${label}.com`, `${label}.invalid`].map((name) => ask(name, 'A')));
   if (missing.some((answer) => answer !== undefined && rcodeOf(answer) === 'NOERROR' && answer.answers?.length))
     return problem(check, {
-      found: 'gives addresses for names that do not exist',
-      means: 'Domains that are gone would seem to live, all with the same host.',
-      todo: 'Turn off its redirection of unknown names, or name another with STRATA_RESOLVERS.',
+      found: 'returns addresses for names that do not exist',
+      means: 'Nonexistent domains would appear active, all on the same host.',
+      todo: 'Turn off its redirection of unknown names, or set STRATA_RESOLVERS to another resolver.',
     });
-  const weak: Finding[] = [];
-  if ((await ask(SURE_NAME, 'NS', overTcp)) === undefined)
-    weak.push(
+  const warnings: Finding[] = [];
+  if ((await ask(KNOWN_NAME, 'NS', overTcp)) === undefined)
+    warnings.push(
       warning(check, {
         found: 'does not answer over TCP',
         means:
-          'Answers too long for one packet (many TXT and DNSKEY records) are lost, and their sources stay unmeasured.',
-        todo: 'Let TCP 53 through.',
+          'Answers too long for one packet (many TXT and DNSKEY records) are lost, so their sources are unmeasured.',
+        todo: 'Allow TCP 53.',
       }),
     );
-  if (!sure.additionals?.some(({ type }) => type === 'OPT'))
-    weak.push(
+  if (!known.additionals?.some(({ type }) => type === 'OPT'))
+    warnings.push(
       warning(check, {
-        found: 'does not speak EDNS',
-        means: 'Answers beyond 512 bytes need TCP, and signatures cannot be judged.',
-        todo: 'Update it, or the box between that strips EDNS.',
+        found: 'does not support EDNS',
+        means: 'Answers of more than 512 bytes need TCP, and DNSSEC cannot be checked.',
+        todo: 'Update it, or the middlebox that strips EDNS.',
       }),
     );
-  else if (!sure.flag_ad)
-    weak.push(
+  else if (!known.flag_ad)
+    warnings.push(
       warning(check, {
-        found: 'does not check DNSSEC',
-        means: 'Of every domain the DNSSEC verdict is `unknown`.',
-        todo: 'Turn validation on (Unbound: auto-trust-anchor-file, BIND: dnssec-validation auto), or name another.',
+        found: 'does not validate DNSSEC',
+        means: 'The DNSSEC state of every domain is `unknown`.',
+        todo: 'Enable validation (Unbound: auto-trust-anchor-file, BIND: dnssec-validation auto), or use another resolver.',
       }),
     );
-  return weak.length > 1
+  return warnings.length > 1
     ? {
-        ...(weak[0] as Finding),
-        found: weak.map(({ found }) => found).join('; '),
-        means: weak.map(({ means }) => means).join(' '),
-        todo: weak.map(({ todo }) => todo).join(' '),
+        ...(warnings[0] as Finding),
+        found: warnings.map(({ found }) => found).join('; '),
+        means: warnings.map(({ means }) => means).join(' '),
+        todo: warnings.map(({ todo }) => todo).join(' '),
       }
-    : (weak[0] ?? ok(check, `answers over UDP in ${tookMs} ms and over TCP, with EDNS; checks DNSSEC`));
+    : (warnings[0] ?? ok(check, `answers over UDP in ${tookMs} ms and over TCP, with EDNS; validates DNSSEC`));
 }
 
-interface Question {
-  readonly resolver: ResolverPlace;
+interface Query {
+  readonly resolver: ResolverAddress;
   readonly name: string;
   readonly type: 'NS' | 'A';
-  readonly way: Way;
+  readonly transport: Transport;
   readonly timeoutMs: number;
 }
 
-/** Undefined where no answer came that can be read. */
-async function askOnce({ resolver, name, type, way, timeoutMs }: Question): Promise<DecodedPacket | undefined> {
+/** Undefined where no valid response arrives. */
+async function resolve({ resolver, name, type, transport, timeoutMs }: Query): Promise<DecodedPacket | undefined> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const id = randomBytes(2).readUInt16BE();
     const query = dns.encode({
@@ -112,7 +113,7 @@ async function askOnce({ resolver, name, type, way, timeoutMs }: Question): Prom
         },
       ],
     });
-    const answer = await way(resolver, query, timeoutMs)
+    const answer = await transport(resolver, query, timeoutMs)
       .then((bytes) => dns.decode(bytes))
       .catch(() => undefined);
     if (answer?.id === id && answer.type === 'response') return answer;
@@ -122,22 +123,22 @@ async function askOnce({ resolver, name, type, way, timeoutMs }: Question): Prom
 
 const rcodeOf = (answer: DecodedPacket) => (answer as DecodedPacket & { readonly rcode?: string }).rcode ?? 'unknown';
 
-const overUdp: Way = ({ address, port }, query, timeoutMs) => {
+const overUdp: Transport = ({ address, port }, query, timeoutMs) => {
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
-  let late: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   return new Promise<Buffer>((resolve, reject) => {
-    late = setTimeout(() => reject(new Error('no answer')), timeoutMs);
+    timer = setTimeout(() => reject(new Error('no answer')), timeoutMs);
     socket.once('error', reject);
     socket.once('message', resolve);
     socket.connect(port, address, () => socket.send(query));
   }).finally(() => {
-    clearTimeout(late);
+    clearTimeout(timer);
     socket.close();
   });
 };
 
-/** Two bytes of length before each message (RFC 1035 §4.2.2). */
-const overTcp: Way = ({ address, port }, query, timeoutMs) => {
+/** Each message is preceded by its length in two bytes (RFC 1035 §4.2.2). */
+const overTcp: Transport = ({ address, port }, query, timeoutMs) => {
   const socket = connect({ host: address, port });
   return new Promise<Buffer>((resolve, reject) => {
     let received = Buffer.alloc(0);

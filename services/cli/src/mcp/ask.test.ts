@@ -1,15 +1,15 @@
-// What an agent may ask, against the routes as openapi/stack.json describes them, and what it is given of an answer.
+// The inputs of the tools, compared with openapi/stack.json, and shortened answers.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
 import { ask, requestOf } from './ask.ts';
-import { KeptAnswers } from './kept-answers.ts';
 import type { Question } from './question.ts';
 import { search } from './questions/domains.ts';
 import { QUESTIONS } from './questions/index.ts';
 import { migrations } from './questions/markets.ts';
+import { RecentAnswers } from './recent-answers.ts';
 import { MAX_CHARACTERS, shorten } from './shorten.ts';
 import { receiptOf } from './tool-result.ts';
 
@@ -31,7 +31,7 @@ const parametersOf = ({ path: at }: Question) => document.paths[at]?.get?.parame
 const inputOf = ({ input }: Question) =>
   z.toJSONSchema(input, { io: 'input' }) as { readonly properties?: Record<string, Schema>; required?: string[] };
 
-/** Inputs that are of no route: what they do is done here. */
+/** Inputs that are not parameters of the route. */
 const own = (question: Question) => [
   ...Object.keys(question.cuts ?? {}),
   ...(question.details ? ['details'] : []),
@@ -40,7 +40,7 @@ const own = (question: Question) => [
 ];
 
 describe('the tools', () => {
-  it('ask every question of the service in JSON, each once', () => {
+  it('cover every JSON route of the service, each once', () => {
     const asked = QUESTIONS.map((question) => question.path as string);
     const offered = Object.keys(document.paths).filter((at) => /^\/stack\/v1\/(?!stream$)(?!.*\.csv$)/.test(at));
     assert.deepEqual(asked.toSorted(), offered.toSorted());
@@ -78,7 +78,7 @@ describe('the tools', () => {
     }
   });
 
-  it('ask for no more of a list without an offset than the service gives', () => {
+  it('request no more items of a list without an offset than the route allows', () => {
     for (const question of QUESTIONS.filter(({ list }) => list?.paging === 'limit')) {
       const { properties = {} } = inputOf(question);
       const max = (properties.limit?.maximum ?? Infinity) + (properties.offset?.maximum ?? Infinity);
@@ -91,13 +91,14 @@ describe('the tools', () => {
 });
 
 describe('a question', () => {
-  it('sends several marks as the service takes them, and leads on beyond what the total of a list counts', async () => {
+  it('sends several flags in the format of the service, and continues while has_more is true', async () => {
     const { query } = requestOf(search, { flag: ['dnssec', 'caa'], without: ['bimi'], limit: 1, offset: 0 });
     assert.deepEqual(query, { flag: 'dnssec,caa', without: 'bimi', limit: 1, offset: 0 });
     for (const has_more of [true, false]) {
       const body = { total: 1, window_days: 30, flows: [], migrations: [{}], has_more };
       const client = { get: async () => ({ body, text: '{}', quota: null, url: '' }) } as never;
-      const options = { client, kept: new KeptAnswers(), ledgerKey: undefined, signal: new AbortController().signal };
+      const { signal } = new AbortController();
+      const options = { client, recent: new RecentAnswers(), ledgerKey: undefined, signal };
       const { structuredContent } = await ask(migrations, { limit: 1, offset: 4 }, options);
       assert.equal(Reflect.get(Object(structuredContent), 'next_offset'), has_more ? 5 : undefined);
     }
@@ -107,7 +108,7 @@ describe('a question', () => {
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 describe('a shortened answer', () => {
-  it('cuts lists by their name, and adds up what it left out of each place', () => {
+  it('cuts lists by their name, and adds up the omitted items of each path', () => {
     const services = [{ evidence: numbers(5) }, { evidence: numbers(3) }, { evidence: numbers(1) }];
     const { answer, leftOut } = shorten({ services }, { max: { evidence: 2 } });
     assert.deepEqual(answer, { services: [{ evidence: [0, 1] }, { evidence: [0, 1] }, { evidence: [0] }] });
@@ -117,28 +118,28 @@ describe('a shortened answer', () => {
     assert.deepEqual(curve.leftOut, [{ at: 'curve', items: 98 }]);
   });
 
-  it('takes a page of the lists that are paged, and says how much lies behind', () => {
+  it('takes a page of the lists that are paged, and counts the remaining items', () => {
     const page = { lists: ['domains.results'], limit: 3, offset: 4 };
     const cut = shorten({ _alpha: true, _notice: 'x', provenance: {}, domains: { results: numbers(9) } }, { page });
     assert.deepEqual(cut.answer, { domains: { results: [4, 5, 6] } });
-    assert.deepEqual([cut.shown, cut.behind, cut.leftOut], [3, 2, []]);
+    assert.deepEqual([cut.shown, cut.remaining, cut.leftOut], [3, 2, []]);
     const past = shorten({ domains: { results: numbers(2) } }, { page });
-    assert.deepEqual([past.answer, past.shown, past.behind], [{ domains: { results: [] } }, 0, 0]);
+    assert.deepEqual([past.answer, past.shown, past.remaining], [{ domains: { results: [] } }, 0, 0]);
   });
 
-  it('makes of any text one line without what cannot be seen, and says how much it cut', () => {
+  it('reduces text to one line without invisible characters, and reports the cut length', () => {
     const tags = String.fromCodePoint(...[...'ignore'].map((each) => 0xe0000 + (each.codePointAt(0) ?? 0)));
     const { answer } = shorten({ title: `a\u001b[2J\r\nSYSTEM:\u202e b${tags}`, long: 'x'.repeat(1_000) });
     assert.equal(answer.title, 'a [2J SYSTEM: b');
-    // A byte in each variation selector after a letter; fillers of Hangul, and what Unicode has left unassigned to be unseen.
+    // A byte in each variation selector after a letter; Hangul fillers, and unassigned code points that are invisible by default.
     const selectors = String.fromCodePoint(...[...'obey'].map((each) => 0xe0100 + (each.codePointAt(0) ?? 0)));
-    const unseen = `\ufe0f\u034f\u115f\u3164\uffa0\u180b\u2800\u2065${String.fromCodePoint(0xe0000, 0xe0fff)}`;
-    const hidden = shorten({ [`n${unseen}`]: [`a${selectors}b`, `c${unseen}d`] });
+    const invisible = `\ufe0f\u034f\u115f\u3164\uffa0\u180b\u2800\u2065${String.fromCodePoint(0xe0000, 0xe0fff)}`;
+    const hidden = shorten({ [`n${invisible}`]: [`a${selectors}b`, `c${invisible}d`] });
     assert.deepEqual(hidden.answer, { n: ['ab', 'cd'] });
     assert.equal(answer.long, `${'x'.repeat(300)}… (+700 characters)`);
   });
 
-  it('fits whatever comes: lists, or, with nothing to cut, fields and nesting without an end, and numbers', () => {
+  it('fits any input: lists, many fields, deep nesting, and numbers', () => {
     const list = numbers(500).map((id) => ({ id, text: 'y'.repeat(2_000) }));
     const deep = Object.fromEntries(numbers(6).map((name) => [`list${name}`, list]));
     const page = { lists: ['list0'], limit: 100, offset: 0 };
@@ -156,10 +157,10 @@ describe('a shortened answer', () => {
       assert.ok(JSON.stringify(answer).length <= MAX_CHARACTERS);
       assert.ok(JSON.stringify(leftOut).length <= 4_000);
     }
-    assert.deepEqual(shorten(rows).leftOut, [{ at: 'the whole answer', items: 1 }]);
+    assert.deepEqual(shorten(rows).leftOut, [{ at: 'the complete answer', items: 1 }]);
   });
 
-  it('survives what is no object, and names that objects inherit', () => {
+  it('accepts values that are not objects, and names that objects inherit', () => {
     for (const value of [null, 1, 'x', undefined]) assert.deepEqual(shorten(value).leftOut, []);
     const { answer } = shorten(JSON.parse('{"__proto__": {"x": 1}, "constructor": [1], "hasOwnProperty": "y"}'));
     assert.equal(Object.getPrototypeOf(answer), Object.prototype);
@@ -168,19 +169,19 @@ describe('a shortened answer', () => {
   });
 });
 
-describe('kept answers', () => {
+describe('recent answers', () => {
   it('are the newest 200, and those of which 16 million characters hold the newest', () => {
-    const few = new KeptAnswers();
-    for (let at = 0; at < 201; at += 1) few.keep(`rwr_${at}`, `text ${at}`);
+    const few = new RecentAnswers();
+    for (let at = 0; at < 201; at += 1) few.add(`rwr_${at}`, `text ${at}`);
     assert.deepEqual([few.get('rwr_0'), few.get('rwr_1'), few.get('rwr_200')], [undefined, 'text 1', 'text 200']);
-    const kept = new KeptAnswers();
+    const recent = new RecentAnswers();
     const long = 'x'.repeat(6 * 1024 * 1024);
-    for (const id of ['a', 'b', 'c']) kept.keep(id, long);
-    const held = () => ['a', 'b', 'c'].filter((id) => kept.get(id) === long).join('');
+    for (const id of ['a', 'b', 'c']) recent.add(id, long);
+    const held = () => ['a', 'b', 'c'].filter((id) => recent.get(id) === long).join('');
     assert.equal(held(), 'bc');
     // An answer that comes again counts once, and is new again.
-    kept.keep('b', long);
-    kept.keep('d', long);
+    recent.add('b', long);
+    recent.add('d', long);
     assert.equal(held(), 'b');
   });
 });
@@ -188,7 +189,7 @@ describe('kept answers', () => {
 describe('what is cited of a receipt', () => {
   const receipt_id = 'rwr_01J0000000000000000000000A';
 
-  it('is nothing, or unknown, where a stranger wrote something else', () => {
+  it('is empty or unknown for invalid values', () => {
     for (const body of [undefined, null, 7, {}, { provenance: { receipt_id: 'rwr_1\nObey.' } }])
       assert.deepEqual(receiptOf(body), {});
     for (const signed_at of [undefined, 'Obey.', 20_261_122, {}, { toString: 1, valueOf: 1 }]) {

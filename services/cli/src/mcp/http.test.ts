@@ -22,7 +22,7 @@ describe('strata mcp --http', () => {
   });
   after(() => mcp?.[Symbol.asyncDispose]());
 
-  it('answers several clients, and verifies for each what it gave to any', async () => {
+  it('answers several clients, and verifies the receipts of any of them', async () => {
     const first = await mcp.connect();
     const clients = [first, await mcp.connect(), await mcp.connect()];
     const { domain } = service;
@@ -33,18 +33,18 @@ describe('strata mcp --http', () => {
     for (const client of clients) await client.close();
   });
 
-  it('asks with the key that a client brings, and lends its own to none that comes through a proxy', async () => {
+  it('uses the key of the client, and does not share its own with forwarded requests', async () => {
     const { key } = await service.running.service.app.store.keys.create({ tier: 'free' });
     const client = await mcp.connect({ 'X-Stack-Key': key });
     assert.equal((await callTool(client, 'stack_statistics')).body.quota.limit, 50);
     await client.close();
-    assert.match((await mcp.post(STATISTICS, { 'x-stack-key': 'nobody' })).text, /invalid_key/);
+    assert.match((await mcp.post(STATISTICS, { 'x-stack-key': 'unknown' })).text, /invalid_key/);
     assert.doesNotMatch((await mcp.post(STATISTICS, {})).text, /missing_key/);
     for (const mark of ['X-Forwarded-For', 'x-forwarded-proto', 'via', 'forwarded', 'cf-connecting-ip'])
       assert.match((await mcp.post(STATISTICS, { [mark]: '203.0.113.7' })).text, /missing_key/, mark);
   });
 
-  it('answers nobody whose name for it is another, or who comes from another page', async () => {
+  it('rejects requests with an unknown host or origin', async () => {
     const { port } = mcp.url;
     const good = [{}, { origin: `http://localhost:${port}` }, { host: `localhost:${port}` }];
     for (const headers of good) assert.equal((await mcp.post(STATISTICS, headers)).status, 200);
@@ -58,7 +58,7 @@ describe('strata mcp --http', () => {
     }
   });
 
-  it('reads no more than a bounded body of JSON, told beforehand or not, and has one path', async () => {
+  it('limits the body, with and without a declared length, and has one path', async () => {
     function* endless() {
       for (let at = 0; at < 64; at += 1) yield Buffer.alloc(65_536, 'y');
     }
@@ -77,10 +77,10 @@ describe('strata mcp --http', () => {
     assert.deepEqual([preflight.status, preflight.headers.get('access-control-allow-origin')], [403, null]);
   });
 
-  it('keeps its own key to itself unless told to lend it, and says at the start which', async () => {
-    assert.match(mcp.stderr(), /your key is lent \(--lend-key\)/);
+  it('shares its own key only with --lend-key, and prints which', async () => {
+    assert.match(mcp.stderr(), /API key: shared \(--lend-key\)/);
     await using open = await startMcpHttp(env, ['--allow-host', 'mcp.example']);
-    assert.match(open.stderr(), /your key is not lent: callers send their own as X-Stack-Key/);
+    assert.match(open.stderr(), /API key: not shared; clients send their own as X-Stack-Key/);
     assert.match((await open.post(STATISTICS)).text, /missing_key[\s\S]*header X-Stack-Key/);
     const host = { host: 'mcp.example' };
     assert.match((await open.post(STATISTICS, host)).text, /missing_key/);
@@ -89,7 +89,7 @@ describe('strata mcp --http', () => {
     assert.equal((await open.post(STATISTICS, { host: 'evil.example' })).status, 403);
   });
 
-  it('turns away what is more than it can bear, counting the members of a batch, and goes on afterwards', async () => {
+  it('rejects messages over the limit, counting the members of a batch, and recovers', async () => {
     const waiting: (() => void)[] = [];
     let asked = 0;
     await using slow = await fakeService((_request, response) => {

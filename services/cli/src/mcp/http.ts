@@ -1,4 +1,4 @@
-// MCP over Streamable HTTP. Without sessions: each request has a server of its own, so that nothing is kept for callers.
+// MCP over Streamable HTTP, without sessions: each request has a server of its own, so that no state is kept for clients.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { Readable } from 'node:stream';
@@ -15,10 +15,10 @@ import {
 export interface McpHttpOptions {
   readonly host: string;
   readonly port: number;
-  /** Names besides the host's own that requests may be addressed to, and pages come from. */
+  /** Further names that are accepted in the headers Host and Origin. */
   readonly allowedHosts: readonly string[];
-  /** The key that callers who bring none ask with; whoever sets it has seen to it that only this machine can ask. */
-  readonly lent: string | undefined;
+  /** API key for clients that send none. Set it only where `host` is a loopback address. */
+  readonly sharedKey: string | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -29,37 +29,37 @@ export interface McpHttp extends AsyncDisposable {
 export const MCP_PATH = '/mcp';
 
 const limits = {
-  /** An answer to verify fits; nothing else is nearly as long. */
+  /** Enough for an answer to verify, the longest input. */
   bodyBytes: 1024 * 1024,
   connections: 128,
-  /** Questions under way, at most; each asks the service at most once. A batch has as many as it has members. */
-  questions: 32,
+  /** Messages in progress. Each calls the service at most once. A batch counts its members. */
+  messages: 32,
   subscriptions: 16,
   headersMs: 10_000,
   requestMs: 30_000,
 } as const;
 
-/** A proxy's marks: who asks is not on this machine, though the connection comes from it. */
+/** Headers of proxies: the client may be on another machine, although the connection is local. */
 const FORWARDED = /^(?:forwarded|via|x-forwarded-.+|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
 
-/** Whether only this machine reaches the address. */
+/** Whether the address is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** Resolves when it listens. */
+/** Resolves when the server listens. */
 export async function serveMcpHttp(
   serverFor: (key: string | undefined) => McpServer,
-  { host, port, allowedHosts, lent, onError }: McpHttpOptions,
+  { host, port, allowedHosts, sharedKey, onError }: McpHttpOptions,
 ): Promise<McpHttp> {
   const own = isIPv6(host) ? `[${host}]` : host;
-  // Against DNS rebinding: a page's name that leads here is none of these.
+  // Protects against DNS rebinding: the Host header then has the name of the attacker's page.
   const names = [...localhostAllowedHostnames(), own, ...allowedHosts];
   const handler = createMcpHandler(
-    // Whoever comes from elsewhere does not spend this machine's quota.
+    // Forwarded requests do not use the shared key.
     ({ requestInfo }) => {
-      const isElsewhere = [...(requestInfo?.headers.keys() ?? [])].some((name) => FORWARDED.test(name));
-      return serverFor(requestInfo?.headers.get('x-stack-key') ?? (isElsewhere ? undefined : lent));
+      const isForwarded = [...(requestInfo?.headers.keys() ?? [])].some((name) => FORWARDED.test(name));
+      return serverFor(requestInfo?.headers.get('x-stack-key') ?? (isForwarded ? undefined : sharedKey));
     },
     {
       maxRequestBodySize: limits.bodyBytes,
@@ -67,40 +67,39 @@ export async function serveMcpHttp(
       onerror: onError,
     },
   );
-  let underWay = 0;
-  const answer = async (from: IncomingMessage, { signal, take }: Asked): Promise<Response> => {
+  let inProgress = 0;
+  const answer = async (from: IncomingMessage, { signal, take }: Slots): Promise<Response> => {
     const head = headOf(from);
     const rejected = hostHeaderValidationResponse(head, names) ?? originValidationResponse(head, names);
     if (rejected) return rejected;
-    if (new URL(head.url).pathname !== MCP_PATH) return told(404, `MCP is at ${MCP_PATH}.`);
+    if (new URL(head.url).pathname !== MCP_PATH) return errorResponse(404, `The MCP endpoint is ${MCP_PATH}.`);
     if (head.method !== 'POST') return await handler.fetch(head);
     const body = await readBody(from);
-    if (!body) return told(413, `A request has at most ${limits.bodyBytes} bytes.`);
-    const questions = membersOf(body);
-    if (questions > limits.questions) return told(413, `A batch has at most ${limits.questions} members.`);
-    if (!take(questions - 1)) return told(503, TOO_MANY, 1);
+    if (!body) return errorResponse(413, `The limit for a request is ${limits.bodyBytes} bytes.`);
+    const messages = messageCount(body);
+    if (messages > limits.messages) return errorResponse(413, `The limit for a batch is ${limits.messages} messages.`);
+    if (!take(messages - 1)) return errorResponse(503, TOO_MANY, 1);
     return await handler.fetch(new Request(head, { body, signal }));
   };
   const server = createServer({ headersTimeout: limits.headersMs, requestTimeout: limits.requestMs }, (from, to) => {
     const serve = async () => {
       let taken = 0;
       const take = (more: number) => {
-        if (underWay + more > limits.questions) return false;
-        underWay += more;
+        if (inProgress + more > limits.messages) return false;
+        inProgress += more;
         taken += more;
         return true;
       };
-      if (!take(1)) return await send(told(503, TOO_MANY, 1), to);
-      const leaving = new AbortController();
-      to.once('close', () => leaving.abort());
+      if (!take(1)) return await send(errorResponse(503, TOO_MANY, 1), to);
+      const closing = new AbortController();
+      to.once('close', () => closing.abort());
       try {
-        await send(await answer(from, { signal: leaving.signal, take }), to);
+        await send(await answer(from, { signal: closing.signal, take }), to);
       } finally {
-        underWay -= taken;
+        inProgress -= taken;
       }
     };
     serve().catch((error: unknown) => {
-      // The connection is gone, or something is wrong here: there is nobody to tell, or nothing to tell them.
       if (!to.destroyed && !to.headersSent) to.writeHead(500).end();
       else to.destroy();
       if (!isDisconnect(error)) onError(error);
@@ -122,17 +121,17 @@ export async function serveMcpHttp(
   };
 }
 
-/** A request, and how it comes by the right to ask more than one question. */
-interface Asked {
+interface Slots {
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** False where so many more would be too many. */
+  /** Reserves further messages; false where they would exceed the limit. */
   readonly take: (more: number) => boolean;
 }
 
-const TOO_MANY = 'Too many questions are under way.';
+const TOO_MANY = 'Too many requests in progress.';
 
-/** Messages of a body: those of a batch (JSON-RPC 2.0, 6), else one, whatever it is. */
-function membersOf(body: Uint8Array): number {
+/** Number of messages in a body: the members of a batch (JSON-RPC 2.0, 6), otherwise 1. */
+function messageCount(body: Uint8Array): number {
   const text = new TextDecoder().decode(body).trimStart();
   if (!text.startsWith('[')) return 1;
   try {
@@ -147,11 +146,11 @@ function headOf({ headersDistinct, method = 'GET', url = '/' }: IncomingMessage)
   const headers = new Headers();
   for (const [name, values] of Object.entries(headersDistinct))
     for (const value of values ?? []) headers.append(name, value);
-  // The name in it is never read: the Host header is, and is checked.
+  // The host name of this URL is not used; the Host header is checked instead.
   return new Request(new URL(url.replace(/^\/*/, '/'), 'http://localhost'), { method, headers });
 }
 
-/** The whole body, or undefined when it is too long: then the rest is read and dropped, so that the answer is heard. */
+/** The body, or undefined where it is too long. The rest is read and discarded then, so that the client receives the response. */
 function readBody(from: IncomingMessage): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -166,7 +165,7 @@ function readBody(from: IncomingMessage): Promise<Uint8Array<ArrayBuffer> | unde
     });
     from.once('end', () => resolve(Buffer.concat(chunks)));
     from.once('error', reject);
-    from.once('close', () => reject(Object.assign(new Error('the request broke off'), { code: 'ECONNRESET' })));
+    from.once('close', () => reject(Object.assign(new Error('the request was aborted'), { code: 'ECONNRESET' })));
   });
 }
 
@@ -176,7 +175,7 @@ async function send(response: Response, to: ServerResponse): Promise<void> {
   else await pipeline(Readable.fromWeb(response.body as ReadableStream), to);
 }
 
-function told(status: number, message: string, retryAfterSeconds?: number): Response {
+function errorResponse(status: number, message: string, retryAfterSeconds?: number): Response {
   return Response.json(
     { jsonrpc: '2.0', error: { code: -32_000, message }, id: null },
     { status, headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) } },

@@ -1,68 +1,67 @@
-// A question of the service as a tool: which route it asks, what it takes, and how its answer is told in a few lines.
+// A tool that calls one route of the service: its inputs, and a summary of the answer.
 import type { StackPaths } from '@strata/client';
 import { CATEGORIES } from '@strata/detect';
 import { z } from 'zod';
 
-/** How the list of an answer is paged: by the service, by its `limit` alone, or here, since it always comes whole. */
-export type Paging = 'service' | 'limit' | 'here';
+/** How a list is paged: by the route, by a route that has only `limit`, or here, where the route always returns the complete list. */
+type Paging = 'service' | 'limit' | 'here';
 
-/** Routes that questions are asked of. */
-export type QuestionPath = Extract<keyof StackPaths, `/stack/v1/${string}`>;
+type QuestionPath = Extract<keyof StackPaths, `/stack/v1/${string}`>;
 
 export interface Question<Path extends QuestionPath = QuestionPath> {
   readonly name: `stack_${string}`;
   readonly title: string;
-  /** When to ask it, and what the fields mean. */
+  /** When to use the tool, and the meaning of the fields. */
   readonly description: string;
   /** The route; its parameters are inputs of the same names. */
   readonly path: Path;
   readonly input: z.ZodObject;
-  /** The lists that `limit` and `offset` are of, as paths into the answer. */
+  /** The lists that `limit` and `offset` apply to, as paths into the answer. */
   readonly list?: { readonly at: readonly string[]; readonly paging: Paging };
-  /** Fields that come only with the input `details`, by their paths. */
+  /** Paths of fields that are returned only with the input `details`. */
   readonly details?: readonly string[];
-  /** Inputs that are of no route, but say how many items of a list by that name come: `{ evidence: 'evidence' }`. */
+  /** Inputs that are not parameters of the route, but limit the lists of a name: `{ evidence: 'evidence' }`. */
   readonly cuts?: Readonly<Record<string, string>>;
   /**
-   * The answer in lines, of a body that was shortened. May throw where a service answers something else. A method, so
-   * that questions of all paths fit in one list.
+   * Lines for the shortened answer. May throw for an answer with other fields. A method, so that questions of all paths can be in one
+   * list.
    */
-  tell(answer: StackPaths[Path]['body']): readonly string[];
+  summarize(answer: StackPaths[Path]['body']): readonly string[];
 }
 
-/** Gives the question back: for the types alone. */
+/** Returns its argument; for type inference. */
 export function question<Path extends QuestionPath>(each: Question<Path>): Question<Path> {
   return each;
 }
 
-/** The input that brings what `details` of a question names. */
+/** The input that adds the fields of `Question.details`. */
 export const details = {
-  details: z.boolean().default(false).describe('Bring every field: long, and seldom needed.'),
+  details: z.boolean().default(false).describe('Return every field. Long, and rarely needed.'),
 };
 
-/** Of any list; the service would give 1,000. */
-export const MAX_AT_ONCE = 100;
-/** The service gives no more of a list that has no offset. */
-const MAX_OF_ROUTE = 1_000;
+/** Maximum `limit` of a tool; the service allows 1,000. */
+export const MAX_LIMIT = 100;
+/** Maximum `limit` of a route without an offset. */
+const MAX_ROUTE_LIMIT = 1_000;
 
 const limit = (byDefault: number) =>
-  z.int().min(1).max(MAX_AT_ONCE).default(byDefault).describe('How many items at most; keep it small.');
+  z.int().min(1).max(MAX_LIMIT).default(byDefault).describe('Maximum number of items. Keep it small.');
 
-/** `limit` and `offset` of a list that the service pages. */
+/** `limit` and `offset` of a list that the route pages. */
 export const pages = (byDefault = 10) => ({
   limit: limit(byDefault),
-  offset: z.int().min(0).max(10_000_000).default(0).describe('Items to skip: next_offset of the answer before.'),
+  offset: z.int().min(0).max(10_000_000).default(0).describe('Items to skip: next_offset of the previous answer.'),
 });
 
-/** `limit` and `offset` of a list that the service gives from its beginning. */
+/** `limit` and `offset` of a list whose route has no offset. */
 export const firstPages = (byDefault = 10) => ({
   limit: limit(byDefault),
   offset: z
     .int()
     .min(0)
-    .max(MAX_OF_ROUTE - MAX_AT_ONCE)
+    .max(MAX_ROUTE_LIMIT - MAX_LIMIT)
     .default(0)
-    .describe('Items to skip: next_offset of the answer before.'),
+    .describe('Items to skip: next_offset of the previous answer.'),
 });
 
 export const Category = z.enum(CATEGORIES);
@@ -73,14 +72,13 @@ export const Domain = z
   .trim()
   .min(1)
   .max(253)
-  .describe('A domain such as example.com, or any host below it, in Unicode or as A-labels.');
+  .describe('A domain such as example.com, or a host name below it, in Unicode or A-labels.');
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are rejected
 const PLAIN = /^[^\u0000-\u001f\u007f]*$/;
 
-/** Names as people write them. */
-export const Name = z.string().trim().min(1).max(256).regex(PLAIN, 'holds a control character');
+export const Name = z.string().trim().min(1).max(256).regex(PLAIN, 'must not contain a control character');
 
 export const Provider = Name.describe(
-  'Id, name or alias of a provider, whatever the case: cloudflare, Google Workspace.',
+  'Id, name or alias of a provider, case-insensitive: cloudflare, Google Workspace.',
 );

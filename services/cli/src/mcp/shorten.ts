@@ -1,7 +1,7 @@
-// An answer cut to what an agent can afford to read, and what was left out of it. The receipt is of the whole answer.
+// Shortens an answer to a size suitable for an agent, and reports what was left out. The receipt is of the complete answer.
 import { plainText } from '../output.ts';
 
-/** Items that were cut from lists of one place, such as `services[].evidence`. */
+/** Items that were cut from the lists at a path such as `services[].evidence`. */
 export interface LeftOut {
   readonly at: string;
   readonly items: number;
@@ -10,69 +10,69 @@ export interface LeftOut {
 export interface Shortened {
   readonly answer: Readonly<Record<string, unknown>>;
   readonly leftOut: readonly LeftOut[];
-  /** Of the longest list of the page: items that are in the answer, and that came after them and are not. */
+  /** Of the longest paged list: items in the answer, and items after them. */
   readonly shown: number;
-  readonly behind: number;
+  readonly remaining: number;
 }
 
-/** A part of lists; paths such as `domains.results` and `categories[].providers` lead to them. */
+/** A page of the lists at paths such as `domains.results` and `categories[].providers`. */
 export interface Page {
   readonly lists: readonly string[];
   readonly limit: number;
-  /** Of the list as it came: 0 where the service has skipped already. */
+  /** Offset in the received list: 0 where the service has applied it already. */
   readonly offset: number;
 }
 
 export interface ShortenOptions {
   readonly page?: Page;
-  /** Items of lists that have a word to say on it, by their last name: `{ evidence: 2 }`. */
+  /** Maximum items of lists by their last name: `{ evidence: 2 }`. */
   readonly max?: Readonly<Record<string, number>>;
-  /** Fields that are left out, by their path: `services[].kinds`. */
+  /** Paths of fields that are left out: `services[].kinds`. */
   readonly hidden?: readonly string[];
 }
 
-/** Of lists that nobody has set a limit to; halved until the answer fits. */
+/** For lists without a limit of their own; halved until the answer fits. */
 const MAX_ITEMS = 24;
 const MIN_ITEMS = 3;
 /** About 6,000 tokens. */
 export const MAX_CHARACTERS = 24_000;
 const MAX_TEXT = 300;
-/** Of a text where lists alone could not be cut far enough. */
+/** Used where cutting lists is not sufficient. */
 const MIN_TEXT = 80;
 
-/** Of an object, and of what was left out; answers of the service have far fewer. */
+/** Fields of an object, and entries of `leftOut`; answers of the service have far fewer. */
 const MAX_FIELDS = 200;
 const MAX_LEFT_OUT = 20;
-/** Characters of a path into the answer, so that what is nested without an end is cut off. */
+/** Characters of a path into the answer, which bounds the nesting. */
 const MAX_PATH = 400;
 
-/** Lists of days, oldest first: their end says more than their beginning. */
+/** Lists of days, oldest first, of which the last items are kept. */
 const DAYS = new Set(['curve', 'per_day']);
 
-/** Said once for all answers, in the instructions; the receipt is told apart from the answer. */
-const TOLD_ELSEWHERE = new Set(['_alpha', '_notice', 'provenance']);
+/** The notice is part of the instructions, and the receipt is a separate field of the result. */
+const OMITTED = new Set(['_alpha', '_notice', 'provenance']);
 
 /**
- * Cuts lists and texts until the answer fits, and makes each text one line without characters that cannot be seen. What cannot
- * be cut so far, as no answer of the service is, is left out whole.
+ * Cuts lists and texts until the answer fits, and reduces each text to one line without invisible characters. An answer that cannot be cut
+ * far enough is left out completely; answers of the service can.
  */
 export function shorten(answer: unknown, { page, max = {}, hidden = [] }: ShortenOptions = {}): Shortened {
   let items = MAX_ITEMS;
   let textLength = MAX_TEXT;
   for (;;) {
     const leftOut = new Map<string, number>();
-    const cut: Cut = { page, max, hidden, items, textLength, leftOut, shown: 0, behind: 0 };
+    const cut: Cut = { page, max, hidden, items, textLength, leftOut, shown: 0, remaining: 0 };
     const shortened = shortenObject(Object(answer) as Readonly<Record<string, unknown>>, '', cut);
     const isShort = JSON.stringify(shortened).length <= MAX_CHARACTERS;
     if (isShort) {
-      const { shown, behind } = cut;
-      const told = [...leftOut]
+      const { shown, remaining } = cut;
+      const reported = [...leftOut]
         .slice(0, MAX_LEFT_OUT)
         .map(([at, count]) => ({ at: shortText(at, MIN_TEXT), items: count }));
-      return { answer: shortened, leftOut: told, shown, behind };
+      return { answer: shortened, leftOut: reported, shown, remaining };
     }
     if (items === MIN_ITEMS && textLength === MIN_TEXT)
-      return { answer: {}, leftOut: [{ at: 'the whole answer', items: 1 }], shown: 0, behind: 0 };
+      return { answer: {}, leftOut: [{ at: 'the complete answer', items: 1 }], shown: 0, remaining: 0 };
     if (items === MIN_ITEMS) textLength = MIN_TEXT;
     items = Math.max(MIN_ITEMS, Math.floor(items / 2));
   }
@@ -86,7 +86,7 @@ interface Cut {
   readonly textLength: number;
   readonly leftOut: Map<string, number>;
   shown: number;
-  behind: number;
+  remaining: number;
 }
 
 function shortenValue(value: unknown, at: string, cut: Cut): unknown {
@@ -102,11 +102,11 @@ function shortenObject(value: Readonly<Record<string, unknown>>, at: string, cut
   const fields: [string, unknown][] = [];
   for (const [name, field] of Object.entries(value).slice(0, MAX_FIELDS)) {
     const path = at === '' ? name || '.' : `${at}.${name}`;
-    if (TOLD_ELSEWHERE.has(name) || cut.hidden.includes(path)) continue;
+    if (OMITTED.has(name) || cut.hidden.includes(path)) continue;
     fields.push([shortText(name, MIN_TEXT), shortenValue(field, path, cut)]);
   }
   const shortened = Object.fromEntries(fields);
-  // Events in a list are signed one by one.
+  // Events in a list have receipts of their own.
   const { receipt_id } = Object(value.provenance) as { readonly receipt_id?: unknown };
   return at !== '' && typeof receipt_id === 'string'
     ? { ...shortened, receipt_id: shortText(receipt_id, MIN_TEXT) }
@@ -118,19 +118,19 @@ function shortenList(list: readonly unknown[], at: string, cut: Cut): unknown[] 
   const name = at.slice(at.lastIndexOf('.') + 1);
   const isPage = page?.lists.includes(at) ?? false;
   const set = Object.hasOwn(max, name) ? max[name] : undefined;
-  // What was asked for comes whole unless it is too much.
+  // A requested page is cut only where the answer is too large.
   const length = isPage ? Math.min(page?.limit ?? items, items * 4) : (set ?? items);
   const start = isPage ? (page?.offset ?? 0) : DAYS.has(name) ? Math.max(0, list.length - length) : 0;
   const kept = list.slice(start, start + length);
   const missing = Math.max(0, list.length - kept.length - (isPage ? start : 0));
   if (isPage) {
     cut.shown = Math.max(cut.shown, kept.length);
-    cut.behind = Math.max(cut.behind, missing);
+    cut.remaining = Math.max(cut.remaining, missing);
   } else if (missing > 0) leftOut.set(at, (leftOut.get(at) ?? 0) + missing);
   return kept.map((item) => shortenValue(item, `${at}[]`, cut));
 }
 
-/** One line of at most so many characters; what is cut is counted. */
+/** One line of at most `max` characters, with the number of characters that were cut. */
 export function shortText(text: string, max: number): string {
   const plain = plainText(text);
   return plain.length <= max ? plain : `${plain.slice(0, max).toWellFormed()}… (+${plain.length - max} characters)`;

@@ -1,14 +1,14 @@
-// What a tool gives back: the same shape for all, as JSON and as lines, each bounded.
+// The result of a tool: the same schema for all tools, as JSON and as text, each with a size limit.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Quota } from '@strata/client';
 import { z } from 'zod';
 import type { LeftOut } from './shorten.ts';
 
 const text = z.string();
-// Not z.int(): its bounds would stand in the schema of every tool, which agents read.
+// Not z.int(): its bounds would be in the schema of every tool, which agents read.
 const number = z.number();
 
-/** One schema for all tools, as short as it can be: what is in `answer` is told by each tool's description. */
+/** One short schema for all tools. The description of a tool documents the fields of `answer`. */
 export const ResultSchema = z.object({
   answer: z.looseObject({}).optional(),
   next_offset: number.optional(),
@@ -22,13 +22,13 @@ export type ResultBody = z.input<typeof ResultSchema>;
 
 const MAX_TEXT = 8_000;
 
-/** The lines as one text, which never grows beyond what an agent can afford; the last lines always stand. */
+/** The lines as one text of limited length. The last lines are never cut. */
 export function toolResult(lines: readonly string[], last: readonly string[], body: ResultBody): CallToolResult {
-  const room = MAX_TEXT - last.join('\n').length;
+  const available = MAX_TEXT - last.join('\n').length;
   let length = 0;
   let kept = lines.findIndex((line) => {
     length += line.length + 1;
-    return length > room;
+    return length > available;
   });
   if (kept === -1) kept = lines.length;
   const cut = kept < lines.length ? [`(${lines.length - kept} more lines: see the structured answer)`] : [];
@@ -39,24 +39,24 @@ export function toolResult(lines: readonly string[], last: readonly string[], bo
   };
 }
 
-/** What is said below every answer. */
+/** The lines below every answer. */
 export function lastLines({ next_offset, left_out, receipt, quota }: ResultBody): string[] {
   return [
-    next_offset === undefined ? '' : `More follow: ask again with offset ${next_offset}.`,
+    next_offset === undefined ? '' : `More results: call again with offset ${next_offset}.`,
     leftOutLine(left_out ?? []),
     receipt ? `Receipt ${receipt.receipt_id}, ledger ${receipt.ledger_receipt_id}, signed ${receipt.signed_at}.` : '',
     quota ? `Quota: ${quota.remaining} of ${quota.limit} requests left until ${quota.resets_at}.` : '',
   ];
 }
 
-/** As the result tells it; nothing where the key has none. */
+/** Empty where the key has no quota. */
 export function quotaOf(quota: Quota | null): Pick<ResultBody, 'quota'> {
   if (quota === null) return {};
   const { limit, remaining, resetsAt } = quota;
   return { quota: { limit, remaining, resets_at: resetsAt?.toISOString() ?? null } };
 }
 
-/** What to cite of a body's receipt; nothing where it has none. Its form is checked: it is told as it is. */
+/** The ids of a body's receipt; empty where it has none. The format is validated, since the values are printed unchanged. */
 export function receiptOf(body: unknown): Pick<ResultBody, 'receipt'> {
   const { provenance } = Object(body) as { readonly provenance?: unknown };
   const { receipt_id, ledger_receipt_id, signed_at } = Object(provenance) as Readonly<Record<string, unknown>>;
@@ -76,5 +76,5 @@ function isId(value: unknown, prefix: string): value is string {
 
 function leftOutLine(leftOut: readonly LeftOut[]): string {
   if (leftOut.length === 0) return '';
-  return `Left out for brevity: ${leftOut.map(({ at, items }) => `${items} of ${at}`).join(', ')}.`;
+  return `Omitted for brevity: ${leftOut.map(({ at, items }) => `${items} of ${at}`).join(', ')}.`;
 }

@@ -1,9 +1,8 @@
-// The known name that somebody most likely meant.
+// Suggestions for misspelt names.
 
-/** The nearest of `names` by edits, or undefined where none is near enough to be meant. */
+/** The name with the smallest edit distance, or undefined where the distance is more than a third of the letters. */
 export function nearest(given: string, names: Iterable<string>): string | undefined {
   let best: string | undefined;
-  // A third of the letters may be wrong.
   let min = Math.floor(given.length / 3) + 1;
   for (const name of names) {
     const distance = editsBetween(given, name);
@@ -12,7 +11,7 @@ export function nearest(given: string, names: Iterable<string>): string | undefi
   return best;
 }
 
-/** Letters added, taken out or replaced, at least (Levenshtein). */
+/** Levenshtein distance. */
 function editsBetween(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let row = 1; row <= a.length; row++) {

@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 
-/** A setting as the file gives it, in the form that the environment has. */
+/** A setting of the file, as text in the format of the environment. */
 export interface FileEntry {
   readonly key: string;
   readonly value: string;
@@ -11,17 +11,17 @@ export interface FileEntry {
 
 export interface FileContent {
   readonly entries: readonly FileEntry[];
-  /** One sentence each, without the file's name. */
+  /** One message each, without the file name. */
   readonly problems: readonly string[];
 }
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Reads at most 1 MiB of text, a secret or settings. Rejects with what the system says, or with an Error that says why not. */
+/** Reads a text file of at most 1 MiB. Rejects with the system's error, or an Error with the reason. */
 export async function readSmallFile(file: string, maxBytes = MAX_BYTES): Promise<string> {
   await using handle = await open(file, 'r');
   const stats = await handle.stat();
-  if (stats.isDirectory()) throw new Error('it is a folder');
+  if (stats.isDirectory()) throw new Error('it is a directory');
   const bytes = Buffer.alloc(maxBytes + 1);
   let length = 0;
   while (length < bytes.length) {
@@ -31,11 +31,11 @@ export async function readSmallFile(file: string, maxBytes = MAX_BYTES): Promise
   }
   if (length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
   const text = bytes.toString('utf8', 0, length);
-  if (text.includes('\0')) throw new Error('it is no text');
+  if (text.includes('\0')) throw new Error('it is not a text file');
   return text;
 }
 
-/** Reads a settings file's text. Every problem is told, not only the first. */
+/** Parses a settings file. Reports every problem, not only the first. */
 export function parseSettingsFile(text: string): FileContent {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
@@ -46,26 +46,26 @@ export function parseSettingsFile(text: string): FileContent {
   }
   const { contents } = document;
   if (contents === null || (isScalar(contents) && contents.value === null)) return { entries: [], problems: [] };
-  if (!isMap(contents)) return { entries: [], problems: ['it must be a map: one `name: value` a line'] };
+  if (!isMap(contents)) return { entries: [], problems: ['it must be a map with one `name: value` a line'] };
   const entries: FileEntry[] = [];
   const problems: string[] = [];
   for (const { key, value } of contents.items) {
     const name = isScalar(key) ? String(key.value) : '';
     const line = lineOf(key as Node);
     const given = textOf(value as Node | null);
-    if (given === undefined) problems.push(`line ${line}: ${name}: give one value, or a list of values`);
+    if (given === undefined) problems.push(`line ${line}: ${name}: must be a value or a list of values`);
     else if (given !== '') entries.push({ key: name, value: given, line });
   }
   return { entries, problems };
 }
 
-/** As the environment would say it; empty for nothing, undefined for what cannot be said there. */
+/** The text of a value; empty for null, undefined for a value that the environment cannot represent. */
 function textOf(node: Node | null): string | undefined {
   if (node === null) return '';
   if (isScalar(node)) return plain(node.value);
   if (!isSeq(node)) return undefined;
   const items = node.items.map((item) => (isScalar(item) ? plain(item.value) : undefined));
-  // Lists are read apart at commas.
+  // Lists are comma-separated.
   return items.every((item) => item !== undefined && item !== '' && !item.includes(',')) ? items.join(',') : undefined;
 }
 

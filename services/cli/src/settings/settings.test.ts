@@ -19,7 +19,7 @@ async function folder() {
   return { ...directory, write, config: (...lines: string[]) => write('strata.yaml', `${lines.join('\n')}\n`) };
 }
 
-/** Each is the one problem that matches its pattern, and there are no others. */
+/** Each pattern matches exactly one problem, and each problem one pattern. */
 function assertProblems(problems: readonly string[], patterns: readonly RegExp[]) {
   for (const pattern of patterns)
     assert.equal(problems.filter((each) => pattern.test(each)).length, 1, `${pattern}\n${problems.join('\n')}`);
@@ -27,7 +27,7 @@ function assertProblems(problems: readonly string[], patterns: readonly RegExp[]
 }
 
 describe('the settings file', () => {
-  it('says what the environment would say', () => {
+  it('has the same values as the environment', () => {
     const lines = ['stack_port: 8080', 'scan: off', 'feeds: true', 'resolvers: [192.0.2.1, 192.0.2.2]', 'sectors:'];
     const { entries, problems } = parseSettingsFile([...lines, 'contact_url: "https://x.test/"', ''].join('\n'));
     assert.deepEqual(problems, []);
@@ -43,8 +43,8 @@ describe('the settings file', () => {
       ['stack_port: 1\nstack_port: 2\n', /^line 2: Map keys must be unique/],
       ['host: [a\n', /^line \d: /],
       ['- 1\n', /^it must be a map/],
-      ['host:\n  inner: 1\n', /^line 1: host: give one value/],
-      ['resolvers: ["a,b"]\n', /^line 1: resolvers: give one value/],
+      ['host:\n  inner: 1\n', /^line 1: host: must be a value/],
+      ['resolvers: ["a,b"]\n', /^line 1: resolvers: must be a value/],
     ] as const)
       assert.match(parseSettingsFile(text).problems[0] ?? '', problem, text);
   });
@@ -59,7 +59,7 @@ describe('settings', () => {
     assert.deepEqual(given.get('STRATA_HOST'), { value: '192.0.2.1', source: `${file}:2` });
   });
 
-  it('take each secret from a file of its own, by the environment and by the settings file, whose paths are from where it lies', async () => {
+  it('take secrets from files that the environment or the settings file names, relative to the settings file', async () => {
     await using files = await folder();
     const secret = await files.write('secret', 'of-the-file\n', 0o600);
     for (const name of SECRETS) {
@@ -85,18 +85,18 @@ describe('settings', () => {
       'stack',
     );
     assertProblems(problems, [
-      /^STRATA_METRIC_PORT: there is no such setting; did you mean STRATA_METRICS_PORT\?$/,
-      /strata\.yaml:1: there is no setting 'stak_port'; did you mean stack_port\?$/,
+      /^STRATA_METRIC_PORT: unknown setting; did you mean STRATA_METRICS_PORT\?$/,
+      /strata\.yaml:1: unknown setting 'stak_port'; did you mean stack_port\?$/,
       /strata\.yaml:2: 'STRATA_HOST': .* without STRATA_: host$/,
-      /^STRATA_NVD_API_KEY: given twice, by environment and as STRATA_NVD_API_KEY_FILE by environment$/,
+      /^STRATA_NVD_API_KEY: set twice, in environment and as STRATA_NVD_API_KEY_FILE in environment$/,
       /^STRATA_HF_TOKEN_FILE: .*none cannot be read: ENOENT/,
-      /^STRATA_DATABASE_URL_FILE: .* cannot be read: it is a folder$/,
+      /^STRATA_DATABASE_URL_FILE: .* cannot be read: it is a directory$/,
       /^STRATA_JOIN_FILE: .*empty is empty$/,
       /^STRATA_UPSTREAM_KEY_FILE: .*large cannot be read: it is larger than 65536 bytes$/,
     ]);
   });
 
-  it('are none by a name that every object has', async () => {
+  it('are not matched by names of object properties', async () => {
     await using files = await folder();
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'constructor.prototype.x'];
     const config = await files.config(...names.map((name) => `${name}: 1`));
@@ -143,7 +143,7 @@ describe('strata config', () => {
     for (const [command, names] of Object.entries({
       ...{ 'config check': ['STRATA_DATABASE_URL', 'STRATA_INFERENCE_DATABASE_URL'], doctor: ['STRATA_DATABASE_URL'] },
       ...{ 'stack keys list': ['STRATA_DATABASE_URL'], 'inference gateway': ['STRATA_INFERENCE_DATABASE_URL'] },
-      [`stack migrate-store ${url}`]: ['the address of the new database'],
+      [`stack migrate-store ${url}`]: ['the URL of the new database'],
     })) {
       const { code, stdout, stderr } = await runStrata(command, { env: command.includes(url) ? {} : env });
       const printed = stdout + stderr;
@@ -161,11 +161,11 @@ describe('strata config', () => {
     assertProblems(stdout.trim().split('\n'), [
       /^STRATA_STACK_PORT: .+ \(\S+strata\.yaml:1\)$/,
       /^STRATA_MODEL_SLOTS: .+ \(\S+strata\.yaml:2\)$/,
-      /^\S+strata\.yaml:3: there is no setting 'nonsense_here'$/,
+      /^\S+strata\.yaml:3: unknown setting 'nonsense_here'$/,
       /^STRATA_SCAN: /,
-      /^STRATA_STACK_PROT: there is no such setting; did you mean STRATA_STACK_PORT\?$/,
+      /^STRATA_STACK_PROT: unknown setting; did you mean STRATA_STACK_PORT\?$/,
     ]);
-    await assertEnds('stack serve', 2, /STRATA_STACK_PROT: there is no such/, { env: { STRATA_STACK_PROT: '1' } });
+    await assertEnds('stack serve', 2, /STRATA_STACK_PROT: unknown setting/, { env: { STRATA_STACK_PROT: '1' } });
     const good = await succeed('config check --json', { env: { STRATA_STACK_PORT: '8080' } });
     assert.deepEqual(JSON.parse(good.stdout), { ok: true, problems: [], warnings: [] });
     // It refuses what tracing would refuse at the start.
@@ -173,16 +173,16 @@ describe('strata config', () => {
     for (const [env, code, words] of [
       [{ ...exporter, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 1, /^OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' is not spoken/m],
       [{ ...exporter, OTEL_TRACES_SAMPLER: 'some' }, 1, /^OTEL_TRACES_SAMPLER: there is no sampler 'some'/m],
-      [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 0, /^the settings can be used$/m],
+      [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 0, /^the settings are valid$/m],
     ] as const)
       assert.match((await assertEnds('config check', code, /^/, { env })).stdout, words);
   });
 
-  it('warns, as doctor does, of a secret that every user of the machine may read', async () => {
+  it('warns, like doctor, about a secret that every user of the machine can read', async () => {
     await using files = await folder();
     const file = await files.write('url', `postgres://strata:${password}@127.0.0.1:1/strata\n`);
     const env = { STRATA_DATA: files.path, STRATA_DATABASE_URL_FILE: file };
-    const words = new RegExp(`^warning:? .*STRATA_DATABASE_URL_FILE: ${file} may be read by every user`, 'm');
+    const words = new RegExp(`^warning:? .*STRATA_DATABASE_URL_FILE: ${file} is readable by every user`, 'm');
     for (const isOpen of [true, false]) {
       await chmod(file, isOpen ? 0o644 : 0o640);
       const checked = await succeed('config check', { env });

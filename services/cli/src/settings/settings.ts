@@ -1,5 +1,4 @@
-// Where each setting comes from: the environment, else the settings file; secrets also from files of their own. Every
-// problem is found before any is told.
+// Collects settings: from the environment, then the settings file; secrets also from files of their own. Reports all problems at once.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { nearest } from './nearest.ts';
@@ -16,18 +15,18 @@ import {
   tableOf,
 } from './tables.ts';
 
-/** Settings that cannot be used; one line a problem. */
+/** Invalid settings; the message has one line for each problem. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
 export interface Given {
   readonly value: string;
-  /** `environment`, `/etc/strata/strata.yaml:3`, or of a secret `file /run/secrets/x`. */
+  /** `environment`, `/etc/strata/strata.yaml:3`, or for a secret `file /run/secrets/x`. */
   readonly source: string;
 }
 
-/** What was given, by variable; the services' tables judge the values and know the defaults. */
+/** Values by variable. The tables of the services validate them and have the defaults. */
 export type GivenSettings = ReadonlyMap<string, Given>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -35,8 +34,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const MAX_SECRET_BYTES = 65_536;
 
 /**
- * The settings that `env` gives, and the file that its STRATA_CONFIG names; `service` is the one whose names are known
- * without loading the others. Rejects with SettingsError: unknown names, files that cannot be read, secrets given twice.
+ * The settings of `env` and of the file that STRATA_CONFIG names. The table of `service` is loaded first. Rejects with SettingsError for
+ * unknown names, files that cannot be read, and secrets that are set twice.
  */
 export async function gatherSettings(env: Environment, service: ServiceName): Promise<GivenSettings> {
   const { given, problems } = await findSettings(env, service);
@@ -44,12 +43,12 @@ export async function gatherSettings(env: Environment, service: ServiceName): Pr
   return given;
 }
 
-/** The same as plain values, for the readers of the services' tables. */
+/** The same as plain values. */
 export async function effectiveEnvironment(env: Environment, service: ServiceName): Promise<Record<string, string>> {
   return Object.fromEntries([...(await gatherSettings(env, service))].map(([name, { value }]) => [name, value]));
 }
 
-/** The same with all problems beside what could be read. */
+/** The same, with the problems as values. */
 export async function findSettings(
   env: Environment,
   service: ServiceName,
@@ -64,10 +63,10 @@ export async function findSettings(
   const known = await knownNames(service, [...inEnvironment.keys(), ...inFile.keys()]);
   for (const name of inEnvironment.keys())
     if (!known.has(name) && !COMMAND_VARIABLES.includes(name) && !OWN_PREFIXES.some((own) => name.startsWith(own)))
-      problems.push(`${name}: there is no such setting${meant(name, known)}`);
+      problems.push(`${name}: unknown setting${suggestion(name, known)}`);
   for (const [name, { source }] of inFile)
     if (!known.has(name))
-      problems.push(`${source}: there is no setting '${keyInFile(name)}'${meant(name, known, keyInFile)}`);
+      problems.push(`${source}: unknown setting '${keyInFile(name)}'${suggestion(name, known, keyInFile)}`);
 
   const given = new Map<string, Given>();
   for (const level of [inFile, inEnvironment]) {
@@ -87,16 +86,15 @@ async function readSettingsFile(file: string, problems: string[]): Promise<Map<s
   const found = new Map<string, Given>();
   for (const { key, value, line } of content.entries) {
     if (/^[a-z][a-z0-9_]*$/.test(key)) found.set(variableOf(key), { value, source: `${file}:${line}` });
-    else
-      problems.push(`${file}:${line}: '${key}': names are written small here, and without STRATA_: ${keyInFile(key)}`);
+    else problems.push(`${file}:${line}: '${key}': write it in lower case and without STRATA_: ${keyInFile(key)}`);
   }
   return found;
 }
 
 const variableOf = (key: string) => `STRATA_${key.toUpperCase()}`;
 
-/** Puts the secrets of commands that ask a service in their places, where `…_FILE` names a file. Rejects with SettingsError. */
-export async function takeCommandSecrets(env: NodeJS.ProcessEnv): Promise<void> {
+/** Sets the API keys of commands in `env` from the files that `…_FILE` names. Rejects with SettingsError. */
+export async function readCommandSecrets(env: NodeJS.ProcessEnv): Promise<void> {
   for (const secret of COMMAND_SECRETS) {
     const file = env[fileVariableOf(secret)]?.trim();
     if (!file || env[secret]) continue;
@@ -107,7 +105,7 @@ export async function takeCommandSecrets(env: NodeJS.ProcessEnv): Promise<void> 
   }
 }
 
-/** Names of every table that is needed to judge these; the service's own comes first, since loading another takes half a second. */
+/** The known names. The table of `service` comes first, and further ones are loaded only if needed: each takes half a second. */
 async function knownNames(service: ServiceName, names: readonly string[]): Promise<ReadonlySet<string>> {
   const known = new Set<string>([...SECRETS].map(fileVariableOf));
   for (const each of [service, ...SERVICES.filter((other) => other !== service)]) {
@@ -117,12 +115,16 @@ async function knownNames(service: ServiceName, names: readonly string[]): Promi
   return known;
 }
 
-function meant(name: string, known: ReadonlySet<string>, write: (name: string) => string = (same) => same): string {
+function suggestion(
+  name: string,
+  known: ReadonlySet<string>,
+  write: (name: string) => string = (same) => same,
+): string {
   const near = nearest(name, known);
   return near === undefined ? '' : `; did you mean ${write(near)}?`;
 }
 
-/** Files of secrets that every user of the machine may read, one line each. */
+/** Warnings about secret files that every user of the machine can read. */
 export async function openSecrets(env: Environment, service: ServiceName): Promise<readonly string[]> {
   const { given } = await findSettings(env, service);
   const found: string[] = [];
@@ -131,12 +133,14 @@ export async function openSecrets(env: Environment, service: ServiceName): Promi
     if (file === undefined || process.platform === 'win32') continue;
     const { mode } = await stat(file);
     if ((mode & 0o004) !== 0)
-      found.push(`${fileVariableOf(secret)}: ${file} may be read by every user of this machine: chmod 600 it, or 640`);
+      found.push(
+        `${fileVariableOf(secret)}: ${file} is readable by every user of this machine; set its mode to 600 or 640`,
+      );
   }
   return found;
 }
 
-/** `…_FILE` of a secret in place of its value; paths in the settings file are from where it lies. */
+/** Reads secrets from the files that `…_FILE` names. Paths in the settings file are relative to its folder. */
 async function withSecretFiles(
   level: ReadonlyMap<string, Given>,
   base: string,
@@ -150,7 +154,7 @@ async function withSecretFiles(
     settled.delete(variable);
     const doubled = level.get(secret);
     if (doubled !== undefined) {
-      problems.push(`${secret}: given twice, by ${doubled.source} and as ${variable} by ${named.source}`);
+      problems.push(`${secret}: set twice, in ${doubled.source} and as ${variable} in ${named.source}`);
       continue;
     }
     const file = path.resolve(base, named.value.trim());

@@ -1,13 +1,13 @@
-// Every setting that there is: the tables of the services, and the few that commands alone read.
+// The known settings: the tables of the services, and the variables that only commands read.
 import type { z } from 'zod';
 
 export const SERVICES = ['stack', 'gateway', 'worker', 'witness'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-/** A service's own table of variables: names, what each may be, defaults. */
+/** The variables of a service with their schemas and defaults. */
 export type SettingTable = z.ZodObject<Record<string, z.ZodType>>;
 
-/** Loads the table of a service, and with it the service's code. */
+/** Loads the table of a service, and with it the code of the service. */
 export async function tableOf(service: ServiceName): Promise<SettingTable> {
   switch (service) {
     case 'stack':
@@ -17,16 +17,16 @@ export async function tableOf(service: ServiceName): Promise<SettingTable> {
     case 'worker':
       return (await import('@strata/worker')).WorkerEnvironment as unknown as SettingTable;
     case 'witness':
-      return (await import('../witness/config.ts')).Environment as unknown as SettingTable;
+      return (await import('../commands/log/witness-config.ts')).Environment as unknown as SettingTable;
     default:
       return service satisfies never;
   }
 }
 
-/** Keys that commands ask a service with. */
+/** API keys for requests of commands. */
 export const COMMAND_SECRETS = ['STRATA_KEY', 'STRATA_INFERENCE_KEY'] as const;
 
-/** What commands read from the environment alone, and the demo. */
+/** Variables of commands and of the demo, which are read from the environment only. */
 export const COMMAND_VARIABLES: readonly string[] = [
   'STRATA_CONFIG',
   'STRATA_URL',
@@ -35,22 +35,22 @@ export const COMMAND_VARIABLES: readonly string[] = [
   'STRATA_DEMO_DOMAINS',
 ];
 
-/** Of the project's own tests and benches. */
+/** Variables of the project's tests and benchmarks. */
 export const OWN_PREFIXES: readonly string[] = ['STRATA_TEST_', 'STRATA_BENCH_', 'STRATA_FUZZ_'];
 
-/** Settings whose values nobody may read over one's shoulder: masked when printed, and each also taken as `…_FILE`. A test asks whether any is missing. */
+/** Settings that are masked when printed, and that `…_FILE` can read from a file. A test checks that the list is complete. */
 export const SECRETS: ReadonlySet<string> = new Set([
   'STRATA_DATABASE_URL',
   'STRATA_INFERENCE_DATABASE_URL',
   'STRATA_NVD_API_KEY',
   'STRATA_UPSTREAM_KEY',
   'STRATA_HF_TOKEN',
-  // A join token of a private network holds its key.
+  // A join token of a private network contains its key.
   'STRATA_JOIN',
 ]);
 
 /** The name of the variable that names a file with the secret. */
 export const fileVariableOf = (secret: string): string => `${secret}_FILE`;
 
-/** How the settings file writes a variable: `STRATA_STACK_PORT` is `stack_port`. */
+/** The name in the settings file: `stack_port` for `STRATA_STACK_PORT`. */
 export const keyInFile = (variable: string): string => variable.replace(/^STRATA_/, '').toLowerCase();

@@ -21,7 +21,7 @@ export async function callTool(client: Client, name: string, given: Given = {}, 
   return {
     isError: result.isError === true,
     text: first?.type === 'text' ? first.text : '',
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
+    // biome-ignore lint/suspicious/noExplicitAny: the tests check the shape of these bodies
     body: result.structuredContent as any,
   };
 }
@@ -52,8 +52,8 @@ export async function startMcpHttp(env: Environment, args: readonly string[] = [
   const ended = runCli(['mcp', '--http', '0', ...args], context);
   const found = Promise.withResolvers<string>();
   context.stderr.on('text', () => {
-    // Whether the key is lent is printed last.
-    const port = /MCP at http:\S+:(\d+)\/mcp[\s\S]*\bkey is (?:not )?lent/.exec(context.stderr.text)?.[1];
+    // The line about the API key is printed last.
+    const port = /MCP at http:\S+:(\d+)\/mcp[\s\S]*API key: /.exec(context.stderr.text)?.[1];
     if (port !== undefined) found.resolve(port);
   });
   ended.then(() => found.reject(new Error(`it ended: ${context.stderr.text}`)), found.reject);

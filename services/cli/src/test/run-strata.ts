@@ -53,7 +53,7 @@ export class TestContext extends EventEmitter implements CommandContext {
   readonly stderr = new Captured();
   readonly log = this.stderr;
   /** Services listen to the process itself: these were there before the command. */
-  private readonly others = SIGNALS.flatMap((name) => process.listeners(name));
+  private readonly existing = SIGNALS.flatMap((name) => process.listeners(name));
 
   constructor(env: Readonly<Record<string, string>> = {}) {
     super();
@@ -71,7 +71,7 @@ export class TestContext extends EventEmitter implements CommandContext {
   }
 
   private readonly added = (name: (typeof SIGNALS)[number]) =>
-    process.listeners(name).filter((listener) => !this.others.includes(listener));
+    process.listeners(name).filter((listener) => !this.existing.includes(listener));
 }
 
 const listOf = (args: Args) => (typeof args === 'string' ? args.split(' ') : args);
@@ -172,7 +172,7 @@ export function spawnStrata(args: Args, options: ProcessOptions = {}): Promise<O
   });
 }
 
-/** The user `nobody` of most systems. */
+/** An unprivileged user of most systems. */
 export const OTHER_UID = 65_534;
 
 /** Why no process of another user can be started here, or false: the `skip` of tests that start one. */

@@ -1,20 +1,20 @@
-// Questions about one domain, and which domains there are.
+// Questions about a domain, and the search for domains.
 import { FACTORS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import { z } from 'zod';
 import { Category, Domain, details, Name, Provider, pages, question } from '../question.ts';
-import { joined, moment } from '../words.ts';
 import { advisoryCounts, changeLine, serviceLine } from './lines.ts';
+import { joined, moment } from './text.ts';
 
 export const domainProfile = question({
   name: 'stack_domain',
-  title: 'What a domain runs',
+  title: 'Technology profile of a domain',
   description:
-    'Start here for one company or domain: which providers it uses (DNS, email, hosting, CDN, security, verified services …), since when, how sure that is (confidence) and on what evidence (source, value, rule), with its security posture (score 0-100, grade, findings with advice; details brings each measurement). ' +
-    'A domain that was never scanned is scanned now, which takes up to 5 s; unknown_domain then says when to ask again.',
+    'Start here for a company or domain: the providers it uses (DNS, email, hosting, CDN, security, verified services …), since when, with confidence and evidence (source, value, rule), and its security posture (score 0-100, grade, findings with advice; details adds each measurement). ' +
+    'A domain that was never scanned is scanned now, which takes up to 5 s; the error unknown_domain says when to retry.',
   path: '/stack/v1/domains/{domain}',
   input: z.object({
     domain: Domain,
-    evidence: z.int().min(0).max(20).default(2).describe('Pieces of evidence for each service at most.'),
+    evidence: z.int().min(0).max(20).default(2).describe('Maximum pieces of evidence for each service.'),
     ...details,
   }),
   details: [
@@ -26,7 +26,7 @@ export const domainProfile = question({
     ),
   ],
   cuts: { evidence: 'evidence' },
-  tell: ({ domain, state, sector, scanned_at, services, security, advisories, redirects_to }) => [
+  summarize: ({ domain, state, sector, scanned_at, services, security, advisories, redirects_to }) => [
     `${domain} is ${state}, sector ${sector}, scanned ${moment(scanned_at)}.${redirects_to ? ` It redirects to ${redirects_to}.` : ''}`,
     ...services.map(serviceLine),
     joined([`security score ${security.score ?? 'unknown'}`, security.grade && `grade ${security.grade}`], ', '),
@@ -39,13 +39,13 @@ export const domainProfile = question({
 
 export const domainChanges = question({
   name: 'stack_domain_changes',
-  title: "A domain's history",
+  title: 'Change history of a domain',
   description:
-    "The history of one domain's providers, newest first: who replaced whom, and when. type: added, removed, migrated (the holder of an exclusive role changed), reclassified (our rules changed, not the domain). at is when it was first seen, confirmed_at when a second scan confirmed it.",
+    'The provider changes of a domain, newest first. type: added, removed, migrated (the provider of an exclusive role changed), reclassified (the detection rules changed, not the domain). at is the time of the first observation, confirmed_at that of the second scan, which confirmed it.',
   path: '/stack/v1/domains/{domain}/changes',
   input: z.object({ domain: Domain, category: Category.optional(), ...pages() }),
   list: { at: ['changes'], paging: 'service' },
-  tell: ({ domain, total, changes }) => [
+  summarize: ({ domain, total, changes }) => [
     `${domain}: ${total} changes, newest first.`,
     ...changes.map((change) => `- ${changeLine(change)}`),
   ],
@@ -59,9 +59,9 @@ const Score = z.int().min(0).max(100);
 
 export const search = question({
   name: 'stack_search',
-  title: 'Find domains',
+  title: 'Search domains',
   description:
-    'Which domains use a provider or category, have a posture mark (flag), or hold a text in their name. All filters must hold together. total counts all that match: ask with limit 1 for "how many". A provider that nobody knows gives did_you_mean.',
+    'Domains that use a provider or category, have a posture flag, or contain a text in their name. Filters are combined with AND. total is the number of matches: use limit 1 to count. For an unknown provider, did_you_mean has suggestions.',
   path: '/stack/v1/search',
   input: z.object({
     q: z.string().trim().min(1).max(256).describe('Any part of the domain name.').optional(),
@@ -69,22 +69,22 @@ export const search = question({
     category: Category.optional(),
     confidence: z
       .enum(['high', 'medium', 'low'])
-      .describe('Of the service that provider and category describe, or of any.')
+      .describe('Confidence of the service that provider and category select, or of any service.')
       .optional(),
-    min_confidence: z.enum(['high', 'medium', 'low']).describe('The same, at least.').optional(),
-    with: Name.describe('Another provider that is used besides.').optional(),
+    min_confidence: z.enum(['high', 'medium', 'low']).describe('Minimum confidence.').optional(),
+    with: Name.describe('A second provider that the domain also uses.').optional(),
     sector: z.enum(SECTORS).optional(),
     state: z
       .enum(['active', 'parked', 'nonexistent', 'unmeasured', 'live'])
       .describe('live: active or parked.')
       .optional(),
-    flag: Flags.describe('Marks that it must have, all of them.').optional(),
-    // Not the list of them once more: an agent reads all of it.
+    flag: Flags.describe('Flags that the domain must have, all of them.').optional(),
+    // No enum: the list of flags is in the schema once already, and an agent reads all of it.
     without: z
       .array(z.string().min(1).max(40))
       .min(1)
       .max(10)
-      .describe('Marks, as in flag, of which it must have none.')
+      .describe('Flags, as in flag, that the domain must not have.')
       .optional(),
     grade: z.enum(['a+', 'a', 'b', 'c', 'd', 'f']).optional(),
     score_gte: Score.optional(),
@@ -92,8 +92,8 @@ export const search = question({
     ...pages(),
   }),
   list: { at: ['results'], paging: 'service' },
-  tell: ({ total, results, did_you_mean }) => [
-    `${total} domains match.${did_you_mean?.length ? ` Nobody knows that provider; nearest: ${did_you_mean.join(', ')}.` : ''}`,
+  summarize: ({ total, results, did_you_mean }) => [
+    `${total} domains match.${did_you_mean?.length ? ` Unknown provider; did you mean: ${did_you_mean.join(', ')}?` : ''}`,
     ...results.map(
       ({ domain, state, sector, score, services }) =>
         `- ${joined([domain, state !== 'active' && state, sector !== 'unknown' && sector, score !== null && `score ${score}`], ', ')}: ${[...new Set(services.map(({ provider }) => provider))].join(', ')}`,
@@ -103,12 +103,12 @@ export const search = question({
 
 export const domainRisk = question({
   name: 'stack_domain_risk',
-  title: 'How risky a domain is, and why',
+  title: 'Risk of a domain',
   description:
-    'Risk of one domain from 0 (none) to 100, in two parts: security (mail authentication, encryption, DNS, known vulnerabilities) and vendor_concentration (how much hangs on one provider). Each factor has its weight, its risk and a finding; null means that it could not be measured.',
+    'Risk of a domain from 0 (none) to 100, in two parts: security (mail authentication, encryption, DNS, known vulnerabilities) and vendor_concentration (dependence on one provider). Each factor has a weight, a risk and a finding; null means not measurable.',
   path: '/stack/v1/intelligence/risk/{domain}',
   input: z.object({ domain: Domain }),
-  tell: ({ domain, score, level, security, vendor_concentration, advisories }) => [
+  summarize: ({ domain, score, level, security, vendor_concentration, advisories }) => [
     `${domain}: risk ${score ?? 'unknown'} of 100${level ? ` (${level})` : ''}; security ${security.score ?? 'unknown'}, vendor concentration ${vendor_concentration.score ?? 'unknown'}.`,
     ...[...security.factors, ...vendor_concentration.factors].map(
       ({ factor, risk, weight, finding }) =>

@@ -1,19 +1,19 @@
-// Questions about the news: which domains feeds name, and what happened since the last time.
+// Questions about news: domains in feeds, and recent events.
 import { z } from 'zod';
-import { Category, Domain, details, firstPages, MAX_AT_ONCE, Provider, pages, question } from '../question.ts';
-import { joined, moment, percent, quoted, signed } from '../words.ts';
+import { Category, Domain, details, firstPages, MAX_LIMIT, Provider, pages, question } from '../question.ts';
 import { changeLine } from './lines.ts';
+import { joined, moment, percent, quoted, signed } from './text.ts';
 
 export const feedStatistics = question({
   name: 'stack_feed_statistics',
-  title: 'How much feeds say',
+  title: 'Feed statistics',
   description:
-    'How many feeds are read, how many items and mentions of domains they had (per_day: the newest days), and the domains named most (top_domains).',
+    'Number of feeds, of their items and of mentions of domains (per_day: the newest days), and the most mentioned domains (top_domains).',
   path: '/stack/v1/feeds/stats',
   input: z.object(pages()),
   list: { at: ['top_domains'], paging: 'here' },
-  tell: ({ feeds, failing, items, mentions, domains, top_domains }) => [
-    `${feeds.active} of ${feeds.total} feeds are read, ${failing} fail; ${items} items name ${domains} domains ${mentions} times.`,
+  summarize: ({ feeds, failing, items, mentions, domains, top_domains }) => [
+    `${feeds.active} of ${feeds.total} feeds are active, ${failing} fail; ${items} items mention ${domains} domains ${mentions} times.`,
     ...top_domains.map(leaderLine),
   ],
 });
@@ -22,11 +22,11 @@ export const feedLeaderboard = question({
   name: 'stack_feed_leaderboard',
   title: 'Domains in the news',
   description:
-    'Domains that feeds name most within a window, with the rank before and the movement since. For one of them ask stack_feed_domain.',
+    'The domains that feeds mention most within a window, with their previous rank and movement. For one domain use stack_feed_domain.',
   path: '/stack/v1/feeds/leaderboard',
   input: z.object({ window: z.enum(['1d', '7d', '30d']).default('7d'), ...firstPages() }),
   list: { at: ['domains'], paging: 'limit' },
-  tell: ({ window, total, mentions, domains }) => [
+  summarize: ({ window, total, mentions, domains }) => [
     `${total} domains, ${mentions} mentions within ${window}.`,
     ...domains.map(leaderLine),
   ],
@@ -34,9 +34,9 @@ export const feedLeaderboard = question({
 
 export const feedDomain = question({
   name: 'stack_feed_domain',
-  title: 'Who writes about a domain',
+  title: 'News about a domain',
   description:
-    'Which news and blog feeds name a domain, how often, and whether that rises (windows, per_day); scanned is what the domain runs, where that is known.',
+    'The news and blog feeds that mention a domain, how often, and the trend (windows, per_day); scanned is the technology profile of the domain, if known.',
   path: '/stack/v1/feeds/domain/{domain}',
   input: z.object({
     domain: Domain,
@@ -50,7 +50,7 @@ export const feedDomain = question({
     'scanned.services[].kinds',
     'scanned.services[].explanation',
   ],
-  tell: ({ domain, mentions, last_seen, windows, total, feeds }) => [
+  summarize: ({ domain, mentions, last_seen, windows, total, feeds }) => [
     `${domain}: ${mentions} mentions in ${total} feeds, last ${moment(last_seen)}.`,
     joined(
       windows.map((each) => `${each.window}: ${each.mentions} (${each.trend})`),
@@ -67,21 +67,21 @@ const EVENT_TYPES = ['migration', 'anomaly', 'service_change', 'advisory'] as co
 
 export const recentEvents = question({
   name: 'stack_recent_events',
-  title: 'What happened since',
+  title: 'Recent events',
   description:
-    'Migrations, service changes, anomalies and advisories in the order in which they became known, for polling: ask again with since = next_since of the answer before, and each event is seen exactly once. Without since: the last hour. gap says that older events are no longer kept. Where left_out names events, ask again with the same since and a smaller limit.',
+    'Migrations, service changes, anomalies and advisories in order of publication, for polling: call again with since = next_since of the previous answer to get each event exactly once. Without since: the last hour. gap means that older events are no longer stored. If left_out contains events, call again with the same since and a smaller limit.',
   path: '/stack/v1/stream/json',
   input: z.object({
     since: z.string().trim().max(64).describe('next_since of an answer, or a time in ISO 8601 with a zone.').optional(),
-    types: z.array(z.enum(EVENT_TYPES)).min(1).max(EVENT_TYPES.length).describe('Only these.').optional(),
+    types: z.array(z.enum(EVENT_TYPES)).min(1).max(EVENT_TYPES.length).describe('Only these types.').optional(),
     domain: Domain.optional(),
     provider: Provider.optional(),
     category: Category.optional(),
-    limit: z.int().min(1).max(MAX_AT_ONCE).default(10).describe('How many events at most; keep it small.'),
+    limit: z.int().min(1).max(MAX_LIMIT).default(10).describe('Maximum number of events. Keep it small.'),
   }),
   list: { at: ['events'], paging: 'service' },
-  tell: ({ events, next_since, has_more, gap }) => [
-    `${events.length} events${has_more ? ', and more: ask again' : ''}; next_since ${next_since}.${gap ? ` A gap from ${gap.from} to ${gap.to}: ${gap.reason}.` : ''}`,
+  summarize: ({ events, next_since, has_more, gap }) => [
+    `${events.length} events${has_more ? ', more available: call again' : ''}; next_since ${next_since}.${gap ? ` A gap from ${gap.from} to ${gap.to}: ${gap.reason}.` : ''}`,
     ...events.map((event) => {
       switch (event.type) {
         case 'migration':

@@ -1,4 +1,4 @@
-// Every question that is a tool.
+// All questions, each of which is a tool.
 import type { Question } from '../question.ts';
 import { domainChanges, domainProfile, domainRisk, search } from './domains.ts';
 import { feedDomain, feedLeaderboard, feedStatistics, recentEvents } from './feeds.ts';

@@ -1,22 +1,22 @@
-// Questions about all domains together: markets, movements, totals and how safe they are.
+// Questions about all domains: markets, migrations, totals and security.
 import { z } from 'zod';
 import { Category, Name, Provider, pages, question } from '../question.ts';
-import { joined, percent, tenths } from '../words.ts';
 import { changeLine, flowLine } from './lines.ts';
+import { joined, percent, tenths } from './text.ts';
 
 export const marketShare = question({
   name: 'stack_market_share',
   title: 'Market share and concentration',
   description:
-    'Who holds which share of a market, and how concentrated it is: hhi (0-10,000), band, cr4 (share of the four largest), of active domains. Give a category; without one all ten come. Shares are of domains, not of revenue.',
+    'Market shares of providers among active domains, and concentration: hhi (0-10,000), band, cr4 (share of the four largest). Without a category, all ten are returned. Shares are of domains, not of revenue.',
   path: '/stack/v1/intelligence/market-share',
   input: z.object({
     category: Category.optional(),
-    include_parked: z.boolean().default(false).describe('Count parked names too, which few questions want.'),
+    include_parked: z.boolean().default(false).describe('Also count parked domains. Rarely needed.'),
     ...pages(5),
   }),
   list: { at: ['categories[].providers'], paging: 'here' },
-  tell: ({ categories }) =>
+  summarize: ({ categories }) =>
     categories.map(
       (market) =>
         `${market.category}: ${market.domains} domains, HHI ${market.hhi === null ? 'unknown' : Math.round(market.hhi)} (${market.band}), ${market.total} providers: ${market.providers.map((each) => `${each.provider} ${percent(each.share)} (${each.domains})`).join(', ') || 'none'}`,
@@ -25,21 +25,21 @@ export const marketShare = question({
 
 export const migrations = question({
   name: 'stack_migrations',
-  title: 'Who moved where',
+  title: 'Migrations between providers',
   description:
-    'Domains that lately changed the holder of an exclusive role (DNS, mailbox, mail gateway, CDN edge, hosting), newest first, and in flows how many went from whom to whom within window_days. Of one provider that domains left or came to whole: stack_provider_customers; for one domain stack_domain_changes.',
+    'Domains that recently changed the provider of an exclusive role (DNS, mailbox, mail gateway, CDN edge, hosting), newest first; flows has the number of domains by old and new provider within window_days. For domains that stopped or started using a provider: stack_provider_customers; for one domain: stack_domain_changes.',
   path: '/stack/v1/stats/migrations',
   input: z.object({
     provider: Provider.optional(),
     direction: z.enum(['in', 'out']).describe('To the provider, or away from it.').optional(),
-    other: Name.describe('The provider at the other end; with provider.').optional(),
+    other: Name.describe('The other provider of the migration; with provider.').optional(),
     category: Category.optional(),
-    days: z.int().min(1).max(60).describe('The last so many UTC days.').optional(),
-    hours: z.int().min(1).max(1_440).describe('The last so many hours; goes before days.').optional(),
+    days: z.int().min(1).max(60).describe('Number of UTC days, up to today.').optional(),
+    hours: z.int().min(1).max(1_440).describe('Number of hours, up to now; overrides days.').optional(),
     ...pages(),
   }),
   list: { at: ['migrations'], paging: 'service' },
-  tell: ({ total, window_days, migrations: moved, flows }) => [
+  summarize: ({ total, window_days, migrations: moved, flows }) => [
     `${total} migrations within ${window_days} days.`,
     ...flows.slice(0, 10).map((flow) => `- ${flowLine(flow)} domains`),
     ...(moved.length > 0 ? ['Newest:'] : []),
@@ -51,10 +51,10 @@ export const statistics = question({
   name: 'stack_statistics',
   title: 'Totals',
   description:
-    'How much this service knows: domains by state, services, providers, categories, scans, and migrations within 24 hours, 7 and 30 days. Ask it to judge how much a share or a missing domain means.',
+    'Size of the data set: domains by state, services, providers, categories, scans, and migrations within 24 hours, 7 and 30 days. Use it to judge the significance of a share or of a missing domain.',
   path: '/stack/v1/stats',
   input: z.object({}),
-  tell: (answer) => [
+  summarize: (answer) => [
     `${answer.domains} domains (${joined(
       Object.entries(answer.domains_by_state).map(([state, count]) => `${state} ${count}`),
       ', ',
@@ -68,13 +68,13 @@ export const statistics = question({
 
 export const securityScorecard = question({
   name: 'stack_security_scorecard',
-  title: 'How safe all domains are',
+  title: 'Security scorecard of all domains',
   description:
-    'How many domains have SPF, DMARC (by published and effective policy), MTA-STS, TLS-RPT, DNSSEC, CAA, BIMI and a trusted certificate: share = domains / measured. Grades and mean score, and the same by_sector, which limit and offset are of. For one domain ask stack_domain.',
+    'Adoption of SPF, DMARC (by published and effective policy), MTA-STS, TLS-RPT, DNSSEC, CAA, BIMI and trusted certificates: share = domains / measured. Grades and mean score, and the same by_sector, which limit and offset page. For one domain use stack_domain.',
   path: '/stack/v1/intelligence/security-scorecard',
   input: z.object(pages(2)),
   list: { at: ['by_sector'], paging: 'here' },
-  tell: ({ domains, adoption, both, grades, mean_score, by_sector }) => [
+  summarize: ({ domains, adoption, both, grades, mean_score, by_sector }) => [
     `${domains} domains, mean score ${tenths(mean_score)}; grades ${joined(
       grades.map(({ grade, domains: count }) => `${grade} ${count}`),
       ', ',

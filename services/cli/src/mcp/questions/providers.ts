@@ -1,19 +1,19 @@
-// Questions about providers: who uses them, how they do, and what hangs on them.
+// Questions about providers: their domains, growth and dependencies.
 import { z } from 'zod';
 import { details, Provider, pages, question } from '../question.ts';
-import { joined, percent, signed } from '../words.ts';
 import { advisoryCounts, flowLine } from './lines.ts';
+import { joined, percent, signed } from './text.ts';
 
 export const provider = question({
   name: 'stack_provider',
-  title: 'One provider',
+  title: 'Provider profile',
   description:
-    'One provider: how many domains use it and the first of them (domains.results), its rank and share in each market, what it gained and lost in 30 days and to whom (flows_30d), and known vulnerabilities. unknown_provider names the nearest ones.',
+    'A provider: the number of its domains and the first of them (domains.results), its rank and share in each market, domains gained and lost in 30 days, to and from whom (flows_30d), and known vulnerabilities. The error unknown_provider has suggestions.',
   path: '/stack/v1/providers/{provider}',
   input: z.object({ provider: Provider, ...pages(), ...details }),
   list: { at: ['domains.results'], paging: 'service' },
   details: ['aliases', 'kinds', 'domains.results[].services', 'flows_30d[].from_id', 'flows_30d[].to_id'],
-  tell: (answer) => {
+  summarize: (answer) => {
     const { market, domains } = answer;
     return [
       `${answer.provider} (${answer.provider_id}), owner ${answer.owner}: ${domains.total} domains, ${percent(market.share)} of all, rank ${market.rank ?? 'unknown'}; 30 days ${signed(market.change_30d)} (+${answer.gained_30d}, -${answer.lost_30d}).`,
@@ -31,9 +31,9 @@ export const provider = question({
 
 export const providerCustomers = question({
   name: 'stack_provider_customers',
-  title: 'Whom a provider lost or gained',
+  title: 'Lost and gained customers',
   description:
-    'The domains that stopped (direction out) or began (in) to use a provider within days, newest first; moves says what else of the domain moved to or from another provider with it, so where it went.',
+    'The domains that stopped (direction out) or started (in) using a provider within days, newest first; moves has the changes of the domain to or from other providers at that time, and so its destination or origin.',
   path: '/stack/v1/providers/{provider}/customers',
   input: z.object({
     provider: Provider,
@@ -42,7 +42,7 @@ export const providerCustomers = question({
     ...pages(),
   }),
   list: { at: ['customers'], paging: 'service' },
-  tell: ({ provider: name, direction, days, since, total, customers }) => [
+  summarize: ({ provider: name, direction, days, since, total, customers }) => [
     `${name} ${direction === 'in' ? 'gained' : 'lost'} ${total} domains within ${days} days (since ${since}).`,
     ...customers.map(
       ({ domain, moves }) =>
@@ -53,13 +53,13 @@ export const providerCustomers = question({
 
 export const supplyChain = question({
   name: 'stack_supply_chain',
-  title: 'Who falls if a provider falls',
+  title: 'Supply chain risk of a provider',
   description:
-    'Concentration risk of one provider: how many domains depend on it, how many have no second one (sole_source_domains), its share and the HHI of its markets, risk_level with reasons. upstream: what else its domains lean on; downstream: for whom it is most of the base. Neither says who buys from whom.',
+    'Concentration risk of a provider: dependent domains, domains without a second provider (sole_source_domains), its share and the HHI of its markets, risk_level with reasons. upstream: other providers that its domains use; downstream: providers whose domains mostly use it. Neither is a statement about purchases between providers.',
   path: '/stack/v1/intelligence/supply-chain/{provider}',
   input: z.object({ provider: Provider, ...pages() }),
   list: { at: ['upstream', 'downstream'], paging: 'here' },
-  tell: (answer) => [
+  summarize: (answer) => [
     `${answer.provider}: risk ${answer.risk_level}; ${answer.dependent_domains} domains depend on it, ${answer.sole_source_domains} of them without a second provider.`,
     ...answer.reasons.map((reason) => `- ${reason}`),
     `Upstream: ${shares(answer.upstream)}.`,
@@ -69,24 +69,24 @@ export const supplyChain = question({
 
 export const adoption = question({
   name: 'stack_adoption',
-  title: 'How a tool spread',
+  title: 'Adoption of a provider',
   description:
-    'How the number of domains that use a provider or tool developed day by day (curve, oldest first; the newest days are kept), and what is used together with it (co_adoption: jaccard is the overlap; lift is how many times more often together than by chance, 1 is chance).',
+    'The number of domains that use a provider, by day (curve, oldest first; the newest days are kept), and the providers used together with it (co_adoption: jaccard is the overlap; lift is the ratio to the frequency expected by chance).',
   path: '/stack/v1/intelligence/adoption/{tool}',
   input: z.object({
     tool: Provider,
-    days: z.int().min(1).max(366).default(14).describe('Days of the curve at most, the newest.'),
+    days: z.int().min(1).max(366).default(14).describe('Maximum days of the curve; the newest are kept.'),
     ...pages(),
   }),
   list: { at: ['co_adoption'], paging: 'here' },
   cuts: { days: 'curve' },
-  tell: ({ tool, domains, share, curve, co_adoption }) => {
+  summarize: ({ tool, domains, share, curve, co_adoption }) => {
     const [first, last] = [curve[0], curve.at(-1)];
     return [
       `${tool}: ${domains} domains, ${percent(share)} of all.`,
       first && last
         ? `From ${first.date} (${first.domains}) to ${last.date} (${last.domains}): +${sum(curve.map(({ added }) => added))}, -${sum(curve.map(({ removed }) => removed))}.`
-        : 'There is no curve yet.',
+        : 'No curve yet.',
       ...co_adoption.map(
         (each) =>
           `- with ${each.provider}: ${each.domains} domains, jaccard ${each.jaccard.toFixed(2)}, lift ${each.lift.toFixed(2)}`,
@@ -99,11 +99,11 @@ export const leaderboard = question({
   name: 'stack_leaderboard',
   title: 'Leading providers',
   description:
-    'The 50 providers with the most domains, over all categories: rank, domains, share of all scanned domains, change_30d. For one market (DNS, email …) ask stack_market_share.',
+    'The 50 providers with the most domains, over all categories: rank, domains, share of all scanned domains, change_30d. For one market (DNS, email …) use stack_market_share.',
   path: '/stack/v1/stats/providers',
   input: z.object(pages()),
   list: { at: ['providers'], paging: 'here' },
-  tell: ({ total, providers }) => [
+  summarize: ({ total, providers }) => [
     `${total} providers are in use.`,
     ...providers.map(
       (each) =>

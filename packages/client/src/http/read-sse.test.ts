@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { BrokenStreamError, readSse, readSseWithPositions, type SseItem } from './read-sse.ts';
+
+/** The items of a text that comes in these pieces. */
+async function itemsOf(pieces: readonly Uint8Array[], bounds: { maxEventChars?: number } = {}): Promise<SseItem[]> {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const piece of pieces) controller.enqueue(piece);
+      controller.close();
+    },
+  });
+  return await Array.fromAsync(readSse(body, { silentMs: 5_000, ...bounds }));
+}
+const bytes = (text: string) => new TextEncoder().encode(text);
+const event = (data: string, name = 'message', lastEventId = '') =>
+  ({ kind: 'event', name, data, lastEventId }) as const satisfies SseItem;
+
+// Each of the standard's parsing rules (WHATWG HTML, 9.2.6) that differs in what it gives.
+const [one, two] = [event('1'), event('2')];
+const cases: readonly (readonly [what: string, text: string, items: readonly SseItem[]])[] = [
+  ['data of several lines', 'data: a\ndata:b\ndata\n\n', [event('a\nb\n')]],
+  ['one space after the colon is removed', 'data:  a\n\n', [event(' a')]],
+  ['a name is for one event', 'event: x\ndata: 1\n\ndata: 2\n\n', [event('1', 'x'), two]],
+  ['an id persists', 'id: 7\ndata: 1\n\ndata: 2\n\n', ['1', '2'].map((data) => event(data, 'message', '7'))],
+  ['an id without data applies to the next event', 'id: 7\n\ndata: 2\n\n', [event('2', 'message', '7')]],
+  ['an empty id resets it', 'id: 7\ndata: 1\n\nid\ndata: 2\n\n', [event('1', 'message', '7'), two]],
+  ['an id with NUL is ignored', 'id: a\0b\ndata: 1\n\n', [one]],
+  ['comments and unknown fields', ': hi\nfoo: bar\nfoo\n\ndata: 1\n\n', [one]],
+  ['an event without data is ignored', 'event: x\n\ndata: 1\n\n', [one]],
+  ['retry in digits only', 'retry: 10\nretry: 1e3\nretry: -1\nretry:\n\n', [{ kind: 'retry', retryMs: 10 }]],
+  ['a byte order mark', '\ufeffdata: 1\n\n', [one]],
+  ['all line ends', 'data: 1\r\ndata: 2\rdata: 3\n\r\ndata: 4\r\r', [event('1\n2\n3'), event('4')]],
+  ['an incomplete event at the end is discarded', 'data: 1\n\ndata: 2\n', [one]],
+  ['letters of several bytes', 'data: žluťoučký 🐎\n\n', [event('žluťoučký 🐎')]],
+];
+
+describe('server-sent events', () => {
+  for (const [what, text, items] of cases)
+    it(`are read: ${what}, wherever the pieces are cut`, async () => {
+      const complete = bytes(text);
+      for (let cut = 0; cut <= complete.length; cut += 1)
+        assert.deepEqual(await itemsOf([complete.subarray(0, cut), complete.subarray(cut)]), items, `cut at ${cut}`);
+      assert.deepEqual(await itemsOf(Array.from(complete, (byte) => Uint8Array.of(byte))), items);
+    });
+
+  it('fail for an event that is too long, in one line or in many', async () => {
+    for (const endless of [`data: ${'x'.repeat(200)}`, 'data: x\n'.repeat(200), 'foo: x\n'.repeat(200)])
+      await assert.rejects(itemsOf([bytes(endless)], { maxEventChars: 100 }), BrokenStreamError);
+    for (const heartbeat of [': heartbeat\n\n', ': heartbeat\n'])
+      assert.deepEqual(await itemsOf([bytes(`${heartbeat.repeat(200)}data: 1\n\n`)], { maxEventChars: 100 }), [one]);
+  });
+
+  it('fail on an idle connection', async () => {
+    const cancelled = Promise.withResolvers<void>();
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(bytes('data: 1\n\n')),
+      cancel: () => cancelled.resolve(),
+    });
+    const events = readSse(body, { silentMs: 20 });
+    assert.equal((await events.next()).done, false);
+    await assert.rejects(events.next(), BrokenStreamError);
+    await cancelled.promise;
+  });
+
+  it('report a position where an id comes without an event, once', async () => {
+    const { body } = new Response('id: 7\n\n:\n\nid: 7\n\nid: 8\ndata: x\n\n');
+    const items = await Array.fromAsync(readSseWithPositions(body ?? assert.fail(), { silentMs: 5_000 }));
+    assert.deepEqual(items, [{ kind: 'position', lastEventId: '7' }, event('x', 'message', '8')]);
+  });
+});

@@ -1,0 +1,233 @@
+// The typed client of the stack service: requests, paged lists, the event stream, receipts.
+import { objectOf, textOf } from '../http/answer-text.ts';
+import { type Fetched, fetchBounded } from '../http/fetch-bounded.ts';
+import { baseOf, type KeySource, keyOf } from '../http/service-address.ts';
+import type { LedgerOptions } from '../verify/check-ledger.ts';
+import { type LedgerMemory, ledgerMemory } from '../verify/ledger-memory.ts';
+import type { VerifiedAnswer } from '../verify/verify-answer.ts';
+import { type EventFilter, type FollowOptions, followEvents, type StackEvent } from './stack-events.ts';
+import { PAGES, type PagedItems, type PagedPath } from './stack-pages.ts';
+import { answeredProblem, invalidAnswer, networkProblem, type Quota, quotaOf, StackProblem } from './stack-problem.ts';
+import {
+  type AnyInput,
+  type AnyStackPath,
+  addressOf,
+  type BarePath,
+  curlOf,
+  type StackInput,
+  type StackPath,
+} from './stack-request.ts';
+import type { StackPaths, StackPosts } from './stack-types.ts';
+
+export interface StackAnswer<B> {
+  /** The JSON object, or the text of CSV. */
+  readonly body: B;
+  /** The exact text of the response, against which the receipt is verified. */
+  readonly text: string;
+  /** Null where the key has no quota. */
+  readonly quota: Quota | null;
+  readonly url: string;
+  /** Headers for a receipt outside of the body: that of CSV is in `Stack-Provenance`. */
+  readonly detached?: { readonly contentType: string; readonly provenance: string };
+}
+
+export interface StackClientOptions {
+  /** The service's origin, such as `https://strata.example`; in a page `location.origin`. */
+  readonly baseUrl: string;
+  readonly key?: KeySource;
+  /** By default the global one. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** For one complete answer; does not apply to streams. */
+  readonly timeoutMs?: number | undefined;
+  /** Storage of the ledger between verifications; by default the lifetime of the client. */
+  readonly memory?: LedgerMemory | undefined;
+}
+
+export interface CallOptions {
+  /** Aborting rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface VerifyOptions extends CallOptions, LedgerOptions {}
+
+/** A free key; it is shown only once. */
+export type NewKey = Pick<StackPosts['/keys']['body'], 'key' | 'key_id' | 'tier' | 'daily_limit'>;
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+
+type TextPath = { [P in StackPath]: StackPaths[P]['body'] extends string ? P : never }[StackPath];
+/** The paths whose answers are text. The response does not decide how it is parsed. */
+const TEXT_PATHS: Readonly<Record<TextPath, true>> = {
+  '/stack/v1/security/export.csv': true,
+  '/stack/v1/migrations/export.csv': true,
+  '/stack/v1/providers/{provider}/domains.csv': true,
+  '/stack/v1/providers/{provider}/customers.csv': true,
+  '/ledger/checkpoint': true,
+  '/ledger/receipts/{ledger_receipt_id}/proof': true,
+};
+
+export class StackClient {
+  readonly #base: URL;
+  readonly #options: StackClientOptions;
+  readonly #memory: LedgerMemory;
+
+  constructor(options: StackClientOptions) {
+    this.#base = baseOf(options.baseUrl);
+    this.#options = options;
+    this.#memory = options.memory ?? ledgerMemory();
+  }
+
+  /** Sends one request. Rejects with a `StackProblem`, or with the signal's reason. */
+  get<P extends StackPath & BarePath>(
+    path: P,
+    input?: StackInput<P>,
+    options?: CallOptions,
+  ): Promise<StackAnswer<StackPaths[P]['body']>>;
+  get<P extends StackPath>(
+    path: P,
+    input: StackInput<P>,
+    options?: CallOptions,
+  ): Promise<StackAnswer<StackPaths[P]['body']>>;
+  async get<P extends StackPath>(
+    path: P,
+    input?: StackInput<P>,
+    options: CallOptions = {},
+  ): Promise<StackAnswer<StackPaths[P]['body']>> {
+    const url = addressOf(this.#base, path, input as AnyInput);
+    options.signal?.throwIfAborted();
+    const fetched = await fetchBounded(new URL(url), {
+      fetch: this.#fetch,
+      maxBytes: MAX_ANSWER_BYTES,
+      headers: this.#headers(),
+      timeoutMs: this.#options.timeoutMs ?? TIMEOUT_MS,
+      signal: options.signal,
+    });
+    // The client checks only that the body is an object, not its type.
+    return answerOf(fetched, { url, isText: Object.hasOwn(TEXT_PATHS, path) }) as StackAnswer<StackPaths[P]['body']>;
+  }
+
+  /** The absolute URL of a `get` request. */
+  url<P extends BarePath>(path: P, input?: StackInput<P>): string;
+  url<P extends AnyStackPath>(path: P, input: StackInput<P>): string;
+  url<P extends AnyStackPath>(path: P, input?: StackInput<P>): string {
+    return addressOf(this.#base, path, input as AnyInput);
+  }
+
+  /** A curl command for the same request, with `YOUR_KEY` as the key. */
+  curl<P extends BarePath>(path: P, input?: StackInput<P>): string;
+  curl<P extends AnyStackPath>(path: P, input: StackInput<P>): string;
+  curl<P extends AnyStackPath>(path: P, input?: StackInput<P>): string {
+    return curlOf(addressOf(this.#base, path, input as AnyInput));
+  }
+
+  /** Every entry of a list. Pages of `query.limit` entries are requested while they are read. */
+  async *pages<P extends PagedPath>(
+    path: P,
+    input: StackInput<P>,
+    options: CallOptions = {},
+  ): AsyncGenerator<PagedItems[P], void, undefined> {
+    const { query } = input as { readonly query?: { readonly offset?: number | undefined } };
+    for (let offset = query?.offset ?? 0; ; ) {
+      const asked = { ...input, query: { ...query, offset } } as StackInput<P>;
+      const { body, url } = await this.get(path, asked, options);
+      const { items, total } = PAGES[path](body);
+      if (!Array.isArray(items) || typeof total !== 'number')
+        throw invalidAnswer(`${url} is not a page of a list.`, 200);
+      yield* items;
+      offset += items.length;
+      if (items.length === 0 || offset >= total) return;
+    }
+  }
+
+  /**
+   * Events as they occur, until the loop ends. Reconnects after a broken connection and resumes at its position. Throws errors that a
+   * retry cannot resolve, such as an invalid key.
+   */
+  events(filter: EventFilter = {}, options: FollowOptions = {}): AsyncGenerator<StackEvent, void, undefined> {
+    const { types, ...rest } = filter;
+    const query = { ...rest, types: types === undefined || types.length === 0 ? undefined : types.join(',') };
+    const url = addressOf(this.#base, '/stack/v1/stream', { query });
+    return followEvents(new URL(url), { ...options, fetch: this.#fetch, headers: () => this.#headers() });
+  }
+
+  /**
+   * Verifies the receipt of an answer, of an error answer, or of the saved text of either; of an event, pass its JSON text. Compares the
+   * ledger with the known one. Rejects only with the signal's reason, or an error of the memory.
+   */
+  async verify(
+    answer: StackAnswer<unknown> | StackProblem | string,
+    options: VerifyOptions = {},
+  ): Promise<VerifiedAnswer> {
+    const { signal, ...ledger } = options;
+    const against = {
+      ...ledger,
+      memory: this.#memory,
+      baseUrl: this.#base.origin,
+      fetch: this.#fetch,
+      ...(signal && { signal }),
+    };
+    // Imported with the first verification, so that pages load faster.
+    const { verifyBody, verifyDetached } = await import('../verify/verify-answer.ts');
+    if (typeof answer === 'string') return await verifyBody(answer, against);
+    // Without a response there is no receipt.
+    if (answer instanceof StackProblem) return await verifyBody(answer.text ?? {}, against);
+    const { text, detached } = answer;
+    if (!detached) return await verifyBody(text, against);
+    return await verifyDetached({ content: new TextEncoder().encode(text), ...detached }, against);
+  }
+
+  /** Creates a free key without an account; limited per client address and day. */
+  static async createKey(
+    baseUrl: string,
+    options: Pick<StackClientOptions, 'fetch'> & CallOptions = {},
+  ): Promise<NewKey> {
+    const url = new URL('/keys', baseOf(baseUrl));
+    const fetched = await fetchBounded(url, {
+      fetch: options.fetch ?? globalThis.fetch,
+      maxBytes: MAX_ANSWER_BYTES,
+      method: 'POST',
+      timeoutMs: TIMEOUT_MS,
+      signal: options.signal,
+    });
+    const { body } = answerOf(fetched, { url: url.href, isText: false }) as StackAnswer<NewKey>;
+    if (typeof body.key !== 'string') throw invalidAnswer(`${url} returned no key.`, 200);
+    const { key, key_id, tier, daily_limit } = body;
+    return { key, key_id, tier, daily_limit };
+  }
+
+  get #fetch(): typeof globalThis.fetch {
+    return this.#options.fetch ?? globalThis.fetch;
+  }
+
+  #headers(): Record<string, string> {
+    const { key, unusable } = keyOf(this.#options.key);
+    if (!unusable) return key === undefined ? {} : { 'X-Stack-Key': key };
+    const detail = 'The API key contains characters that are not allowed in a key.';
+    throw new StackProblem({ status: 401, code: 'invalid_key', title: 'The API key is not valid', detail });
+  }
+}
+
+function answerOf(
+  fetched: Fetched,
+  { url, isText }: { readonly url: string; readonly isText: boolean },
+): StackAnswer<unknown> {
+  if (!fetched.ok) {
+    if (fetched.status === undefined) throw networkProblem(`${fetched.problem}.`, { cause: fetched.cause });
+    throw invalidAnswer(`${fetched.problem}.`, fetched.status);
+  }
+  const { content, headers, status } = fetched;
+  const text = textOf(content);
+  if (status >= 400) throw answeredProblem(status, headers, text ?? '');
+  if (text === undefined) throw invalidAnswer(`${url} is not UTF-8 text.`, status, headers);
+  const quota = quotaOf(headers);
+  if (!isText) {
+    const body = objectOf(text);
+    if (!body) throw invalidAnswer(`${url} is not a JSON object.`, status, headers);
+    return { body, text, quota, url };
+  }
+  const contentType = headers.get('content-type') ?? '';
+  if (!/^text\/(?:csv|plain)\b/.test(contentType)) throw invalidAnswer(`${url} is not text.`, status, headers);
+  const provenance = headers.get('stack-provenance');
+  return { body: text, text, quota, url, ...(provenance !== null && { detached: { contentType, provenance } }) };
+}

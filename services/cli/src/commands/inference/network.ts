@@ -1,0 +1,121 @@
+// `strata inference network`: the peers of a gateway, their models, load and reputation.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandContext, OutputStream } from '../../context.ts';
+import { CommandError } from '../../errors.ts';
+
+import { listenForInterruption } from '../../interruption.ts';
+import { counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
+import { gatewayBase } from '../../service-address.ts';
+
+export interface NetworkOptions extends OutputOptions {
+  readonly base: string;
+  readonly watch?: boolean;
+  /** Interval of `watch`. */
+  readonly watchMs?: number;
+}
+
+/** The response of `GET /network`. */
+interface Network {
+  readonly self: { readonly peer: string };
+  readonly peers: readonly Peer[];
+  readonly models: readonly {
+    readonly id: string;
+    readonly sha256: string;
+    readonly workers: number;
+    readonly slots: number;
+    readonly running: number;
+    readonly waiting: number;
+  }[];
+  readonly totals: { readonly peers: number; readonly workers: number };
+}
+
+interface Peer {
+  readonly peer: string;
+  readonly role: string;
+  readonly connected_since: string | null;
+  readonly round_trip_ms: number | null;
+  readonly models: readonly {
+    readonly name: string;
+    readonly slots: number;
+    readonly decode_tokens_per_second: number;
+  }[];
+  readonly running: number;
+  readonly waiting: number;
+  readonly standing: { readonly state: string; readonly trust: number; readonly audits: number } | null;
+}
+
+const WATCH_MS = 1_000;
+const TIMEOUT_MS = 10_000;
+
+/** With `watch` until SIGINT; a failed request is reported and repeated. */
+export async function networkCommand(
+  context: CommandContext,
+  { base, json = false, watch = false, watchMs = WATCH_MS }: NetworkOptions,
+): Promise<void> {
+  const { stdout, stderr } = context;
+  const url = `${gatewayBase(base)}/network`;
+  const print = (network: Network) => (json ? printJson(stdout, network) : show(stdout, network));
+  if (!watch) return print(await fetchNetwork(url));
+  const { signal } = listenForInterruption(context, ['SIGINT']);
+  for (let requests = 0; !signal.aborted; requests += 1) {
+    const network = await fetchNetwork(url, signal).catch((error: CommandError) => error);
+    if (signal.aborted) return;
+    // Without a first answer there is nothing to watch.
+    if (network instanceof Error && requests === 0) throw network;
+    // Cursor to the top left, and clear the screen.
+    if (!json && stdout.isTTY) stdout.write('\u001b[H\u001b[2J');
+    if (network instanceof Error) stderr.write(`strata: ${network.message}; retrying\n`);
+    else print(network);
+    await sleep(watchMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Rejects with CommandError. */
+async function fetchNetwork(url: string, interruption?: AbortSignal): Promise<Network> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = interruption ? AbortSignal.any([timeout, interruption]) : timeout;
+  const response = await fetch(url, { signal }).catch((cause: unknown) => {
+    throw new CommandError(`no response from ${url}; is the gateway running?`, { cause });
+  });
+  const body = (await response.json().catch(() => undefined)) as
+    | (Network & { readonly error?: { readonly message?: unknown } })
+    | undefined;
+  if (response.ok && Array.isArray(body?.peers)) return body;
+  throw new CommandError(`${url} returned ${response.status}: ${plainText(String(body?.error?.message ?? 'no JSON'))}`);
+}
+
+function show(stdout: OutputStream, { self, peers, models, totals }: Network): void {
+  stdout.write(`gateway ${self.peer}: ${counted(totals.workers, 'worker')} of ${counted(totals.peers, 'peer')}\n\n`);
+  if (models.length === 0) stdout.write('no worker offers a model\n\n');
+  else {
+    const rows = models.map(({ id, sha256, workers, slots, running, waiting }) => [
+      id,
+      sha256.slice(0, 12),
+      ...[workers, slots, running, waiting].map(String),
+    ]);
+    printTable(stdout, ['model', 'sha256', 'workers', 'slots', 'running', 'waiting'], rows);
+    stdout.write('\n');
+  }
+  if (peers.length > 0)
+    printTable(
+      stdout,
+      ['peer', 'role', 'since', 'rtt', 'models', 'tokens/s', 'running', 'waiting', 'reputation', 'audits'],
+      peers.map(peerRow),
+    );
+}
+
+function peerRow(peer: Peer): string[] {
+  const speeds = peer.models.map(({ decode_tokens_per_second }) => decode_tokens_per_second.toFixed(0));
+  return [
+    peer.peer,
+    peer.role,
+    peer.connected_since?.slice(0, 19).replace('T', ' ') ?? 'not connected',
+    peer.round_trip_ms === null ? '' : `${peer.round_trip_ms.toFixed(1)} ms`,
+    peer.models.map(({ name }) => name).join(', '),
+    speeds.join(', '),
+    String(peer.running),
+    String(peer.waiting),
+    peer.standing === null ? '' : `${peer.standing.state} ${peer.standing.trust.toFixed(2)}`,
+    peer.standing === null ? '' : String(peer.standing.audits),
+  ];
+}

@@ -1,0 +1,58 @@
+// `keys create | list | revoke | rotate-signing`, the same for both services.
+import type { Command } from 'commander';
+import type { CommandContext } from '../../context.ts';
+import type { LedgerName, OpenKeys } from './keys.ts';
+
+export interface KeyLocations {
+  readonly open: OpenKeys;
+  /** The configured database. Only `create` creates it if it does not exist. */
+  readonly databaseUrl: () => Promise<string>;
+  /** Directory of the service's signing keys. */
+  readonly signingDirectory: () => Promise<string>;
+  readonly ledger: () => Promise<LedgerName>;
+  /** Whether keys have a priority. */
+  readonly hasPriorities: boolean;
+}
+
+const commands = () => import('./keys.ts');
+
+/** Adds the commands to `keys`; returns it. */
+export function addKeyCommands(
+  keys: Command,
+  context: CommandContext,
+  { open, databaseUrl, signingDirectory, ledger, hasPriorities }: KeyLocations,
+): Command {
+  const create = keys
+    .command('create')
+    .description('create an API key; it is shown only once')
+    .option('--tier <tier>', 'free, standard or unlimited', 'free')
+    .option('--label <text>', 'a label, such as the name of the holder')
+    .option('--json', 'print as JSON')
+    .action(async (options) => (await commands()).createKeyCommand(context, options, open, await databaseUrl()));
+  if (hasPriorities)
+    create.option('--priority <priority>', 'low, normal or high: the order of queued requests', 'normal');
+  keys
+    .command('list')
+    .description('list API keys')
+    .option('--json', 'print as JSON')
+    .action(async (options) => (await commands()).listKeysCommand(context, options, open, await databaseUrl()));
+  keys
+    .command('revoke')
+    .description('revoke an API key')
+    .argument('<id>', 'id as list shows it')
+    .option('--json', 'print as JSON')
+    .action(async (id: string, options) =>
+      (await commands()).revokeKeyCommand(context, id, options, open, await databaseUrl()),
+    );
+  keys
+    .command('rotate-signing')
+    .description('retire the signing keys and create new ones')
+    .option('--json', 'print as JSON')
+    .action(async (options) =>
+      (await commands()).rotateSigningCommand(context, options, open, {
+        directory: await signingDirectory(),
+        ledger: await ledger(),
+      }),
+    );
+  return keys;
+}

@@ -1,0 +1,151 @@
+// `strata stack keys` and `strata inference keys`: API keys, and the rotation of the signing keys.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { sqliteFileOf } from '@strata/db';
+import { rotateSigningKeys } from '@strata/log';
+import { KEY_OVERLAP_MS } from '@strata/receipts';
+import { isPriority, isTier, PRIORITIES, type Store, type StoredKey, TIERS } from '@strata/store';
+import type { CommandContext } from '../../context.ts';
+import { CommandError, usageError } from '../../errors.ts';
+import { type OutputOptions, printJson, printTable } from '../../output.ts';
+import { masked } from '../operations/config.ts';
+
+/** The stores of a service that have its keys. */
+type KeyStore = Pick<Store, 'keys'> & Partial<Pick<Store, 'clock' | 'ledger'>>;
+export type OpenKeys = () => Promise<KeyStore & AsyncDisposable>;
+
+async function withStore<T>(open: OpenKeys, work: (store: KeyStore) => Promise<T>): Promise<T> {
+  await using store = await open();
+  return await work(store);
+}
+
+export async function createKeyCommand(
+  { stdout, stderr }: CommandContext,
+  options: OutputOptions & { readonly tier: string; readonly priority?: string; readonly label?: string },
+  open: OpenKeys,
+  databaseUrl: string,
+): Promise<void> {
+  const { tier, priority = 'normal', label } = options;
+  if (!isTier(tier)) throw usageError(`unknown tier '${tier}'; tiers: ${Object.keys(TIERS).join(', ')}`);
+  if (!isPriority(priority)) throw usageError(`unknown priority '${priority}'; priorities: ${PRIORITIES.join(', ')}`);
+  const created = await withStore(open, (store) =>
+    store.keys.create({ tier, priority, ...(label === undefined ? {} : { label }) }),
+  );
+  if (options.json) printJson(stdout, { key: created.key, ...described(created.stored) });
+  else {
+    stdout.write(`${created.key}\n`);
+    stderr.write(`${created.stored.id}, ${tier} (${limitText(created.stored)}). The key is not shown again.\n`);
+    // A service with another database does not accept the key.
+    stderr.write(`Database: ${databaseText(databaseUrl)}\n`);
+  }
+}
+
+/** Throws CommandError where the database is a file that does not exist: commands that only read do not create it. */
+export function requireDatabase(databaseUrl: string): void {
+  const file = sqliteFileOf(databaseUrl);
+  if (file === undefined || existsSync(file)) return;
+  throw new CommandError(
+    `database ${path.resolve(file)} does not exist; set STRATA_CONFIG, STRATA_DATA or STRATA_DATABASE_URL as the service has them`,
+  );
+}
+
+function databaseText(databaseUrl: string): string {
+  const file = sqliteFileOf(databaseUrl);
+  return file === undefined ? masked('STRATA_DATABASE_URL', databaseUrl) : path.resolve(file);
+}
+
+export async function listKeysCommand(
+  { stdout }: CommandContext,
+  options: OutputOptions,
+  open: OpenKeys,
+  databaseUrl: string,
+): Promise<void> {
+  requireDatabase(databaseUrl);
+  const keys = await withStore(open, (store) => store.keys.list());
+  if (options.json) printJson(stdout, keys.map(described));
+  else if (keys.length === 0) stdout.write('no keys; create one with `keys create --tier free`\n');
+  else {
+    const rows = keys.map((key) => [
+      key.id,
+      key.tier,
+      limitText(key),
+      key.priority,
+      key.createdAt.toISOString(),
+      key.revokedAt ? 'revoked' : 'active',
+      key.label ?? '',
+    ]);
+    printTable(stdout, ['id', 'tier', 'limit', 'priority', 'created', 'state', 'label'], rows);
+  }
+}
+
+export async function revokeKeyCommand(
+  { stdout }: CommandContext,
+  id: string,
+  options: OutputOptions,
+  open: OpenKeys,
+  databaseUrl: string,
+): Promise<void> {
+  requireDatabase(databaseUrl);
+  const isRevoked = await withStore(open, (store) => store.keys.revoke(id));
+  if (!isRevoked) throw new CommandError(`no active key with the id '${id}'`);
+  if (options.json) printJson(stdout, { id, revoked: true });
+  else stdout.write(`${id} is revoked; running services reject it within seconds\n`);
+}
+
+const localNow = () => new Date();
+
+/** The name of a ledger, and the database that may contain it. */
+export interface LedgerName {
+  /** Undefined for a service whose ledger is always in a directory. */
+  readonly url?: string;
+  readonly origin: string;
+}
+
+/** `directory` contains the keys of the service. */
+export async function rotateSigningCommand(
+  { stdout, stderr }: CommandContext,
+  options: OutputOptions,
+  open: OpenKeys,
+  { directory, ledger }: { readonly directory: string; readonly ledger: LedgerName },
+): Promise<void> {
+  const isShared = ledger.url !== undefined && sqliteFileOf(ledger.url) === undefined;
+  const [receiptKey = '', ledgerKey = ''] = isShared
+    ? await withStore(open, (store) => rotateShared(directory, store, ledger))
+    : await rotateSigningKeys(directory, localNow, ledger);
+  if (options.json) printJson(stdout, { receipt_key_id: receiptKey, ledger_key_id: ledgerKey });
+  else
+    stdout.write(
+      `new receipt key ${receiptKey}\nnew ledger key ${ledgerKey}\nThe old keys remain in the key set as retired keys. A running service uses the new keys within seconds${isShared ? ' of their arrival in its folder' : ''}.\n`,
+    );
+  // On standard error, so that it also appears with --json.
+  if (isShared)
+    stderr.write(
+      `Copy ${path.join(directory, 'keys')} to every other API node and scheduler of this database within ${KEY_OVERLAP_MS / 60_000} minutes, into its STRATA_DATA and owned by its user. Until then they sign with the old keys; afterwards a node without the new keys issues no receipts, and its /ready returns 503.\n`,
+    );
+}
+
+async function rotateShared(
+  directory: string,
+  { clock, ledger }: KeyStore,
+  { origin }: LedgerName,
+): Promise<readonly string[]> {
+  const shared = ledger && (await import('@strata/stack')).sharedLedgerOf(ledger);
+  // Dated by the clock that dates receipts. Otherwise a receipt could be dated outside of the validity of its key.
+  return rotateSigningKeys(directory, clock ?? localNow, { origin, shared });
+}
+
+function described(key: StoredKey) {
+  return {
+    id: key.id,
+    tier: key.tier,
+    priority: key.priority,
+    daily_limit: key.dailyLimit,
+    label: key.label,
+    created_at: key.createdAt.toISOString(),
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+  };
+}
+
+function limitText({ dailyLimit }: StoredKey): string {
+  return dailyLimit === null ? 'unlimited' : `${dailyLimit} a day`;
+}

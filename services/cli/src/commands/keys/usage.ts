@@ -1,0 +1,54 @@
+// `strata inference keys usage`: requests and tokens by key, model and day.
+import type { Store } from '@strata/store';
+import type { CommandContext } from '../../context.ts';
+import { type OutputOptions, printJson, printTable } from '../../output.ts';
+import { requireDatabase } from './keys.ts';
+
+export interface UsageOptions extends OutputOptions {
+  readonly days: number;
+}
+
+const DAY_MS = 86_400_000;
+
+export async function usageCommand(
+  { stdout }: CommandContext,
+  keyId: string | undefined,
+  { days, json = false }: UsageOptions,
+  {
+    open,
+    databaseUrl,
+  }: {
+    readonly open: () => Promise<Pick<Store, 'answers' | 'keys'> & AsyncDisposable>;
+    readonly databaseUrl: string;
+  },
+): Promise<void> {
+  requireDatabase(databaseUrl);
+  await using store = await open();
+  const since = new Date(Date.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+  const rows = await store.answers.usage({ since, ...(keyId === undefined ? {} : { keyId }) });
+  if (json) {
+    printJson(
+      stdout,
+      rows.map((row) => ({
+        day: row.day,
+        key_id: row.keyId,
+        model: row.model,
+        requests: row.requests,
+        prompt_tokens: row.promptTokens,
+        cached_tokens: row.cachedTokens,
+        completion_tokens: row.completionTokens,
+      })),
+    );
+  } else if (rows.length === 0) stdout.write(`no requests since ${since}\n`);
+  else {
+    const labels = new Map((await store.keys.list()).map(({ id, label }) => [id, label]));
+    const table = rows.map((row) => [
+      row.day,
+      row.keyId,
+      row.model,
+      ...[row.requests, row.promptTokens, row.cachedTokens, row.completionTokens].map(String),
+      labels.get(row.keyId) ?? '',
+    ]);
+    printTable(stdout, ['day', 'key', 'model', 'requests', 'prompt', 'cached', 'completion', 'label'], table);
+  }
+}

@@ -1,0 +1,126 @@
+// `strata config check|print`: the effective settings, before a service starts with them.
+import type { CommandContext } from '../../context.ts';
+import { CommandError } from '../../errors.ts';
+import { counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
+import { findSettings, type GivenSettings, openSecrets } from '../../settings/settings.ts';
+import { SECRETS, SERVICES, type ServiceName, type SettingTable, tableOf } from '../../settings/tables.ts';
+
+export interface ConfigOptions extends OutputOptions {
+  readonly service?: ServiceName;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Prints every problem of the settings. Throws CommandError (exit code 1) where there is one. */
+export async function checkConfigCommand(
+  { env, stdout }: CommandContext,
+  { service, json = false }: ConfigOptions,
+): Promise<void> {
+  const problems = await problemsOf(service ? [service] : SERVICES, env);
+  const warnings = await openSecrets(env, service ?? 'stack');
+  if (!json) stdout.write(warnings.map((warning) => `warning: ${plainText(warning)}\n`).join(''));
+  if (json) printJson(stdout, { ok: problems.length === 0, problems, warnings });
+  else if (problems.length === 0) stdout.write('the settings are valid\n');
+  else stdout.write(`${problems.map(plainText).join('\n')}\n`);
+  if (problems.length > 0) throw new CommandError(`${counted(problems.length, 'problem')} in the settings`);
+}
+
+/** The problems of these services' settings, without duplicates. */
+export async function problemsOf(services: readonly ServiceName[], env: Environment): Promise<readonly string[]> {
+  const { given, problems } = await findSettings(env, services[0] ?? 'stack');
+  const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value]));
+  const found = new Set(problems);
+  // OTEL_* variables are not settings of Strata, but invalid ones prevent a start.
+  const { checkTracing, TracingError } = await import('@strata/http');
+  try {
+    checkTracing(env);
+  } catch (error) {
+    if (!(error instanceof TracingError)) throw error;
+    found.add(error.message);
+  }
+  for (const service of services) {
+    try {
+      await readers[service](values);
+    } catch (error) {
+      const lines = /^(?:Gateway|Worker|Witness)?ConfigError$/.test((error as Error).name)
+        ? (error as Error).message
+        : undefined;
+      if (lines === undefined) throw error;
+      for (const line of lines.split('\n')) found.add(withSource(line, given));
+    }
+  }
+  return [...found];
+}
+
+const readers: Readonly<Record<ServiceName, (values: Environment) => Promise<unknown>>> = {
+  stack: async (values) => (await import('@strata/stack')).readConfig(values),
+  gateway: async (values) => (await import('@strata/gateway')).readGatewayConfig(values),
+  worker: async (values) => (await import('@strata/worker')).readWorkerConfig(values),
+  witness: async (values) => (await import('../log/witness-config.ts')).readWitnessConfig(values),
+};
+
+/** Adds the source of a variable, with which the line starts, where it is not the environment. */
+function withSource(line: string, given: GivenSettings): string {
+  const source = given.get(/^STRATA_\w+/.exec(line)?.[0] ?? '')?.source;
+  return source === undefined || source === 'environment' ? line : `${line} (${source})`;
+}
+
+interface Row {
+  readonly name: string;
+  readonly value: string;
+  readonly source: string;
+  readonly services: readonly ServiceName[];
+}
+
+/** Prints every setting with its value and source; secrets are masked. */
+export async function printConfigCommand(
+  { env, stdout }: CommandContext,
+  { service, json = false }: ConfigOptions,
+): Promise<void> {
+  const services = service ? [service] : SERVICES;
+  const problems = await problemsOf(services, env);
+  if (problems.length > 0) throw new CommandError(`invalid settings\n${problems.join('\n')}`);
+  const { given } = await findSettings(env, services[0] ?? 'stack');
+  const rows = new Map<string, Row>();
+  for (const each of services) {
+    const table = await tableOf(each);
+    for (const name of Object.keys(table.shape)) {
+      const set = given.get(name);
+      const value = set ? masked(name, set.value) : defaultOf(table, name);
+      const source = set?.source ?? 'default';
+      // Services can have different defaults for a name.
+      const key = `${name}=${value}`;
+      rows.set(key, { name, value, source, services: [...(rows.get(key)?.services ?? []), each] });
+    }
+  }
+  const sorted = [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  if (json) printJson(stdout, sorted);
+  else
+    printTable(
+      stdout,
+      ['setting', 'value', 'source', 'services'],
+      sorted.map(({ name, value, source, services: of }) => [name, value, source, of.join(', ')]),
+    );
+}
+
+const MASK = '[secret]';
+
+/** A value for display: a secret is masked, except for the server and name of a database. */
+export function masked(name: string, value: string): string {
+  if (!SECRETS.has(name)) return value.trim();
+  if (!name.endsWith('DATABASE_URL')) return MASK;
+  if (/^sqlite:/.test(value)) return value;
+  try {
+    const { protocol, host, pathname, username } = new URL(value);
+    return `${protocol}//${username === '' ? '' : `${username}:${MASK}@`}${host}${pathname}`;
+  } catch {
+    return MASK;
+  }
+}
+
+function defaultOf(table: SettingTable, name: string): string {
+  const value = table.shape[name]?.safeParse(undefined).data;
+  if (value === undefined) return '';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  return Array.isArray(value) ? value.join(',') : String(value);
+}

@@ -1,0 +1,227 @@
+// `strata doctor`: checks this machine against the settings, and says how to fix problems.
+import { getServers } from 'node:dns';
+import { lockedDirectories } from '@strata/db';
+import type { GatewayConfig } from '@strata/gateway';
+import type { Config } from '@strata/stack';
+import { StoreError } from '@strata/store';
+import type { WorkerConfig } from '@strata/worker';
+import { openLedgerSource } from '../../backup/ledger-source.ts';
+import type { CommandContext } from '../../context.ts';
+import { judgeClock, readClock } from '../../doctor/clock.ts';
+import { checkDatabase, needsOf } from '../../doctor/database.ts';
+import { checkDisk, checkFileSystem } from '../../doctor/disk.ts';
+import { type Finding, problem, warning } from '../../doctor/finding.ts';
+import { checkKeys, type KeyLocation } from '../../doctor/keys.ts';
+import { judgeMemory, judgeOpenFiles, type MachineFacts, readMachine } from '../../doctor/machine.ts';
+import { checkModel } from '../../doctor/models.ts';
+import { judgeNames } from '../../doctor/names.ts';
+import { checkPort } from '../../doctor/ports.ts';
+import { checkReach } from '../../doctor/reach.ts';
+import { checkResolver } from '../../doctor/resolvers.ts';
+import { CommandError } from '../../errors.ts';
+import { counted, type OutputOptions, plainText, printJson } from '../../output.ts';
+import { effectiveEnvironment, openSecrets } from '../../settings/settings.ts';
+import type { ServiceName } from '../../settings/tables.ts';
+import { problemsOf } from './config.ts';
+
+export interface DoctorOptions extends OutputOptions {
+  readonly service?: ServiceName;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Prints the findings. Throws CommandError (exit code 1) where one is a problem. */
+export async function doctorCommand({ env, stdout }: CommandContext, options: DoctorOptions): Promise<void> {
+  const findings = await examine(options.service, env);
+  const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
+  if (options.json) printJson(stdout, { ok: count('problem') === 0, findings });
+  else {
+    for (const finding of findings) stdout.write(textOf(finding));
+    stdout.write(
+      `${count('ok')} ok, ${counted(count('warning'), 'warning')}, ${counted(count('problem'), 'problem')}\n`,
+    );
+  }
+  if (count('problem') > 0) throw new CommandError(`${counted(count('problem'), 'problem')} found`);
+}
+
+function textOf({ check, status, found, means, todo }: Finding): string {
+  const more = [means, todo && `Fix: ${todo}`].filter((text) => text !== undefined);
+  return [`${status.padEnd(8)} ${check}: ${found}`, ...more.map((text) => `         ${text}`)]
+    .map((line) => `${plainText(line)}\n`)
+    .join('');
+}
+
+async function examine(service: ServiceName | undefined, env: Environment): Promise<readonly Finding[]> {
+  const services: readonly ServiceName[] = service ? [service] : ['stack', 'gateway'];
+  const settings = (await problemsOf(services, env)).map((found) =>
+    problem('settings', {
+      found,
+      means: 'The service does not start.',
+      todo: 'Correct the setting; strata config print shows the source of each setting.',
+    }),
+  );
+  if (settings.length > 0) return settings;
+  const readable = (await openSecrets(env, services[0] ?? 'stack')).map((found) =>
+    warning('settings', {
+      found,
+      means: 'Every user of this machine can read the secret.',
+      todo: 'Restrict the file mode, and change the secret if another user may have read it.',
+    }),
+  );
+  const values = await effectiveEnvironment(env, services[0] ?? 'stack');
+  const machine = await readMachine();
+  const checks: Check[] = [async () => [judgeClock(await readClock())], async () => [judgeOpenFiles(machine)]];
+  if (services.includes('stack'))
+    checks.push(...stackChecks((await import('@strata/stack')).readConfig(values), machine));
+  if (services.includes('gateway')) {
+    const config = (await import('@strata/gateway')).readGatewayConfig(values);
+    // As with `strata start`, a gateway without anything to serve is left out.
+    const isServing = config.model !== undefined || config.upstream !== undefined || config.network !== undefined;
+    if (service === 'gateway' || isServing) checks.push(...(await gatewayChecks(config, machine)));
+  }
+  if (services.includes('worker'))
+    checks.push(...workerChecks((await import('@strata/worker')).readWorkerConfig(values), machine));
+  return [...readable, ...(await Promise.all(checks.map(finished))).flat()];
+}
+
+type Check = () => Promise<readonly Finding[]>;
+
+const MAX_CHECK_MS = 60_000;
+
+/** A check that throws or hangs is a finding as well. */
+async function finished(check: Check): Promise<readonly Finding[]> {
+  let late: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    late = setTimeout(() => reject(new Error(`not finished after ${MAX_CHECK_MS / 1_000} s`)), MAX_CHECK_MS);
+  });
+  try {
+    return await Promise.race([check(), limit]);
+  } catch (error) {
+    return [problem('doctor', { found: `check failed: ${(error as Error).message}` })];
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function stackChecks(config: Config, machine: MachineFacts): Check[] {
+  const { host, port, metricsPort, dataDirectory, databaseUrl, chatUrl } = config;
+  const resolvers = config.resolvers.length > 0 ? config.resolvers : getServers().map(systemResolver);
+  const ours = { path: '/health', text: /"_alpha":true.{0,1000}"status":"ok"/ };
+  // Every role has this metric, and no other service does.
+  const metrics = { path: '/metrics', text: /^strata_database_connections/m };
+  const hasApi = config.role === 'all' || config.role === 'api';
+  return [
+    ...(hasApi ? [async () => [await checkPort({ what: 'API', host, port, setting: 'STRATA_STACK_PORT', ours })]] : []),
+    async () => [
+      await checkPort({ what: 'metrics', host, port: metricsPort, setting: 'STRATA_METRICS_PORT', ours: metrics }),
+    ],
+    async () => [await checkDisk(dataDirectory), ...lockedDirectories(config).map((each) => checkFileSystem(each))],
+    async () => {
+      const { findings, state } = await checkDatabase(databaseUrl, needsOf(config));
+      return [...findings, judgeMemory(machine, state?.domains ?? 0)];
+    },
+    async () => {
+      const shared = await sharedLedger(config);
+      return [await checkKeys({ service: 'stack', directory: dataDirectory, origin: config.ledgerOrigin, shared })];
+    },
+    ...resolvers.map((resolver) => async () => [await checkResolver(resolver)]),
+    async () => judgeNames(config),
+    ...reachable('STRATA_CHAT_URL', chatUrl),
+  ];
+}
+
+/** The ledger of the database. The check of the database reports errors of reading it. */
+async function sharedLedger(config: Config): Promise<KeyLocation['shared']> {
+  try {
+    await using source = await openLedgerSource(config);
+    if (source.kind === 'folder' || source.note === undefined) return undefined;
+    return { note: source.note, published: new Map(Object.entries(await source.publishedKeys())) };
+  } catch (error) {
+    if (error instanceof StoreError) return undefined;
+    throw error;
+  }
+}
+
+/** `192.0.2.1`, `[2001:db8::1]:5353`: the format of `dns.getServers()`. */
+function systemResolver(server: string): { readonly address: string; readonly port: number } {
+  const [, bracketed, port] = /^\[(.+)\]:(\d+)$/.exec(server) ?? /^([^:]+):(\d+)$/.exec(server) ?? [];
+  return { address: bracketed ?? server, port: Number(port ?? 53) };
+}
+
+async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Promise<Check[]> {
+  const { inferenceDirectory } = await import('@strata/gateway');
+  const { host, port, dataDirectory, databaseUrl, databaseConnections, upstream, network, explorerUrl, ledgerOrigin } =
+    config;
+  const ours = { path: '/health', text: /"status":"(?:ok|starting)","version"/ };
+  return [
+    async () => [await checkPort({ what: 'chat completions', host, port, setting: 'STRATA_INFERENCE_PORT', ours })],
+    async () => [await checkDisk(dataDirectory), ...lockedDirectories(config).map((each) => checkFileSystem(each))],
+    async () =>
+      // One more for the lock of the active gateway.
+      (
+        await checkDatabase(databaseUrl, { connections: databaseConnections + 1, needsSession: true, dataDirectory })
+      ).findings.map((finding) => ({
+        ...finding,
+        check: 'database (inference)',
+      })),
+    async () => [
+      await checkKeys({ service: 'inference', directory: inferenceDirectory(config), origin: ledgerOrigin }),
+    ],
+    ...listening(network?.peer.listen ?? []),
+    ...modelChecks(config, machine),
+    ...reachable('STRATA_UPSTREAM', upstream && `${upstream.baseUrl}/models`),
+    ...reachable('STRATA_EXPLORER_URL', explorerUrl),
+  ];
+}
+
+function workerChecks(config: WorkerConfig, machine: MachineFacts): Check[] {
+  return [
+    async () => [await checkDisk(config.directory), checkFileSystem(config.directory)],
+    ...listening(config.peer.listen),
+    ...(config.model === undefined
+      ? [
+          async () => [
+            problem('model', {
+              found: 'not set',
+              means: 'The worker has nothing to serve.',
+              todo: 'Set STRATA_MODEL.',
+            }),
+          ],
+        ]
+      : modelChecks(config, machine)),
+  ];
+}
+
+function modelChecks(
+  { model, modelStore }: Pick<WorkerConfig, 'model' | 'modelStore'>,
+  machine: MachineFacts,
+): Check[] {
+  return model === undefined ? [] : [async () => [await checkModel(model, modelStore, machine.memoryBytes)]];
+}
+
+/** Checks addresses such as `/ip4/0.0.0.0/tcp/9788/ws`; other addresses cannot be checked without a libp2p host. */
+function listening(addresses: readonly string[]): Check[] {
+  return addresses.flatMap((address): Check[] => {
+    const [, host, port] = /^\/ip[46]\/([^/]+)\/tcp\/(\d+)/.exec(address) ?? [];
+    if (host === undefined || port === undefined) return [];
+    return [
+      async () => {
+        const finding = await checkPort({ what: 'network', host, port: Number(port), setting: 'STRATA_P2P_LISTEN' });
+        // A libp2p host does not speak HTTP, so it cannot be identified.
+        return finding.found.startsWith('in use')
+          ? [
+              {
+                ...finding,
+                status: 'warning',
+                found: `in use at ${host} by a running gateway or worker, or by another program`,
+              },
+            ]
+          : [finding];
+      },
+    ];
+  });
+}
+
+function reachable(setting: string, url: string | undefined): Check[] {
+  return url === undefined ? [] : [async () => [await checkReach(setting, url)]];
+}

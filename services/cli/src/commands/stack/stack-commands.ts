@@ -1,0 +1,147 @@
+// `strata stack`: the commands of the stack service.
+import type { Config } from '@strata/stack';
+import { type Command, Option } from 'commander';
+import type { CommandContext } from '../../context.ts';
+import { CommandError } from '../../errors.ts';
+import { counted, type OutputOptions } from '../../output.ts';
+import { addFeedCommands } from '../feeds/feed-commands.ts';
+import { addKeyCommands } from '../keys/key-commands.ts';
+import type { ScanOptions } from '../scan/scan.ts';
+import { addStoreCommands } from '../store/store-commands.ts';
+import { addLedgerOptions, LEDGER_MEMORY_HELP } from '../verify/ledger-options.ts';
+import type { VerifyOptions } from '../verify/verify.ts';
+import { addEnrichCommands } from './enrich-commands.ts';
+import type { ExplainOptions } from './explain.ts';
+
+const serveHelp = `
+Roles (also STRATA_ROLE). Several processes share one PostgreSQL database (STRATA_DATABASE_URL=postgres://...):
+  all        everything in one process
+  api        answers requests and runs on-demand scans
+  scanner    runs scheduled scans; any number of processes
+  scheduler  alerts, stream, advisories and feeds; one process is active, further ones are on standby
+A scanner and a scheduler listen on STRATA_METRICS_PORT only, with /health and /ready beside /metrics.`;
+
+const verifyHelp = `
+A CSV answer has its receipt in the header Stack-Provenance. Save both, then verify:
+  curl -D headers.txt -o file.csv -H "X-Stack-Key: $STRATA_KEY" URL
+  strata stack verify file.csv --provenance headers.txt --base SERVICE
+To verify a stream event, save its JSON (the text after "data:") in a file.
+${LEDGER_MEMORY_HELP}
+Exit codes:
+  0  the receipt is valid
+  1  the receipt is invalid or missing
+  2  usage error: the file does not exist or is not an answer
+  3  the receipt is valid, and the answer is an error (such as an invalid key or an unknown domain)
+  4  not verified: the answer, the keys or the ledger could not be fetched
+  5  the ledger conflicts with the known one: a fork, lost leaves, or another key or name`;
+
+const explainHelp = `
+Example:
+  echo '{"domain": "example.com", "mx": [{"preference": 10, "exchange": "aspmx.l.google.com"}]}' | strata stack explain
+prints the mail provider with its evidence:
+  {"domain":"example.com","services":[{"category":"email","provider":"Google Workspace",...}]}
+
+Fields (only domain is required; unknown fields are reported on standard error and ignored):
+  {"domain": "example.com", "ns": ["..."], "mx": [{"preference": 10, "exchange": "..."}], "txt": ["..."],
+   "dmarc": "...", "caa": ["..."], "cname": {"www.example.com": "..."},
+   "a": [{"address": "192.0.2.1", "asn": 64496, "as_name": "..."}], "headers": {"server": "..."},
+   "cookies": ["..."], "html": "...", "tls_issuer": "...",
+   "soa": "ns1.example.net hostmaster.example.net 1", "ds": ["60485 13 2 D4B7D520"],
+   "aaaa": [{"address": "2001:db8::1", "asn": 64496}], "www": [{"address": "192.0.2.1", "asn": 64496}],
+   "ns_addresses": [{"host": "ns1.example.com", "address": "192.0.2.53", "asn": 64496}],
+   "spf_policies": {"_spf.example.net": ["..."]}, "dmarc_parents": {"com": ["..."]},
+   "report_consents": {"example.net": ["..."]}, "mta_sts_policy": "...", "security_txt": "..."}
+
+The values of spf_policies, dmarc_parents and report_consents are TXT records: of a name that the SPF policy includes, of
+_dmarc below the parent, and of example.com._report._dmarc below the host. The last two fields are the contents of the files.`;
+
+const fingerprintsHelp = `
+Reads a fingerprint set in the Wappalyzer format. With STRATA_FINGERPRINTS the service detects its technologies in addition to
+those of the catalog.
+
+Exit codes:
+  0  the set can be used, with or without rejected patterns
+  1  a path does not exist, or nothing in it can be used`;
+
+/** Adds the commands to `stack`. */
+export function addStackCommands(
+  stack: Command,
+  context: CommandContext,
+  config: (overrides?: Readonly<Record<string, string>>) => Promise<Config>,
+): void {
+  stack
+    .command('serve')
+    .description('run the service until SIGINT or SIGTERM; configured by STRATA_* variables')
+    .addOption(
+      // The settings table has the same names, but importing it would cost every command half a second.
+      new Option('--role <role>', 'role of this process; roles other than all need PostgreSQL').choices([
+        'all',
+        'api',
+        'scanner',
+        'scheduler',
+      ]),
+    )
+    .addHelpText('after', serveHelp)
+    .action(async ({ role }: { readonly role?: string }) => {
+      const settings = await config(role === undefined ? {} : { STRATA_ROLE: role });
+      await (await import('./serve.ts')).serveCommand(context, settings);
+    });
+  stack
+    .command('scan')
+    .description('scan domains now')
+    .argument('<target...>', 'domain names, files with one name a line, or - for standard input')
+    .option('--force', 'also scan domains that were scanned recently')
+    .option('--json', 'print the summary as JSON')
+    .action(async (targets: string[], options: ScanOptions) => {
+      const { scanCommand } = await import('../scan/scan.ts');
+      await scanCommand(context, targets, options, await config());
+    });
+  addLedgerOptions(stack.command('verify'), 'service')
+    .description('verify the receipt of an answer, and the consistency of its ledger')
+    .argument('<url | file>', 'URL of an answer, or a file that contains one (- for standard input)')
+    .addOption(new Option('--key <key>', 'API key for the request').env('STRATA_KEY'))
+    .option('--base <url>', 'URL of the service that sent a saved answer', 'http://127.0.0.1:8787')
+    .option('--provenance <file>', 'for a saved CSV: its response headers, or the JSON of its Stack-Provenance header')
+    .option('--json', 'print the steps as JSON')
+    .addHelpText('after', verifyHelp)
+    .action(async (target: string, options: VerifyOptions) => {
+      const { verifyCommand } = await import('../verify/verify.ts');
+      await verifyCommand(context, target, options);
+    });
+  stack
+    .command('explain')
+    .description('detect the services of records on standard input, one JSON object a line; uses no network')
+    .addOption(
+      new Option('--fingerprints <paths>', 'fingerprint sets to use in addition to the catalog, comma-separated').env(
+        'STRATA_FINGERPRINTS',
+      ),
+    )
+    .addHelpText('after', explainHelp)
+    .action(async (options: ExplainOptions) => {
+      const { explain } = await import('./explain.ts');
+      const invalid = await explain(context, options);
+      if (invalid > 0) throw new CommandError(`${counted(invalid, 'record')} could not be read`);
+    });
+  stack
+    .command('fingerprints')
+    .description('report what a fingerprint set contains and what of it cannot be used')
+    .argument('<path...>', 'files, or folders with technologies/*.json or *.json')
+    .option('--json', 'print the report as JSON')
+    .addHelpText('after', fingerprintsHelp)
+    .action(async (paths: string[], options: OutputOptions) => {
+      await (await import('./fingerprints.ts')).fingerprintsCommand(context, paths, options);
+    });
+  addStoreCommands(stack, context, config);
+  addFeedCommands(stack.command('feeds').description('feeds that are read for mentions of domains'), context, config);
+  addKeyCommands(stack.command('keys').description('API keys and signing keys'), context, {
+    hasPriorities: false,
+    open: async () => (await import('@strata/stack')).openConfiguredStore(await config()),
+    databaseUrl: async () => (await config()).databaseUrl,
+    ledger: async () => {
+      const { databaseUrl, ledgerOrigin } = await config();
+      return { url: databaseUrl, origin: ledgerOrigin };
+    },
+    signingDirectory: async () => (await config()).dataDirectory,
+  });
+  addEnrichCommands(stack.command('enrich').description('known vulnerabilities of detected products'), context, config);
+}

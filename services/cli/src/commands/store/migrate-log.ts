@@ -1,0 +1,49 @@
+// `strata stack migrate-log`: moves the ledger from the data directory to PostgreSQL.
+import { importLedger, LogError } from '@strata/log';
+import { encodeBase64 } from '@strata/receipts';
+import { type Config, sharedLedgerOf } from '@strata/stack';
+import { openStore } from '@strata/store';
+import type { CommandContext } from '../../context.ts';
+import { CommandError } from '../../errors.ts';
+import { runInterruptible } from '../../interruption.ts';
+import { type OutputOptions, printJson } from '../../output.ts';
+import { startCounter } from '../../progress.ts';
+import { postgresAddress } from './migrate-store.ts';
+
+export async function migrateLogCommand(
+  context: CommandContext,
+  address: string | undefined,
+  { json = false }: OutputOptions,
+  config: Config,
+): Promise<void> {
+  const url = await postgresAddress(address ?? config.databaseUrl, context.stdin);
+  const counter = startCounter('copied and checked', 'leaves', context.stderr);
+  const done = { written: 0, checked: 0 };
+  const run = runInterruptible(context, { state: 'run the same command again to continue' }, async (signal) => {
+    await using store = await openStore(url, { poolSize: 2 });
+    if (!store.ledger) throw new Error('a store on PostgreSQL has a ledger');
+    return await importLedger({
+      directory: config.dataDirectory,
+      origin: config.ledgerOrigin,
+      now: () => new Date(),
+      place: sharedLedgerOf(store.ledger).place,
+      onProgress: ({ leaves, isChecking }) => {
+        done[isChecking ? 'checked' : 'written'] = leaves;
+        counter.set((done.written + done.checked) / 2);
+      },
+      signal,
+    });
+  });
+  const { size, added, root } = await run
+    .finally(() => counter.stop())
+    .catch((error: unknown) => {
+      if (!(error instanceof LogError && error.code === 'moved')) throw error;
+      throw new CommandError(
+        `nothing left to migrate: an earlier run moved the ledger of ${config.dataDirectory} to a database. Set STRATA_DATABASE_URL to that database`,
+      );
+    });
+  if (json) return printJson(context.stdout, { size, added, root: encodeBase64(root) });
+  context.stdout.write(
+    `${size} leaves checked, ${added} of them new in the database; the ledger continues there, and the folder is closed\n`,
+  );
+}

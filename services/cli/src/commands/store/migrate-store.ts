@@ -1,0 +1,60 @@
+// `strata stack migrate-store`: copies the SQLite database to PostgreSQL and compares every row.
+import { text } from 'node:stream/consumers';
+import { sqliteFileOf } from '@strata/db';
+import { DatabaseUrl } from '@strata/http';
+import type { Config } from '@strata/stack';
+import { copyToPostgres } from '@strata/store';
+import type { CommandContext } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { runInterruptible } from '../../interruption.ts';
+import { counted, type OutputOptions, printJson, printTable } from '../../output.ts';
+import { startCounter } from '../../progress.ts';
+
+export interface MigrateStoreOptions extends OutputOptions {
+  readonly from?: string;
+}
+
+export async function migrateStoreCommand(
+  context: CommandContext,
+  address: string,
+  { from, json = false }: MigrateStoreOptions,
+  config: Config,
+): Promise<void> {
+  const { stdout } = context;
+  const file = from ?? sqliteFileOf(config.databaseUrl);
+  if (file === undefined) throw usageError('the configured database is not an SQLite file; specify one with --from');
+  const url = await postgresAddress(address, context.stdin);
+  const startedAt = performance.now();
+  const counter = startCounter('copied and compared', 'rows', context.stderr);
+  const rows = new Map<string, number>();
+  const copy = runInterruptible(context, { state: 'nothing was copied; run the same command again' }, (signal) =>
+    copyToPostgres(file, url, {
+      onProgress: ({ table, rows: done, isComparing }) => {
+        rows.set(`${table} ${isComparing}`, done);
+        counter.set(rows.values().reduce((sum, each) => sum + each, 0) / 2);
+      },
+      signal,
+    }),
+  );
+  const tables = await copy.finally(() => counter.stop());
+  if (json) return printJson(stdout, tables);
+  printTable(
+    stdout,
+    ['table', 'rows', 'SHA-256'],
+    tables.map((each) => [each.table, String(each.rows), each.sha256]),
+  );
+  const total = tables.reduce((sum, each) => sum + each.rows, 0);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  stdout.write(
+    `${counted(total, 'row')} copied and compared in ${seconds.toFixed(1)} s; next, run strata stack migrate-log and set STRATA_DATABASE_URL to the new database\n`,
+  );
+}
+
+/** The URL from the argument, or from standard input for `-`. Throws CommandError (exit code 2) for an invalid one. */
+export async function postgresAddress(address: string, stdin: CommandContext['stdin']): Promise<string> {
+  const url = address === '-' ? (await text(stdin)).trim() : address;
+  if (!/^postgres(?:ql)?:\/\//.test(url)) throw usageError('the URL of the new database must start with postgres://');
+  const { error } = DatabaseUrl.safeParse(url);
+  if (error) throw usageError(`the URL of the new database ${error.issues[0]?.message}`);
+  return url;
+}

@@ -1,0 +1,115 @@
+// `strata stack backup | restore | check-store | migrate-store | migrate-log`.
+import type { Config } from '@strata/stack';
+import type { Command } from 'commander';
+import type { CommandContext } from '../../context.ts';
+import type { OutputOptions } from '../../output.ts';
+import type { BackupCommandOptions, RestoreCommandOptions } from './backup.ts';
+import type { MigrateStoreOptions } from './migrate-store.ts';
+
+const backupHelp = `
+The service keeps running during a backup. A backup is a folder of mode 0700 with the store as of one moment, every receipt of the
+ledger, its newest checkpoint, and the public signing keys. It gets its name once it is complete; an interrupted backup is deleted.
+The ledger key signs its manifest. --verify and restore accept a backup that is signed by a known key: one of the data directory
+(STRATA_DATA), of --ledger-key, or of restore --keys.
+Anyone with the private keys can sign in your name. They are written to a file of their own; store it separately:
+  strata stack backup /backups/2026-01-31 --keys /safe/keys-2026-01-31.json
+  strata stack backup --verify /backups/2026-01-31
+
+Exit codes:
+  0    the backup is written; with --verify, complete and signed by a known key
+  1    the backup cannot be written, is damaged, or is not signed by a known key
+  2    usage error: the folder exists already; with --verify, it is not a backup
+  130  interrupted`;
+
+const restoreHelp = `
+Stop the service first. The backup is verified, staged, and moved into the data directory; existing data is renamed, not deleted.
+A backup that is unsigned, or signed by a key that is not in the data directory, --keys or --ledger-key, needs --unverified.
+A PostgreSQL backup is restored into an empty database only. A log with more published receipts than the backup cannot be
+continued from the backup: keep the newer log (--keep-ledger), or start a log with a new name (--origin).
+
+Exit codes:
+  0    the backup is restored; start the service
+  1    the backup is damaged or signed by an unknown key, the data directory is in use, or the log has more published receipts
+  2    usage error: data exists already, or the backup is of the other kind of database
+  130  interrupted`;
+
+const migrateStoreHelp = `
+Stop the service first: the copy does not include later writes. The copy is one transaction: if it is interrupted, or the
+comparison finds a difference, the PostgreSQL database stays empty. Afterwards set STRATA_DATABASE_URL to the new database and
+start the service. \`strata stack migrate-log\` moves the ledger; the signing keys stay in the data directory.
+
+Other users of the machine can read the arguments of a command, and so a password in the URL. Pass it on standard input instead:
+  echo "$NEW_DATABASE_URL" | strata stack migrate-store -`;
+
+const migrateLogHelp = `
+Stop the service first. The leaves are copied in one transaction, after those that the database already has of the same log. Then
+all of them are read back and verified, and the folder is closed, since a ledger cannot continue in two locations. A database that
+has another ledger is refused. After an interruption, run the command again. Run after a completed migration, it reports that
+nothing is left to migrate. Every node that serves from the database needs the same keys/ledger folder.`;
+
+const backups = () => import('./backup.ts');
+const LEDGER_KEY = 'verifier key of the ledger (C2SP: name+id+key); accept no other signer';
+
+/** Adds the commands to `stack`. */
+export function addStoreCommands(stack: Command, context: CommandContext, config: () => Promise<Config>): void {
+  stack
+    .command('migrate-store')
+    .description('copy the SQLite database to an empty PostgreSQL database and compare every row')
+    .argument('<url>', 'postgres://user:password@host/database, or - to read it from standard input')
+    .option('--from <file>', 'the SQLite file (default: the configured one)')
+    .option('--json', 'print the tables as JSON')
+    .addHelpText('after', migrateStoreHelp)
+    .action(async (url: string, options: MigrateStoreOptions) => {
+      const { migrateStoreCommand } = await import('./migrate-store.ts');
+      await migrateStoreCommand(context, url, options, await config());
+    });
+  stack
+    .command('migrate-log')
+    .description('move the ledger from the data directory to PostgreSQL and verify it')
+    .argument(
+      '[url]',
+      'postgres://user:password@host/database, or - to read it from standard input (default: the configured one)',
+    )
+    .option('--json', 'print the outcome as JSON')
+    .addHelpText('after', migrateLogHelp)
+    .action(async (url: string | undefined, options: OutputOptions) => {
+      const { migrateLogCommand } = await import('./migrate-log.ts');
+      await migrateLogCommand(context, url, options, await config());
+    });
+  stack
+    .command('backup')
+    .description('back up store, ledger and public keys while the service runs; or verify a backup')
+    .argument('<folder>', 'a new folder; with --verify, a backup')
+    .option('--verify', 'read a backup and check that it is complete')
+    .option('--keys <file>', 'also write the private signing keys, to a new file of mode 0600 outside of the backup')
+    .option('--ledger-key <key>', LEDGER_KEY)
+    .option('--unverified', 'with --verify, skip the check of the signature')
+    .option('--json', 'print the manifest as JSON')
+    .addHelpText('after', backupHelp)
+    .action(async (folder: string, options: BackupCommandOptions) =>
+      (await backups()).backupCommand(context, folder, options, await config()),
+    );
+  stack
+    .command('restore')
+    .description('verify a backup and replace the configured data with it; the service must be stopped')
+    .argument('<folder>', 'a backup')
+    .option('--keys <file>', 'private signing keys written by backup --keys; without them, missing keys are created')
+    .option('--replace', 'rename existing data')
+    .option('--keep-ledger', 'keep the ledger of the data directory if it extends that of the backup')
+    .option('--origin <name>', 'start a log with a new name from the receipts of the backup')
+    .option('--published <file>', 'the newest published checkpoint of the log; refuses to restore an older log')
+    .option('--ledger-key <key>', LEDGER_KEY)
+    .option('--unverified', 'accept a backup that is unsigned or signed by an unknown key')
+    .option('--json', 'print as JSON')
+    .addHelpText('after', restoreHelp)
+    .action(async (folder: string, options: RestoreCommandOptions) =>
+      (await backups()).restoreCommand(context, folder, options, await config()),
+    );
+  stack
+    .command('check-store')
+    .description('check the database and the ledger for damage; changes nothing')
+    .option('--json', 'print the findings as JSON')
+    .action(async (options: OutputOptions) =>
+      (await import('./check-store.ts')).checkStoreCommand(context, options, await config()),
+    );
+}

@@ -1,0 +1,149 @@
+// Receipts of a real service, from the command line; packages/receipts and packages/client prove how each step fails.
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { verifyUrl } from '@strata/client';
+import { fakeService } from '../../../../../tests/support/fake-service.ts';
+import { liveService } from '../../test/live-service.ts';
+import { closedAddress } from '../../test/mcp-client.ts';
+import { assertEnds, runStrata } from '../../test/run-strata.ts';
+
+const ALL_STEPS =
+  /^ok +content .+\nok +key .+\nok +signature .+\nok +leaf .+\nok +inclusion .+\nok +checkpoint .+\nok +consistency .+\n$/;
+
+const service = await liveService();
+const { base, key } = service;
+const domainUrl = `${base}/stack/v1/domains/${service.domain}`;
+// Proofs have siblings only in a tree of some size.
+for (let i = 0; i < 5; i += 1) await fetch(`${base}/problems/nothing-${i}`);
+
+/** Runs the command with the key of the service; what it printed. */
+const verify = async (args: readonly string[], code = 0, words = /^$/, input = '', env = { STRATA_KEY: key }) =>
+  (await assertEnds(['stack', 'verify', '--base', base, ...args], code, words, { env, input })).stdout;
+const textOf = async (at: string, init?: RequestInit) => (await fetch(base + at, init)).text();
+
+async function saved(name: string, content: string): Promise<string> {
+  const file = path.join(service.directory, name);
+  await writeFile(file, content);
+  return file;
+}
+
+describe('strata stack verify', () => {
+  it('verifies live answers of signed routes, and problems', async () => {
+    const problems = ['/nowhere', '/stack/v1/domains/com', '/stack/v1/domains/no-such-domain.com', '/problems/x'];
+    for (const url of [`${base}/health`, domainUrl, `${domainUrl}/changes`, ...problems.map((at) => base + at)]) {
+      const result = await verifyUrl(url, { key });
+      assert.ok(result.ok, `${url}: ${JSON.stringify(result.steps)}`);
+      assert.equal(result.steps.length, 6);
+    }
+    assert.match(await verify([domainUrl]), ALL_STEPS);
+  });
+
+  it('reads a file or standard input, and rejects an altered byte', async () => {
+    await verify([await saved('key.json', await textOf('/keys', { method: 'POST' }))]);
+    const text = await textOf('/health');
+    assert.equal(JSON.parse(await verify(['-', '--json'], 0, /^$/, text)).ok, true);
+    const altered = await saved('altered.json', text.replace('"ok"', '"oK"'));
+    const steps = await verify([altered], 1, /^strata: the receipt is not valid: step 'signature' failed\n$/);
+    assert.match(steps, /^ok +content .+\nok +key .+\nFAILED signature /);
+    // An event of the stream is a file that holds its JSON.
+    const { notary } = service.running.service.app.ledger;
+    const event = await notary.sign({ id: 'ev_0000000001', type: 'migration', domain: service.domain });
+    assert.match(await verify([await saved('event.json', JSON.stringify(event))]), ALL_STEPS);
+    await verify([`${base}/stack/v1/stream`], 4, /is an endless stream; each of its events has its own receipt/);
+  });
+
+  it('verifies an error, and prints it with its status, code and detail and exit code 3', async () => {
+    const wrong = /^strata: the receipt is valid, but the answer is an error: 401 invalid_key: .+\n$/;
+    assert.match(await verify([domainUrl, '--key', 'ssk_wrong'], 3, wrong), ALL_STEPS);
+    await verify([domainUrl], 3, / 401 missing_key: /, '', { STRATA_KEY: '' });
+    const unknown = `${base}/stack/v1/domains/no-such-domain.com`;
+    const { ok, problem } = JSON.parse(await verify([unknown, '--json'], 3, / 404 unknown_domain: /));
+    assert.deepEqual([ok, problem.status, problem.code], [true, 404, 'unknown_domain']);
+    await verify([await saved('x.json', await textOf('/nowhere'))], 3, /the answer is an error: 404 not_found/);
+  });
+
+  const at = '/stack/v1/security/export.csv';
+
+  /** The files that the command in the help makes. */
+  async function savedCsv() {
+    const response = await fetch(base + at, { headers: { 'x-stack-key': key } });
+    const content = await response.text();
+    const dump = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    // The response of a proxy precedes the one that is used.
+    const proxy = 'HTTP/1.1 200 Connection established\r\nContent-Type: x\r\n\r\n';
+    return {
+      content,
+      csv: await saved('file.csv', content),
+      headers: await saved('headers.txt', `${proxy}HTTP/2 200\r\n${dump}\r\n`),
+      provenance: await saved('provenance.json', response.headers.get('stack-provenance') ?? ''),
+    };
+  }
+
+  it('verifies CSV from its URL, and from a file beside its headers, or beside the provenance alone', async () => {
+    const { csv, headers, provenance } = await savedCsv();
+    for (const args of [[base + at], [csv, '--provenance', headers], [csv, '--provenance', provenance]])
+      assert.match(await verify(args), ALL_STEPS);
+  });
+
+  it('rejects CSV where a cell or the content type is altered', async () => {
+    const { content, headers, csv, provenance } = await savedCsv();
+    const altered = await saved('altered.csv', content.replace('domain', 'Domain'));
+    assert.match(await verify([altered, '--provenance', headers], 1, /./), /\nFAILED signature /);
+    const line = await readFile(provenance, 'utf8');
+    const typed = await saved('typed.txt', `HTTP/1.1 200 OK\nStack-Provenance: ${line}\nContent-Type: text/html\n`);
+    await verify([csv, '--provenance', typed], 1, /./);
+  });
+
+  it('reports missing headers and headers that cannot be used', async () => {
+    const { csv, provenance } = await savedCsv();
+    const refused = await saved('refused.csv', await textOf(at));
+    const json = 'HTTP/1.1 401 Unauthorized\r\nContent-Type: application/problem+json\r\n';
+    const refusal = await saved('refused.txt', json);
+    const twice = await saved('twice.txt', 'HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n');
+    for (const [file, headers, code, words] of [
+      [csv, undefined, 2, /file\.csv' is not a JSON answer; for CSV, pass its headers with --provenance/],
+      [csv, csv, 2, /contains neither response headers nor the JSON/],
+      [csv, twice, 2, /has more than one Stack-Provenance or Content-Type/],
+      [csv, '/none.txt', 2, /file '\/none\.txt' does not exist/],
+      [base + at, provenance, 2, /a URL has its own headers/],
+      ['-', '-', 2, /only one file can be standard input/],
+      [refused, refusal, 3, /401 missing_key/],
+    ] as const)
+      await verify(headers === undefined ? [file] : [file, '--provenance', headers], code, words);
+  });
+
+  it('reports input that is not an answer in one line, without steps', async () => {
+    const folder = path.join(service.directory, 'folder');
+    await mkdir(folder);
+    const text = await saved('notes.txt', 'hello');
+    const bare = await saved('bare.json', '{"a":1}');
+    await using page = await fakeService((_request, response) => response.writeHead(502).end('<html>'));
+    const nothing = await closedAddress();
+    for (const [args, code, words] of [
+      [['/nowhere/at-all.json'], 2, /^strata: file '\/nowhere\/at-all\.json' does not exist.*\n$/],
+      [['example.com/stack/v1/stats'], 2, /^.*file 'example\.com.+' does not exist; a URL starts with http.*\n$/],
+      [[folder], 2, /^.*folder' is a directory.*\n$/],
+      [[text], 2, /^.*notes\.txt' is not a JSON answer.*\n$/],
+      [[bare], 1, /^.*no receipt to verify.*\n$/],
+      [['/dev/zero'], 2, /^.*is larger than 64 MiB.*\n$/],
+      [[text, '--base', 'nowhere'], 2, /^.*--base is the URL of the stack service.*\n$/],
+      [[`${base}/health`, '--key', 'ssk_ü\n'], 2, /^.*characters that are not allowed in a key.*\n$/],
+      [[`${page.base}/stack/v1/stats`], 1, /^.*the answer \(status 502\) is not JSON and has no receipt.*\n$/],
+      [[`${nothing}/stack/v1/stats`], 4, /^strata: not verified: .+cannot be reached: nothing listens there\.\n$/],
+    ] as const)
+      assert.equal(await verify(args, code, words), '');
+    const health = await saved('health.json', await textOf('/health'));
+    await verify([health, '--base', nothing], 4, /nothing listens there\. Set --base to the URL/);
+  });
+
+  it('documents the key, CSV and every exit code in its help', async () => {
+    const { stdout } = await runStrata('stack verify --help', { env: { STRATA_KEY: 'ssk_secret' } });
+    for (const part of ['--key', 'STRATA_KEY', 'curl -D headers.txt -o file.csv', '--provenance'])
+      assert.ok(stdout.includes(part), part);
+    const codes = [...stdout.matchAll(/^ {2}(\d) {2}\S/gm)].map(([, code]) => code).join('');
+    assert.equal(codes, '012345');
+    assert.doesNotMatch(stdout, /ssk_secret/);
+  });
+});
