@@ -145,10 +145,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     const lines = text.split('\n');
     lines[2] = Buffer.alloc(32, 7).toString('base64');
     await writeFile(other, lines.join('\n'));
-    assert.match(
-      await fails(['restore', set, '--published', other, '--unverified'], env),
-      /is not the published one/,
-    );
+    assert.match(await fails(['restore', set, '--published', other, '--unverified'], env), /is not the published one/);
     await mkdir(path.join(env.STRATA_DATA, 'ledger'), { recursive: true });
     await cp(other, path.join(env.STRATA_DATA, 'ledger/checkpoint'));
     assert.match(await fails(['restore', set, '--unverified'], env), /is not the published one/);
