@@ -1,7 +1,7 @@
 // The settings of a model of this machine that gateways and workers share: one table of variables, and one meaning for each.
 import path from 'node:path';
 import { z } from 'zod';
-import type { ModelStoreOptions } from './model-store.ts';
+import type { ModelStoreOptions } from './model-store/resolve-model.ts';
 
 /** To be spread into the table of the service that opens the model. */
 export const ModelEnvironment = z.object({

@@ -4,10 +4,10 @@ import { availableParallelism, totalmem } from 'node:os';
 import path from 'node:path';
 import { type Arrangement, arrange } from './arrangement.ts';
 import { type Engine, EngineError } from './engine.ts';
-import { startLlamaEngine } from './llama-engine.ts';
 import type { ModelSettings } from './model-settings.ts';
 import { ModelStoreError } from './model-store/error.ts';
-import { resolveModel } from './model-store.ts';
+import { resolveModel } from './model-store/resolve-model.ts';
+import { startLlamaEngine } from './process/llama-engine.ts';
 
 export interface OpenModelOptions extends ModelSettings {
   /** GGUF file or `hf:` reference. */

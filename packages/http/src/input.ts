@@ -1,6 +1,6 @@
 // Path and query of a request, checked against a route's schemas. Unknown query parameters are ignored, bad values refused.
 import type { z } from 'zod';
-import { type FieldProblem, Refusal } from './errors.ts';
+import { type FieldProblem, Refusal } from './problems/errors.ts';
 
 interface InputContract {
   readonly params?: z.ZodObject | undefined;

@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document of a route table, from the routes' own schemas.
 import { z } from 'zod';
-import { ERRORS, type ErrorCode } from './errors.ts';
+import { ERRORS, type ErrorCode } from './problems/errors.ts';
 import type { Output, Route } from './route.ts';
 
 export interface ApiInfo {

@@ -1,8 +1,8 @@
 // A route: contract and handler together. The server, the OpenAPI document and the tests all read the same value.
 import type { z } from 'zod';
-import type { Csv, CsvColumn } from './csv.ts';
-import { type ErrorCode, Refusal, type RefusalOptions } from './errors.ts';
-import type { SseSubscription } from './sse.ts';
+import { type ErrorCode, Refusal, type RefusalOptions } from './problems/errors.ts';
+import type { Csv, CsvColumn } from './responses/csv.ts';
+import type { SseSubscription } from './streams/sse.ts';
 
 /**
  * What a route answers with. `signed`: a JSON object that gets `_alpha`, `_notice` and a receipt. `json`: a JSON document of

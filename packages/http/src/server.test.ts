@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ERRORS, type ErrorCode, Refusal } from './errors.ts';
 import { route } from './index.ts';
 import { parseInput } from './input.ts';
-import { problemOf } from './problem.ts';
+import { ERRORS, type ErrorCode, Refusal } from './problems/errors.ts';
+import { problemOf } from './problems/problem.ts';
 import { createTestServer, LIMITED_KEY, plain, serverOf, UNLIMITED_KEY } from './test/test-server.ts';
 
 const unlimited = { 'x-stack-key': UNLIMITED_KEY };

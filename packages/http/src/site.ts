@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pageSecurity } from './security-headers.ts';
+import { pageSecurity } from './access/security-headers.ts';
 
 export interface Site {
   /** Where the site was built to. */

@@ -1,5 +1,5 @@
 // What a host of the network offers: one identity, its connections, channels to peers, gossip, and finding who has what.
-import type { Channel } from './channel.ts';
+import type { Channel } from './channels/channel.ts';
 
 export interface PeerNode extends AsyncDisposable {
   /** Peer id, base58: the hash of its key, or the key itself (Ed25519). */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { peerIdFromString } from '@libp2p/peer-id';
 import { multiaddr } from '@multiformats/multiaddr';
 import { z } from 'zod';
-import { KeyFileError, readSecret } from './key-file.ts';
+import { KeyFileError, readSecret } from './identity/key-file.ts';
 import type { PeerNodeOptions } from './peer-node.ts';
 
 /** Values apart by spaces or commas, each once. */

@@ -8,9 +8,9 @@ import { describe, it } from 'node:test';
 import { noise } from '@libp2p/noise';
 import { multiaddr } from '@multiformats/multiaddr';
 import { until } from '../../../tests/support/until.ts';
-import type { Channel } from './channel.ts';
+import type { Channel } from './channels/channel.ts';
+import { verifyPeerSignature } from './identity/peer-signature.ts';
 import { CONNECTIONS } from './limits.ts';
-import { verifyPeerSignature } from './peer-signature.ts';
 import { addressOf, portOf, startStranger, useHosts, within } from './test/hosts.ts';
 
 /** Whether what is sent to a group comes back to this machine: containers often have no multicast. */

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import packet from 'dns-packet';
-import type { Question, Reply } from './dns-server.ts';
+import type { Plan } from './companies/plan-type.ts';
+import type { Question, Reply } from './dns/dns-server.ts';
+import { validating } from './dns/validation.ts';
+import { STRANGER, vantageOf } from './dns/vantage.ts';
 import { createInternet } from './internet.ts';
-import type { Plan } from './plan-type.ts';
 import { templates } from './providers/index.ts';
 import { type Answer, dataOf, dig, digOverTcp, sendRaw, textsOf } from './test/dig.ts';
 import { hasService, inState, useInternet } from './test/use.ts';
-import { validating } from './validation.ts';
-import { STRANGER, vantageOf } from './vantage.ts';
 
 const { AUTHENTIC_DATA: AD, CHECKING_DISABLED: CD } = packet;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connect } from 'node:tls';
+import { SPECIAL_OCTETS } from './dns/networks.ts';
 import { createInternet, type Internet } from './internet.ts';
-import { SPECIAL_OCTETS } from './networks.ts';
 import { templates } from './providers/index.ts';
 import { ask } from './test/ask.ts';
 import { dataOf, dig } from './test/dig.ts';

@@ -1,16 +1,16 @@
 // The simulated internet: grown from a seed, served on loopback, moved by days, known in full.
 import { type AdvisorySources, createAdvisorySources } from './advisories/sources.ts';
-import { Certificates } from './certificates.ts';
+import { applyMigration, type MigratingCategory, type Migration, migrationOn } from './companies/migrate.ts';
+import { companyNames, SUFFIXES } from './companies/names.ts';
+import { planOf, stateOf } from './companies/plan.ts';
+import type { Plan } from './companies/plan-type.ts';
+import { handWrittenIn, type Truth, truthOf } from './companies/truth.ts';
+import { startNameServers, treeOf } from './dns/name-servers.ts';
+import { Model } from './dns/published-records.ts';
+import { type VantageOptions, vantageOf } from './dns/vantage.ts';
 import { createFeeds, type FeedRequests, type FeedTruth, type ListedFeed } from './feeds/feeds.ts';
-import { applyMigration, type MigratingCategory, type Migration, migrationOn } from './migrate.ts';
-import { Model } from './model.ts';
-import { startNameServers, treeOf } from './name-servers.ts';
-import { companyNames, SUFFIXES } from './names.ts';
-import { planOf, stateOf } from './plan.ts';
-import type { Plan } from './plan-type.ts';
-import { handWrittenIn, type Truth, truthOf } from './truth.ts';
-import { type VantageOptions, vantageOf } from './vantage.ts';
-import { startWebServers } from './web-server.ts';
+import { Certificates } from './web/certificates.ts';
+import { startWebServers } from './web/web-server.ts';
 import { type World, worldOf } from './world.ts';
 
 export interface InternetOptions {

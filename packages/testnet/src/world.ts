@@ -1,9 +1,9 @@
 // What plans, zones, pages and truth are made from: the seed, the providers' templates, and where name servers stand.
-import { allNetworks, type Network } from './networks.ts';
+import { allNetworks, type Network } from './dns/networks.ts';
+import { type ServerAddresses, serverAddressesOf } from './dns/server-addresses.ts';
 import { providerNamesOf, type Templates, templatesWith } from './providers/index.ts';
 import { longTailOf } from './providers/long-tail.ts';
 import type { ProviderName } from './providers/template.ts';
-import { type ServerAddresses, serverAddressesOf } from './server-addresses.ts';
 
 export interface World {
   readonly seed: string;

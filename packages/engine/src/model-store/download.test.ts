@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { until } from '../../../../tests/support/until.ts';
-import type { ModelStoreOptions } from '../model-store.ts';
 import { cut, type FakeFile, type Fault, fakeModel, raw, sha256, stall, status } from '../test/fake-hub.ts';
 import { failsWith, offline, once, REFERENCE, Scene } from '../test/scene.ts';
+import type { ModelStoreOptions } from './resolve-model.ts';
 
 const bytes = fakeModel(400_000);
 const silent = { sha256: null, announcedBytes: null };

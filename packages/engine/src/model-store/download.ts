@@ -1,15 +1,16 @@
 // One file from the hub to the disk: resumed where it was cut off, checked as a whole, put in place at once.
-import type { HubFile } from './choice.ts';
+
 import { ModelStoreError } from './error.ts';
 import { ggufOnly, hashFile } from './gguf-file.ts';
 import { type FileAnswer, fileAddress, openFile } from './hub.ts';
 import type { Hub } from './hub-request.ts';
-import type { Note } from './note.ts';
+import type { Note } from './json-file.ts';
 import { PartFile } from './part-file.ts';
 import type { ModelPaths } from './paths.ts';
 import type { Reporter } from './progress.ts';
 import { formatReference, type Repository } from './reference.ts';
 import { PassingFailure, type Patience, persist } from './retry.ts';
+import type { HubFile } from './select-files.ts';
 
 export interface Download {
   readonly hub: Hub;

@@ -1,9 +1,9 @@
 // What is asked of a hub: the files of a repository, and the bytes of one, from anywhere on.
 import { z } from 'zod';
-import type { HubFile } from './choice.ts';
 import { ModelStoreError } from './error.ts';
 import { getFromHub, type Hub, type HubResponse } from './hub-request.ts';
 import { formatReference, isModelPath, type Repository } from './reference.ts';
+import type { HubFile } from './select-files.ts';
 
 /** Bytes that are here already, and what they are of. */
 export interface Held {

@@ -2,7 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from './error.ts';
-import { readNote } from './note.ts';
+import { readNote } from './json-file.ts';
 import { NOTE_SUFFIX, PART_SUFFIX, referenceOf } from './paths.ts';
 
 interface Listed {

@@ -8,7 +8,7 @@
 import { type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { ModelStoreError, onDisk, sizeInWords } from './error.ts';
-import { type Note, readNote, writeNote } from './note.ts';
+import { type Note, readNote, writeNote } from './json-file.ts';
 import type { ModelPaths } from './paths.ts';
 
 /** One holder at a time: the lock is taken before. Everything rejects with `disk` when the disk refuses. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failsWith } from '../test/scene.ts';
-import { chooseModel, partsOf } from './choice.ts';
 import { formatReference, parseReference } from './reference.ts';
+import { chooseModel, partsOf } from './select-files.ts';
 
 const repository = { owner: 'bartowski', name: 'Llama-3.2-1B-Instruct-GGUF', revision: 'main' };
 const base = 'hf:bartowski/Llama-3.2-1B-Instruct-GGUF';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { shared } from '../../../../tests/support/shared.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { type MetadataEntry, readMetadata } from '../gguf-metadata.ts';
+import { type MetadataEntry, readMetadata } from '../vocabulary/gguf-metadata.ts';
 
 export const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
 export const u64 = (value: number | bigint) => Buffer.from(BigUint64Array.of(BigInt(value)).buffer);

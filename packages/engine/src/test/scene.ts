@@ -5,8 +5,8 @@ import path from 'node:path';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import type { ModelStoreErrorCode } from '../model-store/error.ts';
 import type { DownloadProgress } from '../model-store/progress.ts';
+import { type ModelStoreOptions, resolveModel } from '../model-store/resolve-model.ts';
 import type { DownloadRetry } from '../model-store/retry.ts';
-import { type ModelStoreOptions, resolveModel } from '../model-store.ts';
 import { cut, type FakeFile, startFakeHub } from './fake-hub.ts';
 
 /** The file of `Scene.withModel`. */

@@ -2,8 +2,14 @@
 import { afterEach, beforeEach } from 'node:test';
 import { type ChatDelta, type ChatRequest, type ErrorName, readChatRequest } from '@strata/inference';
 import type { EngineErrorCode } from '../engine.ts';
-import { type AskDeps, openUpstream, type Upstream, type UpstreamDeps, type UpstreamOptions } from '../upstream.ts';
-import type { UpstreamUsage } from '../upstream-answer.ts';
+import type { UpstreamUsage } from '../upstream/answer.ts';
+import {
+  type AskDeps,
+  openUpstream,
+  type Upstream,
+  type UpstreamDeps,
+  type UpstreamOptions,
+} from '../upstream/upstream.ts';
 import { MODEL, startScripted } from './scripted.ts';
 
 export const KEY = 'sk-very-secret';

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../../../../tests/support/temporary-director
 import { baselineUrl, DAY, page, START, unzip } from '../test/reading.ts';
 import { clockAt, openSources, useSources } from '../test/use.ts';
 import { cvssOf } from './cvss.ts';
-import { writeZip } from './zip.ts';
+import { writeZip } from './publishers/zip.ts';
 
 describe('the lists of whole publishers', () => {
   const sources = useSources();

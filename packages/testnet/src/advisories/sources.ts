@@ -2,17 +2,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { CVE_API_PATH, CVE_RAW_PATH, cveListHandler } from './cve-list.ts';
 import { cvssOf } from './cvss.ts';
 import { exploited, passDay } from './days.ts';
-import { EPSS_PATH, epssHandler } from './epss.ts';
 import type { VulnerabilityFacts } from './facts.ts';
-import { KEV_PATH, kevHandler } from './kev.ts';
 import { knownVulnerabilities } from './known/index.ts';
 import { Library } from './library.ts';
-import { NVD_PATH, nvdHandler } from './nvd.ts';
-import { osvHandler } from './osv.ts';
-import { type Failure, startPublisher } from './publisher.ts';
+import { CVE_API_PATH, CVE_RAW_PATH, cveListHandler } from './publishers/cve-list.ts';
+import { EPSS_PATH, epssHandler } from './publishers/epss.ts';
+import { KEV_PATH, kevHandler } from './publishers/kev.ts';
+import { NVD_PATH, nvdHandler } from './publishers/nvd.ts';
+import { osvHandler } from './publishers/osv.ts';
+import { type Failure, startPublisher } from './publishers/publisher.ts';
 
 export type AdvisorySource = 'nvd' | 'cve-list' | 'kev' | 'epss' | 'osv';
 

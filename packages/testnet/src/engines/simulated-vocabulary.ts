@@ -1,7 +1,7 @@
 // The vocabulary of simulated engines, as a file: a GGUF without tensors, in which each token reads as the engine says that it does.
 import { hash } from 'node:crypto';
-import { byteVocabulary, CHATML } from '../gguf.ts';
-import { ALIGNMENT, bool, numbers, text, texts, u32, Writer } from '../gguf-writer.ts';
+import { byteVocabulary, CHATML } from './gguf.ts';
+import { ALIGNMENT, bool, numbers, text, texts, u32, Writer } from './gguf-writer.ts';
 
 export const VOCABULARY_SIZE = 4_096;
 const bytes = byteVocabulary();

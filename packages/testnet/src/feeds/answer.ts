@@ -2,7 +2,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { absenceOn, type FeedBehaviour } from './behaviours.ts';
-import type { FeedDocument } from './documents.ts';
+import type { FeedDocument } from './formats/documents.ts';
 import { answerBomb, answerEndlessly, answerInPart, answerPage, answerSlowly } from './misbehave.ts';
 import type { FeedPlan } from './plan.ts';
 

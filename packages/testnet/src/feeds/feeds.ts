@@ -1,13 +1,13 @@
 // The feeds of an internet: listed, answered, counted and known in full.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { companyNames } from '../names.ts';
-import type { Plan } from '../plan-type.ts';
+import { companyNames } from '../companies/names.ts';
+import type { Plan } from '../companies/plan-type.ts';
 import { hashOf } from '../random.ts';
 import type { World } from '../world.ts';
 import { answerFeed } from './answer.ts';
 import { type FeedBehaviour, isReadableOn } from './behaviours.ts';
 import { createCalendar } from './calendar.ts';
-import { documentOf } from './documents.ts';
+import { documentOf } from './formats/documents.ts';
 import { type FeedItem, type FeedWorld, itemsOf, versionOf } from './items.ts';
 import { createMentions } from './mentions.ts';
 import type { FeedFormat, FeedPlan } from './plan.ts';

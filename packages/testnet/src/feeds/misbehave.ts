@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { FeedDocument } from './documents.ts';
+import type { FeedDocument } from './formats/documents.ts';
 
 const XML = { 'content-type': 'application/rss+xml; charset=utf-8' } as const;
 const DRIP_BYTES = 8;

@@ -1,8 +1,8 @@
 // Who has feeds: companies whose sites work plainly, and every eighth time a publisher that is none of the companies.
-import { companyNames } from '../names.ts';
-import { planOf } from '../plan.ts';
-import type { Plan } from '../plan-type.ts';
-import { CALM } from '../situations.ts';
+import { companyNames } from '../companies/names.ts';
+import { planOf } from '../companies/plan.ts';
+import type { Plan } from '../companies/plan-type.ts';
+import { CALM } from '../companies/situations.ts';
 import type { World } from '../world.ts';
 import { type FeedPlan, feedPlanOf } from './plan.ts';
 

@@ -1,5 +1,5 @@
 // DNS providers: the name servers and the SOA that each gives to a customer's zone.
-import type { NetworkId, NetworkRef } from '../networks.ts';
+import type { NetworkId, NetworkRef } from '../dns/networks.ts';
 import type { Mint } from '../random.ts';
 
 export interface DnsTemplate {

@@ -1,13 +1,14 @@
 // The template tables by id, and every name that the providers keep in DNS.
-import { authorities } from './authorities.ts';
-import { cdns } from './cdn.ts';
+
 import { dnsProviders, parkingProviders } from './dns.ts';
-import { extraNames, widgets } from './extras.ts';
-import { hostingProviders } from './hosting.ts';
 import type { LongTail } from './long-tail.ts';
-import { gateways, mailboxes, regionalHosters } from './mail.ts';
-import { platforms, servers } from './platforms.ts';
-import { reportProcessors, senders } from './senders.ts';
+import { gateways, mailboxes, regionalHosters } from './mail/mailboxes.ts';
+import { reportProcessors, senders } from './mail/senders.ts';
+import { authorities } from './sites/authorities.ts';
+import { cdns } from './sites/cdn.ts';
+import { extraNames, widgets } from './sites/extras.ts';
+import { hostingProviders } from './sites/hosting.ts';
+import { platforms, servers } from './sites/platforms.ts';
 import { names, type ProviderName } from './template.ts';
 import { tokens } from './tokens.ts';
 

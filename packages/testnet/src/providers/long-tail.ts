@@ -1,16 +1,16 @@
 // Templates for the many providers that nobody wrote one for, made from the patterns by which a rulebook knows them. What
 // is measured on them shows how complete and consistent the rulebook is, not whether its patterns are true.
-import { allNetworks, type Network, type NetworkRef } from '../networks.ts';
+import { allNetworks, type Network, type NetworkRef } from '../dns/networks.ts';
 import { hashOf, type Mint } from '../random.ts';
-import type { AuthorityTemplate } from './authorities.ts';
-import type { CdnTemplate } from './cdn.ts';
 import type { DnsTemplate } from './dns.ts';
-import type { WidgetTemplate } from './extras.ts';
-import type { HostingTemplate } from './hosting.ts';
-import type { MailTemplate } from './mail.ts';
+import type { MailTemplate } from './mail/mailboxes.ts';
+import type { ReportTemplate, SenderTemplate } from './mail/senders.ts';
 import { type Patterns, plausibleHost, readPatterns, zoneOfHost } from './patterns.ts';
-import type { PlatformTemplate } from './platforms.ts';
-import type { ReportTemplate, SenderTemplate } from './senders.ts';
+import type { AuthorityTemplate } from './sites/authorities.ts';
+import type { CdnTemplate } from './sites/cdn.ts';
+import type { WidgetTemplate } from './sites/extras.ts';
+import type { HostingTemplate } from './sites/hosting.ts';
+import type { PlatformTemplate } from './sites/platforms.ts';
 import { names } from './template.ts';
 import type { TokenTemplate } from './tokens.ts';
 

@@ -1,5 +1,5 @@
 // What the provider tables have in common: names that the provider itself keeps in DNS, beside what customers publish.
-import type { NetworkRef } from '../networks.ts';
+import type { NetworkRef } from '../dns/networks.ts';
 
 /**
  * A suffix under which every name exists: `host` has A and AAAA in the network, `spf` an SPF record over it,

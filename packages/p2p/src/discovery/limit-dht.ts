@@ -1,0 +1,42 @@
+// How much of the DHT a stranger may ask for: libp2p answers whatever comes as fast as it comes, and with it nothing else.
+import type { Connection, PeerId } from '@libp2p/interface';
+import type { KadDHT } from '@libp2p/kad-dht';
+import { remoteHost } from '../connections/remote-host.ts';
+import { RECORDS } from '../limits.ts';
+import { RateLimit } from '../rate-limit.ts';
+
+interface DhtMessage {
+  readonly closer: readonly unknown[];
+  readonly providers: readonly unknown[];
+}
+
+/** The part of the DHT that answers; its type is private, and there is no option in its place. */
+interface Answering {
+  readonly rpc: { handleMessage(peer: PeerId, message: DhtMessage): Promise<unknown> };
+}
+
+export class DhtLimitError extends Error {
+  override readonly name = 'DhtLimitError';
+}
+
+const MAX_REMEMBERED = 10_000;
+
+/** What is too much or comes too often is not answered: libp2p aborts the stream that brought it. */
+export function limitDht(dht: KadDHT, connectionsTo: (peer: PeerId) => readonly Connection[]): KadDHT {
+  const { messageBurst, messagesPerSecond, hostMessageBurst, hostMessagesPerSecond } = RECORDS;
+  const peers = new RateLimit({ burst: messageBurst, perSecond: messagesPerSecond, max: MAX_REMEMBERED });
+  const hosts = new RateLimit({ burst: hostMessageBurst, perSecond: hostMessagesPerSecond, max: MAX_REMEMBERED });
+  const { rpc } = dht as unknown as Answering;
+  const answer = rpc.handleMessage.bind(rpc);
+  rpc.handleMessage = async (peer, message) => {
+    if (message.closer.length + message.providers.length > RECORDS.maxPeersPerMessage)
+      throw new DhtLimitError('a message names too many peers');
+    const nowMs = Date.now();
+    const [connection] = connectionsTo(peer);
+    const host = connection ? remoteHost(connection.remoteAddr) : '';
+    if (!peers.take(peer.toString(), nowMs) || !hosts.take(host, nowMs))
+      throw new DhtLimitError('messages come too often');
+    return answer(peer, message);
+  };
+  return dht;
+}
