@@ -1,4 +1,4 @@
-// What @strata/engine offers: the interface of an engine, llama.cpp behind it with the models that it loads, and servers of others.
+// Public interface of @strata/engine: the engine interface, llama.cpp engines, the model store, and upstream servers.
 export { type Arrangement, arrange } from './arrangement.ts';
 export {
   type ChatPrompt,

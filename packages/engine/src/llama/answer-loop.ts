@@ -1,4 +1,5 @@
-// An answer token by token: logits asked for, a token chosen by the request's rules and its grammar, told, and fed back.
+// Generates an answer token by token: reads logits, draws a token by the request's sampling and grammar, emits it, and
+// feeds it back.
 import { type Candidate, chooseToken, logProbability, type Sampling, type Step } from '@strata/inference';
 import type { LlamaContextSequence, LlamaModel, Token } from 'node-llama-cpp';
 import type { Job, JobEvent, TokenChoice } from '../engine.ts';
@@ -9,7 +10,7 @@ import { eraseFrom } from './read-tokens.ts';
 
 export interface AnswerLoopDeps {
   readonly model: LlamaModel;
-  /** Tokens of prompt and answer together; the last one is never read. */
+  /** Maximum tokens of prompt and answer together; the last one is never read. */
   readonly contextSize: number;
   readonly logits: LogitsReader;
   readonly bytesOf: (token: number) => Uint8Array;
@@ -25,8 +26,8 @@ export class AnswerLoop {
   }
 
   /**
-   * Answers a job whose prompt, and the first `read` of its given tokens, have been read up to, not including, the last of
-   * these. The other given tokens are read one by one, as they were made. Tells what comes; waits for `hasRoom` before each.
+   * Continues a job whose prompt and first `read` given tokens have been read, except the last of them. The other given
+   * tokens are read one by one, as they were generated. Emits events; awaits `waitForCapacity` before each token.
    */
   async run(
     job: Job,
@@ -34,19 +35,19 @@ export class AnswerLoop {
       sequence: LlamaContextSequence;
       read: number;
       grammar: GrammarState | undefined;
-      tell: (event: JobEvent) => void;
-      hasRoom: () => Promise<void> | undefined;
+      emit: (event: JobEvent) => void;
+      waitForCapacity: () => Promise<void> | undefined;
       signal: AbortSignal;
     },
   ): Promise<void> {
-    const { sequence, grammar, tell, hasRoom, signal } = deps;
+    const { sequence, grammar, emit, waitForCapacity, signal } = deps;
     const { model, contextSize } = this.#deps;
     const { given, maxTokens, topLogprobs } = job;
     const times = new Map<number, number>();
     const closing: Sampling = { ...job.sampling, logitBias: this.#closers };
     const isAllowed = grammar ? (token: number) => grammar.allows(token) : () => true;
     let last = (deps.read > 0 ? given[deps.read - 1] : job.prompt.at(-1)) as number;
-    let isBroughtToClose = false;
+    let wasClosed = false;
     const take = (token: number) => {
       times.set(token, (times.get(token) ?? 0) + 1);
       grammar?.accept(token);
@@ -63,8 +64,8 @@ export class AnswerLoop {
         continue;
       }
       if (replayed === undefined && (position >= maxTokens || sequence.nextTokenIndex >= contextSize - 1))
-        return tell({ kind: 'end', reason: 'length' });
-      await hasRoom();
+        return emit({ kind: 'end', reason: 'length' });
+      await waitForCapacity();
       signal.throwIfAborted();
       const step = { position, given: times, isAllowed };
       const { drawn, candidates, logTotal } = await this.#draw(sequence, last, {
@@ -73,17 +74,17 @@ export class AnswerLoop {
         step,
         ...(topLogprobs === undefined ? {} : { topLogprobs }),
       });
-      if (isClosing) isBroughtToClose ||= drawn !== chooseToken(candidates, job.sampling, step);
+      if (isClosing) wasClosed ||= drawn !== chooseToken(candidates, job.sampling, step);
       if (replayed !== undefined) {
         take(replayed);
         continue;
       }
-      // A grammar that allows nothing more is complete.
+      // A grammar that allows no further token is complete.
       if (drawn === undefined || model.isEogToken(drawn as Token))
-        return tell({ kind: 'end', reason: isBroughtToClose ? 'length' : 'stop' });
+        return emit({ kind: 'end', reason: wasClosed ? 'length' : 'stop' });
       const logit = candidates.find(({ token }) => token === drawn)?.logit ?? Number.NEGATIVE_INFINITY;
       const top = topLogprobs === undefined ? undefined : candidates.slice(0, topLogprobs);
-      tell({
+      emit({
         kind: 'token',
         ...this.#choice({ token: drawn, logit }, logTotal),
         ...(top ? { top: top.map((each) => this.#choice(each, logTotal)) } : {}),
@@ -92,7 +93,7 @@ export class AnswerLoop {
     }
   }
 
-  /** Reads the last token, and draws the next; undefined where the grammar allows none. */
+  /** Reads the last token and draws the next; undefined if the grammar allows none. */
   async #draw(
     sequence: LlamaContextSequence,
     last: number,
@@ -102,9 +103,9 @@ export class AnswerLoop {
     const few = await this.#logits(sequence, last, asked);
     const drawn = chooseToken(few.candidates, asked.sampling, step);
     if (drawn !== undefined || few.candidates.length >= this.#deps.logits.vocabularySize) return { ...few, drawn };
-    // What the grammar allows may be among the least likely: read the last token again, and look at all.
+    // The tokens allowed by the grammar may be very unlikely: read the last token again with all candidates.
     await eraseFrom(sequence, sequence.nextTokenIndex - 1);
-    const all = await this.#logits(sequence, last, { ...asked, isWhole: true });
+    const all = await this.#logits(sequence, last, { ...asked, allTokens: true });
     return { ...all, drawn: chooseToken(all.candidates, asked.sampling, step) };
   }
 

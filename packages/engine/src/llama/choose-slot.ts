@@ -1,32 +1,32 @@
-// Which free slot a prompt goes to: the one that has read the most of it already.
+// Chooses the free slot for a prompt: the one that shares the longest prefix with it.
 
 export interface Slot {
-  /** What its part of the context holds. */
+  /** Tokens in the slot's part of the context. */
   readonly tokens: readonly number[];
   /** When it was last used; larger is later. */
   readonly usedAt: number;
-  /** Jobs that run beside it on the same processor; none by default. */
+  /** Jobs running on the same processor; none by default. */
   readonly load?: number;
-  /** What its last job gave as a hint. */
+  /** `cacheKey` of its last job. */
   readonly cacheKey?: string | undefined;
 }
 
-/** A shorter beginning is shared by everything (a template's first words): not worth losing another's conversation for. */
+/** Shorter common prefixes (the start of a template) occur in every conversation: not worth evicting another one. */
 const WORTH_TOKENS = 16;
-/** Another job beside it costs about as much as reading so many tokens. */
+/** A concurrent job on the same processor costs about as much as reading this many tokens. */
 const LOAD_TOKENS = 256;
 
 /**
- * The slot with the longest common prefix, less what the jobs beside it cost; where several have it, or none is worth it,
- * one whose last job had the same `cacheKey`; else the one that was not used for the longest time, so that what others
- * have read stays. Undefined when there is none.
+ * The slot with the longest common prefix, minus the cost of concurrent jobs; on a tie, or without a useful prefix,
+ * a slot whose last job had the same `cacheKey`; otherwise the least recently used slot, so that other conversations
+ * stay cached. Undefined when no slot is free.
  */
 export function chooseSlot<S extends Slot>(
   free: readonly S[],
   prompt: readonly number[],
   cacheKey?: string,
 ): S | undefined {
-  // Half of a short prompt is worth it too.
+  // For a short prompt, half of it is enough.
   const worth = Math.min(WORTH_TOKENS, prompt.length / 2);
   const rated = free.map((slot) => {
     const common = commonPrefix(slot.tokens, prompt);

@@ -1,15 +1,19 @@
-// How an answer that has a grammar ends before its room does: what is cut short is at least well-formed, and says that it was cut.
+// Closes an answer with a grammar before its token limit: a truncated answer is still well-formed, and reports
+// `length`.
 import type { LlamaModel } from 'node-llama-cpp';
 
-/** So many tokens before its end such an answer is brought to a close; never more than half of it. */
+/** The answer is closed this many tokens before its limit, but not before half of it. */
 const CLOSING_TOKENS = 32;
 
-/** The position from which on tokens that close are preferred. */
+/** The position from which closing tokens are preferred. */
 export function closesAt({ grammar, maxTokens }: { readonly grammar?: string; readonly maxTokens: number }): number {
   return grammar === undefined ? maxTokens : maxTokens - Math.min(CLOSING_TOKENS, Math.floor(maxTokens / 2));
 }
 
-/** Tokens that end what a JSON text is in, and how much they are preferred: within a string a bracket ends nothing. */
+/**
+ * Tokens that close a JSON string, array or object, with their bias: quotes rank higher, because a bracket within a
+ * string closes nothing.
+ */
 export function closersOf(model: LlamaModel): ReadonlyMap<number, number> {
   return new Map(
     Object.entries({ '"': 3_000, ']': 2_000, '}': 2_000 }).flatMap(([text, bias]) => {

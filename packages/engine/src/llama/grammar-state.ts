@@ -1,12 +1,12 @@
-// Where an answer stands in its grammar: which token may come, and that one came. Given tokens can be replayed through it.
+// The state of an answer in its grammar: which tokens are allowed next. Given tokens can be replayed through it.
 import { grammarProblem } from '@strata/inference';
 import { type Llama, LlamaGrammarEvaluationState, type LlamaModel } from 'node-llama-cpp';
 import { EngineError } from '../engine.ts';
-import type { GrammarWatch } from '../process/grammar-watchdog.ts';
+import type { GrammarWatchdog } from '../process/grammar-watchdog.ts';
 
 /**
- * The two calls are not public in node-llama-cpp (its version is pinned, and a test replays a grammar): it accepts a token
- * only while it samples one, and an answer that is continued elsewhere has tokens that were sampled by another.
+ * These two calls are not public in node-llama-cpp (its version is pinned, and a test replays a grammar): the public
+ * API accepts a token only while it samples one, but a resumed answer has tokens that another engine sampled.
  */
 interface SamplerBinding {
   canBeNextTokenForGrammarEvaluationState(state: object, token: number): boolean;
@@ -16,12 +16,12 @@ interface SamplerBinding {
 interface GrammarDeps {
   readonly llama: Llama;
   readonly model: LlamaModel;
-  readonly watch: GrammarWatch;
-  /** Number of the call that it is for. */
+  readonly watchdog: GrammarWatchdog;
+  /** Number of the call that uses it. */
   readonly call: number;
 }
 
-/** What one grammar may take of the engine's time, in which nobody else has an answer: at first, and more for each token. */
+/** Time budget of one grammar, during which the engine serves no other answer: initial, and added for each token. */
 const MAX_MS = 2_000;
 const MAX_MS_PER_TOKEN = 50;
 
@@ -40,13 +40,13 @@ export class GrammarState {
 
   /** Throws EngineError `grammar-unusable`. */
   static async open(gbnf: string, deps: GrammarDeps): Promise<GrammarState> {
-    const { llama, model, watch, call } = deps;
+    const { llama, model, watchdog, call } = deps;
     const problem = grammarProblem(gbnf);
-    if (problem !== undefined) throw new EngineError('grammar-unusable', `the grammar is not opened: ${problem}`);
+    if (problem !== undefined) throw new EngineError('grammar-unusable', `the grammar is rejected: ${problem}`);
     try {
-      // What it awaits is there already: the native code runs within the step.
-      const grammar = await watch.step(call, () => llama.createGrammar({ grammar: gbnf }));
-      const { _state } = watch.step(
+      // The promise resolves at once: the native code runs synchronously within the step.
+      const grammar = await watchdog.step(call, () => llama.createGrammar({ grammar: gbnf }));
+      const { _state } = watchdog.step(
         call,
         () => new LlamaGrammarEvaluationState({ model, grammar }) as unknown as { readonly _state: object },
       );
@@ -56,14 +56,14 @@ export class GrammarState {
     }
   }
 
-  /** Throws EngineError `grammar-unusable` when it has taken too much time. */
+  /** Throws EngineError `grammar-unusable` when the time budget is used up. */
   allows(token: number): boolean {
     return this.#step(() => this.#sampler.canBeNextTokenForGrammarEvaluationState(this.#state, token));
   }
 
-  /** Throws EngineError `grammar-unusable` for one that may not come: it would begin anew, and nobody would know. */
+  /** Throws EngineError `grammar-unusable` for a token that is not allowed: the native state would silently reset. */
   accept(token: number): void {
-    if (!this.allows(token)) throw new EngineError('grammar-unusable', `token ${token} is against the grammar`);
+    if (!this.allows(token)) throw new EngineError('grammar-unusable', `token ${token} violates the grammar`);
     this.#step(() => this.#sampler.acceptGrammarEvaluationStateToken(this.#state, token));
     this.#leftMs += MAX_MS_PER_TOKEN;
   }
@@ -72,7 +72,7 @@ export class GrammarState {
     if (this.#leftMs < 0) throw new EngineError('grammar-unusable', 'the grammar of this answer takes too much time');
     const begunMs = performance.now();
     try {
-      return this.#deps.watch.step(this.#deps.call, run);
+      return this.#deps.watchdog.step(this.#deps.call, run);
     } finally {
       this.#leftMs -= performance.now() - begunMs;
     }

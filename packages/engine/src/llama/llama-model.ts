@@ -1,4 +1,4 @@
-// A model in llama.cpp, inside the engine's own process: loaded, asked for logits token by token, its slots shared among jobs.
+// A llama.cpp model inside the engine process: loads it, and shares its slots among jobs.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -15,8 +15,8 @@ import {
   type Token,
 } from 'node-llama-cpp';
 import { EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from '../engine.ts';
-import { sizeInWords } from '../model-store/error.ts';
-import { GrammarWatch } from '../process/grammar-watchdog.ts';
+import { formatSize } from '../model-store/error.ts';
+import { GrammarWatchdog } from '../process/grammar-watchdog.ts';
 import { AnswerLoop } from './answer-loop.ts';
 import { closesAt } from './closing.ts';
 import { GrammarState } from './grammar-state.ts';
@@ -28,16 +28,19 @@ import { Slots } from './slots.ts';
 
 export interface LlamaOptions {
   readonly file: string;
-  /** Answers made side by side. */
+  /** Answers generated concurrently. */
   readonly slots: number;
-  /** Tokens of prompt and answer; undefined: as many as the model was trained on, at most 8,192. */
+  /** Maximum tokens of prompt and answer; undefined: the model's training context, at most 8,192. */
   readonly contextLength?: number;
-  /** More threads than cores spin, and are slower by an order of magnitude. */
+  /** More threads than cores spin and are slower by an order of magnitude. */
   readonly threads: number;
   readonly gpu: 'auto' | false;
-  /** Sampling looks at so many of the likeliest tokens; what lies beyond is too unlikely to be missed. 1,024 by default. */
+  /**
+   * Number of most likely tokens that sampling considers; the probability of the remaining ones is negligible. 1,024 by
+   * default.
+   */
   readonly candidates?: number;
-  /** Hex SHA-256 of the file, where it is known already. */
+  /** Hex SHA-256 of the file, if already known. */
   readonly sha256?: string;
 }
 
@@ -53,7 +56,7 @@ export class LlamaHost {
   readonly #slots: Slots;
   readonly #loop: AnswerLoop;
   readonly #scoring: ScoreLoop;
-  readonly #watch: GrammarWatch;
+  readonly #watchdog: GrammarWatchdog;
   #embedding: Promise<LlamaEmbeddingContext> | undefined;
 
   private constructor(parts: {
@@ -62,7 +65,7 @@ export class LlamaHost {
     model: LlamaModel;
     context: LlamaContext;
     candidates: number;
-    watch: GrammarWatch;
+    watch: GrammarWatchdog;
   }) {
     this.info = parts.info;
     this.#llama = parts.llama;
@@ -79,7 +82,7 @@ export class LlamaHost {
       bytesOf: (token) => this.vocabulary.bytesOf(token),
     });
     this.#scoring = new ScoreLoop(parts.model, logits);
-    this.#watch = parts.watch;
+    this.#watchdog = parts.watch;
   }
 
   /** Throws EngineError `model-unusable`. */
@@ -106,7 +109,7 @@ export class LlamaHost {
         contextSize: contextLength ?? defaultContext(model.trainContextSize),
         batchSize: PREFILL_TOKENS,
         threads,
-        // Without it, a token comes out the same alone and in a batch: what a resumed answer rests on.
+        // Without flash attention, a token has the same logits alone and in a batch: exact replay depends on this.
         flashAttention: false,
       });
       const { general, tokenizer } = model.fileInfo.metadata;
@@ -116,7 +119,7 @@ export class LlamaHost {
         model,
         context,
         candidates,
-        watch: await GrammarWatch.start(),
+        watch: await GrammarWatchdog.start(),
         info: {
           name: general.name ?? path.basename(file, '.gguf'),
           sha256: sha256 ?? (await sha256Of(file)),
@@ -155,53 +158,55 @@ export class LlamaHost {
   }
 
   /**
-   * Runs one job to its end, telling what comes; `hasRoom` is waited for before each token. Rejects with the signal's reason
-   * when it is aborted. `call` numbers it.
+   * Runs one job to its end and emits its events; awaits `waitForCapacity` before each token. Rejects with the signal's
+   * reason when aborted. `call` is the number of the call.
    */
   async run(
     job: Job,
     {
       call,
-      tell,
-      hasRoom,
+      emit,
+      waitForCapacity,
       signal,
     }: {
       call: number;
-      tell: (event: JobEvent) => void;
-      hasRoom: () => Promise<void> | undefined;
+      emit: (event: JobEvent) => void;
+      waitForCapacity: () => Promise<void> | undefined;
       signal: AbortSignal;
     },
   ): Promise<void> {
-    // Its last token is read only where another one may follow.
-    this.#requireRoom(job.prompt, job.given.length - 1);
-    // Before anything is told: a grammar that cannot be read is no answer's beginning.
+    // The last token is read only if another one may follow.
+    this.#requireCapacity(job.prompt, job.given.length - 1);
+    // Before the first event: an unreadable grammar must not begin an answer.
     const grammar = await this.#grammarOf(job, call);
     if (job.given.length >= job.maxTokens) {
-      tell({ kind: 'begin', cachedTokens: 0 });
-      return tell({ kind: 'end', reason: 'length' });
+      emit({ kind: 'begin', cachedTokens: 0 });
+      return emit({ kind: 'end', reason: 'length' });
     }
-    // Where it may have been brought to a close, the draws tell whether it was: there it is read token by token.
-    const atOnce = job.replay === 'fast' ? job.given.slice(0, closesAt(job)) : [];
-    const read = [...job.prompt, ...atOnce];
+    // Near its limit an answer may have been closed, which only the draws show: this part is read token by token.
+    const batched = job.replay === 'fast' ? job.given.slice(0, closesAt(job)) : [];
+    const read = [...job.prompt, ...batched];
     const slot = await this.#slots.take(read, { signal, cacheKey: job.cacheKey });
     const sequence = this.#sequences[slot] as LlamaContextSequence;
     try {
       await readTokens(sequence, read, {
-        onBegin: (cachedTokens) => tell({ kind: 'begin', cachedTokens }),
+        onBegin: (cachedTokens) => emit({ kind: 'begin', cachedTokens }),
         signal,
       });
-      await this.#loop.run(job, { sequence, read: atOnce.length, grammar, tell, hasRoom, signal });
+      await this.#loop.run(job, { sequence, read: batched.length, grammar, emit, waitForCapacity, signal });
     } finally {
       this.#slots.give(slot, sequence.contextTokens);
     }
   }
 
-  /** Margins of an answer's tokens, and of its end. Rejects with EngineError, or the signal's reason when it is aborted. */
+  /**
+   * Margins of the answer's tokens and of its end. Rejects with EngineError, or with the signal's reason when aborted.
+   */
   async score(
     job: ScoreJob,
     { call, signal }: { readonly call: number; readonly signal: AbortSignal },
   ): Promise<readonly number[]> {
-    this.#requireRoom(job.prompt, job.answer.length - (job.hasEnd ? 0 : 1));
+    this.#requireCapacity(job.prompt, job.answer.length - (job.hasEnd ? 0 : 1));
     const grammar = await this.#grammarOf(job, call);
     const slot = await this.#slots.take(job.prompt, { signal });
     const sequence = this.#sequences[slot] as LlamaContextSequence;
@@ -209,21 +214,21 @@ export class LlamaHost {
       await readTokens(sequence, job.prompt, { signal });
       return await this.#scoring.run(job, { sequence, grammar, signal });
     } finally {
-      // Nobody goes on with what was only checked: the next job that finds nothing of its own takes this slot.
+      // A checked answer is not continued: the next job without a cached prefix takes this slot.
       this.#slots.give(slot, sequence.contextTokens, { isSpent: true });
     }
   }
 
   async #grammarOf({ grammar }: { readonly grammar?: string }, call: number): Promise<GrammarState | undefined> {
     if (grammar === undefined) return undefined;
-    return GrammarState.open(grammar, { llama: this.#llama, model: this.#model, watch: this.#watch, call });
+    return GrammarState.open(grammar, { llama: this.#llama, model: this.#model, watchdog: this.#watchdog, call });
   }
 
-  #requireRoom(prompt: readonly number[], more: number): void {
-    if (prompt.length === 0) throw new EngineError('prompt-empty', 'there is nothing to go on from');
-    // Beyond that, the beginning would silently be forgotten. The last token of a full context is told, and never read.
+  #requireCapacity(prompt: readonly number[], more: number): void {
+    if (prompt.length === 0) throw new EngineError('prompt-empty', 'the prompt is empty');
+    // A longer prompt would silently lose its beginning. The last token of a full context is emitted but never read.
     if (prompt.length + Math.max(0, more) >= this.info.contextLength)
-      throw new EngineError('job-too-long', `the context has room for ${this.info.contextLength} tokens`);
+      throw new EngineError('job-too-long', `the job exceeds the context of ${this.info.contextLength} tokens`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -231,12 +236,12 @@ export class LlamaHost {
   }
 }
 
-/** llama.cpp says no more than that it failed, whatever it was. */
+/** llama.cpp reports only that loading failed, whatever the reason. */
 async function whyNot(file: string, cause: unknown): Promise<string> {
   const why = cause instanceof Error ? cause.message : String(cause);
   if (why !== 'Failed to load model') return why;
   const { size } = await stat(file);
-  return `the file is cut short (it has ${sizeInWords(size)}), damaged, or of a kind that this llama.cpp does not know`;
+  return `the file is truncated (it has ${formatSize(size)}), damaged, or of a type that this llama.cpp does not support`;
 }
 
 async function sha256Of(file: string): Promise<string> {
@@ -253,7 +258,7 @@ function parametersOf(model: LlamaModel): number {
   );
 }
 
-/** As the file says it: `Q4_K_M`. */
+/** As in the file: `Q4_K_M`. */
 function quantisationOf(model: LlamaModel): string {
   const type = model.fileInfo.metadata.general.file_type;
   return type === undefined ? 'unknown' : (GgufFileType[type] ?? 'unknown').replace(/^(MOSTLY|ALL)_/, '');

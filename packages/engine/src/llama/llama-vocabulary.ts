@@ -1,4 +1,4 @@
-// Text and tokens of a model in llama.cpp, with its chat template: the same whether its weights are loaded or not.
+// Tokens, text and chat template of a llama.cpp model, with or without its weights loaded.
 import type { LlamaModel, Token } from 'node-llama-cpp';
 import { type ChatPrompt, EngineError } from '../engine.ts';
 import { hasTools, renderChat } from '../vocabulary/chat-template.ts';
@@ -6,7 +6,7 @@ import { controlTexts, tokenBytes } from './token-bytes.ts';
 
 const DEFAULT_MAX_CONTEXT = 8_192;
 
-/** Tokens of a context where nothing else is asked for: as many as the model was trained on, up to a bound. */
+/** Default context length: the training context, up to a limit. */
 export function defaultContext(trained: number): number {
   return Math.min(trained, DEFAULT_MAX_CONTEXT);
 }
@@ -26,7 +26,7 @@ export class LlamaVocabulary {
     this.#template = source === undefined ? undefined : { source, controls: controlTexts(spelling) };
   }
 
-  /** UTF-8 of a token, perhaps half of a character. */
+  /** UTF-8 bytes of a token; may end in the middle of a character. */
   bytesOf(token: number): Uint8Array {
     return this.#bytes?.[token] ?? new TextEncoder().encode(this.#model.detokenize([token as Token]));
   }
@@ -45,7 +45,7 @@ export class LlamaVocabulary {
     const tokens = this.#rendered(prompt, this.#template);
     const max = this.#contextLength / 2;
     if (tokens.length <= max || prompt.tools.length === 0 || hasTools(this.#template.source)) return tokens;
-    // Tools in words would leave no room for an answer; a call that is asked for is held to by its grammar all the same.
+    // Tools as text would leave no capacity for an answer; the grammar enforces a required call anyway.
     const without = this.#rendered({ ...prompt, tools: [] }, this.#template);
     return tokens.length - without.length > max ? without : tokens;
   }

@@ -1,18 +1,18 @@
-// What llama.cpp is asked for at one position, and how its answer is read: the candidates of a draw.
+// Requests logits from llama.cpp for one position, and reads the candidates of a draw from its output.
 import type { Candidate, Sampling } from '@strata/inference';
 import type { ControlledEvaluateIndexOutput, ControlledEvaluateInputItem, Token } from 'node-llama-cpp';
 
 export interface LogitsAsked {
   readonly sampling: Sampling;
   readonly hasGrammar: boolean;
-  /** How often each token was given in the answer before. */
+  /** How often each token occurs in the answer so far. */
   readonly given: ReadonlyMap<number, number>;
-  /** Alternatives that are told beside the token. */
+  /** Alternatives reported with the token. */
   readonly topLogprobs?: number;
-  /** Looked at too, wherever they stand. */
+  /** Tokens to include whatever their rank. */
   readonly also?: readonly number[];
-  /** All tokens, however unlikely. */
-  readonly isWhole?: boolean;
+  /** Include all tokens, however unlikely. */
+  readonly allTokens?: boolean;
 }
 
 export interface Logits {
@@ -26,16 +26,19 @@ export class LogitsReader {
   readonly vocabularySize: number;
   readonly #candidates: number;
 
-  /** `candidates`: of the likeliest, so many are looked at. */
+  /** `candidates`: number of most likely tokens to read. */
   constructor({ vocabularySize, candidates }: { readonly vocabularySize: number; readonly candidates: number }) {
     this.vocabularySize = vocabularySize;
     this.#candidates = candidates;
   }
 
-  /** A token to be read, with what it leads to. The sum over all tokens costs a pass over them: only answers tell log-probabilities. */
+  /**
+   * A token to read, with the logits that follow it. The total costs a pass over the vocabulary; only log-probabilities
+   * need it.
+   */
   ask(token: number, asked: LogitsAsked, { hasTotal = true } = {}): ControlledEvaluateInputItem {
     const tokens = [...this.#moved(asked), ...(asked.also ?? [])].filter((each) => each < this.vocabularySize);
-    const includeTop = asked.isWhole ? this.vocabularySize : this.#few(asked);
+    const includeTop = asked.allTokens ? this.vocabularySize : this.#few(asked);
     return [
       token as Token,
       {
@@ -51,30 +54,33 @@ export class LogitsReader {
   /** Best first. */
   candidates(output: ControlledEvaluateIndexOutput | undefined): readonly Candidate[] {
     const logits = output?.next.logits;
-    if (!logits) throw new Error('llama.cpp gave no logits');
+    if (!logits) throw new Error('llama.cpp returned no logits');
     return Array.from(logits, ([token, logit]) => ({ token: token as number, logit })).sort(
       (a, b) => b.logit - a.logit || a.token - b.token,
     );
   }
 
-  /** Of what was asked for with its total. */
+  /** Reads the output of a request with `hasTotal`. */
   read(output: ControlledEvaluateIndexOutput | undefined): Logits {
     const candidates = this.candidates(output);
     const total = output?.next.totalLogitWeight;
-    if (total === undefined) throw new Error('llama.cpp gave no total');
-    // Weights are told relative to the largest logit.
+    if (total === undefined) throw new Error('llama.cpp returned no total');
+    // The weights are relative to the largest logit.
     return { candidates, logTotal: (candidates[0]?.logit ?? 0) + Math.log(total) };
   }
 
-  /** Of the candidates, those that a draw looks at; others were asked for beside them. */
+  /** The candidates that a draw considers, without the additional ones that `also` requested. */
   drawn(candidates: readonly Candidate[], asked: LogitsAsked): readonly Candidate[] {
-    if (asked.isWhole) return candidates;
+    if (asked.allTokens) return candidates;
     const moved = new Set(this.#moved(asked));
     const few = this.#few(asked);
     return candidates.filter(({ token }, i) => i < few || moved.has(token));
   }
 
-  /** What a penalty or a bias may raise is looked at wherever it stands; what they push down leaves the next one at the top. */
+  /**
+   * Tokens that a penalty or a bias may raise are included whatever their rank; lowered ones leave the next candidates
+   * at the top.
+   */
   #moved({ sampling, given }: LogitsAsked): readonly number[] {
     const { logitBias, presencePenalty, frequencyPenalty } = sampling;
     const isPenalised = presencePenalty !== 0 || frequencyPenalty !== 0;

@@ -1,11 +1,11 @@
-// A prompt read into a sequence: what it holds already is kept, the rest is read in batches, all but the last token.
+// Reads a prompt into a sequence: keeps the common prefix, and reads the remainder in batches, except the last token.
 import type { LlamaContextSequence, Token } from 'node-llama-cpp';
 import { commonPrefix } from './choose-slot.ts';
 
-/** Tokens read at once: others have their turn in between. */
+/** Batch size: other jobs run between two batches. */
 export const PREFILL_TOKENS = 256;
 
-/** Rejects with the signal's reason when it is aborted in between. The last token is left to be read for its logits. */
+/** Rejects with the signal's reason when aborted. The last token is left to be read for its logits. */
 export async function readTokens(
   sequence: LlamaContextSequence,
   tokens: readonly number[],
@@ -21,7 +21,7 @@ export async function readTokens(
   }
 }
 
-/** Forgets what was read from this index on. */
+/** Discards everything from this index on. */
 export async function eraseFrom(sequence: LlamaContextSequence, index: number): Promise<void> {
   const end = sequence.nextTokenIndex;
   if (end > index) await sequence.eraseContextTokenRanges([{ start: index, end }]);

@@ -1,5 +1,5 @@
-// An answer that somebody says the model gave, checked: read in batches with the logits of every position, and each token
-// compared with the draw that its position would have had.
+// Checks an answer that is attributed to the model: reads it in batches with the logits of every position, and compares
+// each token with the draw at its position.
 import { type Candidate, chooseToken, endMarginOf, MAX_MARGIN_NATS, marginOf, type Sampling } from '@strata/inference';
 import type { LlamaContextSequence, LlamaModel, Token } from 'node-llama-cpp';
 import type { ScoreJob } from '../engine.ts';
@@ -8,12 +8,15 @@ import type { GrammarState } from './grammar-state.ts';
 import type { LogitsAsked, LogitsReader } from './logits.ts';
 import { eraseFrom, PREFILL_TOKENS } from './read-tokens.ts';
 
-/** Logits that llama.cpp holds for one batch: 64 MiB, so that positions times vocabulary stay bounded. */
+/** Logits of one batch in llama.cpp: 64 MiB, which bounds positions times vocabulary. */
 const MAX_LOGITS = 16 * 1024 * 1024;
-/** Positions after one whose every candidate the grammar forbids: others are likely to follow it, and are read again then. */
+/**
+ * Batch size after a position whose candidates the grammar all forbids: further such positions are likely and must be
+ * read again.
+ */
 const FEW_POSITIONS = 8;
 
-/** One position of the answer: what was read last, what is said to have come, and what its draw depended on. */
+/** One position of the answer: the last token read, the claimed token, and the inputs of its draw. */
 interface Position {
   readonly last: number;
   /** Undefined: the end. */
@@ -44,30 +47,31 @@ export class ScoreLoop {
     this.#maxPositions = Math.max(1, Math.min(PREFILL_TOKENS, Math.floor(MAX_LOGITS / logits.vocabularySize)));
   }
 
-  /** Margins in nats, of a job whose prompt was read up to, not including, its last token. */
+  /** Margins in nats for a job whose prompt was read, except its last token. */
   async run(job: ScoreJob, { sequence, grammar, signal }: ScoreDeps): Promise<readonly number[]> {
     const count = job.answer.length + (job.hasEnd ? 1 : 0);
     const first = sequence.nextTokenIndex;
     const margins: number[] = [];
     let max = this.#maxPositions;
-    let wholeAt: number | undefined;
+    let allTokensAt: number | undefined;
     while (margins.length < count) {
       signal.throwIfAborted();
       const from = margins.length;
       await eraseFrom(sequence, first + from);
-      const positions = this.#positions(job, { from, to: Math.min(from + max, count), wholeAt });
+      const positions = this.#positions(job, { from, to: Math.min(from + max, count), allTokensAt });
       max = Math.min(max * 2, this.#maxPositions);
       for (const { position, candidates } of await this.#read(positions, sequence)) {
         const margin = this.#margin(position, candidates, grammar);
         if (margin === undefined) {
-          // What the grammar allows may be among the least likely: from here on again, with all tokens at first.
-          wholeAt = position.index;
+          // The tokens allowed by the grammar may be very unlikely: repeat from here, the first position with all
+          // tokens.
+          allTokensAt = position.index;
           max = FEW_POSITIONS;
           break;
         }
         margins.push(margin);
         if (position.token === undefined || !grammar) continue;
-        // No answer under this grammar goes on like that.
+        // The grammar allows no such continuation.
         if (!grammar.allows(position.token))
           return Array.from({ length: count }, (_, i) => margins[i] ?? MAX_MARGIN_NATS);
         grammar.accept(position.token);
@@ -78,7 +82,7 @@ export class ScoreLoop {
 
   #positions(
     { prompt, answer, sampling, grammar, maxTokens }: ScoreJob,
-    { from, to, wholeAt }: { readonly from: number; readonly to: number; readonly wholeAt: number | undefined },
+    { from, to, allTokensAt }: { readonly from: number; readonly to: number; readonly allTokensAt: number | undefined },
   ): Position[] {
     const closes = maxTokens === undefined || grammar === undefined ? undefined : closesAt({ grammar, maxTokens });
     const closing: Sampling = { ...sampling, logitBias: this.#closers };
@@ -94,10 +98,10 @@ export class ScoreLoop {
       const asked = {
         sampling: closes !== undefined && index >= closes ? closing : sampling,
         hasGrammar: grammar !== undefined,
-        // Only penalties ask for it.
+        // Needed for penalties only.
         given: isPenalised ? new Map(given) : NONE_GIVEN,
         also: token === undefined ? this.#endTokens() : [token],
-        isWhole: index === wholeAt,
+        allTokens: index === allTokensAt,
       };
       return { last, token, index, asked };
     });
@@ -110,7 +114,7 @@ export class ScoreLoop {
     return positions.map((position, i) => ({ position, candidates: this.#logits.candidates(outputs[i]) }));
   }
 
-  /** Undefined where none of the candidates is allowed, and the sampler would have looked at more. */
+  /** Undefined if no candidate is allowed although the sampler would have considered more. */
   #margin(
     { token, index, asked }: Position,
     candidates: readonly Candidate[],
@@ -120,9 +124,9 @@ export class ScoreLoop {
     const step = { position: index, given: asked.given, isAllowed };
     const draw = { sampling: asked.sampling, step };
     const isOpen = !grammar || chooseToken(this.#logits.drawn(candidates, asked), asked.sampling, step) !== undefined;
-    if (!isOpen && !asked.isWhole) return undefined;
+    if (!isOpen && !asked.allTokens) return undefined;
     if (token === undefined) return endMarginOf(this.#endTokens(), candidates, draw);
-    // A token that ends an answer is never a part of it.
+    // An end token is never part of an answer.
     if (this.#model.isEogToken(token as Token)) return MAX_MARGIN_NATS;
     return marginOf(token, candidates, draw);
   }

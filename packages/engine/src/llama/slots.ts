@@ -1,4 +1,4 @@
-// Slots of a context: taken by jobs, waited for in order, given back with what they have read.
+// The slots of a context: acquired by jobs in order of arrival, and released with the tokens they hold.
 import { chooseSlot, type Slot } from './choose-slot.ts';
 
 interface Wanted {
@@ -19,7 +19,9 @@ export class Slots {
     this.#slots = Array.from({ length: count }, () => ({ tokens: [], usedAt: 0, isFree: true }));
   }
 
-  /** The number of a slot; waits for one. Rejects with the signal's reason when it is aborted before. */
+  /**
+   * Returns the number of a slot, waiting if necessary. Rejects with the signal's reason when aborted while waiting.
+   */
   async take(
     prompt: readonly number[],
     { signal, cacheKey }: { readonly signal: AbortSignal; readonly cacheKey?: string | undefined },
@@ -41,8 +43,8 @@ export class Slots {
   }
 
   /**
-   * Gives a slot back; whoever waits longest gets the one that fits best of those free. What is `isSpent` is not likely to be
-   * gone on with: it is the first to be taken for something else.
+   * Releases a slot; the longest waiter gets the best match among the free slots. A slot that `isSpent` will probably
+   * not be continued: it is reused first.
    */
   give(number: number, tokens: readonly number[], { isSpent = false } = {}): void {
     const usedAt = isSpent ? 0 : ++this.#clock;

@@ -1,4 +1,4 @@
-// The bytes of each token, by the two ways in which vocabularies spell them: text of half a character cannot be told otherwise.
+// The bytes of each token, from the two spellings that vocabularies use: the only way to represent half a character.
 
 export interface Vocabulary {
   /** `gpt2`: bytes as letters; `llama`: SentencePiece. */
@@ -12,11 +12,11 @@ const UNKNOWN = 2;
 const CONTROL = 3;
 const USER_DEFINED = 4;
 const BYTE = 6;
-/** Types that are read as themselves where control tokens are meant. */
-const STEERING = new Set([UNKNOWN, CONTROL, USER_DEFINED]);
+/** Types that a template inserts as control tokens. */
+const CONTROL_TYPES = new Set([UNKNOWN, CONTROL, USER_DEFINED]);
 const utf8 = new TextEncoder();
 
-/** Bytes of every token; control tokens have none. Undefined for a vocabulary that is spelled in another way. */
+/** Bytes of every token; control tokens have none. Undefined for a vocabulary with another spelling. */
 export function tokenBytes({ model, tokens, types }: Vocabulary): readonly Uint8Array[] | undefined {
   const spell = model === 'gpt2' ? lettersToBytes : model === 'llama' ? piecesToBytes : undefined;
   if (!spell) return undefined;
@@ -26,19 +26,20 @@ export function tokenBytes({ model, tokens, types }: Vocabulary): readonly Uint8
   });
 }
 
-/** Texts that a template uses to steer the model, longest first: in anybody's words they must stay words. */
+/** Texts with which a template controls the model, longest first: in user text they must stay plain text. */
 export function controlTexts({ tokens, types }: Vocabulary): readonly string[] {
   return tokens
-    .filter((text, token) => text !== '' && STEERING.has(types[token] ?? 0))
+    .filter((text, token) => text !== '' && CONTROL_TYPES.has(types[token] ?? 0))
     .sort((a, b) => b.length - a.length);
 }
 
-/** GPT-2 writes each byte as a letter that can be seen: its own where it can be, else one from 256 on. */
+/** GPT-2 spells each byte as a printable letter: itself where possible, otherwise one from 256 on. */
 const byteOfLetter = new Map<string, number>();
 {
-  const isSeen = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad && byte < 0x100);
+  const isPrintable = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad && byte < 0x100);
   let next = 0x100;
-  for (let byte = 0; byte < 0x100; byte += 1) byteOfLetter.set(String.fromCharCode(isSeen(byte) ? byte : next++), byte);
+  for (let byte = 0; byte < 0x100; byte += 1)
+    byteOfLetter.set(String.fromCharCode(isPrintable(byte) ? byte : next++), byte);
 }
 
 function lettersToBytes(text: string): Uint8Array {

@@ -1,4 +1,4 @@
-// Small JSON files beside the models: what a file is of. Replaced whole, and worth no more than a guess when they cannot be read.
+// Small JSON files beside the models. Replaced atomically; an unreadable one is treated as missing.
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,9 +13,9 @@ const Note = z.object({
   /** Address of the file on its hub; no signatures, no token. */
   source: z.string(),
   sizeBytes: SizeBytes.optional(),
-  /** Hex; told by the hub, and of a whole file always known. */
+  /** Hex; published by the hub, and always known of a complete file. */
   sha256: Sha256.optional(),
-  /** Strong, of the server that sent the bytes. */
+  /** Strong entity tag of the server that sent the bytes. */
   etag: z.string().optional(),
 });
 export type Note = Readonly<z.infer<typeof Note>>;
@@ -25,11 +25,11 @@ const Listing = z.array(
 );
 export type Listing = Readonly<z.infer<typeof Listing>>;
 
-/** Undefined where there is none, or none that can be understood. */
+/** Undefined if the file is missing or invalid. */
 export const readNote = (file: string): Promise<Note | undefined> => read(file, Note);
 export const readListing = (file: string): Promise<Listing | undefined> => read(file, Listing);
 
-/** Puts a note in the place of an older one; a crash leaves either of them. */
+/** Replaces a note atomically: a crash leaves either the old or the new one. */
 export async function writeNote(file: string, note: Note | Listing): Promise<void> {
   const fresh = `${file}.${randomUUID()}`;
   const writing = async () => {

@@ -1,15 +1,15 @@
-// Where a hub's file lies in the store, and what lies beside it while it comes.
+// Paths of a hub's file in the store, and of the files beside it during a download.
 import path from 'node:path';
 import { DEFAULT_REVISION, formatReference, type Repository } from './reference.ts';
 
 export interface ModelPaths {
-  /** The whole file; nothing is ever here that was not checked. */
+  /** The complete file; only verified files have this path. */
   readonly model: string;
-  /** What is known of the whole file. */
+  /** Facts of the complete file. */
   readonly note: string;
-  /** What has come so far. */
+  /** The bytes received so far. */
   readonly part: string;
-  /** What the bytes of the part are of. */
+  /** Facts of the file that the part belongs to. */
   readonly partNote: string;
   readonly lock: string;
 }
@@ -28,17 +28,17 @@ export function modelPathsOf(dir: string, repository: Repository, file: string):
   };
 }
 
-/** `<dir>/<owner>/<repo>`; revisions other than the default stand apart, as `<repo>@<revision>`, for their files differ. */
+/** `<dir>/<owner>/<repo>`; other revisions than the default have their own folder `<repo>@<revision>`. */
 export function repositoryFolder(dir: string, { owner, name, revision }: Repository): string {
   return path.join(dir, owner, revision === DEFAULT_REVISION ? name : `${name}@${encodeURIComponent(revision)}`);
 }
 
-/** What the last listing of a repository said, so that a choice made from it needs no network again. */
+/** The last listing of a repository, so that selecting a file again needs no request. */
 export function listingPath(dir: string, repository: Repository): string {
   return path.join(repositoryFolder(dir, repository), '.listing.json');
 }
 
-/** The reference of a file of the store, by its name relative to it; undefined where it lies in no repository's folder. */
+/** The reference of a stored file, by its path relative to the store; undefined outside a repository's folder. */
 export function referenceOf(name: string): string | undefined {
   const [owner, folder, ...file] = name.split('/');
   if (!owner || !folder || file.length === 0) return undefined;

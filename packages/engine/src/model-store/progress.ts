@@ -1,32 +1,32 @@
-// How far a download is, told often enough to be watched and seldom enough not to cost anything.
+// Download progress, reported at a limited rate.
 
 export interface DownloadProgress {
   /** Inside the repository. */
   readonly file: string;
-  /** Of this file, those included that were here before. */
+  /** Of this file, including bytes received before this connection. */
   readonly receivedBytes: number;
-  /** Undefined where no server tells it. */
+  /** Undefined if no server announced it. */
   readonly totalBytes: number | undefined;
-  /** Some of the bytes were here before this connection. */
+  /** Some of the bytes were received before this connection. */
   readonly isResumed: boolean;
 }
 
 export interface Reporter {
-  /** Says nothing when it has just spoken. */
+  /** Drops reports within the interval. */
   report(progress: DownloadProgress): void;
-  /** Always speaks. */
+  /** Always reported. */
   end(progress: DownloadProgress): void;
 }
 
-const EVERY_MS = 100;
+const REPORT_INTERVAL_MS = 100;
 
 export function createReporter(onProgress: (progress: DownloadProgress) => void = () => {}): Reporter {
-  let spokeAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   return {
     report(progress) {
       const now = performance.now();
-      if (now - spokeAt < EVERY_MS) return;
-      spokeAt = now;
+      if (now - reportedAt < REPORT_INTERVAL_MS) return;
+      reportedAt = now;
       onProgress(progress);
     },
     end: onProgress,

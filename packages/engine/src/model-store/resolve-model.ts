@@ -1,4 +1,4 @@
-// From a model's reference to its file on this machine: found, or downloaded from a hub that speaks Hugging Face's protocol.
+// Resolves a model reference to a local file: stored already, or downloaded from a hub with Hugging Face's protocol.
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { waitForLock } from '@strata/db';
@@ -8,49 +8,49 @@ import { checkGgufFile, hashFile } from './gguf-file.ts';
 import { listFiles } from './hub.ts';
 import type { Hub } from './hub-request.ts';
 import { type Note, readListing, readNote, writeNote } from './json-file.ts';
-import { exists, settle } from './part-file.ts';
+import { exists, finishInterruptedMove } from './part-file.ts';
 import { listingPath, type ModelPaths, modelPathsOf } from './paths.ts';
 import { createReporter, type DownloadProgress } from './progress.ts';
 import { type ModelReference, parseReference, type Repository, type Wanted } from './reference.ts';
-import { type DownloadRetry, type Patience, persist } from './retry.ts';
+import { type DownloadRetry, type RetryPolicy, withRetries } from './retry.ts';
 import { chooseModel, type HubFile, partsOf } from './select-files.ts';
 
 export interface ModelStoreOptions {
-  /** Where models are kept; made when it is needed. */
+  /** Directory of the models; created when needed. */
   readonly dir: string;
-  /** The hub; `https://huggingface.co` unless told otherwise. */
+  /** The hub; default `https://huggingface.co`. */
   readonly endpoint?: string | undefined;
-  /** Bearer token, for gated and private models. It goes to the endpoint's own origin and nowhere else. */
+  /** Bearer token for gated and private models. Sent to the endpoint's own origin only. */
   readonly token?: string | undefined;
-  /** Asks the hub whether it has something newer. Otherwise nothing is asked while the files are here. */
+  /** Checks the hub for a newer version. Otherwise no request is made while the files are stored. */
   readonly refresh?: boolean | undefined;
-  /** How long another download of the same file is waited for before `busy`; 0, not at all, unless told otherwise. */
+  /** Wait for another download of the same file before `busy`; default 0. */
   readonly waitMs?: number | undefined;
-  /** Longest silence of a server; 30 s unless told otherwise. */
+  /** Longest silence of a server; default 30 s. */
   readonly idleTimeoutMs?: number | undefined;
-  /** Failures in a row that are borne, each resuming where the one before broke off; 6 unless told otherwise. */
+  /** Consecutive failures before giving up; each retry resumes the download. Default 6. */
   readonly retries?: number | undefined;
-  /** Before the second try, doubled with each further one; 500 unless told otherwise. */
+  /** Delay before the first retry, doubled for each further one; default 500. */
   readonly retryMs?: number | undefined;
-  /** What came so far stays, and the next call goes on from there. */
+  /** Aborts; the received part is kept, and the next call resumes it. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ModelStoreDeps {
-  /** Hears of each file at most ten times a second, and at its end. */
+  /** Called for each file at most ten times a second, and at its end. */
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
-  /** Hears that something failed which is tried again. */
+  /** Called before a retry. */
   readonly onRetry?: ((retry: DownloadRetry) => void) | undefined;
 }
 
 export interface ResolvedModel {
-  /** To be loaded: the file, or the first part of a split one. */
+  /** The file to load; the first part of a split model. */
   readonly path: string;
   /** All parts, in order. */
   readonly files: readonly string[];
-  /** Of all parts. */
+  /** Sum of all parts. */
   readonly sizeBytes: number;
-  /** Something was fetched for it just now. */
+  /** Whether anything was downloaded by this call. */
   readonly isDownloaded: boolean;
 }
 
@@ -61,7 +61,7 @@ const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
 const DEFAULT_RETRIES = 6;
 const DEFAULT_RETRY_MS = 500;
 
-/** A model's files on this machine, whole and checked. Rejects with ModelStoreError, or with the signal's reason. */
+/** The verified local files of a model. Rejects with ModelStoreError, or with the signal's reason. */
 export async function resolveModel(
   reference: string,
   options: ModelStoreOptions,
@@ -71,16 +71,16 @@ export async function resolveModel(
   options.signal?.throwIfAborted();
   if (parsed.kind === 'local') return resolved(partsOf(path.resolve(parsed.path)), { isDownloaded: false });
   const search = searchFor(parsed, options, deps);
-  return (await findHere(search)) ?? (await fetchFiles(search));
+  return (await findStored(search)) ?? (await fetchFiles(search));
 }
 
-/** One reference on its way to its files. */
+/** The state of resolving one reference. */
 interface Search {
   readonly repository: Repository;
   readonly wanted: Wanted;
   readonly options: ModelStoreOptions;
   readonly hub: Hub;
-  readonly patience: Patience;
+  readonly retry: RetryPolicy;
   readonly onProgress: ModelStoreDeps['onProgress'];
 }
 
@@ -90,22 +90,22 @@ function searchFor(
   { onProgress, onRetry }: ModelStoreDeps,
 ): Search {
   const { retries = DEFAULT_RETRIES, retryMs = DEFAULT_RETRY_MS, signal } = options;
-  const settled = { ...options, dir: path.resolve(options.dir) };
+  const absolute = { ...options, dir: path.resolve(options.dir) };
   return {
     repository,
     wanted,
-    options: settled,
+    options: absolute,
     hub: hubOf(options),
-    patience: { retries, retryMs, onRetry, signal },
+    retry: { retries, retryMs, onRetry, signal },
     onProgress,
   };
 }
 
-/** Without any request: undefined where something is missing, or news are wanted. */
-async function findHere(search: Search): Promise<ResolvedModel | undefined> {
+/** Without any request: undefined where a file is missing, or `refresh` is set. */
+async function findStored(search: Search): Promise<ResolvedModel | undefined> {
   const files = search.options.refresh ? undefined : await rememberedFiles(search);
   if (!files) return undefined;
-  for (const file of files) if (!(await isHere(placesIn(search, file), file))) return undefined;
+  for (const file of files) if (!(await isStored(pathsIn(search, file), file))) return undefined;
   return resolved(pathsOf(search, files), { isDownloaded: false });
 }
 
@@ -116,7 +116,7 @@ async function fetchFiles(search: Search): Promise<ResolvedModel> {
   return resolved(pathsOf(search, files), { isDownloaded });
 }
 
-/** Files that the reference names itself. */
+/** Files that the reference names. */
 function namedFiles({ wanted }: Search): readonly HubFile[] | undefined {
   if (wanted.kind !== 'file') return undefined;
   return partsOf(wanted.path).map((file) => ({ path: file }));
@@ -128,40 +128,42 @@ async function rememberedFiles(search: Search): Promise<readonly HubFile[] | und
   try {
     return namedFiles(search) ?? (listing && chooseModel(listing, wanted, repository));
   } catch {
-    // What the list did not have then, the hub may have now.
+    // The hub may have added the file since.
     return undefined;
   }
 }
 
-async function listedFiles({ repository, wanted, options, hub, patience }: Search): Promise<readonly HubFile[]> {
-  const listing = await persist(() => listFiles(hub, repository, options.signal), patience);
+async function listedFiles({ repository, wanted, options, hub, retry }: Search): Promise<readonly HubFile[]> {
+  const listing = await withRetries(() => listFiles(hub, repository, options.signal), retry);
   const files = chooseModel(listing, wanted, repository);
   await writeNote(listingPath(options.dir, repository), listing);
   return files;
 }
 
-/** Whether it had to be fetched. */
+/** Whether the file was downloaded. */
 async function obtain(search: Search, file: HubFile): Promise<boolean> {
   const { refresh = false, signal } = search.options;
-  const places = placesIn(search, file);
-  if (!refresh && (await isHere(places, file))) return false;
-  using _lock = await takeLock(places, search.options);
-  await settle(places);
-  // Whoever held the lock may have brought it.
-  if (!refresh && (await isHere(places, file))) return false;
-  // Awaited here: the lock goes with this function.
+  const paths = pathsIn(search, file);
+  if (!refresh && (await isStored(paths, file))) return false;
+  using _lock = await takeLock(paths, search.options);
+  await finishInterruptedMove(paths);
+  // Another process may have downloaded it while this one waited for the lock.
+  if (!refresh && (await isStored(paths, file))) return false;
+  // `await` keeps the lock until the download ends.
   return await download({
     hub: search.hub,
     repository: search.repository,
     file,
-    places,
-    current: refresh ? await currentOf(places, signal) : undefined,
+    paths,
+    current: refresh ? await currentOf(paths, signal) : undefined,
     reporter: createReporter(search.onProgress),
-    patience: search.patience,
+    retry: search.retry,
   });
 }
 
-/** One download of a file at a time, among all processes. Rejects with `busy` when another does not end within `waitMs`. */
+/**
+ * One download of a file at a time, across processes. Rejects with `busy` when another does not end within `waitMs`.
+ */
 async function takeLock({ lock, model }: ModelPaths, { waitMs = 0, signal }: ModelStoreOptions): Promise<Disposable> {
   await onDisk('lock the model', mkdir(path.dirname(lock), { recursive: true }));
   const held = await waitForLock(lock, { waitMs, signal }).catch((error: unknown) => {
@@ -169,22 +171,23 @@ async function takeLock({ lock, model }: ModelPaths, { waitMs = 0, signal }: Mod
     return onDisk('lock the model', Promise.reject(error));
   });
   if (held) return held;
-  throw new ModelStoreError('busy', `${path.basename(model)} is being downloaded already, perhaps by another process`);
+  throw new ModelStoreError('busy', `${path.basename(model)} is already being downloaded, possibly by another process`);
 }
 
-function placesIn({ options, repository }: Search, file: HubFile): ModelPaths {
+function pathsIn({ options, repository }: Search, file: HubFile): ModelPaths {
   return modelPathsOf(options.dir, repository, file.path);
 }
 
 function pathsOf(search: Search, files: readonly HubFile[]): readonly string[] {
-  return files.map((file) => placesIn(search, file).model);
+  return files.map((file) => pathsIn(search, file).model);
 }
 
 /**
- * Whether the file is here, is the one that the list has, and was not touched. A file without a note was put here by hand: that is
- * taken as it is. A note that still belongs to a part says that the file has just been put in place: that is settled under the lock.
+ * Whether the file is stored, is the listed version, and has its recorded size. A file without a note was added by hand
+ * and is accepted as is. A note that still belongs to a part shows an interrupted move: `finishInterruptedMove`
+ * completes it under the lock.
  */
-async function isHere({ model, note, part, partNote }: ModelPaths, { sha256 }: HubFile): Promise<boolean> {
+async function isStored({ model, note, part, partNote }: ModelPaths, { sha256 }: HubFile): Promise<boolean> {
   const found = await stat(model).catch(() => undefined);
   if (!found?.isFile()) return false;
   const known = await readNote(note);
@@ -193,7 +196,7 @@ async function isHere({ model, note, part, partNote }: ModelPaths, { sha256 }: H
   return isListed && known.sizeBytes === found.size;
 }
 
-/** What is known of the file that is here. */
+/** Facts of the stored file. */
 async function currentOf({ model, note }: ModelPaths, signal: AbortSignal | undefined): Promise<Note | undefined> {
   const found = await stat(model).catch(() => undefined);
   if (!found?.isFile()) return undefined;
@@ -219,9 +222,9 @@ function hubOf({
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
     throw new ModelStoreError('bad-reference', 'the endpoint is not a plain http or https address');
   }
-  // Anything else could not stand in a header.
+  // The token must be a valid header value.
   if (token !== undefined && !/^[\x21-\x7e]{1,1000}$/.test(token)) {
-    throw new ModelStoreError('bad-reference', 'the token has characters that none has');
+    throw new ModelStoreError('bad-reference', 'the token contains invalid characters');
   }
   return { endpoint: url, token, idleTimeoutMs };
 }

@@ -1,4 +1,4 @@
-// One life of an engine's process: started, asked by messages, watched, ended.
+// One engine process: started, called by messages, monitored, and stopped.
 import { type ChildProcess, fork } from 'node:child_process';
 import { EndlessGrammarError, EngineError, type JobEvent } from '../engine.ts';
 import { GRAMMAR_MS, GRAMMAR_PIPE } from './grammar-watchdog.ts';
@@ -13,21 +13,21 @@ interface Waiting {
 export interface EngineChildOptions {
   /** Module that the process runs. */
   readonly entry: URL;
-  /** What it is told at its start. */
+  /** Passed to the process as its argument. */
   readonly options: object;
-  /** Milliseconds after which a silent process is ended. */
+  /** Milliseconds without a response after which the process is killed. */
   readonly silenceMs: number;
-  /** Bounds of its memory, as flags of node. */
+  /** Node flags that limit its memory. */
   readonly execArgv?: readonly string[];
 }
 
 const STOP_MS = 5_000;
 const PINGS = 4;
-/** Characters kept of what it wrote last. */
-const LAST_WORDS = 300;
+/** Characters of its latest output that are kept. */
+const OUTPUT_CHARS = 300;
 
 export class EngineChild<Info> {
-  /** Rejects with EngineError when it cannot load, or dies before. */
+  /** Rejects with EngineError when the process cannot load, or dies before. */
   readonly ready: Promise<Info>;
   /** Why it ended, in short. */
   readonly exited: Promise<string>;
@@ -35,13 +35,13 @@ export class EngineChild<Info> {
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
   #isReady = false;
-  // llama.cpp repeats there what it was given: kept for the case that it dies, and told in short.
-  #lastWords = '';
+  // llama.cpp may print its input: kept for the case of a crash, and reported in short.
+  #latestOutput = '';
 
   constructor({ entry, options, silenceMs, execArgv = [] }: EngineChildOptions) {
     const ready = Promise.withResolvers<Info>();
     const exited = Promise.withResolvers<string>();
-    // Nobody may be waiting for it just now.
+    // There may be no waiter.
     ready.promise.catch(() => {});
     this.ready = ready.promise;
     this.exited = exited.promise;
@@ -52,17 +52,17 @@ export class EngineChild<Info> {
     });
     this.#child = child;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS);
+      this.#latestOutput = (this.#latestOutput + text).slice(-OUTPUT_CHARS);
     });
-    /** The call whose grammar it was that had to be ended. */
+    /** The call whose grammar made the watchdog kill the process. */
     let endless: number | undefined;
     child.stdio[GRAMMAR_PIPE]?.on('data', (call: Buffer) => {
       endless = Number(call);
-      this.kill(`a grammar ran on for ${GRAMMAR_MS} ms`);
+      this.kill(`a grammar step took more than ${GRAMMAR_MS} ms`);
     });
     const watch = this.#watch(silenceMs);
     child.on('message', (message: FromEngine<Info>) => {
-      watch.heard();
+      watch.received();
       if (message.kind === 'pong') return;
       if (message.kind === 'ready') {
         this.#isReady = true;
@@ -73,15 +73,17 @@ export class EngineChild<Info> {
     });
     const end = (detail: string, cause?: unknown) => {
       watch.end();
-      const error = new EngineError('crashed', `the engine's process ended (${detail})`, { cause });
-      // Before those who wait: who asks again at once must not be given to a dead one.
+      const error = new EngineError('crashed', `the engine process ended (${detail})`, { cause });
+      // Before the waiters are rejected: an immediate retry must not reach the dead process.
       exited.resolve(detail);
       ready.reject(error);
       for (const [id, waiting] of this.#waiting) waiting.reject(id === endless ? new EndlessGrammarError() : error);
     };
     child.on('error', (cause) => child.pid === undefined && end('it cannot be started', cause));
     child.once('exit', (code, signal) =>
-      end([signal ?? `exit code ${code}`, ...this.#lastWords.trim().split('\n').slice(-1)].filter(Boolean).join(': ')),
+      end(
+        [signal ?? `exit code ${code}`, ...this.#latestOutput.trim().split('\n').slice(-1)].filter(Boolean).join(': '),
+      ),
     );
   }
 
@@ -93,7 +95,10 @@ export class EngineChild<Info> {
     return this.#child.pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Asks; `id` names the call in what is sent about it. The value rejects with the signal's reason when it is aborted; throws it where it was before. */
+  /**
+   * Sends a call; `id` identifies it in later messages. The value rejects with the signal's reason when aborted; throws
+   * it if already aborted.
+   */
   call(
     call: Call,
     { signal, onEvents }: { readonly signal?: AbortSignal | undefined; readonly onEvents?: Waiting['onEvents'] } = {},
@@ -107,11 +112,11 @@ export class EngineChild<Info> {
       reject(signal?.reason as Error);
     };
     signal?.addEventListener('abort', abort, { once: true });
-    if (this.isOver) reject(new EngineError('crashed', "the engine's process has ended"));
+    if (this.isOver) reject(new EngineError('crashed', 'the engine process has ended'));
     try {
       this.send({ kind: 'call', id, call });
     } catch (cause) {
-      reject(new EngineError('crashed', 'this cannot be given to the engine', { cause }));
+      reject(new EngineError('crashed', 'the call cannot be sent to the engine', { cause }));
     }
     const value = promise.finally(() => {
       signal?.removeEventListener('abort', abort);
@@ -124,15 +129,15 @@ export class EngineChild<Info> {
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 
-  /** Ends it at once; who waits is told why. */
+  /** Kills the process; waiters are rejected with the reason. */
   kill(why: string): void {
-    this.#lastWords = why;
+    this.#latestOutput = why;
     this.#child.kill('SIGKILL');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.isOver) return;
-    // One that loads has nothing to end well, and hears nothing.
+    // A process that is still loading holds no state, and reads no messages.
     if (!this.#isReady) this.#child.kill('SIGKILL');
     else if (this.#child.connected) this.#child.disconnect();
     const kill = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
@@ -149,11 +154,11 @@ export class EngineChild<Info> {
   }
 
   #watch(silenceMs: number) {
-    // Counted in questions, not in time: where this process stands still itself, it asks nothing.
+    // Counts pings, not time: while this process is blocked itself, it sends none.
     let unanswered = 0;
     let isReady = false;
     const timer = setInterval(() => {
-      if (isReady && unanswered >= PINGS) this.kill(`silent for ${silenceMs} ms`);
+      if (isReady && unanswered >= PINGS) this.kill(`no response for ${silenceMs} ms`);
       else {
         unanswered += 1;
         this.send({ kind: 'ping' });
@@ -161,7 +166,7 @@ export class EngineChild<Info> {
     }, silenceMs / PINGS);
     timer.unref();
     return {
-      heard: () => {
+      received: () => {
         unanswered = 0;
       },
       begin: () => {

@@ -1,9 +1,10 @@
-// Several processes of one model as one engine: each reads the file by the same pages, and a prompt goes to where most of it was read.
+// Several processes of one model as one engine: they share the file's pages, and a prompt goes to the process with the
+// longest cached prefix.
 
 import type { ChatPrompt, Engine, Job, JobEvent, ModelInfo, ScoreJob } from '../engine.ts';
 import { chooseSlot, type Slot } from '../llama/choose-slot.ts';
 
-/** A place of one process, and what was last read there: which of its slots that is, it finds by itself. */
+/** A slot of one process, and its last prompt; the process itself chooses which of its slots to use. */
 interface PoolSlot extends Slot {
   readonly member: Engine;
   readonly isFree: boolean;
@@ -16,7 +17,7 @@ export class EnginePool implements Engine {
   readonly #jobs = new Map<Engine, number>();
   #clock = 0;
 
-  /** At least one engine; they are the pool's from now on. */
+  /** At least one engine; the pool takes ownership. */
   constructor(members: readonly Engine[]) {
     this.members = members;
     this.#slots = members.flatMap((member) =>
@@ -26,7 +27,7 @@ export class EnginePool implements Engine {
 
   get info(): ModelInfo {
     const [first] = this.members;
-    if (!first) throw new RangeError('a pool has at least one engine');
+    if (!first) throw new RangeError('a pool needs at least one engine');
     return { ...first.info, slots: this.#slots.length };
   }
 
@@ -75,7 +76,7 @@ export class EnginePool implements Engine {
     }
   }
 
-  /** Number of the slot; -1 when all are taken. */
+  /** Index of the slot; -1 when all are taken. */
   #choose({ prompt, cacheKey }: Job): number {
     const free = this.#slots.filter(({ isFree }) => isFree);
     const ready = free.filter(({ member }) => member.isReady);
@@ -91,7 +92,7 @@ export class EnginePool implements Engine {
   #idlest(): Engine {
     const ready = this.members.filter(({ isReady }) => isReady);
     const [first, ...rest] = ready.length > 0 ? ready : this.members;
-    if (!first) throw new RangeError('a pool has at least one engine');
+    if (!first) throw new RangeError('a pool needs at least one engine');
     return rest.reduce((best, each) => (this.#loadOf(each) < this.#loadOf(best) ? each : best), first);
   }
 

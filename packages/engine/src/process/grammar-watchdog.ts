@@ -1,29 +1,29 @@
-// Whose grammar native code is at, just now: a thread beside looks on, because what runs on without end answers nobody. It tells
-// the parent by a pipe of its own, and the parent ends the process.
+// Detects a grammar step that does not return: native code blocks the event loop, so a separate thread watches the step
+// and reports it to the parent through a pipe of its own; the parent kills the process.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** The descriptor of that pipe, in the process and for its parent. */
+/** File descriptor of the pipe, in the process and in its parent. */
 export const GRAMMAR_PIPE = 4;
-/** One step of a grammar takes microseconds, opening a large one some tens of milliseconds. */
+/** One grammar step takes microseconds; opening a large grammar takes some tens of milliseconds. */
 export const GRAMMAR_MS = 1_000;
 
-export class GrammarWatch {
-  /** The number of the call that is at its grammar, 0: none; and how often one has begun. */
+export class GrammarWatchdog {
+  /** Number of the call in a grammar step (0: none), and the count of steps begun. */
   readonly #state: Int32Array<SharedArrayBuffer>;
 
   private constructor(state: Int32Array<SharedArrayBuffer>) {
     this.#state = state;
   }
 
-  /** Resolves when it looks on. */
-  static async start(): Promise<GrammarWatch> {
+  /** Resolves when the thread is running. */
+  static async start(): Promise<GrammarWatchdog> {
     const state = new Int32Array(new SharedArrayBuffer(8));
     const thread = new Worker(new URL('grammar-watchdog-thread.ts', import.meta.url), { workerData: state });
     await once(thread, 'online');
-    // It does not keep the process.
+    // The thread must not keep the process alive.
     thread.unref();
-    return new GrammarWatch(state);
+    return new GrammarWatchdog(state);
   }
 
   /** Runs one step of native code for a call. */

@@ -1,4 +1,4 @@
-// llama.cpp as an engine: a process of its own, asked by messages, started again when it dies.
+// llama.cpp as an engine: a separate process, called by messages, and restarted when it dies.
 import {
   type ChatPrompt,
   type Engine,
@@ -9,7 +9,7 @@ import {
   type ScoreJob,
 } from '../engine.ts';
 import type { LlamaOptions } from '../llama/llama-model.ts';
-import { TAKEN_TOKENS } from '../read-ahead.ts';
+import { ACK_TOKENS } from '../read-ahead.ts';
 import { EngineChild } from './engine-child.ts';
 import { EnginePool } from './engine-pool.ts';
 import type { Call } from './process-messages.ts';
@@ -17,28 +17,31 @@ import type { Call } from './process-messages.ts';
 export type { LlamaOptions } from '../llama/llama-model.ts';
 
 export interface LlamaEngineDeps {
-  /** Milliseconds after which a silent process is ended; 30,000 by default. */
+  /** Milliseconds without a response after which the process is killed; 30,000 by default. */
   readonly silenceMs?: number;
-  /** Hears that the process died, and that another one serves. */
+  /** Called when the process died, and when its replacement is ready. */
   readonly onRestart?: (event: { readonly kind: 'died' | 'ready'; readonly detail: string }) => void;
-  /** Ends the start at once. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Between a death and the next start; doubled while it dies before it is ready. */
+/** Delay between a crash and the restart; doubled while the process dies before it is ready. */
 const RESTART_MS = 100;
 const MAX_RESTART_MS = 30_000;
-/** Of those who ask while it starts again. */
+/** Maximum wait of calls during a restart. */
 const WAIT_MS = 10_000;
-/** A process that says nothing for so long, asked though it was, is ended: native code that runs on hears nothing. */
+/** A process that does not answer pings for this long is killed: blocked native code cannot be interrupted. */
 const SILENCE_MS = 30_000;
 
 export interface LlamaEngineOptions extends LlamaOptions {
-  /** So many processes share the slots, each with its own threads; 1 by default. */
+  /** Number of processes that share the slots, each with its own threads; 1 by default. */
   readonly processes?: number;
 }
 
-/** Starts the engine; rejects with EngineError `model-unusable` when the model cannot be loaded, or with the signal's reason. */
+/**
+ * Starts the engine; rejects with EngineError `model-unusable` when the model cannot be loaded, or with the signal's
+ * reason.
+ */
 export async function startLlamaEngine(
   { processes = 1, ...options }: LlamaEngineOptions,
   deps: LlamaEngineDeps = {},
@@ -51,7 +54,7 @@ export async function startLlamaEngine(
     const engine = stack.use(new LlamaEngine({ ...options, slots: slotsOf(number), ...more }, deps));
     const stop = () => void engine[Symbol.asyncDispose]();
     deps.signal?.addEventListener('abort', stop, { once: true });
-    // Its process is ended then, and whoever waits for it is told.
+    // An abort kills the process, which rejects the waiters.
     await engine.started().finally(() => {
       deps.signal?.removeEventListener('abort', stop);
       deps.signal?.throwIfAborted();
@@ -59,11 +62,11 @@ export async function startLlamaEngine(
     return engine;
   };
   const first = await start(0);
-  // The file is read for its digest only once.
+  // The digest of the file is computed only once.
   const { sha256 } = first.info;
-  const others = await Promise.all(Array.from({ length: processes - 1 }, (_, i) => start(i + 1, { sha256 })));
+  const more = await Promise.all(Array.from({ length: processes - 1 }, (_, i) => start(i + 1, { sha256 })));
   stack.move();
-  return others.length === 0 ? first : new EnginePool([first, ...others]);
+  return more.length === 0 ? first : new EnginePool([first, ...more]);
 }
 
 class LlamaEngine implements Engine {
@@ -130,7 +133,7 @@ class LlamaEngine implements Engine {
   }
 
   async *generate(job: Job, signal: AbortSignal): AsyncIterable<JobEvent> {
-    const child = await this.#living(signal);
+    const child = await this.#running(signal);
     const queue: JobEvent[] = [];
     let wake = () => {};
     const stopping = new AbortController();
@@ -160,28 +163,28 @@ class LlamaEngine implements Engine {
           const event = queue.shift() as JobEvent;
           yield event;
           if (event.kind === 'end') return;
-          // Told after it was taken: a reader who stays away is soon given no more.
-          if (event.kind === 'token' && ++taken % TAKEN_TOKENS === 0) child.send({ kind: 'taken', id, tokens: taken });
+          // Acknowledged after consumption: a reader that stops reading soon receives no more.
+          if (event.kind === 'token' && ++taken % ACK_TOKENS === 0) child.send({ kind: 'taken', id, tokens: taken });
         }
         if (isOver) break;
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
       }
-      throw (await over) ?? new EngineError('crashed', 'the engine ended an answer without saying why');
+      throw (await over) ?? new EngineError('crashed', 'the engine ended an answer without a reason');
     } finally {
-      // Whoever stops listening stops the job too.
+      // A consumer that stops iterating stops the job.
       stopping.abort();
     }
   }
 
   async #ask(call: Call, signal?: AbortSignal): Promise<unknown> {
-    const child = await this.#living(signal);
+    const child = await this.#running(signal);
     return child.call(call, { signal }).value;
   }
 
-  /** A process that starts again is waited for, but not long: others may be able to answer meanwhile. */
-  async #living(signal: AbortSignal | undefined): Promise<EngineChild<ModelInfo>> {
+  /** Waits for a restarting process, but not long: another worker may be able to answer. */
+  async #running(signal: AbortSignal | undefined): Promise<EngineChild<ModelInfo>> {
     signal?.throwIfAborted();
     if (this.#isStopped) throw new EngineError('crashed', 'the engine was stopped');
     if (this.#isReady) return this.#child;
@@ -212,7 +215,7 @@ class LlamaEngine implements Engine {
           if (!this.#isStopped) this.#restart(detail, RESTART_MS);
         });
       },
-      // One that dies before it is ready is started again by whoever waits for it.
+      // A process that dies before it is ready is restarted by `#restart`.
       () => {},
     );
     return child;
@@ -241,4 +244,4 @@ class LlamaEngine implements Engine {
   }
 }
 
-const starting = () => new EngineError('crashed', 'the engine is being started again');
+const starting = () => new EngineError('crashed', 'the engine is restarting');

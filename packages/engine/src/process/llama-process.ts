@@ -1,4 +1,5 @@
-// The engine's own process: a prompt that is being read holds up no other stream, and a crash of native code ends only this.
+// Entry point of the engine process: reading a prompt blocks no other stream, and a crash of native code ends only this
+// process.
 import { EngineError, type Job, type JobEvent } from '../engine.ts';
 import { LlamaHost, type LlamaOptions } from '../llama/llama-model.ts';
 import type { Call } from './process-messages.ts';
@@ -26,29 +27,29 @@ function serve(host: LlamaHost, call: Call, context: CallContext): unknown {
     case 'generate':
       return generate(host, call.job, context);
     case 'open':
-      throw new EngineError('model-unusable', 'an engine has its model from its start');
+      throw new EngineError('model-unusable', 'the engine process opened its model at startup');
     default:
       return call satisfies never;
   }
 }
 
-async function generate(host: LlamaHost, job: Job, { id, signal, room, tell }: CallContext): Promise<void> {
-  const gathered = new Gathering(tell);
+async function generate(host: LlamaHost, job: Job, { id, signal, readAhead, emit }: CallContext): Promise<void> {
+  const batch = new EventBatch(emit);
   const push = (event: JobEvent) => {
-    if (event.kind === 'token') room.told();
-    gathered.push(event);
+    if (event.kind === 'token') readAhead.produced();
+    batch.push(event);
   };
   try {
-    await host.run(job, { call: id, tell: push, hasRoom: () => room.wait(), signal });
+    await host.run(job, { call: id, emit: push, waitForCapacity: () => readAhead.waitForCapacity(), signal });
   } finally {
-    gathered.flush();
+    batch.flush();
   }
 }
 
-/** Events that follow each other within this go out together: each message costs as much as a small model's token. */
-const GATHER_MS = 4;
+/** Events within this interval are sent in one message: a message costs as much as a token of a small model. */
+const BATCH_MS = 4;
 
-class Gathering {
+class EventBatch {
   readonly #send: (events: readonly JobEvent[]) => void;
   #events: JobEvent[] = [];
   #sentAt = Number.NEGATIVE_INFINITY;
@@ -58,11 +59,11 @@ class Gathering {
     this.#send = send;
   }
 
-  /** What comes after a pause goes out at once: a first token, and every one of a model that takes its time. */
+  /** An event after a longer gap is sent at once: the first token, and every token of a slow model. */
   push(event: JobEvent): void {
     this.#events.push(event);
     if (this.#timer) return;
-    const wait = this.#sentAt + GATHER_MS - performance.now();
+    const wait = this.#sentAt + BATCH_MS - performance.now();
     if (wait <= 0) this.flush();
     else this.#timer = setTimeout(() => this.flush(), wait);
   }

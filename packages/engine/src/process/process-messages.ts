@@ -1,4 +1,4 @@
-// What the service's process and an engine's process say to each other, by structured clone.
+// Messages between the service's process and an engine process, sent by structured clone.
 import type { ChatPrompt, EngineErrorCode, Job, JobEvent, ScoreJob } from '../engine.ts';
 
 export type VocabularyCall =
@@ -6,7 +6,7 @@ export type VocabularyCall =
   | { readonly kind: 'detokenize'; readonly tokens: readonly number[] }
   | { readonly kind: 'render'; readonly prompt: ChatPrompt };
 
-/** Which file the process is for: a vocabulary's is told once it runs, so that one can wait for the next file. */
+/** Opens the file of a vocabulary process, which starts without one so that a spare process can be kept ready. */
 export interface OpenCall {
   readonly kind: 'open';
   readonly file: string;
@@ -23,16 +23,16 @@ export type Call =
 export type ToEngine =
   | { readonly kind: 'call'; readonly id: number; readonly call: Call }
   | { readonly kind: 'abort'; readonly id: number }
-  /** So many tokens of a job were taken by its reader, in all. */
+  /** Total number of tokens that the reader of a job has consumed. */
   | { readonly kind: 'taken'; readonly id: number; readonly tokens: number }
-  /** Is answered with a pong at once, or the process hears nothing. */
+  /** The process answers at once with a pong; otherwise it is blocked. */
   | { readonly kind: 'ping' };
 
 export type FromEngine<Info> =
   | { readonly kind: 'pong' }
   | { readonly kind: 'ready'; readonly info: Info }
   | { readonly kind: 'unusable'; readonly code: EngineErrorCode; readonly message: string }
-  /** Some events of a job, in order; those of one turn of the engine come together. */
+  /** Events of a job, in order; several events may share a message. */
   | { readonly kind: 'events'; readonly id: number; readonly events: readonly JobEvent[] }
   | { readonly kind: 'value'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failed'; readonly id: number; readonly code: EngineErrorCode; readonly message: string };

@@ -1,4 +1,4 @@
-// From an upstream's events to the deltas of one choice, from `begin` to `end`.
+// Converts an upstream's events into the deltas of one choice, from `begin` to `end`.
 import { type ChatDelta, type ChosenLogprob, CompletionError, type FinishReason, StopScanner } from '@strata/inference';
 import { EngineError } from '../engine.ts';
 import { type Chunk, readChunk } from './chunks.ts';
@@ -6,8 +6,8 @@ import type { StreamEvent } from './events.ts';
 import { CallReader } from './tool-calls.ts';
 
 /**
- * Filled while deltas are read. Where the server tells no usage, `completionTokens` is an estimate, one for each chunk that
- * says something (servers send a token a chunk, most of the time), and `promptTokens` stays 0.
+ * Updated while deltas are consumed. If the server reports no usage, `completionTokens` is an estimate, one for each
+ * chunk with content (most servers send one token per chunk), and `promptTokens` stays 0.
  */
 export interface UpstreamUsage {
   promptTokens: number;
@@ -18,7 +18,7 @@ export interface UpstreamUsage {
 export interface AnswerOptions {
   readonly stops: readonly string[];
   readonly topLogprobs: number | undefined;
-  /** Words are no answer then: they are not told, and without a call after them they are an error. */
+  /** Text is not an answer then: it is not emitted, and an answer without a call is an error. */
   readonly isCallForced: boolean;
   readonly usage: UpstreamUsage;
   /** For calls that come without an id. */
@@ -27,10 +27,10 @@ export interface AnswerOptions {
 }
 
 const MAX_TEXT = 16 * 1024 * 1024;
-/** Of tokens whose text has not come yet: a stop string may be as long. */
+/** Log-probabilities of tokens whose text is held back: a stop string may be this long. */
 const MAX_HELD_LOGPROBS = 4_096;
 
-/** Throws EngineError `upstream-failed` for an answer that ends without saying so, or says what cannot be read. */
+/** Throws EngineError `upstream-failed` for an answer that ends without a finish reason, or cannot be read. */
 export async function* answerDeltas(
   events: AsyncIterator<StreamEvent>,
   options: AnswerOptions,
@@ -46,7 +46,7 @@ export async function* answerDeltas(
 
   for (;;) {
     const { value: event, done } = await events.next().catch((error: unknown) => {
-      // Whoever said why it ended has said everything; only the usage is missing.
+      // After the finish reason the answer is complete; only the usage is missing.
       if (reason === undefined) throw error;
       return { value: undefined, done: true as const };
     });
@@ -62,10 +62,10 @@ export async function* answerDeltas(
     }
     count(usage, chunk);
     length += chunk.text.length + chunk.calls.reduce((sum, call) => sum + call.arguments.length, 0);
-    if (length > MAX_TEXT) throw broken(`gave more than ${MAX_TEXT} characters`);
-    // Tokens of calls are not told.
+    if (length > MAX_TEXT) throw broken(`sent more than ${MAX_TEXT} characters`);
+    // Tokens of calls are not emitted.
     if (topLogprobs !== undefined && !isCallForced && chunk.calls.length === 0) logprobs.push(...chunk.logprobs);
-    if (logprobs.length > MAX_HELD_LOGPROBS) throw broken('gave log-probabilities without text');
+    if (logprobs.length > MAX_HELD_LOGPROBS) throw broken('sent log-probabilities without text');
     const { text, stop } = scanner.push(isCallForced ? '' : chunk.text);
     if (text !== '') yield textDelta(text);
     if (stop !== undefined) {
@@ -74,10 +74,10 @@ export async function* answerDeltas(
     }
     for (const piece of chunk.calls) yield* calls.take(piece);
     reason = chunk.reason ?? reason;
-    if (reason === 'abort' || reason === 'error') throw broken('gave the answer up');
+    if (reason === 'abort' || reason === 'error') throw broken('aborted the answer');
   }
-  if (!isDone && reason === undefined) throw broken('ended the answer in the middle');
-  if (isCallForced && calls.count === 0 && finishReason(reason, false) === 'stop') throw wordsInstead();
+  if (!isDone && reason === undefined) throw broken('ended the answer prematurely');
+  if (isCallForced && calls.count === 0 && finishReason(reason, false) === 'stop') throw textInsteadOfCall();
   if (!hasBegun) yield { kind: 'begin' };
   const rest = scanner.end();
   if (rest !== '') yield textDelta(rest);
@@ -86,26 +86,26 @@ export async function* answerDeltas(
 
   function textDelta(text: string): ChatDelta {
     if (topLogprobs === undefined) return { kind: 'text', text };
-    const told = logprobs.map((each) => ({ ...each, top_logprobs: each.top_logprobs.slice(0, topLogprobs) }));
+    const shown = logprobs.map((each) => ({ ...each, top_logprobs: each.top_logprobs.slice(0, topLogprobs) }));
     logprobs = [];
-    return { kind: 'text', text, logprobs: told };
+    return { kind: 'text', text, logprobs: shown };
   }
 }
 
-function count(usage: UpstreamUsage, { usage: told, hasTokens }: Chunk): void {
-  if (told) Object.assign(usage, told);
+function count(usage: UpstreamUsage, { usage: reported, hasTokens }: Chunk): void {
+  if (reported) Object.assign(usage, reported);
   else if (hasTokens) usage.completionTokens += 1;
 }
 
-/** Servers say `stop` after calls that were forced, and things of their own. */
+/** Servers report `stop` after forced calls, and values of their own. */
 function finishReason(reason: string | undefined, hasCalls: boolean): FinishReason {
   if (reason === 'length' || reason === 'content_filter') return reason;
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
-/** Some servers take `required` and do not hold to it, for models whose template knows no tools. */
-function wordsInstead(): CompletionError {
-  return new CompletionError('unsupported_value', 'This model did not call a tool, though it was told to.', {
+/** Some servers accept `required` but do not enforce it, for models whose template has no tools. */
+function textInsteadOfCall(): CompletionError {
+  return new CompletionError('unsupported_value', 'This model did not call a tool, although a call was required.', {
     param: 'tool_choice',
   });
 }

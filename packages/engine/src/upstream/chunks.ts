@@ -1,4 +1,4 @@
-// One chunk of a stream as upstreams send it, read into what an answer is made of.
+// Parses one chunk of an upstream's stream.
 import type { ChosenLogprob, TokenLogprob } from '@strata/inference';
 import { z } from 'zod';
 import { EngineError } from '../engine.ts';
@@ -6,7 +6,7 @@ import { errorOf, errorShape, refusalInStream } from './errors.ts';
 import type { StreamEvent } from './events.ts';
 
 export interface CallPiece {
-  /** Some servers leave out which call a piece belongs to. */
+  /** Some servers omit the index of the call. */
   readonly index: number | undefined;
   readonly id: string;
   readonly name: string;
@@ -23,14 +23,14 @@ export interface Chunk {
   readonly text: string;
   readonly logprobs: readonly ChosenLogprob[];
   readonly calls: readonly CallPiece[];
-  /** As the server says it. */
+  /** As sent by the server. */
   readonly reason: string | undefined;
   readonly usage: ChunkUsage | undefined;
-  /** Something was made, shown or not. */
+  /** Whether tokens were generated, visible or not. */
   readonly hasTokens: boolean;
 }
 
-const words = z.string().nullish();
+const optionalText = z.string().nullish();
 const tokenCount = z.int().min(0);
 const tokenLogprob = z.object({
   token: z.string(),
@@ -40,7 +40,7 @@ const tokenLogprob = z.object({
 const chatLogprobs = z.object({
   content: z.array(tokenLogprob.extend({ top_logprobs: z.array(tokenLogprob).nullish() })).nullable(),
 });
-/** The older shape of plain completions: lists beside each other. */
+/** The older form of plain completions: parallel lists. */
 const listedLogprobs = z.object({
   tokens: z.array(z.string()),
   token_logprobs: z.array(z.number().nullable()),
@@ -49,7 +49,7 @@ const listedLogprobs = z.object({
 const callPiece = z.object({
   index: z.int().min(0).nullish(),
   id: z.string().max(256).nullish(),
-  function: z.object({ name: z.string().max(128).nullish(), arguments: words }).nullish(),
+  function: z.object({ name: z.string().max(128).nullish(), arguments: optionalText }).nullish(),
 });
 const chunkShape = z.object({
   choices: z
@@ -57,18 +57,18 @@ const chunkShape = z.object({
       z.object({
         index: z.int().nullish(),
         /** Of plain completions. */
-        text: words,
+        text: optionalText,
         delta: z
           .object({
-            content: words,
-            refusal: words,
-            reasoning_content: words,
-            reasoning: words,
+            content: optionalText,
+            refusal: optionalText,
+            reasoning_content: optionalText,
+            reasoning: optionalText,
             tool_calls: z.array(callPiece).nullish(),
           })
           .nullish(),
         logprobs: z.union([listedLogprobs, chatLogprobs]).nullish(),
-        finish_reason: words,
+        finish_reason: optionalText,
       }),
     )
     .nullish(),
@@ -81,14 +81,14 @@ const chunkShape = z.object({
     .nullish(),
 });
 
-/** Throws what the event says where it is an error, and EngineError `upstream-failed` for what is no chunk. */
+/** Throws the error of an error event, and EngineError `upstream-failed` for an invalid chunk. */
 export function readChunk({ type, data }: StreamEvent, secret: string | undefined): Chunk {
   const value = type === 'error' ? undefined : parsed(data);
   if (type === 'error' || isError(value)) throw errorOf(refusalInStream(data, secret));
   const read = chunkShape.safeParse(value);
   if (!read.success) throw unreadable(`at ${read.error.issues[0]?.path.join('.') || 'the top'}`, read.error);
   const { choices, usage } = read.data;
-  // One choice was asked for.
+  // One choice was requested.
   const choice = choices?.find(({ index }) => (index ?? 0) === 0);
   const delta = choice?.delta;
   const text = `${choice?.text ?? ''}${delta?.content ?? ''}${delta?.refusal ?? ''}`;
@@ -146,12 +146,12 @@ function parsed(data: string): unknown {
   try {
     return JSON.parse(data);
   } catch {
-    // What the parser says of it repeats parts of the answer.
-    throw unreadable('it is no JSON');
+    // The parser's message quotes parts of the answer.
+    throw unreadable('it is not JSON');
   }
 }
 
 function unreadable(what: string, cause?: unknown): EngineError {
   const options = cause === undefined ? undefined : { cause };
-  return new EngineError('upstream-failed', `the upstream sent a chunk that cannot be read: ${what}`, options);
+  return new EngineError('upstream-failed', `the upstream sent an invalid chunk: ${what}`, options);
 }

@@ -1,4 +1,4 @@
-// Asking an upstream: its key, its redirects, another try where nothing was answered yet.
+// HTTP client for an upstream: key, redirects, and retries while there is no response.
 
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
@@ -7,10 +7,10 @@ import { context, propagation } from '@opentelemetry/api';
 import type { CompletionError } from '@strata/inference';
 import { EngineError } from '../engine.ts';
 import { errorOf, isOutOfCredit, readRefusal } from './errors.ts';
-import { exchange, letGo, type Opened, readText } from './exchange.ts';
+import { drain, exchange, type Opened, readText } from './exchange.ts';
 
 export interface HttpOptions {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly base: string;
   readonly apiKey: string | undefined;
   readonly connectMs: number;
@@ -26,9 +26,9 @@ export interface HttpDeps {
 }
 
 export interface Ask {
-  /** Below the base. */
+  /** Relative to the base. */
   readonly path: string;
-  /** Sent as JSON; without one it is a GET. */
+  /** Sent as JSON; without a body the request is a GET. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
 }
@@ -36,10 +36,10 @@ export interface Ask {
 interface Failed {
   readonly kind: 'failed';
   readonly error: CompletionError | EngineError;
-  /** It may pass by itself. */
-  readonly isPassing: boolean;
+  /** A retry may succeed. */
+  readonly isTransient: boolean;
   readonly retryAfterMs?: number | undefined;
-  /** The connection was an old one: no fault of this request. */
+  /** The keep-alive connection was closed by the server: not a fault of this request. */
   readonly isStale?: boolean;
 }
 type Outcome = ({ readonly kind: 'opened' } & Opened) | Failed;
@@ -47,7 +47,7 @@ type Outcome = ({ readonly kind: 'opened' } & Opened) | Failed;
 const PASSING = new Set([429, 502, 503, 504]);
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
-/** Told to wait longer, we let the caller decide. */
+/** If the server asks for a longer wait, the error goes to the caller. */
 const MAX_WAIT_MS = 10_000;
 const MAX_REDIRECTS = 3;
 const REFUSAL_BYTES = 64 * 1024;
@@ -59,7 +59,7 @@ export class UpstreamHttp implements AsyncDisposable {
   readonly #options: HttpOptions;
   readonly #deps: HttpDeps;
   readonly #kept: http.Agent;
-  /** Its connections are used once. */
+  /** Its connections are not reused. */
   readonly #fresh: http.Agent;
   readonly #closing = new AbortController();
 
@@ -75,18 +75,19 @@ export class UpstreamHttp implements AsyncDisposable {
     return this.#options.base;
   }
 
-  /** An answer whose status says that it is one. Rejects with what a refusal means, or with the signal's reason. */
+  /** A successful response. Rejects with the mapped error, or with the signal's reason. */
   async open(ask: Ask): Promise<Opened> {
     let isFresh = false;
     for (let tries = 0; ; ) {
       const outcome = await this.#try(new URL(this.base + ask.path), { ...ask, isFresh });
       if (outcome.kind === 'opened') return outcome;
-      // llama-server closes the connection after every stream, unannounced: that is no failure, and no reason to wait.
+      // llama-server closes the connection after every stream without notice: that is not a failure, and needs no
+      // delay.
       if (outcome.isStale && !isFresh) {
         isFresh = true;
         continue;
       }
-      const waitMs = tries < this.#options.retries && outcome.isPassing ? this.#pauseMs(tries, outcome) : undefined;
+      const waitMs = tries < this.#options.retries && outcome.isTransient ? this.#pauseMs(tries, outcome) : undefined;
       if (waitMs === undefined) throw outcome.error;
       tries += 1;
       this.#deps.onRetry({ detail: outcome.error.message, waitMs });
@@ -100,15 +101,15 @@ export class UpstreamHttp implements AsyncDisposable {
     try {
       return JSON.parse(text);
     } catch {
-      throw new EngineError('upstream-failed', `the upstream's answer to ${ask.path} is no JSON`);
+      throw new EngineError('upstream-failed', `the upstream's response to ${ask.path} is not JSON`);
     }
   }
 
-  /** What a kind of server tells beside the contract, at the root; undefined where there is nothing of the kind. */
-  async aside(path: string, signal: AbortSignal): Promise<unknown> {
+  /** Server-specific information outside the API, below the server's root; undefined if not available. */
+  async serverInfo(path: string, signal: AbortSignal): Promise<unknown> {
     const url = new URL(this.base.replace(/\/v1$/, '') + path);
     try {
-      // There is no other try, so no connection that its server may be closing just now.
+      // There is no retry, so do not use a connection that the server may be closing.
       const outcome = await this.#try(url, { path, signal, isFresh: true });
       if (outcome.kind === 'failed') return undefined;
       return JSON.parse(
@@ -146,13 +147,13 @@ export class UpstreamHttp implements AsyncDisposable {
       signal,
     });
     if (exchanged.kind === 'unreachable')
-      return { kind: 'failed', error: exchanged.error, isPassing: true, isStale: exchanged.isStale };
+      return { kind: 'failed', error: exchanged.error, isTransient: true, isStale: exchanged.isStale };
     const { response } = exchanged;
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return exchanged;
     const { location } = response.headers;
     if (status >= 300 && status < 400 && location !== undefined) {
-      letGo(response);
+      drain(response);
       const to = redirected(url, { location, status, redirects, isPost: text !== undefined });
       return this.#try(to, ask, redirects + 1);
     }
@@ -168,15 +169,15 @@ export class UpstreamHttp implements AsyncDisposable {
       retryAfterMs: retryAfterMs(response),
       secret: this.#options.apiKey,
     });
-    const isPassing = PASSING.has(refusal.status) && !isOutOfCredit(refusal);
-    return { kind: 'failed', error: errorOf(refusal), isPassing, retryAfterMs: refusal.retryAfterMs };
+    const isTransient = PASSING.has(refusal.status) && !isOutOfCredit(refusal);
+    return { kind: 'failed', error: errorOf(refusal), isTransient, retryAfterMs: refusal.retryAfterMs };
   }
 
-  /** Doubled with every try, and never the same for all who wait; undefined: not worth it. */
-  #pauseMs(tries: number, { retryAfterMs: told }: Failed): number | undefined {
+  /** Doubled with every try, with jitter; undefined: do not retry. */
+  #pauseMs(tries: number, { retryAfterMs: requested }: Failed): number | undefined {
     const random = this.#deps.random();
-    if (told === undefined) return Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS) * (0.5 + random / 2);
-    return told > MAX_WAIT_MS ? undefined : told * (1 + random / 10);
+    if (requested === undefined) return Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS) * (0.5 + random / 2);
+    return requested > MAX_WAIT_MS ? undefined : requested * (1 + random / 10);
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -186,34 +187,34 @@ export class UpstreamHttp implements AsyncDisposable {
     });
   }
 
-  /** Ends everything under way. */
+  /** Aborts everything in progress. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new EngineError('upstream-failed', 'the upstream is not used any more'));
-    // Also the connections that are in use.
+    this.#closing.abort(new EngineError('upstream-failed', 'the upstream was closed'));
+    // Also connections in use.
     this.#kept.destroy();
     this.#fresh.destroy();
   }
 }
 
-/** Within its origin a server may lead elsewhere; our key and the caller's words go nowhere else. */
+/** Redirects are followed within the origin only; our key and the client's text are not sent elsewhere. */
 function redirected(
   from: URL,
   { location, status, redirects, isPost }: { location: string; status: number; redirects: number; isPost: boolean },
 ): URL {
   const refuse = (what: string) => new EngineError('upstream-refused', `the upstream redirects ${what}`);
   const to = URL.parse(location, from);
-  if (!to) throw refuse('to what is no address');
+  if (!to) throw refuse('to an invalid address');
   if (to.origin !== from.origin) throw refuse(`to another origin (${to.origin})`);
   if (isPost && status !== 307 && status !== 308) throw refuse('a request without its body');
-  if (redirects >= MAX_REDIRECTS) throw refuse('again and again');
+  if (redirects >= MAX_REDIRECTS) throw refuse('too many times');
   return to;
 }
 
 function retryAfterMs({ headers }: IncomingMessage): number | undefined {
   const ms = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (ms >= 0) return ms;
-  const told = headers['retry-after'];
-  if (told === undefined) return undefined;
-  const waitMs = /^\d+$/.test(told) ? Number(told) * 1_000 : Date.parse(told) - Date.now();
+  const value = headers['retry-after'];
+  if (value === undefined) return undefined;
+  const waitMs = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }

@@ -1,15 +1,15 @@
-// Vectors from an upstream.
+// Embeddings from an upstream.
 import { z } from 'zod';
 import { EngineError } from '../engine.ts';
 import type { UpstreamHttp } from './client.ts';
 
 export interface Embedded {
   readonly vectors: Float32Array[];
-  /** 0 where the server does not tell. */
+  /** 0 if the server does not report it. */
   readonly promptTokens: number;
 }
 
-/** A batch that servers take, and whose answer can be read at once. */
+/** A batch size that servers accept, and whose response fits into memory. */
 const MAX_INPUTS = 64;
 
 const answer = z.object({
@@ -28,7 +28,7 @@ export async function embedAll(http: UpstreamHttp, { model, inputs, signal }: Em
   let promptTokens = 0;
   for (let from = 0; from < inputs.length; from += MAX_INPUTS) {
     const input = inputs.slice(from, from + MAX_INPUTS);
-    // Numbers rather than base64: every server knows them.
+    // Numbers instead of base64: every server supports them.
     const body = { model, input, encoding_format: 'float' };
     const { data, usage } = read(await http.json({ path: '/embeddings', body, signal }));
     const ordered = input.map((_, at) => data.find(({ index }, i) => (index ?? i) === at));
@@ -48,12 +48,12 @@ function read(value: unknown): z.output<typeof answer> {
   throw unreadable(`at ${error.issues[0]?.path.join('.') || 'the top'}`);
 }
 
-/** Not every server gives vectors of length 1. */
+/** Not every server returns vectors of length 1. */
 function unit(numbers: readonly number[]): Float32Array {
   const length = Math.hypot(...numbers);
   return Float32Array.from(numbers, (each) => (length > 0 ? each / length : each));
 }
 
 function unreadable(what: string): EngineError {
-  return new EngineError('upstream-failed', `the upstream sent vectors that cannot be read: ${what}`);
+  return new EngineError('upstream-failed', `the upstream sent invalid embeddings: ${what}`);
 }

@@ -1,9 +1,10 @@
-// What an upstream's refusals mean: the caller's fault in its words, our own configuration's, or a failure.
+// Maps an upstream's error responses: the client's fault with the upstream's message, our configuration's fault, or a
+// failure.
 import { CompletionError, type ErrorName } from '@strata/inference';
 import { z } from 'zod';
 import { EngineError } from '../engine.ts';
 
-/** A refusal as it was told, in whichever of the shapes that are in use. */
+/** An error response, in any of the formats in use. */
 export interface UpstreamRefusal {
   readonly status: number;
   readonly message: string;
@@ -12,19 +13,22 @@ export interface UpstreamRefusal {
   readonly retryAfterMs: number | undefined;
 }
 
-/** What the caller hears of it at most. */
-const MAX_WORDS = 300;
-/** Where an upstream is busy and does not say how long. */
+/** Characters of the upstream's message that the client receives. */
+const MAX_MESSAGE = 300;
+/** Default delay where a busy upstream names none. */
 const BUSY_MS = 1_000;
 
 const text = z.union([z.string(), z.number().transform(String)]).nullish();
 /** `{message, type, param, code}`; llama-server and vLLM put the status into `code`. */
-const told = z.object({ message: z.string(), type: text, code: text, param: text });
-/** Most say `error`, some proxies say it in a word; old vLLM sends it bare; FastAPI says `detail`. */
+const errorObject = z.object({ message: z.string(), type: text, code: text, param: text });
+/**
+ * Most servers send `error` as an object, some proxies as a string; old vLLM sends the bare object; FastAPI sends
+ * `detail`.
+ */
 export const errorShape = z.union([
-  z.object({ error: told }).transform(({ error }) => error),
+  z.object({ error: errorObject }).transform(({ error }) => error),
   z.object({ error: z.string() }).transform(({ error }) => ({ message: error })),
-  told,
+  errorObject,
   z.object({ detail: z.string() }).transform(({ detail }) => ({ message: detail })),
   z
     .object({ detail: z.array(z.object({ msg: z.string(), loc: z.array(text).optional() })).min(1) })
@@ -35,13 +39,13 @@ export interface Answered {
   readonly status: number;
   readonly body: string;
   readonly retryAfterMs: number | undefined;
-  /** Never repeated, whoever says it. */
+  /** Our key: removed from messages. */
   readonly secret: string | undefined;
 }
 
 export function readRefusal({ status, body, retryAfterMs, secret }: Answered): UpstreamRefusal {
   const shaped = errorShape.safeParse(jsonOf(body));
-  const error: z.output<typeof told> = shaped.success ? shaped.data : { message: '' };
+  const error: z.output<typeof errorObject> = shaped.success ? shaped.data : { message: '' };
   return {
     status,
     message: shortened(secret ? error.message.replaceAll(secret, '…') : error.message),
@@ -51,41 +55,41 @@ export function readRefusal({ status, body, retryAfterMs, secret }: Answered): U
   };
 }
 
-/** A refusal within a stream, where there is no status but the one that it names. */
+/** An error within a stream, whose status is the one that it names. */
 export function refusalInStream(event: string, secret: string | undefined): UpstreamRefusal {
   const refusal = readRefusal({ status: 500, body: event, retryAfterMs: undefined, secret });
   const [, status] = /\b([45]\d\d)\b/.exec(refusal.code) ?? [];
   return { ...refusal, status: Number(status ?? (/invalid_request|BadRequest/.test(refusal.code) ? 400 : 500)) };
 }
 
-/** What is the caller's fault in the upstream's words; everything else in ours. */
+/** The client's faults carry the upstream's message; all other errors carry ours. */
 export function errorOf(refusal: UpstreamRefusal): CompletionError | EngineError {
   const { status, message, code, param, retryAfterMs } = refusal;
   const detail = message === '' ? `status ${status}` : `status ${status}: ${message}`;
-  const caller = (kind: ErrorName, words: string, at = param) =>
-    new CompletionError(kind, message === '' ? words : message, { param: at, cause: new Error(detail) });
+  const caller = (kind: ErrorName, text: string, at = param) =>
+    new CompletionError(kind, message === '' ? text : message, { param: at, cause: new Error(detail) });
   switch (status) {
     case 400:
     case 422:
       if (isTooLong(refusal)) return caller('context_length', 'The prompt is longer than the context of this model.');
-      return caller('invalid_request', 'The request cannot be served by this model.');
+      return caller('invalid_request', 'The model cannot serve this request.');
     case 404:
       if (code.includes('model_not_found') || /\bmodel\b/i.test(message))
-        return caller('model_not_found', 'The model is not there any more.', 'model');
-      return caller('not_found', 'The server of this model does not offer this.');
+        return caller('model_not_found', 'The model is no longer available.', 'model');
+      return caller('not_found', 'The server of this model does not support this operation.');
     case 413:
       return caller('too_large', 'The request is too large for the server of this model.');
     case 501:
-      return caller('unsupported_value', 'The server of this model does not offer this.');
+      return caller('unsupported_value', 'The server of this model does not support this operation.');
     case 401:
     case 402:
     case 403:
     case 407:
-      return new EngineError('upstream-refused', `the upstream does not accept our key (status ${status})`);
+      return new EngineError('upstream-refused', `the upstream rejects the configured key (status ${status})`);
     case 429:
       if (isOutOfCredit(refusal))
         return new EngineError('upstream-refused', 'the account at the upstream is out of credit');
-      return new CompletionError('overloaded', 'The model is busy; another try may succeed.', {
+      return new CompletionError('overloaded', 'The model is overloaded. Try again later.', {
         retryAfterMs: retryAfterMs ?? BUSY_MS,
         cause: new Error(detail),
       });
@@ -94,12 +98,14 @@ export function errorOf(refusal: UpstreamRefusal): CompletionError | EngineError
   }
 }
 
-/** Not to be cured by waiting. */
+/** Waiting does not help. */
 export function isOutOfCredit({ status, code }: UpstreamRefusal): boolean {
   return status === 429 && code.includes('insufficient_quota');
 }
 
-/** `context_length_exceeded`, llama-server's `exceed_context_size_error`, and vLLM, which says it in words alone. */
+/**
+ * `context_length_exceeded`, llama-server's `exceed_context_size_error`, and vLLM, which says it only in the message.
+ */
 function isTooLong({ code, message }: UpstreamRefusal): boolean {
   return (
     /context_length|context_size/.test(code) ||
@@ -117,5 +123,5 @@ function jsonOf(body: string): unknown {
 
 function shortened(message: string): string {
   const line = message.replaceAll(/\s+/g, ' ').trim();
-  return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS - 1)}…` : line;
+  return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line;
 }

@@ -1,9 +1,9 @@
-// Server-sent events from bytes as they come, within bounds.
+// Parses server-sent events from byte chunks, within limits.
 // https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 import { EngineError } from '../engine.ts';
 
 export interface StreamEvent {
-  /** Empty where the server names none. */
+  /** Empty if the server sends none. */
   readonly type: string;
   readonly data: string;
 }
@@ -15,7 +15,7 @@ export interface EventLimits {
 }
 
 const LIMITS: EventLimits = {
-  // One event with twenty log-probabilities takes 3,000 characters; all arguments of a call may come in one.
+  // An event with twenty log-probabilities has 3,000 characters; one event may contain all arguments of a call.
   eventChars: 2 * 1024 * 1024,
   // A hundred thousand tokens with twenty log-probabilities each.
   bytes: 512 * 1024 * 1024,
@@ -23,14 +23,14 @@ const LIMITS: EventLimits = {
 };
 const LINE_END = /\r\n|\r|\n/g;
 
-/** Takes bytes cut anywhere, also within a character. Throws EngineError `upstream-failed` beyond its bounds. */
+/** Accepts chunks split anywhere, also within a character. Throws EngineError `upstream-failed` above the limits. */
 export class EventReader {
   readonly #limits: EventLimits;
   readonly #decoder = new TextDecoder();
   #line = '';
   #data: string | undefined;
   #type = '';
-  /** The last line ended with a carriage return: a line feed after it belongs to it. */
+  /** The last line ended with a carriage return: a following line feed belongs to it. */
   #isAfterReturn = false;
   #bytes = 0;
   #events = 0;
@@ -39,14 +39,14 @@ export class EventReader {
     this.#limits = limits;
   }
 
-  /** Events that are complete now; comments are none. */
+  /** Events that are now complete; comments are skipped. */
   push(bytes: Uint8Array): StreamEvent[] {
     this.#bytes += bytes.length;
-    if (this.#bytes > this.#limits.bytes) throw beyond(`more than ${this.#limits.bytes} bytes`);
+    if (this.#bytes > this.#limits.bytes) throw limitExceeded(`more than ${this.#limits.bytes} bytes`);
     return this.#read(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** The stream is over: servers that forget the last empty line are forgiven. */
+  /** The stream ended: a missing final empty line is tolerated. */
   end(): StreamEvent[] {
     return this.#read(`${this.#decoder.decode()}\n\n`);
   }
@@ -75,7 +75,7 @@ export class EventReader {
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(line.startsWith(' ', colon + 1) ? colon + 2 : colon + 1);
     if (field === 'event') this.#type = value;
-    // Older llama-servers tell errors in a field of this name.
+    // Older llama-server versions send errors in a field of this name.
     if (field === 'error') this.#type = field;
     if (field === 'data' || field === 'error')
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
@@ -87,17 +87,17 @@ export class EventReader {
     this.#data = undefined;
     this.#type = '';
     if (event) this.#events += 1;
-    if (this.#events > this.#limits.events) throw beyond(`more than ${this.#limits.events} events`);
+    if (this.#events > this.#limits.events) throw limitExceeded(`more than ${this.#limits.events} events`);
     return event;
   }
 
   #check(lineLength: number): void {
     const { eventChars } = this.#limits;
     if (lineLength + (this.#data?.length ?? 0) > eventChars)
-      throw beyond(`an event of more than ${eventChars} characters`);
+      throw limitExceeded(`an event of more than ${eventChars} characters`);
   }
 }
 
-function beyond(what: string): EngineError {
+function limitExceeded(what: string): EngineError {
   return new EngineError('upstream-failed', `the upstream sent ${what}`);
 }

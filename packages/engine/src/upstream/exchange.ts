@@ -1,6 +1,6 @@
-// One HTTP request to an upstream and its answer: when to give up waiting, and no socket left behind.
-// node:http rather than fetch: no web stream around each of thousands of streams, time-outs that are ours (fetch gives up after
-// 300 s of prefill whatever we say), `destroy` closes the connection at once, and no redirect is followed unseen.
+// One HTTP exchange with an upstream: timeouts, and no leaked sockets. Uses node:http instead of fetch: no web stream
+// for each of thousands of streams, our own timeouts (fetch gives up after 300 s of prefill whatever we set), `destroy`
+// closes the connection at once, and redirects are not followed silently.
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { EngineError } from '../engine.ts';
@@ -12,23 +12,26 @@ export interface ExchangeOptions {
   readonly body: string | undefined;
   readonly agent: http.Agent;
   readonly connectMs: number;
-  /** From a connection to the head of the answer. */
+  /** From the connection to the response headers. */
   readonly answerMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface Opened {
   readonly response: IncomingMessage;
-  /** When the request went out, on the monotonic clock. */
+  /** When the request was sent, on the monotonic clock. */
   readonly sentAt: number;
 }
 
 export type Exchanged =
   | ({ readonly kind: 'opened' } & Opened)
-  /** Nothing was answered; `isStale`: on a connection that had idled, which its server may close at any time. */
+  /** No response; `isStale`: on an idle keep-alive connection, which the server may close at any time. */
   | { readonly kind: 'unreachable'; readonly error: EngineError; readonly isStale: boolean };
 
-/** Rejects with the signal's reason, or with EngineError `upstream-failed` where the server has the request and is silent. */
+/**
+ * Rejects with the signal's reason, or with EngineError `upstream-failed` if the server received the request but does
+ * not respond.
+ */
 export function exchange(options: ExchangeOptions): Promise<Exchanged> {
   const { url, body, agent, connectMs, answerMs, signal } = options;
   signal.throwIfAborted();
@@ -74,14 +77,17 @@ export function exchange(options: ExchangeOptions): Promise<Exchanged> {
 }
 
 export interface WaitOptions {
-  /** To the first event, from when the request went out; later, to the next one while there are only comments. */
+  /** From the request to the first event; later, to the next event while only comments arrive. */
   readonly firstMs: number;
-  /** Silence in the middle. */
+  /** Silence within the answer. */
   readonly idleMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The events of an answer. Waiting for the server is bounded; being slow to take them is not. Ends with the connection let go. */
+/**
+ * The events of an answer. The wait for the server is bounded, the consumer's time is not. Releases the connection at
+ * the end.
+ */
 export async function* streamEvents(
   { response, sentAt }: Opened,
   { firstMs, idleMs, signal }: WaitOptions,
@@ -90,33 +96,33 @@ export async function* streamEvents(
   const chunks = response.iterator({ destroyOnReturn: false });
   let leftMs = firstMs - (performance.now() - sentAt);
   let hasBegun = false;
-  let isWhole = false;
+  let isFinished = false;
   try {
-    while (!isWhole) {
+    while (!isFinished) {
       const from = performance.now();
       const { value, done } = await within(response, chunks.next(), hasBegun ? Math.min(idleMs, leftMs) : leftMs);
       leftMs -= performance.now() - from;
       const events = done ? reader.end() : reader.push(value as Uint8Array);
-      isWhole = Boolean(done);
+      isFinished = Boolean(done);
       for (const event of events) {
         signal.throwIfAborted();
         leftMs = firstMs;
         hasBegun = true;
-        isWhole ||= event.data.startsWith('[DONE]');
+        isFinished ||= event.data.startsWith('[DONE]');
         yield event;
       }
     }
   } catch (error) {
-    isWhole = false;
+    isFinished = false;
     throw asFailure(error, signal);
   } finally {
     await chunks.return?.().catch(() => {});
-    if (isWhole) letGo(response);
+    if (isFinished) drain(response);
     else response.destroy();
   }
 }
 
-/** A whole body as text; more than `maxBytes` are refused. */
+/** The complete body as text; rejects above `maxBytes`. */
 export async function readText(
   response: IncomingMessage,
   { maxBytes, idleMs, signal }: { readonly maxBytes: number; readonly idleMs: number; readonly signal: AbortSignal },
@@ -139,11 +145,11 @@ export async function readText(
   }
 }
 
-/** How long a server that said everything may take to close its answer, so that the connection can be used again. */
+/** How long a server that sent everything may take to end its response, so that the connection can be reused. */
 const CLOSE_MS = 1_000;
 
-/** Reads what is left of an answer that is not needed, so that its connection can be used again. */
-export function letGo(response: IncomingMessage): void {
+/** Reads and discards the remainder of a response, so that its connection can be reused. */
+export function drain(response: IncomingMessage): void {
   const cut = setTimeout(() => response.destroy(), CLOSE_MS).unref();
   response.once('close', () => clearTimeout(cut));
   response.on('error', () => {});
@@ -162,15 +168,15 @@ async function within<T>(response: IncomingMessage, next: Promise<T>, ms: number
 function asFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof EngineError) return error;
-  return failed('broke off in the middle of an answer', error);
+  return failed('closed the connection in the middle of an answer', error);
 }
 
 function unreachable(error: NodeJS.ErrnoException): EngineError {
-  return failed(`cannot be reached (${error.code ?? error.message})`, error);
+  return failed(`is unreachable (${error.code ?? error.message})`, error);
 }
 
 function stalled(ms: number): EngineError {
-  return failed(`said nothing for ${Math.round(ms)} ms`);
+  return failed(`sent nothing for ${Math.round(ms)} ms`);
 }
 
 function failed(what: string, cause?: unknown): EngineError {

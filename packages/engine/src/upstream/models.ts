@@ -1,4 +1,4 @@
-// What an upstream serves, and what kind of server it is.
+// Queries what an upstream serves, and detects the kind of server.
 import { z } from 'zod';
 import { EngineError } from '../engine.ts';
 import type { UpstreamHttp } from './client.ts';
@@ -6,16 +6,16 @@ import type { UpstreamHttp } from './client.ts';
 export type UpstreamKind = 'llama.cpp' | 'vllm' | 'ollama' | 'other';
 
 export interface UpstreamInfo {
-  /** The model's name there. */
+  /** The model's name on that server. */
   readonly name: string;
-  /** A guess, from what the server says of itself. */
+  /** Detected from the server's responses. */
   readonly kind: UpstreamKind;
   /** Kind and version, for `system_fingerprint`. */
   readonly engine: string;
-  /** Tokens that prompt and answer may have together; undefined where nobody says. */
+  /** Maximum tokens of prompt and answer together; undefined if the server does not report it. */
   readonly contextLength: number | undefined;
   readonly ownedBy: string | undefined;
-  /** Answers that are made side by side. */
+  /** Concurrent answers. */
   readonly places: number;
   /** Scheme, host and port. */
   readonly origin: string;
@@ -37,7 +37,7 @@ const models = z.object({
     }),
   ),
 });
-const props = z.object({
+const propsShape = z.object({
   default_generation_settings: z.object({ n_ctx: length }).nullish(),
   build_info: z.string().max(128).nullish(),
 });
@@ -48,17 +48,17 @@ type Model = z.output<typeof models>['data'][number];
 export interface DescribeOptions {
   readonly model: string;
   readonly places: number;
-  /** Known better than by the server. */
+  /** Overrides the server's value. */
   readonly contextLength: number | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Rejects with EngineError `model-unusable` that lists what there is when the model is not there. */
+/** Rejects with EngineError `model-unusable` and a list of the available models if the model is missing. */
 export async function describeUpstream(http: UpstreamHttp, options: DescribeOptions): Promise<UpstreamInfo> {
   const { model, places, signal } = options;
   const read = models.safeParse(await http.json({ path: '/models', signal }));
   if (!read.success)
-    throw new EngineError('upstream-failed', `${http.base}/models is no list of models`, { cause: read.error });
+    throw new EngineError('upstream-failed', `${http.base}/models is not a list of models`, { cause: read.error });
   const found = read.data.data.find((each) => isCalled(each, model));
   if (!found) throw new EngineError('model-unusable', missing(http, model, read.data.data));
   const { kind, engine, contextLength } = await kindOf(http, found, signal);
@@ -73,7 +73,10 @@ export async function describeUpstream(http: UpstreamHttp, options: DescribeOpti
   };
 }
 
-/** Ollama's `latest` need not be said, nor the folder of a file, which is the name of llama-server's model without an alias. */
+/**
+ * Ollama's `latest` may be omitted, and so may the directory of a file, which is the name of llama-server's model
+ * without an alias.
+ */
 function isCalled({ id, aliases }: Model, name: string): boolean {
   const isFile = id.endsWith('.gguf') && name === id.split(/[/\\]/).at(-1);
   return id === name || isFile || id === `${name}:latest` || Boolean(aliases?.includes(name));
@@ -92,17 +95,17 @@ async function kindOf(
   signal: AbortSignal,
 ): Promise<Pick<UpstreamInfo, 'kind' | 'engine' | 'contextLength'>> {
   if (owned_by === 'llamacpp' || meta) {
-    const told = props.safeParse(await http.aside('/props', signal)).data;
-    // 0 is said by those who have not loaded it yet.
-    const each = told?.default_generation_settings?.n_ctx || meta?.n_ctx || meta?.n_ctx_train || undefined;
-    return { kind: 'llama.cpp', engine: named('llama.cpp', told?.build_info), contextLength: each };
+    const props = propsShape.safeParse(await http.serverInfo('/props', signal)).data;
+    // 0 means that the model is not loaded yet.
+    const each = props?.default_generation_settings?.n_ctx || meta?.n_ctx || meta?.n_ctx_train || undefined;
+    return { kind: 'llama.cpp', engine: named('llama.cpp', props?.build_info), contextLength: each };
   }
   if (owned_by === 'vllm' || max_model_len) {
-    const told = version.safeParse(await http.aside('/version', signal)).data;
-    return { kind: 'vllm', engine: named('vllm', told?.version), contextLength: max_model_len || undefined };
+    const read = version.safeParse(await http.serverInfo('/version', signal)).data;
+    return { kind: 'vllm', engine: named('vllm', read?.version), contextLength: max_model_len || undefined };
   }
-  const told = version.safeParse(await http.aside('/api/version', signal)).data;
-  if (told) return { kind: 'ollama', engine: named('ollama', told.version), contextLength: undefined };
+  const read = version.safeParse(await http.serverInfo('/api/version', signal)).data;
+  if (read) return { kind: 'ollama', engine: named('ollama', read.version), contextLength: undefined };
   return { kind: 'other', engine: 'other', contextLength: undefined };
 }
 

@@ -1,16 +1,16 @@
-// Requests in the names of the contract, as each kind of server takes them.
+// Builds request bodies for each kind of server.
 import type { ChatMessage, ChatRequest, CompletionRequest, Format, Generation, Tool } from '@strata/inference';
 import type { UpstreamKind } from './models.ts';
 
 export interface BodyOptions {
-  /** Its name there. */
+  /** The model's name on that server. */
   readonly model: string;
   readonly kind: UpstreamKind;
   readonly seed: number;
 }
 
 export interface ChatBodyOptions extends BodyOptions {
-  /** llama-server and vLLM know both, Ollama the first alone, the newest models of others the second alone. */
+  /** llama-server and vLLM accept both, Ollama only the first, the newest models of other servers only the second. */
   readonly lengthName: 'max_tokens' | 'max_completion_tokens';
 }
 
@@ -21,7 +21,9 @@ export function chatBody(request: ChatRequest, options: ChatBodyOptions): Record
     messages: request.messages.map(messageBody),
     ...toolsBody(request, options.kind),
     response_format: formatBody(format),
-    ...(topLogprobs === undefined ? {} : { logprobs: true, top_logprobs: toldBeside(topLogprobs, options.kind) }),
+    ...(topLogprobs === undefined
+      ? {}
+      : { logprobs: true, top_logprobs: requestedAlternatives(topLogprobs, options.kind) }),
   };
 }
 
@@ -33,11 +35,11 @@ export function completionBody(
   return {
     ...generationBody(request, { ...options, lengthName: 'max_tokens' }),
     prompt,
-    logprobs: topLogprobs === undefined ? undefined : toldBeside(topLogprobs, options.kind),
+    logprobs: topLogprobs === undefined ? undefined : requestedAlternatives(topLogprobs, options.kind),
   };
 }
 
-/** Always one choice, streamed, with its usage: what the caller asked for is made of that. */
+/** Always one choice, streamed, with usage: the client's response is assembled from it. */
 function generationBody(request: Generation, { model, kind, seed, lengthName }: ChatBodyOptions) {
   const { sampling, stops, maxTokens, cacheKey } = request;
   const { temperature, topP, presencePenalty, frequencyPenalty, logitBias } = sampling;
@@ -59,31 +61,31 @@ function generationBody(request: Generation, { model, kind, seed, lengthName }: 
   };
 }
 
-/** Not of the original contract, so sent only when asked for, but to servers that would put defaults of their own there. */
+/** Not part of the original API: sent only when requested, or to servers whose own defaults would apply otherwise. */
 function truncation({ topK, minP }: Generation['sampling'], kind: UpstreamKind) {
   switch (kind) {
     case 'llama.cpp':
       return { top_k: topK, min_p: minP };
     case 'vllm':
-      // Older ones know no 0.
+      // Older versions do not accept 0.
       return { top_k: topK || -1, min_p: minP };
     default:
       return { top_k: topK || undefined, min_p: minP || undefined };
   }
 }
 
-/** llama-server tells no log-probability at all where no alternatives are asked for. */
-function toldBeside(topLogprobs: number, kind: UpstreamKind): number {
+/** llama-server reports no log-probabilities if no alternatives are requested. */
+function requestedAlternatives(topLogprobs: number, kind: UpstreamKind): number {
   return kind === 'llama.cpp' ? Math.max(1, topLogprobs) : topLogprobs;
 }
 
 function toolsBody({ tools, toolChoice, allowsParallelCalls }: ChatRequest, kind: UpstreamKind) {
-  // Told nothing of tools, no server can call one: some ignore `none`.
+  // Without tools in the request no server can call one: some ignore `none`.
   if (tools.length === 0 || toolChoice === 'none') return {};
   const parallel_tool_calls = allowsParallelCalls ? undefined : false;
   if (typeof toolChoice === 'string')
     return { tools: tools.map(toolBody), tool_choice: toolChoice, parallel_tool_calls };
-  // llama-server and Ollama do not read names here: one tool that must be called is the same.
+  // llama-server and Ollama ignore the name: sending only the required tool is equivalent.
   if (kind === 'llama.cpp' || kind === 'ollama') {
     const chosen = tools.filter(({ name }) => name === toolChoice.name);
     return { tools: chosen.map(toolBody), tool_choice: 'required', parallel_tool_calls };
@@ -111,7 +113,7 @@ function formatBody(format: Format) {
 
 function messageBody({ role, content, name, toolCalls, toolCallId }: ChatMessage) {
   return {
-    // The templates of most models know no developer.
+    // Most models' templates have no developer role.
     role: role === 'developer' ? 'system' : role,
     content,
     name,

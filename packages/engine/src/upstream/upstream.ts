@@ -1,4 +1,4 @@
-// Another server that speaks the contract (llama-server, vLLM, Ollama, any) as something that answers.
+// Another server with the OpenAI-compatible API (llama-server, vLLM, Ollama, others) as a source of answers.
 import { randomBytes } from 'node:crypto';
 import {
   type ChatDelta,
@@ -24,18 +24,18 @@ export interface UpstreamOptions {
   /** Ends in /v1. */
   readonly baseUrl: string;
   readonly apiKey?: string;
-  /** Its name there. */
+  /** The model's name on that server. */
   readonly model: string;
-  /** Answers side by side. */
+  /** Concurrent answers. */
   readonly places: number;
-  /** Where the server does not tell it, or tells more than should be used. */
+  /** Where the server does not report it, or reports more than should be used. */
   readonly contextLength?: number;
   readonly connectMs?: number;
-  /** A long prompt is long in reading. */
+  /** Time to the first token; a long prompt takes long to read. */
   readonly firstTokenMs?: number;
   /** Between events. */
   readonly idleMs?: number;
-  /** Of requests that nothing was answered to. */
+  /** Of requests without a response. */
   readonly retries?: number;
 }
 
@@ -43,20 +43,20 @@ export type UpstreamDeps = Partial<HttpDeps> & { readonly signal?: AbortSignal }
 
 export interface AskDeps {
   readonly seed: number;
-  /** Filled while the deltas are read. */
+  /** Updated while the deltas are consumed. */
   readonly usage: UpstreamUsage;
   readonly signal: AbortSignal;
 }
 
 /**
- * One model of another server. Answers are made side by side, as many as it has places; more wait in the order in which
- * they came. A request is tried again only while nothing of its answer has come. The caller's faults are CompletionErrors
- * in the server's words, everything else is an EngineError `upstream-refused` (our configuration) or `upstream-failed`; an
- * aborted signal closes the connection at once and is thrown as its reason.
+ * One model of another server. As many answers run concurrently as it has slots; further requests wait in order of
+ * arrival. A request is retried only before any part of its answer arrived. The client's errors are CompletionErrors
+ * with the server's message; every other error is an EngineError `upstream-refused` (our configuration) or
+ * `upstream-failed`. An aborted signal closes the connection at once and is thrown as its reason.
  */
 export interface Upstream extends AsyncDisposable {
   readonly info: UpstreamInfo;
-  /** One choice of an answer, as deltas from `begin` to `end`. Whoever stops reading stops the server. */
+  /** One choice of an answer, as deltas from `begin` to `end`. Ending the iteration stops the server. */
   chat(request: ChatRequest, deps: AskDeps): AsyncIterable<ChatDelta>;
   /** The same for a prompt of plain text. */
   complete(request: CompletionRequest, deps: AskDeps & { readonly prompt: string }): AsyncIterable<ChatDelta>;
@@ -69,7 +69,7 @@ const FIRST_TOKEN_MS = 120_000;
 const IDLE_MS = 30_000;
 const RETRIES = 2;
 
-/** Asks what there is; rejects with EngineError `model-unusable`, and a list, when the model is not there. */
+/** Queries the server; rejects with EngineError `model-unusable` and a list of models if it does not have the model. */
 export async function openUpstream(options: UpstreamOptions, deps: UpstreamDeps = {}): Promise<Upstream> {
   const { apiKey, model, places, contextLength } = options;
   const http = new UpstreamHttp(
@@ -96,7 +96,7 @@ export async function openUpstream(options: UpstreamOptions, deps: UpstreamDeps 
 class OpenUpstream implements Upstream {
   readonly info: UpstreamInfo;
   readonly #http: UpstreamHttp;
-  readonly #places: Semaphore;
+  readonly #slots: Semaphore;
   readonly #secret: string | undefined;
   readonly #waits: { readonly firstMs: number; readonly idleMs: number };
   #lengthName: ChatBodyOptions['lengthName'] = 'max_tokens';
@@ -104,7 +104,7 @@ class OpenUpstream implements Upstream {
   constructor(http: UpstreamHttp, info: UpstreamInfo, { apiKey, firstTokenMs, idleMs }: UpstreamOptions) {
     this.info = info;
     this.#http = http;
-    this.#places = new Semaphore(info.places);
+    this.#slots = new Semaphore(info.places);
     this.#secret = apiKey;
     this.#waits = { firstMs: firstTokenMs ?? FIRST_TOKEN_MS, idleMs: idleMs ?? IDLE_MS };
   }
@@ -119,7 +119,7 @@ class OpenUpstream implements Upstream {
     try {
       yield* ask(lengthName);
     } catch (error) {
-      if (lengthName !== 'max_tokens' || !isLengthNamedNewly(error)) throw error;
+      if (lengthName !== 'max_tokens' || !requiresNewLimitName(error)) throw error;
       this.#lengthName = 'max_completion_tokens';
       yield* ask(this.#lengthName);
     }
@@ -134,7 +134,7 @@ class OpenUpstream implements Upstream {
   }
 
   async embed(inputs: readonly (string | readonly number[])[], signal: AbortSignal): Promise<Embedded> {
-    using _place = await this.#places.enter(signal);
+    using _slot = await this.#slots.acquire(signal);
     return await embedAll(this.#http, { model: this.info.name, inputs, signal });
   }
 
@@ -143,9 +143,9 @@ class OpenUpstream implements Upstream {
     { stops, topLogprobs }: Generation,
     { usage, signal }: AskDeps,
   ): AsyncGenerator<ChatDelta> {
-    using _place = await this.#places.enter(signal);
+    using _slot = await this.#slots.acquire(signal);
     const opened = await this.#http.open({ path, body, signal });
-    const type = opened.response.headers['content-type'] ?? 'nothing that has a type';
+    const type = opened.response.headers['content-type'] ?? 'no content type';
     if (!/^text\/event-stream\b/i.test(type)) {
       opened.response.destroy();
       throw new EngineError('upstream-failed', `the upstream answered with ${type.slice(0, 64)} instead of a stream`);
@@ -167,8 +167,8 @@ class OpenUpstream implements Upstream {
   }
 }
 
-/** The newest models of some take the length of an answer by its newer name alone, and say so before they begin. */
-function isLengthNamedNewly(error: unknown): boolean {
+/** Some newer models accept only the newer name of the token limit, and reject the request before they begin. */
+function requiresNewLimitName(error: unknown): boolean {
   const isRefusal = error instanceof CompletionError && error.kind === 'invalid_request';
   return isRefusal && /\bmax_completion_tokens\b/.test(error.message);
 }
@@ -187,11 +187,11 @@ function baseOf(url: string): string {
     parsed.search ||
     parsed.hash
   )
-    throw new EngineError('upstream-refused', 'the address of an upstream is http(s)://host:port/v1 and nothing else');
+    throw new EngineError('upstream-refused', 'the address of an upstream must be http(s)://host:port/v1');
   return parsed.href.replace(/\/+$/, '');
 }
 
 function checkedKey(key: string | undefined): string | undefined {
   if (key === undefined || /^[\x21-\x7e]+$/.test(key)) return key;
-  throw new EngineError('upstream-refused', 'the key of an upstream is of letters, digits and signs, without spaces');
+  throw new EngineError('upstream-refused', 'the key of an upstream must be printable ASCII without spaces');
 }

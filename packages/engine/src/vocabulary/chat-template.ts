@@ -1,11 +1,11 @@
-// A conversation as the model's own template writes it, in pieces of which some may steer the model and others may not.
+// Renders a conversation with the model's own template, in pieces that separate control tokens from user text.
 import { Template } from '@huggingface/jinja';
 import type { ChatMessage } from '@strata/inference';
 import { type ChatPrompt, EngineError } from '../engine.ts';
 
 export interface TemplatePiece {
   readonly text: string;
-  /** Whether control tokens in it are meant. */
+  /** Whether control tokens in it are interpreted. */
   readonly hasControl: boolean;
 }
 
@@ -14,18 +14,18 @@ export interface TemplateOptions {
   readonly source: string;
   readonly bos: string;
   readonly eos: string;
-  /** What somebody may write who wants to steer the model. */
+  /** Texts that would control the model if they were interpreted. */
   readonly controls: readonly string[];
 }
 
-/** A place in what the template wrote, by its number. */
+/** A numbered placeholder in the template's output. */
 const MARK = /\uE000(\d+)\uE001/;
 const MARK_BEGIN = '\uE000';
 
-/** Throws EngineError `template-failed`, also when the template itself refuses the conversation. */
+/** Throws EngineError `template-failed`, also when the template rejects the conversation. */
 export function renderChat(prompt: ChatPrompt, options: TemplateOptions): readonly TemplatePiece[] {
-  const input = inputOf(hasTools(options.source) ? prompt : inWords(prompt));
-  // What looks like control in somebody's words, wherever these stand, is put in after the template was written, as words.
+  const input = inputOf(hasTools(options.source) ? prompt : withToolsAsText(prompt));
+  // Control texts in the input are replaced by placeholders, and inserted into the template's output as plain text.
   const controls = new RegExp([...options.controls, MARK_BEGIN].map(RegExp.escape).join('|'), 'g');
   const found: string[] = [];
   const marked = withTexts(input, (text) =>
@@ -39,21 +39,21 @@ export function renderChat(prompt: ChatPrompt, options: TemplateOptions): readon
     .filter(({ text }) => text !== '');
 }
 
-/** Whether the template writes tools in the way that its model was trained on. */
+/** Whether the template formats tools as its model was trained. */
 export function hasTools(source: string): boolean {
   return /\btools\b/.test(source);
 }
 
-/** For a template that knows no tools: what there is to call stands before the conversation. */
-function inWords({ messages, tools }: ChatPrompt): ChatPrompt {
+/** For a template without tools: lists the functions before the conversation. */
+function withToolsAsText({ messages, tools }: ChatPrompt): ChatPrompt {
   if (tools.length === 0) return { messages, tools };
   const list = tools
     .map(({ name, description, parameters }) => JSON.stringify({ name, description, parameters }))
     .join('\n');
-  const words = `You may call one of these functions. To call one, answer with nothing but {"name": …, "arguments": {…}}.\n${list}`;
+  const text = `You may call one of these functions. To call one, answer with nothing but {"name": …, "arguments": {…}}.\n${list}`;
   const [first, ...rest] = messages;
   const isSystem = first?.role === 'system' || first?.role === 'developer';
-  const content = isSystem && first.content !== null ? `${first.content}\n\n${words}` : words;
+  const content = isSystem && first.content !== null ? `${first.content}\n\n${text}` : text;
   return { messages: [{ role: 'system', content }, ...(isSystem ? rest : messages)], tools: [] };
 }
 
@@ -63,7 +63,7 @@ function render(input: Record<string, unknown>, { source, bos, eos }: TemplateOp
   } catch (cause) {
     throw new EngineError(
       'template-failed',
-      `the model's chat template cannot write this conversation: ${messageOf(cause)}`,
+      `the model's chat template cannot render this conversation: ${messageOf(cause)}`,
       {
         cause,
       },
@@ -75,7 +75,7 @@ function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message.slice(0, 200) : 'unknown';
 }
 
-/** As templates expect it: the names are those of the contract, and a developer is the system. */
+/** The input that templates expect: names of the contract, with `developer` mapped to `system`. */
 function inputOf({ messages, tools }: ChatPrompt): Record<string, unknown> {
   return {
     messages: messages.map(messageInput),
@@ -108,7 +108,7 @@ function messageInput({ role, content, name, toolCalls, toolCallId }: ChatMessag
   };
 }
 
-/** Templates want the object; what is none stays text, and so does what nests too deep for them. */
+/** Templates expect the object; invalid JSON stays text, and so does JSON that nests too deeply. */
 function argumentsOf(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -118,7 +118,7 @@ function argumentsOf(text: string): unknown {
   }
 }
 
-/** The same value with every text in it, names included, made another. */
+/** The same value with every text in it, names included, replaced. */
 function withTexts(value: Record<string, unknown>, write: (given: string) => string): Record<string, unknown> {
   const written = (each: unknown): unknown => {
     if (typeof each === 'string') return write(each);
@@ -131,7 +131,7 @@ function withTexts(value: Record<string, unknown>, write: (given: string) => str
 
 const MAX_NESTED = 200;
 
-function isDeep(value: unknown, room: number): boolean {
+function isDeep(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return room === 0 || Object.values(value).some((each) => isDeep(each, room - 1));
+  return levels === 0 || Object.values(value).some((each) => isDeep(each, levels - 1));
 }

@@ -1,34 +1,34 @@
-// The metadata of a GGUF file, entry by entry, as it stands in it (github.com/ggml-org/ggml/blob/master/docs/gguf.md). Files come
-// from strangers: everything that a length may say is bounded before it is believed.
+// The metadata of a GGUF file, entry by entry (github.com/ggml-org/ggml/blob/master/docs/gguf.md). Files are untrusted:
+// every length is checked against a limit before it is used.
 import { type FileHandle, open } from 'node:fs/promises';
 import { EngineError } from '../engine.ts';
 
 export interface MetadataEntry {
   readonly key: string;
-  /** Key, kind and value, as in the file. */
+  /** Key, type and value, as in the file. */
   readonly bytes: Uint8Array;
   /** The value of a text; undefined for any other kind. */
   readonly text: string | undefined;
-  /** How many values an array has; undefined for what is none. */
+  /** Number of values of an array; undefined for other types. */
   readonly length: number | undefined;
-  /** Bytes of the longest text of an array of texts; 0 for any other kind. */
+  /** Bytes of the longest text in an array of texts; 0 for other types. */
   readonly longest: number;
 }
 
 /** Vocabularies of 260,000 tokens with their merges are about 12 MB. */
 const MAX_METADATA_BYTES = 64 * 1024 * 1024;
-/** Real models have some dozens. */
+/** Real models have some tens. */
 const MAX_KEYS = 4_096;
-/** By the format. */
+/** Limit of the format. */
 const MAX_KEY_BYTES = 65_535;
-/** Of an array: token ids are below it by the protocol; the largest vocabularies have 600,000 merges. */
+/** Per array: token ids are smaller by the protocol; the largest vocabularies have 600,000 merges. */
 const MAX_VALUES = 2 * 1024 * 1024;
-/** Read at first; twice as much whenever it was too little, so that all is parsed at most twice over. */
+/** Initial read size; doubled whenever it was too small, so that at most twice the metadata is parsed. */
 const FIRST_BYTES = 1024 * 1024;
 
 const STRING = 8;
 const ARRAY = 9;
-/** Bytes of a value by its kind: integers of all sizes, floats, a boolean. */
+/** Bytes of a value by its type: integers of all sizes, floats, a boolean. */
 const SIZES: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 };
 const MAGIC = 0x46554747;
 
@@ -39,11 +39,11 @@ export async function readMetadata(file: string): Promise<readonly MetadataEntry
     let bytes: Uint8Array = new Uint8Array();
     for (let size = FIRST_BYTES; ; size *= 2) {
       const more = await readAt(handle, bytes.length, Math.min(size, MAX_METADATA_BYTES) - bytes.length);
-      const isWhole = more.length === 0;
+      const isLast = more.length === 0;
       bytes = Buffer.concat([bytes, more]);
       const entries = new MetadataReader(bytes).read();
       if (entries) return entries;
-      if (isWhole) throw unusable(bytes.length >= MAX_METADATA_BYTES ? 'is too large' : 'is cut short');
+      if (isLast) throw unusable(bytes.length >= MAX_METADATA_BYTES ? 'is too large' : 'is truncated');
     }
   } catch (cause) {
     if (cause instanceof EngineError) throw cause;
@@ -64,7 +64,7 @@ async function readAt(handle: FileHandle, position: number, size: number): Promi
 
 const unusable = (what: string) => new EngineError('model-unusable', `the metadata of the model file ${what}`);
 
-/** Thrown where more bytes are needed than are here. */
+/** More bytes are needed than have been read. */
 class TooShort extends Error {}
 
 class MetadataReader {
@@ -77,17 +77,18 @@ class MetadataReader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /** Undefined where the bytes end before the metadata does. */
+  /** Undefined if the bytes end before the metadata does. */
   read(): readonly MetadataEntry[] | undefined {
     try {
-      if (this.#u32() !== MAGIC) throw unusable('does not begin as GGUF');
+      if (this.#u32() !== MAGIC) throw unusable('has no GGUF magic');
       const version = this.#u32();
-      // The first one counted in 32 bits; no loader reads it any more. One of the other byte order looks like a huge number.
-      if (version !== 2 && version !== 3) throw unusable(`is of version ${version}, which is not known`);
+      // Version 1 counts in 32 bits; no loader supports it any more. A file of the other byte order has a huge version
+      // number.
+      if (version !== 2 && version !== 3) throw unusable(`has version ${version}, which is not supported`);
       this.#length(Number.MAX_SAFE_INTEGER);
       const count = this.#length(MAX_KEYS);
       const entries = Array.from({ length: count }, () => this.#entry());
-      if (new Set(entries.map(({ key }) => key)).size < count) throw unusable('says something twice');
+      if (new Set(entries.map(({ key }) => key)).size < count) throw unusable('has duplicate keys');
       return entries;
     } catch (error) {
       if (error instanceof TooShort) return undefined;
@@ -108,7 +109,7 @@ class MetadataReader {
     return { key, bytes, text, length: array?.length, longest: array?.longest ?? 0 };
   }
 
-  /** Arrays of arrays are in the format, and in no model: they would nest as deep as somebody likes. */
+  /** The format allows arrays of arrays, but no model has them: they could nest to any depth. */
   #array(): { readonly length: number; readonly longest: number } {
     const kind = this.#u32();
     const length = this.#length(MAX_VALUES);
@@ -135,9 +136,9 @@ class MetadataReader {
 
   #length(max: number): number {
     const at = this.#take(8);
-    // Exact where it matters: what has more than 53 bits is too large in any case. A BigInt for each token would be slow.
+    // Exact for all accepted values: more than 53 bits is too large anyway. A BigInt for each token would be slow.
     const length = this.#view.getUint32(at, true) + this.#view.getUint32(at + 4, true) * 2 ** 32;
-    if (length > max) throw unusable('says that something is larger than anything in a model');
+    if (length > max) throw unusable('has a length above the limit');
     return length;
   }
 
@@ -151,6 +152,6 @@ class MetadataReader {
 
 function sizeOf(kind: number): number {
   const size = SIZES[kind];
-  if (size === undefined) throw unusable(`has a value of kind ${kind}, which is not known`);
+  if (size === undefined) throw unusable(`has a value of type ${kind}, which is not supported`);
   return size;
 }

@@ -1,5 +1,5 @@
-// Tokens and text of a model whose weights are elsewhere, in a process of its own: vocabulary and template come from strangers,
-// and may crash, loop or grow without end. Then the process is ended, and started again for the next who asks.
+// Tokens and text of a model whose weights are on another machine, in a separate process: vocabulary and template are
+// untrusted, and may crash, loop or exhaust memory. The process is then killed, and restarted for the next call.
 import { type ChatPrompt, EngineError, type Vocabulary } from '../engine.ts';
 import type { EngineChild } from '../process/engine-child.ts';
 import type { VocabularyCall } from '../process/process-messages.ts';
@@ -7,13 +7,13 @@ import { readVocabularyFacts, type VocabularyFacts } from './vocabulary-file.ts'
 import { startVocabularyChild, type VocabularySpare } from './vocabulary-spare.ts';
 
 export interface VocabularyOptions {
-  /** Tokens of the context that the prompts are for: tools in words may not fill it. By default as the engine itself has it. */
+  /** Context length of the prompts: tools as text may not fill it. Defaults to the engine's own default. */
   readonly contextLength?: number;
-  /** Milliseconds that one call may take; 5,000 by default. */
+  /** Time limit of one call in milliseconds; 5,000 by default. */
   readonly callMs?: number;
-  /** Milliseconds that it rests after it failed again and again; 60,000 by default. */
+  /** Backoff in milliseconds after repeated failures; 60,000 by default. */
   readonly restMs?: number;
-  /** Gives a process that runs already. */
+  /** Supplies a process that is already running. */
   readonly spare?: Pick<VocabularySpare, 'take'>;
 }
 
@@ -23,15 +23,15 @@ export interface OpenedVocabulary extends Vocabulary, AsyncDisposable {
 
 /** Far longer than the largest request takes. */
 const CALL_MS = 5_000;
-/** So often in a row the process may die of one kind of call; then such calls fail at once, for a while. */
+/** After this many consecutive crashes in calls of one kind, such calls fail at once for a while. */
 const MAX_DEATHS = 3;
 const REST_MS = 60_000;
-/** Calls that wait for their turn: a third of a second, where nothing is wrong. */
+/** Maximum queue of calls: a third of a second of work in normal operation. */
 const MAX_WAITING = 1_024;
 
 /** Opens a vocabulary file, or a model file whose weights are not loaded. Rejects with EngineError `model-unusable`. */
 export async function openVocabulary(file: string, options: VocabularyOptions = {}): Promise<OpenedVocabulary> {
-  // Bounded, and of the form that native code expects, before that sees it.
+  // Limits and format are checked before native code reads the file.
   const facts = await readVocabularyFacts(file);
   const vocabulary = new VocabularyEngine(file, facts, options);
   await vocabulary.start();
@@ -50,8 +50,8 @@ class VocabularyEngine implements OpenedVocabulary {
   readonly #options: VocabularyOptions;
   readonly #failures = new Map<VocabularyCall['kind'], Failures>();
   #child: EngineChild<void> | undefined;
-  /** Calls are served one by one: each has its own time. */
-  #line: Promise<unknown> = Promise.resolve();
+  /** Calls are served sequentially: each has its own time limit. */
+  #queue: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #isStopped = false;
 
@@ -93,10 +93,10 @@ class VocabularyEngine implements OpenedVocabulary {
 
   async #ask(call: VocabularyCall): Promise<unknown> {
     if (this.#waiting >= MAX_WAITING)
-      throw new EngineError('crashed', "too much waits for the model's vocabulary already");
+      throw new EngineError('crashed', "too many calls are waiting for the model's vocabulary");
     this.#waiting += 1;
-    const turn = this.#line.then(() => this.#serve(call));
-    this.#line = turn.catch(() => {});
+    const turn = this.#queue.then(() => this.#serve(call));
+    this.#queue = turn.catch(() => {});
     return turn.finally(() => {
       this.#waiting -= 1;
     });
@@ -106,7 +106,7 @@ class VocabularyEngine implements OpenedVocabulary {
     for (;;) {
       const { deaths = 0, lastAt = 0 } = this.#failures.get(call.kind) ?? {};
       if (deaths >= MAX_DEATHS && performance.now() - lastAt < (this.#options.restMs ?? REST_MS))
-        throw failed(call, 'has failed again and again');
+        throw failed(call, 'failed repeatedly');
       const child = await this.start();
       const { isLate, end } = this.#deadline(child);
       try {
@@ -114,7 +114,7 @@ class VocabularyEngine implements OpenedVocabulary {
         this.#failures.delete(call.kind);
         return value;
       } catch (error) {
-        // What it told by itself is no failure of its process.
+        // An error that the process reported itself is not a failure of the process.
         if (!child.isOver && !isLate()) throw error;
         this.#failures.set(call.kind, { deaths: deaths + 1, lastAt: performance.now() });
         if (isLate()) throw failed(call, 'took too long');
@@ -127,7 +127,7 @@ class VocabularyEngine implements OpenedVocabulary {
   #deadline(child: EngineChild<void>) {
     let isLate = false;
     const timer = setTimeout(() => {
-      // An answer that came while this process itself stood still is heard first.
+      // A response that arrived while this process was blocked is processed first.
       immediate = setImmediate(() => {
         isLate = true;
         child.kill('too slow');

@@ -1,22 +1,22 @@
-// A model file without its weights: a GGUF of its vocabulary and template and no tensors. It is all that is needed to read and
-// write tokens, small enough to be sent to whoever wants to.
+// A model file without its weights: a GGUF of vocabulary and template without tensors. It is all that tokenizing and
+// rendering need, and small enough to be sent to other nodes.
 import { createHash } from 'node:crypto';
 import { EngineError } from '../engine.ts';
 import { type MetadataEntry, readMetadata } from './gguf-metadata.ts';
 
 export interface VocabularyFile {
-  /** A valid GGUF: metadata of the model file, and no tensors. The same file gives the same bytes. */
+  /** A valid GGUF: metadata of the model file, no tensors. The same file gives the same bytes. */
   readonly bytes: Uint8Array;
   /** Hex SHA-256 of those bytes. */
   readonly sha256: string;
-  /** Hex SHA-256 of the chat template's UTF-8; of no bytes where there is none. */
+  /** Hex SHA-256 of the chat template's UTF-8; of the empty string if there is none. */
   readonly templateSha256: string;
 }
 
-/** What the file itself says of its model: nobody who offers it has to be believed. */
+/** Facts read from the file itself, so that no claim of its sender has to be trusted. */
 export interface VocabularyFacts {
   readonly vocabularySize: number;
-  /** Bytes of the longest token as it is spelled, which are never fewer than those of its text. */
+  /** Bytes of the longest token as spelled, which is at least the length of its text. */
   readonly longestToken: number;
   readonly hasChatTemplate: boolean;
 }
@@ -26,10 +26,11 @@ const TOKENS = 'tokenizer.ggml.tokens';
 const ARCHITECTURE = 'general.architecture';
 
 /**
- * Reads it out of a model file, or out of the first part of one that is split. Rejects with EngineError `model-unusable`.
+ * Extracts the vocabulary of a model file, or of the first part of a split one. Rejects with EngineError
+ * `model-unusable`.
  *
- * Left out is what says nothing of text: how the file is split (a loader would look for the parts), how its weights were
- * quantised, and by whom, from what and under which title it was made. So all quantisations of a model have one vocabulary.
+ * Omits keys that do not affect text: how the file is split (a loader would search for the parts), how the weights were
+ * quantised, and the origin and title of the model. All quantisations of a model therefore share one vocabulary.
  */
 export async function readVocabulary(file: string): Promise<VocabularyFile> {
   const { entries, entry } = await readEntries(file);
@@ -42,7 +43,7 @@ export async function readVocabulary(file: string): Promise<VocabularyFile> {
   return { bytes, sha256: sha256(bytes), templateSha256: sha256(entry(TEMPLATE)?.text ?? '') };
 }
 
-/** Reads them out of a vocabulary file or a model file. Rejects with EngineError `model-unusable`. */
+/** Reads the facts of a vocabulary file or a model file. Rejects with EngineError `model-unusable`. */
 export async function readVocabularyFacts(file: string): Promise<VocabularyFacts> {
   const { entry } = await readEntries(file);
   const tokens = entry(TOKENS);
@@ -56,9 +57,9 @@ export async function readVocabularyFacts(file: string): Promise<VocabularyFacts
 async function readEntries(file: string) {
   const entries = await readMetadata(file);
   const entry = (key: string) => entries.find((each) => each.key === key);
-  if (!entry(ARCHITECTURE)?.text) throw new EngineError('model-unusable', `${file} does not say what model it is`);
+  if (!entry(ARCHITECTURE)?.text) throw new EngineError('model-unusable', `${file} does not name its architecture`);
   if (!entry(TOKENS)?.length)
-    throw new EngineError('model-unusable', `${file} has no vocabulary; of a split model it is in the first part`);
+    throw new EngineError('model-unusable', `${file} has no vocabulary; in a split model the first part has it`);
   return { entries, entry };
 }
 

@@ -1,4 +1,5 @@
-// The process of a vocabulary: reads and writes tokens for its parent. What a stranger's file does in here ends only this.
+// Entry point of a vocabulary process: tokenizes and renders for its parent. An untrusted file can crash only this
+// process.
 import path from 'node:path';
 import { getLlama, type Llama, LlamaLogLevel } from 'node-llama-cpp';
 import { EngineError } from '../engine.ts';

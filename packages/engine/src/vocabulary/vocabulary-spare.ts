@@ -1,14 +1,14 @@
-// A process for the next vocabulary, started before there is one: to start a process takes a second or more where the machine is
-// busy, to load a vocabulary into it some dozens of milliseconds. Each process is still for one file alone.
+// A spare process for the next vocabulary, started in advance: starting a process takes a second or more on a busy
+// machine, loading a vocabulary takes some tens of milliseconds. Each process serves a single file.
 import { EngineChild } from '../process/engine-child.ts';
 
 const SILENCE_MS = 30_000;
-/** A template that writes without end fills this much of memory before its time is over, and no more. */
+/** Limits the memory of a template that produces output without end until its time limit. */
 const HEAP_FLAG = '--max-old-space-size=512';
-/** The next one is started when the one that was taken has loaded its file: they would slow each other down. */
+/** The next process starts after the previous one has loaded its file: concurrent starts would slow each other down. */
 const NEXT_MS = 1_000;
 
-/** A process of a vocabulary, which is told its file when it is ready. */
+/** A vocabulary process; it receives its file once it is ready. */
 export function startVocabularyChild(): EngineChild<void> {
   return new EngineChild<void>({
     entry: new URL('vocabulary-process.ts', import.meta.url),
@@ -24,12 +24,12 @@ export class VocabularySpare implements AsyncDisposable {
   #next: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** `nextMs`: from when a process was taken to the start of the next one; 1,000 by default. */
+  /** `nextMs`: delay between taking a process and starting the next one; 1,000 by default. */
   constructor({ nextMs = NEXT_MS }: { readonly nextMs?: number } = {}) {
     this.#nextMs = nextMs;
   }
 
-  /** The process, for whoever asks first; undefined where there is none just now. */
+  /** The spare process; undefined if not ready. */
   take(): EngineChild<void> | undefined {
     const child = this.#child;
     this.#child = undefined;
@@ -44,7 +44,7 @@ export class VocabularySpare implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#next);
-    // It has nothing to bring to an end, and hears of nothing before it runs.
+    // It holds no state and reads no messages before it is ready.
     this.#child?.kill('not needed');
     await this.#child?.exited;
   }

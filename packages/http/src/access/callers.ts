@@ -1,4 +1,4 @@
-// The valid key of each request, for its handler and for the problem that it may end in.
+// The valid key of each request, for its handler and for its problem response.
 import type { FastifyRequest } from 'fastify';
 import type { ApiKey } from '../route.ts';
 import type { KeyCheck } from './keys.ts';
@@ -7,7 +7,7 @@ const HEADER = 'x-stack-key';
 
 export class Callers {
   readonly #keys: KeyCheck;
-  /** Undefined: the key was refused, or could not be looked up. */
+  /** Undefined: the key was refused, or the lookup failed. */
   readonly #of = new WeakMap<FastifyRequest, ApiKey | undefined>();
 
   constructor(keys: KeyCheck) {
@@ -22,7 +22,10 @@ export class Callers {
     return this.#note(request, key);
   }
 
-  /** The valid key, also of a request that was refused before its key was looked up, or whose path needs none. Never rejects. */
+  /**
+   * The valid key, also of a request that was refused before its key was checked, or whose path needs none. Never
+   * rejects.
+   */
   async of(request: FastifyRequest): Promise<ApiKey | undefined> {
     if (this.#of.has(request) || request.headers[HEADER] === undefined) return this.#of.get(request);
     try {

@@ -1,13 +1,13 @@
-// How often one address may present invalid keys: each costs a database query.
+// Limits how often one address may present invalid keys: each costs a database query.
 import type { LRUCache } from 'lru-cache';
 import type { CountedNetwork } from '../limits/counted-address.ts';
 import { countedCache } from '../limits/counted-cache.ts';
 import { RateWindow } from '../limits/rate-window.ts';
 
-/** More than a program with a mistyped key needs, however often it asks: what was refused a moment ago is remembered. */
+/** More than a program with a mistyped key needs: recently refused keys are cached. */
 const MISSES = 100;
 const WINDOW_MS = 60_000;
-/** Keys that were good lately are looked up whatever else their address does: behind one address may be many. */
+/** Recently valid keys are looked up despite the limit: many clients may share an address. */
 const GOOD_MS = 24 * 3_600_000;
 
 export class GuessLimit {
@@ -21,25 +21,25 @@ export class GuessLimit {
   }
 
   /**
-   * Before a key is looked up, by its digest: counts it as a miss until it is `found`, so that many at once are as many.
-   * Returns 0, or the seconds until this address may try again.
+   * Before the lookup of a key, by its digest: counts it as a miss until it is `found`, so that concurrent lookups are
+   * limited too. Returns 0, or the seconds until this address may try again.
    */
   try(networks: readonly CountedNetwork[], digest: string): number {
     return this.#good.has(digest) ? 0 : this.#misses.take(networks);
   }
 
-  /** The key was good. */
+  /** The key was valid. */
   found(networks: readonly CountedNetwork[], digest: string): void {
     if (!this.#good.has(digest)) this.#misses.giveBack(networks);
     this.#good.set(digest, true);
   }
 
-  /** The look-up failed: that is not the caller's fault. */
+  /** The lookup failed: this does not count against the caller. */
   undecided(networks: readonly CountedNetwork[]): void {
     this.#misses.giveBack(networks);
   }
 
-  /** The key was none, or is none any more. */
+  /** The key is invalid or was revoked. */
   missed(digest: string): void {
     this.#good.delete(digest);
   }

@@ -1,4 +1,5 @@
-// Who calls, and what is left of the day's quota. Keys and counts come from outside; a short memory keeps the hot path off the database.
+// Authenticates callers and counts their daily quota. Keys and counts are stored elsewhere; a short-lived cache keeps
+// the hot path off the database.
 import { hash } from 'node:crypto';
 import type { LRUCache } from 'lru-cache';
 import { type CountedNetwork, countedNetworks } from '../limits/counted-address.ts';
@@ -7,33 +8,33 @@ import { Refusal } from '../problems/errors.ts';
 import type { ApiKey } from '../route.ts';
 import { GuessLimit } from './invalid-key-limit.ts';
 
-/** Where keys and counts are kept. */
+/** Storage of keys and counts. */
 export interface KeyGate {
-  /** The key that was presented, or undefined when it is unknown or revoked. */
+  /** The presented key, or undefined if it is unknown or revoked. */
   find(presented: string): Promise<ApiKey | undefined>;
   /** Counts one request of a limited key, atomically and durably. `day` is a UTC date, `2026-01-31`. */
   take(keyId: string, day: string, limit: number): Promise<{ readonly isAllowed: boolean; readonly used: number }>;
-  /** A number that differs once a key may have been revoked: what is remembered from before holds no more. */
+  /** Changes when a key may have been revoked: older cache entries are then invalid. */
   revision?(): number;
-  /** Of these ids of keys, those that are still valid. Called when `revision` differs, for streams that are open. */
+  /** The subset of these key ids that is still valid. Called for open streams when `revision` changes. */
   stillValid?(keyIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** A revocation that the gate does not tell of takes effect within this time. */
+/** Without `revision`, a revocation takes effect within this time. */
 const keyMemoryMs = 2_000;
-/** Where it tells of them: for when the gate's own news are late or lost. */
+/** With `revision`: covers late or lost notifications. */
 const notifiedKeyTtlMs = 30_000;
-/** Keys that are in use at once; more are looked up more often. */
+/** Keys in use at once; beyond that, lookups become more frequent. */
 const maxKeys = 50_000;
 /**
- * While the gate fails, an uncounted key goes on being known for so long since the gate last gave it, else answers in memory
- * would be of no use to its holder; nobody can be told of a revocation meanwhile. The gate is asked anew each `awayMemoryMs`,
- * since a look-up may take seconds to fail.
+ * While the gate fails, an uncounted key stays valid for this long after its last successful lookup; otherwise cached
+ * responses would be of no use. No revocation can be received during that time. The gate is retried every
+ * `awayMemoryMs`, because a failing lookup may take seconds.
  */
 const lateMemoryMs = 60_000;
 const awayMemoryMs = 10_000;
-/** A gate that is silent for so long counts as one that fails, for keys that are remembered. */
-const patienceMs = 2_000;
+/** A gate that does not answer within this time counts as failed, for cached keys. */
+const gateTimeoutMs = 2_000;
 
 const wwwAuthenticate = 'ApiKey realm="strata", header="X-Stack-Key"';
 
@@ -41,15 +42,15 @@ export class KeyCheck {
   readonly #gate: KeyGate;
   readonly #now: () => Date;
   readonly #known: LRUCache<string, ApiKey>;
-  /** For when the gate fails. */
+  /** Used while the gate fails. */
   readonly #late: LRUCache<string, ApiKey>;
-  /** Apart from the good ones, which a flood of guesses would push out otherwise. */
+  /** Separate from the valid keys, which a flood of guesses would evict otherwise. */
   readonly #unknown: LRUCache<string, true>;
   readonly #guesses: GuessLimit;
   readonly #asked = new Map<string, Promise<ApiKey>>();
   #revision = 0;
 
-  /** `monotonicNow` in milliseconds: the memory of keys must not live longer because the wall clock was set back. */
+  /** `monotonicNow` in milliseconds: setting the wall clock back must not extend the life of cached keys. */
   constructor(gate: KeyGate, now: () => Date, monotonicNow: () => number = () => performance.now()) {
     this.#gate = gate;
     this.#now = now;
@@ -61,14 +62,14 @@ export class KeyCheck {
   }
 
   /**
-   * The caller's key: at once when it was seen moments ago. Refuses a missing, repeated, unknown or revoked one, and any that
-   * was not good lately from an address that has presented too many.
+   * The caller's key: synchronously if it is cached. Refuses a missing, repeated, unknown or revoked key, and, from an
+   * address that has presented too many invalid keys, any key that was not valid recently.
    */
   identify(header: string | string[] | undefined, from = 'unknown'): ApiKey | Promise<ApiKey> {
     if (header === undefined || header === '') {
       throw unauthorized('missing_key');
     }
-    // Node joins repeated headers with a comma; no key holds one.
+    // Node joins repeated headers with a comma; keys contain no comma.
     if (typeof header !== 'string' || header.length > 200 || header.includes(',')) throw invalid();
     const digest = digestOf(header);
     this.#forgetRevoked();
@@ -87,7 +88,7 @@ export class KeyCheck {
     return asked;
   }
 
-  /** Asks the gate, once for all requests that present the key meanwhile. A failure of the gate is not remembered. */
+  /** Queries the gate once for all concurrent requests with the key. A failure of the gate is not cached. */
   async #find(
     header: string,
     { digest, networks }: { digest: string; networks: readonly CountedNetwork[] },
@@ -102,13 +103,13 @@ export class KeyCheck {
       const late = this.#late.get(digest);
       if (late === undefined) throw error;
       this.#known.set(digest, late, {
-        // 0 would be for ever.
+        // 0 would mean no expiry.
         ttl: Math.max(1, Math.min(awayMemoryMs, this.#late.getRemainingTTL(digest))),
       });
       return late;
     }
     if (key) {
-      // One that was revoked while it was looked for is not remembered.
+      // A key that was revoked during the lookup is not cached.
       if (revision === this.#gate.revision?.()) {
         this.#known.set(digest, key);
         if (key.dailyLimit === null) this.#late.set(digest, key);
@@ -122,19 +123,19 @@ export class KeyCheck {
     throw invalid();
   }
 
-  /** Rejects as the gate does, and where it is silent about a key that is remembered; what it says too late still counts. */
+  /** Rejects as the gate does, and on a timeout for a cached key; a late answer is still recorded. */
   async #found(header: string, digest: string): Promise<ApiKey | undefined> {
     const finding = this.#gate.find(header);
     if (!this.#late.has(digest)) return finding;
     let timer: NodeJS.Timeout | undefined;
     const silent = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        reject(new Error(`the keys were not answered for within ${patienceMs} ms`));
+        reject(new Error(`the key lookup took longer than ${gateTimeoutMs} ms`));
         finding.then(
           (key) => key ?? this.#forget(digest),
           () => {},
         );
-      }, patienceMs);
+      }, gateTimeoutMs);
     });
     try {
       return await Promise.race([finding, silent]);
@@ -148,7 +149,7 @@ export class KeyCheck {
     this.#known.delete(digest);
   }
 
-  /** Whether the key was seen moments ago and has no limit that a request would count against. */
+  /** Whether the key is cached and has no limit that a request would count against. */
   isKnownUncounted(header: string | string[] | undefined): boolean {
     if (typeof header !== 'string' || header.length > 200) return false;
     this.#forgetRevoked();
@@ -161,11 +162,11 @@ export class KeyCheck {
     this.#revision = revision;
     this.#known.clear();
     this.#late.clear();
-    // Who asks for one of these now may get what was found before.
+    // Requests that start now must not get the result of a lookup that began before the revocation.
     this.#asked.clear();
   }
 
-  /** Counts the request. Returns the quota headers; refuses when the day's quota is used up. */
+  /** Counts the request. Returns the quota headers; refuses when the daily quota is used up. */
   async count(key: ApiKey): Promise<Record<string, string>> {
     if (key.dailyLimit === null) return {};
     const now = this.#now();
@@ -176,13 +177,13 @@ export class KeyCheck {
     if (isAllowed) return headers;
     throw new Refusal(
       'quota_exceeded',
-      `This key's daily quota of ${key.dailyLimit} requests is used up; it resets at 00:00 UTC.`,
+      `The daily quota of ${key.dailyLimit} requests of this key is used up. It resets at 00:00 UTC.`,
       { headers: { ...headers, 'retry-after': String(resetSeconds) } },
     );
   }
 }
 
-/** Keys are remembered hashed, so that a heap dump holds none. */
+/** Keys are cached hashed, so that a heap dump contains none. */
 function digestOf(header: string): string {
   return hash('sha256', header, 'base64');
 }
@@ -208,7 +209,7 @@ const invalid = () => unauthorized('invalid_key');
 function tooManyGuesses(waitSeconds: number): Refusal {
   return new Refusal(
     'quota_exceeded',
-    'Too many invalid keys from this address, its network or all clients; wait a moment.',
+    'Too many invalid keys from this address, its network or all clients. Try again later.',
     {
       headers: { 'retry-after': String(waitSeconds) },
     },

@@ -1,5 +1,5 @@
-// Logs refusals of requests without a valid key: their bodies are the same for all clients, so what differs is here. At most one line
-// of a kind in ten seconds, since strangers must not fill the disk either.
+// Logs refusals of requests without a valid key: their response bodies do not depend on the request, so the details are
+// only in the log. At most one line per kind in ten seconds, because unauthenticated clients must not fill the disk.
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { ThrottledReport } from '../operations/throttled-report.ts';

@@ -1,15 +1,15 @@
-// What answers tell a browser, so that one which is opened there, framed or taken for something else does nothing.
-// Strict-Transport-Security is not among them: whether there is TLS, only the proxy in front knows.
+// Security headers, so that a response that is opened, framed or misinterpreted by a browser has no effect.
+// Strict-Transport-Security is not included: only the proxy in front knows whether there is TLS.
 import type { FastifyReply } from 'fastify';
 
-/** Of every answer that is no page: data, problems, files of the ledger. */
+/** For all responses that are not pages: data, problems, files of the ledger. */
 export const answerSecurity = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
 } as const;
 
-/** Scripts and styles come as files of the site alone; what the page asks for, it asks this server for. */
+/** Scripts and styles only from the site's files; requests only to this server. */
 const SITE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,7 +23,7 @@ const SITE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Of every page. No other site shares its window, embeds its files, or learns where its reader came from. */
+/** For every page: no shared window, no embedding by other sites, no referrer. */
 export const pageSecurity = {
   ...answerSecurity,
   'content-security-policy': SITE_POLICY,
@@ -33,7 +33,7 @@ export const pageSecurity = {
     'camera=(), display-capture=(), geolocation=(), hid=(), microphone=(), midi=(), payment=(), serial=(), usb=()',
 } as const;
 
-/** Adds what the reply does not say already. */
+/** Adds the headers that the reply does not have yet. */
 export function addSecurityHeaders(reply: FastifyReply): void {
   const isPage = String(reply.getHeader('content-type') ?? '').startsWith('text/html');
   for (const [name, value] of Object.entries(isPage ? pageSecurity : answerSecurity))

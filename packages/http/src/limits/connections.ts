@@ -1,48 +1,49 @@
-// Connections of clients: how many there may be, of all and of one address or network, and which are closed for others.
+// Limits client connections, in total and by address or network, and closes idle ones in favour of new ones.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import { type BoundName, type Bounds, connectionsOfProcess, type ReportBound } from './connection-settings.ts';
 import { networksOf } from './counted-address.ts';
 
-/** By the value of a label. */
+/** Values by label value. */
 export type Figures = Iterable<readonly [value: string, figure: number]>;
 
 export interface ConnectionsOptions {
   readonly bounds: Pick<Bounds, 'connections' | 'connectionsPerAddress'>;
-  /** Addresses and ranges that have no bound of their own: behind each are many clients. */
+  /** Addresses and ranges without a limit of their own: each serves many clients. */
   readonly trustedProxies?: readonly string[] | undefined;
   readonly report?: ReportBound;
 }
 
-/** All clients of one address, or of one network. */
+/** All clients of one address or network. */
 interface Peer {
   readonly name: string;
   readonly max: number;
   open: number;
-  /** The longest idle first. */
+  /** Ordered by idle time, longest first. */
   readonly idle: Set<Socket>;
 }
 
 interface Connection {
-  /** Its address and the networks around it, the narrowest first. */
+  /** The address and its networks, narrowest first. */
   readonly peers: readonly Peer[];
-  /** Under way. */
+  /** In progress. */
   requests: number;
-  /** No request has come yet: browsers open such connections in advance. */
+  /** No request has been received: browsers open such connections in advance. */
   isSpare: boolean;
 }
 
-/** Connections beyond the bound, for probes, and for those that have not sent their request yet. */
+/** Connections above the limit, for probes and for connections that have not sent their request yet. */
 const RESERVE = 32;
 const PROBES: ReadonlySet<string | undefined> = new Set(['/health', '/ready']);
 const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
 
-/** Connections of all servers of the process, which share its files. */
+/** Connections of all servers of the process, which share its file descriptors. */
 const ofProcess = { open: 0, busy: 0 };
 
 /**
- * Where a bound on connections is met, one without a request is closed for the new one, the longest idle first; while all have one, the
- * new one is refused. No more than `max` have a request, except probes: what is left, `RESERVE`, is for them.
+ * When a connection limit is reached, a connection without a request is closed for the new one, the longest idle first;
+ * if all are busy, the new one is refused. At most `max` connections have a request, except probes: `RESERVE` is for
+ * them.
  */
 export class Connections {
   readonly #max: number;
@@ -63,7 +64,7 @@ export class Connections {
       const family = isIPv6(address) ? 'ipv6' : 'ipv4';
       this.#proxies.addSubnet(address, Number(prefix ?? (family === 'ipv6' ? 128 : 32)), family);
     }
-    // One listener for all: there may be tens of thousands.
+    // One shared listener: there may be tens of thousands of connections.
     const connections = this;
     const forget = function forget(this: Socket) {
       connections.#forget(this);
@@ -90,7 +91,7 @@ export class Connections {
     return Math.min(this.#max, this.#maxInProcess);
   }
 
-  /** No network holds all: what is left is for other clients. */
+  /** One network never gets all connections. */
   get #maxPerNetwork(): number {
     return Math.ceil((this.max * 3) / 4);
   }
@@ -104,7 +105,7 @@ export class Connections {
     return Object.entries({ idle: this.#idle.size, busy: this.#busy });
   }
 
-  /** Whether a request is to be refused: too many connections have one, and it is not a probe. */
+  /** Whether to refuse a request: too many connections are busy, and it is not a probe. */
   isExcess({ url }: Pick<IncomingMessage, 'url'>): boolean {
     if (this.#busy <= this.#max && ofProcess.busy <= this.#maxInProcess) return false;
     if (PROBES.has(url?.split('?', 1)[0])) return false;
@@ -112,7 +113,7 @@ export class Connections {
     return true;
   }
 
-  /** Closes connections on which no request ever came: to Node they are not idle, so a stop would wait for them. */
+  /** Closes connections that never sent a request: Node does not count them as idle, so a stop would wait for them. */
   closeSpare(): void {
     for (const socket of this.#idle) if (this.#open.get(socket)?.isSpare) socket.destroy();
   }
@@ -128,27 +129,27 @@ export class Connections {
     this.#idle.add(socket);
     for (const peer of peers) {
       peer.open += 1;
-      // The connection that was closed may have been its last one.
+      // The closed connection may have been the last one of this peer.
       this.#peers.set(peer.name, peer);
       peer.idle.add(socket);
     }
     return true;
   }
 
-  /** Closes the connection that was idle the longest; false where there is none. */
+  /** Closes the longest idle connection; false if there is none. */
   #evictIdle(bound: BoundName, idle: ReadonlySet<Socket>, facts: object): boolean {
     const [oldest] = idle;
     this.#report(bound, { ...facts, closed: oldest ? 'an idle connection' : 'a new connection' });
     if (!oldest) return false;
     this.#forget(oldest);
-    // Its file is free at once.
+    // Frees the file descriptor at once.
     oldest.destroy();
     return true;
   }
 
   #peersOf(remote: string): readonly Peer[] {
     const [bare = ''] = remote.split('%');
-    // Behind a proxy are many clients.
+    // A proxy serves many clients.
     if (isIP(bare) !== 0 && this.#proxies.check(bare, isIPv6(bare) ? 'ipv6' : 'ipv4')) return [];
     const perAddress = this.#maxPerAddress;
     const perNetwork = Math.max(perAddress, this.#maxPerNetwork);
@@ -179,7 +180,7 @@ export class Connections {
     for (const { idle } of connection.peers) idle.add(socket);
   }
 
-  /** Once for each connection, whichever side closed it. */
+  /** Runs once per connection, whichever side closed it. */
   #forget(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (!connection) return;

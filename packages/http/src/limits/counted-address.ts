@@ -1,22 +1,22 @@
-// What a limit by address counts: anybody gets many keys and many IPv6 addresses, but few networks.
+// Groups addresses for limits: a client can have many keys and many IPv6 addresses, but few networks.
 import { isIP } from 'node:net';
 
-/** Clients that a limit counts together; together they get `times` as much as one address. */
+/** Clients that are counted together; their common limit is `times` that of one address. */
 export interface CountedNetwork {
   readonly name: string;
   readonly times: number;
 }
 
 /**
- * Providers assign a /64, a /56 or a /48 to a customer (RFC 6177). A /56 holds 256 of the /64s and a /48 holds 65,536, so a customer
- * with a larger network gets more than one /64 does, but far less than all of its /64s would.
+ * Providers assign a /64, a /56 or a /48 to a customer (RFC 6177). A /56 contains 256 /64s and a /48 contains 65,536,
+ * so a customer with a larger network gets more than one /64 does, but far less than all of its /64s together.
  */
 const TIMES = { 56: 4, 48: 16, service: 1_000 } as const;
 
 /**
- * An IPv4 address as it is; of an IPv6 address the first 64 bits, since one line is given all of the rest. `::ffff:a.b.c.d`,
- * as a socket of both families says it, is the IPv4 address. What is no address at all, as a careless proxy may send it, is
- * one caller: `unknown`. The result of this function is itself an address to it.
+ * IPv4 addresses unchanged; IPv6 addresses cut to their first 64 bits, because one line has all the rest.
+ * `::ffff:a.b.c.d`, from a dual-stack socket, is the IPv4 address. Invalid addresses, which a misconfigured proxy may
+ * send, all count as `unknown`. The function is idempotent.
  */
 export function countedAddress(address: string): string {
   const [bare = ''] = address.split(/%|\/64$/);
@@ -28,7 +28,7 @@ export function countedAddress(address: string): string {
   return isMapped ? ip4Of(groups.slice(6)) : `${groups.slice(0, 4).join(':')}::/64`;
 }
 
-/** The address as a limit counts it, and of IPv6 its /56 and its /48; the narrowest first. */
+/** The counted address and, for IPv6, its /56 and /48; narrowest first. */
 export function networksOf(address: string): readonly CountedNetwork[] {
   const narrowest = countedAddress(address);
   if (!narrowest.endsWith('::/64')) return [{ name: narrowest, times: 1 }];
@@ -41,7 +41,7 @@ export function networksOf(address: string): readonly CountedNetwork[] {
   ];
 }
 
-/** The same, and last all clients of the service. */
+/** The same, followed by all clients of the service. */
 export const countedNetworks = (address: string): readonly CountedNetwork[] => [
   ...networksOf(address),
   { name: '*', times: TIMES.service },

@@ -1,7 +1,7 @@
-// An LRU cache bounded by the number of its entries.
+// An LRU cache limited by its number of entries.
 import { LRUCache } from 'lru-cache';
 
-/** Bounded by `max`, lru-cache reserves memory for all entries at once; bounded by size, it grows with those that it has. */
+/** With `max`, lru-cache allocates memory for all entries at once; with a size limit, it grows with its entries. */
 export const countedCache = <Value extends {}>(
   maxEntries: number,
   options: Pick<LRUCache.OptionsBase<string, Value, unknown>, 'ttl' | 'ttlResolution' | 'perf'> = {},

@@ -1,17 +1,17 @@
-// Requests that a client sends before it has read the answers to the ones before (RFC 9112, 9.3.2). Node parses all that came in
-// one packet, some thousand, before it stops reading: as many answers would lie in memory until somebody takes them.
+// Limits pipelined requests (RFC 9112, 9.3.2). Node parses all requests in a packet, possibly a thousand, before it
+// stops reading: as many responses would be held in memory until the client reads them.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Browsers send one at a time, and so do nearly all programs. */
+/** Browsers and nearly all programs send one at a time. */
 const MAX_WAITING = 16;
 
-/** Says whether a request may be answered; a connection on which too many wait is cut. */
+/** Returns whether a request may be answered; closes a connection with too many waiting requests. */
 export function createPipelineLimit(): (request: IncomingMessage, response: ServerResponse) => boolean {
   const waiting = new WeakMap<Socket, number>();
   return ({ socket }, response) => {
     if (socket.destroyed) return false;
-    // It has the connection: nobody is before it.
+    // The response owns the socket: no other response is before it.
     if (response.socket === socket) return true;
     const count = (waiting.get(socket) ?? 0) + 1;
     if (count > MAX_WAITING) {

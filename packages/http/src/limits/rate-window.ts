@@ -1,11 +1,10 @@
-// How often something may happen for each key, or for an address and the networks around it, within a window; bounded memory,
-// forgotten on restart.
+// A fixed-window rate limiter by key, or by address and its networks; bounded memory, reset on restart.
 
 import type { CountedNetwork } from './counted-address.ts';
 import { countedCache } from './counted-cache.ts';
 
 export interface RateWindowOptions {
-  /** Of a key, or of one address. */
+  /** Per key, or per address. */
   readonly limit: number;
   readonly windowMs: number;
   readonly now: () => Date;
@@ -24,7 +23,10 @@ export class RateWindow {
     this.#options = options;
   }
 
-  /** Counts one; 0 when it is allowed, else the seconds until it is again. Of networks, each has to allow it, and then each counts it. */
+  /**
+   * Counts one event; returns 0 if it is allowed, otherwise the seconds to wait. Of networks, all must allow it, and
+   * each counts it.
+   */
   take(of: string | readonly CountedNetwork[]): number {
     const { limit, windowMs, now } = this.#options;
     const at = now().getTime();
@@ -38,7 +40,7 @@ export class RateWindow {
     return 0;
   }
 
-  /** One that was taken did not count after all. */
+  /** Takes back an event that was counted. */
   giveBack(of: string | readonly CountedNetwork[]): void {
     for (const { name } of countedIn(of)) {
       const window = this.#windows.get(name);
@@ -48,7 +50,7 @@ export class RateWindow {
 
   #windowAt(name: string, at: number): Window {
     const known = this.#windows.get(name);
-    // A clock that was set back begins a new window: else nothing would be allowed until it is there again.
+    // A clock that was set back starts a new window: otherwise nothing would be allowed until it catches up.
     if (known && at >= known.startedAt && at - known.startedAt < this.#options.windowMs) return known;
     const window = { startedAt: at, count: 0 };
     this.#windows.set(name, window);

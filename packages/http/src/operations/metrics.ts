@@ -1,5 +1,5 @@
-// Prometheus metrics: requests by route and status, durations, the process itself; served on a port of its own, with the
-// state of the service for whoever starts and stops it.
+// Prometheus metrics: requests by route and status, durations, and the process itself; served on a port of its own,
+// with the health of the service for orchestrators.
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Made for the first route: a worker has none. */
+  /** Created for the first route: a worker has none. */
   #ofHttp() {
     this.#http ??= {
       requests: new Counter({
@@ -42,7 +42,7 @@ export class Metrics {
     return this.#http;
   }
 
-  /** A meter whose labels are resolved once, for the hot path. */
+  /** A recorder whose labels are resolved once, for the hot path. */
   routeMeter(method: string, route: string): (status: number, durationMs: number) => void {
     const byStatus = new Map<number, Counter.Internal>();
     const { requests, durations: all } = this.#ofHttp();
@@ -58,7 +58,7 @@ export class Metrics {
     };
   }
 
-  /** A figure read when Prometheus asks; where that fails it is left out, and the others are told. */
+  /** A gauge read on each scrape; if reading fails, it is omitted, and the other metrics are still served. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void {
     const gauge: Gauge = new Gauge({
       name,
@@ -74,7 +74,7 @@ export class Metrics {
     });
   }
 
-  /** The same with one label, whose values are few and known. What rejects or is left out is not told this time. */
+  /** The same with one label, whose values are few and known. Failed or missing values are omitted from the scrape. */
   gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void {
     const gauge: Gauge = new Gauge({
       name,
@@ -89,15 +89,15 @@ export class Metrics {
     });
   }
 
-  /** Room on the disk that holds a directory. */
+  /** Free space of the disk that holds a directory. */
   disk(directory: string): void {
-    this.gauge('strata_disk_free_bytes', 'Room for more on the disk of the data directory', async () => {
+    this.gauge('strata_disk_free_bytes', 'Free space on the disk of the data directory', async () => {
       const { bavail, bsize } = await statfs(directory);
       return bavail * bsize;
     });
   }
 
-  /** Something that only grows and is counted elsewhere; its name ends in `_total`. */
+  /** A counter whose value is maintained elsewhere; its name ends in `_total`. */
   total(name: string, help: string, read: () => number): void {
     const counter: Counter = new Counter({
       name,
@@ -110,13 +110,13 @@ export class Metrics {
     });
   }
 
-  /** Counts by one label, whose values are few and known. */
+  /** A counter with one label, whose values are few and known. */
   counter(name: string, help: string, label: string): (value: string, by?: number) => void {
     const counter = new Counter({ name, help, labelNames: [label], registers: [this.registry] });
     return (value, by = 1) => counter.inc({ [label]: value }, by);
   }
 
-  /** Durations in seconds by one label, whose values are few and known. */
+  /** Durations in seconds with one label, whose values are few and known. */
   durations(
     name: string,
     help: string,
@@ -133,17 +133,17 @@ export class Metrics {
   }
 }
 
-/** Those who run the service need few. */
+/** Operators need few. */
 const MAX_CONNECTIONS = 64;
 
-/** Serves `/metrics`, and of the service `/health` (it lives) and `/ready`, until disposed. */
+/** Serves `/metrics` and the service's `/health` and `/ready`, until disposed. */
 export async function serveMetrics(
   metrics: Metrics,
   options: { readonly host: string; readonly port: number; readonly readiness?: Readiness },
 ): Promise<AsyncDisposable & { readonly port: number }> {
   const { readiness = Readiness.always() } = options;
   const isReady = async () => ((await readiness.ready()).status === 200 ? 1 : 0);
-  metrics.gauge('strata_ready', '1 while /ready says so, else 0', isReady);
+  metrics.gauge('strata_ready', '1 while /ready reports ready, else 0', isReady);
   const frontDoor = createFrontDoor({ host: options.host, allowedHosts: [] });
   const server = createServer(async (request, response) => {
     const away = frontDoor.turnAway({ headers: request.headers, host: request.headers.host ?? '', raw: request });
@@ -182,11 +182,11 @@ export async function serveMetrics(
   };
 }
 
-/** Counts every time, and logs now and then. */
+/** Counts every event, and logs at a limited rate. */
 export function boundReport(logger: Logger, metrics: Metrics): ReportBound {
   const count = metrics.counter(
     'strata_bounds_met_total',
-    'Connections and streams that were closed or refused because a bound was met',
+    'Connections and streams closed or refused because a limit was reached',
     'bound',
   );
   const rateLimited = new ThrottledReport();
@@ -194,6 +194,9 @@ export function boundReport(logger: Logger, metrics: Metrics): ReportBound {
     count(bound);
     const unreported = rateLimited.take(bound);
     if (unreported === undefined) return;
-    logger.warn({ bound, ...facts, ...(unreported > 0 && { unreported }) }, 'a bound on connections or streams is met');
+    logger.warn(
+      { bound, ...facts, ...(unreported > 0 && { unreported }) },
+      'a limit of connections or streams is reached',
+    );
   };
 }

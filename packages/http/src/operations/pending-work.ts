@@ -1,10 +1,11 @@
-// Work that outlives its connection: a client that has gone leaves a handler behind, which still needs what the process is about to close.
+// Work that outlives its connection: the handler of a disconnected client still uses resources that a shutdown is about
+// to close.
 import { setTimeout as delay } from 'node:timers/promises';
 
 export class PendingWork {
   readonly #works = new Set<Promise<unknown>>();
 
-  /** Returns the work itself. */
+  /** Tracks the work and returns it. */
   add<Value>(work: Promise<Value>): Promise<Value> {
     const over = () => void this.#works.delete(work);
     this.#works.add(work);
@@ -12,11 +13,11 @@ export class PendingWork {
     return work;
   }
 
-  /** Resolves when all that is under way now has ended, well or not, or after `limitMs`. */
+  /** Resolves when all current work has ended, successfully or not, or after `limitMs`. */
   async ended(limitMs: number): Promise<void> {
-    const patience = new AbortController();
-    const late = delay(limitMs, undefined, { signal: patience.signal }).catch(() => {});
+    const timeout = new AbortController();
+    const late = delay(limitMs, undefined, { signal: timeout.signal }).catch(() => {});
     await Promise.race([Promise.allSettled(this.#works), late]);
-    patience.abort();
+    timeout.abort();
   }
 }

@@ -1,18 +1,21 @@
-// Whether the service can be asked: it has started, does not stop, and what it stands on answers. Living is less: a service
-// without its database lives, and a restart would mend nothing.
+// Readiness of the service: started, not stopping, and its dependencies answer. Health requires less: a service without
+// its database is alive, and a restart would not help.
 
-/** What is not well, in words that strangers may read. */
+/** A failed check, with a message that may be public. */
 export class NotReady extends Error {
   override readonly name = 'NotReady';
 }
 
-/** Rejects with NotReady while the ledger can give no receipts: answers without one do not leave, so requests belong elsewhere. */
+/**
+ * Rejects with NotReady while the ledger cannot issue receipts: no response is sent without one, so balancers should
+ * route elsewhere.
+ */
 export async function canSign(ledger: { problem(): string | undefined }): Promise<void> {
   const problem = ledger.problem();
   if (problem !== undefined) throw new NotReady(problem);
 }
 
-/** By name; each rejects where what it looks for is not well. */
+/** By name; each rejects while its dependency is not available. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<unknown>>>;
 
 export interface ReadinessReport {
@@ -21,11 +24,11 @@ export interface ReadinessReport {
 }
 
 export interface ReadinessOptions {
-  /** A check that takes longer has failed. */
+  /** A slower check counts as failed. */
   readonly checkMs?: number;
-  /** What was found counts for so long, however often it is asked for. */
+  /** Results are cached for this time. */
   readonly keepMs?: number;
-  /** Told along with `ready`. */
+  /** Reported together with `ready`. */
   readonly facts?: () => Readonly<Record<string, unknown>>;
 }
 
@@ -48,49 +51,49 @@ export class Readiness {
     this.#facts = facts ? [facts] : [];
   }
 
-  /** For who has nothing to wait for. */
+  /** For services without dependencies. */
   static always(): Readiness {
     const readiness = new Readiness();
     readiness.started();
     return readiness;
   }
 
-  /** Looks for one thing more from now on; rejects where it is not well. */
+  /** Adds a check; it rejects while the dependency is not available. */
   watch(name: string, check: () => Promise<unknown>): void {
     this.#checks.set(name, check);
   }
 
-  /** Reports these along with `ready`, too. */
+  /** Adds facts that are reported together with `ready`. */
   report(facts: () => Readonly<Record<string, unknown>>): void {
     this.#facts.push(facts);
   }
 
-  /** It answers from now on. */
+  /** Marks the service as started. */
   started(): void {
     if (this.#state === 'starting') this.#state = 'ready';
   }
 
-  /** From now on for good: balancers should send nobody here. */
+  /** Marks the service as stopping, permanently: balancers should send no requests. */
   stopping(): void {
     this.#state = 'stopping';
   }
 
-  /** The process lives, whatever is amiss around it. */
+  /** The process is alive, whatever the state of its dependencies. */
   health(): ReadinessReport {
     return { status: 200, body: { status: 'ok' } };
   }
 
   async ready(): Promise<ReadinessReport> {
-    const problems = this.#state === 'ready' ? await this.#look() : new Map<string, string>();
-    // It may have begun to stop meanwhile.
+    const problems = this.#state === 'ready' ? await this.#check() : new Map<string, string>();
+    // It may have begun to stop during the check.
     if (this.#state !== 'ready') return { status: 503, body: { status: this.#state } };
     if (problems.size === 0)
       return { status: 200, body: Object.assign({ status: 'ready' }, ...this.#facts.map((facts) => facts())) };
     return { status: 503, body: { status: 'not ready', problems: Object.fromEntries(problems) } };
   }
 
-  /** All that ask meanwhile share one look. */
-  #look(): Promise<ReadonlyMap<string, string>> {
+  /** Concurrent calls share one check. */
+  #check(): Promise<ReadonlyMap<string, string>> {
     if (this.#found && performance.now() - this.#foundAt < this.#keepMs) return this.#found;
     this.#foundAt = Number.POSITIVE_INFINITY;
     this.#found = this.#lookAtAll().finally(() => {
@@ -103,7 +106,7 @@ export class Readiness {
     const problems = new Map<string, string>();
     await Promise.all(
       [...this.#checks].map(async ([name, check]) => {
-        // What a database says may name its host: it is for the log, and strangers hear that it failed.
+        // A database's message may contain its host: it is logged, and the response says only that the check failed.
         const problem = await problemWithin(check, this.#checkMs);
         if (problem !== undefined) problems.set(name, problem);
       }),

@@ -1,29 +1,30 @@
-// Trouble that meets every request, such as a database that is away: told whole now and then, and how often it came between.
+// Limits the log of failures that affect every request, such as an unavailable database: one report per interval, with
+// a count.
 import { LRUCache } from 'lru-cache';
 
-/** Thousands of requests a second would else be thousands of stacks. */
+/** Otherwise thousands of requests a second would log thousands of stack traces. */
 const EVERY_MS = 10_000;
-/** Kinds of trouble at once; an error that names what it is about may be many. */
+/** Kinds tracked at once; errors that contain a name may have many. */
 const MAX_KINDS = 100;
 
 export class ThrottledReport {
   readonly #now: () => number;
-  readonly #told = new LRUCache<string, { at: number; since: number }>({ max: MAX_KINDS });
+  readonly #reported = new LRUCache<string, { at: number; since: number }>({ max: MAX_KINDS });
 
   constructor(monotonicNow: () => number = () => performance.now()) {
     this.#now = monotonicNow;
   }
 
-  /** How many like it came since one was told; undefined while it is too early to tell another. */
+  /** The number of suppressed errors of this kind since the last report; undefined while within the interval. */
   take(error: unknown): number | undefined {
     const kind = error instanceof Error ? `${error.name} ${error.message}` : String(error);
-    const told = this.#told.get(kind);
+    const last = this.#reported.get(kind);
     const now = this.#now();
-    if (told && now - told.at < EVERY_MS) {
-      told.since += 1;
+    if (last && now - last.at < EVERY_MS) {
+      last.since += 1;
       return undefined;
     }
-    this.#told.set(kind, { at: now, since: 0 });
-    return told?.since ?? 0;
+    this.#reported.set(kind, { at: now, since: 0 });
+    return last?.since ?? 0;
   }
 }

@@ -1,11 +1,11 @@
-// A span for each request, below the one that the caller's `traceparent` names (https://www.w3.org/TR/trace-context/).
+// A span for each request, a child of the caller's `traceparent` (https://www.w3.org/TR/trace-context/).
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
 import { isTracing } from './tracing.ts';
 
 const tracer = trace.getTracer('strata-http');
 
-/** Before any route is added; where nobody asked for traces nothing is. Paths and keys stay out of spans: routes say enough. */
+/** Call before adding routes; does nothing if tracing is off. Spans contain routes, but no paths and no keys. */
 export function traceRequests(fastify: FastifyInstance): void {
   if (!isTracing()) return;
   fastify.addHook('onRequest', (request, reply, done) => {

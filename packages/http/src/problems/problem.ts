@@ -1,36 +1,39 @@
-// The one error mapper: whatever was thrown becomes an RFC 9457 problem. A bug tells the client nothing but an id.
+// The one error mapper: any thrown value becomes an RFC 9457 problem. For a bug the client receives only a request id.
 import { ERRORS, type ErrorCode, type FieldProblem, Refusal } from './errors.ts';
 
 export interface Problem {
   /**
-   * `/problems/{code}`, a reference with a full path as RFC 9457, 3.1.1 advises: it resolves on the server that answered,
-   * whatever its name is, and the service explains the code there. Clients compare `code`, which no base URL changes.
+   * `/problems/{code}`, a reference with an absolute path as RFC 9457, 3.1.1 advises: it resolves on the server that
+   * answered, whatever its name, and the service documents the code there. Clients compare `code`, which is independent
+   * of the base URL.
    */
   readonly type: string;
   readonly title: string;
   readonly status: number;
   readonly detail: string;
   readonly code: ErrorCode;
-  /** Of a caller with a valid key; others find it in the header alone. */
+  /** For callers with a valid key; other callers find it in the header only. */
   readonly request_id?: string;
   readonly errors?: readonly FieldProblem[];
 }
 
-/** Fastify's own errors that are the client's fault, by their code. */
+/** Fastify's own client errors, by code. */
 const frameworkCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
-  FST_ERR_BAD_URL: ['invalid_parameter', 'The URL has a broken percent-encoding.'],
+  FST_ERR_BAD_URL: ['invalid_parameter', 'The URL contains an invalid percent-encoding.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The request body is too large.'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send no body, or application/json.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send no body, or a body of type application/json.'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_parameter', 'The request body is empty although its type is JSON.'],
-  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_parameter', 'The request body is not JSON.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_parameter', 'The request body is shorter or longer than announced.'],
-  FST_ERR_MAX_PARAM_LENGTH: ['invalid_parameter', 'A part of the path is too long.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_parameter', 'The request body is not valid JSON.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_parameter', 'The request body does not have the announced length.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['invalid_parameter', 'A segment of the path is too long.'],
 };
 
-/** Whether an error is trouble of this machine that may pass (a full disk, a database that does not answer) and no bug. */
+/**
+ * Whether an error is a temporary failure of this machine (a full disk, a database that does not answer) and not a bug.
+ */
 export type IsTrouble = (error: unknown) => boolean;
 
-/** After this long it is worth another try: what an operator mends takes minutes, what mends itself seconds. */
+/** Short enough for failures that resolve by themselves, long enough not to burden those that an operator must fix. */
 const RETRY_AFTER_SECONDS = 30;
 
 export function problemOf(
@@ -52,26 +55,29 @@ export function problemOf(
   return { problem, headers: refusal.headers };
 }
 
-/** The same problem for callers without a valid key: by its code alone, so that all of them get one body and one receipt. */
+/**
+ * The problem for callers without a valid key: it depends on the code only, so that all of them share one body and one
+ * receipt.
+ */
 export function sharedProblem({ type, title, status, code }: Problem): Problem {
   return { type, title, status, detail: ERRORS[code].detail, code };
 }
 
-/** The log says what it is: it is for the operator, and may name files. */
+/** The cause is logged only: it is for the operator, and may name files. */
 function unavailable(): Refusal {
-  return new Refusal('unavailable', 'The service cannot read or write its data right now. Try again later.', {
+  return new Refusal('unavailable', 'The service cannot read or write its data at the moment. Try again later.', {
     headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
   });
 }
 
 function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  // Anything can be thrown, undefined too.
+  // Any value can be thrown, including undefined.
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
   const known = typeof code === 'string' && Object.hasOwn(frameworkCodes, code) ? frameworkCodes[code] : undefined;
   if (known) return new Refusal(...known);
-  // A path out of the folder of the pages, or hidden in it.
-  if (statusCode === 403 || statusCode === 404) return new Refusal('not_found', 'There is no such file here.');
-  if (statusCode === 400) return new Refusal('invalid_parameter', 'The request cannot be read.');
-  return new Refusal('internal_error', 'Something went wrong here. The request id helps to find out what.');
+  // A path outside the site's directory, or hidden in it.
+  if (statusCode === 403 || statusCode === 404) return new Refusal('not_found', 'This file does not exist.');
+  if (statusCode === 400) return new Refusal('invalid_parameter', 'The request is malformed.');
+  return new Refusal('internal_error', 'An internal error occurred. Report the request id to the operator.');
 }

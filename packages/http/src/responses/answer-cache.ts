@@ -1,26 +1,27 @@
-// Ready bytes by canonical request. Same body, same receipt: an answer is computed and signed once, until a tag of it is invalidated.
+// Cache of response bytes by canonical request. A response is computed and signed once, until one of its tags is
+// invalidated.
 import { LRUCache } from 'lru-cache';
 
-/** An answer as it leaves: bytes and validator. */
+/** A response ready to be sent: bytes and validator. */
 export interface ReadyAnswer {
   readonly bytes: Buffer;
   /** Strong entity tag with quotes. */
   readonly etag: string;
   readonly status: number;
-  /** In place of, or besides, those that every ready answer has. */
+  /** Replace, or add to, the headers that every ready response has. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface Place {
+interface CacheKey {
   readonly key: string;
   readonly tags: readonly string[];
   readonly maxStaleMs?: number;
   readonly maxAgeMs?: number;
 }
 
-interface Entry extends Place {
+interface Entry extends CacheKey {
   readonly answer: ReadyAnswer;
-  /** When its computation began, by the monotonic clock. */
+  /** Start of its computation, on the monotonic clock. */
   readonly computedAt: number;
   /** A tag was invalidated since. */
   isStale: boolean;
@@ -29,7 +30,7 @@ interface Entry extends Place {
 interface Computing {
   readonly answer: Promise<ReadyAnswer>;
   readonly computedAt: number;
-  /** Set when a tag was invalidated meanwhile: who waits gets the answer, nobody after. */
+  /** A tag was invalidated during the computation: only requests that already wait get the response. */
   isStale: boolean;
 }
 
@@ -38,23 +39,23 @@ export class AnswerCache {
   readonly #computing = new Map<string, Computing>();
   readonly #keysByTag = new Map<string, Set<string>>();
 
-  /** `maxBytes` bounds the bodies kept; the least recently used go first. */
+  /** `maxBytes` limits the cached bodies; the least recently used are evicted first. */
   readonly #now: () => number;
 
   constructor(options: { readonly maxBytes?: number; readonly now?: () => number } = {}) {
     this.#now = options.now ?? (() => performance.now());
     this.#ready = new LRUCache<string, Entry>({
       maxSize: options.maxBytes ?? 256 * 1024 * 1024,
-      // A key, its tags and the map entries weigh about as much as this beside the body.
+      // A key, its tags and the map entries take about this much in addition to the body.
       sizeCalculation: (entry) => entry.answer.bytes.length + 512,
-      // A newer answer in its place is found by the same tags.
+      // A newer entry with the same key uses the same tags.
       dispose: (entry, key, reason) => {
         if (reason !== 'set') this.#forget(key, entry.tags);
       },
     });
   }
 
-  /** The answer of a key, when it may still be served. */
+  /** The cached response of a key, if it may still be served. */
   get(key: string): ReadyAnswer | undefined {
     const entry = this.#ready.get(key);
     if (!entry) return undefined;
@@ -65,16 +66,16 @@ export class AnswerCache {
   }
 
   /**
-   * The kept answer, or the one being computed for another request, or a new one. A failure is not kept, nor is an answer
-   * that was computed while one of its tags was invalidated, unless `make` called `readsAnew` after that.
+   * The cached response, or the one being computed for another request, or a new one. Failures are not cached, nor are
+   * responses computed while one of their tags was invalidated, unless `make` called `readsAnew` after that.
    */
-  async compute(place: Place, make: (readsAnew: () => void) => Promise<ReadyAnswer>): Promise<ReadyAnswer> {
-    const { key, tags } = place;
+  async compute(policy: CacheKey, make: (readsAnew: () => void) => Promise<ReadyAnswer>): Promise<ReadyAnswer> {
+    const { key, tags } = policy;
     const kept = this.get(key);
     if (kept) return kept;
     const running = this.#computing.get(key);
-    // One that went stale while it was computed still serves those who may be told what is a little old.
-    if (running && (!running.isStale || this.#now() - running.computedAt < (place.maxStaleMs ?? 0)))
+    // A computation that became stale still serves requests that accept slightly old data.
+    if (running && (!running.isStale || this.#now() - running.computedAt < (policy.maxStaleMs ?? 0)))
       return running.answer;
 
     const state = { isStale: false, computedAt: this.#now() };
@@ -82,18 +83,19 @@ export class AnswerCache {
       state.isStale = false;
     };
     const computing: Computing = Object.assign(state, {
-      // A moment later, when the tags are known: nothing that is read may be invalidated unseen.
+      // Asynchronously, after the tags are registered: no invalidation may be missed.
       answer: Promise.resolve(readsAnew).then(make),
     });
     this.#computing.set(key, computing);
     for (const tag of tags) this.#keysOf(tag).add(key);
     try {
       const answer = await computing.answer;
-      // Only the latest one is kept: `invalidate` reaches no other, and a second entry would take the first one's tags along.
+      // Only the latest is cached: `invalidate` reaches no other one, and a second entry would remove the first one's
+      // tags.
       const isLatest = this.#computing.get(key) === computing;
       const { isStale, computedAt } = computing;
-      if (isLatest && (!isStale || place.maxStaleMs !== undefined))
-        this.#ready.set(key, { ...place, answer, computedAt, isStale });
+      if (isLatest && (!isStale || policy.maxStaleMs !== undefined))
+        this.#ready.set(key, { ...policy, answer, computedAt, isStale });
       return answer;
     } finally {
       if (this.#computing.get(key) === computing) this.#computing.delete(key);
@@ -101,7 +103,7 @@ export class AnswerCache {
     }
   }
 
-  /** Drops every answer with the tag, and marks those being computed, which may have read the old state. */
+  /** Drops every response with the tag, and marks those being computed, which may have read the old state. */
   invalidate(tag: string): void {
     const keys = this.#keysByTag.get(tag);
     if (!keys) return;
@@ -114,7 +116,7 @@ export class AnswerCache {
     }
   }
 
-  /** The same of every tag. */
+  /** Invalidates every tag. */
   invalidateAll(): void {
     for (const tag of [...this.#keysByTag.keys()]) this.invalidate(tag);
   }
@@ -123,7 +125,7 @@ export class AnswerCache {
     return this.#ready.size;
   }
 
-  /** Tags that lead to an answer, kept or being computed. */
+  /** Number of tags of cached responses and running computations. */
   get tagCount(): number {
     return this.#keysByTag.size;
   }

@@ -1,4 +1,4 @@
-// Answers in fewer bytes: each is compressed once, when first asked for so, and kept beside the plain bytes.
+// Compresses each response once, on first demand, and caches the result with the plain bytes.
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
@@ -6,23 +6,23 @@ import type { ReadyAnswer } from './answer-cache.ts';
 
 export type Encoding = 'br' | 'gzip';
 
-/** Shorter bodies fit into one packet as they are. */
+/** Shorter bodies fit into one packet uncompressed. */
 export const COMPRESS_FROM_BYTES = 1_400;
 
 const brotli = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
-/** Beyond this level brotli takes several times as long for a few per cent. */
+/** Above this level brotli takes several times as long for a few per cent. */
 const BROTLI_QUALITY = 5;
 
-/** Bytes, or those that are being made: a crowd that asks for the same answer has it compressed once. */
+/** The bytes, or their pending computation: concurrent requests share one compression. */
 type Encoded = Partial<Record<Encoding, Buffer | Promise<Buffer>>>;
 
-/** Gone together with the answer. */
+/** Released together with the response. */
 const encodedAnswers = new WeakMap<ReadyAnswer, Encoded>();
-/** Clients send few different headers, each of them again and again. */
+/** There are few different Accept-Encoding values, each repeated often. */
 const choices = new LRUCache<string, Encoding | 'identity'>({ max: 200 });
 
-/** What to send to who sent this header, or undefined for the plain bytes (RFC 9110, 12.5.3). */
+/** The encoding for this Accept-Encoding, or undefined for the plain bytes (RFC 9110, 12.5.3). */
 export function encodingFor(acceptEncoding: string | string[] | undefined, answer: ReadyAnswer): Encoding | undefined {
   if (typeof acceptEncoding !== 'string' || answer.bytes.length < COMPRESS_FROM_BYTES) return undefined;
   let choice = choices.get(acceptEncoding);
@@ -33,13 +33,13 @@ export function encodingFor(acceptEncoding: string | string[] | undefined, answe
   return choice === 'identity' ? undefined : choice;
 }
 
-/** The bytes if they are there already. */
+/** The bytes if they are already compressed. */
 export function encodedNow(answer: ReadyAnswer, encoding: Encoding): Buffer | undefined {
   const known = encodedAnswers.get(answer)?.[encoding];
   return Buffer.isBuffer(known) ? known : undefined;
 }
 
-/** The bytes; the same buffer for everybody who asks. */
+/** The compressed bytes; all callers share the same buffer. */
 export async function encodedBytes(answer: ReadyAnswer, encoding: Encoding): Promise<Buffer> {
   const encoded = encodedAnswers.get(answer) ?? {};
   encodedAnswers.set(answer, encoded);
@@ -60,7 +60,7 @@ function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
   return brotli(bytes, { params });
 }
 
-/** Each representation has a validator of its own (RFC 9110, 8.8.3). */
+/** Each representation has its own validator (RFC 9110, 8.8.3). */
 export function etagFor(etag: string, encoding: Encoding | undefined): string {
   return encoding === undefined ? etag : `${etag.slice(0, -1)}-${encoding}"`;
 }

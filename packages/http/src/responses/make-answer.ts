@@ -1,11 +1,11 @@
-// What a handler returned as an answer that can leave: signed, durable in the ledger, with its validator.
+// Turns a handler's result into a response that can be sent: signed, durable in the ledger, with its validator.
 import { createHash } from 'node:crypto';
 import type { Output } from '../route.ts';
 import type { ReadyAnswer } from './answer-cache.ts';
 import { CSV_TYPE, type Csv, type CsvColumn, contentDisposition, csvBytes } from './csv.ts';
 import { envelope, type Notary } from './notary.ts';
 
-/** Throws TypeError for a kind of output that has no receipt. */
+/** Throws TypeError for an output kind without a receipt. */
 export async function answerOf(output: Output, notary: Notary, data: unknown): Promise<ReadyAnswer> {
   switch (output.kind) {
     case 'signed':
@@ -13,7 +13,7 @@ export async function answerOf(output: Output, notary: Notary, data: unknown): P
     case 'csv':
       return csvAnswer(notary, output.columns, data as Csv);
     default:
-      throw new TypeError(`an answer of the kind ${output.kind} is not signed`);
+      throw new TypeError(`a response of kind ${output.kind} is not signed`);
   }
 }
 
@@ -31,7 +31,7 @@ async function csvAnswer(notary: Notary, columns: readonly CsvColumn[], csv: Csv
     'stack-provenance': provenance,
     ...(csv.isTruncated ? { 'stack-truncated': 'true' } : {}),
   };
-  // The receipt stands for the bytes, and a new one is worth fetching.
+  // The validator covers the receipt: a new receipt makes a new representation.
   return { bytes, etag: etagOf(provenance), status: 200, headers };
 }
 

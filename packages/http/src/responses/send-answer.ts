@@ -1,4 +1,4 @@
-// How answers leave: ready bytes from memory, bytes of other kinds, and the headers that all of them carry.
+// Sends responses: cached bytes, other content, and the headers common to all.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerSecurity } from '../access/security-headers.ts';
 import type { Bytes } from '../route.ts';
@@ -14,8 +14,8 @@ export const commonHeaders = {
 } as const;
 
 /**
- * A 304 has no content to tell about (RFC 9110, 15.4.5). What a browser keeps is of one key: the headers of another one's quota
- * must not come back with it.
+ * A 304 has no content to describe (RFC 9110, 15.4.5). A browser's cache entry may be shared between keys: it must not
+ * repeat the quota headers of another key.
  */
 const notModifiedHeaders = {
   ...commonHeaders,
@@ -23,18 +23,18 @@ const notModifiedHeaders = {
   vary: 'accept-encoding, x-stack-key',
 } as const;
 const readyHeaders = { 'content-type': 'application/json; charset=utf-8', ...notModifiedHeaders } as const;
-/** The same as flat lists of names and values, the form that Node writes without looking at it again. */
+/** The same as a flat list of names and values, which Node writes without processing. */
 const notModifiedHeaderList: readonly string[] = Object.entries(notModifiedHeaders).flat();
 const readyHeaderList: readonly string[] = Object.entries(readyHeaders).flat();
 
-/** A ready answer through Fastify, which adds what the reply was given before: quota headers. */
+/** Sends a ready response through Fastify, which adds the headers set on the reply, such as quota headers. */
 export async function sendReady(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: ReadyAnswer,
 ): Promise<FastifyReply> {
   const headers = { ...readyHeaders, ...answer.headers, 'x-request-id': request.id };
-  // What a POST made is for this one reader, a key for example: no cache keeps it.
+  // The result of a POST is for one client, for example a new key: never cached.
   if (request.method === 'POST') {
     return reply
       .headers({ ...headers, 'cache-control': 'no-store' })
@@ -56,8 +56,8 @@ export async function sendReady(
 }
 
 /**
- * Past Fastify, which would only copy headers about: the answer leaves as it lies in memory. Returns the status, or undefined
- * when it does not lie there in the wanted encoding yet: then it goes the long way. Node leaves the body away for HEAD.
+ * Bypasses Fastify, which would only copy headers: writes the cached bytes directly. Returns the status, or undefined
+ * if the requested encoding is not cached yet: then the full path is taken. Node omits the body for HEAD.
  */
 export function sendAtOnce(request: FastifyRequest, reply: FastifyReply, answer: ReadyAnswer): number | undefined {
   const encoding = encodingFor(request.headers['accept-encoding'], answer);
@@ -97,7 +97,7 @@ function cacheControl(maxAgeSeconds: number | undefined): string {
   return `public, max-age=${maxAgeSeconds}`;
 }
 
-/** Whether the client has this answer already, in any encoding: If-None-Match compares weakly (RFC 9110, 13.1.2). */
+/** Whether the client already has this response, in any encoding: If-None-Match compares weakly (RFC 9110, 13.1.2). */
 function isKnown(request: FastifyRequest, { etag, status }: ReadyAnswer): boolean {
   const given = request.headers['if-none-match'];
   if (given === undefined || status !== 200) return false;

@@ -1,4 +1,4 @@
-// A request that becomes an event stream: its headers, its place among the open ones, and what happens when it fails.
+// Turns a request into an event stream: headers, limits, and failures.
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -24,7 +24,7 @@ interface Exchange {
 export class EventStreams {
   readonly #streams: SseStreams;
   readonly #deps: EventStreamsDeps;
-  /** The gate's revision up to which streams of revoked keys were ended. */
+  /** The gate's revision up to which streams of revoked keys have been ended. */
   #endedAt: number | undefined;
 
   constructor(deps: EventStreamsDeps, options: SseOptions = {}) {
@@ -41,7 +41,7 @@ export class EventStreams {
     this.#streams.closeAll();
   }
 
-  /** Refuses one too many: 429 where the caller can close another one, else 503. */
+  /** Refuses a stream above a limit: 429 if the caller can close another one, else 503. */
   refuseFull(caller: StreamCaller): void {
     const met = this.#deps.bounds.met(caller);
     if (!met) return;
@@ -49,7 +49,7 @@ export class EventStreams {
     throw new Refusal(code, met.detail, { headers: { 'retry-after': '30' } });
   }
 
-  /** Ends the streams of keys that were revoked since the last call. Rejects as the gate does, and then the next call does it. */
+  /** Ends the streams of keys revoked since the last call. Rejects as the gate does; the next call then retries. */
   async endRevoked(): Promise<void> {
     const { gate } = this.#deps;
     const revision = gate.revision?.();
@@ -63,8 +63,9 @@ export class EventStreams {
   }
 
   /**
-   * Sends the headers and hands the stream to its subscription; refuses one too many, and one behind another request. The key is
-   * checked again until the gate's revision stays the same, so that no revocation is missed: the next one ends the stream.
+   * Sends the headers and passes the stream to its subscription; refuses a stream above a limit, or behind another
+   * request. The key is checked again until the gate's revision is stable, so that no revocation is missed: the next
+   * one ends the stream.
    */
   async serve(subscribe: SseSubscription, caller: StreamCaller, exchange: Exchange): Promise<FastifyReply> {
     const { gate, callers } = this.#deps;
@@ -78,34 +79,34 @@ export class EventStreams {
   #open(subscribe: SseSubscription, caller: StreamCaller, { request, reply }: Exchange): FastifyReply {
     const { socket } = request.raw;
     this.refuseFull(caller);
-    // Pipelined: another answer has the connection still, and might never let go of it.
+    // Pipelined: another response still owns the connection, and might never release it.
     if (request.method !== 'HEAD' && reply.raw.socket !== socket) {
-      throw new Refusal('unavailable', 'A stream needs a connection that waits for no other answer.');
+      throw new Refusal('unavailable', 'A stream needs a connection without other pending responses.');
     }
     reply.headers({ ...commonHeaders, ...sseHeaders, 'x-request-id': request.id });
     reply.hijack();
     const { raw } = reply;
-    // What was set on the reply before, quota headers too, is ours to send now.
+    // Headers set on the reply, such as quota headers, must be copied to the raw response.
     for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
     if (request.method === 'HEAD') {
       raw.writeHead(200).end();
       return reply;
     }
-    // The body ends with the connection, so it needs no framing, and nothing of the response is needed any more: what stays of
-    // ten thousand streams is their sockets.
+    // The body ends with the connection, so it needs no framing, and the response object can be released: only the
+    // sockets of ten thousand streams remain.
     raw.useChunkedEncodingByDefault = false;
     raw.shouldKeepAlive = false;
     raw.writeHead(200).flushHeaders();
     raw.detachSocket(socket);
     ignoreInput(socket);
-    // Heartbeats show whether it lives; a quiet hour is no reason to cut it.
+    // Heartbeats detect a dead connection; silence of the client is normal.
     socket.setTimeout(0);
     const asked = request.headers['last-event-id'];
     const lastEventId = typeof asked === 'string' ? asked.trim().slice(0, 64) : undefined;
     const client = this.#streams.open(socket, { lastEventId, keyId: caller.key?.id });
     client.onClose(this.#deps.bounds.take(caller));
     const { id } = request;
-    // Whether it throws at once or rejects later, the headers are out: there is no problem to answer with any more.
+    // Whether it throws synchronously or rejects, the headers are sent: no problem response is possible.
     new Promise<void>((resolve) => resolve(subscribe(client))).catch((error: unknown) => {
       this.#deps.logger.error({ err: error, requestId: id }, 'a stream failed');
       client.close('the stream failed; reconnect with Last-Event-ID');
@@ -115,9 +116,9 @@ export class EventStreams {
 }
 
 /**
- * Keeps what the client still sends from the HTTP parser. A second request would be answered into the stream, and Node, which
- * knows of a response that never ended, would throw where nobody can catch it. A new listener takes the connection back from
- * the parser; what it reads is of no use, but without reading the end of the connection would go unnoticed.
+ * Detaches the connection from the HTTP parser. The response to a second request would be written into the stream, and
+ * Node, whose response object never ended, would throw an uncatchable error. A new listener replaces the parser; the
+ * input is discarded, but must be read to detect the end of the connection.
  */
 function ignoreInput(socket: Socket): void {
   socket.removeAllListeners('data');

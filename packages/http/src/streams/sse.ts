@@ -1,9 +1,9 @@
-// Server-Sent Events (WHATWG HTML, 9.2): streams that stay open, each with a bounded buffer; one heartbeat for all.
+// Server-Sent Events (WHATWG HTML, 9.2): long-lived streams, each with a bounded buffer; one heartbeat timer for all.
 import type { Socket } from 'node:net';
 
 export interface SseOptions {
   readonly heartbeatMs?: number;
-  /** A client with more than this unsent is dropped. */
+  /** A client with more unsent bytes is dropped. */
   readonly maxBufferedBytes?: number;
 }
 
@@ -11,26 +11,26 @@ export interface SseOptions {
 export interface SseClient {
   /** The header `Last-Event-ID`, at most 64 characters. */
   readonly lastEventId: string | undefined;
-  /** Bytes not yet taken by the kernel. */
+  /** Bytes not yet accepted by the kernel. */
   readonly bufferedBytes: number;
   readonly isClosed: boolean;
-  /** Queues bytes that are framed already. False: wait for `drained` before writing much more. */
+  /** Queues bytes that are already framed. False: await `drained` before writing much more. */
   write(chunk: Uint8Array | string): boolean;
-  /** Resolves when the buffer is empty again, or the client is gone. */
+  /** Resolves when the buffer is empty, or the client is disconnected. */
   drained(): Promise<void>;
-  /** Ends the stream after a comment that says why. */
+  /** Ends the stream after a comment with the reason. */
   close(comment?: string): void;
-  /** Called once, when the client is gone for whatever reason. */
+  /** Called once when the client is disconnected, for any reason. */
   onClose(listener: () => void): void;
 }
 
-/** What the handler of an `events` route returns; called when the headers are out. */
+/** Result of an `events` route's handler; called after the headers are sent. */
 export type SseSubscription = (client: SseClient) => void | Promise<void>;
 
-/** Proxies drop what is silent for a minute; the standard advises a comment about every 15 seconds. */
+/** Proxies close connections that are silent for a minute; the standard advises a comment about every 15 seconds. */
 const HEARTBEAT_MS = 15_000;
 const MAX_BUFFERED_BYTES = 256 * 1024;
-/** A dropped client gets this long to take what says so. */
+/** Time for a dropped client to receive the final comment. */
 const FAREWELL_MS = 1_000;
 const RETRY_MS = 3_000;
 
@@ -41,10 +41,10 @@ export class SseStreams {
 
   constructor(options: SseOptions = {}) {
     this.#maxBufferedBytes = options.maxBufferedBytes ?? MAX_BUFFERED_BYTES;
-    // One encoding and one timer for all; whoever has not taken the last one yet gets none on top.
-    const beat = Buffer.from(': heartbeat\n\n');
+    // One buffer and one timer for all clients; a client that has not received the last heartbeat gets no other.
+    const heartbeat = Buffer.from(': heartbeat\n\n');
     this.#heartbeat = setInterval(() => {
-      for (const client of this.#clients) if (client.bufferedBytes === 0) client.write(beat);
+      for (const client of this.#clients) if (client.bufferedBytes === 0) client.write(heartbeat);
     }, options.heartbeatMs ?? HEARTBEAT_MS);
     this.#heartbeat.unref();
   }
@@ -53,7 +53,7 @@ export class SseStreams {
     return this.#clients.size;
   }
 
-  /** Takes over a connection on which the headers of the response are out. */
+  /** Takes over a connection after the response headers were sent. */
   open(socket: Socket, opened: Opened): SseClient {
     const client = new Client(socket, { ...opened, maxBufferedBytes: this.#maxBufferedBytes });
     this.#clients.add(client);
@@ -62,7 +62,7 @@ export class SseStreams {
     return client;
   }
 
-  /** Of the keys whose streams are open. */
+  /** Ids of the keys with open streams. */
   keyIds(): readonly string[] {
     return [...new Set([...this.#clients].flatMap(({ keyId }) => keyId ?? []))];
   }
@@ -74,17 +74,17 @@ export class SseStreams {
       if (client.keyId !== undefined && keyIds.has(client.keyId)) client.close(comment);
   }
 
-  /** Ends every stream; nobody waits for clients that would stay for ever. */
+  /** Ends every stream; a shutdown does not wait for clients. */
   closeAll(): void {
     clearInterval(this.#heartbeat);
     for (const client of this.#clients) client.close('the server is stopping');
   }
 }
 
-/** Who opens a stream. */
+/** The owner of a stream. */
 interface Opened {
   readonly lastEventId: string | undefined;
-  /** Undefined: it needs no key. */
+  /** Undefined for a stream without a key. */
   readonly keyId: string | undefined;
 }
 
@@ -95,7 +95,7 @@ class Client implements SseClient {
   readonly #maxBufferedBytes: number;
   #isEnded = false;
   #listeners: (() => void)[] = [];
-  /** One for all who wait, so that a stream that waits a thousand times a day holds on to no more than one. */
+  /** One promise for all waiters, so that a stream that waits often retains only one. */
   #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(socket: Socket, options: Opened & { readonly maxBufferedBytes: number }) {
@@ -103,7 +103,7 @@ class Client implements SseClient {
     this.#maxBufferedBytes = options.maxBufferedBytes;
     this.lastEventId = options.lastEventId;
     this.keyId = options.keyId;
-    socket.once('close', () => this.#gone());
+    socket.once('close', () => this.#closed());
   }
 
   get bufferedBytes(): number {
@@ -115,10 +115,10 @@ class Client implements SseClient {
   }
 
   write(chunk: Uint8Array | string): boolean {
-    // Node ends its side when the client ends its own; that the stream is gone is told a moment later.
+    // Node ends its side when the client ends its own; the close event follows later.
     if (this.#isEnded || this.#socket.writableEnded) return false;
-    const isRoomy = this.#socket.write(chunk);
-    if (this.bufferedBytes <= this.#maxBufferedBytes) return isRoomy;
+    const hasCapacity = this.#socket.write(chunk);
+    if (this.bufferedBytes <= this.#maxBufferedBytes) return hasCapacity;
     this.close('dropped: this client reads too slowly; reconnect with Last-Event-ID');
     return false;
   }
@@ -127,7 +127,7 @@ class Client implements SseClient {
     if (this.#isEnded || !this.#socket.writableNeedDrain) return;
     if (!this.#drained) {
       this.#drained = Promise.withResolvers();
-      this.#socket.once('drain', () => this.#letGo());
+      this.#socket.once('drain', () => this.#resolveDrained());
     }
     await this.#drained.promise;
   }
@@ -138,7 +138,7 @@ class Client implements SseClient {
     this.#socket.end(comment === undefined ? '' : `: ${oneLine(comment)}\n\n`);
     const cut = setTimeout(() => this.#socket.destroy(), FAREWELL_MS);
     cut.unref();
-    this.#tell();
+    this.#notifyClosed();
   }
 
   onClose(listener: () => void): void {
@@ -146,19 +146,19 @@ class Client implements SseClient {
     else this.#listeners.push(listener);
   }
 
-  #gone(): void {
+  #closed(): void {
     this.#isEnded = true;
-    this.#tell();
+    this.#notifyClosed();
   }
 
-  /** Whoever waits for room need not wait any longer. */
-  #letGo(): void {
+  /** Resolves `drained`. */
+  #resolveDrained(): void {
     this.#drained?.resolve();
     this.#drained = undefined;
   }
 
-  #tell(): void {
-    this.#letGo();
+  #notifyClosed(): void {
+    this.#resolveDrained();
     const listeners = this.#listeners;
     this.#listeners = [];
     for (const listener of listeners) listener();
@@ -168,11 +168,11 @@ class Client implements SseClient {
 export const sseHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store, no-transform',
-  // Nginx and those that learned from it would wait for more otherwise.
+  // Nginx and compatible proxies would buffer the stream otherwise.
   'x-accel-buffering': 'no',
 } as const;
 
-/** One event as it goes over the wire; line breaks in `data` become several data lines, as the standard asks. */
+/** Formats an event; line breaks in `data` become several data lines, as the standard requires. */
 export function formatSse({
   id,
   event,
@@ -191,14 +191,15 @@ export function formatSse({
 }
 
 /**
- * A place in the stream without an event: whoever joined before the first one can come back to it (WHATWG HTML, 9.2.6: a blank
- * line sets the last event id, and without data nothing is dispatched).
+ * Sets the last event id without an event, so that a client that joined before the first event can resume (WHATWG HTML,
+ * 9.2.6:
+ * a blank line sets the last event id, and without data no event is dispatched).
  */
 export function formatSsePlace(id: string): string {
   return `id: ${oneLine(id)}\n\n`;
 }
 
-/** An id with a NUL is ignored by clients, and a line break would begin another field. */
+/** Clients ignore an id with a NUL, and a line break would begin another field. */
 function oneLine(text: string): string {
   return text.replaceAll(/[\r\n\0]+/g, ' ');
 }

@@ -1,4 +1,5 @@
-// Open streams by key, address and tier. Anyone can get a free key, so streams of free keys never use the capacity of other keys.
+// Limits of open streams by key, address and tier. Free keys are unlimited in number, so their streams never use the
+// capacity of other keys.
 import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import type { BoundName, Bounds, ReportBound } from '../limits/connection-settings.ts';
@@ -8,9 +9,9 @@ import { boundReport, type Metrics } from '../operations/metrics.ts';
 import type { ApiKey } from '../route.ts';
 
 export interface StreamCaller {
-  /** Undefined where none is needed: bounded as free ones are. */
+  /** Undefined if no key is needed: limited as free keys are. */
   readonly key: Pick<ApiKey, 'id' | 'tier'> | undefined;
-  /** As `countedAddress` gives it. */
+  /** From `countedAddress`. */
   readonly address: string;
 }
 
@@ -23,7 +24,7 @@ export interface MetBound {
 
 export interface StreamBoundsOptions {
   readonly bounds: Pick<Bounds, 'streamsPerKey' | 'freeStreamsPerKey' | 'freeStreamsPerAddress'>;
-  /** How many the service takes: each stream needs one. */
+  /** Connections of the service: each stream needs one. */
   readonly connections: number;
   readonly report: ReportBound;
 }
@@ -33,9 +34,9 @@ interface Line extends MetBound {
   readonly max: number;
 }
 
-/** Of all keys. */
+/** Across all keys. */
 const MAX_STREAMS = 20_000;
-/** Of all streams, those of free keys; the rest is for the others. */
+/** Share of free keys in all streams. */
 const FREE_SHARE = 1 / 4;
 
 export class StreamBounds {
@@ -46,7 +47,7 @@ export class StreamBounds {
     this.#options = options;
   }
 
-  /** The bound that another stream would exceed, which is reported; undefined where it may open. */
+  /** The limit that another stream would exceed, which is reported; undefined if it may open. */
   met(caller: StreamCaller): MetBound | undefined {
     const line = this.#linesOf(caller).find(({ name, max }) => (this.#open.get(name) ?? 0) >= max);
     if (!line) return undefined;
@@ -55,12 +56,12 @@ export class StreamBounds {
     return line;
   }
 
-  /** Counts a stream as open until what it returns is called. */
+  /** Counts a stream as open until the returned function is called. */
   take(caller: StreamCaller): () => void {
     const names = this.#linesOf(caller).map(({ name }) => name);
     for (const name of names) this.#open.set(name, (this.#open.get(name) ?? 0) + 1);
     return () => {
-      // Once.
+      // Idempotent.
       for (const name of names.splice(0)) {
         const left = (this.#open.get(name) ?? 1) - 1;
         if (left > 0) this.#open.set(name, left);
@@ -81,7 +82,7 @@ export class StreamBounds {
               bound: 'streams-per-key',
               name: `key ${key.id}`,
               max: perKey,
-              detail: `This key has ${perKey} streams open, as many as it may have.`,
+              detail: `This key has reached its limit of ${perKey} open streams.`,
             },
           ]
         : [];
@@ -94,14 +95,16 @@ export class StreamBounds {
       const perNetwork = bounds.freeStreamsPerAddress * times;
       return {
         ...{ bound: 'streams-per-address', name: `address ${name}`, max: perNetwork },
-        detail: `Free keys have ${perNetwork} streams open at this address or network, as many as they may have.`,
+        detail: `Free keys of this address or network have reached the limit of ${perNetwork} open streams.`,
       };
     });
     return [...ofKey(bounds.freeStreamsPerKey), ...ofNetworks, ofTier('free keys', maxFree)];
   }
 }
 
-/** Bounds the connections of a server to its clients, and what is open on them; counts both, and logs when a bound is met. */
+/**
+ * Limits the client connections of a server and their streams; adds metrics for both, and logs when a limit is reached.
+ */
 export function boundClients(
   server: Server,
   parts: {
@@ -114,6 +117,6 @@ export function boundClients(
   const { bounds, trustedProxies, logger, metrics } = parts;
   const report = boundReport(logger, metrics);
   const connections = new Connections(server, { bounds, trustedProxies, report });
-  metrics.gauges('strata_connections', 'Connections of clients', 'state', () => connections.figures());
+  metrics.gauges('strata_connections', 'Client connections', 'state', () => connections.figures());
   return { connections, streams: new StreamBounds({ bounds, connections: connections.max, report }) };
 }
