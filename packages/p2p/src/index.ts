@@ -1,9 +1,9 @@
-// What @strata/p2p offers: the host of the network. It carries messages and understands none of them.
+// Public interface of @strata/p2p: the network host. It transports messages and does not interpret them.
 export type { Channel } from './channels/channel.ts';
 export { ChannelError } from './channels/inbox.ts';
 export { MAX_MESSAGE_BYTES } from './channels/message-reader.ts';
 export { ListenError } from './connections/listen-error.ts';
-export { GossipError } from './gossip/gossip.ts';
+export { GossipError } from './gossip.ts';
 export { KeyFileError } from './identity/key-file.ts';
 export { verifyPeerSignature } from './identity/peer-signature.ts';
 export { JoinError } from './join/join-target.ts';

@@ -1,5 +1,5 @@
-// Bytes that a host holds for others, counted together: a bound for each channel alone would allow the sum of all. Who holds
-// most is cut, not who comes last: a stranger fills its own share and nobody else's.
+// The bytes that a host buffers for its peers, counted together: a limit per channel alone would allow the sum of all.
+// The peer that holds the most is cut, not the one that comes last: a peer can exhaust only its own share.
 
 export interface ByteBounds {
   readonly maxBytes: number;
@@ -26,8 +26,8 @@ export class ByteBudget {
   }
 
   /**
-   * Gives the function that tells what is held now. Where a peer has more than its share, its largest holding is cut; where
-   * all have too much, that of the peer who has most. What is cut counts no more.
+   * Returns the function that reports the bytes currently held. If a peer exceeds its share, its largest holding is
+   * cut; if the total is exceeded, that of the peer with the most bytes. What is cut no longer counts.
    */
   hold(peer: string, cut: () => void): (bytes: number) => void {
     const holding: Holding = { bytes: 0, cut };

@@ -1,33 +1,35 @@
-// A libp2p stream as messages: each with its length before it (unsigned varint), bounded, in order, with back-pressure both
-// ways. A length of zero is the last word: what follows it is nothing, and an end without it is a loss.
+// Messages over a libp2p stream: each prefixed with its length (unsigned varint), bounded, in order, with back-pressure
+// in both directions. A length of zero ends the channel: data after it is invalid, and a stream that ends without it is
+// incomplete.
 import type { Stream } from '@libp2p/interface';
 import type { ByteBudget } from './byte-budget.ts';
 import { ChannelError, Inbox } from './inbox.ts';
 import { MAX_MESSAGE_BYTES } from './message-reader.ts';
 
 /**
- * Messages between two peers, each of 1 byte to 4 MiB. `send` resolves when there is room for the next one, and rejects with
- * ChannelError once the channel is over. `messages` gives each message once and in order, ends when the other side has called
- * `close`, and throws ChannelError when it aborts, the connection closes or what comes is no message; it may be read once.
- * What nobody reads makes the sender wait.
+ * Messages between two peers, each of 1 byte to 4 MiB. `send` resolves when there is capacity for the next one, and
+ * rejects
+ * with ChannelError after the channel ended. `messages` yields each message once and in order, ends when the other
+ * side has called `close`, and throws ChannelError when the other side aborts, the connection closes or the data is
+ * invalid; it can be read once. Unread messages make the sender wait.
  */
 export interface Channel {
-  /** Peer id of the other side, proved by the connection. */
+  /** Peer id of the other side, authenticated by the connection. */
   readonly peer: string;
   send(message: Uint8Array): Promise<void>;
   readonly messages: AsyncIterable<Uint8Array>;
-  /** Ends it after what was sent. The other side has 30 s to end its own part. */
+  /** Ends the channel after the sent messages. The other side has 30 s to end its own direction. */
   close(): Promise<void>;
-  /** Ends it at once, on both sides. */
+  /** Ends the channel at once, on both sides. */
   abort(reason: Error): void;
 }
 
-/** After it a peer that does not take the rest, or does not close its own side, is not waited for. */
+/** How long to wait for a peer that does not read the remainder, or does not close its own direction. */
 const CLOSE_TIMEOUT_MS = 30_000;
 const LAST_WORD = Uint8Array.of(0);
 
 export interface ChannelBounds {
-  /** Bytes that came and were not read, and bytes that were sent and not taken, of all channels. */
+  /** Bytes received but not read, and bytes sent but not acknowledged, of all channels. */
   readonly unread: ByteBudget;
   readonly unsent: ByteBudget;
   readonly messageTimeoutMs: number;
@@ -38,8 +40,12 @@ export function openChannel(stream: Stream, peer: string, bounds: ChannelBounds)
     stream.abort(reason);
     inbox.drop(reason);
   };
-  const onUnread = bounds.unread.hold(peer, () => abort(new ChannelError('more is unread than this host may hold')));
-  const onUnsent = bounds.unsent.hold(peer, () => abort(new ChannelError('more is unsent than this host may hold')));
+  const onUnread = bounds.unread.hold(peer, () =>
+    abort(new ChannelError('the unread bytes exceed the limit of this host')),
+  );
+  const onUnsent = bounds.unsent.hold(peer, () =>
+    abort(new ChannelError('the unsent bytes exceed the limit of this host')),
+  );
   const inbox = new Inbox(stream, { onHeld: onUnread, messageTimeoutMs: bounds.messageTimeoutMs });
   stream.addEventListener('close', () => onUnsent(0));
   let isClosing = false;
@@ -58,7 +64,7 @@ export function openChannel(stream: Stream, peer: string, bounds: ChannelBounds)
           onUnsent(stream.writeBufferLength);
         }
       } catch (cause) {
-        throw new ChannelError('the channel is over', { cause });
+        throw new ChannelError('the channel is closed', { cause });
       }
     },
     async close() {
@@ -71,7 +77,7 @@ export function openChannel(stream: Stream, peer: string, bounds: ChannelBounds)
         stream.send(LAST_WORD);
         await stream.close();
       } catch {
-        // It was over before.
+        // It had already ended.
       }
       if (stream.status !== 'open' && stream.status !== 'closing') clearTimeout(timer);
     },
@@ -79,7 +85,7 @@ export function openChannel(stream: Stream, peer: string, bounds: ChannelBounds)
   };
 }
 
-/** The stream's own `onDrain` keeps its first promise for good, and would wait only once. */
+/** The stream's own `onDrain` keeps its first promise, and would wait only once. */
 function drained(stream: Stream): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (error?: Error) => {
@@ -92,7 +98,7 @@ function drained(stream: Stream): Promise<void> {
     const onClose = ({ error }: { error?: Error }) => settle(error ?? new ChannelError('the connection closed'));
     stream.addEventListener('drain', onDrain);
     stream.addEventListener('close', onClose);
-    // Of an end that has been nothing would tell.
+    // An end in the past emits no event.
     if (stream.status !== 'open' && stream.status !== 'closing') onClose({});
   });
 }

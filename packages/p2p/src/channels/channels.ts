@@ -1,4 +1,4 @@
-// Channels of a host: opened over the connection that there is, counted by peer, and aborted when the host stops.
+// The channels of a host: opened over the existing connection, counted by peer, and aborted when the host stops.
 import type { Connection, Libp2p, Stream } from '@libp2p/interface';
 import { peerIdFromString } from '@libp2p/peer-id';
 import { STREAMS } from '../limits.ts';
@@ -10,7 +10,7 @@ import { ChannelError } from './inbox.ts';
 export interface HostChannels extends Channels {
   /** Whether there is a channel over this connection. */
   isOn(connection: Connection): boolean;
-  /** Ends all at once: a connection that is closed would first wait for what nobody takes. */
+  /** Aborts all: closing a connection would first wait for unread data. */
   abortAll(): void;
 }
 
@@ -45,10 +45,10 @@ export function createChannels(node: Libp2p): HostChannels {
       const handled = node.handle(
         protocol,
         (stream, connection) => {
-          // Gone before it was here: nothing would tell of its end.
+          // It ended before it was registered: no event would report that.
           if (stream.status !== 'open') return;
           const peer = connection.remotePeer.toString();
-          // libp2p bounds the streams of a connection; a peer may have several.
+          // libp2p limits the streams of a connection; a peer may have several connections.
           const count = (inboundByPeer.get(peer) ?? 0) + 1;
           if (count > STREAMS.maxChannelsPerPeer) {
             stream.abort(new ChannelError('too many channels'));
@@ -70,7 +70,7 @@ export function createChannels(node: Libp2p): HostChannels {
         },
       );
       await handled.catch((cause: unknown) => {
-        throw new ChannelError(`${protocol} has a listener`, { cause });
+        throw new ChannelError(`${protocol} already has a listener`, { cause });
       });
     },
     isOn: (connection) => connection.streams.some((stream) => streams.has(stream)),

@@ -1,5 +1,5 @@
-// What came over a channel and was not read yet: bytes become messages, a reader who lags makes the sender wait, and an end
-// is clean only where the other side said so.
+// The unread messages of a channel: parses bytes into messages, makes the sender wait for a slow reader, and
+// distinguishes a clean end from an interrupted one.
 import type { Stream } from '@libp2p/interface';
 import { MessageReader } from './message-reader.ts';
 
@@ -7,20 +7,20 @@ export class ChannelError extends Error {
   override readonly name = 'ChannelError';
 }
 
-/** Unread bytes from which on the sender has to wait, and those from which on it may go on. */
+/** Unread bytes at which the sender is paused, and at which it resumes. */
 const PAUSE_BYTES = 1024 * 1024;
 const RESUME_BYTES = 256 * 1024;
-/** What a message costs beside its bytes, so that a million of one byte are not taken for one MiB. */
+/** Overhead of a message, so that a million messages of one byte do not count as one MiB. */
 const MESSAGE_COST_BYTES = 128;
 
 export interface InboxOptions {
-  /** Hears what is held, in bytes, whenever it changes. */
+  /** Called with the bytes held whenever they change. */
   readonly onHeld: (bytes: number) => void;
-  /** A message that was begun must be whole within it, as far as it may come: the time of a slow reader is not the sender's. */
+  /** Time limit from the first to the last byte of a message; the time of a slow reader does not count. */
   readonly messageTimeoutMs: number;
 }
 
-/** Ends without an error only after the last word (a length of zero): a stream that was just closed has lost its tail. */
+/** Ends without an error only after the final zero length: a stream that was merely closed is incomplete. */
 export class Inbox implements AsyncIterable<Uint8Array> {
   readonly #stream: Stream;
   readonly #onHeld: (bytes: number) => void;
@@ -39,14 +39,14 @@ export class Inbox implements AsyncIterable<Uint8Array> {
     this.#onHeld = onHeld;
     this.#messageTimeoutMs = messageTimeoutMs;
     stream.addEventListener('message', ({ data }) => this.#take(data.subarray()));
-    // `end` comes when the last byte was handed over; of an aborted stream `close` tells why.
+    // `end` follows the last byte; for an aborted stream `close` carries the reason.
     stream.addEventListener('end', () => {
       if (stream.status !== 'aborted' && stream.status !== 'reset') this.#lose();
     });
     stream.addEventListener('close', ({ error }) => {
       if (error || stream.readBufferLength === 0) this.#lose(error);
     });
-    // What had happened before is not told again; bytes that came before are handed over first.
+    // Earlier events are not repeated; bytes received earlier are delivered first.
     if (stream.readableEnded || stream.status !== 'open') queueMicrotask(() => this.#lose());
   }
 
@@ -68,7 +68,7 @@ export class Inbox implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** Forgets what was not read. */
+  /** Discards unread messages. */
   drop(reason: Error): void {
     this.#ready = [];
     this.#readyBytes = 0;
@@ -104,7 +104,7 @@ export class Inbox implements AsyncIterable<Uint8Array> {
 
   #awaitRest(): void {
     if (this.#timer || this.#isOver || this.#isPaused || this.#reader.heldBytes === 0) return;
-    this.#timer = setTimeout(() => this.#break('a message was begun and did not end'), this.#messageTimeoutMs).unref();
+    this.#timer = setTimeout(() => this.#break('a message was not completed in time'), this.#messageTimeoutMs).unref();
   }
 
   #stopWaiting(): void {
@@ -123,20 +123,20 @@ export class Inbox implements AsyncIterable<Uint8Array> {
     try {
       if (this.#stream.readStatus === 'paused') this.#stream.resume();
     } catch (error) {
-      // What had come before the connection closed was handed over; only the word to the sender could not be sent.
+      // All data received before the close was delivered; only the resume signal could not be sent.
       this.#lose(error as Error);
     }
     this.#awaitRest();
   }
 
-  /** What is held by an ended channel ends with it: nobody may be there to read it. */
+  /** An ended channel holds nothing: it may have no reader. */
   #count(): void {
     this.#onHeld(this.#isOver ? 0 : this.#readyBytes + this.#reader.heldBytes);
   }
 
   #lose(cause?: Error): void {
     if (this.#isOver) return;
-    this.#error = cause ?? new ChannelError('it ended without a last word');
+    this.#error = cause ?? new ChannelError('the stream ended without its final message');
     this.#end();
   }
 

@@ -1,26 +1,29 @@
-// Bytes of a channel become messages: a length (unsigned varint), then so many bytes. A message that is not whole yet lies in
-// one buffer: in how many pieces it comes costs nothing.
+// Parses the bytes of a channel into messages: a length (unsigned varint), then that many bytes. An incomplete message
+// is kept in one buffer, so the number of chunks it arrives in does not matter.
 
-/** A longer message is no message: the channel is aborted before it is read. */
+/** A longer message is invalid: the channel is aborted before it is read. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-/** No length of a message that may be sent needs more. */
+/** Sufficient for the length of any valid message. */
 const MAX_HEAD_BYTES = 4;
-/** A length alone must not make a host give the memory: the buffer doubles as bytes come. */
+/** A length alone must not allocate memory: the buffer doubles as bytes arrive. */
 const FIRST_BUFFER_BYTES = 4 * 1024;
 
 export class MessageReader {
   #lengthBytes = 0;
   #length = 0;
-  /** Set while the bytes of a message are awaited. */
+  /** Set while a message is incomplete. */
   #buffer: Uint8Array | undefined;
   #filledBytes = 0;
 
-  /** What it keeps in memory for the message that is not whole. */
+  /** Bytes buffered for the incomplete message. */
   get heldBytes(): number {
     return this.#buffer?.byteLength ?? this.#lengthBytes;
   }
 
-  /** Gives each message that is whole with these bytes; an empty one is the last word. Throws RangeError where it is too long. */
+  /**
+   * Yields each message that these bytes complete; an empty one is the end marker. Throws RangeError for a message that
+   * is too long.
+   */
   *read(bytes: Uint8Array): Generator<Uint8Array> {
     let at = 0;
     while (at < bytes.byteLength) {
@@ -34,12 +37,12 @@ export class MessageReader {
       }
       const piece = bytes.subarray(at, at + this.#length - this.#filledBytes);
       at += piece.byteLength;
-      const whole = this.#fill(this.#buffer, piece);
-      if (whole) yield whole;
+      const message = this.#fill(this.#buffer, piece);
+      if (message) yield message;
     }
   }
 
-  /** True where it was the last byte of a length. */
+  /** True for the last byte of a length. */
   #readLength(byte: number): boolean {
     this.#length += (byte & 0x7f) * 2 ** (7 * this.#lengthBytes);
     this.#lengthBytes += 1;
@@ -51,21 +54,21 @@ export class MessageReader {
 
   #fill(buffer: Uint8Array, piece: Uint8Array): Uint8Array | undefined {
     const neededBytes = this.#filledBytes + piece.byteLength;
-    let room = buffer;
+    let target = buffer;
     if (neededBytes > buffer.byteLength) {
-      room = Buffer.alloc(Math.min(this.#length, Math.max(neededBytes, 2 * buffer.byteLength)));
-      room.set(buffer.subarray(0, this.#filledBytes));
+      target = Buffer.alloc(Math.min(this.#length, Math.max(neededBytes, 2 * buffer.byteLength)));
+      target.set(buffer.subarray(0, this.#filledBytes));
     }
-    room.set(piece, this.#filledBytes);
+    target.set(piece, this.#filledBytes);
     this.#filledBytes = neededBytes;
     if (neededBytes < this.#length) {
-      this.#buffer = room;
+      this.#buffer = target;
       return undefined;
     }
     this.#lengthBytes = 0;
     this.#length = 0;
     this.#filledBytes = 0;
     this.#buffer = undefined;
-    return room;
+    return target;
   }
 }

@@ -1,11 +1,11 @@
-// Which of its addresses a host tells, and to whom.
+// Which addresses a host announces, and to whom.
 import type { PeerId } from '@libp2p/interface';
 import { removePrivateAddressesMapper } from '@libp2p/kad-dht';
 import type { Multiaddr } from '@multiformats/multiaddr';
 import type { Libp2pOptions } from 'libp2p';
 import type { PeerNodeOptions } from '../peer-node.ts';
 
-/** With a peer id private addresses are told to nobody, by the same rule as in the DHT. */
+/** With a peer id, private addresses are not announced, by the same rule as in the DHT. */
 export function addressOptions(
   { listen, announce = [] }: PeerNodeOptions,
   onlyPublicOf: PeerId | undefined,
@@ -19,7 +19,10 @@ export function addressOptions(
   };
 }
 
-/** Public addresses, then private ones, since one that never answers costs seconds; loopback where there is nothing else. */
+/**
+ * Public addresses, then private ones, because one that never answers costs seconds; loopback only if there is nothing
+ * else.
+ */
 export function farthestFirst(peer: PeerId, multiaddrs: Multiaddr[]): readonly string[] {
   const open = removePrivateAddressesMapper({ id: peer, multiaddrs }).multiaddrs.map(String);
   const addresses = [...new Set([...open, ...multiaddrs.map(String)])];
@@ -27,7 +30,7 @@ export function farthestFirst(peer: PeerId, multiaddrs: Multiaddr[]): readonly s
   return far.length > 0 ? far : addresses;
 }
 
-/** A host that listens on loopback alone has nothing to tell a LAN; and hosts of one test do not meet those of another. */
+/** A host on loopback only has nothing to announce on a LAN; and hosts of different tests must not meet. */
 export function isLoopbackOnly(listen: readonly string[]): boolean {
   return listen.length > 0 && listen.every((address) => /^\/ip4\/127\.|^\/ip6\/::1\//.test(address));
 }

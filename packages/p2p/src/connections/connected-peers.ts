@@ -1,8 +1,8 @@
-// Which peers are connected, and what changes about that.
+// Lists and watches connected peers.
 import type { Libp2p, PeerId } from '@libp2p/interface';
 import type { ConnectedPeer, PeerEvent } from '../peer-node.ts';
 
-/** One entry for each connection: a peer may have two for a moment. */
+/** One entry per connection: a peer may temporarily have two. */
 export function connectedPeers(node: Libp2p): readonly ConnectedPeer[] {
   return node.getConnections().map((connection) => ({
     id: connection.remotePeer.toString(),

@@ -1,5 +1,5 @@
-// Who may connect: not oneself, only those of the allow-list where there is one, nobody too often, and no machine in place of
-// all others.
+// The connection gate: refuses connections to itself, peers outside the allow-list, too frequent attempts, and a single
+// machine that would take the slots of all others.
 import type { Connection, ConnectionGater, MultiaddrConnection, PeerId } from '@libp2p/interface';
 import { CONNECTIONS } from '../limits.ts';
 import { RateLimit } from '../rate-limit.ts';
@@ -8,7 +8,7 @@ import { isNeverDialled } from './never-dialled.ts';
 import { remoteHost } from './remote-host.ts';
 
 export interface Gate {
-  /** Whether a peer may be met, heard and passed on. */
+  /** Whether a peer may connect, and its messages are accepted and forwarded. */
   isAllowed(peer: string): boolean;
   readonly gater: ConnectionGater;
 }
@@ -16,35 +16,35 @@ export interface Gate {
 export interface GateDeps {
   /** Peer ids that may connect; undefined: all may. */
   readonly allow: readonly string[] | undefined;
-  /** Those that the operator named: they do not give way. */
+  /** Peers named by the operator: they are not evicted. */
   readonly named: readonly string[];
-  /** The connections that there are, of one peer or of all. */
+  /** The current connections, of one peer or of all. */
   readonly connections: (peer?: PeerId) => readonly Connection[];
-  /** Whether somebody has a channel over it. */
+  /** Whether there is a channel over it. */
   readonly isBusy: (connection: Connection) => boolean;
-  /** Hears who came and is not on the allow-list, each once a minute. */
+  /** Called for a peer that is not on the allow-list, once a minute for each. */
   readonly onRefused: (peer: string) => void;
 }
 
-const GAVE_WAY = 'all places are taken: it gave way to another';
+const EVICTED = 'the connection was evicted: all slots are taken';
 
 export function createGate(self: string, { allow, named, connections, isBusy, onRefused }: GateDeps): Gate {
   const allowed = allow && new Set(allow);
   const kept = new Set(named);
   const pending = new Map<string, Set<MultiaddrConnection>>();
-  const told = new RateLimit({ burst: 1, perSecond: 1 / 60, max: 1_000 });
+  const reported = new RateLimit({ burst: 1, perSecond: 1 / 60, max: 1_000 });
   const isAllowed = (peer: string) => peer !== self && (allowed?.has(peer) ?? true);
   const isDenied = (peer: PeerId) => !isAllowed(peer.toString());
 
   const giver = (host: string) => {
-    const places = connections().map((connection) => ({
+    const slots = connections().map((connection) => ({
       connection,
       host: remoteHost(connection.remoteAddr),
       isKept: connection.direction === 'outbound' || kept.has(connection.remotePeer.toString()),
       isBusy: isBusy(connection),
       openedAtMs: connection.timeline.open,
     }));
-    return connectionToEvict(places, host, Date.now())?.connection;
+    return connectionToEvict(slots, host, Date.now())?.connection;
   };
   const isFull = () => connections().length >= CONNECTIONS.max;
   const settle = (connection: MultiaddrConnection) => {
@@ -60,12 +60,12 @@ export function createGate(self: string, { allow, named, connections, isBusy, on
       denyDialPeer: isDenied,
       denyDialMultiaddr: isNeverDialled,
       denyInboundConnection: (connection) => {
-        // It came over a connection that was let in.
+        // It arrived over a connection that was already accepted.
         if (isRelayed(connection)) return false;
         const host = remoteHost(connection.remoteAddr);
         const some = pending.get(host) ?? new Set();
         if (some.size >= CONNECTIONS.maxPendingPerHost) return true;
-        // Nobody gives way yet to who has not even proved a key.
+        // Nothing is evicted for a peer that has not proved its key yet.
         if (isFull() && !giver(host)) return true;
         pending.set(host, some.add(connection));
         connection.addEventListener('close', () => settle(connection));
@@ -75,7 +75,7 @@ export function createGate(self: string, { allow, named, connections, isBusy, on
       denyInboundEncryptedConnection: (peer) => {
         const name = peer.toString();
         if (!isDenied(peer)) return false;
-        if (name !== self && told.take(name, Date.now())) onRefused(name);
+        if (name !== self && reported.take(name, Date.now())) onRefused(name);
         return true;
       },
       denyOutboundEncryptedConnection: isDenied,
@@ -84,7 +84,7 @@ export function createGate(self: string, { allow, named, connections, isBusy, on
         if (connections(peer).length >= CONNECTIONS.maxPerPeer) return true;
         if (!isFull()) return false;
         const other = giver(remoteHost(connection.remoteAddr));
-        other?.abort(new Error(GAVE_WAY));
+        other?.abort(new Error(EVICTED));
         return other === undefined;
       },
       denyInboundRelayReservation: isDenied,

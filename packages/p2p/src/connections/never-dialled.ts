@@ -1,11 +1,12 @@
-// Addresses that no host of the network has, and that a stranger may tell of all the same: this machine would knock there in its name.
+// Addresses that no host of the network has but that a peer may announce: dialling them would attack third parties or
+// local services.
 import { BlockList } from 'node:net';
 import type { Multiaddr } from '@multiformats/multiaddr';
 
 const never = new BlockList();
 for (const [net, bits] of [
   ['0.0.0.0', 8],
-  // Of one link, and the metadata services of clouds; then those with an address of another kind.
+  // Link-local, including the metadata services of clouds; then addresses of other types.
   ['169.254.0.0', 16],
   ['100.100.100.200', 32],
   ['168.63.129.16', 32],
@@ -19,12 +20,12 @@ for (const [net, bits] of [
   ['ff00::', 8],
   ['fd00:ec2::254', 128],
   ['fd20:ce::254', 128],
-  // IPv4 behind a translator.
+  // IPv4 behind a translator (NAT64).
   ['64:ff9b::', 96],
 ] as const)
   never.addSubnet(net, bits, 'ipv6');
 
-/** Private addresses are not among them: workers and gateways of one network meet at those. */
+/** Private addresses are not included: workers and gateways of one network use them. */
 export function isNeverDialled(address: Multiaddr): boolean {
   return address.getComponents().some(({ name, value }) => {
     if (value === undefined) return false;

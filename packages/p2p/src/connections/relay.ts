@@ -1,4 +1,4 @@
-// Relays: a host may carry the connections of others, and a host that nobody can dial is reached through one.
+// Relays: a host may relay connections of other hosts, and a host that cannot be dialled is reached through a relay.
 import { setTimeout as delay } from 'node:timers/promises';
 import { circuitRelayServer, RELAY_V2_HOP_CODEC } from '@libp2p/circuit-relay-v2';
 import type { Connection, Libp2p } from '@libp2p/interface';
@@ -21,7 +21,7 @@ export function relayServer(): ReturnType<typeof circuitRelayServer> {
   });
 }
 
-/** Where a host listens can only be changed from within libp2p. */
+/** Listen addresses can only be changed from within libp2p. */
 export interface Listening {
   listen(address: string): Promise<void>;
 }
@@ -31,9 +31,9 @@ export function listeningService(components: Components): Listening {
 }
 
 /**
- * Reserves a slot at relays that it is connected to, two at most. A relay that is full, or does not answer, is asked again for as long
- * as the connection is open; so is another one when a reservation is lost. libp2p would search for relays by walking through the DHT
- * without a pause until it has found one.
+ * Reserves a slot at connected relays, two at most. A relay that is full or does not answer is tried again as long as
+ * it is connected; a lost reservation is replaced at another relay. libp2p itself would search for relays by walking
+ * the DHT continuously until it finds one.
  */
 export function reserveAtRelays(node: Libp2p<{ listening: Listening }>, signal: AbortSignal): void {
   const used = new Set<string>();

@@ -1,10 +1,10 @@
-// Which machine is at the other end of a connection, as far as an address tells: what strangers have as many of as they like
-// are keys, not addresses.
+// The machine at the other end of a connection, as far as its address identifies it: a peer can have any number of
+// keys, but few addresses.
 import type { Multiaddr } from '@multiformats/multiaddr';
 
 /**
- * The IPv4 address, or the first half of the IPv6 address, since one line is given all of the rest. Of a relayed connection it
- * is the relay. Empty where the address begins with neither.
+ * The IPv4 address, or the first half of the IPv6 address, because one line has all the rest. For a relayed connection,
+ * the relay's address. Empty if the address begins with neither.
  */
 export function remoteHost(address: Multiaddr): string {
   const [first, second] = address.getComponents();
@@ -16,7 +16,7 @@ export function remoteHost(address: Multiaddr): string {
   const before = head === '' ? [] : head.split(':');
   const after = tail ? tail.split(':') : [];
   const groups = [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after];
-  // ::ffff:a.b.c.d, as a socket of both families says it.
+  // ::ffff:a.b.c.d, from a dual-stack socket.
   const isIp4 = groups.slice(0, 5).every((group) => group === '0') && groups[5] === 'ffff';
   return isIp4 ? ip4Of(groups) : `${groups.slice(0, 4).join(':')}::`;
 }

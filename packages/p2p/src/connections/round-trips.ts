@@ -1,4 +1,4 @@
-// How far peers are: the median of the last pings, the first one at connect.
+// Round-trip times of peers: the median of the last pings, the first one at connect.
 import type { Libp2p, PeerId } from '@libp2p/interface';
 import type { Ping } from '@libp2p/ping';
 import { LIVENESS } from '../limits.ts';
@@ -15,7 +15,7 @@ export class RoundTrips implements Disposable {
     this.#node = node;
     node.addEventListener('peer:connect', this.#connected);
     node.addEventListener('peer:disconnect', this.#disconnected);
-    // The connection monitor pings; here its results are read.
+    // The connection monitor sends the pings; this reads their results.
     this.#timer = setInterval(() => this.#sample(), LIVENESS.pingIntervalMs).unref();
   }
 
@@ -36,7 +36,7 @@ export class RoundTrips implements Disposable {
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(LIVENESS.pingTimeoutMs)]);
     this.#node.services.ping.ping(detail, { signal }).then(
       (ms) => this.#add(detail.toString(), ms),
-      // Unknown until the monitor has pinged, or closed it.
+      // Unknown until the monitor has pinged the peer, or closed the connection.
       () => {},
     );
   };
@@ -51,7 +51,7 @@ export class RoundTrips implements Disposable {
   }
 
   #add(peer: string, ms: number): void {
-    // A pong may come after the connection is gone.
+    // A pong may arrive after the connection was closed.
     if (
       this.#stop.signal.aborted ||
       this.#node.getConnections().every(({ remotePeer }) => remotePeer.toString() !== peer)

@@ -1,5 +1,5 @@
-// How bytes travel: TCP, WebSockets or a relay; a private network's own encryption around all; TLS, or Noise with who has no
-// TLS; yamux for many streams on one connection.
+// Transports: TCP, WebSockets or a relay; the pre-shared key encryption of a private network; TLS, or Noise with peers
+// without TLS; yamux for many streams on one connection.
 import { circuitRelayTransport } from '@libp2p/circuit-relay-v2';
 import { noise } from '@libp2p/noise';
 import { preSharedKey } from '@libp2p/pnet';
@@ -23,7 +23,7 @@ export function transportOptions(networkKey: Uint8Array | undefined): TransportO
         inboundSocketInactivityTimeout: STREAMS.socketIdleTimeoutMs,
         outboundSocketInactivityTimeout: STREAMS.socketIdleTimeoutMs,
         maxConnections: CONNECTIONS.max + CONNECTIONS.maxPending,
-        // Tokens are small and wait for nobody.
+        // Tokens are small and must not be delayed.
         dialOpts: { noDelay: true, keepAlive: true },
         listenOpts: { noDelay: true, keepAlive: true },
       }),
@@ -33,13 +33,14 @@ export function transportOptions(networkKey: Uint8Array | undefined): TransportO
         maxOutboundStopStreams: RELAY.maxReservations,
       }),
     ],
-    // The order is that of preference: small chunks cost a quarter with TLS (docs/decisions/2026-11-21-libp2p.md).
+    // In order of preference: small chunks cost a quarter with TLS (docs/decisions/2026-11-21-libp2p.md).
     connectionEncrypters: [tls(), noise()],
     streamMuxers: [
       yamux({
         maxInboundStreams: STREAMS.maxPerConnection,
         maxOutboundStreams: STREAMS.maxPerConnection,
-        // The connection monitor pings; this one only tunes windows, and would keep every connection busy twice.
+        // The connection monitor pings; yamux's own keep-alive only tunes windows, and would ping every connection
+        // twice.
         enableKeepAlive: false,
         streamOptions: {
           initialStreamWindowSize: STREAMS.windowBytes,
@@ -52,7 +53,7 @@ export function transportOptions(networkKey: Uint8Array | undefined): TransportO
     ],
     ...(networkKey && { connectionProtector: preSharedKey({ psk: presharedKeyFile(networkKey) }) }),
     connectionManager: {
-      // The gate decides who gives way at the bound of inbound ones; beyond it there is room for what this host dials.
+      // The gate evicts inbound connections at their limit; above it there is capacity for outbound ones.
       maxConnections: CONNECTIONS.max + CONNECTIONS.maxParallelDials,
       inboundConnectionThreshold: CONNECTIONS.maxInboundPerHostPerSecond,
       maxIncomingPendingConnections: CONNECTIONS.maxPending,

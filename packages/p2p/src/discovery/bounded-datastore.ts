@@ -1,4 +1,5 @@
-// Where libp2p keeps what peers told it: addresses and provider records. In memory and bounded, since anyone may tell.
+// The datastore of libp2p: addresses and provider records from other peers. In memory and bounded, because the input is
+// untrusted.
 import type { Libp2pOptions } from 'libp2p';
 
 type Datastore = NonNullable<Libp2pOptions['datastore']>;
@@ -8,7 +9,7 @@ type Query = Parameters<Datastore['query']>[0];
 type KeyQuery = Parameters<Datastore['queryKeys']>[0];
 
 export class RecordError extends Error {
-  /** `NotFoundError` is the name by which libp2p knows that there is no such record. */
+  /** libp2p recognizes a missing record by the name `NotFoundError`. */
   constructor(name: 'NotFoundError' | 'RecordError', message: string) {
     super(message);
     this.name = name;
@@ -16,24 +17,24 @@ export class RecordError extends Error {
 }
 
 export interface RecordBounds {
-  /** Records of one kind. */
+  /** Records per kind. */
   readonly max: number;
   readonly maxValueBytes: number;
-  /** Providers of one key, which are all read for each answer. */
+  /** Providers per key, which are all read for each response. */
   readonly maxProvidersPerKey: number;
   readonly maxKeysPerProvider: number;
 }
 
 type Pairs = Map<string, Pair>;
 
-/** Provider records as the DHT names them: the key, then the peer that has it. */
+/** Key format of the DHT's provider records: the key, then the peer that has it. */
 const PROVIDER = /^(\/dht\/provider\/[^/]+)\/([^/]+)$/;
 const PROVIDED_KEY = /^\/dht\/provider\/[^/]+$/;
 
 /**
- * The least recently used records go first, those of each kind (`/peers`, `/dht`) for themselves: who fills the DHT does not
- * make this host forget its peers. A value that is too long is refused. The providers of a key are found without a look at
- * anything else, since whoever is connected may ask for them.
+ * Evicts the least recently used records, separately for each kind (`/peers`, `/dht`): filling the DHT cannot evict
+ * peers. Values that are too long are refused. An index finds the providers of a key without scanning other records,
+ * because any connected peer may query them.
  */
 export class BoundedDatastore implements Datastore {
   readonly #kinds = new Map<string, Pairs>();
@@ -51,7 +52,7 @@ export class BoundedDatastore implements Datastore {
 
   get(key: Key): Uint8Array {
     const pair = this.#pairsLike(key).get(key.toString());
-    if (!pair) throw new RecordError('NotFoundError', 'there is no such record');
+    if (!pair) throw new RecordError('NotFoundError', 'record not found');
     this.#touch(pair);
     return pair.value;
   }
@@ -150,7 +151,7 @@ export class BoundedDatastore implements Datastore {
     }
   }
 
-  /** libp2p names the kinds; strangers do not. */
+  /** The kinds are defined by libp2p, not by peers. */
   #pairsLike(key: Key): Pairs {
     return pairsOf(this.#kinds, key.toString().split('/')[1] ?? '');
   }

@@ -1,4 +1,4 @@
-// How much of the DHT a stranger may ask for: libp2p answers whatever comes as fast as it comes, and with it nothing else.
+// Limits the DHT queries of a peer: libp2p answers without a limit, which would block everything else.
 import type { Connection, PeerId } from '@libp2p/interface';
 import type { KadDHT } from '@libp2p/kad-dht';
 import { remoteHost } from '../connections/remote-host.ts';
@@ -10,7 +10,7 @@ interface DhtMessage {
   readonly providers: readonly unknown[];
 }
 
-/** The part of the DHT that answers; its type is private, and there is no option in its place. */
+/** The part of the DHT that answers queries; its type is private, and there is no option for this. */
 interface Answering {
   readonly rpc: { handleMessage(peer: PeerId, message: DhtMessage): Promise<unknown> };
 }
@@ -21,7 +21,7 @@ export class DhtLimitError extends Error {
 
 const MAX_REMEMBERED = 10_000;
 
-/** What is too much or comes too often is not answered: libp2p aborts the stream that brought it. */
+/** Messages that are too large or too frequent are not answered: libp2p aborts their stream. */
 export function limitDht(dht: KadDHT, connectionsTo: (peer: PeerId) => readonly Connection[]): KadDHT {
   const { messageBurst, messagesPerSecond, hostMessageBurst, hostMessagesPerSecond } = RECORDS;
   const peers = new RateLimit({ burst: messageBurst, perSecond: messagesPerSecond, max: MAX_REMEMBERED });

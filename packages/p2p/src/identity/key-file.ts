@@ -1,4 +1,4 @@
-// The host's identity on disk: one Ed25519 key, in libp2p's own encoding, for its owner's eyes alone.
+// The host's identity on disk: one Ed25519 key in libp2p's encoding, readable by its owner only.
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,20 +11,20 @@ export class KeyFileError extends Error {
 }
 
 /**
- * Reads the key, or makes it where there is none. Rejects with KeyFileError when it is damaged or others may read it.
- * A new key appears whole or not at all, and two processes that start at once end up with the same one.
+ * Reads the key, or creates it. Rejects with KeyFileError when it is damaged or readable by other users. A new key is
+ * written atomically, and two processes that start at the same time end up with the same one.
  */
 export async function loadKey(file: string): Promise<Ed25519PrivateKey> {
   return (await readKey(file)) ?? (await makeKey(file));
 }
 
-/** Of a directory that is read-only, as secrets are mounted. */
+/** Errors of a read-only directory, as used for mounted secrets. */
 const UNWRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT']);
 
 /**
- * Holds `<key file>.lock` until it is disposed of: two hosts with one key would push each other out of every connection. Rejects with
- * KeyFileError where another host holds it, here or in another process. Beside a key in a directory that may not be written there
- * can be no lock, and none is held.
+ * Holds `<key file>.lock` until disposed: two hosts with one key would displace each other from every connection.
+ * Rejects with KeyFileError if another host holds it, in this or another process. In a read-only directory no lock file
+ * can be created, and the key is not locked.
  */
 export async function lockKey(keyFile: string): Promise<Disposable> {
   const file = `${keyFile}.lock`;
@@ -38,15 +38,15 @@ export async function lockKey(keyFile: string): Promise<Disposable> {
   }
   if (lock) return lock;
   throw new KeyFileError(
-    `the key file ${keyFile} is in use by ${holderOf(file)}: stop it, or give this one a directory of its own with STRATA_DATA, or a key with STRATA_P2P_KEY_FILE`,
+    `the key file ${keyFile} is in use by ${holderOf(file)}: stop that host, or set another directory with STRATA_DATA or another key with STRATA_P2P_KEY_FILE`,
   );
 }
 
-/** Rejects with KeyFileError where others may read it. */
+/** Rejects with KeyFileError if other users can read it. */
 export async function readSecret(file: string): Promise<Uint8Array> {
-  // Windows has no such bits.
+  // Windows has no permission bits.
   if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0)
-    throw new KeyFileError(`others may use the key file ${file}: run "chmod 600 ${file}"`);
+    throw new KeyFileError(`other users can access the key file ${file}: run "chmod 600 ${file}"`);
   return readFile(file);
 }
 
@@ -62,10 +62,10 @@ async function readKey(file: string): Promise<Ed25519PrivateKey | undefined> {
     const key = privateKeyFromProtobuf(bytes);
     if (key.type === 'Ed25519') return key;
   } catch {
-    // Said below, as of a key of another kind.
+    // Reported below, like a key of another type.
   }
   throw new KeyFileError(
-    `the key file ${file} holds no Ed25519 key: restore it from a copy, or delete it to begin anew under another peer id`,
+    `the key file ${file} contains no Ed25519 key: restore it from a backup, or delete it to start with a new peer id`,
   );
 }
 
@@ -81,7 +81,7 @@ async function makeKey(file: string): Promise<Ed25519PrivateKey> {
     } finally {
       await handle.close();
     }
-    // A link never replaces: who comes second reads the key of who came first.
+    // A link never replaces a file: the second process reads the key of the first one.
     await link(draft, file);
     return key;
   } catch (error) {

@@ -1,7 +1,7 @@
-// Signatures of peers: a peer id of an Ed25519 key holds that key, so that nothing else is needed to verify.
+// Verifies signatures of peers: the peer id of an Ed25519 key contains the public key.
 import { peerIdFromString } from '@libp2p/peer-id';
 
-/** False for anything that is no such signature. */
+/** False for an invalid signature or peer id. */
 export async function verifyPeerSignature(peer: string, bytes: Uint8Array, signature: Uint8Array): Promise<boolean> {
   try {
     const { publicKey } = peerIdFromString(peer);

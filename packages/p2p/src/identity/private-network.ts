@@ -1,9 +1,9 @@
-// A private network: who has not got its key cannot finish a handshake, nor be met on the LAN by chance.
+// A private network: without its key a host can neither complete a handshake nor be discovered on the LAN.
 import { createHash } from 'node:crypto';
 
 export const NETWORK_KEY_BYTES = 32;
 
-/** The key of a network, of the option or of a join token; undefined: the open network. Throws where they differ. */
+/** The network key from the option or a join token; undefined: the open network. Throws if they differ. */
 export function networkKeyOf(
   option: Uint8Array | undefined,
   tokens: readonly { readonly networkKey?: Uint8Array }[],
@@ -13,16 +13,16 @@ export function networkKeyOf(
   const keys = [option, ...tokens.map(({ networkKey }) => networkKey)].filter((key) => key !== undefined);
   const [first] = keys;
   if (first && keys.some((key) => Buffer.compare(key, first) !== 0))
-    throw new RangeError('the network key and the join tokens are of different private networks');
+    throw new RangeError('the network key and the join tokens belong to different private networks');
   return first;
 }
 
-/** As libp2p's own file format has it: https://github.com/libp2p/specs/blob/master/pnet/Private-Networks-PSK-V1.md */
+/** In libp2p's file format: https://github.com/libp2p/specs/blob/master/pnet/Private-Networks-PSK-V1.md */
 export function presharedKeyFile(networkKey: Uint8Array): Uint8Array {
   return new TextEncoder().encode(`/key/swarm/psk/1.0.0/\n/base16/\n${Buffer.from(networkKey).toString('hex')}`);
 }
 
-/** Name by which hosts of one network find each other on a LAN; tells nothing of the key. */
+/** The mDNS service name of a network; does not reveal the key. */
 export function lanServiceName(networkKey: Uint8Array | undefined): string {
   if (!networkKey) return '_strata._udp.local';
   const digest = createHash('sha256').update('strata lan ').update(networkKey).digest('hex');

@@ -1,4 +1,5 @@
-// Whom to join: a multiaddr with a peer id, or a join token, read before anything is dialled; and why joining failed.
+// Parses join targets, a multiaddr with a peer id or a join token, before anything is dialled; and explains failed
+// joins.
 import type { Connection, Libp2p, PeerId } from '@libp2p/interface';
 import { peerIdFromString } from '@libp2p/peer-id';
 import type { Ping } from '@libp2p/ping';
@@ -6,7 +7,7 @@ import { CODE_P2P, type Multiaddr, multiaddr } from '@multiformats/multiaddr';
 import { LIVENESS } from '../limits.ts';
 import { isJoinToken, JoinTokenError, readJoinToken } from './join-token.ts';
 
-/** `reasons` tells of each address why it did not answer. */
+/** `reasons` contains for each address why it failed. */
 export class JoinError extends Error {
   override readonly name = 'JoinError';
   readonly reasons: Readonly<Record<string, string>>;
@@ -23,7 +24,7 @@ export interface JoinTarget {
   readonly networkKey?: Uint8Array;
 }
 
-/** Throws JoinError for what is neither. */
+/** Throws JoinError for an invalid target. */
 export function readJoinTarget(text: string): JoinTarget {
   if (isJoinToken(text)) {
     const { peer, addresses, networkKey } = parsed(text, () => readJoinToken(text));
@@ -36,7 +37,7 @@ export function readJoinTarget(text: string): JoinTarget {
   if (!text.startsWith('/')) throw unreadable(text, 'it is neither');
   const address = parsed(text, () => multiaddr(text));
   const peer = address.getComponents().findLast(({ code }) => code === CODE_P2P)?.value;
-  if (peer === undefined) throw unreadable(text, 'without a peer id nobody could tell whether the right host answers');
+  if (peer === undefined) throw unreadable(text, 'without a peer id the host cannot be authenticated');
   return { peer: parsed(text, () => peerIdFromString(peer)), addresses: [address] };
 }
 
@@ -48,7 +49,7 @@ function parsed<T>(text: string, parse: () => T): T {
   }
 }
 
-/** A token may be a secret, and is not repeated. */
+/** A token may be secret: it is not repeated. */
 function unreadable(text: string, why: string, cause?: unknown): JoinError {
   const shown = isJoinToken(text) ? 'this join token' : `'${text.slice(0, 200)}'`;
   return new JoinError(
@@ -63,7 +64,7 @@ export interface JoinOptions {
   readonly signal: AbortSignal;
 }
 
-/** Dials one address after the other until one answers, and stays; rejects with JoinError. */
+/** Dials one address after the other until one answers and stays connected; rejects with JoinError. */
 export async function joinTarget(
   node: Libp2p<{ ping: Ping }>,
   { peer, addresses }: JoinTarget,
@@ -75,7 +76,7 @@ export async function joinTarget(
       const connection = await node.dial(address, { signal });
       if (await isStaying(node, connection, signal)) return connection.remotePeer.toString();
       reasons[address.toString()] =
-        `it hangs up: it may have an allow-list, to which its operator would have to add ${node.peerId}, or no place free`;
+        `it closes the connection: it may have an allow-list, to which its operator would have to add ${node.peerId}, or no free capacity`;
     } catch (error) {
       reasons[address.toString()] = reasonOf(error, isPrivate);
       if (signal.aborted) break;
@@ -85,25 +86,25 @@ export async function joinTarget(
   throw new JoinError(`${peer} did not answer (${list.join('; ')})`, { reasons });
 }
 
-/** Who is not let in is told so by the end of the connection, after the handshake. */
+/** A rejected host notices it by the end of the connection, after the handshake. */
 async function isStaying(node: Libp2p<{ ping: Ping }>, connection: Connection, signal: AbortSignal): Promise<boolean> {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(LIVENESS.pingTimeoutMs)]);
   await node.services.ping.ping(connection.remotePeer, { signal: limited }).catch(() => {});
   return connection.status === 'open' || node.getConnections(connection.remotePeer).length > 0;
 }
 
-/** In the words of whoever runs a host, where what libp2p says is not. */
+/** Replaces libp2p's messages by ones for operators, where they are unclear. */
 function reasonOf(error: unknown, isPrivate: boolean): string {
   if (error instanceof AggregateError) return error.errors.map((one) => reasonOf(one, isPrivate)).join(', ');
   const message = error instanceof Error ? error.message || error.name : String(error);
   if (/unexpected ?peer|remote peer id|payload identity/i.test(message))
     return 'another host answers there, with another key';
-  if (/ECONNREFUSED/.test(message)) return `nobody listens there (${message})`;
+  if (/ECONNREFUSED/.test(message)) return `the connection was refused (${message})`;
   if (/EHOSTUNREACH|ENETUNREACH|ENOTFOUND/.test(message)) return message;
   return `${message}; ${isPrivate ? KEYED : KEYLESS}`;
 }
 
-/** Bytes under another network key are noise: it looks as if somebody hung up, or said nothing. */
-const KEYED = 'if a host listens there, it may be in another private network or in none, or have no place free';
+/** Bytes under another network key are unreadable: the failure looks like a closed or silent connection. */
+const KEYED = 'a host at this address may be in another private network or in none, or have no free capacity';
 const KEYLESS =
-  'if a host listens there, it may be in a private network, whose join token or key is needed, or have no place free';
+  'a host at this address may be in a private network, which needs its join token or key, or have no free capacity';

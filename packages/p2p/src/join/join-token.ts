@@ -1,7 +1,9 @@
-// A join token: all that a host needs to reach another, in one word to copy. With a network key in it, it is a secret.
+// A join token: everything a host needs to reach another one, as one word to copy. With a network key in it, it is a
+// secret.
 //
-// `strata1` and base58 of: flags (bit 0: a network key follows) · the Ed25519 key of the peer (32) · [network key (32)] ·
-// addresses, each with its length (1) before it, without the peer id · the first 4 bytes of the SHA-256 of all that.
+// `strata1` and base58 of: flags (bit 0: a network key follows) · the Ed25519 key of the peer (32) · [network key (32)]
+// · addresses, each preceded by its length (1 byte), without the peer id · the first 4 bytes of the SHA-256 of all of
+// these.
 import { createHash } from 'node:crypto';
 import { publicKeyFromRaw } from '@libp2p/crypto/keys';
 import { peerIdFromPublicKey, peerIdFromString } from '@libp2p/peer-id';
@@ -22,7 +24,7 @@ export class JoinTokenError extends Error {
 
 const PREFIX = 'strata1';
 const MAX_ADDRESSES = 8;
-/** Base58 is read in time that grows with the square of its length. */
+/** Decoding base58 takes time quadratic in its length. */
 const MAX_CHARACTERS = 2048;
 const KEY_BYTES = 32;
 const CHECK_BYTES = 4;
@@ -32,10 +34,12 @@ export function isJoinToken(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 
-/** The first 8 addresses that fit are told; throws JoinTokenError where there is none, or the peer id has no Ed25519 key. */
+/**
+ * Includes the first 8 addresses that fit; throws JoinTokenError if there is none, or the peer id has no Ed25519 key.
+ */
 export function createJoinToken({ peer, addresses, networkKey }: JoinToken): string {
   const key = peerIdFromString(peer).publicKey;
-  if (key?.type !== 'Ed25519') throw new JoinTokenError('a join token names a peer by its Ed25519 key');
+  if (key?.type !== 'Ed25519') throw new JoinTokenError('a join token needs a peer id with an Ed25519 key');
   const encoded = addresses
     .map((address) => multiaddr(address).decapsulateCode(CODE_P2P).bytes)
     .filter(({ byteLength }) => byteLength > 0 && byteLength < 128)
@@ -50,7 +54,7 @@ export function createJoinToken({ peer, addresses, networkKey }: JoinToken): str
   return `${PREFIX}${base58btc.baseEncode(Buffer.concat([body, check(body)]))}`;
 }
 
-/** Throws JoinTokenError, in words for whoever pasted it. */
+/** Throws JoinTokenError with a message for the user who pasted it. */
 export function readJoinToken(text: string): JoinToken {
   if (!isJoinToken(text)) throw new JoinTokenError(`a join token begins with ${PREFIX}`);
   if (text.length > MAX_CHARACTERS) throw new JoinTokenError('this join token is too long');
@@ -58,11 +62,11 @@ export function readJoinToken(text: string): JoinToken {
   try {
     bytes = base58btc.baseDecode(text.slice(PREFIX.length));
   } catch (cause) {
-    throw new JoinTokenError('this join token has characters that none has', { cause });
+    throw new JoinTokenError('this join token contains invalid characters', { cause });
   }
   const body = bytes.subarray(0, -CHECK_BYTES);
   if (bytes.byteLength < 1 + KEY_BYTES + CHECK_BYTES || Buffer.compare(check(body), bytes.subarray(-CHECK_BYTES)) !== 0)
-    throw new JoinTokenError('this join token is damaged: copy it again, all of it');
+    throw new JoinTokenError('this join token is damaged: copy it again completely');
   try {
     return parse(body);
   } catch (cause) {

@@ -1,4 +1,4 @@
-// Keeps a host in its network: joins until one target answers, again when none is connected, and falls back on known peers.
+// Keeps a host joined: joins until one target answers, again when none is connected, and falls back on known peers.
 import type { Libp2p } from '@libp2p/interface';
 import type { Ping } from '@libp2p/ping';
 import { multiaddr } from '@multiformats/multiaddr';
@@ -24,19 +24,19 @@ export async function keepJoined(
     await Promise.allSettled(targets.map((target) => joinTarget(node, target, options)));
     if (node.getPeers().length === 0) await dialKnown(node, knownPeers, signal);
     if (isJoined(node, targets)) continue;
-    // Jitter: hosts that lost the same peer at the same moment do not come back at the same moment.
+    // Jitter: hosts that lost the same peer at the same time do not reconnect at the same time.
     await happened(node, 'peer:connect', signal, retryMs * (0.5 + Math.random() / 2));
     retryMs = Math.min(2 * retryMs, JOIN.longestRetryMs);
   }
 }
 
-/** A host that was told whom to join wants one of them; any other connection will do for who was told nothing. */
+/** A host with targets needs one of them; for a host without targets any connection is enough. */
 function isJoined(node: Libp2p, targets: readonly JoinTarget[]): boolean {
   if (targets.length === 0) return node.getPeers().length > 0;
   return targets.some(({ peer }) => node.getConnections(peer).length > 0 || node.peerId.equals(peer));
 }
 
-/** Those seen last first, some at a time, until one answers. */
+/** Dials the most recently observed peers first, several at a time, until one answers. */
 async function dialKnown(node: Libp2p, knownPeers: KnownPeers, signal: AbortSignal): Promise<void> {
   const peers = knownPeers.list();
   for (let at = 0; at < peers.length && !signal.aborted; at += KNOWN_PEERS.dialledAtOnce) {
@@ -53,7 +53,7 @@ async function dialKnown(node: Libp2p, knownPeers: KnownPeers, signal: AbortSign
   }
 }
 
-/** Resolves at the event, when the signal is aborted, or after so many milliseconds. */
+/** Resolves on the event, when the signal is aborted, or after the given milliseconds. */
 function happened(
   node: Libp2p,
   event: 'peer:connect' | 'peer:disconnect',

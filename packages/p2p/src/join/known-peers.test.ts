@@ -64,31 +64,31 @@ describe('known peers', { concurrency: true }, () => {
   it('are bounded, and the last one observed comes first', async () => {
     const known = await KnownPeers.load(undefined);
     for (let at = 0; at < KNOWN_PEERS.max + 5; at += 1)
-      known.add(`peer-${at}`, { reached: atPort('192.0.2.1', at + 1), told: [] }, new Date(at));
+      known.add(`peer-${at}`, { reached: atPort('192.0.2.1', at + 1), announced: [] }, new Date(at));
     assert.deepEqual([known.list().length, known.list()[0]?.id], [KNOWN_PEERS.max, `peer-${KNOWN_PEERS.max + 4}`]);
     for (let at = 0; at < 10; at += 1)
-      known.add('peer-100', { told: [atPort('192.0.2.2', at + 1), 'x'.repeat(999)] }, new Date());
+      known.add('peer-100', { announced: [atPort('192.0.2.2', at + 1), 'x'.repeat(999)] }, new Date());
     const { id, addresses } = known.list()[0] ?? assert.fail('no peer is known');
     const expected = ['peer-100', atPort('192.0.2.2', 10), KNOWN_PEERS.maxAddresses];
     assert.deepEqual([id, addresses[0], addresses.length], expected);
-    known.add('silent', { told: [] }, new Date());
+    known.add('silent', { announced: [] }, new Date());
     assert.ok(!isKnown(known, 'silent'));
   });
   it('are written at once when the host stops', async () => {
     const file = path.join(hosts.directory, 'stopped.json');
     const known = await KnownPeers.load(file);
-    known.add('peer', { told: [atPort('192.0.2.1', 1)] }, new Date());
+    known.add('peer', { announced: [atPort('192.0.2.1', 1)] }, new Date());
     await known[Symbol.asyncDispose]();
     assert.ok(isKnown(await KnownPeers.load(file), 'peer'));
   });
   it('that only announced an address do not displace those that were reached', async () => {
     const known = await KnownPeers.load(undefined);
-    known.add('gateway', { reached: atPort('192.0.2.1', 4001), told: [] }, new Date());
-    const announce = (id: string) => known.add(id, { told: [atPort('203.0.113.7', 80)] }, new Date());
+    known.add('gateway', { reached: atPort('192.0.2.1', 4001), announced: [] }, new Date());
+    const announce = (id: string) => known.add(id, { announced: [atPort('203.0.113.7', 80)] }, new Date());
     for (let at = 0; at < 2 * KNOWN_PEERS.max; at += 1) announce(`stranger-${at}`);
-    assert.deepEqual([known.list()[0]?.id, known.list().length], ['gateway', 1 + KNOWN_PEERS.maxTold]);
+    assert.deepEqual([known.list()[0]?.id, known.list().length], ['gateway', 1 + KNOWN_PEERS.maxAnnounced]);
     for (let at = 0; at < KNOWN_PEERS.max; at += 1)
-      known.add(`friend-${at}`, { reached: atPort('192.0.2.2', at + 1), told: [] }, new Date());
+      known.add(`friend-${at}`, { reached: atPort('192.0.2.2', at + 1), announced: [] }, new Date());
     announce('newcomer');
     assert.deepEqual([known.list().length, isKnown(known, 'newcomer')], [KNOWN_PEERS.max, false]);
   });

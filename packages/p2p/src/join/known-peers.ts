@@ -1,5 +1,5 @@
-// Addresses at which peers were reached, or said that they can be: kept in a file, so that a restart needs no bootstrap node.
-// Anyone can have put an address here; all that is done with it is to dial it, and to see who answers.
+// Addresses at which peers were reached, or which they announced: kept in a file, so that a restart needs no bootstrap
+// node. Announced addresses are untrusted: they are only dialled, and the handshake authenticates the peer.
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +10,7 @@ const KnownPeer = z.object({
   id: z.string().max(128),
   addresses: z.array(z.string().max(512)).min(1).max(KNOWN_PEERS.maxAddresses),
   seenAt: z.iso.datetime(),
-  /** Whether this host dialled it once, and it answered. */
+  /** Whether this host once dialled it successfully. */
   isReached: z.boolean().default(false),
 });
 const KnownPeersFile = z.object({ version: z.literal(1), peers: z.array(KnownPeer).max(KNOWN_PEERS.max) });
@@ -19,7 +19,7 @@ export type KnownPeer = Readonly<z.infer<typeof KnownPeer>>;
 
 const WRITE_DELAY_MS = 1_000;
 
-/** A file that is missing, damaged or of another version is as an empty one: it is written anew. */
+/** A missing, damaged or outdated file is treated as empty and rewritten. */
 export class KnownPeers implements AsyncDisposable {
   readonly #file: string | undefined;
   #peers: ReadonlyMap<string, KnownPeer>;
@@ -41,30 +41,30 @@ export class KnownPeers implements AsyncDisposable {
     }
   }
 
-  /** Those that were reached come first, then those that only told; of each, who was seen last. */
+  /** Reached peers first, then peers that only announced addresses; within each, the most recently observed first. */
   list(): readonly KnownPeer[] {
     const peers = [...this.#peers.values()].toReversed();
     return [...peers.filter(({ isReached }) => isReached), ...peers.filter(({ isReached }) => !isReached)];
   }
 
   /**
-   * `reached` was dialled and answered; `told` is where the peer says that it is. The first addresses count most; older ones
-   * stay behind them as far as there is room. Who only told never takes the place of who was reached.
+   * `reached` was dialled successfully; `announced` are the peer's own claims. New addresses come first; older ones
+   * follow as far as there is capacity. A peer that was only announced never replaces a reached one.
    */
-  add(id: string, addresses: { readonly reached?: string; readonly told: readonly string[] }, seenAt: Date): void {
-    const { reached, told } = addresses;
+  add(id: string, addresses: { readonly reached?: string; readonly announced: readonly string[] }, seenAt: Date): void {
+    const { reached, announced } = addresses;
     const old = this.#peers.get(id);
-    const merged = [...new Set([...(reached === undefined ? [] : [reached]), ...told, ...(old?.addresses ?? [])])]
+    const merged = [...new Set([...(reached === undefined ? [] : [reached]), ...announced, ...(old?.addresses ?? [])])]
       .filter((address) => address.length <= 512)
       .slice(0, KNOWN_PEERS.maxAddresses);
     if (merged.length === 0) return;
     const isReached = reached !== undefined || old?.isReached === true;
-    const others = [...this.#peers.values()].filter((peer) => peer.id !== id);
-    const peers = [...others, { id, addresses: merged, seenAt: seenAt.toISOString(), isReached }];
+    const otherPeers = [...this.#peers.values()].filter((peer) => peer.id !== id);
+    const peers = [...otherPeers, { id, addresses: merged, seenAt: seenAt.toISOString(), isReached }];
     const reachedOnes = peers.filter((peer) => peer.isReached).slice(-KNOWN_PEERS.max);
-    const room = Math.min(KNOWN_PEERS.maxTold, KNOWN_PEERS.max - reachedOnes.length);
-    const toldOnes = room > 0 ? peers.filter((peer) => !peer.isReached).slice(-room) : [];
-    const kept = new Set([...reachedOnes, ...toldOnes]);
+    const capacity = Math.min(KNOWN_PEERS.maxAnnounced, KNOWN_PEERS.max - reachedOnes.length);
+    const announcedOnes = capacity > 0 ? peers.filter((peer) => !peer.isReached).slice(-capacity) : [];
+    const kept = new Set([...reachedOnes, ...announcedOnes]);
     this.#peers = new Map(peers.filter((peer) => kept.has(peer)).map((peer) => [peer.id, peer]));
     if (this.#file === undefined) return;
     this.#timer ??= setTimeout(() => {
@@ -82,7 +82,7 @@ export class KnownPeers implements AsyncDisposable {
     await this.#writing;
   }
 
-  /** The whole file or the old one; a disk that is full costs the memory of peers, not the network. */
+  /** Replaces the file atomically; a full disk loses the list of peers, not the connections. */
   async #write(): Promise<void> {
     if (this.#file === undefined) return;
     const draft = `${this.#file}.${randomUUID()}`;

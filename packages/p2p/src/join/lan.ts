@@ -1,4 +1,4 @@
-// Peers of the same LAN, by multicast DNS, under a name of their own, so that only hosts of one network meet.
+// Discovers peers of the same LAN by multicast DNS, under a service name for each network.
 
 import type { Libp2p, PeerInfo } from '@libp2p/interface';
 import { mdns } from '@libp2p/mdns';
@@ -9,13 +9,13 @@ import { lanServiceName } from '../identity/private-network.ts';
 
 type Discovery = NonNullable<Libp2pOptions['peerDiscovery']>[number];
 
-/** Beyond it the DHT and gossip do the rest: a LAN of thousands does not need everyone connected to everyone. */
+/** Above this number the DHT and gossip are enough: a large LAN does not need a full mesh. */
 const MAX_LAN_PEERS = 32;
 const QUERY_INTERVAL_MS = 5_000;
 
 export interface Lan {
   readonly discovery: Discovery;
-  /** Dials whoever is met, from now on. */
+  /** Starts dialling discovered peers. */
   meet(node: Libp2p, gate: Gate): void;
 }
 
@@ -33,7 +33,7 @@ export function createLan(networkKey: Uint8Array | undefined): Lan {
         const isWanted = gate.isAllowed(id.toString()) && node.getPeers().length < MAX_LAN_PEERS;
         if (!isWanted || node.getConnections(id).length > 0) return;
         const addresses = multiaddrs.map((address) => multiaddr(`${address}/p2p/${id}`));
-        // It is told again with the next query.
+        // mDNS reports it again with the next query.
         node.dial(addresses).catch(() => {});
       };
     },

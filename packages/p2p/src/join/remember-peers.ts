@@ -1,4 +1,4 @@
-// Which addresses become known: those that were dialled and answered, and those that a connected peer says it listens at.
+// Records known addresses: those that were dialled successfully, and those that a connected peer announces.
 import type { Libp2p } from '@libp2p/interface';
 import type { KnownPeers } from './known-peers.ts';
 
@@ -8,10 +8,10 @@ export function rememberPeers(node: Libp2p, knownPeers: KnownPeers, signal: Abor
     ({ detail: { peerId, connection, listenAddrs } }) => {
       const suffix = `/p2p/${peerId}`;
       const reached = connection.direction === 'outbound' && { reached: connection.remoteAddr.toString() };
-      const told = listenAddrs
+      const announced = listenAddrs
         .map(String)
         .map((address) => (address.endsWith(suffix) ? address : `${address}${suffix}`));
-      knownPeers.add(peerId.toString(), { ...reached, told }, new Date());
+      knownPeers.add(peerId.toString(), { ...reached, announced }, new Date());
     },
     { signal },
   );

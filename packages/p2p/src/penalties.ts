@@ -1,5 +1,5 @@
-// How neighbours behaved in gossip: what counts against them fades, and who has too much of it is not read for a while.
-import { forgetOldest } from '../forget-oldest.ts';
+// Penalty points of gossip neighbours: they decay over time, and a peer with too many is ignored for a while.
+import { forgetOldest } from './forget-oldest.ts';
 
 interface Count {
   readonly points: number;
@@ -7,11 +7,11 @@ interface Count {
 }
 
 const HALF_LIFE_MS = 30_000;
-/** More is not needed to be unread for minutes. */
+/** Enough to be ignored for minutes. */
 const MAX_POINTS = 1_000;
 const MAX_PEERS = 10_000;
 
-export class Conduct {
+export class Penalties {
   readonly #counts = new Map<string, Count>();
 
   add(peer: string, points: number, nowMs: number): void {
@@ -21,7 +21,7 @@ export class Conduct {
     forgetOldest(this.#counts, MAX_PEERS);
   }
 
-  /** 0 for a peer of whom nothing bad is remembered. */
+  /** 0 for a peer without penalties. */
   points(peer: string, nowMs: number): number {
     const count = this.#counts.get(peer);
     return count ? count.points * 2 ** (-Math.max(0, nowMs - count.atMs) / HALF_LIFE_MS) : 0;
