@@ -4,7 +4,7 @@ import packet from 'dns-packet';
 import type { Plan } from './companies/plan-type.ts';
 import type { Question, Reply } from './dns/dns-server.ts';
 import { validating } from './dns/validation.ts';
-import { STRANGER, vantageOf } from './dns/vantage.ts';
+import { UNRELATED, vantageOf } from './dns/vantage.ts';
 import { createInternet } from './internet.ts';
 import { templates } from './providers/index.ts';
 import { type Answer, dataOf, dig, digOverTcp, sendRaw, textsOf } from './test/dig.ts';
@@ -152,10 +152,10 @@ describe('the way between the resolver and whoever asks it', () => {
     const kinds = new Set<string>();
     for (let i = 0; i < 40; i += 1) {
       const { questions, answers } = (await dig(internet.resolver, domain, 'MX')) ?? {};
-      if (questions?.[0]?.name === STRANGER) kinds.add('twin');
-      else if (answers?.some(({ name }) => name === STRANGER)) kinds.add('stranger');
+      if (questions?.[0]?.name === UNRELATED) kinds.add('twin');
+      else if (answers?.some(({ name }) => name === UNRELATED)) kinds.add('unrelated');
     }
-    assert.deepEqual([...kinds].sort(), ['stranger', 'twin']);
+    assert.deepEqual([...kinds].sort(), ['twin', 'unrelated']);
   });
   it('is faultless where no share is given', () => {
     const vantage = vantageOf('seed', {});

@@ -1,4 +1,4 @@
-// What @strata/testnet offers: the simulated internet. Only the demo, tests and benches may import it.
+// Public interface of @strata/testnet: the simulated internet. Only the demo, tests and benches may import it.
 
 export type { AffectedProduct, VulnerabilityFacts } from './advisories/facts.ts';
 export { writeZip, type ZipEntry } from './advisories/publishers/zip.ts';

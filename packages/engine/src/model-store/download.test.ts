@@ -196,7 +196,7 @@ describe('a download', () => {
     assert.equal(scene.hub.transfers[1]?.range, last);
     scene.hub.faults.push(silence);
     const pulling = scene.pull(`${REFERENCE}@other`, { ...once, idleTimeoutMs: 50 });
-    await assert.rejects(pulling, failsWith('network', /nothing came for 0\.05 s/));
+    await assert.rejects(pulling, failsWith('network', /no data for 0\.05 s/));
   });
 
   it('reports its progress at a limited rate, and at its end', async () => {

@@ -14,8 +14,8 @@ describe('a server that sends nothing', () => {
   const waits = { firstTokenMs: 60, idleMs: 60, retries: 0 };
 
   for (const [name, firstTokenMs, message, script] of [
-    ['before its headers', 60, /said nothing for/, () => {}],
-    ['before the first event', 60, /said nothing for/, (response) => void begin(response).flushHeaders()],
+    ['before its headers', 60, /sent nothing for/, () => {}],
+    ['before the first event', 60, /sent nothing for/, (response) => void begin(response).flushHeaders()],
     ['in the middle', 60_000, /for 60 ms/, (response) => void begin(response).write(events(says('half')))],
   ] as [string, number, RegExp, Script][])
     it(`is given up ${name}, and the connection is closed`, async () => {
@@ -150,7 +150,7 @@ describe('an error status of an upstream', () => {
     ['FastAPI', 422, { detail }, refusedAs('invalid_request', /^top_p: too big$/)],
     ['a text', 400, { error: 'bad' }, refusedAs('invalid_request', /^bad$/)],
     ['a model', 404, error('The model `m` does not exist.', { type: 'NotFoundError' }), refusedAs('model_not_found')],
-    ['a path', 404, '404 page not found', refusedAs('not_found', /does not offer this/)],
+    ['a path', 404, '404 page not found', refusedAs('not_found', /does not support this/)],
     ['a size', 413, '', refusedAs('too_large')],
     ['a feature', 501, error('no embeddings'), refusedAs('unsupported_value', /no embeddings/)],
     ['our key', 401, error(`Incorrect API key: ${KEY}`), wrongKey],
@@ -256,6 +256,6 @@ describe('a redirect', () => {
     world.server.script(refuses(302, '', { location: '/login' }));
     await assert.rejects(chat(upstream), failedAs('upstream-refused', /without its body/));
     world.server.script(refuses(307, '', { location: '/again' }));
-    await assert.rejects(chat(upstream), failedAs('upstream-refused', /again and again/));
+    await assert.rejects(chat(upstream), failedAs('upstream-refused', /too many times/));
   });
 });

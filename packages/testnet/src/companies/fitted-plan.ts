@@ -1,4 +1,4 @@
-// Plans as their situations make them.
+// Adjusts plans to their situations.
 
 import type { Templates } from '../providers/index.ts';
 import { FORWARDERS } from '../providers/mail/mailboxes.ts';
@@ -6,7 +6,7 @@ import { holders, whiteLabels } from '../providers/sites/extras.ts';
 import { type Random, randomFor } from '../random.ts';
 import type { Plan } from './plan-type.ts';
 
-/** The plan as its situation makes it. */
+/** The plan adjusted to its situation. */
 export function fitted(plan: Plan, templates: Templates, seed: string): Plan {
   const { situation } = plan;
   const r = randomFor(seed, plan.domain, 'fitting');
@@ -16,7 +16,7 @@ export function fitted(plan: Plan, templates: Templates, seed: string): Plan {
   if (plan.state !== 'active') return plan;
   const keepers = templates.reports.rows.filter(({ hosted }) => hosted !== undefined);
   const reports = situation.policy === 'hosted' ? r.weighted(keepers).id : plan.reports;
-  // Records that a processor keeps for all of its customers say the same for each.
+  // A processor publishes the same record for all of its customers.
   const dmarc = hasDmarcAlias({ ...plan, reports }, templates) ? 'quarantine' : plan.dmarc;
   if (!situation.isHolding || !hasRealMail) {
     const isResold = situation.nameServers === 'white-label' && plan.cdn === null;
@@ -43,7 +43,7 @@ function registrarOf(r: Random): string {
   return r.pick(Object.keys(holders));
 }
 
-/** Whether `_dmarc` leads to the report processor's own record. */
+/** Whether `_dmarc` is an alias of the report processor's own record. */
 export function hasDmarcAlias({ situation, reports, dmarc }: Plan, templates: Templates): boolean {
   return (
     situation.hasDmarcAlias && dmarc !== null && reports !== null && templates.reports.of(reports).hosted !== undefined

@@ -31,7 +31,7 @@ const KINDS: readonly { readonly category: MigratingCategory; readonly weight: n
   { category: 'verified_service', weight: 12 },
 ];
 
-/** The change that happens to a company on a day, or none. */
+/** The change of a company on a day, if any. */
 export function migrationOn(
   plan: Plan,
   day: number,
@@ -75,19 +75,19 @@ export function migrationOn(
         to: plan.cdn && r.chance(0.3) ? null : other(templates.cdn.rows, [plan.cdn]),
       };
     case 'email_sending': {
-      const gone = plan.senders.length > 0 && r.chance(0.4) ? r.pick(plan.senders) : null;
-      return { domain, day, category, from: gone, to: gone ? null : other(templates.sender.rows, plan.senders) };
+      const removed = plan.senders.length > 0 && r.chance(0.4) ? r.pick(plan.senders) : null;
+      return { domain, day, category, from: removed, to: removed ? null : other(templates.sender.rows, plan.senders) };
     }
     case 'verified_service': {
-      const gone = plan.tokens.length > 0 && r.chance(0.3) ? r.pick(plan.tokens) : null;
-      return { domain, day, category, from: gone, to: gone ? null : other(templates.token.rows, plan.tokens) };
+      const removed = plan.tokens.length > 0 && r.chance(0.3) ? r.pick(plan.tokens) : null;
+      return { domain, day, category, from: removed, to: removed ? null : other(templates.token.rows, plan.tokens) };
     }
     default:
       return category satisfies never;
   }
 }
 
-/** The plan after a migration. Throws RangeError where there is no such provider. */
+/** The plan after a migration. Throws RangeError for an unknown provider. */
 export function applyMigration(plan: Plan, { category, from, to }: Omit<Migration, 'day' | 'domain'>): Plan {
   const isFree = (platform: string) => !templates.platform.has(platform) || templates.platform.of(platform).weight > 0;
   const swap = (list: readonly string[]) => [...list.filter((id) => id !== from), ...(to ? [to] : [])];

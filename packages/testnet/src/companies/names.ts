@@ -10,7 +10,7 @@ const SECOND =
     ' ',
   );
 
-/** Top-level zones in use, by how common companies under them are; `co.uk` is served by the servers of `uk`. */
+/** Top-level zones, weighted by how common they are among companies; `co.uk` is served by the servers of `uk`. */
 export const SUFFIXES = [
   { suffix: 'com', weight: 52 },
   { suffix: 'org', weight: 8 },
@@ -27,7 +27,7 @@ export const SUFFIXES = [
   { suffix: 'co', weight: 1 },
 ] as const;
 
-/** As many distinct names as asked for; the first n of a longer list are the n of a shorter one. */
+/** The given number of distinct names; a shorter list is a prefix of a longer one. */
 export function companyNames(seed: string, count: number, isTaken: (domain: string) => boolean): string[] {
   const random = randomFor(seed, 'names');
   const names = new Set<string>();

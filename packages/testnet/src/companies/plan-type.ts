@@ -1,8 +1,8 @@
-// What is planned for a simulated company: its providers, and how its zone, site and certificate behave.
+// The plan of a simulated company: its providers, and how its zone, site and certificate behave.
 import type { NetworkId } from '../dns/networks.ts';
 import type { Situation } from './situations.ts';
 
-/** How a zone fails: a server that errors, one that does not know the zone, one that is silent, one that is slow. */
+/** How a zone fails: the server errors, does not know the zone, does not respond, or is slow. */
 export type ZoneFault = 'servfail' | 'lame' | 'silent' | 'slow';
 
 /** How a site behaves. `redirects` sends every visitor to another company; `holding` is the registrar's page. */
@@ -39,14 +39,14 @@ export interface Plan {
   readonly dmarc: DmarcPolicy | null;
   readonly spfAll: '-all' | '~all' | '?all' | null;
   readonly isSigned: boolean;
-  /** Signed, and the signatures do not verify: who checks them gets no answer (RFC 4035 section 5.5). */
+  /** Signed with invalid signatures: a validating resolver gets no answer (RFC 4035 section 5.5). */
   readonly isBogus: boolean;
   readonly hasCaa: boolean;
   readonly hasMtaSts: boolean;
   readonly hasTlsRpt: boolean;
   readonly hasBimi: boolean;
   readonly hasIpv6: boolean;
-  /** Speaks nothing newer than TLS 1.2, where the site has an address of its own. */
+  /** Supports at most TLS 1.2, if the site has an address of its own. */
   readonly isOldTls: boolean;
   readonly situation: Situation;
 }

@@ -14,13 +14,13 @@ const ACCESS: readonly NetworkId[] = ['telekom', 'comcast', 'bt', 'orange', 'kpn
 
 export interface PlanOptions {
   readonly hasFaults: boolean;
-  /** Another company, to redirect to. */
+  /** Another company, the target of redirects. */
   readonly other: (random: Random) => string;
 }
 
 export function planOf(domain: string, { seed, templates }: World, { hasFaults, other }: PlanOptions): Plan {
   const base = basePlanOf(domain, randomFor(seed, domain, 'plan'), templates, { hasFaults, other });
-  // Streams of their own: a world with a long tail, or with one situation more, keeps all else.
+  // Separate random streams: adding a long tail or a situation does not change the rest of the world.
   const tailed = withTail(base, randomFor(seed, domain, 'tail'), templates);
   return fitted(
     { ...tailed, situation: situationOf(randomFor(seed, domain, 'situation'), templates) },
@@ -89,7 +89,7 @@ function basePlanOf(
   };
 }
 
-/** A company's state alone, without growing the rest of it. */
+/** A company's state only, without generating the rest of its plan. */
 export function stateOf(
   domain: string,
   { seed, hasFaults }: { readonly seed: string; readonly hasFaults: boolean },
@@ -102,7 +102,7 @@ function drawState(r: Random, hasFaults: boolean): Plan['state'] {
   return fate < 0.08 ? 'parked' : fate < 0.09 ? 'nonexistent' : hasFaults && fate < 0.12 ? 'broken' : 'active';
 }
 
-/** Sites that already stand behind their platform's own network take no second one. */
+/** Sites on a platform with its own network do not use a second one. */
 function fitsBehindCdn(hosting: string, templates: Templates): boolean {
   const { also = [] } = templates.hosting.of(hosting);
   return (
@@ -153,7 +153,7 @@ function drawAuthority(r: Random, hosting: string, cdn: string | null, templates
   return issuers ? r.pick(issuers) : r.weighted(templates.authority.rows).id;
 }
 
-/** Distinct ids; `shares[n]` is how often there are n of them. */
+/** Distinct ids; `shares[n]` is the share with n of them. */
 function draw<T extends { readonly id: string; readonly weight: number }>(
   r: Random,
   rows: readonly T[],

@@ -1,17 +1,18 @@
-// What makes real stacks hard to read: split mail, leftovers, hidden origins, odd zones. Drawn apart from the rest of a plan.
+// What makes real stacks hard to detect: split mail, leftovers, hidden origins, odd zones. Drawn separately from the
+// rest of a plan.
 
 import type { Templates } from '../providers/index.ts';
 import { forgedServers, widgets } from '../providers/sites/extras.ts';
 import type { Random } from '../random.ts';
 
 /**
- * How exchanges differ from the mailbox's usual ones. `split`: a second mailbox at equal preference; `backup`: one behind;
- * `bypass`: the mailbox's own exchange stays behind the gateway; `residue`: a verification record that never received mail;
- * `implicit`: none, mail goes to the domain's address (RFC 5321 section 5.1); `rented`: a rented server's own name;
- * `vanity`: a name of the company's own, at the mailbox provider's address.
+ * How MX records differ from the mailbox's usual ones. `split`: a second mailbox at equal preference; `backup`: one
+ * with a lower priority; `bypass`: the mailbox's own exchange behind the gateway; `residue`: a verification record that
+ * never received mail; `implicit`: none, mail goes to the domain's address (RFC 5321 section 5.1); `rented`: the host
+ * name of a rented server; `vanity`: a name of the company's own, at the mailbox provider's address.
  */
 export type ExchangeForm = 'usual' | 'split' | 'backup' | 'bypass' | 'residue' | 'implicit' | 'rented' | 'vanity';
-/** How the SPF policy is written. `reseller`: by an include of a reseller, whose record includes many services. */
+/** How the SPF policy is written. `reseller`: includes a reseller, whose record includes many services. */
 export type PolicyForm =
   | 'usual'
   | 'nested'
@@ -21,50 +22,52 @@ export type PolicyForm =
   | 'hosted'
   | 'several'
   | 'too-many';
-/** `vanity`: under the company's name; `silent`: that, with an SOA of its own too; `white-label`: under a reseller's name. */
+/**
+ * `vanity`: under the company's name; `silent`: the same with a neutral SOA; `white-label`: under a reseller's name.
+ */
 export type NameServerForm = 'usual' | 'vanity' | 'silent' | 'white-label';
-/** What the zone answers for names that were never set. */
+/** What the zone answers for undefined names. */
 export type WildcardForm = 'none' | 'address' | 'alias' | 'text' | 'exchange' | 'selector';
-/** How a name for sale shows that it is. */
+/** How a name for sale is marked. */
 export type ParkingForm = 'name-servers' | 'page' | 'redirect';
-/** Where the address behind a CDN can be read all the same. */
+/** How the origin's address behind a CDN is exposed. */
 export type OriginLeak = 'none' | 'mail' | 'label' | 'policy';
 
 export interface Situation {
   readonly exchange: ExchangeForm;
   readonly secondMailbox: string | null;
-  /** A mailbox that was given up; what of it still stands in the zone. */
+  /** A former mailbox, some of whose records remain in the zone. */
   readonly formerMailbox: string | null;
   readonly leftovers: readonly ('token' | 'selectors' | 'autodiscover')[];
   readonly policy: PolicyForm;
-  /** Sent once; its DKIM alias stands and leads nowhere. */
+  /** A former sender; its DKIM alias remains and resolves to nothing. */
   readonly formerSender: string | null;
-  /** One of several DKIM aliases has no key behind it yet. */
+  /** One of several DKIM aliases has no key yet. */
   readonly hasKeylessSelector: boolean;
   readonly secondReports: string | null;
   /** `_dmarc` is an alias of the report processor's record. */
   readonly hasDmarcAlias: boolean;
   readonly hasHugeTxt: boolean;
   readonly nameServers: NameServerForm;
-  /** What the parent zone still delegates to. */
+  /** The provider that the parent zone still delegates to. */
   readonly formerDns: string | null;
   readonly wildcard: WildcardForm;
   readonly parking: ParkingForm;
   readonly leak: OriginLeak;
   readonly hasSharedCertificate: boolean;
   readonly forgedServer: string | null;
-  /** Services loaded by the page, by id. */
+  /** Ids of the services that the page loads. */
   readonly widgets: readonly string[];
-  /** The page shows a picture from another company's WordPress. */
+  /** The page embeds an image from another company's WordPress. */
   readonly hasForeignAsset: boolean;
   /** A CAA record permits an authority that the company does not use. */
   readonly spareAuthority: string | null;
-  /** The apex only sends visitors on to `www`, from a registrar's machine. */
+  /** The apex only redirects to `www`, from a registrar's server. */
   readonly isApexForwarded: boolean;
-  /** `www` is an alias of a name that is gone. */
+  /** `www` is an alias of a name that no longer exists. */
   readonly isDangling: boolean;
   readonly isIpv6Only: boolean;
-  /** The registrar's "coming soon" stands where the site would be. */
+  /** The registrar's "coming soon" page is served instead of a site. */
   readonly isHolding: boolean;
 }
 
@@ -96,7 +99,7 @@ export const CALM: Situation = {
   isHolding: false,
 };
 
-/** Shares are of all active companies, where what the situation needs is there. */
+/** Shares of all active companies that meet the requirements of the situation. */
 const EXCHANGES = shares<ExchangeForm>(
   { split: 1, backup: 2, bypass: 4, residue: 1.5, implicit: 8, rented: 14, vanity: 1 },
   'usual',
@@ -142,7 +145,7 @@ export function situationOf(r: Random, templates: Templates): Situation {
   };
 }
 
-/** Per cent of each form; the rest is `usual`. */
+/** Percentage of each form; the remainder is `usual`. */
 function shares<Form extends string>(percent: Partial<Record<Form, number>>, usual: Form) {
   const rows = Object.entries<number | undefined>(percent).map(([form, weight = 0]) => ({
     form: form as Form,

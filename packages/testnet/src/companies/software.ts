@@ -1,4 +1,4 @@
-// What a site runs and shows of it: the headers of its software, and the versions that they tell.
+// The software of a site: its headers, and the versions they reveal.
 
 import { buildFor, phpBuilds } from '../providers/sites/builds.ts';
 import { type Mint, mintFor } from '../random.ts';
@@ -6,18 +6,21 @@ import type { World } from '../world.ts';
 import type { Plan } from './plan-type.ts';
 
 export interface TrueVersion {
-  /** As it is shown, `1.18.0`; null where the site shows none. */
+  /** As shown, `1.18.0`; null if the site shows none. */
   readonly version: string | null;
-  /** `ubuntu`, `win64` and the like where it is said together with the version, a distribution also by the server; lower case. */
+  /**
+   * `ubuntu`, `win64` and the like if shown with the version; a distribution also if only the server shows it; lower
+   * case.
+   */
   readonly platform: string | null;
 }
 
 export interface Software {
-  /** The `Server` header: of the network in front, of the host, or of the software itself. */
+  /** The `Server` header: of the CDN, of the host, or of the software itself. */
   readonly server: string;
-  /** `X-Powered-By` and the like, before the platform's and the host's own. */
+  /** `X-Powered-By` and the like, overridden by the platform's and the host's own. */
   readonly headers: Readonly<Record<string, string>>;
-  /** By provider id, of all that a visitor can see. */
+  /** By provider id, for everything visible to a visitor. */
   readonly versions: Readonly<Record<string, TrueVersion>>;
 }
 
@@ -57,19 +60,19 @@ export function softwareOf(plan: Plan, world: World): Software {
   return { server: cdn?.server ?? hosting?.server ?? forged ?? build.header, headers, versions };
 }
 
-/** The version's own suffix says it, else the `Server` header beside it, where that names a distribution. */
+/** From the version's own suffix, otherwise from the `Server` header, if that names a distribution. */
 function packagerOf(version: string, serverPlatform: string | null): string | null {
   if (version.includes('ubuntu')) return 'ubuntu';
   return serverPlatform !== null && DISTRIBUTIONS.has(serverPlatform) ? serverPlatform : null;
 }
 
-/** Pages of nobody's platform on IIS are ASP.NET's. */
+/** Pages without a known platform on IIS are ASP.NET pages. */
 function runsAspNet({ server, platform, hosting }: Plan, { templates }: World): boolean {
   const isOwnServer = hosting === 'self' || templates.hosting.of(hosting).server === undefined;
   return server === 'microsoft-iis' && platform === 'static' && isOwnServer;
 }
 
-/** `WordPress 6.4.2` tells a version, `Drupal 10 (…)` only a branch. */
+/** `WordPress 6.4.2` reveals a version, `Drupal 10 (…)` only a branch. */
 function generatedBy(plan: Plan, mint: Mint, { templates }: World): string | null {
   const text = templates.platform.of(plan.platform).generator?.(mint) ?? '';
   return / (\d+(?:\.\d+)+)/.exec(text)?.[1] ?? null;

@@ -1,14 +1,14 @@
-// Plans with a share of the long tail's providers.
+// Replaces a share of a plan's providers by long-tail providers.
 
 import type { Table, Templates } from '../providers/index.ts';
 import { FORWARDERS } from '../providers/mail/mailboxes.ts';
 import type { Random } from '../random.ts';
 import type { Plan } from './plan-type.ts';
 
-/** How much of every kind of provider the long tail has, where there is one. */
+/** Share of long-tail providers in every category, if there is a long tail. */
 const TAIL_SHARE = 0.2;
 
-/** A share of every kind of provider is of the long tail. */
+/** Draws a share of every category from the long tail. */
 export function withTail(plan: Omit<Plan, 'situation'>, r: Random, templates: Templates): Omit<Plan, 'situation'> {
   const one = <T extends { readonly id: string }>({ tail, rows }: Table<T>, id: string) =>
     tail.length > 0 && rows.some((row) => row.id === id) && r.chance(TAIL_SHARE) ? r.pick(tail).id : id;
@@ -20,7 +20,7 @@ export function withTail(plan: Omit<Plan, 'situation'>, r: Random, templates: Te
   const hasMoved = hosting !== plan.hosting || cdn !== plan.cdn;
   return {
     ...plan,
-    // A proxied zone stays with its CDN's name servers.
+    // A proxied zone keeps its CDN's name servers.
     dns: plan.cdn !== null && plan.dns.includes(plan.cdn) ? plan.dns : all(templates.dns, plan.dns),
     mailbox: FORWARDERS.has(plan.mailbox) ? plan.mailbox : one(templates.mailbox, plan.mailbox),
     gateway: plan.gateway && one(templates.gateway, plan.gateway),

@@ -1,4 +1,4 @@
-// What is really so, in the words that detection is judged by.
+// The ground truth of a company, in the terms by which detection is evaluated.
 
 import type { Templates } from '../providers/index.ts';
 import { FORWARDERS } from '../providers/mail/mailboxes.ts';
@@ -18,9 +18,9 @@ export interface TrueService {
   readonly category: string;
   /** Provider id, kebab-case brand. */
   readonly provider: string;
-  /** Whether what the domain publishes shows it, to someone who looks wherever there is something to look at. */
+  /** Whether the domain's published data reveal it to a complete scan. */
   readonly isVisible: boolean;
-  /** Where it is shown most plainly; null where it is not. */
+  /** The strongest evidence; null if there is none. */
   readonly shownBy: Place | null;
 }
 
@@ -28,10 +28,10 @@ export interface Truth {
   readonly domain: string;
   readonly state: Plan['state'];
   readonly services: readonly TrueService[];
-  /** What the site shows of its software, by provider id; empty where it is not seen. */
+  /** Visible software versions by provider id; empty if the site cannot be read. */
   readonly versions: Readonly<Record<string, TrueVersion>>;
   readonly redirectsTo: string | null;
-  /** What makes this stack hard to read, in words; empty for most. */
+  /** What makes this stack hard to detect, as text; empty for most. */
   readonly situations: readonly string[];
   readonly security: Pick<Plan, 'dmarc' | 'spfAll' | 'isSigned' | 'isBogus' | 'hasMtaSts'>;
 }
@@ -73,12 +73,12 @@ function addNameServers(plan: Plan, world: World, add: Add): void {
   for (const id of plan.dns) {
     const { isOwnNetwork, rname } = world.templates.dns.of(id);
     const mint = mintFor(world.seed, plan.domain);
-    // An SOA that names the provider, or an address where nobody else's servers stand.
-    const isTold = plan.situation.nameServers !== 'silent' && !rname(mint).endsWith(plan.domain);
-    const hidden = isTold ? 'soa' : isOwnNetwork ? 'asn' : null;
-    // Servers of one name stand at one provider: of a second one nothing is told.
-    const told = id === plan.dns[0] ? hidden : null;
-    add('dns', id, isHidden ? told : 'ns');
+    // An SOA that names the provider, or an address in the provider's own network.
+    const isRevealed = plan.situation.nameServers !== 'silent' && !rname(mint).endsWith(plan.domain);
+    const hidden = isRevealed ? 'soa' : isOwnNetwork ? 'asn' : null;
+    // All servers under the company's name are at the first provider: a second one is not visible.
+    const evidence = id === plan.dns[0] ? hidden : null;
+    add('dns', id, isHidden ? evidence : 'ns');
   }
 }
 
@@ -87,15 +87,15 @@ function addMail(plan: Plan, world: World, add: Add): void {
   const { situation } = plan;
   const mint = mintFor(seed, plan.domain);
   if (situation.leftovers.includes('token')) {
-    // The account was verified once, whatever became of it.
+    // The account was verified once, whatever happened since.
     if (situation.formerMailbox) add('verified_service', situation.formerMailbox, null);
   }
   if (!hasMail(plan)) return;
   if (plan.gateway) add('email_security', plan.gateway, 'mx');
   for (const id of [plan.mailbox, splitWith(plan, world) ?? '']) {
     if (!templates.mailbox.has(id)) continue;
-    // Behind a gateway a client's set-up names show the mailbox, or an exchange that was left.
-    // An exchange of its own name is told by its address alone, which others may share.
+    // Behind a gateway, client setup names reveal the mailbox, or an exchange that was left. An exchange with a vanity
+    // name is identified by its address only, which other providers may share.
     const isNamed = plan.gateway === null && vanityExchange(plan, world) === null;
     const isReached = isNamed || (plan.gateway !== null && situation.exchange === 'bypass');
     const hint = templates.mailbox.of(id).hasHint ? 'cname' : null;
@@ -117,7 +117,7 @@ function addMail(plan: Plan, world: World, add: Add): void {
   }
 }
 
-/** A reseller's customers may all send with whatever its record lists; whether they do, nobody sees. */
+/** A reseller's customers may send with every service in its record; whether they do is not visible. */
 function addResold(mint: Mint, add: Add): void {
   const ids: Readonly<Record<string, string>> = {
     'spf.protection.outlook.com': 'microsoft-365',
@@ -130,57 +130,57 @@ function addResold(mint: Mint, add: Add): void {
 
 function addWeb(plan: Plan, world: World, add: Add): void {
   const { templates } = world;
-  const isSeen = isRead(plan);
+  const isReadable = isRead(plan);
   const cdn = plan.cdn ? templates.cdn.of(plan.cdn) : null;
   const hosting = plan.hosting === 'self' ? null : templates.hosting.of(plan.hosting);
   const hasAlias = wwwAliases(plan, mintFor(world.seed, plan.domain), world).length > 0;
   const isUp = plan.site !== 'refused' && plan.site !== 'reset';
   const isOwn = plan.site !== 'holding';
   if (cdn) {
-    // The network's addresses say so where nothing else does.
+    // The network's addresses reveal it if nothing else does.
     const shownBy = cdn.www ? 'cname' : 'asn';
     add('cdn', cdn.id, isUp ? shownBy : null);
     for (const { category, provider } of cdn.also ?? []) add(category, provider, null);
   }
   if (hosting) {
     const isSoftware = templates.platform.has(hosting.id) && hosting.platforms?.includes(hosting.id) === true;
-    const showsHeader = hosting.headers !== undefined && isSeen;
+    const showsHeader = hosting.headers !== undefined && isReadable;
     const byName = isUp && hasAlias && !cdn ? 'cname' : showsHeader ? 'header' : null;
-    const byAddress = isSeen && !cdn && !hosting.isScattered ? 'asn' : null;
+    const byAddress = isReadable && !cdn && !hosting.isScattered ? 'asn' : null;
     add('hosting', hosting.id, isSoftware ? null : (byName ?? byAddress));
     for (const { category, provider } of hosting.also ?? []) add(category, provider, null);
   }
   const isSecure = isUp && isOwn && plan.site !== 'http-only' && plan.site !== 'slow';
-  // A certificate for another name says nothing of whose the domain's own would be.
+  // A certificate for another name does not identify the domain's authority.
   const isShown = isSecure && plan.certificate !== 'wrong-name';
   if (plan.certificate !== 'self-signed' && isOwn) add('certificate_authority', plan.authority, isShown ? 'tls' : null);
   if (plan.hasCaa) add('certificate_authority', plan.authority, null);
   if (!isOwn) return;
-  if (plan.platform !== 'static') add('web_platform', plan.platform, isSeen ? 'html' : null);
+  if (plan.platform !== 'static') add('web_platform', plan.platform, isReadable ? 'html' : null);
   for (const { category, provider } of templates.platform.of(plan.platform).also ?? []) add(category, provider, null);
   const isOwnServer = hosting?.server === undefined;
   const isForged = plan.situation.forgedServer !== null;
-  const isTold = isSeen && cdn?.server === undefined && !isForged;
-  if (isOwnServer) add('web_platform', plan.server, isTold ? 'header' : null);
+  const isServerShown = isReadable && cdn?.server === undefined && !isForged;
+  if (isOwnServer) add('web_platform', plan.server, isServerShown ? 'header' : null);
   for (const id of plan.situation.widgets) {
     const { delivers } = templates.widget.of(id);
-    add('web_platform', id, isSeen ? 'html' : null);
+    add('web_platform', id, isReadable ? 'html' : null);
     if (delivers) add('web_platform', delivers, null);
   }
   const { versions } = softwareOf(plan, world);
-  for (const id of ['php', 'asp-net']) if (versions[id]) add('web_platform', id, isSeen ? 'header' : null);
-  // Configured not to say so, it is still there.
+  for (const id of ['php', 'asp-net']) if (versions[id]) add('web_platform', id, isReadable ? 'header' : null);
+  // Present, although configured not to show it.
   if (templates.platform.of(plan.platform).isPhp) add('web_platform', 'php', null);
-  // A library that only stands in the server's own line: right to say, no fault to miss.
+  // A library named only in the server's own header: detecting it is correct, missing it is not an error.
   if (versions.openssl) add('web_platform', 'openssl', null);
 }
 
-/** Whether a visitor gets to the site's own pages. */
+/** Whether a visitor reaches the site's own pages. */
 function isRead({ site }: Plan): boolean {
   return site === 'ok' || site === 'http-only';
 }
 
-/** What of its situation makes this domain hard to read: what is drawn and has no effect on it is not told. */
+/** The situations of this domain that make detection hard; drawn ones without effect are omitted. */
 function situationsOf(plan: Plan, world: World): string[] {
   const { situation: s, state, site } = plan;
   if (state === 'parked') return [`parked by ${s.parking}`];
@@ -220,7 +220,7 @@ function situationsOf(plan: Plan, world: World): string[] {
   return flags.flatMap(([is, name]) => (is ? [name] : []));
 }
 
-/** `category provider` of everything that a template written by hand can bring about. */
+/** `category provider` of everything that handwritten templates can produce. */
 export function handWrittenIn(templates: Templates): ReadonlySet<string> {
   const of = (category: string, rows: readonly { readonly id: string }[]) => rows.map(({ id }) => `${category} ${id}`);
   const also = [...templates.hosting.rows, ...templates.cdn.rows].flatMap((row) => row.also ?? []);

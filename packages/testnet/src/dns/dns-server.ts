@@ -1,9 +1,9 @@
-// A DNS server on loopback: UDP and TCP, EDNS0, truncation; what it answers is a function of the question.
+// A DNS server on loopback: UDP and TCP, EDNS0, truncation; the answer is a function of the question.
 import { createSocket, type Socket } from 'node:dgram';
 import { type AddressInfo, createServer, type Server, type Socket as TcpSocket } from 'node:net';
 import packet from 'dns-packet';
 import type { DnsRecord } from './published-records.ts';
-import { type Poison, strangerRecord, type Vantage } from './vantage.ts';
+import { type Poison, unrelatedRecord, type Vantage } from './vantage.ts';
 
 export interface Reply {
   readonly rcode: 'NOERROR' | 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'FORMERR' | 'NOTIMP';
@@ -11,7 +11,7 @@ export interface Reply {
   readonly authorities?: readonly DnsRecord[];
   readonly additionals?: readonly DnsRecord[];
   readonly isAuthoritative?: boolean;
-  /** Its signatures were checked and hold: told to those who ask with AD or DO (RFC 6840 section 5.8). */
+  /** Its signatures were validated: indicated to clients that set AD or DO (RFC 6840 section 5.8). */
   readonly isAuthentic?: boolean;
   readonly delayMs?: number;
 }
@@ -19,7 +19,7 @@ export interface Reply {
 export interface Question {
   readonly name: string;
   readonly type: string;
-  /** False when asked not to check signatures (CD, RFC 4035 section 3.2.2). */
+  /** False if the client disables validation (CD, RFC 4035 section 3.2.2). */
   readonly isChecked: boolean;
 }
 
@@ -40,13 +40,13 @@ export interface DnsServerOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly isRecursive: boolean;
-  /** What befalls datagrams; nothing when left out. */
+  /** Packet loss and poisoning of datagrams; none by default. */
   readonly vantage?: Vantage;
 }
 
 /** Listens on both transports of one port. */
 export async function startDnsServer(options: DnsServerOptions, respond: Responder): Promise<DnsServer> {
-  // The system picks a port that is free for UDP; some other program may have it for TCP.
+  // The system picks a port that is free for UDP; another program may use it for TCP.
   for (let tries = 0; ; tries += 1) {
     try {
       return await startOnce(options, respond);
@@ -104,7 +104,7 @@ function serveUdp(socket: Socket, { isRecursive, vantage }: Datagrams, respond: 
   });
   socket.on('message', (message, from) => {
     if (vantage?.isLost()) return;
-    // A delayed reply may come due after the server was closed.
+    // A delayed reply may be due after the server was closed.
     const send = (bytes: Buffer) => {
       if (!isClosed) socket.send(bytes, from.port, from.address, () => {});
     };
@@ -112,11 +112,11 @@ function serveUdp(socket: Socket, { isRecursive, vantage }: Datagrams, respond: 
   });
 }
 
-/** An answer with the question's id that answers another. */
+/** A response with the question's id that answers another question. */
 function twinOf(id: number, type: string): Buffer {
-  const stranger = strangerRecord(type);
-  const question = { name: stranger.name, type: stranger.type } as packet.Question;
-  return packet.encode({ type: 'response', id, questions: [question], answers: [stranger as packet.Answer] });
+  const record = unrelatedRecord(type);
+  const question = { name: record.name, type: record.type } as packet.Question;
+  return packet.encode({ type: 'response', id, questions: [question], answers: [record as packet.Answer] });
 }
 
 function serveTcp(socket: TcpSocket, isRecursive: boolean, respond: Responder): void {
@@ -148,7 +148,7 @@ function handle(
   try {
     query = packet.decode(message);
   } catch {
-    // Without a readable question there is only the id to answer to (RFC 1035 section 4.1.1).
+    // Without a readable question, the response contains only the id (RFC 1035 section 4.1.1).
     if (message.length >= 2)
       send(packet.encode({ type: 'response', id: message.readUInt16BE(0), flags: RCODES.FORMERR }));
     return;
@@ -202,7 +202,7 @@ function handle(
       questions: [question],
       answers: [
         ...(sections.answers ?? []),
-        ...(poison === 'stranger' ? [strangerRecord(question.type)] : []),
+        ...(poison === 'unrelated' ? [unrelatedRecord(question.type)] : []),
       ] as packet.Answer[],
       authorities: [...(sections.authorities ?? [])] as packet.Answer[],
       additionals: [...((sections.additionals ?? []) as packet.Answer[]), ...ours],

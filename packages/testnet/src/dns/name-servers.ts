@@ -1,4 +1,4 @@
-// The servers of the simulated DNS: root, top-level domains, one for each DNS provider, and a recursive front.
+// The servers of the simulated DNS: root, top-level domains, one per DNS provider, and a recursive resolver.
 
 import { SUFFIXES } from '../companies/names.ts';
 import type { Plan, ZoneFault } from '../companies/plan-type.ts';
@@ -9,7 +9,7 @@ import { validating } from './validation.ts';
 import type { Vantage } from './vantage.ts';
 
 export interface NameServers extends AsyncDisposable {
-  /** The recursive front, for stub use. */
+  /** The recursive resolver, for stub use. */
   readonly resolver: { readonly address: string; readonly port: number };
   /** The root server; every server of the tree listens on its port. */
   readonly root: { readonly address: string; readonly port: number };
@@ -20,12 +20,12 @@ export type FaultOf = (domain: string, type: string) => 'servfail' | 'timeout' |
 
 const TTL = 300;
 const SLOW_MS = 1_200;
-/** The tree's servers stand on loopback addresses of their own, so that referrals can be followed. */
+/** The servers have loopback addresses of their own, so that referrals can be followed. */
 const ROOT = '127.53.0.1';
 const RECURSIVE = '127.0.0.1';
 const INFRASTRUCTURE = '127.53.4.1';
 
-/** Where the servers of the tree stand. */
+/** The addresses of the servers. */
 export interface Tree {
   readonly tlds: ReadonlyMap<string, string>;
   readonly providers: ServerAddresses;
@@ -64,7 +64,7 @@ async function startTree(model: Model, tree: Tree, faultOf: FaultOf): Promise<As
     [SELF_HOSTED, authoritative],
     [INFRASTRUCTURE, authoritative],
   ];
-  // One port for all; when another program has it on one of the addresses, the next try draws another.
+  // One port for all; if another program uses it on one of the addresses, the next try draws another.
   for (let tries = 0; ; tries += 1) {
     const servers: DnsServer[] = [];
     try {
@@ -97,7 +97,7 @@ function rootZone(tree: Tree): Responder {
 function topLevel(model: Model, tree: Tree, tld: string): Responder {
   return ({ name, type }) => {
     if (name === tld) return ofItself(tree, tld, type);
-    // `co.uk` is no zone of its own: a name that only has others below it (RFC 8020).
+    // `co.uk` is not a zone of its own: an empty non-terminal (RFC 8020).
     if (SUFFIXES.some(({ suffix }) => suffix === name))
       return { rcode: 'NOERROR', authorities: [soaOf(tld)], isAuthoritative: true };
     const company = model.companyOf(name);
@@ -133,7 +133,7 @@ function glueOf(model: Model, host: string): string | undefined {
   return glue === undefined ? undefined : String(glue.data);
 }
 
-/** What the servers of a top-level domain say of the domain itself. */
+/** A top-level domain's answer for its own apex. */
 function ofItself(tree: Tree, tld: string, type: string): Reply {
   const host = `a.nic.${tld}`;
   const soa = soaOf(tld);
@@ -147,7 +147,7 @@ function ofItself(tree: Tree, tld: string, type: string): Reply {
   };
 }
 
-/** Glue is given of hosts in the parent's own zone only: of others it is no more than hearsay. */
+/** Glue is given only for hosts in the parent's own zone: other glue would be ignored as out of bailiwick. */
 function referral(zone: string, hosts: readonly string[], addressOf: (host: string) => string): Reply {
   const authorities = hosts.map((data): DnsRecord => ({ name: zone, type: 'NS', ttl: TTL, data }));
   const tld = zone.slice(zone.lastIndexOf('.') + 1);
@@ -177,14 +177,14 @@ function recursive(model: Model, tree: Tree, faultOf: FaultOf): Responder {
     }
     const company = model.companyOf(name);
     const broken = company && failure(company, type, faultOf);
-    // A recursive resolver reports what it could not find out as SERVFAIL.
+    // A recursive resolver reports failures as SERVFAIL.
     if (broken !== undefined) return broken && { rcode: 'SERVFAIL' };
     const { rcode, answers, soa } = model.resolve(name, type);
     return { rcode, answers, authorities: soa ? [soa] : [], ...slowly(company) };
   };
 }
 
-/** The reply of a broken zone, null for silence, undefined when nothing is broken. */
+/** The reply of a broken zone, null for no reply, undefined if nothing is broken. */
 function failure(company: Plan, type: string, faultOf: FaultOf): Reply | null | undefined {
   const injected = faultOf(company.domain, type);
   if (injected) return injected === 'timeout' ? null : { rcode: 'SERVFAIL' };

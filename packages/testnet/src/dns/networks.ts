@@ -1,9 +1,10 @@
-// Who announces which addresses: real AS numbers with some of their public prefixes, and the addresses picked from them.
+// Which network announces which addresses: real AS numbers with some of their public prefixes, and addresses chosen
+// from them.
 import { hashOf } from '../random.ts';
 
 export interface Network {
   readonly asn: number;
-  /** As registries write it: handle, country. */
+  /** As in the registry: handle, country. */
   readonly name: string;
   readonly country: string;
   readonly registry: 'arin' | 'ripencc' | 'apnic' | 'lacnic' | 'afrinic';
@@ -22,7 +23,7 @@ type Row = readonly [
   v6?: string,
 ];
 
-// One row a network; several may share an AS number (Amazon's CDN and its servers).
+// One row per network; several may share an AS number (Amazon's CDN and its servers).
 const ROWS = {
   google: [15169, 'GOOGLE - Google LLC', 'US', 'arin', '2000-03-30', '142.250.0.0/15 172.217.0.0/16', '2a00:1450::/32'],
   'google-cloud': [
@@ -291,7 +292,7 @@ const networks: ReadonlyMap<string, Network> = new Map(
   ]),
 );
 
-/** A network of the table, or one that is described. */
+/** A network of the table, or a custom one. */
 export type NetworkRef = NetworkId | Network;
 
 export function networkOf(id: NetworkRef): Network {
@@ -302,8 +303,8 @@ export function networkOf(id: NetworkRef): Network {
 }
 
 /**
- * Last octets with a meaning: `dial` sends such an address to a listener of that behaviour, so that no table of
- * addresses is needed. No other address ends so.
+ * Last octets with a meaning: `dial` maps such an address to a listener with that behaviour, so that no table of
+ * addresses is needed. No other address ends with them.
  */
 export const SPECIAL_OCTETS = { refused: 251, reset: 252, oldTls: 253 } as const;
 export type SpecialAddress = keyof typeof SPECIAL_OCTETS;
@@ -318,7 +319,7 @@ export function addressIn(id: NetworkRef, key: string, special?: SpecialAddress)
   return formatV4(((base + offset) & 0xffffff00) | low);
 }
 
-/** A host's IPv6 address in the network, or null where it has none in our table. */
+/** A host's IPv6 address in the network, or null if our table has none for it. */
 export function addressV6In(id: NetworkRef, key: string): string | null {
   const { v6 } = networkOf(id);
   if (!v6) return null;

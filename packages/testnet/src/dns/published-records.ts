@@ -1,4 +1,4 @@
-// Every name of the simulated internet and its records: companies, what providers keep in DNS, IP-to-ASN zones.
+// Every name of the simulated internet and its records: companies, providers' own names, IP-to-ASN zones.
 
 import type { Plan } from '../companies/plan-type.ts';
 import { leadingSpf } from '../providers/mail/spf-records.ts';
@@ -15,25 +15,25 @@ export interface DnsRecord extends ZoneRecord {
   readonly ttl: number;
 }
 
-/** What a zone's own server says of a name. */
+/** The authoritative answer for a name. */
 export interface ModelAnswer {
   readonly rcode: 'NOERROR' | 'NXDOMAIN';
   readonly answers: readonly DnsRecord[];
-  /** For the authority section of an empty answer. */
+  /** For the authority section of a negative answer. */
   readonly soa: DnsRecord | null;
 }
 
 export interface ModelOptions {
   readonly world: World;
   readonly planOf: (domain: string) => Plan | undefined;
-  /** Changes whenever the plan of a domain does. */
+  /** Changes whenever the plan of a domain changes. */
   readonly versionOf: (domain: string) => number;
 }
 
 const TTL = 300;
-/** Companies' own records: not to be kept, so that a moved clock outlives every cache. */
+/** Companies' own records: not cacheable, so that advancing the clock takes effect at once. */
 const COMPANY_TTL = 0;
-/** Zones kept built; the rest is built again when asked for. */
+/** Zones cached; other zones are rebuilt on demand. */
 const MAX_ZONES = 2_000;
 
 export class Model {
@@ -51,7 +51,7 @@ export class Model {
   /** The company that a name belongs to. */
   companyOf(name: string): Plan | undefined {
     const labels = name.split('.');
-    // `co.uk` makes companies of three labels, every other suffix of two.
+    // Under `co.uk` companies have three labels, under every other suffix two.
     for (const count of [2, 3]) {
       if (labels.length < count) break;
       const plan = this.#options.planOf(labels.slice(-count).join('.'));
@@ -76,7 +76,7 @@ export class Model {
     return answers.map(({ data }) => (data as { readonly exchange: string }).exchange);
   }
 
-  /** The whole answer, aliases followed across zones. */
+  /** The complete answer, following aliases across zones. */
   resolve(name: string, type: string): ModelAnswer {
     const answers: DnsRecord[] = [];
     let current = name;
@@ -90,7 +90,7 @@ export class Model {
     return { rcode: 'NOERROR', answers, soa: null };
   }
 
-  /** What the zone that holds the name says. */
+  /** The answer of the zone that contains the name. */
   answer(name: string, type: string): ModelAnswer {
     const company = this.companyOf(name);
     if (company) return this.#ofCompany(company, name, type);
@@ -105,7 +105,7 @@ export class Model {
     return { rcode: 'NXDOMAIN', answers: [], soa: soaOf(parent(name)) };
   }
 
-  /** Names that the providers keep themselves: every name below a listed suffix exists. */
+  /** The providers' own names: every name below a listed suffix exists. */
   #ofProvider(name: string): ZoneRecord[] | undefined {
     for (let suffix = name; suffix.includes('.'); suffix = parent(suffix)) {
       const rows = this.#bySuffix.get(suffix);
@@ -154,13 +154,13 @@ export function soaOf(zone: string): DnsRecord {
 
 const parent = (name: string) => name.slice(name.indexOf('.') + 1) || name;
 
-/** Whether there are names below it, so that it exists without records (RFC 4592 section 2.2.2). */
+/** Whether the name is an empty non-terminal (RFC 4592 section 2.2.2). */
 function isAbove(zone: Zone, name: string): boolean {
   for (const each of zone.records.keys()) if (each.endsWith(`.${name}`)) return true;
   return false;
 }
 
-/** The wildcard at the closest name that exists, if there is one (RFC 4592 section 3.3.1). */
+/** The wildcard at the closest encloser, if there is one (RFC 4592 section 3.3.1). */
 function wildcardFor(zone: Zone, name: string): readonly ZoneRecord[] | undefined {
   for (let above = parent(name); above.endsWith(zone.origin); above = parent(above)) {
     const records = zone.records.get(`*.${above}`);
@@ -234,8 +234,8 @@ function asnRecords(name: string, { networks, servers }: World): ZoneRecord[] | 
       .map((group) => group.padStart(4, '0'))
       .join('')
       .padEnd(32, '0');
-    const whole = Math.floor(Number(bits) / 4);
-    if (nibbles.slice(0, whole) === head.slice(0, whole))
+    const full = Math.floor(Number(bits) / 4);
+    if (nibbles.slice(0, full) === head.slice(0, full))
       return text(`${network.asn} | ${network.v6} | ${network.country} | ${network.registry} | ${network.allocated}`);
   }
   return undefined;

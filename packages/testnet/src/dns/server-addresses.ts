@@ -1,20 +1,20 @@
-// Where the name servers of the simulated DNS stand: loopback addresses of their own, so that referrals can be followed.
+// Addresses of the simulated name servers: separate loopback addresses, so that referrals can be followed.
 
 import type { Templates } from '../providers/index.ts';
 import { whiteLabels } from '../providers/sites/extras.ts';
 import { hashOf, mintFor } from '../random.ts';
 import { type Network, networkOf } from './networks.ts';
 
-/** Loopback address of the server of self-hosted zones: its A records and its glue say the same, and nothing leaves the machine. */
+/** Loopback address of the server of self-hosted zones: A records and glue agree, and no packet leaves the machine. */
 export const SELF_HOSTED_SERVER = '127.53.3.1';
-/** The long tail's providers share few servers, told apart by what they are asked. */
+/** The long tail's providers share a few servers, which distinguish them by the question. */
 const SHARED_SERVERS = 8;
 
 export interface ServerAddresses {
-  /** Address of a name server host of a DNS provider, the same for all hosts of one family of suffixes. */
+  /** Address of a DNS provider's name server host; the same for all hosts with related suffixes. */
   of(host: string): string | undefined;
   all(): readonly string[];
-  /** Which network announces such an address. */
+  /** The network that announces the address. */
   networkAt(address: string): Network | undefined;
 }
 

@@ -1,10 +1,10 @@
-// Little-endian bytes of a GGUF, and the values that its metadata hold.
+// Writes a GGUF's little-endian bytes and its metadata values.
 
 export const ALIGNMENT = 32;
 
 export type Metadata = readonly (readonly [name: string, write: (writer: Writer) => void])[];
 
-/** Kinds of values in the metadata, by their numbers in the format. */
+/** Types of metadata values, by their numbers in the format. */
 const KINDS = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9 } as const;
 export const text = (value: string) => (writer: Writer) => {
   writer.u32(KINDS.string);

@@ -1,4 +1,5 @@
-// Model files from a seed (GGUF version 3, github.com/ggml-org/ggml/blob/master/docs/gguf.md): real for every reader, and of any size. They say nothing sensible.
+// Model files from a seed (GGUF version 3, github.com/ggml-org/ggml/blob/master/docs/gguf.md): valid for every reader,
+// of any size, with random weights.
 
 import { randomFor } from '../random.ts';
 import { ALIGNMENT, aligned, bool, f32, numbers, text, texts, u32, Writer } from './gguf-writer.ts';
@@ -86,7 +87,7 @@ function tensorsOf(options: RandomModelOptions, vocabularySize: number): Tensor[
   const { seed, layers, width, hidden, weights } = options;
   const matrix = (name: string, row: number, rows: number): Tensor => {
     const random = randomFor(seed, name);
-    // Values spread so that a layer neither swells nor fades.
+    // Variance chosen so that activations neither grow nor vanish over the layers.
     const values = Float32Array.from(
       { length: row * rows },
       () => ((random.next() + random.next() + random.next() - 1.5) * 2) / Math.sqrt(row),
@@ -114,11 +115,11 @@ function tensorsOf(options: RandomModelOptions, vocabularySize: number): Tensor[
   ];
 }
 
-/** A letter for each byte, as GPT-2 writes them; one merge, which readers expect; two tokens that steer. */
+/** A letter for each byte, as GPT-2 spells them; one merge, which readers expect; two control tokens. */
 export function byteVocabulary() {
-  const isSeen = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad && byte < 0x100);
+  const isPrintable = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad && byte < 0x100);
   let next = 0x100;
-  const letters = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(isSeen(byte) ? byte : next++));
+  const letters = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++));
   const tokens = [...letters, 'Ġa', '<|im_start|>', '<|im_end|>'];
   const types = tokens.map((token) => (token.startsWith('<|') ? 3 : 1));
   return { tokens, types, merges: ['Ġ a'], end: tokens.length - 1 };
@@ -128,7 +129,7 @@ function half(values: Float32Array): Uint8Array {
   return new Uint8Array(Float16Array.from(values).buffer);
 }
 
-/** Q8_0: for each block a scale of 16 bits and a byte a value. */
+/** Q8_0: for each block a 16-bit scale and one byte per value. */
 function blocks(values: Float32Array): Uint8Array {
   const bytes = new Uint8Array((values.length / BLOCK) * (2 + BLOCK));
   const view = new DataView(bytes.buffer);
@@ -142,14 +143,14 @@ function blocks(values: Float32Array): Uint8Array {
   return bytes;
 }
 
-/** Q4_0: for each block a scale of 16 bits and half a byte a value, the first half of the block in the lower halves. */
+/** Q4_0: for each block a 16-bit scale and half a byte per value, the first half of the block in the low nibbles. */
 function smallBlocks(values: Float32Array): Uint8Array {
   const size = 2 + BLOCK / 2;
   const bytes = new Uint8Array((values.length / BLOCK) * size);
   const view = new DataView(bytes.buffer);
   for (let block = 0; block * BLOCK < values.length; block += 1) {
     const part = values.subarray(block * BLOCK, (block + 1) * BLOCK);
-    // The value farthest from 0 is -8 of the scale, which may be negative.
+    // The value with the largest magnitude maps to -8; the scale may be negative.
     const scale = part.reduce((max, value) => (Math.abs(value) > Math.abs(max) ? value : max), 0) / -8;
     const level = (i: number) => Math.min(15, Math.floor(scale === 0 ? 8 : (part[i] as number) / scale + 8.5));
     view.setFloat16(block * size, scale, true);

@@ -1,8 +1,9 @@
-// The tiny models of demo and tests.
+// The tiny models of the demo and of tests.
 import path from 'node:path';
 
 /**
- * GGUF file of a model of 2.4 million parameters, trained on a small closed domain (DNS, mail security, providers, receipts,
- * Strata itself): it answers questions about these, and talks nonsense about everything else. models/README.md has more.
+ * GGUF file of a model with 2.4 million parameters, trained on a small closed domain (DNS, mail security, providers,
+ * receipts, Strata itself): it answers questions about these, and produces nonsense about everything else. See
+ * models/README.md.
  */
 export const tinyChatModel = path.join(import.meta.dirname, '../../models/strata-tiny-chat.gguf');

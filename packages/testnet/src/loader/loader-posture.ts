@@ -1,8 +1,9 @@
-// Postures of a loaded world as the bits and the score that a store keeps: everything measured, adoption about as seen
-// on the internet. The places are those of detection's flags; whoever loads them can hold them against a real posture.
+// Postures of a loaded world as the stored bits and score: all flags measured, with adoption rates similar to the
+// internet's. The bit positions are those of detection's flags; users of this module can compare them with a real
+// posture.
 import type { Random } from '../random.ts';
 
-/** Place of each flag. */
+/** Bit position of each flag. */
 const FLAG = {
   spfMeasured: 0,
   spfValid: 1,
@@ -27,13 +28,13 @@ const FLAG = {
   tlsMeasured: 26,
   tlsTrusted: 27,
 } as const;
-/** From a published DMARC policy to the same as effective policy. */
+/** Offset from a published DMARC policy to the equal effective policy. */
 const EFFECTIVE = 3;
 
 const POLICIES = [
-  { weight: 5, place: FLAG.dmarcNone },
-  { weight: 2, place: FLAG.dmarcQuarantine },
-  { weight: 3, place: FLAG.dmarcReject },
+  { weight: 5, bit: FLAG.dmarcNone },
+  { weight: 2, bit: FLAG.dmarcQuarantine },
+  { weight: 3, bit: FLAG.dmarcReject },
 ];
 const SHARES = [
   [FLAG.mtaSts, 0.01],
@@ -46,26 +47,26 @@ const SHARES = [
 
 export function makePosture(random: Random): number {
   let bits = 0;
-  const set = (...places: readonly number[]) => {
-    for (const place of places) bits |= 1 << place;
+  const set = (...positions: readonly number[]) => {
+    for (const bit of positions) bits |= 1 << bit;
   };
   set(FLAG.spfMeasured, FLAG.dmarcMeasured, FLAG.mtaStsMeasured, FLAG.tlsRptMeasured);
   set(FLAG.dnssecMeasured, FLAG.caaMeasured, FLAG.bimiMeasured, FLAG.tlsMeasured);
   if (random.chance(0.75)) set(FLAG.spfValid, random.chance(0.4) ? FLAG.spfFail : FLAG.spfSoftfail);
   if (random.chance(0.5)) {
-    const policy = random.weighted(POLICIES).place;
+    const policy = random.weighted(POLICIES).bit;
     set(FLAG.dmarcValid, policy, policy + EFFECTIVE);
     if (random.chance(0.7)) set(FLAG.dmarcReporting);
   }
-  for (const [place, share] of SHARES) {
-    if (random.chance(share)) set(place);
+  for (const [bit, share] of SHARES) {
+    if (random.chance(share)) set(bit);
   }
   return bits;
 }
 
-const has = (bits: number, place: number): boolean => ((bits >>> place) & 1) === 1;
+const has = (bits: number, bit: number): boolean => ((bits >>> bit) & 1) === 1;
 
-/** Points of each flag of those that are made here, and all that could be had; docs/posture.md has the formula. */
+/** Points of each flag generated here, and the maximum; docs/posture.md has the formula. */
 const POINTS = [
   [FLAG.spfFail, 25],
   [FLAG.spfSoftfail, 23],
@@ -83,6 +84,6 @@ const POSSIBLE = 110;
 
 /** 0–100. */
 export function scoreOf(bits: number): number {
-  const points = POINTS.reduce((sum, [place, each]) => sum + (has(bits, place) ? each : 0), 0);
+  const points = POINTS.reduce((sum, [bit, each]) => sum + (has(bits, bit) ? each : 0), 0);
   return Math.round((100 * points) / POSSIBLE);
 }

@@ -1,5 +1,5 @@
-// A database of any size from a seed: domains with eight services each, Zipf over the providers, and a year of changes. Rows
-// as plain values, in the columns of the store; no scan stands behind them. For benches.
+// A database of any size from a seed: domains with eight services each, Zipf-distributed providers, and a year of
+// changes. Rows are plain values in the columns of the store; there is no scan behind them. For benches.
 
 import { type Random, randomFor } from '../random.ts';
 import { nameMaker } from './loader-names.ts';
@@ -51,7 +51,7 @@ export interface LoadedDomain {
   readonly posture: number;
   readonly holders: number;
   readonly score: number;
-  /** The last scan, and one on a day before; a store that grew would have many. */
+  /** The last scan, and one on an earlier day; a real store would have many. */
   readonly scannedAt: number;
   readonly earlierScanAt: number;
   readonly services: readonly LoadedService[];
@@ -61,17 +61,17 @@ export interface LoadedDomain {
 
 export interface LoadedWorld {
   readonly providers: readonly LoadedProvider[];
-  /** The same domains each time. */
+  /** Yields the same domains on each call. */
   domains(): Generator<LoadedDomain>;
 }
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const FIRST_SCAN_DAYS = 400;
-/** From the first scan that saw a change to the one that confirmed it. */
+/** From the first scan that observed a change to the one that confirmed it. */
 const CONFIRM_MS = 8 * 3_600_000;
 
-/** Category, role, how many services of it a domain has on average, and whether one provider holds it alone. */
+/** Category, role, average number of services per domain, and whether a single provider holds it. */
 const KINDS = [
   { category: 'dns', role: 'dns', mean: 1, isExclusive: true },
   { category: 'email', role: 'mailbox', mean: 0.8, isExclusive: true },
@@ -101,7 +101,7 @@ export function loadedWorld(options: LoadOptions): LoadedWorld {
   };
 }
 
-/** Every fifth serves two categories; every tenth brand belongs to the firm of the one before it. */
+/** Every fifth serves two categories; every tenth brand belongs to the company of the previous one. */
 function makeProviders(count: number): LoadedProvider[] {
   return Array.from({ length: count }, (_, i) => {
     const id = `provider-${String(i + 1).padStart(4, '0')}`;
@@ -119,7 +119,7 @@ function makeProviders(count: number): LoadedProvider[] {
 
 type Market = (random: Random) => string;
 
-/** The n-th is taken 1/n as often as the first. */
+/** The n-th is drawn 1/n as often as the first. */
 function zipf(providers: readonly LoadedProvider[]): Market {
   const sums: number[] = [];
   let sum = 0;
@@ -150,9 +150,9 @@ interface DomainParts {
 }
 
 function makeDomain({ id, name, random, markets, days, endsAt }: DomainParts): LoadedDomain {
-  const firstSeen = endsAt - FIRST_SCAN_DAYS * DAY_MS;
+  const firstObserved = endsAt - FIRST_SCAN_DAYS * DAY_MS;
   const scannedAt = endsAt - Math.floor(random.next() * HOUR_MS);
-  // The last scan has confirmed all that is told.
+  // The last scan has confirmed all changes.
   const within = days * DAY_MS - CONFIRM_MS - HOUR_MS;
   const someTime = () => endsAt - CONFIRM_MS - HOUR_MS - Math.floor(random.next() * within);
   const isParked = random.chance(0.04);
@@ -165,7 +165,7 @@ function makeDomain({ id, name, random, markets, days, endsAt }: DomainParts): L
     while (held.size < wanted) held.add(market(random));
     for (const provider of held) {
       const confidence = random.chance(0.85) ? 'high' : random.chance(0.8) ? 'medium' : 'low';
-      let validFrom = firstSeen;
+      let validFrom = firstObserved;
       if (random.chance(0.2)) {
         validFrom = someTime();
         const before = market(random);
@@ -175,8 +175,8 @@ function makeDomain({ id, name, random, markets, days, endsAt }: DomainParts): L
       services.push({ category, role, provider, confidence, validFrom });
     }
     if (!isExclusive && random.chance(0.1)) {
-      const gone = market(random);
-      if (!held.has(gone)) changes.push(change({ at: someTime(), category, role, from: gone, to: null }));
+      const removed = market(random);
+      if (!held.has(removed)) changes.push(change({ at: someTime(), category, role, from: removed, to: null }));
     }
   }
   changes.sort((a, b) => a.at - b.at);
@@ -189,7 +189,7 @@ function makeDomain({ id, name, random, markets, days, endsAt }: DomainParts): L
     posture,
     holders: makeHolders(services, random),
     score: scoreOf(posture),
-    // One after the other over the days, so that each day has scans.
+    // Spread over the days, so that each day has scans.
     earlierScanAt: endsAt - ((id % (days - 1)) + 1) * DAY_MS - Math.floor(random.next() * HOUR_MS),
     scannedAt,
     services,
@@ -214,7 +214,10 @@ function change(parts: Pick<LoadedChange, 'at' | 'category' | 'role' | 'from' | 
   return { ...parts, type, confirmedAt: parts.at + CONFIRM_MS };
 }
 
-/** Walked back from the services of today: a provider that the domain had in any category at that time neither comes nor goes. */
+/**
+ * Reconstructed backwards from today's services: a provider that the domain used in another category neither enters nor
+ * exits.
+ */
 function withEnds(changes: readonly BareChange[], services: readonly LoadedService[]): LoadedChange[] {
   const uses = new Map<string, number>();
   const count = (provider: string | null, by: number) => {
@@ -233,12 +236,12 @@ function withEnds(changes: readonly BareChange[], services: readonly LoadedServi
     .reverse();
 }
 
-/** Three bits a role: 1 a provider, 2 itself, 3 unknown, 4 nobody. */
+/** Three bits per role: 1 a provider, 2 itself, 3 unknown, 4 none. */
 function makeHolders(services: readonly LoadedService[], random: Random): number {
-  return KINDS.reduce((bits, { category }, place) => {
+  return KINDS.reduce((bits, { category }, index) => {
     const isHeld = services.some((service) => service.category === category && service.confidence !== 'low');
     const without =
       category === 'dns' || category === 'email' || category === 'hosting' ? (random.chance(0.3) ? 2 : 3) : 4;
-    return bits | ((isHeld ? 1 : without) << (place * 3));
+    return bits | ((isHeld ? 1 : without) << (index * 3));
   }, 0);
 }

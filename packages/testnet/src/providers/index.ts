@@ -1,4 +1,4 @@
-// The template tables by id, and every name that the providers keep in DNS.
+// The template tables by id, and every DNS name of the providers themselves.
 
 import { dnsProviders, parkingProviders } from './dns.ts';
 import type { LongTail } from './long-tail.ts';
@@ -13,11 +13,11 @@ import { names, type ProviderName } from './template.ts';
 import { tokens } from './tokens.ts';
 
 export interface Table<T extends { readonly id: string }> {
-  /** Written by hand, with weights; `tail` is made from a rulebook. */
+  /** Handwritten, with weights; `tail` is generated from a rulebook. */
   readonly rows: readonly T[];
   readonly tail: readonly T[];
   has(id: string): boolean;
-  /** Throws where there is no such template. */
+  /** Throws for an unknown id. */
   of(id: string): T;
 }
 
@@ -37,7 +37,7 @@ function table<T extends { readonly id: string }>(kind: string, rows: readonly T
   };
 }
 
-/** The tables, with the long tail of a rulebook where one is given. */
+/** The tables, with the long tail of a rulebook if one is given. */
 export function templatesWith(tail?: LongTail) {
   return {
     dns: table('dns', dnsProviders, tail?.dns),
@@ -60,7 +60,7 @@ export type Templates = ReturnType<typeof templatesWith>;
 
 export const templates: Templates = templatesWith();
 
-/** Every name that the providers of the tables keep in DNS. */
+/** Every DNS name of the providers in the tables. */
 export function providerNamesOf(tables: Templates): readonly ProviderName[] {
   const all = <T extends { readonly id: string }>({ rows, tail }: Table<T>) => [...rows, ...tail];
   return [

@@ -1,4 +1,4 @@
-// Certificates of the simulated internet: one root, an intermediate for each authority, leaves made when asked for.
+// Certificates of the simulated internet: one root, an intermediate per authority, leaves generated on demand.
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
@@ -6,12 +6,12 @@ import * as x509 from '@peculiar/x509';
 import type { CertificateKind } from '../companies/plan-type.ts';
 import type { Templates } from '../providers/index.ts';
 
-/** Given each time: the library's default belongs to the process, where libp2p sets another. */
+/** Passed explicitly: the library's default is global to the process, and libp2p sets another one. */
 const crypto = webcrypto as unknown as Crypto;
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY_MS = 86_400_000;
-/** Kept to serve again; what one holds lies outside the heap. */
+/** Cached contexts; their memory is outside the heap. */
 const MAX_CONTEXTS = 500;
 
 interface Authority {
@@ -23,7 +23,7 @@ export interface CertificateOptions {
   readonly authority: string;
   readonly kind: CertificateKind;
   /** Names of other companies on the same certificate, before this one's. */
-  readonly others: readonly string[];
+  readonly sharedWith: readonly string[];
 }
 
 export class Certificates {
@@ -69,19 +69,19 @@ export class Certificates {
     return this.#root.certificate.toString('pem');
   }
 
-  /** The context to serve a domain with; made once for each domain, authority and kind. `others` share the certificate. */
-  context(domain: string, { authority, kind, others }: CertificateOptions): Promise<SecureContext> {
+  /** The TLS context of a domain; created once per domain, authority and kind. `sharedWith` share the certificate. */
+  context(domain: string, { authority, kind, sharedWith }: CertificateOptions): Promise<SecureContext> {
     const key = `${domain} ${authority} ${kind}`;
     let context = this.#contexts.get(key);
     if (!context) {
       if (this.#contexts.size >= MAX_CONTEXTS) this.#contexts.clear();
-      context = this.#make(domain, { authority, kind, others });
+      context = this.#make(domain, { authority, kind, sharedWith });
       this.#contexts.set(key, context);
     }
     return context;
   }
 
-  async #make(domain: string, { authority, kind, others }: CertificateOptions): Promise<SecureContext> {
+  async #make(domain: string, { authority, kind, sharedWith }: CertificateOptions): Promise<SecureContext> {
     const issuer = await this.#issuer(authority);
     const name = kind === 'wrong-name' ? `other.${authority}.example` : domain;
     const notAfter = new Date(Date.now() + (kind === 'expired' ? -5 : 60) * DAY_MS);
@@ -93,7 +93,7 @@ export class Certificates {
       extensions: [
         new x509.BasicConstraintsExtension(false),
         new x509.SubjectAlternativeNameExtension([
-          ...[...others, name, `www.${name}`].map((value) => ({ type: 'dns' as const, value })),
+          ...[...sharedWith, name, `www.${name}`].map((value) => ({ type: 'dns' as const, value })),
         ]),
       ],
     };

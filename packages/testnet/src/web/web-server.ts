@@ -1,4 +1,4 @@
-// Every company's web site behind two listeners, told apart by Host and SNI.
+// Every company's web site behind two listeners, selected by Host and SNI.
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
@@ -15,28 +15,28 @@ import type { Certificates } from './certificates.ts';
 import { answerWellKnown, policyHost } from './well-known.ts';
 
 export interface WebServers extends AsyncDisposable {
-  /** The loopback listener that stands for an address of the simulated internet. */
+  /** The loopback listener for an address of the simulated internet. */
   dial(to: { readonly address: string; readonly port: number }): { readonly address: string; readonly port: number };
 }
 
 export interface WebOptions {
   readonly world: World;
   readonly companyOf: (host: string) => Plan | undefined;
-  /** Companies that certificates may be shared with. */
+  /** Companies that may share a certificate. */
   readonly neighbours: () => readonly string[];
-  /** Where a company's mail is received. */
+  /** Hosts that receive a company's mail. */
   readonly exchangesOf: (plan: Plan) => readonly string[];
   readonly certificates: Certificates;
-  /** Answer before the sites that they are on. */
+  /** Take precedence over the sites that they are on. */
   readonly feeds: Pick<Feeds, 'answer'>;
 }
 
 const LOOPBACK = '127.0.0.1';
 /** Longer than any client should wait. */
 const SLOW_MS = 30_000;
-/** All the ways to send a visitor elsewhere, the usual one more often. */
+/** Redirect statuses, the usual one repeated. */
 const REDIRECT_CODES = [301, 301, 302, 307, 308];
-/** Names of others on a shared certificate. */
+/** Number of other names on a shared certificate. */
 const SHARED_NAMES = 12;
 
 export async function startWebServers(options: WebOptions): Promise<WebServers> {
@@ -53,18 +53,18 @@ export async function startWebServers(options: WebOptions): Promise<WebServers> 
   const plain = createServer(listener);
   const SNICallback: TlsOptions['SNICallback'] = (name, done) => {
     const plan = companyOf(name.toLowerCase());
-    // No site, no certificate: the handshake fails, as it does at an address that serves others.
+    // No site, no certificate: the handshake fails, as it does at an address without this name.
     if (!plan || !hasCertificate(plan)) return done(new Error('no site of this name'));
     const { authority, certificate: kind } = plan;
-    const others = plan.situation.hasSharedCertificate ? strangers(plan.domain, options) : [];
+    const sharedWith = plan.situation.hasSharedCertificate ? neighboursOf(plan.domain, options) : [];
     const subject = name.toLowerCase() === policyHost(plan) ? policyHost(plan) : plan.domain;
-    return void certificates.context(subject, { authority, kind, others }).then(
+    return void certificates.context(subject, { authority, kind, sharedWith }).then(
       (context) => done(null, context),
       (error: Error) => done(error),
     );
   };
   const secure = createSecureServer({ SNICallback }, listener);
-  // The version is agreed before the name is looked at, so an old one needs a listener of its own.
+  // The TLS version is negotiated before SNI is evaluated, so an old one needs a listener of its own.
   const secureOld = createSecureServer({ SNICallback, maxVersion: 'TLSv1.2' }, listener);
   for (const server of [secure, secureOld]) server.on('tlsClientError', () => {});
   const resetting = createTcpServer((socket) => {
@@ -101,7 +101,7 @@ function hasCertificate({ state, site, situation }: Plan): boolean {
   return site !== 'http-only' && site !== 'holding' && (state !== 'parked' || situation.parking === 'name-servers');
 }
 
-function strangers(domain: string, { world, neighbours }: WebOptions): string[] {
+function neighboursOf(domain: string, { world, neighbours }: WebOptions): string[] {
   const random = randomFor(world.seed, domain, 'neighbours');
   const all = neighbours();
   return all.length === 0 ? [] : [...new Set(Array.from({ length: SHARED_NAMES }, () => random.pick(all)))];
@@ -145,7 +145,7 @@ function serve(plan: Plan | undefined, visit: Visit, request: IncomingMessage, r
   response.writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8' }).end(pageOf(plan, visit.world));
 }
 
-/** A name for sale: the seller's page, or the way to its offer. */
+/** A name for sale: the seller's page, or a redirect to its offer. */
 function forSale({ domain, parking, situation }: Plan, response: ServerResponse): void {
   const seller = sellers[parking];
   if (situation.parking === 'redirect' && seller)
@@ -156,7 +156,7 @@ function forSale({ domain, parking, situation }: Plan, response: ServerResponse)
     .end(`<title>${domain} is for sale</title>${asset}<p>Buy this domain.</p>`);
 }
 
-/** What the registrar shows until there is a site. */
+/** The registrar's page while there is no site. */
 function hold({ dns }: Plan, response: ServerResponse): void {
   const holder = holders[dns[0] ?? ''];
   response

@@ -1,4 +1,4 @@
-// The files that some companies keep at well-known places: MTA-STS policies (RFC 8461) and security.txt (RFC 9116).
+// Well-known files of some companies: MTA-STS policies (RFC 8461) and security.txt (RFC 9116).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plan } from '../companies/plan-type.ts';
 import { mintFor } from '../random.ts';
@@ -7,7 +7,7 @@ const MTA_STS_PATH = '/.well-known/mta-sts.txt';
 const SECURITY_TXT_PATH = '/.well-known/security.txt';
 const YEAR_MS = 365 * 86_400_000;
 
-/** The host that the policies of a company's mail are fetched from. */
+/** The host that serves a company's MTA-STS policy. */
 export function policyHost({ domain }: Pick<Plan, 'domain'>): string {
   return `mta-sts.${domain}`;
 }
@@ -15,11 +15,11 @@ export function policyHost({ domain }: Pick<Plan, 'domain'>): string {
 export interface WellKnownOptions {
   readonly host: string;
   readonly seed: string;
-  /** Where a company's mail is received. */
+  /** Hosts that receive a company's mail. */
   readonly exchangesOf: (plan: Plan) => readonly string[];
 }
 
-/** Answers for a file, and for anything at the policies' host; false leaves the request to the site. */
+/** Answers for a well-known file, and for anything at the policy host; false passes the request to the site. */
 export function answerWellKnown(
   plan: Plan,
   { host, seed, exchangesOf }: WellKnownOptions,
@@ -35,11 +35,11 @@ export function answerWellKnown(
   }
   if (request.url !== SECURITY_TXT_PATH || plan.state !== 'active' || plan.site !== 'ok') return false;
   const mint = mintFor(seed, plan.domain);
-  // Those that send visitors to `www` do so for every path.
+  // Sites that redirect to `www` do so for every path.
   if (host === plan.domain && mint.number('apex-www', 0, 2) === 0) return false;
   const kind = mint.number('security-txt', 0, 9);
   if (kind === 0) text(contactOf(plan, mint.number('security-txt-age', 0, 4) === 0));
-  // A quarter of the others answer with their page, whatever they are asked for.
+  // A quarter of the remaining ones answer every path with their page.
   else if (kind < 3) return false;
   else missing();
   return true;

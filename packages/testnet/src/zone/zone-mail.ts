@@ -1,4 +1,4 @@
-// The mail part of a zone: exchanges, policies, keys, and the texts that services and their forerunners left there.
+// The mail part of a zone: MX records, policies, keys, and the texts of current and former services.
 
 import { hasDmarcAlias } from '../companies/fitted-plan.ts';
 import type { Plan } from '../companies/plan-type.ts';
@@ -11,7 +11,7 @@ import type { World } from '../world.ts';
 import type { Put } from './zone-record.ts';
 import { addressOfOrigin, networkOfSite } from './zone-web.ts';
 
-/** More than ten look-ups in all, RFC 7208 section 4.6.4. */
+/** More than ten lookups in total, RFC 7208 section 4.6.4. */
 const TOO_MANY = 11;
 const HUGE_TXT_RECORDS = 60;
 
@@ -19,7 +19,7 @@ export function hasMail({ mailbox }: Plan): boolean {
   return mailbox !== 'none' && mailbox !== 'null-mx';
 }
 
-/** The second mailbox, where two share the mail. */
+/** The second mailbox, if two share the mail. */
 export function splitWith({ situation, mailbox, gateway }: Plan, { templates }: World): string | null {
   const { exchange, secondMailbox } = situation;
   const isOwn = templates.mailbox.has(mailbox) && !FORWARDERS.has(mailbox);
@@ -27,12 +27,12 @@ export function splitWith({ situation, mailbox, gateway }: Plan, { templates }: 
   return secondMailbox !== mailbox && !FORWARDERS.has(secondMailbox) ? secondMailbox : null;
 }
 
-/** Whether the policy names the services that send. */
+/** Whether the policy names the sending services. */
 export function listsSenders({ situation, spfAll }: Plan): boolean {
   return spfAll !== null && !['flattened', 'hosted', 'reseller'].includes(situation.policy);
 }
 
-/** The processor that keeps the SPF record, where there is one that does. */
+/** The processor that hosts the SPF record, if there is one. */
 export function spfKeeper({ situation, reports, spfAll }: Plan, { templates }: World): string | null {
   if (situation.policy !== 'hosted' || reports === null || spfAll === null) return null;
   return templates.reports.of(reports).hosted ? reports : null;
@@ -82,18 +82,18 @@ function exchangesOf(plan: Plan, mint: Mint, { templates }: World): Exchange[] {
   const used = plan.gateway ? templates.gateway.of(plan.gateway).mx(mint) : own;
   const lowest = Math.min(...used.map(([preference]) => preference));
   const second = splitWith(plan, { templates } as World);
-  const others =
+  const backups =
     situation.secondMailbox === null || situation.secondMailbox === plan.mailbox
       ? []
       : templates.mailbox.of(situation.secondMailbox).mx(mint);
   const more: Exchange[] = [];
-  if (second) more.push([lowest, others[0]?.[1] ?? '']);
-  if (situation.exchange === 'backup' && !plan.gateway && others[0]) more.push([90, others[0][1]]);
+  if (second) more.push([lowest, backups[0]?.[1] ?? '']);
+  if (situation.exchange === 'backup' && !plan.gateway && backups[0]) more.push([90, backups[0][1]]);
   if (situation.exchange === 'bypass' && plan.gateway && mailbox?.[0]) more.push([90, mailbox[0][1]]);
   return [...used, ...more, ...residue];
 }
 
-/** The mailbox provider's network, where its exchange has a name of the company's. */
+/** The mailbox provider's network, if its exchange has a name of the company's. */
 export function vanityExchange({ situation, mailbox, gateway }: Plan, { templates }: World): NetworkRef | null {
   if (situation.exchange !== 'vanity' || gateway !== null || !templates.mailbox.has(mailbox)) return null;
   return templates.mailbox.of(mailbox).names[0]?.network ?? null;
@@ -104,7 +104,7 @@ function rentedHost(mint: Mint): string {
   return server ? `${server.label(mint)}.${server.suffix}` : `mail.${mint.domain}`;
 }
 
-/** What the company's services asked it to publish. */
+/** The records that the company's services require. */
 function customerNames(plan: Plan, mint: Mint, world: World): CustomerName[] {
   const { templates } = world;
   const mailboxes = [plan.mailbox, splitWith(plan, world) ?? ''].filter((id) => templates.mailbox.has(id));
@@ -116,7 +116,7 @@ function customerNames(plan: Plan, mint: Mint, world: World): CustomerName[] {
   );
 }
 
-/** A mailbox and a sender that were given up; the zone was never tidied. */
+/** Records of a former mailbox and a former sender that were not removed. */
 function putLeftovers(
   plan: Plan,
   mint: Mint,
@@ -173,7 +173,7 @@ interface PolicyTerms {
   readonly senders: readonly string[];
 }
 
-/** The texts at the apex, and the one at `_spf` where they lead there. */
+/** The texts at the apex, and the one at `_spf` if they refer to it. */
 function policyTexts(
   { domain, situation, ...plan }: Plan,
   mint: Mint,
@@ -181,18 +181,18 @@ function policyTexts(
   { all, mailbox, senders }: PolicyTerms,
 ): { readonly apex: readonly string[]; readonly below?: string } {
   const record = (...terms: readonly string[]) => ['v=spf1', ...terms, all].join(' ');
-  const whole = record(...mailbox, ...senders);
+  const complete = record(...mailbox, ...senders);
   const flat = Array.from(
     { length: 3 + senders.length },
     (_, i) => `ip4:${addressIn('amazon-east', `${domain}/${i}`)}`,
   );
   switch (situation.policy) {
     case 'usual':
-      return { apex: [whole] };
+      return { apex: [complete] };
     case 'nested':
-      return { apex: [record(`include:_spf.${domain}`)], below: whole };
+      return { apex: [record(`include:_spf.${domain}`)], below: complete };
     case 'redirected':
-      return { apex: [`v=spf1 redirect=_spf.${domain}`], below: whole };
+      return { apex: [`v=spf1 redirect=_spf.${domain}`], below: complete };
     case 'reseller':
       return { apex: [record(...mailbox, `include:${resellerOf(mint).host}`)] };
     case 'flattened':
@@ -213,7 +213,7 @@ function policyTexts(
   }
 }
 
-/** The one that the company buys from. */
+/** The reseller that the company buys from. */
 export function resellerOf(mint: Mint): (typeof resellers)[number] {
   const reseller = resellers[mint.number('reseller', 0, resellers.length - 1)];
   if (!reseller) throw new RangeError('no resellers');

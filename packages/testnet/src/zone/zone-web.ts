@@ -1,4 +1,4 @@
-// The web part of a zone: addresses and aliases of the apex and `www`, and what leaks of a hidden origin.
+// The web part of a zone: addresses and aliases of the apex and `www`, and leaks of a hidden origin.
 
 import type { Plan } from '../companies/plan-type.ts';
 import { addressIn, addressV6In, type NetworkRef } from '../dns/networks.ts';
@@ -12,7 +12,7 @@ export function networkOfSite({ hosting, accessNetwork }: Plan, { templates }: W
   return hosting === 'self' ? accessNetwork : templates.hosting.of(hosting).network;
 }
 
-/** The address of the site itself, also where something stands before it. */
+/** The address of the site itself, also behind a CDN. */
 export function addressOfOrigin(plan: Plan, mint: Mint, world: World): string {
   if (plan.state === 'parked') return addressIn(world.templates.parking.of(plan.parking).network, plan.parking);
   const apex = plan.hosting === 'self' ? undefined : world.templates.hosting.of(plan.hosting).apex?.[0];
@@ -31,7 +31,7 @@ export function webAddresses(plan: Plan, mint: Mint, world: World): string[] {
   return [...(apex ?? [addressIn(networkOfSite(plan, world), plan.domain, special)])];
 }
 
-/** A registrar's machine that sends visitors of the apex on to `www`, where the site is; null where there is none. */
+/** The network of a registrar's server that redirects the apex to `www`; null without redirect. */
 export function forwarderOf(plan: Plan, { templates }: World): NetworkRef | null {
   const { situation, site, cdn, dns, hosting } = plan;
   if (!situation.isApexForwarded || site !== 'ok' || cdn !== null || situation.isDangling || plan.isOldTls) return null;
@@ -45,7 +45,7 @@ function speaksOldTls(plan: Plan, { templates }: World): boolean {
   return plan.hosting === 'self' || templates.hosting.of(plan.hosting).apex === undefined;
 }
 
-/** Only a site at an address of its own, in a network that has the newer kind. */
+/** Only a site at an address of its own, in a network with IPv6. */
 export function isIpv6Only(plan: Plan, world: World): boolean {
   if (!plan.situation.isIpv6Only || plan.cdn || plan.site !== 'ok' || plan.isOldTls) return false;
   const hosting = plan.hosting === 'self' ? undefined : world.templates.hosting.of(plan.hosting);
@@ -53,12 +53,12 @@ export function isIpv6Only(plan: Plan, world: World): boolean {
   return addressV6In(networkOfSite(plan, world), plan.domain) !== null;
 }
 
-/** `www` leads to a name that its service knows no more. */
+/** `www` is an alias of a name that its service no longer knows. */
 export function isDangling({ situation, site, cdn }: Plan): boolean {
   return situation.isDangling && site === 'ok' && cdn === null;
 }
 
-/** Whether `www` goes through a name of the provider's. */
+/** The provider's names that `www` is an alias of. */
 export function wwwAliases(plan: Plan, mint: Mint, world: World): readonly string[] {
   const { templates } = world;
   if (plan.site === 'refused' || plan.site === 'reset' || plan.site === 'holding' || isDangling(plan)) return [];
@@ -73,7 +73,7 @@ export function putWeb(plan: Plan, mint: Mint, world: World, put: Put): void {
   const apex = forwarder === null ? addresses : [addressIn(forwarder, `${plan.domain}/forwarder`)];
   for (const address of apex) put('', 'A', address);
   const network = plan.cdn ? world.templates.cdn.of(plan.cdn).network : networkOfSite(plan, world);
-  // What an address's listener does is told by its IPv4 form: those sites have no other.
+  // The behaviour of a listener is encoded in its IPv4 address: those sites have no other.
   const isSpecial = plan.site === 'refused' || plan.site === 'reset' || speaksOldTls(plan, world);
   const hasV6 = (plan.hasIpv6 && !isSpecial) || isIpv6Only(plan, world);
   const v6 = hasV6 && forwarder === null ? addressV6In(network, plan.domain) : null;

@@ -9,14 +9,14 @@ import type { Put, ZoneRecord } from './zone-record.ts';
 import { addressOfOrigin, putWeb, webAddresses, wwwAliases } from './zone-web.ts';
 
 /**
- * Records by full name; a name in the map without the asked type exists and is empty. A first label `*` answers for what
- * is not in the map (RFC 4592).
+ * Records by full name; a name in the map without the requested type exists and is empty. A first label `*` applies to
+ * names that are not in the map (RFC 4592).
  */
 export interface Zone {
   readonly origin: string;
   readonly soa: ZoneRecord;
   readonly nameServers: readonly string[];
-  /** What the parent zone says instead, where it was not told of a change. */
+  /** The parent zone's delegation, if it was not updated after a change. */
   readonly delegatedTo: readonly string[];
   readonly records: ReadonlyMap<string, readonly ZoneRecord[]>;
 }
@@ -81,14 +81,14 @@ function characterStrings(text: string): string[] {
   return text.match(/.{1,255}/gs) ?? [''];
 }
 
-/** Whether the provider lets its customers hide it, and this one does. */
+/** Whether the provider supports vanity name servers, and this customer uses them. */
 export function hasVanityServers({ situation, dns }: Plan, { templates }: World): boolean {
   const [first] = dns;
   if (situation.nameServers !== 'vanity' && situation.nameServers !== 'silent') return false;
   return first !== undefined && templates.dns.of(first).hasVanity === true;
 }
 
-/** The reseller's zone that the name servers are named under, where there is one that resells this provider. */
+/** The zone of the reseller that names the name servers, if one resells this provider. */
 export function whiteLabelOf({ situation, dns }: Plan): string | undefined {
   if (situation.nameServers !== 'white-label') return undefined;
   return whiteLabels.find((each) => each.dns === dns[0])?.zone;

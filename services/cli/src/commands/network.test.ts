@@ -181,7 +181,7 @@ describe('strata inference worker', () => {
       [['--model', cut], {}, 1, /is cut short \(it has 100.0 kB\)/],
       [['--model', cut, '--slots', '0'], {}, 2, /--slots.*a whole number from 1 to 64/],
       [['--model', cut, '--slots', 'many'], {}, 2, /--slots.*a whole number from 1 to 64/],
-      [[], { STRATA_P2P_LISTEN: 'here' }, 2, /STRATA_P2P_LISTEN: 'here' is no multiaddr/],
+      [[], { STRATA_P2P_LISTEN: 'here' }, 2, /STRATA_P2P_LISTEN: 'here' is not a multiaddr/],
       [[], { STRATA_MODEL: tinyChatModel, STRATA_NETWORK_KEY_FILE: 'no.key' }, 1, /network key cannot be read/],
     ] as const)
       await assertEnds(['inference', 'worker', ...args], code, words, { env: { STRATA_DATA: data.path, ...env } });

@@ -6,14 +6,14 @@ import { type Handler, NOT_FOUND } from './publisher.ts';
 
 export const EPSS_PATH = '/epss_scores-current.csv.gz';
 const compress = promisify(gzip);
-/** So many lines are made before others get their turn. */
+/** Lines generated between two yields to the event loop. */
 const LINES_AT_ONCE = 10_000;
 const DAYS_KEPT = 2;
 
 const pathOf = (day: string): string => `/epss_scores-${day}.csv.gz`;
 
 export function epssHandler(library: Library): Handler {
-  // By day: a reader that was sent to the file of a day gets it, though the day be over by then.
+  // By day: a client that was redirected to the file of a day gets it even after the day ended.
   const made = new Map<string, { readonly revision: number; readonly file: Promise<Buffer> }>();
   const fileOfToday = (today: string): Promise<Buffer> => {
     const known = made.get(today);
@@ -45,19 +45,19 @@ async function fileOf(library: Library, today: string): Promise<Buffer> {
   for (const { facts } of library.all()) {
     if (!facts.id.startsWith('CVE-') || facts.isRejected) continue;
     scored.push({ id: facts.id, score: library.scoreOf(facts), isMalformed: facts.isMalformed === true });
-    if (scored.length % LINES_AT_ONCE === 0) await turn();
+    if (scored.length % LINES_AT_ONCE === 0) await yieldToEventLoop();
   }
   const sorted = Float64Array.from(scored, ({ score }) => score).sort();
   const lines = [`#model_version:v2025.03.14,score_date:${today}T12:55:00Z`, 'cve,epss,percentile'];
   for (const { id, score, isMalformed } of scored) {
     const percentile = rankOf(sorted, score) / sorted.length;
     lines.push(isMalformed ? `${id},n/a` : `${id},${score.toFixed(5)},${percentile.toFixed(5)}`);
-    if (lines.length % LINES_AT_ONCE === 0) await turn();
+    if (lines.length % LINES_AT_ONCE === 0) await yieldToEventLoop();
   }
   return compress(`${lines.join('\n')}\n`);
 }
 
-/** How many score the same or less. */
+/** Number of records with the same or a lower score. */
 function rankOf(sorted: Float64Array, score: number): number {
   let low = 0;
   let high = sorted.length;
@@ -69,6 +69,6 @@ function rankOf(sorted: Float64Array, score: number): number {
   return low;
 }
 
-function turn(): Promise<void> {
+function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -29,20 +29,20 @@ export function nvdHandler(library: Library, options: { readonly rateLimits: boo
 }
 
 function apiKeyOf({ headers }: IncomingMessage): string | undefined {
-  // HTTP header names have no case: `apiKey` as the manual writes it.
+  // HTTP header names are case-insensitive: `apiKey` in the manual.
   const key = headers.apikey;
   return typeof key === 'string' ? key : undefined;
 }
 
-/** Whatever is wrong with a request is a 404 that says so in a header. */
+/** Every invalid request gets a 404 with the reason in a header. */
 function wrong(message: string): Reply {
   return { status: 404, headers: { message } };
 }
 
 function answer(library: Library, parameters: URLSearchParams): Reply {
   for (const name of parameters.keys()) if (!PARAMETERS.has(name)) return wrong(`Invalid parameter: ${name}.`);
-  const perPage = wholeNumber(parameters.get('resultsPerPage') ?? String(MAX_PAGE));
-  const startIndex = wholeNumber(parameters.get('startIndex') ?? '0');
+  const perPage = parseInteger(parameters.get('resultsPerPage') ?? String(MAX_PAGE));
+  const startIndex = parseInteger(parameters.get('startIndex') ?? '0');
   if (perPage === undefined || perPage > MAX_PAGE) return wrong('Invalid resultsPerPage parameter.');
   if (startIndex === undefined) return wrong('Invalid startIndex parameter.');
   const cveId = parameters.get('cveId');
@@ -59,11 +59,11 @@ function answer(library: Library, parameters: URLSearchParams): Reply {
   return page(library, { perPage, startIndex, window });
 }
 
-function wholeNumber(text: string): number | undefined {
+function parseInteger(text: string): number | undefined {
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
-/** ISO 8601; without a zone it is UTC. NaN for what is none. */
+/** ISO 8601; UTC without a zone. NaN if invalid. */
 function timeOf(text: string): number {
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?)(Z|[+-]\d\d:?\d\d)?$/.exec(text);
   return match ? Date.parse(`${match[1]}${match[2] ?? 'Z'}`) : Number.NaN;
@@ -81,29 +81,29 @@ interface PageQuery {
   readonly window?: { readonly from: number; readonly to: number };
 }
 
-/** In the order of publication, the oldest first: the bulk, with the others where they belong. */
+/** In order of publication, oldest first: the bulk, with the changeable records inserted by date. */
 function page(library: Library, { perPage, startIndex, window }: PageQuery): Reply {
   const { bulk } = library;
   const first = window ? bulk.modifiedBefore(window.from) : 0;
   const end = window ? bulk.modifiedBefore(window.to + 1) : bulk.size;
-  const others = library
+  const changeable = library
     .entries()
     .filter(({ facts }) => facts.id.startsWith('CVE-'))
     .filter(({ modifiedAt }) => !window || (modifiedAt >= window.from && modifiedAt <= window.to));
-  // A place in the whole list, for each of the others.
-  const places = new Map(
-    others.map((entry, rank) => {
+  // Each changeable record's index in the merged list.
+  const byIndex = new Map(
+    changeable.map((entry, rank) => {
       const before = Math.min(end, Math.max(first, bulk.publishedBefore(entry.publishedAt)));
       return [before - first + rank, entry];
     }),
   );
-  const total = end - first + others.length;
-  let othersBefore = [...places.keys()].filter((place) => place < startIndex).length;
+  const total = end - first + changeable.length;
+  let inserted = [...byIndex.keys()].filter((index) => index < startIndex).length;
   const entries: Entry[] = [];
-  for (let place = startIndex; place < Math.min(total, startIndex + perPage); place += 1) {
-    const other = places.get(place);
-    entries.push(other ?? library.bulkEntry(first + place - othersBefore));
-    if (other) othersBefore += 1;
+  for (let index = startIndex; index < Math.min(total, startIndex + perPage); index += 1) {
+    const entry = byIndex.get(index);
+    entries.push(entry ?? library.bulkEntry(first + index - inserted));
+    if (entry) inserted += 1;
   }
   return json(library, { perPage: entries.length, startIndex, total, entries });
 }
@@ -129,7 +129,7 @@ function json(
   return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
-/** The NVD writes UTC and does not say so. */
+/** The NVD omits the zone of its UTC times. */
 function withoutZone(time: number): string {
   return new Date(time).toISOString().slice(0, -1);
 }
@@ -170,11 +170,11 @@ function recordOf({ facts, publishedAt, modifiedAt }: Entry): unknown {
   };
 }
 
-/** Keys as NVD has them, `cvssMetricV31`; its own scorings are primary. */
+/** Keys as in the NVD, `cvssMetricV31`; its own scorings are primary. */
 function metricsOf({ vector, scorings = [] }: VulnerabilityFacts): Record<string, unknown> {
   const { data, exploitability, impact } = cvssOf(vector);
   const own = { source: 'nvd@nist.gov', type: 'Primary' };
-  const others = scorings.map(({ version, vector: vectorString, score, severity, by }) => {
+  const additional = scorings.map(({ version, vector: vectorString, score, severity, by }) => {
     const who = by === 'nvd' ? own : { source: 'cve@mitre.org', type: 'Secondary' };
     const cvssData = { version, vectorString, baseScore: score };
     return version === '2.0'
@@ -182,7 +182,7 @@ function metricsOf({ vector, scorings = [] }: VulnerabilityFacts): Record<string
       : ['cvssMetricV40', [{ ...who, cvssData: { ...cvssData, baseSeverity: severity } }]];
   });
   return {
-    ...Object.fromEntries(others),
+    ...Object.fromEntries(additional),
     cvssMetricV31: [{ ...own, cvssData: data, exploitabilityScore: exploitability, impactScore: impact }],
   };
 }
@@ -195,8 +195,8 @@ function configurationsOf({ affected, runsOn }: VulnerabilityFacts): unknown[] {
       const vulnerable = node(product.versions.map((versions) => criterionOf(product, versions)));
       if (!runsOn) return { nodes: [vulnerable] };
       const criteria = `cpe:2.3:${runsOn.part}:${runsOn.cpe}:-:*:*:*:*:*:*:*`;
-      const place = { vulnerable: false, criteria, matchCriteriaId: matchId(criteria) };
-      return { operator: 'AND', nodes: [vulnerable, node([place])] };
+      const platform = { vulnerable: false, criteria, matchCriteriaId: matchId(criteria) };
+      return { operator: 'AND', nodes: [vulnerable, node([platform])] };
     });
 }
 
@@ -205,7 +205,7 @@ function criterionOf(
   { from, below, upTo }: AffectedProduct['versions'][number],
 ): unknown {
   const isOne = from !== undefined && from === upTo;
-  // Dots, hyphens and underscores stand as they are in a formatted string; everything else that is no letter is escaped.
+  // Dots, hyphens and underscores are literal in a formatted string; all other non-alphanumeric characters are escaped.
   const version = isOne ? from.replace(/[^\w.-]/g, '\\$&') : '*';
   const criteria = `cpe:2.3:${part}:${cpe}:${version}:*:*:*:*:${source?.ecosystem === 'npm' ? 'node.js' : '*'}:*:*`;
   const bounds = {

@@ -13,7 +13,7 @@ const PURL_TYPES: Readonly<Record<Ecosystem, string>> = {
   RubyGems: 'gem',
 };
 
-interface Telling {
+interface OsvRecord {
   readonly id: string;
   readonly entry: Entry;
 }
@@ -24,19 +24,19 @@ export function osvHandler(library: Library, { directory }: { readonly directory
     const { revision } = library;
     let made = zips.get(ecosystem);
     if (made?.revision !== revision) {
-      const place = path.join(directory, `${ecosystem}-${revision}.zip`);
-      made = { revision, file: writeZip(place, filesOf(library, ecosystem)) };
+      const zipPath = path.join(directory, `${ecosystem}-${revision}.zip`);
+      made = { revision, file: writeZip(zipPath, filesOf(library, ecosystem)) };
       zips.set(ecosystem, made);
     }
     return made.file;
   };
-  // Asked for one at a time, the bulk is not gone through each time.
-  const inBulk = new Map<string, Telling>();
+  // An index of the bulk, so that single requests do not iterate over it.
+  const inBulk = new Map<string, OsvRecord>();
   const recordNamed = (ecosystem: Ecosystem, id: string): string | undefined => {
-    if (inBulk.size === 0) for (const telling of tellingsOf(library.packaged())) inBulk.set(telling.id, telling);
-    const changing = tellingsOf(library.entries()).find((telling) => telling.id === id);
-    const telling = changing ?? inBulk.get(id);
-    return telling && isIn(ecosystem, telling) ? textOf(telling, ecosystem) : undefined;
+    if (inBulk.size === 0) for (const record of recordsOf(library.packaged())) inBulk.set(record.id, record);
+    const changing = recordsOf(library.entries()).find((record) => record.id === id);
+    const record = changing ?? inBulk.get(id);
+    return record && isIn(ecosystem, record) ? textOf(record, ecosystem) : undefined;
   };
   return async ({ pathname }) => {
     const [, folder, name = '', ...deeper] = pathname.split('/');
@@ -57,40 +57,40 @@ export function osvHandler(library: Library, { directory }: { readonly directory
 }
 
 /** Every id that OSV has an entry for, under GitHub's name and PyPI's. */
-function* tellingsOf(entries: Iterable<Entry>): Generator<Telling> {
+function* recordsOf(entries: Iterable<Entry>): Generator<OsvRecord> {
   for (const entry of entries) {
     const { id, ghsa, pysec } = entry.facts;
     for (const name of [ghsa, pysec, id.startsWith('GHSA-') ? id : undefined]) if (name) yield { id: name, entry };
   }
 }
 
-function isIn(ecosystem: Ecosystem, { entry }: Telling): boolean {
+function isIn(ecosystem: Ecosystem, { entry }: OsvRecord): boolean {
   return entry.facts.affected.some((product) => product.package?.ecosystem === ecosystem);
 }
 
-function* tellings(library: Library, ecosystem: Ecosystem): Generator<Telling> {
+function* recordsIn(library: Library, ecosystem: Ecosystem): Generator<OsvRecord> {
   for (const source of [library.packaged(), library.entries()]) {
-    yield* tellingsOf(source).filter((telling) => isIn(ecosystem, telling));
+    yield* recordsOf(source).filter((record) => isIn(ecosystem, record));
   }
 }
 
 function* filesOf(library: Library, ecosystem: Ecosystem) {
-  for (const telling of tellings(library, ecosystem)) {
-    yield { name: `${telling.id}.json`, contents: textOf(telling, ecosystem) };
+  for (const record of recordsIn(library, ecosystem)) {
+    yield { name: `${record.id}.json`, contents: textOf(record, ecosystem) };
   }
 }
 
-/** Newest first, without a head line. */
+/** Newest first, without a header line. */
 function modifiedOf(library: Library, ecosystem: Ecosystem): string {
-  return [...tellings(library, ecosystem)]
+  return [...recordsIn(library, ecosystem)]
     .sort((a, b) => b.entry.modifiedAt - a.entry.modifiedAt || a.id.localeCompare(b.id))
     .map(({ id, entry }) => `${new Date(entry.modifiedAt).toISOString()},${id}\n`)
     .join('');
 }
 
-function textOf({ id, entry }: Telling, ecosystem: Ecosystem): string {
+function textOf({ id, entry }: OsvRecord, ecosystem: Ecosystem): string {
   const { facts, publishedAt, modifiedAt } = entry;
-  const others = [facts.id, facts.ghsa, facts.pysec].filter((each) => each !== undefined && each !== id);
+  const aliases = [facts.id, facts.ghsa, facts.pysec].filter((each) => each !== undefined && each !== id);
   const packages = facts.affected.filter((product) => product.package?.ecosystem === ecosystem);
   return JSON.stringify({
     schema_version: '1.7.3',
@@ -98,7 +98,7 @@ function textOf({ id, entry }: Telling, ecosystem: Ecosystem): string {
     published: new Date(publishedAt).toISOString(),
     modified: new Date(modifiedAt).toISOString(),
     ...(facts.isRejected ? { withdrawn: new Date(modifiedAt).toISOString() } : {}),
-    ...(others.length > 0 ? { aliases: others } : {}),
+    ...(aliases.length > 0 ? { aliases } : {}),
     summary: facts.title,
     details: descriptionOf(facts),
     severity: [{ type: 'CVSS_V3', score: facts.vector }],
@@ -108,7 +108,7 @@ function textOf({ id, entry }: Telling, ecosystem: Ecosystem): string {
   });
 }
 
-/** GitHub has its own words. */
+/** GitHub's own severity names. */
 function severityWord(vector: string): string {
   const { severity } = cvssOf(vector);
   return severity === 'MEDIUM' ? 'MODERATE' : severity;

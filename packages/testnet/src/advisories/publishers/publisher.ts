@@ -1,4 +1,5 @@
-// One publisher's HTTP server on loopback: counts what is asked, answers conditions and ranges, fails when told to.
+// An advisory publisher's HTTP server on loopback: counts requests, supports conditional and range requests, and fails
+// on demand.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,11 +11,11 @@ export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | StoredFile;
-  /** With an ETag of the body, and 304 for who has it; files have one and take ranges besides. */
+  /** With an ETag of the body, and 304 if it matches; files always have one, and support ranges. */
   readonly isTagged?: boolean;
 }
 
-/** A status to answer with; no answer at all; an end in the midst of it; an answer that is not what it says. */
+/** A status to answer with; no answer; a premature end; an answer with invalid content. */
 export type Failure = { readonly status: number } | { readonly kind: 'hang' | 'cut' | 'garbage' };
 
 export interface Publisher extends AsyncDisposable {
@@ -87,7 +88,7 @@ interface Part {
   readonly end: number;
 }
 
-/** The reply for who has it already, or wants a part. RFC 9110 §13 and §14. */
+/** Applies conditional and range headers. RFC 9110 §13 and §14. */
 function conditional(reply: Reply, { headers }: IncomingMessage): Reply & { readonly part?: Part } {
   if (!reply.isTagged || reply.status !== 200 || reply.body === undefined) return reply;
   const etag = tagOf(reply.body);
@@ -104,17 +105,17 @@ function conditional(reply: Reply, { headers }: IncomingMessage): Reply & { read
   if (!isFile(reply.body)) return tagged;
 
   const total = reply.body.sizeBytes;
-  const whole = { ...tagged, headers: { ...tagged.headers, 'accept-ranges': 'bytes' } };
+  const full = { ...tagged, headers: { ...tagged.headers, 'accept-ranges': 'bytes' } };
   const isStale = headers['if-range'] !== undefined && headers['if-range'] !== etag;
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(headers.range ?? '') ?? [];
-  if (isStale || (from === '' && to === '')) return whole;
+  if (isStale || (from === '' && to === '')) return full;
   const start = from === '' ? Math.max(0, total - Number(to)) : Number(from);
   const end = from === '' || to === '' ? total - 1 : Math.min(Number(to), total - 1);
   if (start > end) return { status: 416, headers: { 'content-range': `bytes */${total}`, etag } };
   return {
-    ...whole,
+    ...full,
     status: 206,
-    headers: { ...whole.headers, 'content-range': `bytes ${start}-${end}/${total}` },
+    headers: { ...full.headers, 'content-range': `bytes ${start}-${end}/${total}` },
     part: { start, end },
   };
 }
@@ -137,7 +138,7 @@ async function send(
   const length = end - start + 1;
   response.writeHead(status, status === 304 ? { ...headers } : { ...headers, 'content-length': length });
   if (isHead || status === 304 || length === 0) return void response.end();
-  // Half of what was announced, then the connection goes.
+  // Half of the announced length, then the connection is closed.
   const last = isCut ? start + Math.floor(length / 2) - 1 : end;
   if (!isFile(contents)) response.write(contents.subarray(start, last + 1));
   else if (last >= start)

@@ -1,8 +1,8 @@
-// Writes zip files of any number of entries to disk, without holding them. PKWARE APPNOTE 6.3.10.
+// Writes zip files with any number of entries to disk without buffering them. PKWARE APPNOTE 6.3.10.
 import { open } from 'node:fs/promises';
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** Contents are compressed; a file that is compressed already is stored as it is. */
+/** Contents are compressed; a file that is already compressed is stored. */
 export type ZipEntry =
   | { readonly name: string; readonly contents: string }
   | { readonly name: string; readonly file: StoredFile };
@@ -15,10 +15,10 @@ export interface StoredFile {
 
 const DEFLATED = 8;
 const STORED = 0;
-/** From here a count does not fit the old end record, and the zip64 one is written beside it. */
+/** From this count on, the old end record overflows, and a zip64 one is added. */
 const MANY = 0xffff;
 const FLUSH_BYTES = 256 * 1024;
-/** 1980-01-01, the zero of DOS time: what is in a zip says itself when it changed. */
+/** 1980-01-01, the zero of DOS time: entries contain their own dates. */
 const DOS_DATE = 0x21;
 const UTF8_NAMES = 0x0800;
 
@@ -44,7 +44,7 @@ export async function writeZip(
     const chunk = Buffer.concat(waiting);
     waiting = [];
     waitingBytes = 0;
-    // In one piece, for small buffers would each hold on to the pool that they were cut from.
+    // One concatenated buffer: small buffers would each retain their pool.
     blocks.push(Buffer.concat(directory));
     directory = [];
     if (chunk.length > 0) await handle.write(chunk);
@@ -90,7 +90,7 @@ function pack(entry: ZipEntry): Packed {
     return { method: STORED, crc, packedBytes: sizeBytes, sizeBytes, data: null };
   }
   const contents = Buffer.from(entry.contents);
-  // Sized by the contents: the defaults would take a quarter of a megabyte for every small file.
+  // Sized by the contents: the defaults would allocate a quarter of a megabyte for every small file.
   const data = deflateRawSync(contents, { level: 1, windowBits: 12, memLevel: 5, chunkSize: contents.length + 64 });
   return { method: DEFLATED, crc: crc32(contents), packedBytes: data.length, sizeBytes: contents.length, data };
 }
@@ -100,7 +100,7 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   for await (const chunk of handle.createReadStream({ autoClose: false })) yield chunk as Buffer;
 }
 
-/** What the local and the central header have in common (4.3.7, from "version needed" on). */
+/** Fields common to the local and the central header (4.3.7, from "version needed" on). */
 function headerFields(packed: Packed, nameBytes: number): Buffer {
   const fields = Buffer.alloc(26);
   fields.writeUInt16LE(20, 0);
@@ -124,7 +124,7 @@ function centralHeader(fields: Buffer, offset: number): Buffer {
   return Buffer.concat([Buffer.from('PK\x01\x02\x14\x00', 'latin1'), fields, tail]);
 }
 
-/** The end of central directory, and before it the zip64 one where the count asks for it (4.3.14–4.3.16). */
+/** The end of central directory, preceded by the zip64 one if the count requires it (4.3.14–4.3.16). */
 function endRecords(
   count: number,
   directory: { readonly sizeBytes: number; readonly offset: number },

@@ -1,4 +1,4 @@
-// A feed as it is sent: Atom (RFC 4287) and JSON Feed (https://jsonfeed.org/version/1.1) here, the RSS family beside.
+// Feed documents: Atom (RFC 4287) and JSON Feed (https://jsonfeed.org/version/1.1); rss.ts has the RSS family.
 import type { FeedItem } from '../items.ts';
 import type { FeedPlan } from '../plan.ts';
 import { writeRss1, writeRss2, writeRss091 } from './rss.ts';
@@ -19,7 +19,7 @@ const CONTENT_TYPES = {
 
 export function documentOf(plan: FeedPlan, items: readonly FeedItem[]): FeedDocument {
   const charset = plan.behaviour === 'wrong-charset' ? 'utf-8' : plan.charset;
-  // The byte order mark tells which of the two it is.
+  // The byte order mark distinguishes the two byte orders.
   const label = charset.startsWith('utf-16') ? 'utf-16' : charset;
   const type = CONTENT_TYPES[plan.format];
   const text = plan.format === 'json' ? writeJson(plan, items) : withDeclaration(writeXml(plan, items), label);
@@ -44,7 +44,7 @@ function writeXml(plan: FeedPlan, items: readonly FeedItem[]): string {
   }
 }
 
-/** As documents are that were put together by hand: an end tag misspelt, another lost, signs not escaped. */
+/** Like handwritten documents: a misspelt end tag, a missing one, unescaped characters. */
 function spoilt(xml: string): string {
   return xml
     .replace('</title>', '</titel> & < ')
@@ -84,7 +84,7 @@ function writeJson(plan: FeedPlan, items: readonly FeedItem[]): string {
     feed_url: plan.url,
     items: items.map(({ id, title, url, publishedAt, html, link }) => ({
       id,
-      // Of a link blog the address is its own page, and where the item leads stands apart.
+      // In a link blog the item's address is the blog's page, and the link is separate.
       ...(link === null ? { url } : { url: `https://${plan.host}/links`, external_url: url }),
       title,
       content_html: html,

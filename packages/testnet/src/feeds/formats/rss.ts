@@ -33,13 +33,13 @@ ${items.map((item) => `<item>${titleAndLink(item)}<description>${escapeXml(item.
 }
 
 export function writeRss1(plan: FeedPlan, items: readonly FeedItem[]): string {
-  const places = items.map(({ url }) => `<rdf:li rdf:resource="${escapeXml(url)}"/>`);
+  const references = items.map(({ url }) => `<rdf:li rdf:resource="${escapeXml(url)}"/>`);
   const elements = items.map(
     (item) =>
       `<item rdf:about="${escapeXml(item.url)}">${titleAndLink(item)}${isoDate(plan, item)}${textOf(plan, item)}</item>`,
   );
   return `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" ${NAMESPACES}>
-<channel rdf:about="${escapeXml(plan.url)}">${channelOf(plan)}<items><rdf:Seq>${places.join('')}</rdf:Seq></items></channel>
+<channel rdf:about="${escapeXml(plan.url)}">${channelOf(plan)}<items><rdf:Seq>${references.join('')}</rdf:Seq></items></channel>
 ${elements.join('\n')}
 </rdf:RDF>
 `;

@@ -1,10 +1,10 @@
-// Text and dates as XML takes them, and documents as bytes of the encoding that they declare.
+// XML text and dates, and documents in their declared encoding.
 import type { FeedCharset, FeedZone } from '../plan.ts';
 
-/** Of `east`. */
+/** Offset of `east`. */
 const OFFSET_MS = 2 * 3_600_000;
 
-/** Characters of windows-1252 beyond ISO 8859-1 that our texts use. */
+/** The windows-1252 characters outside ISO 8859-1 that our texts use. */
 const WINDOWS_1252: Readonly<Record<string, number>> = {
   '€': 0x80,
   '…': 0x85,
@@ -18,7 +18,7 @@ export function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&#34;');
 }
 
-/** A section cannot hold its own end: it is split there. */
+/** A CDATA section cannot contain its own end: it is split there. */
 export function cdata(text: string): string {
   return `<![CDATA[${text.replaceAll(']]>', ']]]]><![CDATA[>')}]]>`;
 }
@@ -44,7 +44,7 @@ function windows1252(character: string): number {
   return code;
 }
 
-/** RFC 822 section 5, with four digits of the year. */
+/** RFC 822 section 5, with a four-digit year. */
 export function rfc822(at: number, zone: FeedZone): string {
   if (zone === 'utc') return new Date(at).toUTCString();
   return new Date(at + OFFSET_MS).toUTCString().replace('GMT', '+0200');

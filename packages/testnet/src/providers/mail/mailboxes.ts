@@ -1,4 +1,4 @@
-// Mailbox providers, forwarders and mail gateways: what a customer publishes for each.
+// Mailbox providers, forwarders and mail gateways, with the records that customers publish for each.
 import type { NetworkId } from '../../dns/networks.ts';
 import type { Mint } from '../../random.ts';
 import { names, type ProviderName } from '../template.ts';
@@ -21,12 +21,12 @@ export interface MailTemplate {
   readonly customer?: (mint: Mint) => readonly CustomerName[];
   /** Apex TXT proving the account. */
   readonly txt?: (mint: Mint) => string;
-  /** Aliases in `customer` show the mailbox even behind a gateway. */
+  /** Aliases in `customer` reveal the mailbox even behind a gateway. */
   readonly hasHint?: true;
   readonly names: readonly ProviderName[];
 }
 
-/** Providers of the mailbox table that only pass mail on. */
+/** Providers of the mailbox table that only forward mail. */
 export const FORWARDERS: ReadonlySet<string> = new Set(['cloudflare-email-routing', 'improvmx', 'forward-email']);
 
 export const dkimKey = (mint: Mint, purpose: string) =>
@@ -310,7 +310,7 @@ export const mailboxes: readonly MailTemplate[] = [
   ),
 ];
 
-/** Hosters too small for any catalog: their customers' mail and web are plainly somewhere, and nobody's in particular. */
+/** Hosters too small for any catalog: their customers' mail and web have addresses, but no identifiable provider. */
 export const regionalHosters: readonly { readonly zone: string; readonly network: NetworkId }[] = [
   { zone: 'nordwall-hosting.de', network: 'telekom' },
   { zone: 'tidewater-isp.net', network: 'comcast' },

@@ -1,4 +1,4 @@
-// Services that send in a company's name, and those that read its DMARC reports.
+// Services that send on behalf of a company, and those that process its DMARC reports.
 import type { NetworkId } from '../../dns/networks.ts';
 import type { Mint } from '../../random.ts';
 import { names, type ProviderName } from '../template.ts';
@@ -7,7 +7,7 @@ import { type CustomerName, dkimKey } from './mailboxes.ts';
 export interface SenderTemplate {
   readonly id: string;
   readonly weight: number;
-  /** Host that the SPF record includes. */
+  /** Host in the SPF record's include. */
   readonly spf: (mint: Mint) => string;
   readonly customer?: (mint: Mint) => readonly CustomerName[];
   readonly names: readonly ProviderName[];
@@ -104,12 +104,12 @@ export interface ReportTemplate {
   readonly id: string;
   readonly weight: number;
   readonly address: (mint: Mint) => string;
-  /** Where it keeps customers' records for them: the SPF term that leads there, and what `_dmarc` is an alias of. */
+  /** Hosted records for customers: the SPF term that refers there, and the target of the `_dmarc` alias. */
   readonly hosted?: { readonly spf: (mint: Mint) => string; readonly dmarc: (mint: Mint) => string };
   readonly names: readonly ProviderName[];
 }
 
-/** Records kept for customers say one thing for all of them. */
+/** Hosted records have the same content for all customers. */
 const HOSTED_DMARC = 'v=DMARC1; p=quarantine';
 
 function reports(

@@ -1,6 +1,7 @@
-// SPF records of providers that lead on to more of their own, as some really do; the others list addresses.
+// SPF records of providers that include further records of their own, as some really do; all other records list
+// addresses.
 
-/** By name; the names that they lead to have plain records. */
+/** By name; the included names have plain records. */
 const LEADING_ON: Readonly<Record<string, string>> = {
   '_spf.google.com':
     'v=spf1 include:_netblocks.google.com include:_netblocks2.google.com include:_netblocks3.google.com ~all',
@@ -9,7 +10,7 @@ const LEADING_ON: Readonly<Record<string, string>> = {
   '_spf.salesforce.com': 'v=spf1 exists:%{i}._spf.mta.salesforce.com -all',
 };
 
-/** The record of a name that has one of its own. */
+/** The special record of a name, if it has one. */
 export function leadingSpf(name: string): string | undefined {
   return Object.hasOwn(LEADING_ON, name) ? LEADING_ON[name] : undefined;
 }

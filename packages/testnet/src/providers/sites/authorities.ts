@@ -1,4 +1,4 @@
-// Certificate authorities: the issuer's organisation, its intermediate's name, and the CAA value that allows it.
+// Certificate authorities: the issuer's organisation, its intermediate's name, and the CAA value that permits it.
 
 export interface AuthorityTemplate {
   readonly id: string;

@@ -1,4 +1,4 @@
-// Builds of server software: what a `Server` header shows of it, and the PHP that is packaged with it.
+// Builds of server software: their `Server` headers, and the PHP packaged with them.
 import type { Mint } from '../../random.ts';
 
 export interface ServerBuild {
@@ -7,9 +7,9 @@ export interface ServerBuild {
   readonly version?: string;
   /** Word in parentheses, lower case. */
   readonly platform?: string;
-  /** What else the same header names, provider id and version. */
+  /** Further software in the same header, provider id and version. */
   readonly modules?: Readonly<Record<string, string>>;
-  /** The distribution's PHP, as `X-Powered-By` shows it. */
+  /** The distribution's PHP, as shown by `X-Powered-By`. */
   readonly php?: string;
 }
 
@@ -47,7 +47,7 @@ export const iisBuilds: readonly ServerBuild[] = [
 
 export const liteSpeedBuilds: readonly ServerBuild[] = [{ weight: 1, header: 'LiteSpeed' }];
 
-/** PHP where the server's packager brings none; the first shows nothing (`expose_php = Off`). */
+/** PHP where the server's packager provides none; the first shows nothing (`expose_php = Off`). */
 export const phpBuilds: readonly { readonly weight: number; readonly version: string | null }[] = [
   { weight: 12, version: null },
   ...['7.4.33', '8.0.30', '8.1.27', '8.1.29', '8.2.12', '8.2.20', '8.3.3', '8.3.14', '8.3.23', '8.4.11'].map(
@@ -55,13 +55,13 @@ export const phpBuilds: readonly { readonly weight: number; readonly version: st
   ),
 ];
 
-/** As XAMPP and its like name themselves. */
+/** As XAMPP and similar distributions identify themselves. */
 function windowsApache(version: string, openssl: string, php: string): ServerBuild {
   const header = `Apache/${version} (Win64) OpenSSL/${openssl} PHP/${php}`;
   return { weight: 4, header, version, platform: 'win64', modules: { openssl, php }, php };
 }
 
-/** The same one for ever, by weight. */
+/** A constant choice, by weight. */
 export function buildFor<T extends { readonly weight: number }>(mint: Mint, purpose: string, builds: readonly T[]): T {
   let rest = mint.number(purpose, 0, builds.reduce((sum, { weight }) => sum + weight, 0) - 1);
   for (const build of builds) {

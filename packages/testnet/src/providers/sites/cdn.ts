@@ -1,4 +1,4 @@
-// Content networks in front of a site: what stays visible of the origin is what they let through.
+// Content networks in front of a site, and which parts of the origin remain visible.
 import { addressIn, type NetworkRef } from '../../dns/networks.ts';
 import type { Mint } from '../../random.ts';
 import { names, type ProviderName } from '../template.ts';
@@ -7,16 +7,16 @@ export interface CdnTemplate {
   readonly id: string;
   readonly weight: number;
   readonly network: NetworkRef;
-  /** Aliases that `www` goes through; without, apex and www have the network's addresses (a proxied zone). */
+  /** Aliases of `www`; without them, apex and www have the network's addresses (a proxied zone). */
   readonly www?: (mint: Mint) => readonly string[];
   readonly headers: (mint: Mint) => Readonly<Record<string, string>>;
   /** Replaces the origin's `server` header. */
   readonly server?: string;
   readonly cookies?: (mint: Mint) => readonly string[];
-  /** Works only with the same provider's DNS (share of customers). */
+  /** Requires the same provider's DNS (share of customers). */
   readonly dnsShare?: number;
   readonly issuers: readonly string[];
-  /** Reads as a protection as well as a network. */
+  /** Is detected as a security service as well as a network. */
   readonly also?: readonly {
     readonly category: 'security' | 'hosting';
     readonly provider: string;

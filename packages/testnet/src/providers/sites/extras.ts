@@ -1,14 +1,14 @@
-// What stands around a stack's main parts: services that a page loads, forged headers, resellers, rented servers, sellers.
+// Secondary parts of a stack: services loaded by a page, forged headers, resellers, rented servers, domain sellers.
 import type { NetworkId } from '../../dns/networks.ts';
 import type { Mint } from '../../random.ts';
 import { names, type ProviderName } from '../template.ts';
 
-/** A service whose script, style or frame the owner put on the page. */
+/** A service whose script, style or frame is on the page. */
 export interface WidgetTemplate {
   readonly id: string;
   readonly weight: number;
   readonly asset: (mint: Mint) => string;
-  /** Software that the file is, where the service only delivers it. */
+  /** The software of the file, if the service only delivers it. */
   readonly delivers?: string;
 }
 
@@ -44,7 +44,7 @@ export const widgets: readonly WidgetTemplate[] = [
   widget('mixpanel', 3, () => 'https://cdn.mxpnl.com/libs/mixpanel-2-latest.min.js'),
 ];
 
-/** `Server` lines that say what is not so: decoys, jokes, and the name of a product that is not there. */
+/** Misleading `Server` headers: decoys, jokes, and products that are not there. */
 export const forgedServers = [
   'Microsoft-IIS/6.0',
   'cloudflare',
@@ -54,7 +54,7 @@ export const forgedServers = [
   'CERN/3.0',
 ];
 
-/** A reseller's SPF record that covers whatever any customer might send with. */
+/** A reseller's SPF record that covers every service its customers might use. */
 export const resellers: readonly {
   readonly host: string;
   readonly includes: readonly string[];
@@ -72,7 +72,7 @@ export const resellers: readonly {
   },
 ];
 
-/** A mail server that a company runs on a machine that it rents: the exchange has the machine's own name. */
+/** A mail server on a rented machine: the exchange has the machine's own name. */
 export const rentedServers: readonly {
   readonly suffix: string;
   readonly network: NetworkId;
@@ -100,19 +100,19 @@ export const rentedServers: readonly {
 
 const dashed = (m: Mint) => [1, 2, 3, 4].map((n) => m.number(`octet-${n}`, 1, 250)).join('-');
 
-/** Name servers that a reseller names after itself and another runs. */
+/** Name servers that a reseller brands and another company runs. */
 export const whiteLabels: readonly { readonly zone: string; readonly dns: string }[] = [
   { zone: 'nordwall-dns.de', dns: 'cloudns' },
   { zone: 'tidewater-names.net', dns: 'dnsimple' },
   { zone: 'valserre-dns.fr', dns: 'google-cloud-dns' },
 ];
 
-/** Services whose names live on in a zone after the account is closed. */
+/** Services whose aliases remain in a zone after the account is closed. */
 export const abandoned = ['azurewebsites.net', 'herokudns.com', 'github.io', 'cloudfront.net'];
-/** First label of every name that its service knows no more. */
+/** First label of every alias that its service no longer knows. */
 export const ABANDONED_LABEL = 'gone-';
 
-/** What a name for sale shows, and where it sends visitors, by parking provider. */
+/** The page or redirect of a name for sale, by parking provider. */
 export const sellers: Readonly<Record<string, { readonly asset: string; readonly offer: (domain: string) => string }>> =
   {
     sedo: {
@@ -131,7 +131,7 @@ export const sellers: Readonly<Record<string, { readonly asset: string; readonly
     dan: { asset: 'https://cdn0.dan.com/assets/landing.js', offer: (d) => `https://dan.com/buy-domain/${d}` },
   };
 
-/** Registrars that answer for a name with a page of their own until there is a site. */
+/** Registrars that serve a page of their own until there is a site. */
 export const holders: Readonly<Record<string, { readonly title: string; readonly asset: string }>> = {
   godaddy: { title: 'Launching Soon', asset: 'https://img1.wsimg.com/parking-lander/static/js/main.js' },
   ionos: { title: 'Here a new website is being created', asset: 'https://ce1.uicdn.net/exos/fonts/open-sans.css' },

@@ -1,4 +1,4 @@
-// Where web sites live: addresses, www aliases and private headers by hosting provider.
+// Hosting providers: addresses, www aliases and private headers.
 import type { NetworkRef } from '../../dns/networks.ts';
 import type { Mint } from '../../random.ts';
 import { names, type ProviderName } from '../template.ts';
@@ -7,21 +7,21 @@ export interface HostingTemplate {
   readonly id: string;
   readonly weight: number;
   readonly network: NetworkRef;
-  /** Its addresses lie in other people's networks. */
+  /** Its addresses are in other companies' networks. */
   readonly isScattered?: true;
-  /** The provider's published address for everybody's apex, where it has one. */
+  /** The provider's published address for every customer's apex, if it has one. */
   readonly apex?: readonly string[];
-  /** Aliases that `www` goes through. Without: www has the apex's address. */
+  /** Aliases of `www`. Without: www has the apex's address. */
   readonly www?: (mint: Mint) => readonly string[];
-  /** Headers that only this provider sends; a CDN in front lets them through. */
+  /** Headers that only this provider sends; CDNs pass them on. */
   readonly headers?: (mint: Mint) => Readonly<Record<string, string>>;
-  /** `server` header, in place of the software's. */
+  /** `server` header, replacing the software's. */
   readonly server?: string;
-  /** Platforms that run here; any where not given. */
+  /** Platforms that run here; any if not given. */
   readonly platforms?: readonly string[];
-  /** CAs that this provider's certificates come from; any where not given. */
+  /** CAs of this provider's certificates; any if not given. */
   readonly issuers?: readonly string[];
-  /** What its records and headers show besides: the network it stands on, its own CDN. */
+  /** Further providers that its records and headers reveal: its underlying network, its own CDN. */
   readonly also?: readonly {
     readonly category: 'hosting' | 'cdn' | 'web_platform' | 'security';
     readonly provider: string;
@@ -36,7 +36,7 @@ const CLOUDFLARE_BELOW = [{ category: 'cdn', provider: 'cloudflare', isVisible: 
 const FASTLY_BELOW = [{ category: 'cdn', provider: 'fastly', isVisible: false }] as const;
 const itself = (provider: string) => [{ category: 'web_platform', provider, isVisible: false }] as const;
 
-/** Rented servers and clouds: only the network and sometimes an alias tell. */
+/** Rented servers and clouds: identified only by the network and sometimes an alias. */
 const clouds: readonly HostingTemplate[] = [
   {
     id: 'amazon-web-services',

@@ -1,13 +1,13 @@
-// Software behind a site: what its pages and headers look like. All assets are the site's own or the platform's.
+// Software of a site: its pages and headers. All assets are the site's own or the platform's.
 import type { Mint } from '../../random.ts';
 import { apacheBuilds, iisBuilds, liteSpeedBuilds, nginxBuilds, type ServerBuild } from './builds.ts';
 
 export interface PlatformTemplate {
   readonly id: string;
-  /** How often on a server where anything may run. */
+  /** Weight on servers where any platform may run. */
   readonly weight: number;
   readonly isPhp: boolean;
-  /** What its headers show besides: who runs it for everybody. */
+  /** Further providers that its headers reveal: the company that hosts it for all customers. */
   readonly also?: readonly { readonly category: string; readonly provider: string }[];
   readonly generator?: (mint: Mint) => string;
   readonly headers?: Readonly<Record<string, string>>;
