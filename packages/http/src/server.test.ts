@@ -242,7 +242,7 @@ describe('the mapping of errors to problems', () => {
     assert.ok(!problem.detail.includes('internals'));
   });
 
-  it('says unavailable, and when to try again, for trouble of the machine, and not what it is', () => {
+  it('reports unavailable with Retry-After for failures of the machine, without their cause', () => {
     const full = new Error('/secret/place: the disk is full');
     const { problem, headers } = problemOf(full, 'r', (error) => error === full);
     assert.deepEqual([problem.status, problem.code, headers], [503, 'unavailable', { 'retry-after': '30' }]);

@@ -152,9 +152,9 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
   });
   fastify.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
   fastify.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply));
-  const isInTurn = createPipelineLimit();
+  const isWithinLimit = createPipelineLimit();
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (!isInTurn(request.raw, reply.raw)) return void reply.hijack();
+    if (!isWithinLimit(request.raw, reply.raw)) return void reply.hijack();
     if (connections.isExcess(request.raw)) return done(tooManyConnections());
     const away = deps.frontDoor?.turnAway(request);
     if (away) done(new Refusal(refusalCodeOf(away) ?? 'invalid_parameter', away.detail));
@@ -206,7 +206,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
   }
 
   /**
-   * The hot path: the URL was answered before, its response is still cached, and the caller's key was seen recently and
+   * The hot path: the URL was answered before, its response is still cached, and the caller's key was cached recently and
    * is not counted. Everything else takes the full path, refusals too.
    */
   function readyAnswer({ access }: Route<App>['contract'], request: FastifyRequest): ReadyAnswer | undefined {

@@ -114,7 +114,7 @@ const listenerOf = async (gate: Gate, penalties: Penalties) => {
 };
 const open = { isAllowed: () => true, gater: {} };
 
-it('a neighbour is not blamed for what strangers say through it, and is heard again as soon as they are quiet', async (t) => {
+it('a neighbour is not penalized for forwarded messages, and is accepted again when the rate drops', async (t) => {
   t.mock.timers.enable({ apis: ['Date'] });
   const penalties = new Penalties();
   const hear = await listenerOf(open, penalties);

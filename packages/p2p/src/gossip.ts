@@ -37,7 +37,7 @@ export function gossipsubOptions(penalties: Penalties): Partial<GossipsubOpts> {
     doPX: false,
     // The first node of a network has no peers yet.
     allowPublishToZeroTopicPeers: true,
-    seenTTL: GOSSIP.seenMs,
+    seenTTL: GOSSIP.deduplicationMs,
     maxInboundDataLength: GOSSIP.maxFrameBytes,
     decodeRpcLimits: {
       maxSubscriptions: GOSSIP.maxMessagesPerFrame,

@@ -19,7 +19,7 @@ export const CONNECTIONS = {
    * about 10 ms of CPU time, so one host cannot use much more than half a core.
    */
   maxInboundPerHostPerSecond: 64,
-  /** Default 10, over all hosts: silent sockets of one host would lock out all others. */
+  /** Default 10, over all hosts: silent sockets of one host would lock out all other hosts. */
   maxPending: 512,
   /** Default: none. One machine cannot use all pending slots: that takes 32 machines. */
   maxPendingPerHost: 16,
@@ -109,7 +109,7 @@ export const GOSSIP = {
   /** Default: none. Messages that a slow peer has not accepted are dropped, not queued. */
   maxUnsentBytes: 8 * MIB,
   /** Default 2 minutes, kept: older messages are stale offers. */
-  seenMs: 2 * MINUTE_MS,
+  deduplicationMs: 2 * MINUTE_MS,
   /** Messages of one signer at once, and per second: an offer every 30 s, and again on changes. */
   signerBurst: 32,
   signerPerSecond: 4,

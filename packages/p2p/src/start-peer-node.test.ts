@@ -47,7 +47,7 @@ describe('host', { concurrency: true }, () => {
     await until(() => node.peers.connected().length === 1);
     await other.stop();
   });
-  it('says where it is, or what it was told to say, and keeps private addresses to itself when asked', async () => {
+  it('announces its addresses, or the configured ones, and no private ones if so configured', async () => {
     const announce = ['/dns4/strata.example/tcp/4001'];
     const announced = await hosts.start('announced', { announce });
     assert.deepEqual(announced.addresses(), [`${announce[0]}/p2p/${announced.id}`]);
@@ -82,7 +82,7 @@ describe('host', { concurrency: true }, () => {
   });
 
   // Only Linux has all of 127.0.0.0/8 without being told.
-  it('is not closed to others by one machine that opens sockets and says nothing', async (t) => {
+  it('is not blocked by one machine that opens sockets and sends nothing', async (t) => {
     if (process.platform !== 'linux') return t.skip();
     const node = await hosts.start('patient');
     const other = await hosts.start('honest');
@@ -154,7 +154,7 @@ describe('host', { concurrency: true }, () => {
     assert.deepEqual(worker.addresses(), []);
     assert.throws(() => worker.joinToken(), /without an address/);
   });
-  it('meets others on its LAN without an address to join', async (t) => {
+  it('discovers peers on its LAN without an address to join', async (t) => {
     if (!(await hasMulticast())) return t.skip('no multicast here');
     // A network of its own, so that nobody else on this LAN is met.
     const [ours, others] = [randomBytes(32), randomBytes(32)];

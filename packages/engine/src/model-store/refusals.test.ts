@@ -86,7 +86,7 @@ describe('a hub that refuses', () => {
       scene.hub.hubFaults.push(status(number, headers));
       await assert.rejects(scene.pull(REFERENCE, { token }), failsWith(code, message), String(number));
     }
-    assert.equal(scene.hub.seen.length, table.length);
+    assert.equal(scene.hub.received.length, table.length);
     assert.deepEqual(await scene.names('o'), []);
   });
 
@@ -95,16 +95,16 @@ describe('a hub that refuses', () => {
     scene.hub.hubFaults.push(status(500), status(503));
     await scene.pull(REFERENCE);
     scene.hub.hubFaults.push(...Array.from({ length: 9 }, () => status(502)));
-    const before = scene.hub.seen.length;
+    const before = scene.hub.received.length;
     await assert.rejects(scene.pull(REFERENCE, { refresh: true, retries: 3 }), failsWith('network', /answers 502/));
-    assert.equal(scene.hub.seen.length - before, 4);
+    assert.equal(scene.hub.received.length - before, 4);
   });
 
-  it('at another origin, whose signed address has expired, is found anew', async () => {
+  it('at another origin, whose signed address has expired, is requested from the hub again', async () => {
     await using scene = await start();
     scene.hub.faults.push(status(403));
     await scene.pull(REFERENCE);
-    const servers = scene.hub.seen.map(({ server }) => server);
+    const servers = scene.hub.received.map(({ server }) => server);
     assert.deepEqual(servers, ['hub', 'elsewhere', 'hub', 'elsewhere']);
   });
 });
@@ -115,7 +115,7 @@ describe('a download', () => {
     const to = (location: string | undefined) => status(302, location ? { location } : {});
     scene.hub.hubFaults.push(...Array.from({ length: 20 }, () => to('/o/r/resolve/main/m.gguf')));
     await assert.rejects(scene.pull(REFERENCE), failsWith('network', /too many redirects/));
-    assert.ok(scene.hub.seen.length < 12);
+    assert.ok(scene.hub.received.length < 12);
     scene.hub.hubFaults.length = 0;
     for (const location of ['file:///etc/passwd', 'data:,GGUF', 'http://user:pass@127.0.0.1/', 'http://[', undefined]) {
       scene.hub.hubFaults.push(to(location));
@@ -141,7 +141,7 @@ describe('a download', () => {
       await assert.rejects(scene.pull(REFERENCE, { endpoint }), failsWith('bad-reference', /endpoint/), endpoint);
     for (const token of ['', 'a b', 'x\r\ncookie: y'])
       await assert.rejects(scene.pull(REFERENCE, { token }), failsWith('bad-reference', /token/));
-    assert.deepEqual(scene.hub.seen, []);
+    assert.deepEqual(scene.hub.received, []);
   });
 
   it('ends before the bytes arrive where the disk lacks space', async () => {

@@ -77,7 +77,7 @@ describe('a model of a hub', () => {
     await scene.pull(REFERENCE);
     scene.hub.files.set('m.gguf', { bytes: other });
     assert.equal((await scene.pull(`${REFERENCE}@refs/pr/1`)).path, scene.at('o/r@refs%2Fpr%2F1/m.gguf'));
-    const requests = scene.hub.seen.filter(({ server }) => server === 'hub');
+    const requests = scene.hub.received.filter(({ server }) => server === 'hub');
     assert.equal(requests.at(-1)?.url, '/o/r/resolve/refs%2Fpr%2F1/m.gguf');
     await scene.assertHas(bytes);
     await scene.assertHas(other, 'o/r@refs%2Fpr%2F1/m.gguf');
@@ -92,7 +92,7 @@ describe('a model of a hub', () => {
     await assert.rejects(scene.pull(REFERENCE, offline), failsWith('corrupt'));
   });
 
-  it('is requested anew when that is wanted, and replaced only by another', async () => {
+  it('is requested again with refresh, and replaced only by another version', async () => {
     for (const announced of [{}, { sha256: null }] as const) {
       await using scene = await Scene.withModel(bytes, announced);
       await scene.pull(REFERENCE);
@@ -122,7 +122,7 @@ describe('a model of a hub', () => {
     await scene.assertHas(newest);
   });
 
-  it('is complete when a crash came between its name and its note, and fetched anew when its file was cut', async () => {
+  it('is complete when a crash came between its name and its note, and fetched again when its file was truncated', async () => {
     await using scene = await Scene.withModel(bytes);
     await scene.pull(REFERENCE);
     await rename(scene.at('o/r/m.gguf.json'), scene.at('o/r/m.gguf.part.json'));

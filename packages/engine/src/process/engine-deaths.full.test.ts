@@ -92,12 +92,12 @@ const nested = (depth: number): string =>
   depth === 0 ? '' : `{% for i${depth} in range(9000) %}${nested(depth - 1)}{% endfor %}`;
 const LOOP = nested(3);
 
-describe('a vocabulary of a stranger', () => {
+describe('an untrusted vocabulary', () => {
   const read = async (text: string) => (await tinyEngine()).tokenize(text);
   const openWith = async (template: string, options: Parameters<typeof openVocabulary>[1]) =>
     openVocabulary(await written(await ggufWith(file, { 'tokenizer.chat_template': template })), options);
 
-  it('whose template runs on delays nobody for long: its process is ended, others are served, and it is tried again', async () => {
+  it('whose template does not terminate delays no other call for long: its process is killed, other calls are served, and it is retried', async () => {
     const template = `{% if messages[0].content == 'loop' %}${LOOP}{% endif %}fine`;
     await using strange = await openWith(template, { callMs: 1_000, restMs: 0 });
     const hung = assert.rejects(strange.render(user('loop')), { code: 'template-failed', message: /too long/ });

@@ -25,7 +25,7 @@ export const raw = (answer: Raw['answer']): Raw => ({ kind: 'raw', answer });
 export const status = (number: number, headers: Record<string, string> = {}) =>
   raw((response) => response.writeHead(number, headers).end('{"error":"not this time"}'));
 
-export interface Seen {
+export interface ReceivedRequest {
   readonly server: 'hub' | 'elsewhere';
   readonly url: string;
   readonly range: string | undefined;
@@ -45,24 +45,24 @@ export function fakeModel(sizeBytes: number, seed = 1): Buffer {
 
 export async function startFakeHub() {
   const services = new AsyncDisposableStack();
-  const listen = async (server: Seen['server'], answer: (url: URL, response: ServerResponse) => void) => {
+  const listen = async (server: ReceivedRequest['server'], answer: (url: URL, response: ServerResponse) => void) => {
     const service = await fakeService(({ url = '', headers }, response) => {
       const { range, 'if-range': ifRange, authorization } = headers;
-      hub.seen.push({ server, url, range, ifRange: ifRange as string | undefined, authorization });
+      hub.received.push({ server, url, range, ifRange: ifRange as string | undefined, authorization });
       answer(new URL(url, hub.endpoint), response);
     });
     return services.use(service).base;
   };
   const hub = {
-    ...{ endpoint: '', elsewhere: '', files: new Map<string, FakeFile>(), seen: [] as Seen[] },
+    ...{ endpoint: '', elsewhere: '', files: new Map<string, FakeFile>(), received: [] as ReceivedRequest[] },
     /** Consumed by requests for bytes, one each, in order. */
     faults: [] as Fault[],
     /** Consumed by requests to the hub itself, listings included, before anything else. */
     hubFaults: [] as Raw[],
     listing: undefined as ((response: ServerResponse, url: URL) => void) | undefined,
     /** Requests for bytes, which another origin serves, as for large files. */
-    get transfers(): readonly Seen[] {
-      return hub.seen.filter(({ server }) => server === 'elsewhere');
+    get transfers(): readonly ReceivedRequest[] {
+      return hub.received.filter(({ server }) => server === 'elsewhere');
     },
     [Symbol.asyncDispose]: () => services.disposeAsync(),
   };

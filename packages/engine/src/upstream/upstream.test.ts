@@ -224,7 +224,7 @@ describe('events', () => {
     assert.deepEqual(read(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))), whole);
   });
 
-  it('are told from comments, empty ones and fields that nobody knows', () => {
+  it('are distinguished from comments, empty events and unknown fields', () => {
     const text = ': a\n\nid: 4\nretry: 1\n\nevent: x\n\ndata\n\ndata:\n\ndata:  two\n\nnothing\n\n';
     assert.deepEqual(dataOf(text), ['', '', ' two']);
   });
@@ -233,7 +233,7 @@ describe('events', () => {
     assert.deepEqual(dataOf('\ufeffdata: 1\n\ndata: [DONE]'), ['1', '[DONE]']);
   });
 
-  it('are refused beyond any of their bounds', () => {
+  it('are refused above any of their limits', () => {
     const limits = { eventChars: 100, bytes: 1_000, events: 10 };
     for (const [part, message] of [
       ['x', /an event of more than 100 characters/],

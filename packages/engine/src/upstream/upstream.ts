@@ -1,4 +1,4 @@
-// Another server with the OpenAI-compatible API (llama-server, vLLM, Ollama, others) as a source of answers.
+// Another server with the OpenAI-compatible API (llama-server, vLLM, Ollama and the like) as a source of answers.
 import { randomBytes } from 'node:crypto';
 import {
   type ChatDelta,

@@ -143,27 +143,27 @@ describe('the vocabulary of a model file', () => {
   const header = (...parts: Buffer[]) => ggufOf([Buffer.concat([text('a'), ...parts])]);
   for (const [name, bytes, why] of [
     ['too short for a magic number', Buffer.from('GGML'), /no GGUF magic|truncated/],
-    ['no GGUF', Buffer.from('not a model at all'), /does not begin/],
+    ['no GGUF', Buffer.from('not a model at all'), /no GGUF magic/],
     ...[0, 1, 4, 0x03000000].map(
       (version) => [`version ${version}`, ggufOf([architecture, two], { version }), /version/] as const,
     ),
-    ['2^63 entries', ggufOf([architecture, two], { count: 2n ** 63n }), /larger than anything/],
-    ['4,097 entries', ggufOf([architecture, two], { count: 4_097 }), /larger than anything/],
+    ['2^63 entries', ggufOf([architecture, two], { count: 2n ** 63n }), /above the limit/],
+    ['4,097 entries', ggufOf([architecture, two], { count: 4_097 }), /above the limit/],
     ['4,096 entries, of which two are here', ggufOf([architecture, two], { count: 4_096 }), /truncated/],
     ['an entry less than announced', ggufOf([architecture, two], { count: 3 }), /truncated/],
-    ['a repeated key', ggufOf([architecture, two, textEntry('general.architecture', 'x')]), /twice/],
-    ['an unknown kind of value', header(u32(77), u32(0)), /kind 77/],
-    ['a key of 2^62 bytes', ggufOf([Buffer.concat([u64(2n ** 62n), text('a')])]), /larger than anything/],
-    ['a key of 65,536 bytes', ggufOf([u64(65_536)]), /larger than anything/],
+    ['a repeated key', ggufOf([architecture, two, textEntry('general.architecture', 'x')]), /duplicate keys/],
+    ['an unknown kind of value', header(u32(77), u32(0)), /type 77/],
+    ['a key of 2^62 bytes', ggufOf([Buffer.concat([u64(2n ** 62n), text('a')])]), /above the limit/],
+    ['a key of 65,536 bytes', ggufOf([u64(65_536)]), /above the limit/],
     ['a key of 65,535 bytes that are not here', ggufOf([u64(65_535)]), /truncated/],
-    ['a text of 2^40 bytes', header(u32(8), u64(2n ** 40n)), /larger than anything/],
-    ['a text of more than 64 MB', header(u32(8), u64(64 * MB + 1)), /larger than anything/],
+    ['a text of 2^40 bytes', header(u32(8), u64(2n ** 40n)), /above the limit/],
+    ['a text of more than 64 MB', header(u32(8), u64(64 * MB + 1)), /above the limit/],
     ['a text of 64 MB that are not here', header(u32(8), u64(64 * MB)), /truncated/],
-    ['an array of 2^61 values', ggufOf([array('a', 4, 2n ** 61n)]), /larger than anything/],
-    ['an array of more than 2^21 texts', ggufOf([array('a', 8, 2 * MB + 1)]), /larger than anything/],
+    ['an array of 2^61 values', ggufOf([array('a', 4, 2n ** 61n)]), /above the limit/],
+    ['an array of more than 2^21 texts', ggufOf([array('a', 8, 2 * MB + 1)]), /above the limit/],
     ['an array of 2^21 texts that are not here', ggufOf([array('a', 8, 2 * MB)]), /truncated/],
-    ['nested arrays', header(u32(9), ...Array(10_000).fill(Buffer.concat([u32(9), u64(1)]))), /kind 9/],
-    ['no architecture', ggufOf([two]), /what model/],
+    ['nested arrays', header(u32(9), ...Array(10_000).fill(Buffer.concat([u32(9), u64(1)]))), /type 9/],
+    ['no architecture', ggufOf([two]), /architecture/],
     ['no vocabulary', ggufOf([architecture]), /no vocabulary/],
     ['an empty vocabulary', ggufOf([architecture, array(TOKENS, 8, 0)]), /no vocabulary/],
   ] as const)
@@ -204,7 +204,7 @@ describe('the bytes of tokens', () => {
     assert.equal(hexOf('bert', ['a'], [1]), undefined);
   });
 
-  it('leave out what steers the model, which is told apart', () => {
+  it('omit control tokens, which are listed separately', () => {
     const texts = controlTexts({ model: 'gpt2', tokens: ['a', '<x>', '<longer>', ''], types: [1, 3, 4, 3] });
     assert.deepEqual(texts, ['<longer>', '<x>']);
   });

@@ -9,7 +9,7 @@ export interface VocabularyFile {
   readonly bytes: Uint8Array;
   /** Hex SHA-256 of those bytes. */
   readonly sha256: string;
-  /** Hex SHA-256 of the chat template's UTF-8; of the empty string if there is none. */
+  /** Hex SHA-256 of the chat template's UTF-8; of the empty string without a template. */
   readonly templateSha256: string;
 }
 

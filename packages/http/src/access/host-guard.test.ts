@@ -32,7 +32,7 @@ describe('a service that listens for this machine alone', () => {
   ])
     it(`does not answer what is addressed to '${host.slice(0, 30)}'`, () => assert.equal(asked({}, host), 421));
 
-  it('is called what its operator says it is called, in whatever case, and nothing that only looks so', () => {
+  it('accepts its configured names in any case, and no similar ones', () => {
     const named = { allowedHosts: ['Stack.Example.com', '[::]'] };
     assert.equal(asked(named, 'stack.example.com:443'), undefined);
     assert.equal(asked(named, 'STACK.EXAMPLE.COM.'), undefined);
@@ -90,7 +90,7 @@ describe('a service that listens for this machine alone', () => {
   });
 });
 
-describe('a service that listens for others', () => {
+describe('a service that listens on a public address', () => {
   const open = { host: '0.0.0.0' };
 
   it('is called anything until its operator says what it is called', () => {
@@ -111,7 +111,7 @@ describe('a page of another site', () => {
     createFrontDoor({ host: '127.0.0.1', allowedHosts }).isFromOtherSite({ headers, host });
   const origin = (page: string) => ({ 'sec-fetch-site': 'cross-site', origin: page });
 
-  it('is told by Sec-Fetch-Site, where browsers do not say that by Origin', () => {
+  it('is detected by Sec-Fetch-Site, if browsers send no Origin', () => {
     for (const from of ['cross-site', 'same-site', 'whatever'])
       assert.equal(tells({ 'sec-fetch-site': from }), true, from);
     for (const from of ['same-origin', 'none']) assert.equal(tells({ 'sec-fetch-site': from }), false, from);
@@ -121,7 +121,7 @@ describe('a page of another site', () => {
     assert.deepEqual([tells({ origin: 'http://stack.example:8787' }), tells({})], [false, false]);
   });
 
-  it('is none of this machine’s while it is this machine that is asked', () => {
+  it('is not a page of this machine when a service of this machine is requested', () => {
     for (const page of ['http://localhost:5173', 'http://127.0.0.1:5173', 'http://[::1]', 'http://app.localhost'])
       for (const host of ['127.0.0.1:8787', 'localhost:8787', '[::1]:8787'])
         assert.equal(tells(origin(page), host), false, `${page} ${host}`);
@@ -130,7 +130,7 @@ describe('a page of another site', () => {
       assert.equal(tells(origin(page), 'localhost:8787'), true, page);
   });
 
-  it('is none that the operator named', () => {
+  it('is not a page of an allowed name', () => {
     const named = ['app.example'];
     assert.equal(tells(origin('https://app.example'), 'api.example', named), false);
     assert.equal(tells(origin('https://app.example.evil'), 'api.example', named), true);

@@ -111,7 +111,7 @@ describe('the key check', () => {
     assert.equal(await identify('ssk_10099'), key);
   });
 
-  it('limits the guesses of an address, and then looks up only keys that were good before', async () => {
+  it('limits the invalid keys of an address, and then looks up only keys that were valid before', async () => {
     const { state, identify, rejects } = createGate();
     await identify('ssk_good', '192.0.2.1');
     await Promise.allSettled(Array.from({ length: 150 }, (_, i) => identify(`ssk_${i}`, '192.0.2.1')));
@@ -125,7 +125,7 @@ describe('the key check', () => {
     await rejects('ssk_201', 'invalid_key', '192.0.2.1');
   });
 
-  it('limits the guesses of a /56 and of a /48 together, and looks up a key that was good there', async () => {
+  it('limits the invalid keys of a /56 and of a /48 together, and looks up a key that was valid there', async () => {
     const { state, identify } = createGate();
     await identify('ssk_good', '2001:db8:0:1::1');
     /** How many of as many guesses, each from a subnet of its own, were looked up. */

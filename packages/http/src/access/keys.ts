@@ -24,7 +24,7 @@ export interface KeyGate {
 const keyMemoryMs = 2_000;
 /** With `revision`: covers late or lost notifications. */
 const notifiedKeyTtlMs = 30_000;
-/** Keys in use at once; beyond that, lookups become more frequent. */
+/** Keys in use at once; above this number, lookups become more frequent. */
 const maxKeys = 50_000;
 /**
  * While the gate fails, an uncounted key stays valid for this long after its last successful lookup; otherwise cached

@@ -121,7 +121,7 @@ describe('bounds', { timeout: 120_000 }, () => {
     assert.ok(log.length < 13, 'one line for many');
   });
 
-  it('of all keep room for probes, and close idle connections first', async () => {
+  it('in total reserve capacity for probes, and close idle connections first', async () => {
     await serve({ connections: 3, connectionsPerAddress: 100 });
     const busy = await open('127.0.0.1', 3, request('/slow'));
     await until(() => isOpen(0, 3), 'as many are busy as may be');

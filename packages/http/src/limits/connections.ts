@@ -136,7 +136,7 @@ export class Connections {
     return true;
   }
 
-  /** Closes the longest idle connection; false if there is none. */
+  /** Closes the longest idle connection; false if no connection is idle. */
   #evictIdle(bound: BoundName, idle: ReadonlySet<Socket>, facts: object): boolean {
     const [oldest] = idle;
     this.#report(bound, { ...facts, closed: oldest ? 'an idle connection' : 'a new connection' });

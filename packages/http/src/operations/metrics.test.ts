@@ -37,7 +37,7 @@ it('counts requests by route and status, and serves them and its readiness on a 
   await assert.rejects(serveMetrics(new Metrics(), { host: '127.0.0.1', port: served.port }), /EADDRINUSE/);
 });
 
-it('leaves out figures that cannot be read, without their cause, publishes the others, and releases its port', async () => {
+it('omits metrics that cannot be read, without their cause, publishes the remaining ones, and releases its port', async () => {
   const metrics = new Metrics();
   let [isBroken, total] = [true, 5];
   const read = <T>(value: T) => {
@@ -78,7 +78,7 @@ describe('readiness', () => {
     assert.equal(readiness.health().status, 200);
   });
 
-  it('ends while a check fails or hangs, and publishes no cause but those for strangers', async () => {
+  it('ends while a check fails or hangs, and publishes only public causes', async () => {
     let check: () => Promise<unknown> = async () => {};
     const database = () => check();
     const readiness = new Readiness({ database }, { facts: () => ({ role: 'scanner' }), checkMs: 10, keepMs: 0 });

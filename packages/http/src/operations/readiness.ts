@@ -96,13 +96,13 @@ export class Readiness {
   #check(): Promise<ReadonlyMap<string, string>> {
     if (this.#found && performance.now() - this.#foundAt < this.#keepMs) return this.#found;
     this.#foundAt = Number.POSITIVE_INFINITY;
-    this.#found = this.#lookAtAll().finally(() => {
+    this.#found = this.#checkAll().finally(() => {
       this.#foundAt = performance.now();
     });
     return this.#found;
   }
 
-  async #lookAtAll(): Promise<ReadonlyMap<string, string>> {
+  async #checkAll(): Promise<ReadonlyMap<string, string>> {
     const problems = new Map<string, string>();
     await Promise.all(
       [...this.#checks].map(async ([name, check]) => {

@@ -91,7 +91,7 @@ describe('the cache of ready answers', () => {
     assert.deepEqual([cache.size, cache.tagCount], [0, 0]);
   });
 
-  it('serves what went stale for as long as the place allows, then computes anew, and once', async () => {
+  it('serves stale responses as long as the policy allows, then recomputes once', async () => {
     let now = 0;
     let made = 0;
     const cache = new AnswerCache({ now: () => now });
@@ -109,7 +109,7 @@ describe('the cache of ready answers', () => {
     assert.equal(await ask(), '3', 'older than a second: at once');
   });
 
-  it('computes anew what has reached its maximum age', async () => {
+  it('recomputes responses that reached their maximum age', async () => {
     let now = 0;
     let made = 0;
     const cache = new AnswerCache({ now: () => now });

@@ -79,7 +79,7 @@ describe('a CSV route', () => {
     assert.equal(signed, 1);
   });
 
-  it('tells who has it already no more than that, by whichever way it leaves', async () => {
+  it('answers 304 to a client that already has it, on every response path', async () => {
     await using http = server();
     const { headers } = await http.fastify.inject('/table.csv');
     // The second URL is another text for the same answer: it takes the long way once.

@@ -1,4 +1,4 @@
-// Turns a handler's result into a response that can be sent: signed, durable in the ledger, with its validator.
+// Converts a handler's result into a response that can be sent: signed, durable in the ledger, with its validator.
 import { createHash } from 'node:crypto';
 import type { Output } from '../route.ts';
 import type { ReadyAnswer } from './answer-cache.ts';

@@ -1,4 +1,4 @@
-// Turns a request into an event stream: headers, limits, and failures.
+// Converts a request into an event stream: headers, limits, and failures.
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';

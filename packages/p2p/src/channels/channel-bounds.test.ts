@@ -14,7 +14,7 @@ const MIB = 1024 * 1024;
 const LONGEST = Uint8Array.of(0x80, 0x80, 0x80, 0x02);
 const LONG = Uint8Array.of(0xa0, 0xf7, 0x36);
 
-describe('what others make a host hold', () => {
+describe('what peers make a host hold', () => {
   let host: Libp2p;
   let stranger: Libp2p;
   let unread: ByteBudget;
@@ -50,7 +50,7 @@ describe('what others make a host hold', () => {
   beforeEach(() => {
     messageTimeoutMs = 60_000;
   });
-  it('is cut at who holds most, and the channel of who comes after it is whole', async () => {
+  it('is cut at the peer that holds the most, and the channel of a later peer stays open', async () => {
     unread = new ByteBudget({ maxBytes: 6 * MIB, maxBytesPerPeer: 5 * MIB });
     const greedy = await open('greedy');
     const lost = assert.rejects(next(greedy.channel), ChannelError);
@@ -76,7 +76,7 @@ describe('what others make a host hold', () => {
     silent.stream.send(Uint8Array.of(2, 1, 2));
     assert.equal((await next(silent.channel))?.byteLength, 2);
   });
-  it('is cut where nobody takes what this host sends', async () => {
+  it('is cut where a peer does not read what this host sends', async () => {
     unread = new ByteBudget({ maxBytes: 100 * MIB, maxBytesPerPeer: 100 * MIB });
     const { channel, stream } = await open('deaf');
     stream.pause();

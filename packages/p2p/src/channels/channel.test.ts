@@ -35,7 +35,7 @@ describe('channel', () => {
     [a, b] = await Promise.all([hosts.start('a'), hosts.start('b')]);
     await a.peers.join(addressOf(b), within());
   });
-  it('gives each message once, whole and in order, and ends after the last one', async () => {
+  it('yields each message once, complete and in order, and ends after the last one', async () => {
     const sizes = [1, 127, 128, 16_383, 16_384, 300_000, MAX_MESSAGE_BYTES, 2];
     // The small pieces of a long answer go on past the first time that the channel is full.
     const pieces = Array.from({ length: 20_000 }, (_, at) => Buffer.from(`token ${at}`));

@@ -10,7 +10,7 @@ const peer = peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
 const [loopback, home, open] = ['127.0.0.1', '192.168.1.7', '1.1.1.1'].map((host) => `/ip4/${host}/tcp/4001`);
 const all = [loopback, home, open].map((address) => multiaddr(address));
 
-it('addresses are told with the public ones first, and loopback only where there is nothing else', () => {
+it('addresses are announced with the public ones first, and loopback only where there is nothing else', () => {
   assert.deepEqual(farthestFirst(peer, all), [open, home]);
   assert.deepEqual(farthestFirst(peer, all.slice(0, 1)), [loopback]);
   assert.deepEqual(farthestFirst(peer, []), []);
@@ -22,7 +22,7 @@ it('addresses that are private are kept back when asked', () => {
   assert.deepEqual(addressOptions(node, peer).announceFilter?.(all).map(String), [open]);
 });
 
-it('addresses on loopback are told from others', () => {
+it('loopback addresses are distinguished from other addresses', () => {
   assert.equal(isLoopbackOnly(['/ip4/127.0.0.1/tcp/0', '/ip6/::1/tcp/0/ws']), true);
   assert.equal(isLoopbackOnly(['/ip4/127.0.0.1/tcp/0', '/ip4/0.0.0.0/tcp/0']), false);
   assert.equal(isLoopbackOnly([]), false);

@@ -41,7 +41,7 @@ describe('who may connect', { concurrency: true }, () => {
     await until(() => third.peers.connected().length >= 1);
     await assert.rejects(hosts.start('torn', { networkKey: randomBytes(32), join: [gateway.joinToken()] }), RangeError);
   });
-  it('is on the allow-list, whoever dials', async () => {
+  it('is on the allow-list, whichever side dials', async () => {
     const friend = await hosts.start('friend');
     const stranger = await hosts.start('stranger');
     const refused: string[] = [];
@@ -132,7 +132,7 @@ it('a private network has one key of 32 bytes, of the option or of the tokens', 
   assert.throws(() => networkKeyOf(new Uint8Array(31), []), RangeError);
 });
 
-it('a private network meets on the LAN under a name of its own, which fits a DNS label and does not tell the key', () => {
+it('a private network has its own LAN service name, which fits a DNS label and does not reveal the key', () => {
   const key = new Uint8Array(32).fill(7);
   const names = [lanServiceName(undefined), lanServiceName(key), lanServiceName(new Uint8Array(32))];
   assert.equal(new Set(names).size, 3);
@@ -159,7 +159,7 @@ it('never evicts a peer that this host dialled, was asked to join, or that works
   assert.equal(connectionToEvict(beyond, 'newcomer', 0), beyond.at(-1));
 });
 
-it('evicts a peer that did nothing for long, where no address has more than others', () => {
+it('evicts a long idle peer if no address has more connections than the rest', () => {
   const places = [place('a', { openedAtMs: 90_000 }), place('b'), place('c', { isBusy: true })];
   assert.equal(connectionToEvict(places, 'newcomer', 100_000), places[1]);
   assert.equal(connectionToEvict([...places, place('crowd'), place('crowd')], 'crowd', 100_000)?.host, 'crowd');

@@ -1,5 +1,5 @@
 // The connection gate: refuses connections to itself, peers outside the allow-list, too frequent attempts, and a single
-// machine that would take the slots of all others.
+// machine that would take the slots of all other machines.
 import type { Connection, ConnectionGater, MultiaddrConnection, PeerId } from '@libp2p/interface';
 import { CONNECTIONS } from '../limits.ts';
 import { RateLimit } from '../rate-limit.ts';

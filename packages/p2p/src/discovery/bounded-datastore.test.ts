@@ -66,7 +66,7 @@ it('a bounded datastore keeps a bounded number of providers of a key, and of key
   assert.deepEqual(namesIn('1'), []);
 });
 
-it('a bounded datastore answers who has a key without a look at all the others', () => {
+it('a bounded datastore finds the providers of a key without scanning other records', () => {
   const store = storeOf(40_000);
   for (let at = 0; at < 30_000; at += 1) store.put(key(`/dht/provider/cid${at}/peer${at}`), Uint8Array.of(1));
   const beganAt = performance.now();

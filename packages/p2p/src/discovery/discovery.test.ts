@@ -50,7 +50,7 @@ describe('finding who has what', { concurrency: true }, () => {
       return peers.includes(first.id) && peers.includes(second.id);
     });
   });
-  it('ends when its time is up, with nobody there to ask', async () => {
+  it('ends on its timeout, without any peer to query', async () => {
     const alone = await hosts.start('alone');
     assert.deepEqual(await found(alone, KEY, 300), []);
     await alone.peers.provide(KEY);
@@ -80,7 +80,7 @@ describe('what may be asked of the DHT', () => {
     [host, stranger] = await Promise.all([hosts.start('host'), startStranger()]);
   });
   after(() => stranger.stop());
-  it('is so much a second, of one peer on however many streams, and others are answered meanwhile', async () => {
+  it('is limited per second for a peer on any number of streams, and other peers are answered', async () => {
     const connection = await stranger.dial(multiaddr(addressOf(host)));
     const beganAt = Date.now();
     const asked = Array.from({ length: 4 }, async () => {

@@ -8,7 +8,7 @@ import { KeyFileError, loadKey, lockKey } from './key-file.ts';
 
 describe('key file', () => {
   const directory = useDirectory();
-  it('is made where there is none, for its owner alone, and read again', async () => {
+  it('is created if missing, readable by its owner only, and read again', async () => {
     const file = path.join(directory.path, 'deep', 'a.key');
     const made = await loadKey(file);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -20,7 +20,7 @@ describe('key file', () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => loadKey(file)));
     assert.equal(new Set(keys.map(({ publicKey }) => publicKey.toString())).size, 1);
   });
-  it('is refused when others may read it, with the command that mends it', async () => {
+  it('is refused when other users can read it, with the command that fixes it', async () => {
     const file = path.join(directory.path, 'c.key');
     await loadKey(file);
     await chmod(file, 0o640);
@@ -43,7 +43,7 @@ describe('key file', () => {
     held[0]?.[Symbol.dispose]();
     (await lockKey(file))[Symbol.dispose]();
   });
-  it('has no lock where no file can be written, and an error where one is in the way', async () => {
+  it('has no lock in a read-only directory, and an error if another file has its path', async () => {
     if (process.platform === 'linux') (await lockKey('/proc/peer.key'))[Symbol.dispose]();
     const file = path.join(directory.path, 'peer.key');
     await writeFile(`${file}.lock`, 'x'.repeat(4_096));

@@ -35,7 +35,7 @@ export function isJoinToken(text: string): boolean {
 }
 
 /**
- * Includes the first 8 addresses that fit; throws JoinTokenError if there is none, or the peer id has no Ed25519 key.
+ * Includes the first 8 addresses that fit; throws JoinTokenError without an address, or if the peer id has no Ed25519 key.
  */
 export function createJoinToken({ peer, addresses, networkKey }: JoinToken): string {
   const key = peerIdFromString(peer).publicKey;

@@ -78,7 +78,7 @@ describe('joining', { concurrency: true }, () => {
     await b[Symbol.asyncDispose]();
     await until(() => a.peers.roundTripMs(b.id) === undefined);
   });
-  it('tells what is connected already to who begins to watch, until it is told to stop', async () => {
+  it('reports existing connections to a new watcher, until it is aborted', async () => {
     const a = await hosts.start('watched');
     const b = await hosts.start('watching', { join: [a.joinToken()] });
     await until(() => b.peers.connected().length === 1);
@@ -115,7 +115,7 @@ it('a join token reads back as it was made, with a network key or without', () =
 it('a join token is short, and one word to select', () =>
   assert.match(createJoinToken({ peer, addresses: addresses.slice(0, 1) }), /^strata1[1-9A-HJ-NP-Za-km-z]{1,72}$/));
 
-it('a join token tells eight addresses at most, and needs one', () => {
+it('a join token contains at most eight addresses, and needs one', () => {
   const many = Array.from({ length: 30 }, (_, index) => `/ip4/192.0.2.${index}/tcp/4001/p2p/${peer}`);
   assert.deepEqual(readJoinToken(createJoinToken({ peer, addresses: many })).addresses, many.slice(0, 8));
   assert.throws(() => createJoinToken({ peer, addresses: [] }), JoinTokenError);

@@ -1,4 +1,4 @@
-// Keeps a host joined: joins until one target answers, again when none is connected, and falls back on known peers.
+// Keeps a host joined: joins until one target answers, again after the last one disconnects, and falls back on known peers.
 import type { Libp2p } from '@libp2p/interface';
 import type { Ping } from '@libp2p/ping';
 import { multiaddr } from '@multiformats/multiaddr';

@@ -11,7 +11,7 @@ const KEY = Buffer.from('model');
 
 describe('known peers', { concurrency: true }, () => {
   const hosts = useHosts();
-  it('keep a network of five together when its bootstrap node is gone, and let a host come back', async () => {
+  it('keep a network of five together when its bootstrap node is offline, and let a host rejoin', async () => {
     const bootstrap = await hosts.start('bootstrap');
     const join = [bootstrap.joinToken()];
     const start = (name: string) =>
@@ -46,7 +46,7 @@ describe('known peers', { concurrency: true }, () => {
     await back.peers.provide(KEY);
     await until(async () => (await Array.fromAsync(three.peers.find(KEY, within(5_000)))).includes(back.id));
   });
-  it('begin anew from a file that is damaged or hostile', async () => {
+  it('start empty from a damaged or hostile file', async () => {
     const a = await hosts.start('a');
     const peers = [{ id: 'x', addresses: ['/ip4/no'], seenAt: new Date().toISOString() }];
     const begin = async (content: string, index: number) => {

@@ -1,4 +1,4 @@
-// Any number of synthetic vulnerabilities for benches: each is a function of the seed and its number, none is stored.
+// Any number of synthetic vulnerabilities for benches: each is a function of the seed and its number, and is not stored.
 import { randomFor } from '../random.ts';
 import { ECOSYSTEMS, type Ecosystem, ghsaId, type VulnerabilityFacts } from './facts.ts';
 

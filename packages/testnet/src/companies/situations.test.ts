@@ -63,7 +63,7 @@ describe('the situations of companies', () => {
       assert.equal((await answers(`below._dmarc.${domain}`, 'TXT')).rcode, 'NXDOMAIN', domain);
     }
   });
-  it('name their servers after themselves; only their addresses tell whose they are', async () => {
+  it('have vanity name servers, which only their addresses identify', async () => {
     const domain = some('name servers silent', isDnsShownBy('asn'));
     const servers = await data(domain, 'NS');
     assert.ok(servers.every((host) => host.endsWith(domain)));

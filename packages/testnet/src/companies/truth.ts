@@ -20,7 +20,7 @@ export interface TrueService {
   readonly provider: string;
   /** Whether the domain's published data reveal it to a complete scan. */
   readonly isVisible: boolean;
-  /** The strongest evidence; null if there is none. */
+  /** The strongest evidence; null without evidence. */
   readonly shownBy: Place | null;
 }
 

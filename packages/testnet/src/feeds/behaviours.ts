@@ -76,7 +76,7 @@ const UNREADABLE: ReadonlySet<FeedBehaviour> = new Set<FeedBehaviour>([
   'entity-bomb',
 ]);
 
-const GONE_AFTER_DAY = 5;
+const REMOVED_AFTER_DAY = 5;
 
 /** The behaviour of the n-th feed of an internet. */
 export function behaviourOf(seed: string, index: number): FeedBehaviour {
@@ -87,7 +87,7 @@ export function behaviourOf(seed: string, index: number): FeedBehaviour {
 
 /** Whether an address answers 410 or 404 on a day. */
 export function absenceOn(behaviour: FeedBehaviour, day: number): 410 | 404 | null {
-  if (behaviour === 'gone' && day > GONE_AFTER_DAY) return 410;
+  if (behaviour === 'gone' && day > REMOVED_AFTER_DAY) return 410;
   return behaviour === 'missing-for-days' && day % 6 >= 2 && day % 6 <= 3 ? 404 : null;
 }
 

@@ -18,7 +18,7 @@ export interface Calendar {
   /** The internet's day; fixes its date on the first call. */
   today(): number;
   /**
-   * Part of one calendar day (UTC), constant once fixed; spans do not overlap, and none is in the future. Days before 0
+   * Part of one calendar day (UTC), constant once fixed; spans neither overlap nor lie in the future. Days before 0
    * are complete.
    */
   spanOf(day: number): DaySpan;

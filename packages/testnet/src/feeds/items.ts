@@ -15,7 +15,7 @@ export interface FeedItem {
   readonly guid: string | null;
   readonly title: string;
   readonly url: string;
-  /** Whole seconds, in milliseconds since the epoch; null if the document has no date. */
+  /** Full seconds, in milliseconds since the epoch; null if the document has no date. */
   readonly publishedAt: number | null;
   readonly html: string;
   /** Its target, if not the feed's own site. */

@@ -13,7 +13,7 @@ const FAVOURITE_SHARE = 0.15;
 const FAVOURITE_DAYS = 2;
 const OUTSIDER_SHARE = 0.04;
 
-/** Draws a domain to mention on a day; null if there is none. */
+/** Draws a domain to mention on a day; null without candidates. */
 export type DrawMention = (random: Random, day: number) => string | null;
 
 export function createMentions({ seed, companies, outsiders }: MentionsOptions): DrawMention {

@@ -23,7 +23,7 @@ describe('a loaded world', () => {
       domains.reduce((sum, domain) => sum + domain[of].length, 0) / domains.length;
     assert.ok(Math.abs(mean('services') - 8) < 0.5 && Math.abs(mean('changes') - 2) < 0.5);
   });
-  it('tells who came and went, and since when, as someone would who had watched the domain from the start', () => {
+  it('lists entries and exits with their dates, as for a domain observed from the start', () => {
     for (const { services, changes } of domains) {
       const came = new Set(changes.map(({ category, to }) => `${category} ${to}`));
       const went = changes.flatMap(({ category, from }) => (from === null ? [] : [`${category} ${from}`]));

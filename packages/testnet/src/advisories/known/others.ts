@@ -216,14 +216,16 @@ const rows: readonly Row[] = [
   ['2025-66478', '2025-12-03', 'Duplicate of CVE-2025-55182', STOPS, [], { isRejected: true }],
 ];
 
-export const others: readonly VulnerabilityFacts[] = rows.map(([id, published, title, vector, affected, more]) => ({
-  id: `CVE-${id}`,
-  published,
-  title,
-  vector,
-  affected,
-  ...more,
-}));
+export const furtherProducts: readonly VulnerabilityFacts[] = rows.map(
+  ([id, published, title, vector, affected, more]) => ({
+    id: `CVE-${id}`,
+    published,
+    title,
+    vector,
+    affected,
+    ...more,
+  }),
+);
 
 /** Records that every publisher sends malformed: a reader must skip them and accept the rest. */
 export const malformed: readonly VulnerabilityFacts[] = [1, 2, 3].map((number) => ({
