@@ -1,7 +1,7 @@
 // How a model is spread over a machine: the number of processes and the threads of each. Measured in docs/decisions,
 // "Several engine processes".
 
-export interface Machine {
+interface Machine {
   readonly cores: number;
   readonly memoryBytes: number;
 }

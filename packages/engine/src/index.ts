@@ -16,9 +16,9 @@ export {
   type Vocabulary,
 } from './engine.ts';
 export { ModelEnvironment, type ModelSettings, readModelSettings } from './model-settings.ts';
+export type { DownloadProgress } from './model-store/download.ts';
 export { ModelStoreError, type ModelStoreErrorCode } from './model-store/error.ts';
 export { listModels, type StoredModel } from './model-store/list-models.ts';
-export type { DownloadProgress } from './model-store/progress.ts';
 export {
   type ModelStoreDeps,
   type ModelStoreOptions,

@@ -15,7 +15,7 @@ const commonErrors: readonly ErrorCode[] = ['internal_error', 'unavailable'];
 const inputErrors: readonly ErrorCode[] = ['invalid_parameter'];
 const keyErrors: readonly ErrorCode[] = ['missing_key', 'invalid_key', 'quota_exceeded'];
 
-export const ProvenanceSchema = z
+const ProvenanceSchema = z
   .object({
     receipt_id: z.string(),
     signature: z.string(),

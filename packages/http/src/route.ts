@@ -17,7 +17,7 @@ export type Output =
   | { readonly kind: 'bytes'; readonly contentType: string; readonly description: string };
 
 /** An event type of a stream. */
-export interface EventKind {
+interface EventKind {
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodType;
@@ -64,7 +64,7 @@ export interface ApiKey {
 }
 
 /** Cache key of a signed response: the cached body is served until one of `tags` is invalidated. */
-export interface CachePolicy {
+interface CachePolicy {
   readonly key: string;
   readonly tags: readonly string[];
   /** An invalidated response is still served until it has this age, which limits how often it is signed. */
@@ -73,7 +73,7 @@ export interface CachePolicy {
   readonly maxAgeMs?: number;
 }
 
-export interface RouteContract<
+interface RouteContract<
   App,
   P extends z.ZodObject | undefined,
   Q extends z.ZodObject | undefined,

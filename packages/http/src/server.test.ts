@@ -176,7 +176,7 @@ describe('one path with several methods', () => {
 
   it('does not start when answers to anything but GET are to be kept', () => {
     const kept = { ...postKey, contract: { ...postKey.contract, cache } };
-    assert.throws(() => serverOf([kept]), /only GET answers are kept/);
+    assert.throws(() => serverOf([kept]), /only GET responses are cached/);
   });
 });
 

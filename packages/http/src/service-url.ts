@@ -1,7 +1,7 @@
 // The URL of a service, from its listen address.
 import { isIPv6 } from 'node:net';
 
-export interface ListeningAt {
+interface ListeningAt {
   readonly host: string;
   readonly port: number;
 }

@@ -8,7 +8,7 @@ import type { GrammarState } from './grammar-state.ts';
 import type { Logits, LogitsAsked, LogitsReader } from './logits.ts';
 import { eraseFrom } from './read-tokens.ts';
 
-export interface AnswerLoopDeps {
+interface AnswerLoopDeps {
   readonly model: LlamaModel;
   /** Maximum tokens of prompt and answer together; the last one is never read. */
   readonly contextSize: number;

@@ -4,15 +4,13 @@ import { ModelStoreError } from './error.ts';
 import { ggufOnly, hashFile } from './gguf-file.ts';
 import { type FileAnswer, fileAddress, openFile } from './hub.ts';
 import type { Hub } from './hub-request.ts';
-import type { Note } from './json-file.ts';
 import { PartFile } from './part-file.ts';
-import type { ModelPaths } from './paths.ts';
-import type { Reporter } from './progress.ts';
 import { formatReference, type Repository } from './reference.ts';
 import { type RetryPolicy, TransientError, withRetries } from './retry.ts';
 import type { HubFile } from './select-files.ts';
+import type { ModelPaths, Note } from './store-files.ts';
 
-export interface Download {
+interface Download {
   readonly hub: Hub;
   readonly repository: Repository;
   /** Its path, and the facts of the repository's listing. */
@@ -176,4 +174,37 @@ function sourceOf({ hub, repository, file }: Download): string {
 
 function nameOf({ repository, file }: Download): string {
   return formatReference(repository, file.path);
+}
+
+export interface DownloadProgress {
+  /** Inside the repository. */
+  readonly file: string;
+  /** Of this file, including bytes received before this connection. */
+  readonly receivedBytes: number;
+  /** Undefined if no server announced it. */
+  readonly totalBytes: number | undefined;
+  /** Some of the bytes were received before this connection. */
+  readonly isResumed: boolean;
+}
+
+interface Reporter {
+  /** Drops reports within the interval. */
+  report(progress: DownloadProgress): void;
+  /** Always reported. */
+  end(progress: DownloadProgress): void;
+}
+
+const REPORT_INTERVAL_MS = 100;
+
+export function createReporter(onProgress: (progress: DownloadProgress) => void = () => {}): Reporter {
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  return {
+    report(progress) {
+      const now = performance.now();
+      if (now - reportedAt < REPORT_INTERVAL_MS) return;
+      reportedAt = now;
+      onProgress(progress);
+    },
+    end: onProgress,
+  };
 }

@@ -9,7 +9,7 @@ import { ModelStoreError, onDisk } from './error.ts';
 const MAGIC = Buffer.from('GGUF');
 const READ_BYTES = 1024 * 1024;
 
-export function hasMagic(beginning: Uint8Array): boolean {
+function hasMagic(beginning: Uint8Array): boolean {
   return MAGIC.equals(beginning.subarray(0, MAGIC.length));
 }
 

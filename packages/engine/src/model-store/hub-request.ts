@@ -17,7 +17,7 @@ export interface HubResponse extends AsyncDisposable {
   chunks(): AsyncIterable<Uint8Array>;
 }
 
-export interface HubRequest {
+interface HubRequest {
   readonly url: URL;
   /** Called before each hop, so that headers may depend on the previous response. */
   readonly headers: () => Readonly<Record<string, string>>;

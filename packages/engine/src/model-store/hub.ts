@@ -6,13 +6,13 @@ import { formatReference, isModelPath, type Repository } from './reference.ts';
 import type { HubFile } from './select-files.ts';
 
 /** The received bytes, and the file they belong to. */
-export interface Held {
+interface Held {
   readonly bytes: number;
   readonly etag?: string | undefined;
   readonly sha256?: string | undefined;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly repository: Repository;
   readonly file: string;
   readonly held?: Held | undefined;

@@ -2,8 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from './error.ts';
-import { readNote } from './json-file.ts';
-import { NOTE_SUFFIX, PART_SUFFIX, referenceOf } from './paths.ts';
+import { NOTE_SUFFIX, PART_SUFFIX, readNote, referenceOf } from './store-files.ts';
 
 interface Listed {
   /** Relative to the store, with slashes on every platform. */

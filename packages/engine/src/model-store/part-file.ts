@@ -8,8 +8,8 @@
 import { type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { formatSize, ModelStoreError, onDisk } from './error.ts';
-import { type Note, readNote, writeNote } from './json-file.ts';
-import type { ModelPaths } from './paths.ts';
+import type { ModelPaths } from './store-files.ts';
+import { type Note, readNote, writeNote } from './store-files.ts';
 
 /** One instance at a time: the caller holds the lock. Everything rejects with `disk` when the file system refuses. */
 export class PartFile implements AsyncDisposable {

@@ -2,18 +2,24 @@
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { waitForLock } from '@strata/db';
-import { download } from './download.ts';
+import { createReporter, type DownloadProgress, download } from './download.ts';
 import { ModelStoreError, onDisk } from './error.ts';
 import { checkGgufFile, hashFile } from './gguf-file.ts';
 import { listFiles } from './hub.ts';
 import type { Hub } from './hub-request.ts';
-import { type Note, readListing, readNote, writeNote } from './json-file.ts';
 import { exists, finishInterruptedMove } from './part-file.ts';
-import { listingPath, type ModelPaths, modelPathsOf } from './paths.ts';
-import { createReporter, type DownloadProgress } from './progress.ts';
 import { type ModelReference, parseReference, type Repository, type Wanted } from './reference.ts';
 import { type DownloadRetry, type RetryPolicy, withRetries } from './retry.ts';
 import { chooseModel, type HubFile, partsOf } from './select-files.ts';
+import {
+  listingPath,
+  type ModelPaths,
+  modelPathsOf,
+  type Note,
+  readListing,
+  readNote,
+  writeNote,
+} from './store-files.ts';
 
 export interface ModelStoreOptions {
   /** Directory of the models; created when needed. */

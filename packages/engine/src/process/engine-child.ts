@@ -10,7 +10,7 @@ interface Waiting {
   readonly onEvents?: ((events: readonly JobEvent[]) => void) | undefined;
 }
 
-export interface EngineChildOptions {
+interface EngineChildOptions {
   /** Module that the process runs. */
   readonly entry: URL;
   /** Passed to the process as its argument. */

@@ -13,7 +13,7 @@ export interface CallPiece {
   readonly arguments: string;
 }
 
-export interface ChunkUsage {
+interface ChunkUsage {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly cachedTokens: number;

@@ -9,7 +9,7 @@ import { EngineError } from '../engine.ts';
 import { errorOf, isOutOfCredit, readRefusal } from './errors.ts';
 import { drain, exchange, type Opened, readText } from './exchange.ts';
 
-export interface HttpOptions {
+interface HttpOptions {
   /** Without a trailing slash. */
   readonly base: string;
   readonly apiKey: string | undefined;

@@ -17,7 +17,7 @@ const answer = z.object({
   usage: z.object({ prompt_tokens: z.int().min(0).nullish() }).nullish(),
 });
 
-export interface EmbedOptions {
+interface EmbedOptions {
   readonly model: string;
   readonly inputs: readonly (string | readonly number[])[];
   readonly signal: AbortSignal;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { EngineError } from '../engine.ts';
 
 /** An error response, in any of the formats in use. */
-export interface UpstreamRefusal {
+interface UpstreamRefusal {
   readonly status: number;
   readonly message: string;
   readonly code: string;
@@ -35,7 +35,7 @@ export const errorShape = z.union([
     .transform(({ detail }) => ({ message: detail.map(({ msg, loc }) => `${loc?.at(-1) ?? ''}: ${msg}`).join('; ') })),
 ]);
 
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly body: string;
   readonly retryAfterMs: number | undefined;

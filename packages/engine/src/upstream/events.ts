@@ -8,7 +8,7 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-export interface EventLimits {
+interface EventLimits {
   readonly eventChars: number;
   readonly bytes: number;
   readonly events: number;

@@ -140,7 +140,7 @@ describe('an error status of an upstream', () => {
   const long = 'context_length';
   const prompt = error("This model's maximum context length is 5 tokens.");
   const detail = [{ loc: ['body', 'top_p'], msg: 'too big' }];
-  const wrongKey = failedAs('upstream-refused', /does not accept our key \(status 401\)$/);
+  const wrongKey = failedAs('upstream-refused', /rejects the configured key \(status 401\)$/);
   const cases: [what: string, status: number, body: unknown, expected: object][] = [
     ['a parameter', 400, error('bad', { param: 'p' }), { ...refusedAs('invalid_request', /^bad$/), param: 'p' }],
     ['context by code', 400, error('long', { code: 'context_length_exceeded' }), refusedAs(long, /^long$/)],

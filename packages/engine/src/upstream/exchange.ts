@@ -6,7 +6,7 @@ import https from 'node:https';
 import { EngineError } from '../engine.ts';
 import { EventReader, type StreamEvent } from './events.ts';
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
@@ -23,7 +23,7 @@ export interface Opened {
   readonly sentAt: number;
 }
 
-export type Exchanged =
+type Exchanged =
   | ({ readonly kind: 'opened' } & Opened)
   /** No response; `isStale`: on an idle keep-alive connection, which the server may close at any time. */
   | { readonly kind: 'unreachable'; readonly error: EngineError; readonly isStale: boolean };
@@ -76,7 +76,7 @@ export function exchange(options: ExchangeOptions): Promise<Exchanged> {
   return promise;
 }
 
-export interface WaitOptions {
+interface WaitOptions {
   /** From the request to the first event; later, to the next event while only comments arrive. */
   readonly firstMs: number;
   /** Silence within the answer. */

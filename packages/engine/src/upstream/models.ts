@@ -45,7 +45,7 @@ const version = z.object({ version: z.string().max(128) });
 
 type Model = z.output<typeof models>['data'][number];
 
-export interface DescribeOptions {
+interface DescribeOptions {
   readonly model: string;
   readonly places: number;
   /** Overrides the server's value. */

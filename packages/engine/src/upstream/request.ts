@@ -2,7 +2,7 @@
 import type { ChatMessage, ChatRequest, CompletionRequest, Format, Generation, Tool } from '@strata/inference';
 import type { UpstreamKind } from './models.ts';
 
-export interface BodyOptions {
+interface BodyOptions {
   /** The model's name on that server. */
   readonly model: string;
   readonly kind: UpstreamKind;

@@ -91,7 +91,7 @@ describe('an upstream', () => {
     })();
     const waiting = chat(upstream);
     await hasText;
-    const closed = failedAs('upstream-failed', /not used any more/);
+    const closed = failedAs('upstream-failed', /was closed/);
     const ended = [assert.rejects(running, failedAs('upstream-failed')), assert.rejects(waiting, closed)];
     await upstream[Symbol.asyncDispose]();
     await Promise.all(ended);
@@ -144,7 +144,7 @@ describe('an upstream', () => {
     const retries: unknown[] = [];
     const opening = world.open({ baseUrl, retries: 1 }, { onRetry: (event) => retries.push(event) });
     await assert.rejects(opening, failedAs('upstream-failed', /is unreachable \(ECONNREFUSED\)/));
-    assert.deepEqual(retries, [{ detail: 'the upstream cannot be reached (ECONNREFUSED)', waitMs: 125 }]);
+    assert.deepEqual(retries, [{ detail: 'the upstream is unreachable (ECONNREFUSED)', waitMs: 125 }]);
   });
 
   it('needs a valid address and key', async () => {

@@ -3,7 +3,7 @@ import { Template } from '@huggingface/jinja';
 import type { ChatMessage } from '@strata/inference';
 import { type ChatPrompt, EngineError } from '../engine.ts';
 
-export interface TemplatePiece {
+interface TemplatePiece {
   readonly text: string;
   /** Whether control tokens in it are interpreted. */
   readonly hasControl: boolean;

@@ -177,7 +177,7 @@ describe('the address of a database', () => {
       const { success, error } = DatabaseUrl.safeParse(`postgres://strata:${password}@db.example/strata`);
       assert.equal(success, false, password);
       const told = error.issues.map(({ message }) => message).join('\n');
-      assert.match(told, /percent-encoded, as %2F/);
+      assert.match(told, /as %2F/);
       assert.doesNotMatch(JSON.stringify(error.issues), /s3cr|strata/);
     }
   });

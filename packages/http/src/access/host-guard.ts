@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-export interface FrontDoorOptions {
+interface FrontDoorOptions {
   /** The configured listen address. */
   readonly host: string;
   /** Names, in addition to those of this machine, that are accepted in Host and Origin, `api.example.com`; `*`: any. */
@@ -14,7 +14,7 @@ export interface FrontDoorOptions {
   readonly keyedPath?: string;
 }
 
-export interface TurnedAway {
+interface TurnedAway {
   /**
    * 400: more than one host, which servers on the path may interpret differently (RFC 9112, 3.2); 421: an unknown host
    * name (RFC 9110, 15.5.20); 403: requested by a page of another site.

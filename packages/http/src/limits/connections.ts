@@ -7,7 +7,7 @@ import { networksOf } from './counted-address.ts';
 /** Values by label value. */
 export type Figures = Iterable<readonly [value: string, figure: number]>;
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly bounds: Pick<Bounds, 'connections' | 'connectionsPerAddress'>;
   /** Addresses and ranges without a limit of their own: each serves many clients. */
   readonly trustedProxies?: readonly string[] | undefined;

@@ -23,7 +23,7 @@ export interface ReadinessReport {
   readonly body: Readonly<Record<string, unknown>> & { readonly status: string };
 }
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   /** A slower check counts as failed. */
   readonly checkMs?: number;
   /** Results are cached for this time. */

@@ -13,7 +13,7 @@ import { type IsTrouble, problemOf, sharedProblem } from './problem.ts';
 
 const DAY_MS = 86_400_000;
 
-export type SendProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+type SendProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /**
  * Each distinct body is a permanent leaf in the ledger. Therefore callers without a valid key all get the same body for

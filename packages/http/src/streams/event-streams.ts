@@ -9,7 +9,7 @@ import { commonHeaders } from '../responses/send-answer.ts';
 import { type SseOptions, SseStreams, type SseSubscription, sseHeaders } from './sse.ts';
 import type { StreamBounds, StreamCaller } from './stream-limits.ts';
 
-export interface EventStreamsDeps {
+interface EventStreamsDeps {
   readonly gate: Pick<KeyGate, 'revision' | 'stillValid'>;
   readonly callers: Callers;
   readonly bounds: StreamBounds;

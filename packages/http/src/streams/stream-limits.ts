@@ -22,7 +22,7 @@ export interface MetBound {
   readonly detail: string;
 }
 
-export interface StreamBoundsOptions {
+interface StreamBoundsOptions {
   readonly bounds: Pick<Bounds, 'streamsPerKey' | 'freeStreamsPerKey' | 'freeStreamsPerAddress'>;
   /** Connections of the service: each stream needs one. */
   readonly connections: number;

@@ -1,7 +1,7 @@
 // The bytes that a host buffers for its peers, counted together: a limit per channel alone would allow the sum of all.
 // The peer that holds the most is cut, not the one that comes last: a peer can exhaust only its own share.
 
-export interface ByteBounds {
+interface ByteBounds {
   readonly maxBytes: number;
   readonly maxBytesPerPeer: number;
 }

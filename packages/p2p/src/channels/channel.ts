@@ -28,7 +28,7 @@ export interface Channel {
 const CLOSE_TIMEOUT_MS = 30_000;
 const LAST_WORD = Uint8Array.of(0);
 
-export interface ChannelBounds {
+interface ChannelBounds {
   /** Bytes received but not read, and bytes sent but not acknowledged, of all channels. */
   readonly unread: ByteBudget;
   readonly unsent: ByteBudget;

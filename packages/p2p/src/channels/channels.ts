@@ -7,7 +7,7 @@ import { ByteBudget } from './byte-budget.ts';
 import { openChannel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
 
-export interface HostChannels extends Channels {
+interface HostChannels extends Channels {
   /** Whether there is a channel over this connection. */
   isOn(connection: Connection): boolean;
   /** Aborts all: closing a connection would first wait for unread data. */

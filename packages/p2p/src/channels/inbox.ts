@@ -13,7 +13,7 @@ const RESUME_BYTES = 256 * 1024;
 /** Overhead of a message, so that a million messages of one byte do not count as one MiB. */
 const MESSAGE_COST_BYTES = 128;
 
-export interface InboxOptions {
+interface InboxOptions {
   /** Called with the bytes held whenever they change. */
   readonly onHeld: (bytes: number) => void;
   /** Time limit from the first to the last byte of a message; the time of a slow reader does not count. */

@@ -2,7 +2,7 @@
 // many keys can open, lose connections before addresses with few.
 import { CONNECTIONS } from '../limits.ts';
 
-export interface ConnectionSlot {
+interface ConnectionSlot {
   readonly host: string;
   /** Dialled by this host, or named by the operator. */
   readonly isKept: boolean;

@@ -13,7 +13,7 @@ export interface Gate {
   readonly gater: ConnectionGater;
 }
 
-export interface GateDeps {
+interface GateDeps {
   /** Peer ids that may connect; undefined: all may. */
   readonly allow: readonly string[] | undefined;
   /** Peers named by the operator: they are not evicted. */

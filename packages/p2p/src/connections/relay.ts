@@ -22,7 +22,7 @@ export function relayServer(): ReturnType<typeof circuitRelayServer> {
 }
 
 /** Listen addresses can only be changed from within libp2p. */
-export interface Listening {
+interface Listening {
   listen(address: string): Promise<void>;
 }
 

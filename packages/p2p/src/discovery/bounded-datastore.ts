@@ -8,7 +8,7 @@ type Pair = { key: Key; value: Uint8Array };
 type Query = Parameters<Datastore['query']>[0];
 type KeyQuery = Parameters<Datastore['queryKeys']>[0];
 
-export class RecordError extends Error {
+class RecordError extends Error {
   /** libp2p recognizes a missing record by the name `NotFoundError`. */
   constructor(name: 'NotFoundError' | 'RecordError', message: string) {
     super(message);

@@ -15,7 +15,7 @@ interface Answering {
   readonly rpc: { handleMessage(peer: PeerId, message: DhtMessage): Promise<unknown> };
 }
 
-export class DhtLimitError extends Error {
+class DhtLimitError extends Error {
   override readonly name = 'DhtLimitError';
 }
 

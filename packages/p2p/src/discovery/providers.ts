@@ -16,7 +16,7 @@ const REPLICAS = 20;
 const NEW_PEERS_DELAY_MS = 250;
 const PUBLISH_TIMEOUT_MS = 5_000;
 
-export interface DhtOptions {
+interface DhtOptions {
   readonly arePrivateAddressesAnnounced: boolean;
   /** A host that cannot be dialled only queries, and answers nothing. */
   readonly isDialable: boolean;
@@ -53,7 +53,7 @@ export interface Providers extends AsyncDisposable {
   find(key: Uint8Array, options: { readonly signal: AbortSignal }): AsyncIterable<string>;
 }
 
-export class ProviderError extends Error {
+class ProviderError extends Error {
   override readonly name = 'ProviderError';
 }
 

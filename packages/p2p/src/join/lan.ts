@@ -13,7 +13,7 @@ type Discovery = NonNullable<Libp2pOptions['peerDiscovery']>[number];
 const MAX_LAN_PEERS = 32;
 const QUERY_INTERVAL_MS = 5_000;
 
-export interface Lan {
+interface Lan {
   readonly discovery: Discovery;
   /** Starts dialling discovered peers. */
   meet(node: Libp2p, gate: Gate): void;

@@ -20,7 +20,7 @@ const LABELS: Readonly<Record<string, readonly [string, Readonly<Record<string, 
   A: ['availabilityImpact', { H: 'HIGH', L: 'LOW', N: 'NONE' }],
 };
 
-export interface CvssBase {
+interface CvssBase {
   readonly score: number;
   readonly severity: 'NONE' | 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
   readonly exploitability: number;

@@ -4,7 +4,7 @@ import { hashOf } from '../random.ts';
 /**
  * An interval of affected versions; `from` is included, `below` is not, `upTo` is. Without any of them: every version.
  */
-export interface AffectedVersions {
+interface AffectedVersions {
   readonly from?: string;
   readonly below?: string;
   readonly upTo?: string;

@@ -16,7 +16,7 @@ export interface Delta {
   readonly updated: readonly string[];
 }
 
-export interface LibraryOptions {
+interface LibraryOptions {
   readonly seed: string;
   readonly now: () => Date;
   readonly records: readonly VulnerabilityFacts[];

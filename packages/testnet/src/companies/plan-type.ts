@@ -10,7 +10,7 @@ export type SiteBehaviour = 'ok' | 'holding' | 'wall' | 'refused' | 'reset' | 's
 
 export type CertificateKind = 'good' | 'expired' | 'self-signed' | 'wrong-name';
 
-export type DmarcPolicy = 'none' | 'quarantine' | 'reject';
+type DmarcPolicy = 'none' | 'quarantine' | 'reject';
 
 export interface Plan {
   readonly domain: string;

@@ -12,7 +12,7 @@ import { withTail } from './tailed-plan.ts';
 
 const ACCESS: readonly NetworkId[] = ['telekom', 'comcast', 'bt', 'orange', 'kpn'];
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly hasFaults: boolean;
   /** Another company, the target of redirects. */
   readonly other: (random: Random) => string;

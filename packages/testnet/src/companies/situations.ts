@@ -11,27 +11,19 @@ import type { Random } from '../random.ts';
  * never received mail; `implicit`: none, mail goes to the domain's address (RFC 5321 section 5.1); `rented`: the host
  * name of a rented server; `vanity`: a name of the company's own, at the mailbox provider's address.
  */
-export type ExchangeForm = 'usual' | 'split' | 'backup' | 'bypass' | 'residue' | 'implicit' | 'rented' | 'vanity';
+type ExchangeForm = 'usual' | 'split' | 'backup' | 'bypass' | 'residue' | 'implicit' | 'rented' | 'vanity';
 /** How the SPF policy is written. `reseller`: includes a reseller, whose record includes many services. */
-export type PolicyForm =
-  | 'usual'
-  | 'nested'
-  | 'redirected'
-  | 'reseller'
-  | 'flattened'
-  | 'hosted'
-  | 'several'
-  | 'too-many';
+type PolicyForm = 'usual' | 'nested' | 'redirected' | 'reseller' | 'flattened' | 'hosted' | 'several' | 'too-many';
 /**
  * `vanity`: under the company's name; `silent`: the same with a neutral SOA; `white-label`: under a reseller's name.
  */
-export type NameServerForm = 'usual' | 'vanity' | 'silent' | 'white-label';
+type NameServerForm = 'usual' | 'vanity' | 'silent' | 'white-label';
 /** What the zone answers for undefined names. */
-export type WildcardForm = 'none' | 'address' | 'alias' | 'text' | 'exchange' | 'selector';
+type WildcardForm = 'none' | 'address' | 'alias' | 'text' | 'exchange' | 'selector';
 /** How a name for sale is marked. */
-export type ParkingForm = 'name-servers' | 'page' | 'redirect';
+type ParkingForm = 'name-servers' | 'page' | 'redirect';
 /** How the origin's address behind a CDN is exposed. */
-export type OriginLeak = 'none' | 'mail' | 'label' | 'policy';
+type OriginLeak = 'none' | 'mail' | 'label' | 'policy';
 
 export interface Situation {
   readonly exchange: ExchangeForm;

@@ -35,7 +35,7 @@ const RCODES = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, RE
 const PLAIN_UDP_BYTES = 512;
 const OUR_UDP_BYTES = 1_232;
 
-export interface DnsServerOptions {
+interface DnsServerOptions {
   readonly address: string;
   /** 0 lets the system choose. */
   readonly port: number;

@@ -8,7 +8,7 @@ import { SELF_HOSTED_SERVER as SELF_HOSTED, type ServerAddresses } from './serve
 import { validating } from './validation.ts';
 import type { Vantage } from './vantage.ts';
 
-export interface NameServers extends AsyncDisposable {
+interface NameServers extends AsyncDisposable {
   /** The recursive resolver, for stub use. */
   readonly resolver: { readonly address: string; readonly port: number };
   /** The root server; every server of the tree listens on its port. */
@@ -16,7 +16,7 @@ export interface NameServers extends AsyncDisposable {
 }
 
 /** A fault of one record type of one domain, or of all its types (`*`). */
-export type FaultOf = (domain: string, type: string) => 'servfail' | 'timeout' | undefined;
+type FaultOf = (domain: string, type: string) => 'servfail' | 'timeout' | undefined;
 
 const TTL = 300;
 const SLOW_MS = 1_200;
@@ -26,7 +26,7 @@ const RECURSIVE = '127.0.0.1';
 const INFRASTRUCTURE = '127.53.4.1';
 
 /** The addresses of the servers. */
-export interface Tree {
+interface Tree {
   readonly tlds: ReadonlyMap<string, string>;
   readonly providers: ServerAddresses;
 }

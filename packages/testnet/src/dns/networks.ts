@@ -307,7 +307,7 @@ export function networkOf(id: NetworkRef): Network {
  * addresses is needed. No other address ends with them.
  */
 export const SPECIAL_OCTETS = { refused: 251, reset: 252, oldTls: 253 } as const;
-export type SpecialAddress = keyof typeof SPECIAL_OCTETS;
+type SpecialAddress = keyof typeof SPECIAL_OCTETS;
 
 /** A host's IPv4 address in the network; the same key has the same address. */
 export function addressIn(id: NetworkRef, key: string, special?: SpecialAddress): string {

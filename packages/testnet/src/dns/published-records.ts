@@ -16,14 +16,14 @@ export interface DnsRecord extends ZoneRecord {
 }
 
 /** The authoritative answer for a name. */
-export interface ModelAnswer {
+interface ModelAnswer {
   readonly rcode: 'NOERROR' | 'NXDOMAIN';
   readonly answers: readonly DnsRecord[];
   /** For the authority section of a negative answer. */
   readonly soa: DnsRecord | null;
 }
 
-export interface ModelOptions {
+interface ModelOptions {
   readonly world: World;
   readonly planOf: (domain: string) => Plan | undefined;
   /** Changes whenever the plan of a domain changes. */

@@ -2,7 +2,7 @@
 
 export const ALIGNMENT = 32;
 
-export type Metadata = readonly (readonly [name: string, write: (writer: Writer) => void])[];
+type Metadata = readonly (readonly [name: string, write: (writer: Writer) => void])[];
 
 /** Types of metadata values, by their numbers in the format. */
 const KINDS = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9 } as const;

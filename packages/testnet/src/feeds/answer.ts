@@ -7,7 +7,7 @@ import { answerBomb, answerEndlessly, answerInPart, answerPage, answerSlowly } f
 import type { FeedPlan } from './plan.ts';
 
 /** The current content, and the number of earlier requests. */
-export interface FeedEdition {
+interface FeedEdition {
   readonly plan: FeedPlan;
   /** The requested address is the one that the feed moved to. */
   readonly isMoved: boolean;

@@ -2,14 +2,14 @@
 
 const DAY_MS = 86_400_000;
 
-export interface CalendarOptions {
+interface CalendarOptions {
   readonly now: () => Date;
   /** The internet's day, starting at 0. */
   readonly today: () => number;
 }
 
 /** Milliseconds since the epoch; both ends included. */
-export interface DaySpan {
+interface DaySpan {
   readonly from: number;
   readonly to: number;
 }

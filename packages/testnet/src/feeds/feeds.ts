@@ -48,7 +48,7 @@ export interface Feeds {
   answer(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-export interface FeedsOptions extends PublishersOptions {
+interface FeedsOptions extends PublishersOptions {
   /** Companies that can be mentioned. */
   readonly isActive: (domain: string) => boolean;
   readonly world: World;

@@ -6,7 +6,7 @@ import type { FeedPlan } from './plan.ts';
 import { urlAt, writeText } from './text.ts';
 
 /** Days of items before day 0. */
-export const HISTORY_DAYS = 30;
+const HISTORY_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 export interface FeedItem {

@@ -1,7 +1,7 @@
 // Which companies items mention: a few often, most of them rarely, with a favourite that changes every other day.
 import { hashOf, type Random, randomFor } from '../random.ts';
 
-export interface MentionsOptions {
+interface MentionsOptions {
   readonly seed: string;
   /** Existing companies. */
   readonly companies: readonly string[];

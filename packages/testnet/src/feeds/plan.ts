@@ -34,7 +34,7 @@ export interface FeedPlan {
   readonly shown: number;
 }
 
-export interface FeedPosition {
+interface FeedPosition {
   readonly index: number;
   readonly publisher: string;
   /** Index among the feeds of the same publisher. */

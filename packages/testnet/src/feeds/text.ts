@@ -1,7 +1,7 @@
 // The HTML of an item: links that are mentions, and every kind of link that is not.
 import type { Random } from '../random.ts';
 
-export interface TextOptions {
+interface TextOptions {
   readonly random: Random;
   /** The feed's own host and domain. */
   readonly host: string;
@@ -14,7 +14,7 @@ export interface TextOptions {
   readonly isXhtml: boolean;
 }
 
-export interface ItemText {
+interface ItemText {
   readonly html: string;
   /** Every mentioned domain once, in the order of the text. */
   readonly named: readonly string[];

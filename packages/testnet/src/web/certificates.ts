@@ -19,7 +19,7 @@ interface Authority {
   readonly keys: CryptoKeyPair;
 }
 
-export interface CertificateOptions {
+interface CertificateOptions {
   readonly authority: string;
   readonly kind: CertificateKind;
   /** Names of other companies on the same certificate, before this one's. */

@@ -14,12 +14,12 @@ import { forwarderOf, isDangling } from '../zone/zone-web.ts';
 import type { Certificates } from './certificates.ts';
 import { answerWellKnown, policyHost } from './well-known.ts';
 
-export interface WebServers extends AsyncDisposable {
+interface WebServers extends AsyncDisposable {
   /** The loopback listener for an address of the simulated internet. */
   dial(to: { readonly address: string; readonly port: number }): { readonly address: string; readonly port: number };
 }
 
-export interface WebOptions {
+interface WebOptions {
   readonly world: World;
   readonly companyOf: (host: string) => Plan | undefined;
   /** Companies that may share a certificate. */

@@ -12,7 +12,7 @@ export function policyHost({ domain }: Pick<Plan, 'domain'>): string {
   return `mta-sts.${domain}`;
 }
 
-export interface WellKnownOptions {
+interface WellKnownOptions {
   readonly host: string;
   readonly seed: string;
   /** Hosts that receive a company's mail. */

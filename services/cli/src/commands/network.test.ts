@@ -177,7 +177,7 @@ describe('strata inference worker', () => {
     for (const [args, env, code, words] of [
       [['earnings'], {}, 1, /has served nothing yet/],
       [[], {}, 2, /no model to lend/],
-      [['--model', data.path], {}, 1, /is a folder, and no GGUF file/],
+      [['--model', data.path], {}, 1, /is a directory, not a GGUF file/],
       [['--model', cut], {}, 1, /is cut short \(it has 100.0 kB\)/],
       [['--model', cut, '--slots', '0'], {}, 2, /--slots.*a whole number from 1 to 64/],
       [['--model', cut, '--slots', 'many'], {}, 2, /--slots.*a whole number from 1 to 64/],

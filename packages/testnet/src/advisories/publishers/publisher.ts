@@ -18,7 +18,7 @@ export interface Reply {
 /** A status to answer with; no answer; a premature end; an answer with invalid content. */
 export type Failure = { readonly status: number } | { readonly kind: 'hang' | 'cut' | 'garbage' };
 
-export interface Publisher extends AsyncDisposable {
+interface Publisher extends AsyncDisposable {
   /** `http://127.0.0.1:port` */
   readonly origin: string;
   readonly requests: number;

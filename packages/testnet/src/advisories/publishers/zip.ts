@@ -22,7 +22,7 @@ const FLUSH_BYTES = 256 * 1024;
 const DOS_DATE = 0x21;
 const UTF8_NAMES = 0x0800;
 
-export interface ZipOptions {
+interface ZipOptions {
   /** From this number of entries on there is a zip64 end record. */
   readonly zip64Entries?: number;
 }
