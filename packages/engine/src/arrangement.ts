@@ -1,6 +1,7 @@
-// How a model is spread over a machine: processes, and threads of each. Measured: docs/decisions, "Several engine processes".
+// How a model is spread over a machine: the number of processes and the threads of each. Measured in docs/decisions,
+// "Several engine processes".
 
-export interface Machine {
+interface Machine {
   readonly cores: number;
   readonly memoryBytes: number;
 }
@@ -10,13 +11,17 @@ export interface Arrangement {
   readonly threads: number;
 }
 
-/** Processes may keep weights of their own beside the file's shared pages: together at most this part of the memory. */
+/**
+ * Each process may hold weights of its own in addition to the file's shared pages: all of them together use at most
+ * this share of the memory.
+ */
 const MAX_MEMORY = 0.25;
 
 /**
- * What is not given is chosen: a process for each core and no more than there are slots, because the loop of one process
- * feeds one answer nearly as fast as four; one process alone on a GPU, or where the weights are large. No process
- * gets all cores as threads where it can be helped: they spin against its own loop, at a third of the speed or less.
+ * Values that are not given are chosen: one process per core, up to the number of slots, because the loop of one
+ * process feeds one answer nearly as fast as four; a single process on a GPU or for a large model. A process does not
+ * get all cores as threads where this can be avoided: the threads spin against its own loop, at a third of the speed or
+ * less.
  */
 export function arrange(
   machine: Machine,

@@ -1,29 +1,30 @@
-// What an engine is: a model that turns tokens into more tokens. Engines know nothing of HTTP, keys or other engines.
+// The engine interface: a model that generates tokens. Engines know nothing of HTTP, keys or other engines.
+// engines.
 import type { ChatMessage, Sampling, Tool } from '@strata/inference';
 
 export interface ModelInfo {
-  /** What the model calls itself, or its file's name. */
+  /** The model's own name, or its file's name. */
   readonly name: string;
   /** Hex SHA-256 of the model file. */
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly architecture: string;
   readonly parameters: number;
-  /** How its weights are kept: `F16`, `Q4_K_M` … */
+  /** Storage format of the weights: `F16`, `Q4_K_M` … */
   readonly quantisation: string;
-  /** Tokens that prompt and answer may have together. */
+  /** Maximum tokens of prompt and answer together. */
   readonly contextLength: number;
   readonly vocabularySize: number;
   /** Bytes of the longest token: no text has fewer tokens than its bytes divided by this. */
   readonly longestToken: number;
-  /** Answers that are made side by side. */
+  /** Answers that can be generated concurrently. */
   readonly slots: number;
   readonly hasChatTemplate: boolean;
   /** Engine and version, for `system_fingerprint`. */
   readonly engine: string;
 }
 
-/** A conversation to be turned into the text that the model was trained on. */
+/** A conversation to be rendered with the model's chat template. */
 export interface ChatPrompt {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly Tool[];
@@ -32,78 +33,78 @@ export interface ChatPrompt {
 export interface Job {
   /** At least one token. */
   readonly prompt: readonly number[];
-  /** Tokens of the answer that were given already; it goes on after them. */
+  /** Tokens of the answer that were generated before; the answer continues after them. */
   readonly given: readonly number[];
   /**
-   * How given tokens are read again. `exact`: one by one, as they were made, so that the rest is what it would have been.
-   * `fast`: all at once; batches round otherwise, and a near tie may fall to the other side.
+   * How given tokens are read again. `exact`: one by one, as they were generated, so that the continuation is
+   * identical. `fast`: in batches; batches round differently, so a near tie may resolve differently.
    */
   readonly replay: 'exact' | 'fast';
-  /** Of the answer in all, given tokens included. */
+  /** Of the complete answer, given tokens included. */
   readonly maxTokens: number;
   readonly sampling: Sampling;
   /** GBNF; given tokens are replayed through it. */
   readonly grammar?: string;
-  /** Jobs with the same one are likely to begin alike. */
+  /** Jobs with the same key probably share a prefix. */
   readonly cacheKey?: string;
-  /** Alternatives told beside each token; undefined tells no log-probabilities. */
+  /** Alternatives reported with each token; undefined reports no log-probabilities. */
   readonly topLogprobs?: number;
 }
 
 export interface TokenChoice {
   readonly token: number;
-  /** Its UTF-8, perhaps half of a character. */
+  /** Its UTF-8 bytes; may end in the middle of a character. */
   readonly bytes: Uint8Array;
-  /** Natural logarithm of its probability before anything that the request asks for. */
+  /** Natural logarithm of its probability before sampling options apply. */
   readonly logprob: number;
 }
 
 export type JobEvent =
-  /** `cachedTokens`: of what was given to be read, prompt first, those that had been read before. */
+  /** `cachedTokens`: tokens of the input, prompt first, that the slot had already read. */
   | { readonly kind: 'begin'; readonly cachedTokens: number }
   | ({ readonly kind: 'token'; readonly top?: readonly TokenChoice[] } & TokenChoice)
   /** `stop`: the model ended, or its grammar is complete. `length`: `maxTokens`, or the context is full. */
   | { readonly kind: 'end'; readonly reason: 'stop' | 'length' };
 
-/** An answer that somebody says the model gave, to be checked. */
+/** An answer that is attributed to the model, to be checked. */
 export interface ScoreJob {
   /** At least one token. */
   readonly prompt: readonly number[];
   readonly answer: readonly number[];
-  /** Whether it is said to end after its last token: then the end is scored too. */
+  /** Whether the answer is claimed to end after its last token: then the end is scored too. */
   readonly hasEnd: boolean;
-  /** As the answer was asked for: its seed is what makes each draw checkable. */
+  /** The sampling of the original request: its seed makes each draw checkable. */
   readonly sampling: Sampling;
   readonly grammar?: string;
-  /** As the job had it: an answer with a grammar is brought to a close before its limit. Undefined: as if far from it. */
+  /** Limit of the original job: an answer with a grammar is closed before its limit. Undefined: no limit nearby. */
   readonly maxTokens?: number;
 }
 
-/** What turns text into tokens and back: needs the model's vocabulary and template, and none of its weights. */
+/** Converts between text and tokens: needs the model's vocabulary and template, but not its weights. */
 export interface Vocabulary {
-  /** Tokens of a text; what looks like a control token is text, unless `hasControl`. */
+  /** Tokens of a text; control tokens in it are plain text, unless `hasControl`. */
   tokenize(text: string, options?: { readonly hasControl?: boolean }): Promise<readonly number[]>;
-  /** Text of tokens; what is no UTF-8 becomes U+FFFD. */
+  /** Text of tokens; invalid UTF-8 becomes U+FFFD. */
   detokenize(tokens: readonly number[]): Promise<string>;
-  /** Tokens of a conversation by the model's own template, up to where the answer begins. */
+  /** Tokens of a conversation rendered with the model's template, up to the start of the answer. */
   render(prompt: ChatPrompt): Promise<readonly number[]>;
 }
 
-/** What only the one who makes an answer knows of it; engines of this machine need none of it. */
+/** Facts of the caller of a job; local engines ignore them. */
 export interface JobContext {
-  /** Id of the key that asks. */
+  /** Id of the API key of the request. */
   readonly caller?: string;
-  /** Hears which worker made which part, as each part is over. */
+  /** Called with the worker of each segment when that segment ends. */
   readonly onSegment?: (segment: JobSegment) => void;
 }
 
-/** A part of an answer that one worker made. */
+/** A part of an answer generated by one worker. */
 export interface JobSegment {
   /** Peer id. */
   readonly worker: string;
-  /** Hex, of the request that it was made for: names the worker's own receipt. */
+  /** Hex nonce of the request to the worker: identifies the worker's own receipt. */
   readonly nonce: string;
-  /** Positions in the answer: from `from` up to, not including, `to`. */
+  /** Positions in the answer: `from` inclusive, `to` exclusive. */
   readonly from: number;
   readonly to: number;
   /** Hex; of the hash chain over its tokens. */
@@ -111,17 +112,18 @@ export interface JobSegment {
 }
 
 /**
- * One loaded model. Jobs run side by side, as many as it has slots; more wait in the order in which they came. A job whose
- * signal is aborted ends with the next token and frees its slot. Everything rejects with EngineError once the engine is gone.
+ * One loaded model. As many jobs run concurrently as it has slots; further jobs wait in order of arrival. An aborted
+ * job ends with the next token and frees its slot. Everything rejects with EngineError after the engine is disposed.
  */
 export interface Engine extends Vocabulary, AsyncDisposable {
   readonly info: ModelInfo;
-  /** Whether it can be asked just now. */
+  /** Whether it currently accepts jobs. */
   readonly isReady: boolean;
   generate(job: Job, signal: AbortSignal, context?: JobContext): AsyncIterable<JobEvent>;
   /**
-   * For each token of the answer (and its end, where `hasEnd`): how far another one stood before it in the draw, in nats of
-   * the model's logits (`marginOf`), at most 100; 0: it is the one. Read in one pass, not token by token.
+   * For each token of the answer (and its end, where `hasEnd`): by how much another token exceeded it in the draw, in
+   * nats of the model's logits (`marginOf`), at most 100; 0: it is the drawn token. Computed in one pass, not token by
+   * token.
    */
   score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]>;
   /** A vector of length 1. */
@@ -136,11 +138,11 @@ export type EngineErrorCode =
   /** Prompt and answer have more tokens than the context. */
   | 'job-too-long'
   | 'crashed'
-  /** Nobody is there who could do it just now. */
+  /** No engine or worker is available. */
   | 'nobody-there'
-  /** Another server does not take what we were configured to send: its key, its address, its account. */
+  /** An upstream rejects our configuration: key, address or account. */
   | 'upstream-refused'
-  /** Another server cannot be reached, fails, stalls, or says what cannot be read. */
+  /** An upstream is unreachable, fails, stalls, or sends an unreadable response. */
   | 'upstream-failed';
 
 export class EngineError extends Error {
@@ -153,9 +155,9 @@ export class EngineError extends Error {
   }
 }
 
-/** The grammar of this very job kept the engine from all others, and had to be ended with its process. */
+/** The job's own grammar blocked the engine; its process was killed. */
 export class EndlessGrammarError extends EngineError {
   constructor() {
-    super('grammar-unusable', 'the grammar of this answer runs on without end');
+    super('grammar-unusable', 'the grammar of this answer does not terminate');
   }
 }

@@ -1,4 +1,4 @@
-// What @strata/engine offers: the interface of an engine, llama.cpp behind it with the models that it loads, and servers of others.
+// Public interface of @strata/engine: the engine interface, llama.cpp engines, the model store, and upstream servers.
 export { type Arrangement, arrange } from './arrangement.ts';
 export {
   type ChatPrompt,
@@ -15,19 +15,19 @@ export {
   type TokenChoice,
   type Vocabulary,
 } from './engine.ts';
-export { type LlamaEngineDeps, type LlamaEngineOptions, startLlamaEngine } from './llama-engine.ts';
 export { ModelEnvironment, type ModelSettings, readModelSettings } from './model-settings.ts';
+export type { DownloadProgress } from './model-store/download.ts';
 export { ModelStoreError, type ModelStoreErrorCode } from './model-store/error.ts';
 export { listModels, type StoredModel } from './model-store/list-models.ts';
-export type { DownloadProgress } from './model-store/progress.ts';
-export type { DownloadRetry } from './model-store/retry.ts';
 export {
   type ModelStoreDeps,
   type ModelStoreOptions,
   type ResolvedModel,
   resolveModel,
-} from './model-store.ts';
+} from './model-store/resolve-model.ts';
+export type { DownloadRetry } from './model-store/retry.ts';
 export { type ModelLog, type OpenedModel, type OpenModelOptions, openModel } from './open-model.ts';
+export { type LlamaEngineDeps, type LlamaEngineOptions, startLlamaEngine } from './process/llama-engine.ts';
 export { MeasuredEngine, measureSpeed, type Speed, type SpeedDeps } from './speed.ts';
 export {
   type AskDeps,
@@ -39,7 +39,7 @@ export {
   type UpstreamKind,
   type UpstreamOptions,
   type UpstreamUsage,
-} from './upstream.ts';
-export { type OpenedVocabulary, openVocabulary, type VocabularyOptions } from './vocabulary-engine.ts';
-export { readVocabulary, type VocabularyFacts, type VocabularyFile } from './vocabulary-file.ts';
-export { VocabularySpare } from './vocabulary-spare.ts';
+} from './upstream/upstream.ts';
+export { type OpenedVocabulary, openVocabulary, type VocabularyOptions } from './vocabulary/vocabulary-engine.ts';
+export { readVocabulary, type VocabularyFacts, type VocabularyFile } from './vocabulary/vocabulary-file.ts';
+export { VocabularySpare } from './vocabulary/vocabulary-spare.ts';

@@ -1,9 +1,9 @@
-// The settings of a model of this machine that gateways and workers share: one table of variables, and one meaning for each.
+// Settings of a local model, shared by gateway and worker.
 import path from 'node:path';
 import { z } from 'zod';
-import type { ModelStoreOptions } from './model-store.ts';
+import type { ModelStoreOptions } from './model-store/resolve-model.ts';
 
-/** To be spread into the table of the service that opens the model. */
+/** Spread into the settings schema of the service that opens the model. */
 export const ModelEnvironment = z.object({
   STRATA_MODEL: z.string().min(1).optional(),
   STRATA_MODEL_DIRECTORY: z.string().min(1).optional(),
@@ -17,18 +17,18 @@ export const ModelEnvironment = z.object({
 });
 
 export interface ModelSettings {
-  /** GGUF file or `hf:` reference; undefined: none is named. */
+  /** GGUF file or `hf:` reference; undefined if not configured. */
   readonly model: string | undefined;
   readonly modelStore: Pick<ModelStoreOptions, 'dir' | 'endpoint' | 'token'>;
   readonly slots: number;
   readonly contextLength: number | undefined;
-  /** What is undefined is chosen for the machine. */
+  /** Undefined values are chosen for the machine. */
   readonly processes: number | undefined;
   readonly threads: number | undefined;
   readonly gpu: 'auto' | false;
 }
 
-/** What the settings say; downloaded models are kept in `models` of the data directory unless another place is named. */
+/** Reads the settings; downloaded models are stored in `models` of the data directory unless a directory is set. */
 export function readModelSettings(
   settings: z.output<typeof ModelEnvironment>,
   { dataDirectory }: { readonly dataDirectory: string },

@@ -1,24 +1,24 @@
-// A model of this machine by its file or reference: downloaded where it is not here yet, laid out over cores, and loaded.
+// Opens a local model by file or reference: downloads it if needed, arranges its processes, and loads it.
 import { stat } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import path from 'node:path';
 import { type Arrangement, arrange } from './arrangement.ts';
 import { type Engine, EngineError } from './engine.ts';
-import { startLlamaEngine } from './llama-engine.ts';
 import type { ModelSettings } from './model-settings.ts';
 import { ModelStoreError } from './model-store/error.ts';
-import { resolveModel } from './model-store.ts';
+import { resolveModel } from './model-store/resolve-model.ts';
+import { startLlamaEngine } from './process/llama-engine.ts';
 
 export interface OpenModelOptions extends ModelSettings {
   /** GGUF file or `hf:` reference. */
   readonly model: string;
-  /** Ends a download or a load; what came of a file stays, and the next start goes on from there. */
+  /** Aborts a download or a load; the downloaded part of a file is kept, and the next start resumes it. */
   readonly signal?: AbortSignal | undefined;
 }
 
 type Log = (facts: Readonly<Record<string, unknown>>, message: string) => void;
 
-/** Where a service hears of it: how a download comes along, and engines that die. */
+/** Receives download progress and engine crashes. */
 export interface ModelLog {
   readonly info: Log;
   readonly warn: Log;
@@ -26,14 +26,14 @@ export interface ModelLog {
 }
 
 export interface OpenedModel {
-  /** Its file's name without ending. */
+  /** Its file's name without extension. */
   readonly id: string;
   readonly file: string;
   readonly engine: Engine;
 }
 
-/** A download tells how far it is this often. */
-const TELL_MS = 10_000;
+/** Interval of progress messages during a download. */
+const PROGRESS_LOG_MS = 10_000;
 
 /** Rejects with EngineError or ModelStoreError, or with the signal's reason. */
 export async function openModel(options: OpenModelOptions, log: ModelLog): Promise<OpenedModel> {
@@ -46,41 +46,40 @@ export async function openModel(options: OpenModelOptions, log: ModelLog): Promi
     {
       signal,
       onRestart: ({ kind, detail }) => {
-        if (kind === 'died') log.error({ detail }, 'the engine died and is started again');
-        else log.info({ detail }, 'the engine serves again');
+        if (kind === 'died') log.error({ detail }, 'the engine process died and is being restarted');
+        else log.info({ detail }, 'the engine is available again');
       },
     },
   );
   const id = path.basename(file, '.gguf').replace(/-00001-of-\d{5}$/, '');
-  const { sha256, contextLength: tokens, slots: places } = engine.info;
+  const { sha256, contextLength: tokens, slots: slotCount } = engine.info;
   const ms = Math.round(performance.now() - startedAt);
-  log.info({ model: id, sha256, contextLength: tokens, slots: places, processes, threads, ms }, 'model loaded');
+  log.info({ model: id, sha256, contextLength: tokens, slots: slotCount, processes, threads, ms }, 'model loaded');
   return { id, file, engine };
 }
 
 async function fileOf({ model, modelStore, signal }: OpenModelOptions, log: ModelLog): Promise<string> {
   if (!/^hf:/.test(model)) return model;
-  let toldAt = Number.NEGATIVE_INFINITY;
-  log.info({ model, directory: modelStore.dir }, 'looking for the model');
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  log.info({ model, directory: modelStore.dir }, 'resolving the model');
   return resolveModel(
     model,
     { ...modelStore, signal },
     {
       onProgress: ({ file, receivedBytes, totalBytes }) => {
-        if (performance.now() - toldAt < TELL_MS) return;
-        toldAt = performance.now();
+        if (performance.now() - loggedAt < PROGRESS_LOG_MS) return;
+        loggedAt = performance.now();
         log.info({ file, receivedBytes, totalBytes }, 'downloading the model');
       },
-      onRetry: ({ reason, pauseMs }) =>
-        log.warn({ reason, pauseMs: Math.round(pauseMs) }, 'the download is tried again'),
+      onRetry: ({ reason, pauseMs }) => log.warn({ reason, pauseMs: Math.round(pauseMs) }, 'retrying the download'),
     },
-  ).then(({ path: found }) => found, toldOf(model));
+  ).then(({ path: found }) => found, withReference(model));
 }
 
 async function arrangementOf(file: string, { slots, gpu, processes, threads }: OpenModelOptions): Promise<Arrangement> {
-  // A file that is not there is told by the engine.
+  // The engine reports a missing file.
   const found = await stat(file).catch(() => undefined);
-  if (found?.isDirectory()) throw new EngineError('model-unusable', `${file} is a folder, and no GGUF file`);
+  if (found?.isDirectory()) throw new EngineError('model-unusable', `${file} is a directory, not a GGUF file`);
   const sizeBytes = found?.size ?? 0;
   return arrange(
     { cores: availableParallelism(), memoryBytes: totalmem() },
@@ -89,11 +88,13 @@ async function arrangementOf(file: string, { slots, gpu, processes, threads }: O
   );
 }
 
-/** Says which model it is that cannot be had. */
-function toldOf(reference: string) {
+/** Adds the reference to the error message. */
+function withReference(reference: string) {
   return (error: unknown): never => {
     if (error instanceof ModelStoreError)
-      throw new ModelStoreError(error.code, `the model ${reference} cannot be had: ${error.message}`, { cause: error });
+      throw new ModelStoreError(error.code, `the model ${reference} is not available: ${error.message}`, {
+        cause: error,
+      });
     throw error;
   };
 }

@@ -1,14 +1,14 @@
-// How far an answer may be ahead of its reader: who does not read gets a bounded number of tokens, and no more are made.
+// Limits how many tokens an answer may be ahead of its reader; generation waits when the reader does not consume.
 
-/** Enough that a reader who is away for a moment holds nothing up, and nothing to speak of in memory. */
+/** Enough to bridge a short pause of the reader; negligible memory. */
 export const MAX_AHEAD_TOKENS = 256;
-/** The reader tells each time it took so many: seldom enough to cost nothing. */
-export const TAKEN_TOKENS = 64;
+/** The reader acknowledges after this many tokens: rarely enough to cost nothing. */
+export const ACK_TOKENS = 64;
 
 export class ReadAhead {
   readonly #signal: AbortSignal;
-  #told = 0;
-  #taken = 0;
+  #produced = 0;
+  #consumed = 0;
   #wake: () => void = () => {};
 
   constructor(signal: AbortSignal) {
@@ -16,19 +16,21 @@ export class ReadAhead {
     signal.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
-  /** A token was told. */
-  told(): void {
-    this.#told += 1;
+  /** A token was emitted. */
+  produced(): void {
+    this.#produced += 1;
   }
 
-  /** The reader has so many, in all. */
-  taken(tokens: number): void {
-    this.#taken = tokens;
+  /** Total number of tokens that the reader has consumed. */
+  consumed(tokens: number): void {
+    this.#consumed = tokens;
     this.#wake();
   }
 
-  /** Undefined where there is room for another token; else resolves when there is, or when nobody reads any more. */
-  wait(): Promise<void> | undefined {
+  /**
+   * Undefined while there is capacity for another token; otherwise resolves when there is, or when the job is aborted.
+   */
+  waitForCapacity(): Promise<void> | undefined {
     if (!this.#isFull()) return undefined;
     return new Promise((resolve) => {
       this.#wake = () => {
@@ -38,6 +40,6 @@ export class ReadAhead {
   }
 
   #isFull(): boolean {
-    return this.#told - this.#taken >= MAX_AHEAD_TOKENS && !this.#signal.aborted;
+    return this.#produced - this.#consumed >= MAX_AHEAD_TOKENS && !this.#signal.aborted;
   }
 }

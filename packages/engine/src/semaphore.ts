@@ -1,6 +1,6 @@
-// So many at a time; the rest wait in the order in which they came.
+// A counting semaphore; waiters are served in order of arrival.
 export class Semaphore {
-  /** None while anybody waits. */
+  /** Zero while there are waiters. */
   #free: number;
   readonly #waiting = new Set<() => void>();
 
@@ -8,15 +8,15 @@ export class Semaphore {
     this.#free = count;
   }
 
-  /** A place until disposed. Rejects with the signal's reason when it is aborted before. */
-  async enter(signal: AbortSignal): Promise<Disposable> {
+  /** Acquires a slot until disposed. Rejects with the signal's reason when aborted while waiting. */
+  async acquire(signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
     if (this.#free > 0) this.#free -= 1;
-    else await this.#turn(signal);
-    return { [Symbol.dispose]: () => this.#leave() };
+    else await this.#wait(signal);
+    return { [Symbol.dispose]: () => this.#release() };
   }
 
-  async #turn(signal: AbortSignal): Promise<void> {
+  async #wait(signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const giveUp = () => {
       if (this.#waiting.delete(resolve)) reject(signal.reason);
@@ -26,7 +26,7 @@ export class Semaphore {
     await promise.finally(() => signal.removeEventListener('abort', giveUp));
   }
 
-  #leave(): void {
+  #release(): void {
     const [next] = this.#waiting;
     if (!next) {
       this.#free += 1;

@@ -4,8 +4,8 @@ import { GREEDY } from '@strata/inference';
 import { createSimulatedEngine } from '@strata/testnet';
 import { tinyEngine } from '../../../tests/support/tiny-engine.ts';
 import { arrange } from './arrangement.ts';
-import { chooseSlot, commonPrefix } from './choose-slot.ts';
 import type { Engine, Job, JobEvent } from './engine.ts';
+import { chooseSlot, commonPrefix } from './llama/choose-slot.ts';
 import { MeasuredEngine, measureSpeed } from './speed.ts';
 import { never } from './test/tiny-engine.ts';
 

@@ -1,4 +1,4 @@
-// How fast an engine is: measured shortly before it serves, and kept true while it does.
+// Speed of an engine: measured before it serves, and updated by each answer.
 import { GREEDY } from '@strata/inference';
 import type { ChatPrompt, Engine, Job, JobContext, JobEvent, ModelInfo, ScoreJob } from './engine.ts';
 
@@ -15,27 +15,27 @@ export interface SpeedDeps {
   readonly nowMs?: () => number;
 }
 
-/** A measurement may take so long; what is not done by then is slow, and told as slow. */
+/** Time limit of a measurement; what is not finished by then is slow and reported as slow. */
 const MEASURE_MS = 900;
-/** Long enough that a timer's coarseness and the way to the engine do not count. */
+/** Long enough to make the timer's resolution and the transport to the engine negligible. */
 const ENOUGH_MS = 100;
 const PROMPT_TOKENS = [32, 128, 512];
 const ANSWER_TOKENS = [4, 16, 64];
-/** Share of each new answer in what is told: some ten answers make the old forgotten. */
+/** Weight of each new answer in the moving average: about ten answers replace the old value. */
 const WEIGHT = 0.2;
-/** Shorter prompts and answers say little. */
+/** Shorter prompts and answers are too noisy. */
 const MIN_PROMPT = 32;
 const MIN_ANSWER = 8;
-/** An answer whose reader took more of its time than this tells of him. */
+/** Answers whose reader used a larger share of the time measure the reader, not the engine. */
 const MAX_READER_SHARE = 0.2;
 
-/** Measures in less than about a second, on an engine that does nothing else. Rejects as the engine does. */
+/** Measures in less than about a second, on an otherwise idle engine. Rejects as the engine does. */
 export async function measureSpeed(
   engine: Engine,
   { nowMs = () => performance.now() }: SpeedDeps = {},
 ): Promise<Speed> {
   const max = Math.floor(engine.info.contextLength / 2);
-  // Given tokens that are read one by one cost what answered ones do, and do not end before they should.
+  // Given tokens are read one by one: they cost the same as generated ones, and never end early.
   const decode = ANSWER_TOKENS.map((count) => ({ prompt: 1, given: Math.min(count, max) }));
   const prefill = PROMPT_TOKENS.map((count) => ({ prompt: Math.min(count, max), given: 0 }));
   return {
@@ -49,7 +49,7 @@ interface Sizes {
   readonly given: number;
 }
 
-/** Tokens per second of the largest that there was time for. */
+/** Tokens per second of the largest size that fits into the time limit. */
 async function fastest(
   sizes: readonly Sizes[],
   { engine, nowMs }: Required<SpeedDeps> & { engine: Engine },
@@ -58,7 +58,7 @@ async function fastest(
   const startedAt = nowMs();
   let found: number | undefined;
   for (const [i, { prompt, given }] of sizes.entries()) {
-    // Each begins otherwise, or it would be read already.
+    // Different prefixes, so that nothing is cached.
     const tokens = (count: number, salt: number) =>
       Array.from({ length: count }, (_, at) => (at * 7 + salt * 31 + 1) % engine.info.vocabularySize);
     const job: Job = {
@@ -79,7 +79,7 @@ async function fastest(
       if (ms >= ENOUGH_MS || limit.aborted) break;
     } catch (error) {
       if (!limit.aborted) throw error;
-      // At most so fast: it was not ready by now.
+      // An upper bound: the work had not finished by now.
       found ??= ((prompt + given) / Math.max(nowMs() - startedAt, 1)) * 1_000;
       break;
     }
@@ -87,13 +87,13 @@ async function fastest(
   return found ?? 0;
 }
 
-/** An engine that knows its own speed: as it was measured, and moved by each answer that it gives. */
+/** An engine that reports its own speed: the initial measurement, updated by each answer. */
 export class MeasuredEngine implements Engine {
   readonly #engine: Engine;
   readonly #nowMs: () => number;
   #speed: Speed;
 
-  /** The engine is this one's from now on. */
+  /** Takes ownership of the engine. */
   constructor(engine: Engine, speed: Speed, { nowMs = () => performance.now() }: SpeedDeps = {}) {
     this.#engine = engine;
     this.#speed = speed;
@@ -154,18 +154,19 @@ export class MeasuredEngine implements Engine {
         if (tokens > 0 && event.kind === 'token') readerMs += this.#nowMs() - at;
       }
     } finally {
-      // Replayed tokens are neither a prompt read in batches nor told one by one.
+      // Replayed tokens are neither a prompt read in batches nor emitted one by one.
       if (job.given.length === 0 && tokens > 0)
-        this.#take('prefill', unread, { ms: firstAt - begunAt, min: MIN_PROMPT });
+        this.#record('prefill', unread, { ms: firstAt - begunAt, min: MIN_PROMPT });
       const answerMs = lastAt - firstAt;
-      if (readerMs <= answerMs * MAX_READER_SHARE) this.#take('decode', tokens - 1, { ms: answerMs, min: MIN_ANSWER });
+      if (readerMs <= answerMs * MAX_READER_SHARE)
+        this.#record('decode', tokens - 1, { ms: answerMs, min: MIN_ANSWER });
     }
   }
 
-  #take(kind: keyof Speed, tokens: number, { ms, min }: { readonly ms: number; readonly min: number }): void {
+  #record(kind: keyof Speed, tokens: number, { ms, min }: { readonly ms: number; readonly min: number }): void {
     if (tokens < min || ms <= 0) return;
-    const seen = (tokens / ms) * 1_000;
-    this.#speed = { ...this.#speed, [kind]: this.#speed[kind] * (1 - WEIGHT) + seen * WEIGHT };
+    const measured = (tokens / ms) * 1_000;
+    this.#speed = { ...this.#speed, [kind]: this.#speed[kind] * (1 - WEIGHT) + measured * WEIGHT };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,8 +1,8 @@
-// Settings from the environment: what a table of variables takes, and one line for each that it does not.
+// Reads settings from the environment with a zod schema, with one error line per invalid variable.
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
-/** Parts between commas and blanks. */
+/** Items separated by commas and whitespace. */
 export const List = z.string().transform((value) =>
   value
     .split(/[\s,]+/)
@@ -19,33 +19,34 @@ export const AddressRange = z.string().refine(
       bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
     );
   },
-  { error: ({ input }) => `'${input}' is no address and no address/prefix` },
+  { error: ({ input }) => `'${input}' is not an address or address/prefix` },
 );
 
-/** A host as a `Host` header names it, without port; or `*` for any. */
+/** A host as in a `Host` header, without port; `*` for any. */
 export const HostName = z
   .string()
   .refine((value) => value === '*' || /^(?:[A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]+$|^\[?[0-9A-Fa-f:.]+\]?$/.test(value), {
-    error: ({ input }) => `'${input}' is no host name such as api.example.com`,
+    error: ({ input }) => `'${input}' is not a host name such as api.example.com`,
   });
 
-/** Of a service on the web, without a slash at its end. */
+/** URL of a web service, without a trailing slash. */
 export const WebAddress = z.url({ protocol: /^https?$/ }).transform((value) => value.replace(/\/+$/, ''));
 
-/** `sqlite:<path>` or `postgres://…`. A refused value may hold a password: it is not repeated. */
+/** `sqlite:<path>` or `postgres://…`. An invalid value may contain a password: it is not repeated in the message. */
 export const DatabaseUrl = z
   .string()
   .regex(/^(?:sqlite:.|postgres(?:ql)?:\/\/)/, { error: 'must begin with sqlite: or postgres://', abort: true })
-  .refine(isReadAsMeant, {
+  .refine(isUnambiguous, {
     error:
-      'cannot be read as postgres://user:password@host:port/database; write `/`, `#`, `?` and other signs of user and password percent-encoded, as %2F, %23 and %3F',
+      'must have the form postgres://user:password@host:port/database; percent-encode `/`, `#`, `?` and other special characters in user and password, as %2F, %23 and %3F',
   });
 
 /**
- * A `/`, `#` or `?` in a password ends the host there: most often the rest is no port, and where it is one a part of the
- * password would be taken for the database, and the user for the host. What follows a `#` has no meaning to a database.
+ * An unencoded `/`, `#` or `?` in a password ends the host: usually the remainder is not a valid port; if it is, part
+ * of the password would be read as the database, and the user as the host. A fragment (`#`) has no meaning in a
+ * database URL.
  */
-function isReadAsMeant(value: string): boolean {
+function isUnambiguous(value: string): boolean {
   if (value.startsWith('sqlite:')) return true;
   const url = URL.parse(value);
   if (url === null || url.hash !== '') return false;
@@ -56,16 +57,16 @@ function isReadAsMeant(value: string): boolean {
   return !isCut;
 }
 
-/** Connections to a database server, at most. */
+/** Maximum connections to a database server. */
 export const PoolSize = z.coerce.number().int().min(2).max(1_000);
 
-/** `NAME: what is wrong`. Of a list, which of its items says the message, not the name. */
+/** `NAME: message`. For an item of a list, the message names the item. */
 function describeIssue({ path, code, message, ...rest }: z.core.$ZodIssue): string {
   const isNoNumber = code === 'invalid_type' && 'expected' in rest && rest.expected === 'number';
   return `${String(path[0])}: ${isNoNumber ? 'must be a number' : message}`;
 }
 
-/** Values without blanks around them; empty ones count as absent, and other variables are passed over. Throws what `refusal` makes. */
+/** Trims values; empty ones count as absent, and other variables are ignored. Throws the error that `refusal` makes. */
 export function readEnvironment<Table extends z.ZodObject>(
   table: Table,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,19 +1,19 @@
-// Path and query of a request, checked against a route's schemas. Unknown query parameters are ignored, bad values refused.
+// Validates path and query against a route's schemas. Unknown query parameters are ignored, invalid values refused.
 import type { z } from 'zod';
-import { type FieldProblem, Refusal } from './errors.ts';
+import { type FieldProblem, Refusal } from './problems/errors.ts';
 
 interface InputContract {
   readonly params?: z.ZodObject | undefined;
   readonly query?: z.ZodObject | undefined;
 }
 
-/** A request, as far as its input goes. */
+/** The parts of a request that contain input. */
 interface InputSource {
   readonly params: unknown;
   readonly query: unknown;
 }
 
-/** Throws Refusal `invalid_parameter` listing every field that cannot be used. */
+/** Throws Refusal `invalid_parameter` that lists every invalid field. */
 export function parseInput(contract: InputContract, request: InputSource): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   const problems: FieldProblem[] = [];
@@ -37,11 +37,11 @@ function read(
   input: Record<string, unknown>,
   problems: FieldProblem[],
 ): void {
-  // Without a prototype: a field named `constructor` is absent when the request has none.
+  // Without a prototype: a field named `constructor` is absent unless the request has it.
   const given: Record<string, unknown> = Object.create(null);
   for (const field of Object.keys(schema.shape)) {
     const value = Object.hasOwn(values, field) ? values[field] : undefined;
-    if (Array.isArray(value)) problems.push({ field, message: 'given more than once' });
+    if (Array.isArray(value)) problems.push({ field, message: 'must not be repeated' });
     else if (value !== undefined) given[field] = value;
   }
   const parsed = schema.safeParse(given);

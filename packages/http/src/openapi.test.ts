@@ -109,7 +109,7 @@ async function tried(...rehearsals: { route: Route<App>; query?: Record<string, 
 }
 
 describe('a rehearsal', () => {
-  it('does all that an answer takes, for nobody', async () => {
+  it('runs a request completely, without a caller', async () => {
     const seven = { route: things, query: { limit: '7' } };
     const { asked, signed } = await tried(seven, { route: things }, { route: table });
     assert.deepEqual(asked, ['7 undefined', '5 undefined']);

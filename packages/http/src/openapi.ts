@@ -1,6 +1,6 @@
-// The OpenAPI 3.1 document of a route table, from the routes' own schemas.
+// Generates the OpenAPI 3.1 document of a route table from the routes' schemas.
 import { z } from 'zod';
-import { ERRORS, type ErrorCode } from './errors.ts';
+import { ERRORS, type ErrorCode } from './problems/errors.ts';
 import type { Output, Route } from './route.ts';
 
 export interface ApiInfo {
@@ -10,12 +10,12 @@ export interface ApiInfo {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
 }
 
-/** Errors that any route may answer with; they are described once and listed everywhere. */
+/** Errors that any route may return; described once and listed for every route. */
 const commonErrors: readonly ErrorCode[] = ['internal_error', 'unavailable'];
 const inputErrors: readonly ErrorCode[] = ['invalid_parameter'];
 const keyErrors: readonly ErrorCode[] = ['missing_key', 'invalid_key', 'quota_exceeded'];
 
-export const ProvenanceSchema = z
+const ProvenanceSchema = z
   .object({
     receipt_id: z.string(),
     signature: z.string(),
@@ -39,14 +39,17 @@ const ProblemSchema = z
       .string()
       .optional()
       .describe(
-        'With a valid key; without one it is in the header `X-Request-Id` alone, as everything that differs by request.',
+        'Present with a valid key; otherwise only in the header `X-Request-Id`, like everything that differs by request.',
       ),
     errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
     ...envelopeShape,
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details.' });
 
-/** The document as a plain value; equal routes give equal documents, key order included. `examples` are answers by path. */
+/**
+ * The document as a plain value; equal routes give equal documents, key order included. `examples` maps paths to
+ * responses.
+ */
 export function openApiDocument<App>(
   routes: readonly Route<App>[],
   info: ApiInfo,
@@ -83,7 +86,7 @@ export function openApiDocument<App>(
       },
     };
   }
-  // Problems are only referred to; asking for a schema that holds one makes it a component.
+  // Requesting a schema that contains the problem makes it a component that can be referenced.
   schemaOf(z.object({ problem: ProblemSchema }));
 
   return {
@@ -117,7 +120,7 @@ export function openApiDocument<App>(
       case 'signed': {
         const schema = schemaOf(output.schema.extend(envelopeShape));
         const content = { 'application/json': { schema, ...(example ? { example } : {}) } };
-        return { [output.status ?? 200]: { description: 'The answer, with its receipt.', content } };
+        return { [output.status ?? 200]: { description: 'The response, with its receipt.', content } };
       }
       case 'json': {
         const type = (output.contentType ?? 'application/json').split(';')[0] ?? 'application/json';
@@ -133,7 +136,7 @@ export function openApiDocument<App>(
               'Stack-Provenance': header(
                 'The receipt as JSON, signed over `{content_sha256, content_type, provenance}`.',
               ),
-              'Stack-Truncated': header('`true` when there are more rows than were sent.'),
+              'Stack-Truncated': header('`true` if the response does not contain all rows.'),
               'Content-Disposition': header('A file name.'),
             },
             content: { 'text/csv': { schema: { type: 'string' }, ...(example ? { example } : {}) } },
@@ -160,7 +163,7 @@ export function openApiDocument<App>(
   }
 }
 
-/** Problem responses, one a status; several codes of one status share it. */
+/** Problem responses, one per status; several codes may share a status. */
 function problems(codes: readonly ErrorCode[]): Record<string, unknown> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(codes)) {
@@ -178,13 +181,13 @@ function problems(codes: readonly ErrorCode[]): Record<string, unknown> {
 }
 
 function operationIdOf(method: string, path: string): string {
-  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
-  return [method.toLowerCase(), ...words]
+  const segments = path.split(/[^A-Za-z0-9]+/).filter((segment) => segment !== '');
+  return [method.toLowerCase(), ...segments]
     .map((word, i) => (i === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
     .join('');
 }
 
-/** zod puts shared schemas under `$defs`, here they live in the components; answers may grow, so no object is closed. */
+/** zod puts shared schemas under `$defs`; here they are components. Responses may grow, so objects are not closed. */
 function relocate(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(relocate);
   if (typeof value !== 'object' || value === null) return value;
@@ -200,7 +203,7 @@ function relocate(value: unknown): unknown {
   );
 }
 
-/** A component's id is its name. */
+/** The component's name replaces its id. */
 function withoutId({ id: _id, ...schema }: Record<string, unknown>): Record<string, unknown> {
   return schema;
 }

@@ -92,7 +92,7 @@ describe('the server on a socket', () => {
 
 describe('shutdown', () => {
   for (const leaves of [false, true])
-    it(`waits for the handler of a client that ${leaves ? 'has gone' : 'waits'}, and takes no other request`, async () => {
+    it(`waits for the handler of a client that ${leaves ? 'has disconnected' : 'waits'}, and accepts no other request`, async () => {
       const server = createTestServer();
       const port = await server.listen({ host: '127.0.0.1', port: 0 });
       const url = `http://127.0.0.1:${port}/things/slow`;

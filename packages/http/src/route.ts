@@ -1,12 +1,13 @@
-// A route: contract and handler together. The server, the OpenAPI document and the tests all read the same value.
+// A route: contract and handler together. Server, OpenAPI document and tests read the same value.
 import type { z } from 'zod';
-import type { Csv, CsvColumn } from './csv.ts';
-import { type ErrorCode, Refusal, type RefusalOptions } from './errors.ts';
-import type { SseSubscription } from './sse.ts';
+import { type ErrorCode, Refusal, type RefusalOptions } from './problems/errors.ts';
+import type { Csv, CsvColumn } from './responses/csv.ts';
+import type { SseSubscription } from './streams/sse.ts';
 
 /**
- * What a route answers with. `signed`: a JSON object that gets `_alpha`, `_notice` and a receipt. `json`: a JSON document of
- * another standard, sent as it is. `csv`: a table with its receipt in a header. `events`: Server-Sent Events. `bytes`: anything else, with its content type.
+ * The response kind of a route. `signed`: a JSON object with `_alpha`, `_notice` and a receipt. `json`: a JSON document
+ * of another standard, sent unchanged. `csv`: a table with its receipt in a header. `events`: Server-Sent Events.
+ * `bytes`: any other content type.
  */
 export type Output =
   | { readonly kind: 'signed'; readonly schema: z.ZodObject; readonly status?: 200 | 201 }
@@ -15,14 +16,14 @@ export type Output =
   | { readonly kind: 'events'; readonly description: string; readonly events: readonly EventKind[] }
   | { readonly kind: 'bytes'; readonly contentType: string; readonly description: string };
 
-/** An event that a stream may send. */
-export interface EventKind {
+/** An event type of a stream. */
+interface EventKind {
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodType;
 }
 
-/** Bytes of a `bytes` route; `maxAgeSeconds` makes them cacheable by anyone, Infinity for ever. */
+/** Response of a `bytes` route; `maxAgeSeconds` allows public caching, Infinity marks it immutable. */
 export interface Bytes {
   readonly bytes: Uint8Array | string;
   readonly contentType?: string;
@@ -41,15 +42,15 @@ type BodyOf<O extends Output> = O extends { kind: 'signed'; schema: infer S exte
 
 type Parsed<S extends z.ZodObject | undefined> = S extends z.ZodObject ? z.output<S> : Record<never, never>;
 
-/** What a handler knows of the request besides its input. */
+/** Information about the request in addition to its input. */
 export interface RequestContext<Code extends ErrorCode = ErrorCode> {
   readonly requestId: string;
-  /** Address of the client's end of the connection. */
+  /** Remote address of the client. */
   readonly address: string;
   /** The caller; undefined on open routes. */
   readonly key: ApiKey | undefined;
   readonly signal: AbortSignal;
-  /** Declares that nothing read so far goes into the answer: what was invalidated until now does not make it stale. */
+  /** Declares that the response uses nothing read so far: earlier invalidations do not make it stale. */
   readsAnew(): void;
   /** Ends the request with a declared problem. */
   refuse(code: Code, detail: string, options?: RefusalOptions): never;
@@ -58,21 +59,21 @@ export interface RequestContext<Code extends ErrorCode = ErrorCode> {
 export interface ApiKey {
   readonly id: string;
   readonly tier: string;
-  /** Requests a UTC day; null is unlimited. */
+  /** Requests per UTC day; null is unlimited. */
   readonly dailyLimit: number | null;
 }
 
-/** Where a signed answer is kept: same `key`, same body until one of `tags` is invalidated. */
-export interface CachePlace {
+/** Cache key of a signed response: the cached body is served until one of `tags` is invalidated. */
+interface CachePolicy {
   readonly key: string;
   readonly tags: readonly string[];
-  /** An answer with an invalidated tag is still served until it is this old: a question is signed no oftener than that. */
+  /** An invalidated response is still served until it has this age, which limits how often it is signed. */
   readonly maxStaleMs?: number;
-  /** An older answer is computed anew even if nothing was invalidated. */
+  /** An older response is recomputed even without an invalidation. */
   readonly maxAgeMs?: number;
 }
 
-export interface RouteContract<
+interface RouteContract<
   App,
   P extends z.ZodObject | undefined,
   Q extends z.ZodObject | undefined,
@@ -80,7 +81,7 @@ export interface RouteContract<
   Code extends ErrorCode,
 > {
   readonly method: 'GET' | 'POST';
-  /** With parameters as OpenAPI writes them: `/v1/domains/{domain}`. A trailing `{rest*}` takes the remaining path. */
+  /** With parameters in OpenAPI syntax: `/v1/domains/{domain}`. A trailing `{rest*}` matches the remaining path. */
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
@@ -91,18 +92,20 @@ export interface RouteContract<
   readonly errors: readonly Code[];
   readonly access: 'key' | 'open';
   readonly example?: unknown;
-  /** Signed and CSV routes only: answers with a place are kept as ready bytes. Throwing a Refusal here is a refusal. */
-  readonly cache?: (app: App, input: Parsed<P> & Parsed<Q>, context: RequestContext<Code>) => CachePlace | undefined;
+  /**
+   * Signed and CSV routes only: responses with a policy are cached as bytes. A Refusal thrown here refuses the request.
+   */
+  readonly cache?: (app: App, input: Parsed<P> & Parsed<Q>, context: RequestContext<Code>) => CachePolicy | undefined;
 }
 
-/** A route of any shape, as the server and the OpenAPI document see it. */
+/** A route of any shape, for the server and the OpenAPI document. */
 export interface Route<App> {
-  // biome-ignore format: one line says it
+  // biome-ignore format: one line
   readonly contract: RouteContract<App, z.ZodObject | undefined, z.ZodObject | undefined, Output, ErrorCode>;
   readonly handler: (app: App, input: Record<string, unknown>, context: RequestContext) => unknown;
 }
 
-/** Joins a contract and its handler. A refusal that the contract does not declare does not compile. */
+/** Combines a contract and its handler. Undeclared refusals do not compile. */
 export function route<
   App,
   O extends Output,
@@ -117,7 +120,7 @@ export function route<
     context: RequestContext<NoInfer<Code>>,
   ) => BodyOf<O> | Promise<BodyOf<O>>,
 ): Route<App> {
-  // The types above tie input, body and codes together; past this line the server handles every route alike.
+  // The types above relate input, body and codes; from here on the server treats all routes alike.
   return { contract, handler } as unknown as Route<App>;
 }
 

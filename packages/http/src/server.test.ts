@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ERRORS, type ErrorCode, Refusal } from './errors.ts';
 import { route } from './index.ts';
 import { parseInput } from './input.ts';
-import { problemOf } from './problem.ts';
+import { ERRORS, type ErrorCode, Refusal } from './problems/errors.ts';
+import { problemOf } from './problems/problem.ts';
 import { createTestServer, LIMITED_KEY, plain, serverOf, UNLIMITED_KEY } from './test/test-server.ts';
 
 const unlimited = { 'x-stack-key': UNLIMITED_KEY };
@@ -176,7 +176,7 @@ describe('one path with several methods', () => {
 
   it('does not start when answers to anything but GET are to be kept', () => {
     const kept = { ...postKey, contract: { ...postKey.contract, cache } };
-    assert.throws(() => serverOf([kept]), /only GET answers are kept/);
+    assert.throws(() => serverOf([kept]), /only GET responses are cached/);
   });
 });
 
@@ -242,7 +242,7 @@ describe('the mapping of errors to problems', () => {
     assert.ok(!problem.detail.includes('internals'));
   });
 
-  it('says unavailable, and when to try again, for trouble of the machine, and not what it is', () => {
+  it('reports unavailable with Retry-After for failures of the machine, without their cause', () => {
     const full = new Error('/secret/place: the disk is full');
     const { problem, headers } = problemOf(full, 'r', (error) => error === full);
     assert.deepEqual([problem.status, problem.code, headers], [503, 'unavailable', { 'retry-after': '30' }]);

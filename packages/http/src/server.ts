@@ -1,4 +1,4 @@
-// A route table to a running server: who calls, is the input right, is the answer ready; one error mapper; limits.
+// Runs a route table as a server: authentication, input validation, cached responses, one error mapper, and limits.
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import Fastify, {
@@ -9,30 +9,30 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
-import type { AnswerCache, ReadyAnswer } from './answer-cache.ts';
-import { type Bounds, DEFAULT_BOUNDS } from './bounds.ts';
-import { Callers } from './callers.ts';
-import { countedAddress } from './counted-address.ts';
-import { countedCache } from './counted-cache.ts';
-import { type ErrorCode, Refusal } from './errors.ts';
-import { EventStreams } from './event-streams.ts';
-import { type FrontDoor, refusalCodeOf } from './front-door.ts';
+import { Callers } from './access/callers.ts';
+import { type FrontDoor, refusalCodeOf } from './access/host-guard.ts';
+import { KeyCheck, type KeyGate } from './access/keys.ts';
+import { addSecurityHeaders } from './access/security-headers.ts';
 import { parseInput } from './input.ts';
-import { KeyCheck, type KeyGate } from './keys.ts';
-import { answerOf } from './make-answer.ts';
-import type { Metrics } from './metrics.ts';
-import type { Notary } from './notary.ts';
-import { PendingWork } from './pending-work.ts';
-import { createPipelineLimit } from './pipelining.ts';
-import type { IsTrouble } from './problem.ts';
-import { createProblemSender, refuseUnread } from './problem-sender.ts';
-import { commonHeaders, sendAtOnce, sendBytes, sendReady } from './respond.ts';
+import { type Bounds, DEFAULT_BOUNDS } from './limits/connection-settings.ts';
+import { countedAddress } from './limits/counted-address.ts';
+import { countedCache } from './limits/counted-cache.ts';
+import { createPipelineLimit } from './limits/pipeline-limit.ts';
+import type { Metrics } from './operations/metrics.ts';
+import { PendingWork } from './operations/pending-work.ts';
+import { traceRequests } from './operations/trace-requests.ts';
+import { type ErrorCode, Refusal } from './problems/errors.ts';
+import type { IsTrouble } from './problems/problem.ts';
+import { createProblemSender, refuseUnread } from './problems/problem-sender.ts';
+import type { AnswerCache, ReadyAnswer } from './responses/answer-cache.ts';
+import { answerOf } from './responses/make-answer.ts';
+import type { Notary } from './responses/notary.ts';
+import { commonHeaders, sendAtOnce, sendBytes, sendReady } from './responses/send-answer.ts';
 import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
-import { addSecurityHeaders } from './security-headers.ts';
 import { sendMissingPage } from './site.ts';
-import type { SseOptions, SseSubscription } from './sse.ts';
-import { boundClients } from './stream-bounds.ts';
-import { traceRequests } from './trace-requests.ts';
+import { EventStreams } from './streams/event-streams.ts';
+import type { SseOptions, SseSubscription } from './streams/sse.ts';
+import { boundClients } from './streams/stream-limits.ts';
 
 export interface HttpServerDeps<App> {
   readonly app: App;
@@ -43,17 +43,17 @@ export interface HttpServerDeps<App> {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly now?: () => Date;
-  /** Proxies whose X-Forwarded-For is believed (addresses or CIDRs); none by default. */
+  /** Proxies whose X-Forwarded-For is trusted (addresses or CIDRs); none by default. */
   readonly trustedProxies?: readonly string[];
-  /** What is answered with 503 and no bug of ours; nothing by default. */
+  /** Errors that are answered with 503 instead of being logged as bugs; none by default. */
   readonly isTrouble?: IsTrouble;
-  /** Whom it answers at all; everybody by default. */
+  /** Restricts Host and Origin of requests; unrestricted by default. */
   readonly frontDoor?: FrontDoor;
-  /** Of connections and streams; the defaults are for production. */
+  /** Limits of connections and streams; the defaults are for production. */
   readonly bounds?: Partial<Bounds>;
   /** Limits of one event stream; the defaults are for production. */
   readonly sse?: SseOptions;
-  /** How long clients may take; the defaults are for production. */
+  /** Client timeouts; the defaults are for production. */
   readonly patience?: Partial<Patience>;
 }
 
@@ -62,25 +62,25 @@ export interface Patience {
   /** From the first byte of a request to the end of its headers, and to the end of its body. */
   readonly headersMs: number;
   readonly requestMs: number;
-  /** A connection on which nothing moves, an answer that is not read included. */
+  /** Idle timeout of a connection, including a response that is not read. */
   readonly stillMs: number;
-  /** How often those are looked for that take longer. */
+  /** Interval of the timeout checks. */
   readonly checkMs: number;
 }
 
 export interface HttpServer extends AsyncDisposable {
-  /** Resolves with the port when it listens. */
+  /** Resolves with the port when the server listens. */
   listen(options: { readonly host: string; readonly port: number }): Promise<number>;
   /**
-   * Ends the streams of keys that were revoked since the gate's last revision; at once when it is the same. Rejects as the gate does:
-   * then the next call does it.
+   * Ends the streams of keys revoked since the gate's last revision; does nothing if it is unchanged. Rejects as the
+   * gate does; the next call then retries.
    */
   endRevokedStreams(): Promise<void>;
   /** For tests and plugins: the Fastify instance before it listens. */
   readonly fastify: FastifyInstance;
 }
 
-/** Longest URL, all headers together, largest request body. */
+/** Maximum URL length, total header size and body size. */
 const limits = { urlLength: 8_192, headerBytes: 16_384, bodyBytes: 65_536, shutdownMs: 10_000, sweepMs: 50 } as const;
 const PATIENCE: Patience = { headersMs: 10_000, requestMs: 15_000, stillMs: 60_000, checkMs: 5_000 };
 
@@ -97,8 +97,8 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
   const patience = { ...PATIENCE, ...deps.patience };
   const pending = new PendingWork();
   const fastify = Fastify({
-    // No logger here: with one, Fastify makes a child logger and two listeners for every request, which cost more than all
-    // else that a ready answer needs. Its warnings reach ours by `reply.log`, off the hot path.
+    // No logger here: with one, Fastify creates a child logger and two listeners for every request, which cost more
+    // than the rest of a cached response. Its warnings reach ours through `reply.log`, off the hot path.
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: deps.trustedProxies?.length ? [...deps.trustedProxies] : false,
     bodyLimit: limits.bodyBytes,
@@ -112,7 +112,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
     keepAliveTimeout: 65_000,
     routerOptions: { maxParamLength: 2_000, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
-    // What still arrives on an open connection is answered as ever, with `connection: close`, not with an unsigned 503.
+    // Requests on open connections are answered as usual, with `connection: close`, not with an unsigned 503.
     return503OnClosing: false,
     requestIdHeader: false,
     genReqId: (request) => {
@@ -133,11 +133,11 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
   const streams = new EventStreams({ gate: deps.keys, callers, bounds, logger }, deps.sse);
   metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
 
-  // Bodies are JSON or absent; Fastify would take plain text too.
+  // Bodies are JSON or absent; Fastify would also accept plain text.
   fastify.removeContentTypeParser('text/plain');
 
-  // Where the answer of a URL is kept: a place follows from path and query alone, so a URL need be read only once.
-  const placesByUrl = countedCache<string>(50_000);
+  // Cache keys by URL: a key depends on path and query only, so each URL is parsed once.
+  const cacheKeysByUrl = countedCache<string>(50_000);
   const methodsByPath = new Map<string, string[]>();
   for (const each of deps.routes) addRoute(each);
   for (const [url, methods] of methodsByPath) addOtherMethods(url, methods);
@@ -152,9 +152,9 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
   });
   fastify.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
   fastify.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply));
-  const isInTurn = createPipelineLimit();
+  const isWithinLimit = createPipelineLimit();
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (!isInTurn(request.raw, reply.raw)) return void reply.hijack();
+    if (!isWithinLimit(request.raw, reply.raw)) return void reply.hijack();
     if (connections.isExcess(request.raw)) return done(tooManyConnections());
     const away = deps.frontDoor?.turnAway(request);
     if (away) done(new Refusal(refusalCodeOf(away) ?? 'invalid_parameter', away.detail));
@@ -165,19 +165,20 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
 
   function addRoute(each: Route<App>): void {
     const { contract } = each;
-    if (contract.cache && contract.method !== 'GET') throw new TypeError(`${contract.path}: only GET answers are kept`);
+    if (contract.cache && contract.method !== 'GET')
+      throw new TypeError(`${contract.path}: only GET responses are cached`);
     const url = contract.path.replaceAll(/\{(\w+)\*\}/g, '*').replaceAll(/\{(\w+)\}/g, ':$1');
     methodsByPath.set(url, [...(methodsByPath.get(url) ?? []), contract.method]);
     const meter = metrics.routeMeter(contract.method, contract.path);
     fastify.route({
       method: contract.method,
       url,
-      // HEAD runs the same handler, so it costs the same: one request of the quota. It is metered with GET.
+      // HEAD runs the same handler and costs one request of the quota as well. It is counted with GET in the metrics.
       exposeHeadRoute: contract.method === 'GET',
       handler: (request, reply) => {
         const startedAt = performance.now();
         const meterAtEnd = () => reply.raw.once('close', () => meter(reply.statusCode, performance.now() - startedAt));
-        // Other methods share the URL with GET, and must not get its answer.
+        // Other methods share the URL with GET, and must not get its response.
         const ready = contract.cache && readyAnswer(contract, request);
         const status = ready && sendAtOnce(request, reply, ready);
         if (status !== undefined) {
@@ -186,7 +187,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
         }
         reply.log = logger as FastifyBaseLogger;
         if (contract.output.kind === 'events') {
-          // Metered when it begins: nothing may hold on to what made it. A refusal is metered when it is out, like any other.
+          // Metered at its start, so that no closure retains the request. Refusals are metered when they are sent.
           return pending.add(answer(each, request, reply)).then(
             (begun) => {
               meter(reply.raw.statusCode, performance.now() - startedAt);
@@ -205,19 +206,19 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
   }
 
   /**
-   * The hot path: this very URL was answered before, its answer is still in memory, and the caller's key was seen moments
-   * ago and is not counted. Everything else takes the long way, refusals too.
+   * The hot path: the URL was answered before, its response is still cached, and the caller's key was cached recently and
+   * is not counted. Everything else takes the full path, refusals too.
    */
   function readyAnswer({ access }: Route<App>['contract'], request: FastifyRequest): ReadyAnswer | undefined {
-    const place = request.raw.url === undefined ? undefined : placesByUrl.get(request.raw.url);
-    if (place === undefined) return undefined;
+    const cacheKey = request.raw.url === undefined ? undefined : cacheKeysByUrl.get(request.raw.url);
+    if (cacheKey === undefined) return undefined;
     if (access === 'key' && !keys.isKnownUncounted(request.headers['x-stack-key'])) return undefined;
-    return answers.get(place);
+    return answers.get(cacheKey);
   }
 
   async function answer(each: Route<App>, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { contract } = each;
-    // It would be done in the reader's name, and use up what the reader's address may have.
+    // A cross-site POST would act on behalf of the user, and use up the limits of the user's address.
     if (contract.method === 'POST' && contract.access === 'open' && deps.frontDoor?.isFromOtherSite(request))
       throw new Refusal('foreign_page');
     const identified = contract.access === 'key' ? callers.identify(request) : undefined;
@@ -226,32 +227,32 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
     const input = parseInput(contract, request);
     const { output } = contract;
     const isKept = output.kind === 'signed' || output.kind === 'csv';
-    const place = isKept && contract.cache?.(app, input as never, context);
-    // One that is refused is not counted.
+    const policy = isKept && contract.cache?.(app, input as never, context);
+    // A refused stream is not counted.
     if (output.kind === 'events' && request.method !== 'HEAD') streams.refuseFull(context);
     if (key && key.dailyLimit !== null) reply.headers(await keys.count(key));
-    if (!place) return sendResult(each, await each.handler(app, input, context), { context, request, reply });
+    if (!policy) return sendResult(each, await each.handler(app, input, context), { context, request, reply });
     const ready =
-      answers.get(place.key) ??
-      (await answers.compute(place, async (readsAnew) => {
+      answers.get(policy.key) ??
+      (await answers.compute(policy, async (readsAnew) => {
         const data = await each.handler(app, input, Object.assign(context, { readsAnew }));
         return answerOf(output, notary, data);
       }));
-    // Longer ones are nobody's habit, and would let a stranger fill the memory.
-    if (request.raw.url !== undefined && request.raw.url.length <= 512) placesByUrl.set(request.raw.url, place.key);
+    // Longer URLs are rarely repeated, and would let a client fill the memory.
+    if (request.raw.url !== undefined && request.raw.url.length <= 512) cacheKeysByUrl.set(request.raw.url, policy.key);
     return sendReady(request, reply, ready);
   }
 
-  /** HEAD comes with GET; OPTIONS tells a browser what it may send; every other method is 405 with what is allowed. */
+  /** HEAD comes with GET; OPTIONS lists the allowed methods; every other method gets 405 with the allowed methods. */
   function addOtherMethods(url: string, methods: readonly string[]): void {
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
     const refusal = new Refusal('method_not_allowed', undefined, { headers: { allow } });
-    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'].filter((method) => !methods.includes(method));
+    const disallowed = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'].filter((method) => !methods.includes(method));
     fastify.route({
-      method: others.filter((method) => fastify.supportedMethods.includes(method)),
+      method: disallowed.filter((method) => fastify.supportedMethods.includes(method)),
       url,
       exposeHeadRoute: false,
-      // Before a body is read: what came with the wrong method does not matter.
+      // Before the body is read: it is irrelevant for a disallowed method.
       onRequest: async (request, reply) => sendProblem(refusal, request, reply),
       handler: (_request, reply) => reply,
     });
@@ -318,9 +319,9 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
     },
     async [Symbol.asyncDispose]() {
       streams.closeAll();
-      // In-flight requests get their time; whoever is still connected after that is cut.
+      // In-flight requests get time to finish; remaining connections are then closed.
       const cut = setTimeout(() => fastify.server.closeAllConnections(), limits.shutdownMs);
-      // Connections that were answering when the server began to close are idle only now and then: look again.
+      // Connections that were busy when the server began to close become idle later: check again.
       const sweep = setInterval(() => {
         fastify.server.closeIdleConnections();
         connections.closeSpare();
@@ -336,7 +337,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
   };
 }
 
-/** The client's next connection may find room. */
+/** A retry may find a free connection. */
 const tooManyConnections = () =>
   new Refusal('unavailable', 'Too many connections are open.', {
     headers: { 'retry-after': '5', connection: 'close' },

@@ -62,7 +62,7 @@ describe('a built site', () => {
   });
 
   for (const target of ['/', '/domain/example.com', '/?x=1']) {
-    it(`answers ${target} with the page, under its policy, to be asked for anew`, async () => {
+    it(`answers ${target} with the page and its security policy, to be revalidated`, async () => {
       const { status, headers, bytes } = await ask(target);
       assert.deepEqual([status, bytes.toString()], [200, PAGE]);
       assert.match(String(headers['content-type']), /^text\/html/);

@@ -1,24 +1,27 @@
-// A built site from disk: its one page at every path that is the page's, its files for ever, and a policy that lets nothing else in.
+// Serves a built site: its page at all page routes, immutable files, and a strict content security policy.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pageSecurity } from './security-headers.ts';
+import { pageSecurity } from './access/security-headers.ts';
 
 export interface Site {
-  /** Where the site was built to. */
+  /** Directory of the build. */
   readonly directory: string;
-  /** The file of the page, `explorer.html`. */
+  /** File of the page, `explorer.html`. */
   readonly page: string;
-  /** Routes that answer with the page, as Fastify writes them: `/`, `/domain/:domain`. */
+  /** Routes of the page, in Fastify syntax: `/`, `/domain/:domain`. */
   readonly routes: readonly string[];
-  /** Paths below which programs ask: whoever mistypes one gets a problem, also in a browser. */
+  /** API paths: an unknown path below them gets a problem, also in a browser. */
   readonly api?: readonly string[];
 }
 
 const sites = new WeakMap<FastifyInstance, Pick<Site, 'page' | 'api'>>();
 
-/** What a browser gets at a path that is nobody's: the page, which says so. Undefined for whoever did not ask for a page. */
+/**
+ * Serves the page for an unknown path to a browser; the page shows that the path does not exist. Undefined if the
+ * client does not accept HTML.
+ */
 export function sendMissingPage(
   fastify: FastifyInstance,
   request: FastifyRequest,
@@ -32,14 +35,14 @@ export function sendMissingPage(
 }
 
 const NOT_BUILT =
-  '<!doctype html><html lang="en"><title>Not built</title><p>The pages of this service are not built. Run <code>npm run build</code> in the checkout and start the service again.</p></html>';
+  '<!doctype html><html lang="en"><title>Not built</title><p>The pages of this service are not built. Run <code>npm run build</code> in the checkout and restart the service.</p></html>';
 
-/** Serves the page and its files; without a build the page says so, and the API works as ever. */
+/** Serves the page and its files; without a build the page explains that, and the API works as usual. */
 export async function serveSite(fastify: FastifyInstance, { directory, page, routes, api }: Site): Promise<void> {
   const isBuilt = existsSync(path.join(directory, page));
   for (const url of routes) {
     fastify.get(url, (_request, reply) => {
-      // The page names its files by their content: it alone has to be asked for anew.
+      // File names contain a content hash: only the page itself must be revalidated.
       reply.headers({ ...pageSecurity, 'cache-control': 'no-cache' });
       if (!isBuilt) return reply.code(503).type('text/html; charset=utf-8').send(NOT_BUILT);
       return reply.sendFile(page, { cacheControl: false });
@@ -62,7 +65,7 @@ export async function serveSite(fastify: FastifyInstance, { directory, page, rou
     reply.header('cache-control', 'public, max-age=31536000, immutable');
     return reply.sendFile(`assets/${(request.params as { '*': string })['*']}`);
   });
-  // Browsers ask for favicon.ico where a page names none, such as an answer in JSON; they go by the type, not the name.
+  // Browsers request favicon.ico for documents without a link, such as JSON; they use the content type, not the name.
   for (const [url, file] of [
     ['/favicon.svg', 'favicon.svg'],
     ['/favicon.ico', 'favicon.svg'],

@@ -1,6 +1,6 @@
-// A map that strangers fill has a bound: what was put in first goes first.
+// Limits the size of a map whose keys come from other peers: the oldest entries are deleted first.
 
-/** Who touches an entry deletes it and sets it again: then the oldest is the least recently used one. */
+/** Callers delete and set an entry again on each use: the oldest entry is then the least recently used one. */
 export function forgetOldest(entries: Map<string, unknown>, max: number): void {
   for (const oldest of entries.keys()) {
     if (entries.size <= max) break;

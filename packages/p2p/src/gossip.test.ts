@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type GossipSub, TopicValidatorResult } from '@libp2p/gossipsub';
 import { until } from '../../../tests/support/until.ts';
-import { Conduct } from './conduct.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './connections/gate.ts';
 import { createGossip, GossipError } from './gossip.ts';
 import { GOSSIP } from './limits.ts';
 import type { PeerNode, Verdict } from './peer-node.ts';
+import { Penalties } from './penalties.ts';
 import { RateLimit } from './rate-limit.ts';
 import { useHosts } from './test/hosts.ts';
 
@@ -105,36 +105,36 @@ describe('gossip', { concurrency: true }, () => {
 });
 
 /** The listener of a topic as gossipsub calls it, with what it needs of a message. */
-const listenerOf = async (gate: Gate, conduct: Conduct) => {
+const listenerOf = async (gate: Gate, penalties: Penalties) => {
   const topicValidators = new Map<string, (neighbour: string, message: object) => TopicValidatorResult>();
   const pubsub = { topicValidators, subscribe: () => {} } as unknown as GossipSub;
-  await createGossip(pubsub, gate, conduct).subscribe('t', () => 'accept');
+  await createGossip(pubsub, gate, penalties).subscribe('t', () => 'accept');
   const hear = topicValidators.get('t') ?? assert.fail('no listener');
   return (neighbour: string, from: string) => hear(neighbour, { type: 'signed', from, data: Buffer.from('offer') });
 };
 const open = { isAllowed: () => true, gater: {} };
 
-it('a neighbour is not blamed for what strangers say through it, and is heard again as soon as they are quiet', async (t) => {
+it('a neighbour is not penalized for forwarded messages, and is accepted again when the rate drops', async (t) => {
   t.mock.timers.enable({ apis: ['Date'] });
-  const conduct = new Conduct();
-  const hear = await listenerOf(open, conduct);
+  const penalties = new Penalties();
+  const hear = await listenerOf(open, penalties);
   const outcomes = Array.from({ length: 2 * GOSSIP.neighbourBurst }, (_, at) => hear('honest', `stranger-${at}`));
   assert.equal(outcomes.lastIndexOf(TopicValidatorResult.Accept), GOSSIP.neighbourBurst - 1);
   assert.equal(outcomes.indexOf(TopicValidatorResult.Ignore), GOSSIP.neighbourBurst);
-  assert.equal(conduct.points('honest', Date.now()), 0);
+  assert.equal(penalties.points('honest', Date.now()), 0);
   t.mock.timers.tick(1_000);
   assert.equal(hear('honest', 'worker'), TopicValidatorResult.Accept);
 });
 
 it('a neighbour is blamed for its own flood', async () => {
-  const conduct = new Conduct();
-  const hear = await listenerOf(open, conduct);
+  const penalties = new Penalties();
+  const hear = await listenerOf(open, penalties);
   for (let count = 0; count < 200; count += 1) hear('noisy', 'noisy');
-  assert.ok(conduct.points('noisy', Date.now()) > 80);
+  assert.ok(penalties.points('noisy', Date.now()) > 80);
 });
 
 it('a neighbour does not use up its bound with those who are not on the allow-list', async () => {
-  const hear = await listenerOf({ ...open, isAllowed: (peer) => peer === 'friend' }, new Conduct());
+  const hear = await listenerOf({ ...open, isAllowed: (peer) => peer === 'friend' }, new Penalties());
   for (let at = 0; at < 2 * GOSSIP.neighbourBurst; at += 1) hear('honest', `stranger-${at}`);
   assert.equal(hear('honest', 'friend'), TopicValidatorResult.Accept);
 });
@@ -156,11 +156,11 @@ it('a rate limit remembers a bounded number of names', () => {
   assert.equal([...'abacab'].filter((name) => limit.take(name, 0)).join(''), 'abcb');
 });
 
-it('conduct counts against a neighbour, up to a bound, and fades', () => {
-  const conduct = new Conduct();
-  assert.equal(conduct.points('a', 0), 0);
-  for (let i = 0; i < 2; i += 1) conduct.add('a', 10, 0);
-  assert.deepEqual([conduct.points('a', 0), conduct.points('a', 30_000)], [20, 10]);
-  conduct.add('a', 1e9, 30_000);
-  assert.ok(conduct.points('a', 30_000) <= 1_000 && conduct.points('b', 0) === 0);
+it('penalties counts against a neighbour, up to a bound, and fades', () => {
+  const penalties = new Penalties();
+  assert.equal(penalties.points('a', 0), 0);
+  for (let i = 0; i < 2; i += 1) penalties.add('a', 10, 0);
+  assert.deepEqual([penalties.points('a', 0), penalties.points('a', 30_000)], [20, 10]);
+  penalties.add('a', 1e9, 30_000);
+  assert.ok(penalties.points('a', 30_000) <= 1_000 && penalties.points('b', 0) === 0);
 });

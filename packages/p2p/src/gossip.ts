@@ -1,10 +1,10 @@
-// Gossip over gossipsub: each message signed, heard once, passed on only where the listener accepts it, and bounded by signer
-// and by neighbour.
+// Gossip over gossipsub: each message signed, delivered once, forwarded only if the listener accepts it, and
+// rate-limited by signer and by neighbour.
 import { type GossipSub, type GossipsubOpts, TopicValidatorResult } from '@libp2p/gossipsub';
-import type { Conduct } from './conduct.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './connections/gate.ts';
 import { GOSSIP, STREAMS } from './limits.ts';
 import type { Gossip, Verdict } from './peer-node.ts';
+import type { Penalties } from './penalties.ts';
 import { RateLimit } from './rate-limit.ts';
 
 export class GossipError extends Error {
@@ -17,27 +17,27 @@ const RESULTS: Record<Verdict, TopicValidatorResult> = {
   reject: TopicValidatorResult.Reject,
 };
 
-/** Below it nothing of a peer is read any more, until it has faded. */
+/** Below this score a peer's messages are ignored until its penalty has decayed. */
 const GRAYLIST_SCORE = -80;
-/** So eight rejected messages within half a minute are enough, or eighty of its own beyond what a signer may say. */
+/** Eight rejected messages within half a minute reach the limit, or eighty of its own above the signer's rate limit. */
 const REJECT_POINTS = 10;
 const FLOOD_POINTS = 1;
 
-export function gossipsubOptions(conduct: Conduct): Partial<GossipsubOpts> {
+export function gossipsubOptions(penalties: Penalties): Partial<GossipsubOpts> {
   return {
     globalSignaturePolicy: 'StrictSign',
-    // The mesh of the specification: 6 neighbours (4 to 12). With fewer peers than that, everyone.
+    // The mesh of the specification: 6 neighbours (4 to 12). With fewer peers, all of them.
     D: 6,
     Dlo: 4,
     Dhi: 12,
-    // One's own messages go to all peers of the topic: small networks have no mesh to speak of.
+    // Own messages go to all peers of the topic: small networks have no useful mesh.
     floodPublish: true,
     fallbackToFloodsub: false,
     emitSelf: false,
     doPX: false,
-    // A first node has nobody to tell yet.
+    // The first node of a network has no peers yet.
     allowPublishToZeroTopicPeers: true,
-    seenTTL: GOSSIP.seenMs,
+    seenTTL: GOSSIP.deduplicationMs,
     maxInboundDataLength: GOSSIP.maxFrameBytes,
     decodeRpcLimits: {
       maxSubscriptions: GOSSIP.maxMessagesPerFrame,
@@ -52,20 +52,20 @@ export function gossipsubOptions(conduct: Conduct): Partial<GossipsubOpts> {
     maxTopicBytesPerPeer: GOSSIP.maxTopicBytesPerPeer,
     maxInboundStreams: STREAMS.maxChannelsPerPeer,
     maxOutboundStreams: STREAMS.maxChannelsPerPeer,
-    // A relay's bytes are for channels.
+    // A relay's bytes are reserved for channels.
     runOnLimitedConnection: false,
     scoreThresholds: { graylistThreshold: GRAYLIST_SCORE },
     scoreParams: {
-      // Workers of one site share an address; the default punishes more than 10.
+      // Workers of one site share an address; the default penalizes more than 10.
       IPColocationFactorWeight: 0,
-      appSpecificScore: (peer) => -conduct.points(peer, Date.now()),
+      appSpecificScore: (peer) => -penalties.points(peer, Date.now()),
       appSpecificWeight: 1,
     },
   };
 }
 
-/** Whom the gate does not allow is not heard through others either. */
-export function createGossip(pubsub: GossipSub, gate: Gate, conduct: Conduct): Gossip {
+/** Messages signed by a peer that the gate does not allow are ignored, also when forwarded by other peers. */
+export function createGossip(pubsub: GossipSub, gate: Gate, penalties: Penalties): Gossip {
   const signers = new RateLimit({
     burst: GOSSIP.signerBurst,
     perSecond: GOSSIP.signerPerSecond,
@@ -78,21 +78,21 @@ export function createGossip(pubsub: GossipSub, gate: Gate, conduct: Conduct): G
   });
   return {
     async subscribe(topic, hear) {
-      if (pubsub.topicValidators.has(topic)) throw new GossipError(`the topic ${topic} has a listener`);
+      if (pubsub.topicValidators.has(topic)) throw new GossipError(`the topic ${topic} already has a listener`);
       pubsub.topicValidators.set(topic, (neighbour, message) => {
         if (message.type !== 'signed') return TopicValidatorResult.Reject;
         const nowMs = Date.now();
         const from = message.from.toString();
         if (!gate.isAllowed(from)) return TopicValidatorResult.Ignore;
-        // An honest neighbour passes on what strangers with many keys say, each within its bound: that is not held against it.
+        // An honest neighbour forwards messages of many signers, each within its limit: this is not penalized.
         if (!neighbours.take(neighbour.toString(), nowMs)) return TopicValidatorResult.Ignore;
         if (!signers.take(from, nowMs)) {
-          if (from === neighbour.toString()) conduct.add(from, FLOOD_POINTS, nowMs);
+          if (from === neighbour.toString()) penalties.add(from, FLOOD_POINTS, nowMs);
           return TopicValidatorResult.Ignore;
         }
         const isTooLong = message.data.byteLength > GOSSIP.maxMessageBytes;
         const verdict = isTooLong ? 'reject' : hear(message.data, from);
-        if (verdict === 'reject') conduct.add(neighbour.toString(), REJECT_POINTS, nowMs);
+        if (verdict === 'reject') penalties.add(neighbour.toString(), REJECT_POINTS, nowMs);
         return RESULTS[verdict];
       });
       pubsub.subscribe(topic);

@@ -1,12 +1,13 @@
-// What @strata/p2p offers: the host of the network. It carries messages and understands none of them.
-export type { Channel } from './channel.ts';
+// Public interface of @strata/p2p: the network host. It transports messages and does not interpret them.
+export type { Channel } from './channels/channel.ts';
+export { ChannelError } from './channels/inbox.ts';
+export { MAX_MESSAGE_BYTES } from './channels/message-reader.ts';
+export { ListenError } from './connections/listen-error.ts';
 export { GossipError } from './gossip.ts';
-export { ChannelError } from './inbox.ts';
-export { JoinError } from './join-target.ts';
-export { createJoinToken, type JoinToken, JoinTokenError, readJoinToken } from './join-token.ts';
-export { KeyFileError } from './key-file.ts';
-export { ListenError } from './listen-error.ts';
-export { MAX_MESSAGE_BYTES } from './message-reader.ts';
+export { KeyFileError } from './identity/key-file.ts';
+export { verifyPeerSignature } from './identity/peer-signature.ts';
+export { JoinError } from './join/join-target.ts';
+export { createJoinToken, type JoinToken, JoinTokenError, readJoinToken } from './join/join-token.ts';
 export type {
   Channels,
   ConnectedPeer,
@@ -17,7 +18,6 @@ export type {
   Peers,
   Verdict,
 } from './peer-node.ts';
-export { verifyPeerSignature } from './peer-signature.ts';
 export {
   NetworkKeyError,
   type PeerDefaults,

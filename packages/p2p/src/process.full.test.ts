@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { until } from '../../../tests/support/until.ts';
-import type { Channel } from './channel.ts';
-import { ChannelError } from './inbox.ts';
-import { KeyFileError } from './key-file.ts';
+import type { Channel } from './channels/channel.ts';
+import { ChannelError } from './channels/inbox.ts';
+import { KeyFileError } from './identity/key-file.ts';
 import { addressOf, useHosts } from './test/hosts.ts';
 
 /** Runs `program` in a process with `startPeerNode` in scope; its output is `printed`. */

@@ -1,4 +1,4 @@
-// How often somebody may do something: a bucket of tokens for each, filled at a steady rate.
+// A token-bucket rate limiter: one bucket per name, refilled at a steady rate.
 import { forgetOldest } from './forget-oldest.ts';
 
 interface Bucket {
@@ -12,14 +12,14 @@ export class RateLimit {
   readonly #max: number;
   readonly #buckets = new Map<string, Bucket>();
 
-  /** Remembers so many names; who was silent longest is forgotten first, and has a full bucket again. */
+  /** Tracks at most `max` names; the least recently used is dropped first, and starts again with a full bucket. */
   constructor(bounds: { readonly burst: number; readonly perSecond: number; readonly max: number }) {
     this.#burst = bounds.burst;
     this.#perSecond = bounds.perSecond;
     this.#max = bounds.max;
   }
 
-  /** False where it was too often; that attempt is not counted. */
+  /** False if the rate is exceeded; a refused attempt does not consume a token. */
   take(name: string, nowMs: number): boolean {
     const bucket = this.#buckets.get(name) ?? { tokens: this.#burst, atMs: nowMs };
     const refilled = bucket.tokens + (Math.max(0, nowMs - bucket.atMs) / 1_000) * this.#perSecond;

@@ -54,9 +54,9 @@ describe('the key of a private network', () => {
     for (const text of [key, `${key}\n`, `/key/swarm/psk/1.0.0/\n/base16/\n${key}\n`])
       assert.deepEqual((await optionsWith(text)).networkKey, Buffer.from(key, 'hex'));
   });
-  it('is refused when others may read it, with the command that repairs it', async () => {
+  it('is refused when other users can read it, with the command that repairs it', async () => {
     const file = path.join(directory.path, `network-${0o644}.key`);
-    const message = `others may use the key file ${file}: run "chmod 600 ${file}"`;
+    const message = `other users can access the key file ${file}: run "chmod 600 ${file}"`;
     await assert.rejects(optionsWith(key, 0o644), { name: 'NetworkKeyError', message });
   });
   it('is refused when it is too short, or missing', async () => {

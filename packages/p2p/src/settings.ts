@@ -1,17 +1,17 @@
-// The settings of a host that gateways and workers share: one table of variables, and one meaning for each.
+// Settings of a host, shared by gateway and worker.
 import path from 'node:path';
 import { peerIdFromString } from '@libp2p/peer-id';
 import { multiaddr } from '@multiformats/multiaddr';
 import { z } from 'zod';
-import { KeyFileError, readSecret } from './key-file.ts';
+import { KeyFileError, readSecret } from './identity/key-file.ts';
 import type { PeerNodeOptions } from './peer-node.ts';
 
-/** Values apart by spaces or commas, each once. */
+/** Values separated by spaces or commas, without duplicates. */
 const listOf = (isValue: (value: string) => boolean, what: string) =>
   z.string().transform((text, context): readonly string[] => {
     const values = [...new Set(text.split(/[\s,]+/).filter((value) => value !== ''))];
     for (const value of values)
-      if (!isValue(value)) context.addIssue({ code: 'custom', message: `'${value.slice(0, 200)}' is no ${what}` });
+      if (!isValue(value)) context.addIssue({ code: 'custom', message: `'${value.slice(0, 200)}' is not a ${what}` });
     return values;
   });
 
@@ -28,9 +28,9 @@ const Addresses = listOf(isParsed(multiaddr), 'multiaddr, such as /ip4/0.0.0.0/t
 const PeerIds = listOf(isParsed(peerIdFromString), 'peer id');
 const Switch = z.enum(['on', 'off']);
 
-/** Every setting of a host, to be spread into the table of the service that runs it. */
+/** Every setting of a host; spread into the settings schema of the service that runs it. */
 export const PeerEnvironment = z.object({
-  /** Multiaddrs or join tokens: what is neither is told when it is joined. */
+  /** Multiaddrs or join tokens; invalid ones are reported when joining. */
   STRATA_JOIN: listOf(() => true, 'address').optional(),
   STRATA_P2P_LISTEN: Addresses.optional(),
   STRATA_P2P_ANNOUNCE: Addresses.optional(),
@@ -49,12 +49,12 @@ export interface PeerSettings extends Omit<PeerNodeOptions, 'networkKey'> {
 }
 
 export interface PeerDefaults {
-  /** Where the host keeps its key and the addresses that it has reached. */
+  /** Directory of the host's key and known addresses. */
   readonly directory: string;
   readonly listen: readonly string[];
 }
 
-/** What the settings say, the rest by the defaults of the service. Reads no file. */
+/** Reads the settings; missing values take the defaults of the service. Reads no file. */
 export function readPeerSettings(settings: z.output<typeof PeerEnvironment>, defaults: PeerDefaults): PeerSettings {
   const { STRATA_P2P_ANNOUNCE: announce, STRATA_P2P_ALLOW: allow, STRATA_NETWORK_KEY_FILE: networkKeyFile } = settings;
   return {
@@ -71,12 +71,15 @@ export function readPeerSettings(settings: z.output<typeof PeerEnvironment>, def
   };
 }
 
-/** A file that should hold the key of a private network, and does not. */
+/** A file without a valid key of a private network. */
 export class NetworkKeyError extends Error {
   override readonly name = 'NetworkKeyError';
 }
 
-/** Options for `startPeerNode`: the key of the private network is read, as 64 hex digits or as a swarm.key file, for its owner's eyes alone. Rejects with NetworkKeyError. */
+/**
+ * Options for `startPeerNode`: reads the key of the private network, as 64 hex digits or as a swarm.key file, readable
+ * by its owner only. Rejects with NetworkKeyError.
+ */
 export async function peerNodeOptions({ networkKeyFile, ...options }: PeerSettings): Promise<PeerNodeOptions> {
   if (networkKeyFile === undefined) return options;
   const bytes = await readSecret(networkKeyFile).catch((cause: unknown) => {
@@ -84,9 +87,10 @@ export async function peerNodeOptions({ networkKeyFile, ...options }: PeerSettin
     throw new NetworkKeyError(`the network key cannot be read from ${networkKeyFile}`, { cause });
   });
   const text = Buffer.from(bytes).toString();
-  // swarm.key: two lines of header, then the key; https://github.com/libp2p/specs/blob/master/pnet/Private-Networks-PSK-V1.md
+  // swarm.key: two header lines, then the key;
+  // https://github.com/libp2p/specs/blob/master/pnet/Private-Networks-PSK-V1.md
   const hex = /^(?:\/key\/swarm\/psk\/1\.0\.0\/\s+\/base16\/\s+)?([0-9a-f]{64})\s*$/i.exec(text)?.[1];
   if (hex === undefined)
-    throw new NetworkKeyError(`${networkKeyFile} holds no network key: 64 hexadecimal digits are expected`);
+    throw new NetworkKeyError(`${networkKeyFile} does not contain a network key: 64 hexadecimal digits are expected`);
   return { ...options, networkKey: Buffer.from(hex, 'hex') };
 }

@@ -8,9 +8,9 @@ import { describe, it } from 'node:test';
 import { noise } from '@libp2p/noise';
 import { multiaddr } from '@multiformats/multiaddr';
 import { until } from '../../../tests/support/until.ts';
-import type { Channel } from './channel.ts';
+import type { Channel } from './channels/channel.ts';
+import { verifyPeerSignature } from './identity/peer-signature.ts';
 import { CONNECTIONS } from './limits.ts';
-import { verifyPeerSignature } from './peer-signature.ts';
 import { addressOf, portOf, startStranger, useHosts, within } from './test/hosts.ts';
 
 /** Whether what is sent to a group comes back to this machine: containers often have no multicast. */
@@ -47,7 +47,7 @@ describe('host', { concurrency: true }, () => {
     await until(() => node.peers.connected().length === 1);
     await other.stop();
   });
-  it('says where it is, or what it was told to say, and keeps private addresses to itself when asked', async () => {
+  it('announces its addresses, or the configured ones, and no private ones if so configured', async () => {
     const announce = ['/dns4/strata.example/tcp/4001'];
     const announced = await hosts.start('announced', { announce });
     assert.deepEqual(announced.addresses(), [`${announce[0]}/p2p/${announced.id}`]);
@@ -58,7 +58,7 @@ describe('host', { concurrency: true }, () => {
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
     const listen = [`/ip4/127.0.0.1/tcp/${port}`];
-    const message = `the address 127.0.0.1:${port} is in use by another program, or by another host of this machine: choose where to listen with STRATA_P2P_LISTEN`;
+    const message = `the address 127.0.0.1:${port} is in use by another program, or by another host on this machine: set another one with STRATA_P2P_LISTEN`;
     for (const _again of [1, 2])
       await assert.rejects(hosts.start('taken', { listen }), { name: 'ListenError', message });
     server.close();
@@ -82,7 +82,7 @@ describe('host', { concurrency: true }, () => {
   });
 
   // Only Linux has all of 127.0.0.0/8 without being told.
-  it('is not closed to others by one machine that opens sockets and says nothing', async (t) => {
+  it('is not blocked by one machine that opens sockets and sends nothing', async (t) => {
     if (process.platform !== 'linux') return t.skip();
     const node = await hosts.start('patient');
     const other = await hosts.start('honest');
@@ -154,7 +154,7 @@ describe('host', { concurrency: true }, () => {
     assert.deepEqual(worker.addresses(), []);
     assert.throws(() => worker.joinToken(), /without an address/);
   });
-  it('meets others on its LAN without an address to join', async (t) => {
+  it('discovers peers on its LAN without an address to join', async (t) => {
     if (!(await hasMulticast())) return t.skip('no multicast here');
     // A network of its own, so that nobody else on this LAN is met.
     const [ours, others] = [randomBytes(32), randomBytes(32)];

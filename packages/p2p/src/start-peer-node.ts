@@ -1,34 +1,34 @@
-// The libp2p host, put together.
+// Assembles and starts the libp2p host.
 import { dcutr } from '@libp2p/dcutr';
 import { gossipsub } from '@libp2p/gossipsub';
 import { identify, identifyPush } from '@libp2p/identify';
 import { peerIdFromPrivateKey } from '@libp2p/peer-id';
 import { ping } from '@libp2p/ping';
 import { createLibp2p } from 'libp2p';
-import { addressOptions, farthestFirst, isLoopbackOnly } from './addresses.ts';
-import { BoundedDatastore } from './bounded-datastore.ts';
-import { createChannels } from './channels.ts';
-import { Conduct } from './conduct.ts';
-import { connectedPeers, watchPeers } from './connected-peers.ts';
-import { createGate } from './gate.ts';
+import { createChannels } from './channels/channels.ts';
+import { addressOptions, farthestFirst, isLoopbackOnly } from './connections/addresses.ts';
+import { connectedPeers, watchPeers } from './connections/connected-peers.ts';
+import { createGate } from './connections/gate.ts';
+import { listenErrorFrom } from './connections/listen-error.ts';
+import { listeningService, relayServer, reserveAtRelays } from './connections/relay.ts';
+import { RoundTrips } from './connections/round-trips.ts';
+import { transportOptions } from './connections/transports.ts';
+import { BoundedDatastore } from './discovery/bounded-datastore.ts';
+import { createProviders, dhtService } from './discovery/providers.ts';
 import { createGossip, gossipsubOptions } from './gossip.ts';
-import { JoinError, joinTarget, readJoinTarget } from './join-target.ts';
-import { createJoinToken } from './join-token.ts';
-import { keepJoined } from './keep-joined.ts';
-import { loadKey, lockKey } from './key-file.ts';
-import { KnownPeers } from './known-peers.ts';
-import { createLan } from './lan.ts';
+import { loadKey, lockKey } from './identity/key-file.ts';
+import { networkKeyOf } from './identity/private-network.ts';
+import { JoinError, joinTarget, readJoinTarget } from './join/join-target.ts';
+import { createJoinToken } from './join/join-token.ts';
+import { keepJoined } from './join/keep-joined.ts';
+import { KnownPeers } from './join/known-peers.ts';
+import { createLan } from './join/lan.ts';
+import { rememberPeers } from './join/remember-peers.ts';
 import { IDENTIFY, LIVENESS, RECORDS } from './limits.ts';
-import { listenErrorFrom } from './listen-error.ts';
 import type { PeerNode, PeerNodeOptions } from './peer-node.ts';
-import { networkKeyOf } from './private-network.ts';
-import { createProviders, dhtService } from './providers.ts';
-import { listeningService, relayServer, reserveAtRelays } from './relay.ts';
-import { rememberPeers } from './remember-peers.ts';
-import { RoundTrips } from './round-trips.ts';
-import { transportOptions } from './transports.ts';
+import { Penalties } from './penalties.ts';
 
-/** Rejects with KeyFileError (also where another host has that key), JoinError (of an unreadable target) or ListenError. */
+/** Rejects with KeyFileError (also if another host uses the key), JoinError (of an invalid target) or ListenError. */
 export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode> {
   const targets = (options.join ?? []).map(readJoinTarget);
   const networkKey = networkKeyOf(options.networkKey, targets);
@@ -40,9 +40,9 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
   const peerId = peerIdFromPrivateKey(privateKey);
   const id = peerId.toString();
   const isDialable = options.listen.length > 0 || (options.announce ?? []).length > 0;
-  const arePrivateAddressesTold = options.arePrivateAddressesTold ?? true;
+  const arePrivateAddressesAnnounced = options.arePrivateAddressesTold ?? true;
   const { liveness = LIVENESS } = options;
-  const conduct = new Conduct();
+  const penalties = new Penalties();
   const lan = (options.isMdnsOn ?? true) && !isLoopbackOnly(options.listen) ? createLan(networkKey) : undefined;
 
   const gate = createGate(id, {
@@ -55,9 +55,9 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
   const node = await createLibp2p({
     start: false,
     privateKey,
-    // What a stranger learns of the software: no versions.
+    // The software information that other hosts receive contains no version.
     nodeInfo: { name: 'strata', version: '0', userAgent: 'strata' },
-    addresses: addressOptions(options, arePrivateAddressesTold ? undefined : peerId),
+    addresses: addressOptions(options, arePrivateAddressesAnnounced ? undefined : peerId),
     ...transportOptions(networkKey),
     connectionGater: gate.gater,
     connectionMonitor: {
@@ -70,8 +70,8 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
       identify: identify(identifyOptions),
       identifyPush: identifyPush(identifyOptions),
       ping: ping({ maxInboundStreams: LIVENESS.maxPings, maxOutboundStreams: LIVENESS.maxPings }),
-      dht: dhtService({ arePrivateAddressesTold, isDialable }),
-      pubsub: gossipsub(gossipsubOptions(conduct)),
+      dht: dhtService({ arePrivateAddressesAnnounced, isDialable }),
+      pubsub: gossipsub(gossipsubOptions(penalties)),
       dcutr: dcutr(),
       listening: listeningService,
       ...(options.isRelay && { relay: relayServer() }),
@@ -117,12 +117,12 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
       }),
     sign: async (bytes) => privateKey.sign(bytes),
     channels,
-    gossip: createGossip(node.services.pubsub, gate, conduct),
+    gossip: createGossip(node.services.pubsub, gate, penalties),
     peers: {
       async join(target, { signal }) {
         const to = readJoinTarget(target);
         if (to.networkKey && (!networkKey || Buffer.compare(to.networkKey, networkKey) !== 0))
-          throw new JoinError('this join token is of another private network: give it when the host starts');
+          throw new JoinError('this join token is for another private network: configure it before the host starts');
         return [await joinTarget(node, to, { isPrivate, signal })];
       },
       connected: () => connectedPeers(node),

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import packet from 'dns-packet';
-import type { Question, Reply } from './dns-server.ts';
+import type { Plan } from './companies/plan-type.ts';
+import type { Question, Reply } from './dns/dns-server.ts';
+import { validating } from './dns/validation.ts';
+import { UNRELATED, vantageOf } from './dns/vantage.ts';
 import { createInternet } from './internet.ts';
-import type { Plan } from './plan-type.ts';
 import { templates } from './providers/index.ts';
 import { type Answer, dataOf, dig, digOverTcp, sendRaw, textsOf } from './test/dig.ts';
 import { hasService, inState, useInternet } from './test/use.ts';
-import { validating } from './validation.ts';
-import { STRANGER, vantageOf } from './vantage.ts';
 
 const { AUTHENTIC_DATA: AD, CHECKING_DISABLED: CD } = packet;
 
@@ -67,7 +67,7 @@ describe('the DNS of the simulated internet', () => {
     assert.ok(!extended?.flag_tc && extended?.answers?.length);
     assert.ok(typesOf(extended.additionals).includes('OPT'));
   });
-  it('has zones that fail in each way', async () => {
+  it('has zones with each kind of failure', async () => {
     const broken = inState(internet, 'broken');
     assert.ok(broken.length >= 4);
     const answers = await Promise.all(broken.map((name) => dig(internet.resolver, name, 'A', { timeoutMs: 400 })));
@@ -136,7 +136,7 @@ describe('the DNS of the simulated internet', () => {
   });
 });
 
-describe('the way between the resolver and whoever asks it', () => {
+describe('the path between the resolver and its clients', () => {
   it('loses its share of questions over UDP, and none over TCP', async () => {
     await using internet = await createInternet({ domains: 20, hasFaults: false, vantage: { lossShare: 0.3 } });
     const [domain = ''] = inState(internet, 'active');
@@ -146,16 +146,16 @@ describe('the way between the resolver and whoever asks it', () => {
     assert.ok(lost > 60 && lost < 120, `${lost} of 300 lost`);
     for (let i = 0; i < 20; i += 1) assert.ok((await digOverTcp(internet.resolver, domain, 'NS')).answers?.length);
   });
-  it('has others answer first, or add records of names that nobody asked for', async () => {
+  it('delivers spoofed answers first, or adds unrequested records', async () => {
     await using internet = await createInternet({ domains: 20, hasFaults: false, vantage: { poisonShare: 1 } });
     const [domain = ''] = inState(internet, 'active');
     const kinds = new Set<string>();
     for (let i = 0; i < 40; i += 1) {
       const { questions, answers } = (await dig(internet.resolver, domain, 'MX')) ?? {};
-      if (questions?.[0]?.name === STRANGER) kinds.add('twin');
-      else if (answers?.some(({ name }) => name === STRANGER)) kinds.add('stranger');
+      if (questions?.[0]?.name === UNRELATED) kinds.add('twin');
+      else if (answers?.some(({ name }) => name === UNRELATED)) kinds.add('unrelated');
     }
-    assert.deepEqual([...kinds].sort(), ['stranger', 'twin']);
+    assert.deepEqual([...kinds].sort(), ['twin', 'unrelated']);
   });
   it('is faultless where no share is given', () => {
     const vantage = vantageOf('seed', {});
@@ -170,12 +170,12 @@ describe('a resolver that checks signatures', () => {
   const bogus = { name: 'bogus.test', type: 'A', isChecked: true };
   const respond = (question: Partial<Question>, reply: Reply | null = answer) =>
     validating(() => reply, { companyOf: (name) => plans[name] })({ ...bogus, ...question });
-  it('refuses what does not verify, unless told not to check', () => {
+  it('refuses invalid signatures, unless the client disables checking', () => {
     assert.equal(respond({})?.rcode, 'SERVFAIL');
     assert.deepEqual(respond({ isChecked: false }), { ...answer, isAuthentic: false });
     assert.deepEqual(respond({ type: 'DS' }), { ...answer, isAuthentic: true });
   });
-  it('vouches for no alias that leads where nobody signs, and refuses one that leads to broken signatures', () => {
+  it('does not authenticate an alias into an unsigned zone, and refuses one into a zone with broken signatures', () => {
     const aliasTo = (data: string) => {
       const alias = { name: 'good.test', type: 'CNAME', ttl: 1, data } as const;
       const answers = [alias, { name: data, type: 'A', ttl: 1, data: '192.0.2.1' } as const];

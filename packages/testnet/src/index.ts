@@ -1,6 +1,7 @@
-// What @strata/testnet offers: the simulated internet. Only the demo, tests and benches may import it.
+// Public interface of @strata/testnet: the simulated internet. Only the demo, tests and benches may import it.
 
 export type { AffectedProduct, VulnerabilityFacts } from './advisories/facts.ts';
+export { writeZip, type ZipEntry } from './advisories/publishers/zip.ts';
 export {
   type AdvisorySource,
   type AdvisorySources,
@@ -8,7 +9,12 @@ export {
   createAdvisorySources,
   type PublishedRecord,
 } from './advisories/sources.ts';
-export { writeZip, type ZipEntry } from './advisories/zip.ts';
+export type { MigratingCategory, Migration } from './companies/migrate.ts';
+export type { TrueVersion } from './companies/software.ts';
+export type { Place, TrueService, Truth } from './companies/truth.ts';
+export type { VantageOptions } from './dns/vantage.ts';
+export { type RandomModelOptions, randomModel } from './engines/gguf.ts';
+export { tinyChatModel } from './engines/models.ts';
 export {
   createSimulatedEngine,
   type SimulatedEngineOptions,
@@ -17,7 +23,6 @@ export {
 export { simulatedText, simulatedVocabulary } from './engines/simulated-vocabulary.ts';
 export type { FeedBehaviour } from './feeds/behaviours.ts';
 export type { FeedRequests, FeedTruth, ListedFeed, TrueItem } from './feeds/feeds.ts';
-export { type RandomModelOptions, randomModel } from './gguf.ts';
 export { createInternet, type Internet, type InternetOptions } from './internet.ts';
 export {
   type LoadedChange,
@@ -27,9 +32,4 @@ export {
   type LoadedWorld,
   type LoadOptions,
   loadedWorld,
-} from './loader.ts';
-export type { MigratingCategory, Migration } from './migrate.ts';
-export { tinyChatModel } from './models.ts';
-export type { TrueVersion } from './software.ts';
-export type { Place, TrueService, Truth } from './truth.ts';
-export type { VantageOptions } from './vantage.ts';
+} from './loader/loader.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connect } from 'node:tls';
+import { SPECIAL_OCTETS } from './dns/networks.ts';
 import { createInternet, type Internet } from './internet.ts';
-import { SPECIAL_OCTETS } from './networks.ts';
 import { templates } from './providers/index.ts';
 import { ask } from './test/ask.ts';
 import { dataOf, dig } from './test/dig.ts';
@@ -23,7 +23,7 @@ function protocolOf(internet: Internet, servername: string, address: string): Pr
 
 describe('the companies of the simulated internet', () => {
   const internet = useInternet({ domains: 300, hasFaults: false });
-  it('are the same for the same seed and others for another', async () => {
+  it('are the same for the same seed, and different for another seed', async () => {
     await using same = await createInternet({ domains: 300, hasFaults: false });
     await using other = await createInternet({ domains: 300, hasFaults: false, seed: 'another' });
     const tell = (net: Internet) => JSON.stringify(net.domains().map((domain) => net.truth(domain)));
@@ -90,7 +90,7 @@ describe('the companies of the simulated internet', () => {
     }
     assert.equal(policies, 3);
   });
-  it('security.txt is kept by some, denied by most, and answered with a page by others', async () => {
+  it('security.txt is kept by some, denied by most, and answered with a page by the rest', async () => {
     const seen = new Map(['text/plain', '404', '301', 'text/html; charset=utf-8'].map((kind) => [kind, 0]));
     for (const domain of inState(internet, 'active')) {
       if ([...seen.values()].every((count) => count >= 3)) break;
@@ -127,7 +127,7 @@ describe('the companies of the simulated internet', () => {
     assert.ok(shown('apache').some((each) => each.endsWith('win64')));
     assert.deepEqual(shown('drupal'), []);
   });
-  it('tell in their headers and pages the versions that truth has', async () => {
+  it('show in their headers and pages the versions in the truth', async () => {
     let compared = 0;
     for (const domain of internet.domains()) {
       const { versions } = internet.truth(domain);

@@ -1,74 +1,74 @@
-// The simulated internet: grown from a seed, served on loopback, moved by days, known in full.
+// The simulated internet: generated from a seed, served on loopback, advanced by days, with known ground truth.
 import { type AdvisorySources, createAdvisorySources } from './advisories/sources.ts';
-import { Certificates } from './certificates.ts';
+import { applyMigration, type MigratingCategory, type Migration, migrationOn } from './companies/migrate.ts';
+import { companyNames, SUFFIXES } from './companies/names.ts';
+import { planOf, stateOf } from './companies/plan.ts';
+import type { Plan } from './companies/plan-type.ts';
+import { handWrittenIn, type Truth, truthOf } from './companies/truth.ts';
+import { startNameServers, treeOf } from './dns/name-servers.ts';
+import { Model } from './dns/published-records.ts';
+import { type VantageOptions, vantageOf } from './dns/vantage.ts';
 import { createFeeds, type FeedRequests, type FeedTruth, type ListedFeed } from './feeds/feeds.ts';
-import { applyMigration, type MigratingCategory, type Migration, migrationOn } from './migrate.ts';
-import { Model } from './model.ts';
-import { startNameServers, treeOf } from './name-servers.ts';
-import { companyNames, SUFFIXES } from './names.ts';
-import { planOf, stateOf } from './plan.ts';
-import type { Plan } from './plan-type.ts';
-import { handWrittenIn, type Truth, truthOf } from './truth.ts';
-import { type VantageOptions, vantageOf } from './vantage.ts';
-import { startWebServers } from './web-server.ts';
+import { Certificates } from './web/certificates.ts';
+import { startWebServers } from './web/web-server.ts';
 import { type World, worldOf } from './world.ts';
 
 export interface InternetOptions {
   /** Same seed, same internet. */
   readonly seed?: string;
-  /** Companies; 500 by default, tried to 20,000. */
+  /** Companies; 500 by default, tested up to 20,000. */
   readonly domains?: number;
   /**
-   * A rulebook's entries. A fifth of every kind of provider is then drawn from those of them that no template was written
-   * for by hand, and publishes what their patterns ask for.
+   * A rulebook's entries. A fifth of every kind of provider is then drawn from entries without a handwritten template,
+   * and publishes what their patterns match.
    */
   readonly catalog?: readonly unknown[];
   /** Broken zones, slow and refusing sites, bad certificates; on by default. */
   readonly hasFaults?: boolean;
-  /** What befalls answers on their way; by default only with faults. */
+  /** Packet loss and poisoning; by default only with faults. */
   readonly vantage?: VantageOptions;
   /** Share of the companies that change something on a day. */
   readonly migrationShare?: number;
   /** Port of the recursive resolver; 0 lets the system choose. */
   readonly port?: number;
-  /** Feeds on the sites of companies and of publishers besides; 40 by default. */
+  /** Feeds on the sites of companies and of additional publishers; 40 by default. */
   readonly feeds?: number;
-  /** What feeds and advisories are dated by; the real clock by default. */
+  /** The clock that dates feeds and advisories; the real clock by default. */
   readonly now?: () => Date;
 }
 
 export interface Internet extends AsyncDisposable {
   readonly day: number;
   domains(): readonly string[];
-  /** What a company really runs. Throws RangeError for a name that is none of its companies. */
+  /** The ground truth of a company. Throws RangeError for an unknown name. */
   truth(domain: string): Truth;
-  /** `category provider` of what templates were written for; a catalog's long tail publishes what its patterns ask for. */
+  /** `category provider` of the handwritten templates; a catalog's long tail publishes what its patterns match. */
   readonly handWritten: readonly string[];
-  /** Moves the clock; returns what changed. */
+  /** Advances the clock; returns the changes. */
   advance(days: number): readonly Migration[];
   /** Makes one company change now. */
   migrate(
     domain: string,
     change: { readonly category: MigratingCategory; readonly from?: string | null; readonly to: string | null },
   ): Migration;
-  /** Breaks the look-ups of one record type of a domain (`*` for all), until `heal`. */
+  /** Breaks the lookups of one record type of a domain (`*` for all), until `heal`. */
   fail(domain: string, fault: { readonly type: string; readonly status: 'servfail' | 'timeout' }): void;
   heal(domain: string): void;
   /** Recursive resolver for stub use. */
   readonly resolver: { readonly address: string; readonly port: number };
   /** Root server, to follow delegations from. */
   readonly root: { readonly address: string; readonly port: number };
-  /** Where a simulated address listens on this machine. */
+  /** The local listener of a simulated address. */
   dial(to: { readonly address: string; readonly port: number }): { readonly address: string; readonly port: number };
-  /** Every feed, where it was first; those that moved answer at their new address too. */
+  /** Every feed at its first address; moved feeds also answer at their new address. */
   feeds(): readonly ListedFeed[];
-  /** What a reader should find in a feed now. Throws RangeError where no feed is at the address. */
+  /** What a reader should find in a feed now. Throws RangeError if there is no feed at the address. */
   feedTruth(url: string): FeedTruth;
-  /** How often an address was asked. Throws RangeError where no feed is there. */
+  /** Number of requests to an address. Throws RangeError if there is no feed at the address. */
   feedRequests(url: string): FeedRequests;
-  /** The publishers of advisories: started by the first call, moved by `advance` from then on. */
+  /** The publishers of advisories: started by the first call, and advanced by `advance` from then on. */
   advisories(): Promise<AdvisorySources>;
-  /** Root certificate that the sites' chains end in. */
+  /** Root certificate of the sites' chains. */
   readonly caPem: string;
 }
 
@@ -86,7 +86,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
   let advisories: Promise<AdvisorySources> | undefined;
   let publishing: AdvisorySources | undefined;
 
-  // Where others redirect to: among the first thousand, those that are really there.
+  // Redirect targets: the existing companies among the first thousand.
   let targets: readonly string[] | undefined;
   const hosts = () => {
     targets ??= names.slice(0, 1_000).filter((name) => stateOf(name, { seed, hasFaults }) === 'active');
@@ -113,7 +113,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     changed.set(plan.domain, { plan, version: (changed.get(plan.domain)?.version ?? 0) + 1 });
   const known = (domain: string): Plan => {
     const plan = currentPlan(domain);
-    if (!plan) throw new RangeError(`'${domain}' is none of the companies`);
+    if (!plan) throw new RangeError(`'${domain}' is not one of the companies`);
     return plan;
   };
 
@@ -147,7 +147,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     await startWebServers({
       world,
       companyOf: (host) => model.companyOf(host),
-      // Who shares a certificate: any of the first thousand.
+      // Companies that share a certificate: any of the first thousand.
       neighbours: () => hosts(),
       exchangesOf: (plan) => model.exchangesOf(plan),
       certificates,

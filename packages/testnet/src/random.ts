@@ -1,6 +1,9 @@
-// Seeded randomness. Everything of the simulated internet follows from (seed, domain, purpose), so nothing needs storing.
+// Seeded randomness. Everything in the simulated internet is a function of (seed, domain, purpose), so nothing is
+// stored.
 
-/** 32-bit hash of the parts, in order: FNV-1a over UTF-16 units, finished as murmur3 does so that low bits are even. */
+/**
+ * 32-bit hash of the parts, in order: FNV-1a over UTF-16 units, with murmur3's finalizer so that low bits are uniform.
+ */
 export function hashOf(...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
   for (const part of parts) {
@@ -20,13 +23,13 @@ export interface Random {
   chance(share: number): boolean;
   /** Uniform integer in [from, to]. */
   between(from: number, to: number): number;
-  /** One of a list that is not empty. */
+  /** One item of a non-empty list. */
   pick<T>(list: readonly T[]): T;
-  /** One of a list that is not empty, by weight. */
+  /** One item of a non-empty list, by weight. */
   weighted<T extends { readonly weight: number }>(list: readonly T[]): T;
 }
 
-/** A stream of its own for each list of parts (mulberry32). */
+/** An independent stream for each list of parts (mulberry32). */
 export function randomFor(...parts: readonly (string | number)[]): Random {
   let state = hashOf(...parts);
   const next = () => {
@@ -56,7 +59,10 @@ export function randomFor(...parts: readonly (string | number)[]): Random {
   };
 }
 
-/** Mints the ids, numbers and codes that providers give to one customer; the same question has the same answer for ever. */
+/**
+ * Generates the ids, numbers and codes that providers assign to one customer; the same call always returns the same
+ * value.
+ */
 export interface Mint {
   readonly domain: string;
   /** `example.co.uk` -> `example-co-uk`. */
@@ -65,7 +71,7 @@ export interface Mint {
   readonly brand: string;
   number(purpose: string, from: number, to: number): number;
   hex(purpose: string, length: number): string;
-  /** Letters and digits, mixed case, as tokens look. */
+  /** Letters and digits, mixed case, like tokens. */
   code(purpose: string, length: number): string;
 }
 

@@ -1,9 +1,9 @@
-// What plans, zones, pages and truth are made from: the seed, the providers' templates, and where name servers stand.
-import { allNetworks, type Network } from './networks.ts';
+// The inputs of plans, zones, pages and truth: the seed, the providers' templates, and the name servers' addresses.
+import { allNetworks, type Network } from './dns/networks.ts';
+import { type ServerAddresses, serverAddressesOf } from './dns/server-addresses.ts';
 import { providerNamesOf, type Templates, templatesWith } from './providers/index.ts';
 import { longTailOf } from './providers/long-tail.ts';
 import type { ProviderName } from './providers/template.ts';
-import { type ServerAddresses, serverAddressesOf } from './server-addresses.ts';
 
 export interface World {
   readonly seed: string;
@@ -13,7 +13,7 @@ export interface World {
   readonly servers: ServerAddresses;
 }
 
-/** `catalog` brings a long tail of providers; without it there are those written by hand. */
+/** `catalog` adds a long tail of providers; without it there are only the handwritten ones. */
 export function worldOf(seed: string, catalog?: readonly unknown[]): World {
   const tail = catalog && longTailOf(catalog);
   const templates = templatesWith(tail);

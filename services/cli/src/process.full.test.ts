@@ -66,7 +66,7 @@ describe('a process of the command', () => {
     const near = { STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_HF_ENDPOINT: hub.base };
     const { code, stderr } = await spawnStrata('inference worker --model hf:someone/something', {
       env: { STRATA_DATA: data.path, ...near },
-      interruptAt: /looking for the model/,
+      interruptAt: /resolving the model/,
       whileAt: () => asked.promise,
     });
     assert.equal(code, 0, stderr);

@@ -30,7 +30,7 @@ describe('a network that cannot be joined', () => {
 
   it('names an address that this machine does not have', async () => {
     const problem = await problemOf('/ip4/192.0.2.1/tcp/1');
-    assert.match(problem, /192\.0\.2\.1:1 is no address of this machine: .*STRATA_P2P_LISTEN$/);
+    assert.match(problem, /192\.0\.2\.1:1 is not an address of this machine: .*STRATA_P2P_LISTEN$/);
     assert.doesNotMatch(problem, /\n|transportManager|node:net|second gateway/);
   });
 });

@@ -22,7 +22,7 @@ async function isUnavailable(answer: Response): Promise<void> {
   assert.deepEqual([answer.status, body.code], [503, 'unavailable'], JSON.stringify(body));
   assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
   assert.equal(answer.headers.get('retry-after'), '30');
-  assert.match(body.detail, /cannot read or write its data right now/);
+  assert.match(body.detail, /cannot read or write its data at the moment/);
 }
 
 async function dataDirectory(domains = 200) {

@@ -25,7 +25,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
     ...(['packages/detect/src/spf/macro.ts', 'the last label alone, of at most 253 characters'] as const),
     '\\.(?:[a-z0-9]*[a-z][a-z0-9]*|[a-z0-9]+-[a-z0-9-]*[a-z0-9])\\.?$',
   ],
-  ['packages/http/src/compress.ts', 'the first 500 characters of a header', '\\s*;\\s*'],
+  ['packages/http/src/responses/compress.ts', 'the first 500 characters of a header', '\\s*;\\s*'],
   ['packages/receipts/src/encoding/strict-json.ts', 'a number has at most MAX_NUMBER_LENGTH characters', '0+$'],
   [
     ...([
@@ -42,7 +42,11 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
   ],
   ['packages/client/src/stack/stack-request.ts', 'a path of our own', '\\{([^}]+)\\}'],
   ['packages/client/src/write-types.ts', 'run by hand on a file of our own', '(?: \\*\\n)+ \\*\\/'],
-  ['packages/p2p/src/listen-error.ts', "Node's words on an operator's address", 'listen (E[A-Z]+): .*?(\\S+:\\d+)$'],
+  [
+    'packages/p2p/src/connections/listen-error.ts',
+    "Node's words on an operator's address",
+    'listen (E[A-Z]+): .*?(\\S+:\\d+)$',
+  ],
   [
     'services/cli/src/commands/scan/domain-list.ts',
     'one line of a list that the operator gave',
@@ -51,7 +55,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
   ],
   ['packages/http/src/environment.ts', 'a setting of the operator', '\\/+$'],
   ['packages/engine/src/model-store/hub.ts', 'a setting of the operator', '\\/+$'],
-  ['packages/engine/src/upstream.ts', 'a setting of the operator', '\\/+$'],
+  ['packages/engine/src/upstream/upstream.ts', 'a setting of the operator', '\\/+$'],
   ['packages/client/src/inference/inference-client.ts', 'the address that the caller gave', '\\/+$'],
   [
     'packages/detect/src/fingerprints/compile/known-providers.ts',

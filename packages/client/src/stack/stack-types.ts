@@ -2521,7 +2521,7 @@ export interface Problem {
     | 'internal_error'
     | 'unavailable';
   /**
-   * With a valid key; without one it is in the header `X-Request-Id` alone, as everything that differs by request.
+   * Present with a valid key; otherwise only in the header `X-Request-Id`, like everything that differs by request.
    */
   request_id?: string;
   errors?: {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { until } from '../../../../tests/support/until.ts';
-import type { ModelStoreOptions } from '../model-store.ts';
 import { cut, type FakeFile, type Fault, fakeModel, raw, sha256, stall, status } from '../test/fake-hub.ts';
 import { failsWith, offline, once, REFERENCE, Scene } from '../test/scene.ts';
+import type { ModelStoreOptions } from './resolve-model.ts';
 
 const bytes = fakeModel(400_000);
 const silent = { sha256: null, announcedBytes: null };
@@ -33,7 +33,7 @@ describe('a download', () => {
     const model = await scene.pull(REFERENCE, { token: 'hf_secret' });
     const path = scene.at('o/r/m.gguf');
     assert.deepEqual(model, { path, files: [path], sizeBytes: 400_000, isDownloaded: true });
-    const received = scene.hub.seen.map(({ server, authorization }) => `${server} ${authorization}`);
+    const received = scene.hub.received.map(({ server, authorization }) => `${server} ${authorization}`);
     assert.deepEqual(received, ['hub Bearer hf_secret', 'elsewhere undefined']);
     await completes(scene);
     for (const name of ['m.gguf.json', '.listing.json']) {
@@ -46,7 +46,7 @@ describe('a download', () => {
     await using scene = await start();
     scene.hub.faults.push(status(302, { location: `${scene.hub.endpoint}/o/r/resolve/main/m.gguf` }));
     await scene.pull(REFERENCE, { token: 'hf_secret' });
-    const hasToken = scene.hub.seen.map(({ authorization }) => authorization !== undefined);
+    const hasToken = scene.hub.received.map(({ authorization }) => authorization !== undefined);
     assert.deepEqual(hasToken, [true, false, false, false]);
   });
 
@@ -122,7 +122,7 @@ describe('a download', () => {
       await completes(scene, {}, file.bytes);
       const ranges = scene.hub.transfers.map(({ range }) => range);
       assert.deepEqual(ranges, asked);
-      if (asked.length === 0) assert.deepEqual(scene.hub.seen, []);
+      if (asked.length === 0) assert.deepEqual(scene.hub.received, []);
     });
 
   it('keeps the bytes of another hub until this one has a replacement, and adds nothing to them', async () => {
@@ -183,7 +183,7 @@ describe('a download', () => {
       await assert.rejects(pulling, /^Error: enough$/);
       const { pauseMs = 0 } = scene.retries[0] ?? {};
       assert.ok(pauseMs >= fromMs && pauseMs <= toMs, `${pauseMs} ms for ${JSON.stringify(headers)}`);
-      assert.equal(scene.hub.seen.length, 1);
+      assert.equal(scene.hub.received.length, 1);
     }
   });
 
@@ -196,7 +196,7 @@ describe('a download', () => {
     assert.equal(scene.hub.transfers[1]?.range, last);
     scene.hub.faults.push(silence);
     const pulling = scene.pull(`${REFERENCE}@other`, { ...once, idleTimeoutMs: 50 });
-    await assert.rejects(pulling, failsWith('network', /nothing came for 0\.05 s/));
+    await assert.rejects(pulling, failsWith('network', /no data for 0\.05 s/));
   });
 
   it('reports its progress at a limited rate, and at its end', async () => {

@@ -1,73 +1,73 @@
-// One file from the hub to the disk: resumed where it was cut off, checked as a whole, put in place at once.
-import type { HubFile } from './choice.ts';
+// Downloads one file: resumes a partial download, verifies the complete file, and moves it into the store atomically.
+
 import { ModelStoreError } from './error.ts';
 import { ggufOnly, hashFile } from './gguf-file.ts';
 import { type FileAnswer, fileAddress, openFile } from './hub.ts';
 import type { Hub } from './hub-request.ts';
-import type { Note } from './note.ts';
 import { PartFile } from './part-file.ts';
-import type { ModelPaths } from './paths.ts';
-import type { Reporter } from './progress.ts';
 import { formatReference, type Repository } from './reference.ts';
-import { PassingFailure, type Patience, persist } from './retry.ts';
+import { type RetryPolicy, TransientError, withRetries } from './retry.ts';
+import type { HubFile } from './select-files.ts';
+import type { ModelPaths, Note } from './store-files.ts';
 
-export interface Download {
+interface Download {
   readonly hub: Hub;
   readonly repository: Repository;
-  /** Its path, and what the repository's list says of it. */
+  /** Its path, and the facts of the repository's listing. */
   readonly file: HubFile;
-  readonly places: ModelPaths;
-  /** Of the file that is here; it is replaced only if the hub has another. */
+  readonly paths: ModelPaths;
+  /** Facts of the stored file; it is replaced only if the hub has another version. */
   readonly current?: Note | undefined;
   readonly reporter: Reporter;
-  readonly patience: Patience;
+  readonly retry: RetryPolicy;
 }
 
 /**
- * Whether a file was put in place; false: the one that is here is what the hub has. Under the lock. Rejects with ModelStoreError,
- * and with the signal's reason; what came stays for the next time, unless it is `corrupt`.
+ * Returns whether a file was stored; false: the stored file is the hub's current version. Call under the lock. Rejects
+ * with ModelStoreError, and with the signal's reason; received bytes are kept for the next download, unless they are
+ * `corrupt`.
  */
 export async function download(job: Download): Promise<boolean> {
-  await using part = await PartFile.open(job.places);
-  const outcome = await persist(
+  await using part = await PartFile.open(job.paths);
+  const outcome = await withRetries(
     () => receive(part, job),
-    job.patience,
+    job.retry,
     () => part.sizeBytes,
   );
-  if (outcome.kind === 'same') return false;
+  if (outcome.kind === 'unchanged') return false;
   const sha256 = await checkedHash(part, job);
   await part.complete(sha256);
   job.reporter.end({ ...progressOf(part, job), isResumed: outcome.isResumed });
   return true;
 }
 
-type Outcome = { readonly kind: 'same' } | { readonly kind: 'received'; readonly isResumed: boolean };
+type Outcome = { readonly kind: 'unchanged' } | { readonly kind: 'received'; readonly isResumed: boolean };
 
-/** One connection's worth. */
+/** Receives over one connection. */
 async function receive(part: PartFile, job: Download): Promise<Outcome> {
-  const { hub, repository, file, current, patience } = job;
-  // Bytes of another hub are replaced once this one has something to put in their place.
+  const { hub, repository, file, current, retry } = job;
+  // Bytes from another hub are kept until this one sends a replacement.
   const note = part.note?.source === sourceOf(job) ? part.note : undefined;
-  // Cut off between the last byte and the check. Where news are asked for, it may be outdated.
+  // Interrupted between the last byte and the verification. With `refresh`, the part may be outdated.
   if (note && part.isComplete && !current) return { kind: 'received', isResumed: true };
   await using answer = await openFile(hub, {
     repository,
     file: file.path,
     held: note && { bytes: part.sizeBytes, etag: note.etag, sha256: note.sha256 },
     unlessSha256: current?.sha256,
-    signal: patience.signal,
+    signal: retry.signal,
   });
-  if (answer.kind === 'same' || hasTagOf(answer, current)) return { kind: 'same' };
+  if (answer.kind === 'unchanged' || hasTagOf(answer, current)) return { kind: 'unchanged' };
   const offer = offerOf(answer, job);
-  if (answer.kind !== 'whole' && !continues(answer, part)) {
+  if (answer.kind !== 'full' && !continues(answer, part)) {
     await part.discard();
-    throw new PassingFailure(`${nameOf(job)} changed while it was being downloaded`);
+    throw new TransientError(`${nameOf(job)} changed while it was being downloaded`);
   }
-  const isResumed = answer.kind !== 'whole' && part.sizeBytes > 0;
-  // The tag stays the one of the server that sent the first bytes; what was not told before is.
+  const isResumed = answer.kind !== 'full' && part.sizeBytes > 0;
+  // The recorded tag and facts take precedence; the offer only adds missing ones.
   const known = isResumed ? { ...offer, ...part.note } : offer;
   if (isResumed) await part.remember(known);
-  if (answer.kind === 'beyond') await part.remember({ ...known, sizeBytes: part.sizeBytes });
+  if (answer.kind === 'range-end') await part.remember({ ...known, sizeBytes: part.sizeBytes });
   else await keep(answer, { part, job, note: known, isResumed });
   return { kind: 'received', isResumed };
 }
@@ -81,38 +81,41 @@ interface Arrival {
 
 async function keep(answer: FileAnswer, { part, job, note, isResumed }: Arrival): Promise<void> {
   const sizeBytes = note.sizeBytes;
-  if (sizeBytes !== undefined && isResumed) await part.needRoom(sizeBytes - part.sizeBytes);
+  if (sizeBytes !== undefined && isResumed) await part.checkFreeSpace(sizeBytes - part.sizeBytes);
   let isBegun = isResumed;
   for await (const chunk of isResumed ? answer.chunks() : ggufOnly(answer.chunks(), nameOf(job))) {
-    // Only now: a page of words in the model's place does not cost what was here.
+    // Only after the first valid chunk: an error page does not cost the bytes received before.
     if (!isBegun) {
       await part.begin(note);
-      if (sizeBytes !== undefined) await part.needRoom(sizeBytes);
+      if (sizeBytes !== undefined) await part.checkFreeSpace(sizeBytes);
       isBegun = true;
     }
     if (part.sizeBytes + chunk.length > (sizeBytes ?? Number.POSITIVE_INFINITY)) {
-      throw await corrupt(part, `${nameOf(job)} is longer than the ${sizeBytes} bytes that were announced`);
+      throw await corrupt(part, `${nameOf(job)} is longer than the announced ${sizeBytes} bytes`);
     }
     await part.append(chunk);
     job.reporter.report({ ...progressOf(part, job), isResumed });
   }
   if (sizeBytes === undefined) await part.remember({ ...note, sizeBytes: part.sizeBytes });
   else if (part.sizeBytes < sizeBytes) {
-    throw new PassingFailure(`${nameOf(job)} broke off after ${part.sizeBytes} of ${sizeBytes} bytes`);
+    throw new TransientError(`${nameOf(job)} ended after ${part.sizeBytes} of ${sizeBytes} bytes`);
   }
 }
 
-/** What is on offer, as a note; throws `corrupt` where hub, list and server contradict each other. Touches no bytes. */
+/** The offered file as a note; throws `corrupt` where hub, listing and server contradict each other. Reads no bytes. */
 function offerOf(answer: FileAnswer, job: Download): Note {
   const { file } = job;
-  const sizes = [file.sizeBytes, answer.toldBytes, answer.sentBytes].filter((size) => size !== undefined);
+  const sizes = [file.sizeBytes, answer.hubSizeBytes, answer.serverSizeBytes].filter((size) => size !== undefined);
   const sizeBytes = sizes[0];
   if (sizes.some((size) => size !== sizeBytes)) {
-    const offer = `${answer.sentBytes ?? answer.toldBytes} bytes of ${answer.contentType}`;
-    throw new ModelStoreError('corrupt', `${nameOf(job)} should have ${sizeBytes} bytes, but ${offer} are offered`);
+    const offer = `${answer.serverSizeBytes ?? answer.hubSizeBytes} bytes of ${answer.contentType}`;
+    throw new ModelStoreError(
+      'corrupt',
+      `${nameOf(job)} should have ${sizeBytes} bytes, but the server offers ${offer}`,
+    );
   }
   if (file.sha256 !== undefined && answer.sha256 !== undefined && file.sha256 !== answer.sha256) {
-    const message = `${nameOf(job)} is not the file that its repository lists; try again in a while`;
+    const message = `${nameOf(job)} differs from the file in the repository's listing; try again later`;
     throw new ModelStoreError('corrupt', message);
   }
   const sha256 = answer.sha256 ?? file.sha256;
@@ -124,31 +127,31 @@ function offerOf(answer: FileAnswer, job: Download): Note {
   };
 }
 
-/** Whether the rest that is offered is the rest of what is here, or what is here is all. */
+/** Whether the answer continues the received bytes, or the received bytes are complete. */
 function continues(answer: FileAnswer, part: PartFile): boolean {
   const { sizeBytes, sha256, etag } = part.note ?? {};
-  const size = answer.sentBytes ?? answer.toldBytes;
-  if (answer.kind === 'rest' && answer.fromBytes !== part.sizeBytes) return false;
-  if (answer.kind === 'beyond' && (size !== part.sizeBytes || size === 0)) return false;
+  const size = answer.serverSizeBytes ?? answer.hubSizeBytes;
+  if (answer.kind === 'remainder' && answer.fromBytes !== part.sizeBytes) return false;
+  if (answer.kind === 'range-end' && (size !== part.sizeBytes || size === 0)) return false;
   if (size !== undefined && sizeBytes !== undefined && size !== sizeBytes) return false;
   if (sha256 !== undefined && answer.sha256 !== undefined) return sha256 === answer.sha256;
   return etag === undefined || answer.etag === undefined || etag === answer.etag;
 }
 
-/** Where the hub tells no hash, the tag is what says that a file is still the same. */
+/** Where the hub publishes no hash, the entity tag identifies the version. */
 function hasTagOf(answer: FileAnswer, current: Note | undefined): boolean {
   return (
     current?.etag !== undefined &&
-    answer.kind === 'whole' &&
+    answer.kind === 'full' &&
     answer.sha256 === undefined &&
     answer.etag === current.etag &&
-    answer.sentBytes === current.sizeBytes
+    answer.serverSizeBytes === current.sizeBytes
   );
 }
 
-/** Read again from the disk: what is vouched for is what lies there. */
+/** Hashes the bytes on the disk, not the received ones. */
 async function checkedHash(part: PartFile, job: Download): Promise<string> {
-  const sha256 = await hashFile(part.path, job.patience.signal);
+  const sha256 = await hashFile(part.path, job.retry.signal);
   const expected = part.note?.sha256;
   if (expected !== undefined && expected !== sha256) {
     throw await corrupt(part, `${nameOf(job)} has SHA-256 ${sha256}, but ${expected} was announced`);
@@ -158,7 +161,7 @@ async function checkedHash(part: PartFile, job: Download): Promise<string> {
 
 async function corrupt(part: PartFile, message: string): Promise<ModelStoreError> {
   await part.discard();
-  return new ModelStoreError('corrupt', `${message}; what came was removed`);
+  return new ModelStoreError('corrupt', `${message}; the received bytes were removed`);
 }
 
 function progressOf(part: PartFile, job: Download) {
@@ -171,4 +174,37 @@ function sourceOf({ hub, repository, file }: Download): string {
 
 function nameOf({ repository, file }: Download): string {
   return formatReference(repository, file.path);
+}
+
+export interface DownloadProgress {
+  /** Inside the repository. */
+  readonly file: string;
+  /** Of this file, including bytes received before this connection. */
+  readonly receivedBytes: number;
+  /** Undefined if no server announced it. */
+  readonly totalBytes: number | undefined;
+  /** Some of the bytes were received before this connection. */
+  readonly isResumed: boolean;
+}
+
+interface Reporter {
+  /** Drops reports within the interval. */
+  report(progress: DownloadProgress): void;
+  /** Always reported. */
+  end(progress: DownloadProgress): void;
+}
+
+const REPORT_INTERVAL_MS = 100;
+
+export function createReporter(onProgress: (progress: DownloadProgress) => void = () => {}): Reporter {
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  return {
+    report(progress) {
+      const now = performance.now();
+      if (now - reportedAt < REPORT_INTERVAL_MS) return;
+      reportedAt = now;
+      onProgress(progress);
+    },
+    end: onProgress,
+  };
 }

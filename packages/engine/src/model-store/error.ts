@@ -1,18 +1,18 @@
-// What can go wrong between a model's reference and its file, in words for the person who asked for it.
+// Errors of the model store, with messages for the user who requested the model.
 
 export type ModelStoreErrorCode =
-  /** The reference, or a setting, is not one. */
+  /** The reference, or a setting, is invalid. */
   | 'bad-reference'
   | 'not-found'
-  /** Gated, private, or refused to this token. */
+  /** Gated, private, or not accessible with this token. */
   | 'forbidden'
-  /** Several files fit; the message lists them. */
+  /** Several files match; the message lists them. */
   | 'ambiguous'
   | 'network'
-  /** The bytes are not the model that was promised. */
+  /** The bytes are not the announced model. */
   | 'corrupt'
   | 'disk'
-  /** Another download of the same file is under way. */
+  /** Another download of the same file is in progress. */
   | 'busy';
 
 export class ModelStoreError extends Error {
@@ -25,13 +25,13 @@ export class ModelStoreError extends Error {
   }
 }
 
-/** Awaits file work; what the system refuses becomes `disk`, with the reason in words. */
+/** Awaits file system work; a system error becomes `disk`, with a readable reason. */
 export async function onDisk<T>(doing: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? '';
-    throw new ModelStoreError('disk', `${doing}: ${reasons[code] ?? `the system refused (${code || cause})`}`, {
+    throw new ModelStoreError('disk', `${doing}: ${reasons[code] ?? `system error ${code || cause}`}`, {
       cause,
     });
   }
@@ -40,18 +40,18 @@ export async function onDisk<T>(doing: string, work: Promise<T>): Promise<T> {
 const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the quota is used up',
-  EFBIG: 'the file system, or a limit of this process, allows no file so large',
+  EFBIG: 'the file exceeds a limit of the file system or of this process',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
   EIO: 'the disk reports an error',
-  EISDIR: 'a folder is in the way',
-  ENOTDIR: 'a file is in the way of a folder',
+  EISDIR: 'a directory has this path',
+  ENOTDIR: 'a file has the path of a directory',
   ENAMETOOLONG: 'the name is too long',
 };
 
-/** `3.2 GB`, by thousands, as disks are sold. */
-export function sizeInWords(bytes: number): string {
+/** `3.2 GB`: decimal units. */
+export function formatSize(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
   const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
   return `${step === 0 ? bytes : (bytes / 1000 ** step).toFixed(1)} ${units[step]}`;

@@ -1,4 +1,4 @@
-// What every GGUF file begins with, and the hash that says which one it is.
+// The magic bytes and the SHA-256 of GGUF files.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -9,11 +9,11 @@ import { ModelStoreError, onDisk } from './error.ts';
 const MAGIC = Buffer.from('GGUF');
 const READ_BYTES = 1024 * 1024;
 
-export function hasMagic(beginning: Uint8Array): boolean {
+function hasMagic(beginning: Uint8Array): boolean {
   return MAGIC.equals(beginning.subarray(0, MAGIC.length));
 }
 
-/** Size in bytes. Rejects with `not-found`, and with `corrupt` where the file is something else. */
+/** Size in bytes. Rejects with `not-found`, and with `corrupt` if the file is not a GGUF file. */
 export async function checkGgufFile(file: string): Promise<number> {
   const handle = await open(file).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') throw new ModelStoreError('not-found', `there is no file ${file}`, { cause });
@@ -31,7 +31,7 @@ export async function checkGgufFile(file: string): Promise<number> {
   }
 }
 
-/** Passes on what begins as a GGUF file does; anything else is refused with its first bytes, before any of it is kept. */
+/** Passes on a GGUF file; rejects anything else by its first bytes, before any chunk is yielded. */
 export async function* ggufOnly(chunks: AsyncIterable<Uint8Array>, what: string): AsyncIterable<Uint8Array> {
   let beginning: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -45,10 +45,10 @@ export async function* ggufOnly(chunks: AsyncIterable<Uint8Array>, what: string)
     yield beginning;
     beginning = undefined;
   }
-  if (beginning) throw new ModelStoreError('corrupt', `what came for ${what} is not a GGUF file`);
+  if (beginning) throw new ModelStoreError('corrupt', `the response for ${what} is not a GGUF file`);
 }
 
-/** Hex SHA-256 of what lies on the disk. */
+/** Hex SHA-256 of the bytes on the disk. */
 export async function hashFile(file: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   try {

@@ -1,76 +1,76 @@
-// One GET to a hub: redirects, the token that stays at home, silence that is not waited for, refusals in words.
+// One GET request to a hub: redirects, token handling, idle timeout, and error messages.
 import { ModelStoreError } from './error.ts';
-import { PassingFailure } from './retry.ts';
+import { TransientError } from './retry.ts';
 
 export interface Hub {
   /** Http or https; nothing but origin and path. */
   readonly endpoint: URL;
   readonly token?: string | undefined;
-  /** Longest silence of a server, before its headers and in its body. */
+  /** Idle timeout, before the headers and in the body. */
   readonly idleTimeoutMs: number;
 }
 
 export interface HubResponse extends AsyncDisposable {
   readonly statusCode: number;
   readonly headers: Headers;
-  /** Rejects with PassingFailure when the connection breaks or falls silent. Once only. */
+  /** Rejects with TransientError when the connection breaks or stalls. Can be consumed once. */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
-export interface HubRequest {
+interface HubRequest {
   readonly url: URL;
-  /** Asked before each hop, so that headers may depend on what was learned from the one before. */
+  /** Called before each hop, so that headers may depend on the previous response. */
   readonly headers: () => Readonly<Record<string, string>>;
-  /** Hears the headers of each hop that the hub itself answered; true ends the journey there. */
+  /** Called with the headers of each response of the hub itself; true stops following redirects. */
   readonly onHubHeaders?: (headers: Headers) => boolean;
-  /** What is asked for, for messages. */
+  /** The requested item, for messages. */
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
 }
 
 const MAX_REDIRECTS = 8;
 const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
-/** RFC 9110 §15: what another try may find otherwise. */
-const passingStatuses: readonly number[] = [408, 425, 429];
+/** RFC 9110 §15: statuses that a retry may change. */
+const transientStatuses: readonly number[] = [408, 425, 429];
 
 /**
- * The answer, whose status is 2xx, or 416, or where `onHubHeaders` ended it. Rejects with PassingFailure for what may pass, an
- * abort included, and with ModelStoreError for what will not.
+ * The response: its status is 2xx or 416, or `onHubHeaders` stopped there. Rejects with TransientError for failures
+ * worth a retry, an abort included, and with ModelStoreError for permanent ones.
  */
 export async function getFromHub(hub: Hub, request: HubRequest): Promise<HubResponse> {
-  const watch = new SilenceWatch(hub.idleTimeoutMs, request.signal);
+  const idle = new IdleTimeout(hub.idleTimeoutMs, request.signal);
   let url = request.url;
-  let isAtHome = true;
+  let isHubOrigin = true;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    // Once a redirect has led away, the token is not sent again, not even back at home.
-    isAtHome &&= url.origin === hub.endpoint.origin;
-    const response = await fetchOnce(url, { hub, request, watch, isAtHome });
-    const isEnd = isAtHome && request.onHubHeaders?.(response.headers) === true;
-    if (isEnd || response.ok || response.status === 416) return new Answer(response, watch, url);
+    // After a redirect to another origin, the token is never sent again, not even to the hub.
+    isHubOrigin &&= url.origin === hub.endpoint.origin;
+    const response = await fetchOnce(url, { hub, request, idle, isHubOrigin });
+    const isEnd = isHubOrigin && request.onHubHeaders?.(response.headers) === true;
+    if (isEnd || response.ok || response.status === 416) return new Answer(response, idle, url);
     await discard(response);
     if (!redirectStatuses.includes(response.status)) {
-      throw refusal(response, { hub, what: request.what, isAtHome, url });
+      throw refusal(response, { hub, what: request.what, isHubOrigin, url });
     }
     url = nextHop(url, response.headers.get('location'));
   }
-  throw new ModelStoreError('network', `${hub.endpoint.host} redirects in circles`);
+  throw new ModelStoreError('network', `${hub.endpoint.host} sends too many redirects`);
 }
 
 interface Hop {
   readonly hub: Hub;
   readonly request: HubRequest;
-  readonly watch: SilenceWatch;
-  readonly isAtHome: boolean;
+  readonly idle: IdleTimeout;
+  readonly isHubOrigin: boolean;
 }
 
-async function fetchOnce(url: URL, { hub, request, watch, isAtHome }: Hop): Promise<Response> {
-  const token = isAtHome && hub.token ? { authorization: `Bearer ${hub.token}` } : {};
+async function fetchOnce(url: URL, { hub, request, idle, isHubOrigin }: Hop): Promise<Response> {
+  const token = isHubOrigin && hub.token ? { authorization: `Bearer ${hub.token}` } : {};
   try {
-    return await watch.during((signal) =>
+    return await idle.during((signal) =>
       fetch(url, {
         redirect: 'manual',
         signal,
-        // Packed bytes could be neither counted nor resumed.
+        // Compressed bytes could be neither counted nor resumed.
         headers: { 'user-agent': 'strata', 'accept-encoding': 'identity', ...request.headers(), ...token },
       }),
     );
@@ -79,12 +79,14 @@ async function fetchOnce(url: URL, { hub, request, watch, isAtHome }: Hop): Prom
   }
 }
 
-/** Where a redirect leads. Throws `network` for what is no web address, carries a password, or gives up encryption. */
+/**
+ * Target of a redirect. Throws `network` if it is not http or https, has credentials, or downgrades from https to http.
+ */
 export function nextHop(from: URL, location: string | null): URL {
   const to = location === null ? null : URL.parse(location, from);
   const isDowngrade = from.protocol === 'https:' && to?.protocol !== 'https:';
   if (!to || !/^https?:$/.test(to.protocol) || isDowngrade || to.username || to.password) {
-    throw new ModelStoreError('network', `${from.host} redirects to where nothing is fetched from`);
+    throw new ModelStoreError('network', `${from.host} redirects to an address that is not allowed`);
   }
   return to;
 }
@@ -93,22 +95,22 @@ class Answer implements HubResponse {
   readonly statusCode: number;
   readonly headers: Headers;
   readonly #body: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  readonly #watch: SilenceWatch;
+  readonly #idle: IdleTimeout;
   readonly #url: URL;
 
-  constructor(response: Response, watch: SilenceWatch, url: URL) {
+  constructor(response: Response, idle: IdleTimeout, url: URL) {
     this.statusCode = response.status;
     this.headers = response.headers;
     this.#body = response.body?.getReader();
-    this.#watch = watch;
+    this.#idle = idle;
     this.#url = url;
   }
 
   async *chunks(): AsyncIterable<Uint8Array> {
     const body = this.#body;
     while (body) {
-      // Only the server is timed, never whoever writes what it sent.
-      const { value } = await this.#watch
+      // Times only the server, not the consumer of the chunks.
+      const { value } = await this.#idle
         .during(() => body.read())
         .catch((cause) => {
           throw broken(cause, this.#url);
@@ -123,8 +125,8 @@ class Answer implements HubResponse {
   }
 }
 
-/** Ends what takes too long, but counts only while somebody waits for the server. */
-class SilenceWatch {
+/** Aborts operations that exceed the idle timeout; the clock runs only while waiting for the server. */
+class IdleTimeout {
   readonly #controller = new AbortController();
   readonly #signal: AbortSignal;
   readonly #idleTimeoutMs: number;
@@ -135,8 +137,8 @@ class SilenceWatch {
   }
 
   async during<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const silent = () => this.#controller.abort(new Error(`nothing came for ${this.#idleTimeoutMs / 1000} s`));
-    const timer = setTimeout(silent, this.#idleTimeoutMs);
+    const abort = () => this.#controller.abort(new Error(`no data for ${this.#idleTimeoutMs / 1000} s`));
+    const timer = setTimeout(abort, this.#idleTimeoutMs);
     try {
       return await work(this.#signal);
     } finally {
@@ -145,48 +147,48 @@ class SilenceWatch {
   }
 }
 
-function broken(cause: unknown, { host }: URL): PassingFailure {
+function broken(cause: unknown, { host }: URL): TransientError {
   const { message, cause: inner } = cause as Error & { cause?: Error & { code?: string } };
   const why = inner?.code ?? inner?.message ?? message;
-  return new PassingFailure(`the connection to ${host} failed (${why})`, { cause });
+  return new TransientError(`the connection to ${host} failed (${why})`, { cause });
 }
 
 interface Refused {
   readonly hub: Hub;
   readonly what: string;
-  readonly isAtHome: boolean;
+  readonly isHubOrigin: boolean;
   readonly url: URL;
 }
 
-function refusal(response: Response, { hub, what, isAtHome, url }: Refused): Error {
+function refusal(response: Response, { hub, what, isHubOrigin, url }: Refused): Error {
   const { status, headers } = response;
-  const said = `${url.host} answers ${status} for ${what}`;
-  if (status >= 500 || passingStatuses.includes(status)) {
-    return new PassingFailure(said, { afterMs: retryAfterMs(headers.get('retry-after')) });
+  const message = `${url.host} answers ${status} for ${what}`;
+  if (status >= 500 || transientStatuses.includes(status)) {
+    return new TransientError(message, { afterMs: retryAfterMs(headers.get('retry-after')) });
   }
-  // Addresses elsewhere are signed for a while only: the next try is led to a new one.
-  if (!isAtHome) return new PassingFailure(said);
-  // https://github.com/huggingface/huggingface_hub, utils/_http.py: why, in a word.
+  // Signed addresses expire: a retry gets a new one from the hub.
+  if (!isHubOrigin) return new TransientError(message);
+  // The reason, from https://github.com/huggingface/huggingface_hub, utils/_http.py.
   const why = headers.get('x-error-code');
   if (status === 401 || status === 403) return new ModelStoreError('forbidden', forbidden(hub, { what, why }));
-  if (status === 404) return new ModelStoreError('not-found', `${what} ${missing(why)} at ${url.host}`);
-  return new ModelStoreError('network', said);
+  if (status === 404) return new ModelStoreError('not-found', `${url.host}: ${what} ${missing(why)}`);
+  return new ModelStoreError('network', message);
 }
 
 function forbidden(hub: Hub, { what, why }: { readonly what: string; readonly why: string | null }): string {
   const { host } = hub.endpoint;
   if (why === 'GatedRepo') {
-    const given = hub.token ? ' (the one given is not let in)' : '';
-    return `${what} is gated: accept its terms on its page at ${host}, and give a token of that account${given}`;
+    const rejected = hub.token ? ' (the configured token has no access)' : '';
+    return `${what} is gated: accept its terms on its page at ${host}, and configure a token of that account${rejected}`;
   }
   return hub.token
-    ? `${host} does not let the given token read ${what}, or there is no such repository`
-    : `${what} is private, gated or does not exist: give a token of ${host} that may read it`;
+    ? `the configured token has no access to ${what} at ${host}, or the repository does not exist`
+    : `${what} is private, gated or does not exist: configure a token for ${host} that has access`;
 }
 
 function missing(why: string | null): string {
-  if (why === 'RepoNotFound') return 'is in a repository that does not exist, or is private,';
-  if (why === 'RevisionNotFound') return 'is asked for in a revision that does not exist';
+  if (why === 'RepoNotFound') return 'was not found: its repository does not exist or is private';
+  if (why === 'RevisionNotFound') return 'was not found: the revision does not exist';
   return 'was not found';
 }
 

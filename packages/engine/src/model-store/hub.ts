@@ -1,49 +1,49 @@
-// What is asked of a hub: the files of a repository, and the bytes of one, from anywhere on.
+// Requests to a hub: the files of a repository, and the bytes of a file from any offset.
 import { z } from 'zod';
-import type { HubFile } from './choice.ts';
 import { ModelStoreError } from './error.ts';
 import { getFromHub, type Hub, type HubResponse } from './hub-request.ts';
 import { formatReference, isModelPath, type Repository } from './reference.ts';
+import type { HubFile } from './select-files.ts';
 
-/** Bytes that are here already, and what they are of. */
-export interface Held {
+/** The received bytes, and the file they belong to. */
+interface Held {
   readonly bytes: number;
   readonly etag?: string | undefined;
   readonly sha256?: string | undefined;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly repository: Repository;
   readonly file: string;
   readonly held?: Held | undefined;
-  /** SHA-256 of a file that is here: it is not sent when the hub still says the same. */
+  /** SHA-256 of the stored file: the file is not sent if the hub still has this version. */
   readonly unlessSha256?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface FileAnswer extends AsyncDisposable {
-  /** `beyond`: there is nothing after what is held. `same`: the file is what `unlessSha256` says. */
-  readonly kind: 'whole' | 'rest' | 'beyond' | 'same';
-  /** Of a `rest`: where it begins. */
+  /** `range-end`: there is nothing after the held bytes. `unchanged`: the file has `unlessSha256`. */
+  readonly kind: 'full' | 'remainder' | 'range-end' | 'unchanged';
+  /** Offset of a `remainder`. */
   readonly fromBytes: number;
-  /** Of the whole file, as the hub says. */
-  readonly toldBytes: number | undefined;
-  /** Of the whole file, as the server that sends it says. */
-  readonly sentBytes: number | undefined;
-  /** What the hub says of the file, whoever sends it. */
+  /** Size of the complete file, from the hub. */
+  readonly hubSizeBytes: number | undefined;
+  /** Size of the complete file, from the server that sends it. */
+  readonly serverSizeBytes: number | undefined;
+  /** From the hub, whichever server sends the file. */
   readonly sha256: string | undefined;
-  /** Strong; of the server that sends the bytes. */
+  /** Strong; from the server that sends the bytes. */
   readonly etag: string | undefined;
   readonly contentType: string;
   chunks(): AsyncIterable<Uint8Array>;
 }
 
-/** Of what a server says of itself, in messages. */
+/** Length of server-supplied text in messages. */
 const MAX_SHOWN = 60;
 const MAX_LISTING_BYTES = 16 * 1024 * 1024;
-/** The hub tells a thousand files on each page. */
+/** The hub lists a thousand files per page. */
 const MAX_LISTING_PAGES = 50;
-/** For all pages; a server that trickles is not listened to for hours. */
+/** For all pages; bounds a server that sends slowly. */
 const MAX_LISTING_MS = 120_000;
 
 const Entry = z.object({
@@ -53,23 +53,23 @@ const Entry = z.object({
   lfs: z.object({ oid: z.string(), size: z.int().nonnegative().optional() }).optional(),
 });
 
-/** Address of a file; what it leads to may be elsewhere, and signed. */
+/** Address of a file; it may redirect to a signed address on another server. */
 export function fileAddress({ endpoint }: Hub, { owner, name, revision }: Repository, file: string): URL {
   const inside = file.split('/').map(encodeURIComponent).join('/');
   return new URL(`${base(endpoint)}/${owner}/${name}/resolve/${encodeURIComponent(revision)}/${inside}`);
 }
 
-/** The GGUF files of a repository whose paths are plain. Rejects as getFromHub does. */
+/** The GGUF files of a repository that have safe paths. Rejects as getFromHub does. */
 export async function listFiles(hub: Hub, repository: Repository, signal?: AbortSignal): Promise<readonly HubFile[]> {
   const { owner, name, revision } = repository;
   const what = formatReference(repository);
   const files: HubFile[] = [];
-  const reading: Reading = { what, endsAt: performance.now() + MAX_LISTING_MS, room: MAX_LISTING_BYTES };
+  const reading: Reading = { what, endsAt: performance.now() + MAX_LISTING_MS, remainingBytes: MAX_LISTING_BYTES };
   let url: URL | undefined = new URL(
     `${base(hub.endpoint)}/api/models/${owner}/${name}/tree/${encodeURIComponent(revision)}?recursive=true`,
   );
   for (let pages = 0; url; pages++) {
-    if (pages === MAX_LISTING_PAGES) throw strangeListing(what, 'goes on and on');
+    if (pages === MAX_LISTING_PAGES) throw invalidListing(what, 'has too many pages');
     await using answer = await getFromHub(hub, { url, headers: () => ({ accept: 'application/json' }), what, signal });
     const text = await readText(answer, reading);
     files.push(...parseListing(text, what));
@@ -78,72 +78,73 @@ export async function listFiles(hub: Hub, repository: Repository, signal?: Abort
   return files;
 }
 
-/** Asks for a file, or for the rest of one. Rejects as getFromHub does. */
+/** Requests a file, or the remainder of one. Rejects as getFromHub does. */
 export async function openFile(hub: Hub, options: OpenOptions): Promise<FileAnswer> {
   const { repository, file, held, unlessSha256, signal } = options;
-  let told: Told = { sha256: undefined, sizeBytes: undefined };
+  let hubFacts: HubFacts = { sha256: undefined, sizeBytes: undefined };
   const answer = await getFromHub(hub, {
     url: fileAddress(hub, repository, file),
-    headers: () => rangeHeaders(held, told.sha256),
+    headers: () => rangeHeaders(held, hubFacts.sha256),
     onHubHeaders: (headers) => {
-      told = {
-        sha256: told.sha256 ?? sha256Of(headers.get('x-linked-etag')),
-        sizeBytes: told.sizeBytes ?? count(headers.get('x-linked-size')),
+      hubFacts = {
+        sha256: hubFacts.sha256 ?? sha256Of(headers.get('x-linked-etag')),
+        sizeBytes: hubFacts.sizeBytes ?? count(headers.get('x-linked-size')),
       };
-      return unlessSha256 !== undefined && told.sha256 === unlessSha256;
+      return unlessSha256 !== undefined && hubFacts.sha256 === unlessSha256;
     },
     what: formatReference(repository, file),
     signal,
   });
-  const packing = answer.headers.get('content-encoding') ?? 'identity';
-  if (packing !== 'identity') {
+  const encoding = answer.headers.get('content-encoding') ?? 'identity';
+  if (encoding !== 'identity') {
     await answer[Symbol.asyncDispose]();
     throw new ModelStoreError(
       'network',
-      `${formatReference(repository, file)} comes packed (${packing.slice(0, MAX_SHOWN)}), which was not asked for`,
+      `${formatReference(repository, file)} was sent with content encoding ${encoding.slice(0, MAX_SHOWN)}, which was not requested`,
     );
   }
-  const isSame = unlessSha256 !== undefined && told.sha256 === unlessSha256;
-  return describe(answer, { told, isSame });
+  const isSame = unlessSha256 !== undefined && hubFacts.sha256 === unlessSha256;
+  return describe(answer, { hubFacts, isSame });
 }
 
 /**
- * RFC 9110 §13.1.5. Where the hub itself says that the file is still the same, its word is enough: copies of one file carry
- * different tags on different servers, and asking by tag would begin anew for nothing. Where it says another, all is wanted.
+ * RFC 9110 §13.1.5. If the hub confirms the SHA-256, no If-Range is sent: copies of one file have different tags on
+ * different servers, and a tag mismatch would restart the download. If the hub reports another hash, all bytes are
+ * requested.
  */
-function rangeHeaders(held: Held | undefined, toldSha256: string | undefined): Record<string, string> {
+function rangeHeaders(held: Held | undefined, hubSha256: string | undefined): Record<string, string> {
   if (!held || held.bytes === 0) return {};
   const range = { range: `bytes=${held.bytes}-` };
-  if (toldSha256 !== undefined && held.sha256 !== undefined) return toldSha256 === held.sha256 ? range : {};
+  if (hubSha256 !== undefined && held.sha256 !== undefined) return hubSha256 === held.sha256 ? range : {};
   if (held.etag !== undefined) return { ...range, 'if-range': held.etag };
-  // By its SHA-256 the whole is judged at the end, whoever sent the rest of it.
+  // The SHA-256 verifies the complete file at the end, whichever server sent the remainder.
   return held.sha256 === undefined ? {} : range;
 }
 
-/** Of the file, in the hub's own words; the first to speak is believed. */
-interface Told {
+/** Facts of the file from the hub's own headers; the first value is kept. */
+interface HubFacts {
   readonly sha256: string | undefined;
   readonly sizeBytes: number | undefined;
 }
 
 function describe(
   answer: HubResponse,
-  { told, isSame }: { readonly told: Told; readonly isSame: boolean },
+  { hubFacts, isSame }: { readonly hubFacts: HubFacts; readonly isSame: boolean },
 ): FileAnswer {
   const { headers, statusCode } = answer;
   const range = /^bytes (?:(?<from>\d{1,15})-\d{1,15}|\*)\/(?<size>\d{1,15}|\*)$/.exec(
     headers.get('content-range') ?? '',
   )?.groups;
-  const kind = isSame ? 'same' : statusCode === 416 ? 'beyond' : statusCode === 206 ? 'rest' : 'whole';
+  const kind = isSame ? 'unchanged' : statusCode === 416 ? 'range-end' : statusCode === 206 ? 'remainder' : 'full';
   const etag = headers.get('etag') ?? undefined;
   return {
     kind,
     fromBytes: Number(range?.from ?? 0),
-    toldBytes: told.sizeBytes,
-    sentBytes: count(kind === 'whole' ? headers.get('content-length') : (range?.size ?? null)),
-    sha256: told.sha256,
+    hubSizeBytes: hubFacts.sizeBytes,
+    serverSizeBytes: count(kind === 'full' ? headers.get('content-length') : (range?.size ?? null)),
+    sha256: hubFacts.sha256,
     etag: etag?.startsWith('"') ? etag : undefined,
-    contentType: headers.get('content-type')?.slice(0, MAX_SHOWN) ?? 'an unknown kind',
+    contentType: headers.get('content-type')?.slice(0, MAX_SHOWN) ?? 'an unknown content type',
     chunks: () => answer.chunks(),
     [Symbol.asyncDispose]: () => answer[Symbol.asyncDispose](),
   };
@@ -151,7 +152,7 @@ function describe(
 
 function parseListing(text: string, what: string): readonly HubFile[] {
   const entries = z.array(Entry).safeParse(parseJson(text));
-  if (!entries.success) throw strangeListing(what, 'cannot be understood');
+  if (!entries.success) throw invalidListing(what, 'is not valid');
   return entries.data
     .filter(({ type, path }) => type === 'file' && isModelPath(path))
     .map(({ path, size, lfs }) => ({ path, sizeBytes: lfs?.size ?? size, sha256: sha256Of(lfs?.oid ?? null) }));
@@ -160,16 +161,16 @@ function parseListing(text: string, what: string): readonly HubFile[] {
 interface Reading {
   readonly what: string;
   readonly endsAt: number;
-  /** Bytes that may still come. */
-  room: number;
+  /** Bytes that may still be received. */
+  remainingBytes: number;
 }
 
 async function readText(answer: HubResponse, reading: Reading): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of answer.chunks()) {
-    reading.room -= chunk.length;
-    if (reading.room < 0) throw strangeListing(reading.what, `is larger than ${MAX_LISTING_BYTES} bytes`);
-    if (performance.now() > reading.endsAt) throw strangeListing(reading.what, 'comes too slowly');
+    reading.remainingBytes -= chunk.length;
+    if (reading.remainingBytes < 0) throw invalidListing(reading.what, `is larger than ${MAX_LISTING_BYTES} bytes`);
+    if (performance.now() > reading.endsAt) throw invalidListing(reading.what, 'is sent too slowly');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -180,7 +181,7 @@ function nextPage(page: URL, link: string | null, what: string): URL | undefined
   const address = /<([^<>]*)>\s*;\s*rel="?next\b/.exec(link ?? '')?.[1];
   if (address === undefined) return undefined;
   const next = URL.parse(address, page);
-  if (next?.origin !== page.origin) throw strangeListing(what, 'goes on elsewhere');
+  if (next?.origin !== page.origin) throw invalidListing(what, 'continues on another server');
   return next;
 }
 
@@ -192,11 +193,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-function strangeListing(what: string, how: string): ModelStoreError {
-  return new ModelStoreError('network', `the list of the files of ${what} ${how}`);
+function invalidListing(what: string, how: string): ModelStoreError {
+  return new ModelStoreError('network', `the file list of ${what} ${how}`);
 }
 
-/** A quoted or bare SHA-256; other tags are no hashes of the file. */
+/** A quoted or bare SHA-256; other tags are not hashes of the file. */
 function sha256Of(tag: string | null): string | undefined {
   return /^(?:W\/)?"?(?:sha256:)?([0-9a-f]{64})"?$/.exec(tag ?? '')?.[1];
 }

@@ -1,14 +1,13 @@
-// What a store holds: models that are whole, and models that are on their way.
+// Lists a store: complete models and partial downloads.
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from './error.ts';
-import { readNote } from './note.ts';
-import { NOTE_SUFFIX, PART_SUFFIX, referenceOf } from './paths.ts';
+import { NOTE_SUFFIX, PART_SUFFIX, readNote, referenceOf } from './store-files.ts';
 
 interface Listed {
-  /** Relative to the store, with slashes everywhere. */
+  /** Relative to the store, with slashes on every platform. */
   readonly name: string;
-  /** What `resolveModel` makes of it; of a file that was put there by hand, its path. */
+  /** Reference for `resolveModel`; the path of a file that was added by hand. */
   readonly reference: string;
 }
 
@@ -17,11 +16,11 @@ export type StoredModel =
   | ({
       readonly kind: 'partial';
       readonly receivedBytes: number;
-      /** Of the whole; undefined where it is not known yet. */
+      /** Of the complete file; undefined while unknown. */
       readonly sizeBytes: number | undefined;
     } & Listed);
 
-/** GGUF files in a store, by name; none where there is no store yet. Rejects with `disk`. */
+/** GGUF files of a store, by name; empty if the store does not exist. Rejects with `disk`. */
 export async function listModels(dir: string): Promise<readonly StoredModel[]> {
   const found = readdir(dir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -36,7 +35,7 @@ async function describe(dir: string, name: string): Promise<StoredModel | undefi
   if (!/\.gguf(\.part)?$/i.test(name)) return undefined;
   const file = path.join(dir, name);
   const found = await stat(file).catch(() => undefined);
-  // It may have become whole, or gone, just now.
+  // It may have been completed or removed since the listing.
   if (!found?.isFile()) return undefined;
   if (!name.endsWith(PART_SUFFIX)) {
     return { kind: 'complete', name, reference: referenceOf(name) ?? file, sizeBytes: found.size };

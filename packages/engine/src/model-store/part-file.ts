@@ -1,40 +1,40 @@
-// A file that is on its way: its bytes so far, and a note of what they are of.
+// A partial download: the bytes received so far, and a note that identifies the file they belong to.
 //
-// A crash finds one of these, and the next download goes on from there:
-//   part + its note    the part's bytes are of what the note says; it is resumed, or checked when it is complete
-//   part, no note      nothing is known of its bytes; it is begun anew
-//   model + part note  the part has just become the model; the note follows it (`settle`)
-// Bytes that were written shortly before a loss of power may be wrong: what tells is the SHA-256 of the whole.
+// State after a crash, and what the next download does:
+//   part + its note    the part's bytes belong to the file in the note: resume, or verify if complete
+//   part, no note      unknown bytes: start again
+//   model + part note  the part was renamed to the model: rename the note too (`finishInterruptedMove`)
+// Bytes written shortly before a power loss may be wrong: the SHA-256 of the complete file detects this.
 import { type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { ModelStoreError, onDisk, sizeInWords } from './error.ts';
-import { type Note, readNote, writeNote } from './note.ts';
-import type { ModelPaths } from './paths.ts';
+import { formatSize, ModelStoreError, onDisk } from './error.ts';
+import type { ModelPaths } from './store-files.ts';
+import { type Note, readNote, writeNote } from './store-files.ts';
 
-/** One holder at a time: the lock is taken before. Everything rejects with `disk` when the disk refuses. */
+/** One instance at a time: the caller holds the lock. Everything rejects with `disk` when the file system refuses. */
 export class PartFile implements AsyncDisposable {
-  readonly #places: ModelPaths;
+  readonly #paths: ModelPaths;
   #handle: FileHandle | undefined;
   #note: Note | undefined;
   #sizeBytes = 0;
 
-  private constructor(places: ModelPaths) {
-    this.#places = places;
+  private constructor(paths: ModelPaths) {
+    this.#paths = paths;
   }
 
-  /** Takes up what is there; creates nothing before `begin`. */
-  static async open(places: ModelPaths): Promise<PartFile> {
-    const part = new PartFile(places);
-    const found = await stat(places.part).catch(() => undefined);
-    part.#note = found ? await readNote(places.partNote) : undefined;
+  /** Opens an existing part; creates nothing before `begin`. */
+  static async open(paths: ModelPaths): Promise<PartFile> {
+    const part = new PartFile(paths);
+    const found = await stat(paths.part).catch(() => undefined);
+    part.#note = found ? await readNote(paths.partNote) : undefined;
     if (found && part.#note) {
-      part.#handle = await onDisk(part.#doing('open'), open(places.part, 'r+'));
+      part.#handle = await onDisk(part.#doing('open'), open(paths.part, 'r+'));
       part.#sizeBytes = found.size;
     }
     return part;
   }
 
-  /** Bytes that are here. */
+  /** Bytes received. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
@@ -48,19 +48,19 @@ export class PartFile implements AsyncDisposable {
   }
 
   get path(): string {
-    return this.#places.part;
+    return this.#paths.part;
   }
 
-  /** Empties the part; what is appended from now on is of what the note says. */
+  /** Empties the part; bytes appended from now on belong to the file in the note. */
   async begin(note: Note): Promise<void> {
     await this.discard();
-    await onDisk(this.#doing('make room for'), mkdir(path.dirname(this.#places.part), { recursive: true }));
-    this.#handle = await onDisk(this.#doing('create'), open(this.#places.part, 'w+'));
+    await onDisk(this.#doing('create the folder of'), mkdir(path.dirname(this.#paths.part), { recursive: true }));
+    this.#handle = await onDisk(this.#doing('create'), open(this.#paths.part, 'w+'));
     await this.remember(note);
   }
 
   async remember(note: Note): Promise<void> {
-    await writeNote(this.#places.partNote, note);
+    await writeNote(this.#paths.partNote, note);
     this.#note = note;
   }
 
@@ -74,55 +74,55 @@ export class PartFile implements AsyncDisposable {
     }
   }
 
-  /** Rejects with `disk` when what is still to come does not fit. */
-  async needRoom(bytes: number): Promise<void> {
-    const disk = await statfs(path.dirname(this.#places.part)).catch(() => undefined);
+  /** Rejects with `disk` when the remaining bytes do not fit. */
+  async checkFreeSpace(bytes: number): Promise<void> {
+    const disk = await statfs(path.dirname(this.#paths.part)).catch(() => undefined);
     const free = disk ? disk.bavail * disk.bsize : Number.POSITIVE_INFINITY;
     if (bytes > free) {
-      const name = path.basename(this.#places.model);
+      const name = path.basename(this.#paths.model);
       throw new ModelStoreError(
         'disk',
-        `the disk is full: ${name} needs ${sizeInWords(bytes)} more, and ${sizeInWords(free)} are free`,
+        `the disk is full: ${name} needs ${formatSize(bytes)} more, and ${formatSize(free)} are free`,
       );
     }
   }
 
-  /** The part becomes the model, in the place of an older one. It was checked, and has this SHA-256. */
+  /** Renames the part to the model, replacing an older one. The caller has verified the bytes against this SHA-256. */
   async complete(sha256: string): Promise<void> {
-    const { model, note, part, partNote } = this.#places;
+    const { model, note, part, partNote } = this.#paths;
     if (!this.#handle || !this.#note) throw new Error('complete before begin');
     await this.remember({ ...this.#note, sizeBytes: this.#sizeBytes, sha256 });
     await onDisk(this.#doing('write'), this.#handle.sync());
     await this[Symbol.asyncDispose]();
-    await onDisk(this.#doing('put in place'), rename(part, model));
-    await onDisk(this.#doing('put in place'), rename(partNote, note));
+    await onDisk(this.#doing('rename'), rename(part, model));
+    await onDisk(this.#doing('rename'), rename(partNote, note));
     await syncFolder(path.dirname(model));
   }
 
-  /** Nothing that came is kept. */
+  /** Deletes the received bytes. */
   async discard(): Promise<void> {
     await this[Symbol.asyncDispose]();
-    await onDisk(this.#doing('remove'), rm(this.#places.partNote, { force: true }));
-    await onDisk(this.#doing('remove'), rm(this.#places.part, { force: true }));
+    await onDisk(this.#doing('remove'), rm(this.#paths.partNote, { force: true }));
+    await onDisk(this.#doing('remove'), rm(this.#paths.part, { force: true }));
     this.#note = undefined;
     this.#sizeBytes = 0;
   }
 
-  /** What came stays for the next time. */
+  /** Keeps the received bytes for the next download. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle?.close();
     this.#handle = undefined;
   }
 
   #doing(what: string): string {
-    return `${what} ${path.basename(this.#places.part)}`;
+    return `${what} ${path.basename(this.#paths.part)}`;
   }
 }
 
-/** Finishes what a crash interrupted after the part had become the model. Under the lock. */
-export async function settle({ model, note, part, partNote }: ModelPaths): Promise<void> {
+/** Completes the move that a crash interrupted after the rename of the part. Call under the lock. */
+export async function finishInterruptedMove({ model, note, part, partNote }: ModelPaths): Promise<void> {
   const [hasModel, hasPart] = await Promise.all([model, part].map(exists));
-  if (hasModel && !hasPart && (await exists(partNote))) await onDisk('put the note in place', rename(partNote, note));
+  if (hasModel && !hasPart && (await exists(partNote))) await onDisk('rename the note', rename(partNote, note));
 }
 
 export async function exists(file: string): Promise<boolean> {
@@ -132,7 +132,7 @@ export async function exists(file: string): Promise<boolean> {
   );
 }
 
-/** Names last through a loss of power only when their folder was written too; not every system lets one ask for that. */
+/** A rename is durable only after its folder is synced; some systems do not support that. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined);
   await handle?.sync().catch(() => {});

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failsWith } from '../test/scene.ts';
-import { chooseModel, partsOf } from './choice.ts';
 import { formatReference, parseReference } from './reference.ts';
+import { chooseModel, partsOf } from './select-files.ts';
 
 const repository = { owner: 'bartowski', name: 'Llama-3.2-1B-Instruct-GGUF', revision: 'main' };
 const base = 'hf:bartowski/Llama-3.2-1B-Instruct-GGUF';
@@ -82,7 +82,7 @@ describe('the files of a model', () => {
     const many = Array.from({ length: 500 }, (_, at) => `m${at}-Q4_0.gguf`);
     for (const [paths, quant, code, message] of [
       [usual, 'Q4_K', 'ambiguous', /m-Q4_K_M\.gguf, m-Q4_K_S\.gguf$/],
-      [usual, 'Q6_K', 'not-found', /no GGUF file with Q6_K in its name; there are: m-BF16/],
+      [usual, 'Q6_K', 'not-found', /no GGUF file with Q6_K in its name; available: m-BF16/],
       [[], 'Q6_K', 'not-found', /no GGUF files/],
       [many, 'Q4_0', 'ambiguous', /^.{0,500} and 480 more$/],
       [['m-Q8_0.gguf', 'm-Q6_K.gguf'], undefined, 'ambiguous', /m-Q6_K\.gguf, m-Q8_0/],

@@ -1,4 +1,4 @@
-// References to models: a path to a GGUF file, or a place on a hub. What is let through here is safe in paths and in URLs.
+// Model references: a path to a GGUF file, or a file on a hub. Accepted references are safe in paths and in URLs.
 import { ModelStoreError } from './error.ts';
 
 export interface Repository {
@@ -11,7 +11,7 @@ export interface Repository {
 export type Wanted =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'quant'; readonly quant: string }
-  /** The only model of the repository, or its usual one. */
+  /** The only model of the repository, or its default quantisation. */
   | { readonly kind: 'any' };
 
 export type ModelReference =
@@ -19,28 +19,27 @@ export type ModelReference =
   | { readonly kind: 'hub'; readonly repository: Repository; readonly wanted: Wanted };
 
 export const DEFAULT_REVISION = 'main';
-/** More than any name that a hub allows, and within what file systems allow with a suffix behind it. */
+/** Longer than any name that a hub allows, and short enough for file systems with a suffix appended. */
 const MAX_REFERENCE_LENGTH = 500;
 const FORMS =
-  'a path to a .gguf file, hf:owner/repo, hf:owner/repo:QUANT or hf:owner/repo/file.gguf, with @revision or without';
+  'a path to a .gguf file, hf:owner/repo, hf:owner/repo:QUANT or hf:owner/repo/file.gguf, optionally with @revision';
 
 const hubPattern =
   /^hf:(?<owner>[^/:@]+)\/(?<name>[^/:@]+)(?:\/(?<file>[^:@]+)|:(?<quant>[^/:@]+))?(?:@(?<revision>[^:@]+))?$/;
-/** Begins with neither a dot nor a dash, so that it is neither hidden, nor a step upwards, nor an option. */
+/** Starts with neither a dot nor a dash: not hidden, not a parent directory, not an option. */
 const namePattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,95}$/;
 const segmentPattern = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,199}$/;
 
-/** Rejects with `bad-reference` whatever is not plainly one of the forms. */
+/** Rejects with `bad-reference` if the text has none of the forms. */
 export function parseReference(reference: string): ModelReference {
   if (!reference.startsWith('hf:')) return localReference(reference);
   const groups = reference.length <= MAX_REFERENCE_LENGTH ? hubPattern.exec(reference)?.groups : undefined;
   if (!groups) throw badReference(reference, `it is not ${FORMS}`);
   const { owner = '', name = '', file, quant, revision = DEFAULT_REVISION } = groups;
-  if (!isName(owner) || !isName(name))
-    throw badReference(reference, 'owner or repository has characters that none has');
-  if (!isRevision(revision)) throw badReference(reference, 'the revision has characters that none has');
+  if (!isName(owner) || !isName(name)) throw badReference(reference, 'owner or repository contains invalid characters');
+  if (!isRevision(revision)) throw badReference(reference, 'the revision contains invalid characters');
   if (quant !== undefined && !namePattern.test(quant))
-    throw badReference(reference, 'the quantisation has odd characters');
+    throw badReference(reference, 'the quantisation contains invalid characters');
   if (file !== undefined && !isModelPath(file))
     throw badReference(reference, 'the file is not a plain path that ends in .gguf');
   return {
@@ -55,12 +54,12 @@ export function parseReference(reference: string): ModelReference {
   };
 }
 
-/** Whether a path inside a repository is plain enough to be one on this machine, and a GGUF file's. */
+/** Whether a path inside a repository is a safe local path of a GGUF file. */
 export function isModelPath(path: string): boolean {
   return path.length <= MAX_REFERENCE_LENGTH && /\.gguf$/i.test(path) && areSegments(path, segmentPattern);
 }
 
-/** The reference again, for messages and lists. */
+/** Formats a reference for messages and lists. */
 export function formatReference({ owner, name, revision }: Repository, file?: string): string {
   const at = revision === DEFAULT_REVISION ? '' : `@${revision}`;
   return `hf:${owner}/${name}${file === undefined ? '' : `/${file}`}${at}`;
@@ -84,7 +83,7 @@ function areSegments(path: string, pattern: RegExp): boolean {
 }
 
 function badReference(reference: string, why: string): ModelStoreError {
-  // A reference may come from anywhere: what is shown of it is short and printable.
+  // References are untrusted: the message shows them short and printable.
   const shown = JSON.stringify(reference.length > 120 ? `${reference.slice(0, 120)}…` : reference);
   return new ModelStoreError('bad-reference', `${shown} cannot be used as a model: ${why}`);
 }

@@ -1,27 +1,27 @@
-// Patience with networks: what may pass is tried again, later and later, for as long as it comes on.
+// Retries transient failures with exponential backoff, as long as the download makes progress.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ModelStoreError } from './error.ts';
 
 export interface DownloadRetry {
-  /** What went wrong, in words. */
+  /** What failed, for logs. */
   readonly reason: string;
-  /** Until the next try. */
+  /** Delay before the retry. */
   readonly pauseMs: number;
 }
 
-export interface Patience {
-  /** Failures in a row that are borne. */
+export interface RetryPolicy {
+  /** Consecutive failures before giving up. */
   readonly retries: number;
-  /** Before the second try; doubled with each further one. */
+  /** Delay before the first retry; doubled for each further one. */
   readonly retryMs: number;
   readonly onRetry?: ((retry: DownloadRetry) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Something that another try may find gone. */
-export class PassingFailure extends Error {
-  override readonly name = 'PassingFailure';
-  /** How long the server wants to be left alone. */
+/** A failure that a retry may resolve. */
+export class TransientError extends Error {
+  override readonly name = 'TransientError';
+  /** Delay requested by the server. */
   readonly afterMs: number;
 
   constructor(message: string, { afterMs = 0, ...options }: ErrorOptions & { readonly afterMs?: number } = {}) {
@@ -30,16 +30,18 @@ export class PassingFailure extends Error {
   }
 }
 
-const MAX_PAUSE_MS = 30_000;
-/** Who asks for more is not waited for: better to be told than to hang. */
-const MAX_ASKED_PAUSE_MS = 120_000;
-/** A try that brought so much counts as none failed; a trickle that breaks off again and again does come to an end. */
-const WORTHWHILE_BYTES = 1024 * 1024;
+const MAX_DELAY_MS = 30_000;
+/** A longer delay requested by the server becomes an error instead of a silent wait. */
+const MAX_REQUESTED_DELAY_MS = 120_000;
+/** An attempt that received this much resets the failure count; a connection that breaks after a few bytes does not. */
+const PROGRESS_BYTES = 1024 * 1024;
 
-/** Tries until it works; rejects with `network` when patience is at its end, and with anything but a PassingFailure at once. */
-export async function persist<T>(
+/**
+ * Repeats the attempt until it succeeds; rejects with `network` when retries run out, and at once with other errors.
+ */
+export async function withRetries<T>(
   attempt: () => Promise<T>,
-  { retries, retryMs, onRetry, signal }: Patience,
+  { retries, retryMs, onRetry, signal }: RetryPolicy,
   receivedBytes: () => number = () => 0,
 ): Promise<T> {
   for (let failures = 0, before = receivedBytes(); ; ) {
@@ -47,20 +49,20 @@ export async function persist<T>(
       return await attempt();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!(error instanceof PassingFailure)) throw error;
+      if (!(error instanceof TransientError)) throw error;
       const gained = receivedBytes() - before;
       before = receivedBytes();
-      failures = gained >= WORTHWHILE_BYTES ? 1 : failures + 1;
+      failures = gained >= PROGRESS_BYTES ? 1 : failures + 1;
       if (failures > retries) throw new ModelStoreError('network', error.message, { cause: error });
-      if (error.afterMs > MAX_ASKED_PAUSE_MS) {
+      if (error.afterMs > MAX_REQUESTED_DELAY_MS) {
         const seconds = Math.ceil(error.afterMs / 1000);
-        throw new ModelStoreError('network', `${error.message}; it asks to be tried again in ${seconds} s`, {
+        throw new ModelStoreError('network', `${error.message}; the server asks for a retry in ${seconds} s`, {
           cause: error,
         });
       }
-      // Jitter, so that many who failed together do not come back together.
+      // Jitter spreads the retries of clients that failed at the same time.
       const jitter = 0.75 + Math.random() / 2;
-      const pauseMs = Math.max(Math.min(retryMs * 2 ** (failures - 1), MAX_PAUSE_MS) * jitter, error.afterMs);
+      const pauseMs = Math.max(Math.min(retryMs * 2 ** (failures - 1), MAX_DELAY_MS) * jitter, error.afterMs);
       onRetry?.({ reason: error.message, pauseMs });
       await sleep(pauseMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }

@@ -1,13 +1,14 @@
-// A hub as Hugging Face's protocol describes it, on loopback: it lists, redirects to another origin, sends ranges, and has faults.
+// A loopback hub with Hugging Face's protocol: lists files, redirects to another origin, serves ranges, and injects
+// faults.
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { fakeService } from '../../../../tests/support/fake-service.ts';
 
 export interface FakeFile {
   readonly bytes: Buffer;
-  /** Of the server that sends the bytes. */
+  /** Entity tag of the server that sends the bytes. */
   readonly etag?: string;
-  /** What the hub announces; null: it announces nothing. */
+  /** Announced by the hub; null: not announced. */
   readonly sha256?: string | null;
   readonly announcedBytes?: number | null;
 }
@@ -24,7 +25,7 @@ export const raw = (answer: Raw['answer']): Raw => ({ kind: 'raw', answer });
 export const status = (number: number, headers: Record<string, string> = {}) =>
   raw((response) => response.writeHead(number, headers).end('{"error":"not this time"}'));
 
-export interface Seen {
+export interface ReceivedRequest {
   readonly server: 'hub' | 'elsewhere';
   readonly url: string;
   readonly range: string | undefined;
@@ -44,24 +45,24 @@ export function fakeModel(sizeBytes: number, seed = 1): Buffer {
 
 export async function startFakeHub() {
   const services = new AsyncDisposableStack();
-  const listen = async (server: Seen['server'], answer: (url: URL, response: ServerResponse) => void) => {
+  const listen = async (server: ReceivedRequest['server'], answer: (url: URL, response: ServerResponse) => void) => {
     const service = await fakeService(({ url = '', headers }, response) => {
       const { range, 'if-range': ifRange, authorization } = headers;
-      hub.seen.push({ server, url, range, ifRange: ifRange as string | undefined, authorization });
+      hub.received.push({ server, url, range, ifRange: ifRange as string | undefined, authorization });
       answer(new URL(url, hub.endpoint), response);
     });
     return services.use(service).base;
   };
   const hub = {
-    ...{ endpoint: '', elsewhere: '', files: new Map<string, FakeFile>(), seen: [] as Seen[] },
-    /** Taken by requests for bytes, one each, in order. */
+    ...{ endpoint: '', elsewhere: '', files: new Map<string, FakeFile>(), received: [] as ReceivedRequest[] },
+    /** Consumed by requests for bytes, one each, in order. */
     faults: [] as Fault[],
-    /** Taken by requests to the hub itself, listings included, before anything else. */
+    /** Consumed by requests to the hub itself, listings included, before anything else. */
     hubFaults: [] as Raw[],
     listing: undefined as ((response: ServerResponse, url: URL) => void) | undefined,
-    /** Requests for bytes, which come from another origin, as those of large files do. */
-    get transfers(): readonly Seen[] {
-      return hub.seen.filter(({ server }) => server === 'elsewhere');
+    /** Requests for bytes, which another origin serves, as for large files. */
+    get transfers(): readonly ReceivedRequest[] {
+      return hub.received.filter(({ server }) => server === 'elsewhere');
     },
     [Symbol.asyncDispose]: () => services.disposeAsync(),
   };
@@ -111,7 +112,7 @@ function sendBytes({ bytes, etag = '"one"' }: FakeFile, fault: Fault, response: 
   response.writeHead(isRange ? 206 : 200, { 'content-length': bytes.length - from });
   if (fault.kind !== 'cut' && fault.kind !== 'stall') return void response.end(bytes.subarray(from));
   response.write(bytes.subarray(from, from + fault.afterBytes), () => {
-    // Later, so that the bytes are read before the connection is closed.
+    // Delayed, so that the bytes are read before the connection is closed.
     if (fault.kind === 'cut') setTimeout(() => response.destroy(), 200);
   });
 }

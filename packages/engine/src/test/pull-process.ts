@@ -1,6 +1,6 @@
-// Pulls one model in a process of its own, and says in one line how it went: `{ path }` or `{ code, message }`.
+// Pulls one model in a separate process, and prints the result as one line: `{ path }` or `{ code, message }`.
 import type { ModelStoreError } from '../model-store/error.ts';
-import { type ModelStoreOptions, resolveModel } from '../model-store.ts';
+import { type ModelStoreOptions, resolveModel } from '../model-store/resolve-model.ts';
 
 const [reference = '', options = '{}'] = process.argv.slice(2);
 const outcome = await resolveModel(reference, JSON.parse(options) as ModelStoreOptions).then(

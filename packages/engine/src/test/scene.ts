@@ -1,12 +1,12 @@
-// A hub and an empty store for one test; both are removed after it.
+// A hub and an empty store for one test; both are removed afterwards.
 import assert from 'node:assert/strict';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import type { DownloadProgress } from '../model-store/download.ts';
 import type { ModelStoreErrorCode } from '../model-store/error.ts';
-import type { DownloadProgress } from '../model-store/progress.ts';
+import { type ModelStoreOptions, resolveModel } from '../model-store/resolve-model.ts';
 import type { DownloadRetry } from '../model-store/retry.ts';
-import { type ModelStoreOptions, resolveModel } from '../model-store.ts';
 import { cut, type FakeFile, startFakeHub } from './fake-hub.ts';
 
 /** The file of `Scene.withModel`. */
@@ -28,13 +28,13 @@ async function start(files: Readonly<Record<string, FakeFile>> = {}) {
   /** Path in the store. */
   const at = (...names: string[]) => path.join(dir, ...names);
   const read = (...names: string[]) => readFile(at(...names));
-  /** As a caller does, but less patient. */
+  /** As a caller does, but with shorter timeouts. */
   const pull = (reference: string, given?: Partial<ModelStoreOptions>) =>
     resolveModel(reference, options(given), { ...events, onRetry: (retry) => retries.push(retry) });
   const owned = stack.move();
   return {
     ...{ hub, dir, progress, retries, options, at, read, pull },
-    /** A pull that is cut off after some bytes; how many of them were kept. */
+    /** A pull that is interrupted after some bytes; returns how many were kept. */
     async cutOff(afterBytes: number, name = 'm.gguf'): Promise<number> {
       hub.faults.push(cut(afterBytes));
       await assert.rejects(pull(`hf:o/r/${name}`, once), failsWith('network', /failed|broke off/));

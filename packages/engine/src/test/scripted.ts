@@ -1,4 +1,4 @@
-// A server that sends what a test scripts, and records the requests.
+// A server that sends scripted responses and records the requests.
 import { once } from 'node:events';
 import http, { type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,9 +7,9 @@ import { json } from 'node:stream/consumers';
 export interface Asked {
   readonly path: string;
   readonly headers: http.IncomingHttpHeaders;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect arbitrary bodies
   readonly body: any;
-  /** Its connection went away before the answer was out. */
+  /** Its connection closed before the response was complete. */
   readonly closed: Promise<void>;
 }
 
@@ -17,9 +17,9 @@ export type Script = (response: ServerResponse, asked: Asked) => void | Promise<
 export const MODEL = 'm';
 
 export async function startScripted() {
-  /** Of POSTs, in order. */
+  /** POST requests, in order. */
   const asked: Asked[] = [];
-  /** What it reports of itself, by path, beside the list of models. */
+  /** Its information pages, by path, in addition to the list of models. */
   const pages: Record<string, unknown> = { '/v1/models': { object: 'list', data: [{ id: MODEL, owned_by: 'test' }] } };
   let scripts: Script[] = [];
   let connections = 0;
@@ -42,7 +42,7 @@ export async function startScripted() {
   return {
     ...{ asked, pages, connections: () => connections },
     base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    /** One for each POST; the last one goes on. */
+    /** One for each POST; the last one repeats. */
     script(...given: Script[]) {
       scripts = given;
     },
@@ -53,7 +53,7 @@ export async function startScripted() {
   };
 }
 
-/** A stream of events as most servers write it. */
+/** A stream of events as most servers format it. */
 export function events(...chunks: readonly unknown[]): string {
   return chunks.map((chunk) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`).join('');
 }

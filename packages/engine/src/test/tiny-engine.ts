@@ -5,10 +5,10 @@ import { tinyEngine } from '../../../../tests/support/tiny-engine.ts';
 import type { ChatPrompt, Engine, Job, JobEvent } from '../index.ts';
 
 export const never = new AbortController().signal;
-/** Token that ends an answer; where it is forbidden an answer never ends by itself. */
+/** The token that ends an answer; if it is forbidden, an answer never ends by itself. */
 const END_OF_TURN = 1_023;
 export const ENDLESS = { ...GREEDY, logitBias: new Map([[END_OF_TURN, -100]]) };
-/** Two texts of any length within fixed ones, and what it accepts. */
+/** An object with two texts of any length; `string` is what each accepts. */
 export const GRAMMAR = 'root ::= "{\\"a\\": " string ", \\"b\\": [" string "]}"\nstring ::= "\\"" [a-z }\\]]* "\\""';
 export const GRAMMAR_TEXT = /^\{"a": "[a-z }\]]*", "b": \["[a-z }\]]*"\]\}$/;
 
@@ -19,7 +19,7 @@ export async function jobFor(question: string, more: Partial<Job> = {}): Promise
   return { prompt, given: [], replay: 'exact', maxTokens: 200, sampling: GREEDY, ...more };
 }
 
-/** The complete answer, by the shared engine unless another is given. */
+/** The complete answer, from the shared engine by default. */
 export async function run(job: Job, engine?: Engine) {
   const events: readonly JobEvent[] = await Array.fromAsync((engine ?? (await tinyEngine())).generate(job, never));
   const [begin] = events;

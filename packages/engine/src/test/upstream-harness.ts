@@ -1,9 +1,15 @@
-// A scripted server for each test, and the upstreams that are opened to it.
+// A scripted server for each test, and the upstreams opened to it.
 import { afterEach, beforeEach } from 'node:test';
 import { type ChatDelta, type ChatRequest, type ErrorName, readChatRequest } from '@strata/inference';
 import type { EngineErrorCode } from '../engine.ts';
-import { type AskDeps, openUpstream, type Upstream, type UpstreamDeps, type UpstreamOptions } from '../upstream.ts';
-import type { UpstreamUsage } from '../upstream-answer.ts';
+import type { UpstreamUsage } from '../upstream/answer.ts';
+import {
+  type AskDeps,
+  openUpstream,
+  type Upstream,
+  type UpstreamDeps,
+  type UpstreamOptions,
+} from '../upstream/upstream.ts';
 import { MODEL, startScripted } from './scripted.ts';
 
 export const KEY = 'sk-very-secret';
@@ -14,12 +20,12 @@ export interface World {
   open(options?: Partial<UpstreamOptions>, deps?: UpstreamDeps): Promise<Upstream>;
 }
 
-/** Made anew before each test of the suite that calls this. */
+/** Recreated before each test of the suite that calls this. */
 export function useUpstream(): World {
   const world = {
     async open(options, parts) {
       const all = { baseUrl: world.server.base, model: MODEL, places: 4, apiKey: KEY, ...options };
-      // Without jitter: each wait is as short as it can be.
+      // Without jitter: each delay has its minimum.
       return world.stack.use(await openUpstream(all, { random: () => 0, ...parts }));
     },
   } as World;
@@ -51,12 +57,12 @@ export function textOf(deltas: readonly ChatDelta[]): string {
   return deltas.map((each) => (each.kind === 'text' ? each.text : '')).join('');
 }
 
-/** Why the answer ended, or its last delta where that is not an end. */
+/** The reason of the end, or the last delta if the answer did not end. */
 export function endOf(deltas: readonly ChatDelta[]): unknown {
   const last = deltas.at(-1);
   return last?.kind === 'end' ? last.reason : last;
 }
 
-/** What `assert.rejects` compares an error with. */
+/** For comparing an error in `assert.rejects`. */
 export const refusedAs = (kind: ErrorName, message = /./) => ({ name: 'CompletionError', kind, message });
 export const failedAs = (code: EngineErrorCode, message = /./) => ({ name: 'EngineError', code, message });

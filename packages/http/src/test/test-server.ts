@@ -1,4 +1,4 @@
-// Servers over small tables of routes, with receipts and keys in memory.
+// Servers over small route tables, with receipts and keys in memory.
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { connect, type TcpNetConnectOpts } from 'node:net';
@@ -27,7 +27,7 @@ const thing = z.object({ id: z.string(), limit: z.int(), calls: z.int() });
 const made = { kind: 'signed', status: 201, schema: z.object({ made: z.boolean() }) } as const;
 const common = { tag: 'Things', summary: 'A thing' } as const;
 
-/** Of routes, and an output, of which a test needs nothing else. */
+/** The fields of routes, and an output, that tests do not care about. */
 export const plain = { ...common, method: 'GET', errors: [], access: 'open' } as const;
 export const nothing = { kind: 'json', schema: z.object({}), description: 'Nothing.' } as const;
 export const plainBytes = {
@@ -70,7 +70,7 @@ export const routes: readonly Route<TestApp>[] = [
 export const LIMITED_KEY = 'ssk_limited';
 export const UNLIMITED_KEY = 'ssk_unlimited';
 
-/** Answers `keyId` as often a day as `limit` says. */
+/** Allows `limit` requests of `keyId` per day. */
 function countUses() {
   const used = new Map<string, number>();
   return async (keyId: string, day: string, limit: number) => {
@@ -95,7 +95,7 @@ export function createTestServer(options: { readonly notary?: Notary; readonly l
     metrics: new Metrics(),
     now: () => new Date('2026-05-01T18:00:00Z'),
   });
-  /** Whether a body's content, key and signature are right; there is no ledger here. */
+  /** Whether a body's content, key and signature are valid; there is no ledger here. */
   const verify = async (body: unknown) => {
     const { steps } = await receipts.verifyAnswer(body, { keySet, ledgerReceipt: undefined });
     return steps.some(({ step, ok }) => step === 'signature' && ok);
@@ -103,7 +103,7 @@ export function createTestServer(options: { readonly notary?: Notary; readonly l
   return { ...server, app, answers, verify };
 }
 
-/** A server whose answers are not signed and that knows no keys. */
+/** A server without signatures and keys. */
 export const serverOf = (routes: readonly Route<object>[], options: Partial<HttpServerDeps<object>> = {}) =>
   createHttpServer({
     ...{ app: {}, routes, answers: new AnswerCache(), logger: pino({ level: 'silent' }), metrics: new Metrics() },
@@ -112,7 +112,7 @@ export const serverOf = (routes: readonly Route<object>[], options: Partial<Http
     ...options,
   });
 
-/** A connection on which this was sent, and the text that it has received. */
+/** A connection on which `sent` was written, and the text received so far. */
 export async function rawClient(options: TcpNetConnectOpts, sent: string) {
   let text = '';
   const socket = connect({ host: '127.0.0.1', ...options }).on('error', () => {});

@@ -1,4 +1,4 @@
-// Hosts for tests: on loopback, with keys in a directory that goes with them.
+// Hosts for tests: on loopback, with keys in a temporary directory.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before } from 'node:test';
@@ -12,10 +12,10 @@ import { startPeerNode } from '../start-peer-node.ts';
 
 export const LOOPBACK = '/ip4/127.0.0.1/tcp/0';
 
-/** Ends a wait that would not end by itself. */
+/** Aborts a wait that would not end by itself. */
 export const within = (ms = 30_000) => ({ signal: AbortSignal.timeout(ms) });
 
-/** An empty directory for the tests of a suite, removed after them; `path` is known once they run. */
+/** A temporary directory for a suite, removed afterwards; `path` is known once its tests run. */
 export function useDirectory(): { readonly path: string } {
   const directory = { path: '', remove: async () => {} };
   before(async () => void Object.assign(directory, await temporaryDirectory()));
@@ -31,7 +31,7 @@ export function useHosts() {
     get directory() {
       return directory.path;
     },
-    /** Each name has a key of its own: started again, it is the same peer. */
+    /** Each name has its own key: restarted, it is the same peer. */
     async start(name: string, options: Partial<PeerNodeOptions> = {}): Promise<PeerNode> {
       const keyFile = path.join(directory.path, `${name}.key`);
       const node = await startPeerNode({ keyFile, listen: [LOOPBACK], isMdnsOn: false, ...options });

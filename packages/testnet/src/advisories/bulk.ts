@@ -1,4 +1,4 @@
-// As many made-up vulnerabilities as a bench asks for: each follows from the seed and its number, none is kept.
+// Any number of synthetic vulnerabilities for benches: each is a function of the seed and its number, and is not stored.
 import { randomFor } from '../random.ts';
 import { ECOSYSTEMS, type Ecosystem, ghsaId, type VulnerabilityFacts } from './facts.ts';
 
@@ -8,21 +8,21 @@ export interface Bulk {
   at(index: number): VulnerabilityFacts;
   publishedAt(index: number): number;
   modifiedAt(index: number): number;
-  /** How many are published, or modified, before a time. */
+  /** Number of records published, or modified, before a time. */
   publishedBefore(time: number): number;
   modifiedBefore(time: number): number;
   indexOf(id: string): number | undefined;
 }
 
-/** The time that they are spread over evenly, and how long after publication each is modified. */
+/** The period over which they are evenly spread, and the delay between publication and modification. */
 const FIRST = Date.UTC(2003, 0, 1);
 const LAST = Date.UTC(2025, 5, 1);
 const MODIFIED_AFTER = 2 * 86_400_000;
-/** Ids are of years that no CVE will have for long: `CVE-2900-10000` and on, this many a year. */
+/** Ids of years that no CVE will have for a long time: `CVE-2900-10000` and on, this many a year. */
 const FIRST_YEAR = 2900;
 const FIRST_NUMBER = 10_000;
 const PER_YEAR = 5_000;
-/** Every tenth is of a package. */
+/** Every tenth affects a package. */
 export const PACKAGE_EVERY = 10;
 const VENDORS = 5_000;
 

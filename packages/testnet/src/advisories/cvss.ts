@@ -9,7 +9,7 @@ const WEIGHTS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 };
 const PRIVILEGES = { U: { N: 0.85, L: 0.62, H: 0.27 }, C: { N: 0.85, L: 0.68, H: 0.5 } } as const;
 
-const WORDS: Readonly<Record<string, readonly [string, Readonly<Record<string, string>>]>> = {
+const LABELS: Readonly<Record<string, readonly [string, Readonly<Record<string, string>>]>> = {
   AV: ['attackVector', { N: 'NETWORK', A: 'ADJACENT_NETWORK', L: 'LOCAL', P: 'PHYSICAL' }],
   AC: ['attackComplexity', { L: 'LOW', H: 'HIGH' }],
   PR: ['privilegesRequired', { N: 'NONE', L: 'LOW', H: 'HIGH' }],
@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<string, readonly [string, Readonly<Record<string, s
   A: ['availabilityImpact', { H: 'HIGH', L: 'LOW', N: 'NONE' }],
 };
 
-export interface CvssBase {
+interface CvssBase {
   readonly score: number;
   readonly severity: 'NONE' | 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
   readonly exploitability: number;
@@ -29,7 +29,7 @@ export interface CvssBase {
   readonly data: Readonly<Record<string, string | number>>;
 }
 
-/** Throws RangeError for a vector that is none of CVSS 3.1. */
+/** Throws RangeError if the vector is not a CVSS 3.1 vector. */
 export function cvssOf(vector: string): CvssBase {
   const metrics = new Map(
     vector
@@ -50,7 +50,7 @@ export function cvssOf(vector: string): CvssBase {
   const sum = isChanged ? 1.08 * (impact + exploitability) : impact + exploitability;
   const score = impact <= 0 ? 0 : roundUp(Math.min(sum, 10));
   const severity = severityOf(score);
-  const words = Object.entries(WORDS).map(([name, [key, values]]) => [key, values[metrics.get(name) ?? ''] ?? '']);
+  const labels = Object.entries(LABELS).map(([name, [key, values]]) => [key, values[metrics.get(name) ?? ''] ?? '']);
   return {
     score,
     severity,
@@ -61,15 +61,15 @@ export function cvssOf(vector: string): CvssBase {
       vectorString: vector,
       baseScore: score,
       baseSeverity: severity,
-      ...Object.fromEntries(words),
+      ...Object.fromEntries(labels),
     },
   };
 }
 
-/** Appendix A of the specification: up to one decimal, free of floating-point dust. */
+/** Appendix A of the specification: rounds up to one decimal, without floating-point error. */
 function roundUp(value: number): number {
-  const whole = Math.round(value * 100_000);
-  return whole % 10_000 === 0 ? whole / 100_000 : (Math.floor(whole / 10_000) + 1) / 10;
+  const scaled = Math.round(value * 100_000);
+  return scaled % 10_000 === 0 ? scaled / 100_000 : (Math.floor(scaled / 10_000) + 1) / 10;
 }
 
 function severityOf(score: number): CvssBase['severity'] {

@@ -1,13 +1,13 @@
-// What becomes known on a day: new vulnerabilities of what the companies run, analyses that were awaited, exploits.
+// The news of a day: new vulnerabilities of software in use, completed analyses, exploits.
 import { type Random, randomFor } from '../random.ts';
 import { ghsaId, type VulnerabilityFacts } from './facts.ts';
 import type { Library } from './library.ts';
 import { of, type SoftwareName } from './software.ts';
 
-/** Ids of a year that is far off, `CVE-2999-10001` and on. */
+/** Ids of a year in the far future, `CVE-2999-10001` and on. */
 const FIRST_NUMBER = 10_000;
 
-/** Products in use, with the branches that a new weakness may be in; the last number is where it is mended. */
+/** Products in use, with the branches that a new weakness may affect; the last number is the fixed version. */
 const IN_USE: readonly {
   readonly name: SoftwareName;
   readonly weight: number;
@@ -32,7 +32,7 @@ const WEAKNESSES = [
   { title: 'Rights checked too late', vector: 'CVSS:3.1/AV:N/AC:L/PR:L/UI:N/S:U/C:L/I:L/A:N', weight: 2 },
 ] as const;
 
-/** Moves the library on by a day. */
+/** Advances the library by a day. */
 export function passDay(library: Library, seed: string): void {
   library.nextDay();
   const r = randomFor(seed, 'advisories', library.day);
@@ -61,7 +61,7 @@ export function passDay(library: Library, seed: string): void {
   library.put([...changes.values()]);
 }
 
-/** The same, on CISA's list from today. */
+/** The same record, on CISA's list from today. */
 export function exploited(facts: VulnerabilityFacts, now: Date): VulnerabilityFacts {
   const epss = Math.max(facts.epss ?? 0, 0.6);
   return { ...facts, kev: facts.kev ?? now.toISOString().slice(0, 10), epss };

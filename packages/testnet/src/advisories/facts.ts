@@ -1,19 +1,21 @@
-// What is known of one vulnerability, as facts; each publisher tells them in its own form.
+// The facts of a vulnerability; each publisher formats them in its own way.
 import { hashOf } from '../random.ts';
 
-/** One interval of affected versions; `from` is included, `below` is not, `upTo` is. None of them: every version. */
-export interface AffectedVersions {
+/**
+ * An interval of affected versions; `from` is included, `below` is not, `upTo` is. Without any of them: every version.
+ */
+interface AffectedVersions {
   readonly from?: string;
   readonly below?: string;
   readonly upTo?: string;
 }
 
-/** A product that is affected, under the names that publishers have for it. */
+/** An affected product, under the publishers' names for it. */
 export interface AffectedProduct {
-  /** Vendor and product of NVD's CPE, `f5:nginx`, and its part where that is not an application. */
+  /** Vendor and product of NVD's CPE, `f5:nginx`, and its part if it is not an application. */
   readonly cpe?: string;
   readonly part?: 'a' | 'o' | 'h';
-  /** In the CNA's words. */
+  /** As the CNA writes it. */
   readonly vendor: string;
   readonly product: string;
   /** `npm`, `Packagist`, `PyPI` or `RubyGems`, and the name there. */
@@ -33,11 +35,11 @@ export interface Scoring {
 }
 
 export interface VulnerabilityFacts {
-  /** `CVE-…`; GitHub's id where there is no CVE. */
+  /** `CVE-…`; GitHub's id if there is no CVE. */
   readonly id: string;
-  /** GitHub's id beside a CVE. */
+  /** GitHub's id in addition to a CVE. */
   readonly ghsa?: string;
-  /** PyPI's own id beside it. */
+  /** PyPI's additional id. */
   readonly pysec?: string;
   readonly title: string;
   /** CVSS 3.1 vector. */
@@ -48,36 +50,36 @@ export interface VulnerabilityFacts {
   readonly published: string;
   readonly modified?: string;
   readonly affected: readonly AffectedProduct[];
-  /** Only where this runs: the word of the CNA, with the CPE vendor and product that NVD joins by AND. */
-  readonly runsOn?: { readonly words: string; readonly cpe: string; readonly part: 'o' | 'h' };
+  /** Only on this platform: the CNA's name for it, and the CPE vendor and product that NVD joins by AND. */
+  readonly runsOn?: { readonly label: string; readonly cpe: string; readonly part: 'o' | 'h' };
   /** `awaiting`: in NVD without score or configurations. */
   readonly nvd?: 'awaiting';
-  /** What the CNA says of versions that it does not list; `unaffected` by default. */
+  /** The CNA's status of versions that it does not list; `unaffected` by default. */
   readonly otherwise?: 'affected' | 'unknown';
-  /** The CNA tells the versions in prose that no program can compare. */
+  /** The CNA describes the versions only in prose. */
   readonly isProse?: true;
   /** Day of CISA's listing. */
   readonly kev?: string;
   /** EPSS probability. */
   readonly epss?: number;
   readonly isRejected?: true;
-  /** Publishers by mistake told it in a form that no reader can take. */
+  /** Publishers by mistake publish it in an invalid form. */
   readonly isMalformed?: true;
 }
 
-/** A stable text id of GitHub's form from three numbers, for what is made up. */
+/** A stable text id in GitHub's form, from three numbers, for synthetic records. */
 export function ghsaId(random: { between(from: number, to: number): number }): string {
   const alphabet = '23456789cfghjmpqrvwx';
   const part = () => Array.from({ length: 4 }, () => alphabet[random.between(0, alphabet.length - 1)]).join('');
   return `GHSA-${part()}-${part()}-${part()}`;
 }
 
-/** The sentence that all publishers describe it with. */
+/** The description that all publishers use. */
 export function descriptionOf({ title, affected }: VulnerabilityFacts): string {
   return `${title}. Affected: ${affected.map(({ product }) => product).join(', ')}.`;
 }
 
-/** A UUID that follows from its parts. */
+/** A UUID derived from its parts. */
 export function uuidOf(...parts: readonly string[]): string {
   const hex = [1, 2, 3, 4]
     .map((n) =>

@@ -1,4 +1,4 @@
-// All vulnerabilities that the publishers know, and what changed when.
+// All vulnerabilities known to the publishers, and their history of changes.
 import { hashOf, randomFor } from '../random.ts';
 import { type Bulk, bulkOf, PACKAGE_EVERY } from './bulk.ts';
 import type { VulnerabilityFacts } from './facts.ts';
@@ -9,14 +9,14 @@ export interface Entry {
   readonly modifiedAt: number;
 }
 
-/** What changed at one time, as the CVE List logs it. */
+/** The changes of one moment, as the CVE List logs them. */
 export interface Delta {
   readonly at: number;
   readonly added: readonly string[];
   readonly updated: readonly string[];
 }
 
-export interface LibraryOptions {
+interface LibraryOptions {
   readonly seed: string;
   readonly now: () => Date;
   readonly records: readonly VulnerabilityFacts[];
@@ -51,7 +51,7 @@ export class Library {
     return this.#day;
   }
 
-  /** Grows with every change and every day. */
+  /** Increases with every change and every day. */
   get revision(): number {
     return this.#revision;
   }
@@ -70,7 +70,7 @@ export class Library {
     return this.#deltas;
   }
 
-  /** All but the bulk, in the order of publication. */
+  /** All but the bulk, in order of publication. */
   entries(): readonly Entry[] {
     this.#sorted ??= [...this.#entries.values()].sort(
       (a, b) => a.publishedAt - b.publishedAt || (a.facts.id < b.facts.id ? -1 : 1),
@@ -86,12 +86,12 @@ export class Library {
     };
   }
 
-  /** The bulk's records of packages. */
+  /** The bulk's package records. */
   *packaged(): Generator<Entry> {
     for (let index = 0; index < this.bulk.size; index += PACKAGE_EVERY) yield this.bulkEntry(index);
   }
 
-  /** Everything, one at a time. */
+  /** Every record, lazily. */
   *all(): Generator<Entry> {
     for (let index = 0; index < this.bulk.size; index += 1) yield this.bulkEntry(index);
     yield* this.entries();
@@ -102,14 +102,14 @@ export class Library {
     return this.#entries.get(id) ?? (index === undefined ? undefined : this.bulkEntry(index));
   }
 
-  /** A record that may change. Throws RangeError for one that there is not. */
+  /** A record that may change. Throws RangeError for an unknown id. */
   known(id: string): VulnerabilityFacts {
     const entry = this.#entries.get(id);
     if (!entry) throw new RangeError(`no record '${id}'`);
     return entry.facts;
   }
 
-  /** New and changed records, all of one moment. */
+  /** Adds or replaces records, all at the same moment. */
   put(records: readonly VulnerabilityFacts[]): void {
     if (records.length === 0) return;
     const at = this.now().getTime();
@@ -132,7 +132,7 @@ export class Library {
     this.#revision += 1;
   }
 
-  /** EPSS of a record today: it moves a little every day. */
+  /** Today's EPSS score of a record: it changes slightly every day. */
   scoreOf({ id, epss = 0.0005 }: VulnerabilityFacts): number {
     if (this.#day === 0) return epss;
     const moved = epss * (0.95 + 0.1 * randomFor(this.#seed, id, 'epss', this.#day).next());
@@ -140,7 +140,7 @@ export class Library {
   }
 }
 
-/** Times of a day follow from the id, so that no two are quite the same. */
+/** The time of day is derived from the id, so that no two are exactly equal. */
 function entryOf(facts: VulnerabilityFacts): Entry {
   const publishedAt = timeOf(facts.published, facts.id);
   const modifiedAt = facts.modified ? timeOf(facts.modified, facts.id) : publishedAt + 14 * 86_400_000;

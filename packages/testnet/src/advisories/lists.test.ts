@@ -7,9 +7,9 @@ import { temporaryDirectory } from '../../../../tests/support/temporary-director
 import { baselineUrl, DAY, page, START, unzip } from '../test/reading.ts';
 import { clockAt, openSources, useSources } from '../test/use.ts';
 import { cvssOf } from './cvss.ts';
-import { writeZip } from './zip.ts';
+import { writeZip } from './publishers/zip.ts';
 
-describe('the lists of whole publishers', () => {
+describe('the complete lists of publishers', () => {
   const sources = useSources();
   it('FIRST keeps the file that a reader was sent to when the day ends', async () => {
     const clock = clockAt(START);

@@ -1,4 +1,4 @@
-// The software that vulnerabilities are told of, under every publisher's name for it.
+// Software with vulnerabilities, under every publisher's name for it.
 import type { AffectedProduct } from './facts.ts';
 
 type Software = Omit<AffectedProduct, 'versions'>;
@@ -86,9 +86,9 @@ export function of(name: SoftwareName, ...ranges: readonly string[]): AffectedPr
 function intervalOf(range: string): AffectedProduct['versions'][number] {
   if (range === '*') return {};
   if (range.startsWith('=')) return { from: range.slice(1), upTo: range.slice(1) };
-  const words = range.split(' ');
-  const last = words.at(-1) ?? '';
-  const from = last === words[0] && /^\d/.test(last) === false ? undefined : words[0];
+  const terms = range.split(' ');
+  const last = terms.at(-1) ?? '';
+  const from = last === terms[0] && /^\d/.test(last) === false ? undefined : terms[0];
   const end = last.startsWith('<=') ? { upTo: last.slice(2) } : last.startsWith('<') ? { below: last.slice(1) } : {};
   return { ...(from === undefined ? {} : { from }), ...end };
 }

@@ -33,7 +33,7 @@ describe('the advisory publishers', () => {
     assert.notDeepEqual(other.records, one.records);
   });
 
-  it('the NVD answers a window of modification, and says what is wrong with others in a header', async () => {
+  it('the NVD answers a window of modification, and explains invalid requests in a header', async () => {
     const window = { lastModStartDate: '2024-06-01T00:00:00.000', lastModEndDate: '2024-07-20T00:00:00.000Z' };
     const { vulnerabilities } = await page(sources, window);
     assert.ok(vulnerabilities.length > 0);

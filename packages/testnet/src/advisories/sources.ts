@@ -1,18 +1,18 @@
-// The advisory publishers of the simulated internet: each on loopback in its own protocol, all telling the same facts.
+// The advisory publishers of the simulated internet: each on loopback with its own protocol, all with the same facts.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { CVE_API_PATH, CVE_RAW_PATH, cveListHandler } from './cve-list.ts';
 import { cvssOf } from './cvss.ts';
 import { exploited, passDay } from './days.ts';
-import { EPSS_PATH, epssHandler } from './epss.ts';
 import type { VulnerabilityFacts } from './facts.ts';
-import { KEV_PATH, kevHandler } from './kev.ts';
 import { knownVulnerabilities } from './known/index.ts';
 import { Library } from './library.ts';
-import { NVD_PATH, nvdHandler } from './nvd.ts';
-import { osvHandler } from './osv.ts';
-import { type Failure, startPublisher } from './publisher.ts';
+import { CVE_API_PATH, CVE_RAW_PATH, cveListHandler } from './publishers/cve-list.ts';
+import { EPSS_PATH, epssHandler } from './publishers/epss.ts';
+import { KEV_PATH, kevHandler } from './publishers/kev.ts';
+import { NVD_PATH, nvdHandler } from './publishers/nvd.ts';
+import { osvHandler } from './publishers/osv.ts';
+import { type Failure, startPublisher } from './publishers/publisher.ts';
 
 export type AdvisorySource = 'nvd' | 'cve-list' | 'kev' | 'epss' | 'osv';
 
@@ -20,39 +20,40 @@ export interface AdvisorySourcesOptions {
   /** Same seed and clock, same records. */
   readonly seed: string;
   readonly now: () => Date;
-  /** Made-up records besides; tried to 250,000. */
+  /** Additional synthetic records; tested up to 250,000. */
   readonly bulk?: number;
-  /** The NVD refuses who asks too often, off by default. */
+  /** Enables the NVD's rate limits; off by default. */
   readonly rateLimits?: boolean;
-  /** In place of the published vulnerabilities that are known here. */
+  /** Replaces the built-in published vulnerabilities. */
   readonly records?: readonly VulnerabilityFacts[];
 }
 
 export interface AdvisorySources extends AsyncDisposable {
-  /** Up to and with `/cves/2.0`. */
+  /** Up to and including `/cves/2.0`. */
   readonly nvdUrl: string;
-  /** The repository in GitHub's API: `/releases/latest` follows. */
+  /** The repository in GitHub's API: `/releases/latest` is appended. */
   readonly cveListUrl: string;
-  /** The repository's raw files: `/cves/delta.json` follows. */
+  /** The repository's raw files: `/cves/delta.json` is appended. */
   readonly rawUrl: string;
   readonly kevUrl: string;
   readonly epssUrl: string;
-  /** `/npm/all.zip` follows. */
+  /** `/npm/all.zip` is appended. */
   readonly osvUrl: string;
   advance(days: number): void;
   /**
-   * All publishers tell a new record, or a changed one; published now where it does not say.
-   * Throws RangeError for a vector that is no CVSS 3.1.
+   * Publishes a new or changed record at all publishers; without a date, now. Throws RangeError for a vector that is
+   * not CVSS
+   * 3.1.
    */
   publish(record: PublishedRecord): void;
-  /** CISA lists it from now on. Throws RangeError for a record that is unknown or of the bulk. */
+  /** Adds it to CISA's list. Throws RangeError for a record that is unknown or part of the bulk. */
   exploit(cve: string): void;
-  /** Everybody takes it back. Throws RangeError as `exploit` does. */
+  /** Withdraws it at all publishers. Throws RangeError as `exploit` does. */
   withdraw(id: string): void;
-  /** The next requests fail. */
+  /** Makes the next requests fail. */
   fail(source: AdvisorySource, failure: Failure & { readonly times: number }): void;
   requests(source: AdvisorySource): number;
-  /** What is told, without the bulk, so that matches can be judged. */
+  /** The published records without the bulk, as ground truth for matches. */
   records(): readonly VulnerabilityFacts[];
 }
 
@@ -83,13 +84,13 @@ export async function createAdvisorySources(options: AdvisorySourcesOptions): Pr
       for (let i = 0; i < days; i += 1) passDay(library, seed);
     },
     publish(record) {
-      if (library.bulk.indexOf(record.id) !== undefined) throw new RangeError(`'${record.id}' is of the bulk`);
-      // Throws here rather than when somebody asks for it.
+      if (library.bulk.indexOf(record.id) !== undefined) throw new RangeError(`'${record.id}' is part of the bulk`);
+      // Throws here instead of on a later request.
       cvssOf(record.vector);
       library.put([{ published: now().toISOString(), ...record }]);
     },
     exploit(cve) {
-      if (!cve.startsWith('CVE-')) throw new RangeError(`CISA lists no '${cve}'`);
+      if (!cve.startsWith('CVE-')) throw new RangeError(`CISA does not list '${cve}'`);
       library.put([exploited(library.known(cve), now())]);
     },
     withdraw: (id) => library.put([{ ...library.known(id), isRejected: true }]),

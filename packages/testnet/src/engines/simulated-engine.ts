@@ -1,17 +1,17 @@
-// An engine without a model: fixed speed, and tokens that follow from the whole history before them, so that one token lost or
-// repeated changes all that come after it. For benches and tests of what stands around engines; it has the shape of an `Engine`.
+// An engine without a model: fixed speed, and tokens that depend on the complete history, so that one lost or repeated
+// token changes all following ones. For benches and tests of the code around engines; it has the shape of an `Engine`.
 import { FIRST_WORD, simulatedText, VOCABULARY_SIZE } from './simulated-vocabulary.ts';
 
 export interface SimulatedEngineOptions {
   readonly slots?: number;
-  /** Of each answer; undefined: at once. */
+  /** Of each answer; undefined: immediate. */
   readonly tokensPerSecond?: number;
-  /** Reading of prompts and of given tokens that are read in one batch; undefined: at once. */
+  /** For prompts, and for given tokens read in one batch; undefined: immediate. */
   readonly prefillTokensPerSecond?: number;
   readonly name?: string;
-  /** Another one gives other tokens: a model of its own. */
+  /** Another seed gives other tokens: a different model. */
   readonly modelSeed?: number;
-  /** An answer ends by itself after so many tokens; undefined: only at `maxTokens`. */
+  /** An answer ends by itself after this many tokens; undefined: only at `maxTokens`. */
   readonly answerTokens?: number;
 }
 
@@ -43,10 +43,10 @@ type SimulatedEvent =
 
 const CONTEXT = 131_072;
 const utf8 = new TextEncoder();
-/** Far beyond what an honest model's rounding can do. */
+/** Far larger than an honest model's rounding differences. */
 const WRONG_NATS = 20;
 
-/** The tokens that an undisturbed answer has: what every test compares with. */
+/** The tokens of an undisturbed answer: the reference for tests. */
 export function simulatedAnswer(
   prompt: readonly number[],
   { seed, count, modelSeed = 1 }: { readonly seed: number; readonly count: number; readonly modelSeed?: number },
@@ -59,7 +59,7 @@ export function simulatedAnswer(
   });
 }
 
-/** Disposing it ends what is under way, as a killed process would. */
+/** Disposing it aborts running jobs, as a killed process would. */
 export function createSimulatedEngine(options: SimulatedEngineOptions = {}) {
   const { slots = 4, name = 'simulated', modelSeed = 1, answerTokens = Number.POSITIVE_INFINITY } = options;
   const died = new AbortController();
@@ -97,7 +97,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions = {}) {
     get isReady() {
       return !died.signal.aborted;
     },
-    /** A token for every four characters, which depend on them. */
+    /** One token per four characters, a function of them. */
     async tokenize(text: string): Promise<readonly number[]> {
       return (text.match(/.{1,4}/gs) ?? []).map((part) =>
         tokenOf(part.split('').reduce((h, c) => mixed(h, c.charCodeAt(0)), 7)),
@@ -166,7 +166,7 @@ function mixed(state: number, value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Timers are a millisecond coarse: less than that is not waited for. */
+/** Timers have a resolution of one millisecond: shorter pauses are skipped. */
 function pause(ms: number, signal: AbortSignal): Promise<void> | undefined {
   if (!(ms >= 1)) return undefined;
   return new Promise((resolve, reject) => {

@@ -1,14 +1,14 @@
-// The vocabulary of simulated engines, as a file: a GGUF without tensors, in which each token reads as the engine says that it does.
+// The vocabulary of simulated engines, as a file: a GGUF without tensors, whose tokens match the engine's texts.
 import { hash } from 'node:crypto';
-import { byteVocabulary, CHATML } from '../gguf.ts';
-import { ALIGNMENT, bool, numbers, text, texts, u32, Writer } from '../gguf-writer.ts';
+import { byteVocabulary, CHATML } from './gguf.ts';
+import { ALIGNMENT, bool, numbers, text, texts, u32, Writer } from './gguf-writer.ts';
 
 export const VOCABULARY_SIZE = 4_096;
 const bytes = byteVocabulary();
-/** Tokens below stand for bytes and steer; from here on each is a word. */
+/** Tokens below are bytes and control tokens; from here on each is a word. */
 export const FIRST_WORD = bytes.tokens.length;
 
-/** What a token of an answer says: a word with its number. */
+/** The text of a token: a word with its number. */
 export const simulatedText = (token: number): string => ` w${token}`;
 
 /** The file, with the hex SHA-256 of itself and of its chat template. */

@@ -1,27 +1,27 @@
-// What a feed's address answers over HTTP: validators, moves, absences and every way to fail.
+// HTTP responses of a feed's address: validators, redirects, absences and failures.
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { absenceOn, type FeedBehaviour } from './behaviours.ts';
-import type { FeedDocument } from './documents.ts';
+import type { FeedDocument } from './formats/documents.ts';
 import { answerBomb, answerEndlessly, answerInPart, answerPage, answerSlowly } from './misbehave.ts';
 import type { FeedPlan } from './plan.ts';
 
-/** What is to be said now, and how often it was asked for. */
-export interface FeedEdition {
+/** The current content, and the number of earlier requests. */
+interface FeedEdition {
   readonly plan: FeedPlan;
-  /** The address asked for is the one that the feed moved to. */
+  /** The requested address is the one that the feed moved to. */
   readonly isMoved: boolean;
   readonly day: number;
   readonly now: Date;
   readonly etag: string;
   readonly changedAt: number;
-  /** Requests to this address before. */
+  /** Earlier requests to this address. */
   readonly asked: number;
-  /** Written when it is needed only. */
+  /** Generated on demand. */
   document(): FeedDocument;
 }
 
-/** In seconds; said as a number and as a date by turns. */
+/** In seconds; sent alternately as a number and as a date. */
 const RETRY_AFTER = 3_600;
 
 type Answer = (edition: FeedEdition, request: IncomingMessage, response: ServerResponse) => void;
@@ -34,7 +34,7 @@ export const answerFeed: Answer = (edition, request, response) => {
     const status = plan.behaviour === 'moved-permanently' ? 301 : 302;
     return void response.writeHead(status, { location: plan.movedTo }).end();
   }
-  // Without a body there is nothing to do wrong, and nothing that a reader's pace would hold back.
+  // A response without a body cannot misbehave, and a reader's reading speed does not matter.
   const misbehave = request.method === 'GET' ? MISBEHAVIOURS[plan.behaviour] : undefined;
   return (misbehave ?? answerDocument)(edition, request, response);
 };
@@ -85,7 +85,7 @@ function headersOf({ plan, etag, changedAt }: FeedEdition): OutgoingHttpHeaders 
   };
 }
 
-/** RFC 9110 section 13.2.2: where there are entity tags, dates are not looked at. */
+/** RFC 9110 section 13.2.2: entity tags take precedence over dates. */
 function isUnchanged(headers: OutgoingHttpHeaders, request: IncomingMessage): boolean {
   const { 'if-none-match': tags, 'if-modified-since': since } = request.headers;
   const bare = (tag: unknown) => String(tag).trim().replace(/^W\//, '');

@@ -57,7 +57,7 @@ describe('the behaviours of feeds', () => {
     const until = Date.parse(date) - Date.now();
     assert.ok(seconds === '3600' && until > 3_500_000 && until <= 3_600_000, date);
   });
-  it('hang up half-way, crawl, or never end and stop when the reader does', async () => {
+  it('close the connection half-way, send slowly, or never end until the reader stops', async () => {
     const { end, headers, body } = await get(urlOf('truncated'));
     assert.deepEqual([end, body.length], ['cut', Math.floor(Number(headers['content-length']) / 2)]);
     const slow = await get(urlOf('slow'), { timeoutMs: 300 });
@@ -71,7 +71,7 @@ describe('the behaviours of feeds', () => {
     // There is no body to do wrong when only the head is asked for.
     for (const behaviour of ['endless', 'slow', 'truncated'] as const) {
       const { status, end, body } = await get(urlOf(behaviour), { method: 'HEAD', timeoutMs: 2_000 });
-      assert.deepEqual([status, end, body.length], [200, 'whole', 0], behaviour);
+      assert.deepEqual([status, end, body.length], [200, 'complete', 0], behaviour);
     }
   });
   it('compress every eighth or so for those who take it', async () => {
@@ -88,7 +88,7 @@ describe('the behaviours of feeds', () => {
     }
     assert.ok(compressed >= 1 && compressed <= plainly.length / 3, `${compressed} of ${plainly.length}`);
   });
-  it('are gone after day 5, or for days only', async () => {
+  it('are removed after day 5, or for days only', async () => {
     await using later = await createInternet({ domains: 200 });
     const statuses: Record<string, number[]> = { [urlOf('gone')]: [], [urlOf('missing-for-days')]: [] };
     for (let day = 0; day <= 7; day += 1, later.advance(1))

@@ -1,4 +1,5 @@
-// How feeds behave, and how often: the first forty of an internet have one of each kind, later ones are as the real ones are.
+// Behaviours of feeds and their frequency: the first forty of an internet contain each kind, later ones have realistic
+// shares.
 import { type Random, randomFor } from '../random.ts';
 
 export type FeedBehaviour =
@@ -15,30 +16,30 @@ export type FeedBehaviour =
   | 'moved-temporarily'
   /** 410 after day 5. */
   | 'gone'
-  /** 404 for some days, again and again. */
+  /** 404 for some days, repeatedly. */
   | 'missing-for-days'
   /** Every third request fails. */
   | 'server-errors'
-  /** Every second request is one too many. */
+  /** Every second request gets a 429. */
   | 'too-many-requests'
-  /** An error page that says 200. */
+  /** An error page with status 200. */
   | 'html-page'
   | 'malformed'
-  /** The connection ends half-way. */
+  /** The connection closes half-way. */
   | 'truncated'
   /** A few bytes a second, without end. */
   | 'slow'
-  /** As many items as one reads. */
+  /** Items without end. */
   | 'endless'
   | 'entity-bomb'
-  /** windows-1252 that says UTF-8. */
+  /** windows-1252 that claims to be UTF-8. */
   | 'wrong-charset';
 
 interface Row {
   readonly behaviour: FeedBehaviour;
-  /** How many of the first forty. */
+  /** Count among the first forty. */
   readonly first: number;
-  /** Among the later ones. */
+  /** Weight among later ones. */
   readonly weight: number;
 }
 
@@ -65,7 +66,7 @@ const ROWS: readonly Row[] = [
   { behaviour: 'wrong-charset', first: 1, weight: 1 },
 ];
 
-/** Feeds that never show an item that could be read. */
+/** Feeds that never contain a readable item. */
 const UNREADABLE: ReadonlySet<FeedBehaviour> = new Set<FeedBehaviour>([
   'html-page',
   'malformed',
@@ -75,9 +76,9 @@ const UNREADABLE: ReadonlySet<FeedBehaviour> = new Set<FeedBehaviour>([
   'entity-bomb',
 ]);
 
-const GONE_AFTER_DAY = 5;
+const REMOVED_AFTER_DAY = 5;
 
-/** What the n-th feed of an internet does. */
+/** The behaviour of the n-th feed of an internet. */
 export function behaviourOf(seed: string, index: number): FeedBehaviour {
   const first = ROWS.flatMap(({ behaviour, first }) => Array.from({ length: first }, () => behaviour));
   const dealt = shuffled(first, randomFor(seed, 'feed-behaviours'))[index];
@@ -86,7 +87,7 @@ export function behaviourOf(seed: string, index: number): FeedBehaviour {
 
 /** Whether an address answers 410 or 404 on a day. */
 export function absenceOn(behaviour: FeedBehaviour, day: number): 410 | 404 | null {
-  if (behaviour === 'gone' && day > GONE_AFTER_DAY) return 410;
+  if (behaviour === 'gone' && day > REMOVED_AFTER_DAY) return 410;
   return behaviour === 'missing-for-days' && day % 6 >= 2 && day % 6 <= 3 ? 404 : null;
 }
 

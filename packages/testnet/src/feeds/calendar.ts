@@ -1,29 +1,32 @@
-// When the days of the internet are by the clock: what a feed publishes on a day is dated within it.
+// Maps the days of the internet to clock time: a feed's items of a day are dated within it.
 
 const DAY_MS = 86_400_000;
 
-export interface CalendarOptions {
+interface CalendarOptions {
   readonly now: () => Date;
-  /** The internet's day, 0 at first. */
+  /** The internet's day, starting at 0. */
   readonly today: () => number;
 }
 
-/** Milliseconds since the epoch; both ends belong to it. */
-export interface DaySpan {
+/** Milliseconds since the epoch; both ends included. */
+interface DaySpan {
   readonly from: number;
   readonly to: number;
 }
 
 export interface Calendar {
-  /** The internet's day; dates it, if nobody has asked since it began. */
+  /** The internet's day; fixes its date on the first call. */
   today(): number;
-  /** Part of one calendar day (UTC), the same for ever; no two overlap, none lies ahead of the clock. Days before 0 are whole. */
+  /**
+   * Part of one calendar day (UTC), constant once fixed; spans neither overlap nor lie in the future. Days before 0
+   * are complete.
+   */
   spanOf(day: number): DaySpan;
 }
 
 /**
- * A day is dated when it is first asked about: the clock is often set only after `advance`, and days may pass faster
- * than the clock. Days that nobody asked about lie evenly between those that somebody did.
+ * A day gets its date on the first query: the clock is often set only after `advance`, and days may pass faster than
+ * the clock. Days without a query are spread evenly between the queried ones.
  */
 export function createCalendar({ now, today }: CalendarOptions): Calendar {
   const createdAt = now().getTime();
@@ -43,7 +46,7 @@ export function createCalendar({ now, today }: CalendarOptions): Calendar {
   return {
     today: dateAll,
     spanOf(day) {
-      if (day > dateAll()) throw new RangeError(`day ${day} has not come`);
+      if (day > dateAll()) throw new RangeError(`day ${day} is in the future`);
       const first = startOf(datedAt[0] ?? createdAt);
       if (day < 0) return { from: first + day * DAY_MS, to: first + (day + 1) * DAY_MS - 1 };
       const to = datedAt[day] ?? createdAt;

@@ -14,7 +14,7 @@ const urlOf = (internet: Internet, kind: string) =>
 const tell = (internet: Internet) => internet.feeds().map(({ url }) => [url, internet.feedTruth(url)]);
 
 describe('the feeds of the simulated internet', () => {
-  it('are the same for the same seed and clock, and others for another seed', async () => {
+  it('are the same for the same seed and clock, and different for another seed', async () => {
     const options = { domains: 120, now: () => new Date(STARTED_AT) };
     await using one = await createInternet(options);
     await using same = await createInternet(options);
@@ -26,7 +26,7 @@ describe('the feeds of the simulated internet', () => {
     const [first, second] = [await ask(one, urlOf(one, 'etag')), await ask(same, urlOf(one, 'etag'))];
     assert.ok(first.body.equals(second.body) && first.headers.etag === second.headers.etag);
   });
-  it('are on sites that work, of companies and of publishers besides, several of each where they are many', async () => {
+  it('are on working sites of companies and additional publishers, several on each if there are many', async () => {
     await using few = await createInternet({ domains: 150 });
     await using many = await createInternet({ domains: 150, feeds: 600 });
     assert.deepEqual(many.feeds().slice(0, 40), few.feeds());
@@ -40,7 +40,7 @@ describe('the feeds of the simulated internet', () => {
     assert.throws(() => many.feedTruth('https://nobody.example/feed.xml'), RangeError);
     assert.throws(() => many.feedRequests('__proto__'), RangeError);
   });
-  it('are none or fewer where there is nobody to have them', async () => {
+  it('are fewer, or absent, without enough publishers', async () => {
     await using none = await createInternet({ domains: 30, feeds: 0 });
     await using tiny = await createInternet({ domains: 1, feeds: 10 });
     assert.deepEqual(none.feeds(), []);

@@ -1,13 +1,13 @@
-// The feeds of an internet: listed, answered, counted and known in full.
+// The feeds of an internet: listing, responses, request counts and ground truth.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { companyNames } from '../names.ts';
-import type { Plan } from '../plan-type.ts';
+import { companyNames } from '../companies/names.ts';
+import type { Plan } from '../companies/plan-type.ts';
 import { hashOf } from '../random.ts';
 import type { World } from '../world.ts';
 import { answerFeed } from './answer.ts';
 import { type FeedBehaviour, isReadableOn } from './behaviours.ts';
 import { createCalendar } from './calendar.ts';
-import { documentOf } from './documents.ts';
+import { documentOf } from './formats/documents.ts';
 import { type FeedItem, type FeedWorld, itemsOf, versionOf } from './items.ts';
 import { createMentions } from './mentions.ts';
 import type { FeedFormat, FeedPlan } from './plan.ts';
@@ -15,13 +15,13 @@ import { addedPublishers, type PublishersOptions, planFeeds, publisherPlan } fro
 
 export interface ListedFeed {
   readonly url: string;
-  /** Domain of the site that it is on. */
+  /** Domain of its site. */
   readonly publisher: string;
   readonly behaviour: FeedBehaviour;
   readonly format: FeedFormat;
 }
 
-/** What a reader should find in what a feed shows now; nothing in a feed that is absent or cannot be read whole. */
+/** What a reader should find in the feed's current content; empty if the feed is absent or not completely readable. */
 export interface FeedTruth {
   /** Newest first. */
   readonly items: readonly TrueItem[];
@@ -32,24 +32,24 @@ export interface TrueItem extends Pick<FeedItem, 'id' | 'publishedAt' | 'link' |
 
 export interface FeedRequests {
   readonly requests: number;
-  /** Those answered with 304. */
+  /** Requests answered with 304. */
   readonly notModified: number;
 }
 
 export interface Feeds {
   list(): readonly ListedFeed[];
-  /** Throws RangeError where no feed is at the address. */
+  /** Throws RangeError if there is no feed at the address. */
   truth(url: string): FeedTruth;
-  /** Counted by address, so that a feed that moved has two counts. Throws RangeError where no feed is at the address. */
+  /** Counted by address, so that a moved feed has two counts. Throws RangeError if there is no feed at the address. */
   requests(url: string): FeedRequests;
-  /** A publisher that is none of the companies. */
+  /** A publisher that is not one of the companies. */
   planOf(domain: string): Plan | undefined;
-  /** Answers if the request is for a feed, and says whether it was. */
+  /** Answers a request for a feed; returns whether it was one. */
   answer(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-export interface FeedsOptions extends PublishersOptions {
-  /** Companies that can be named. */
+interface FeedsOptions extends PublishersOptions {
+  /** Companies that can be mentioned. */
   readonly isActive: (domain: string) => boolean;
   readonly world: World;
   readonly now: () => Date;
@@ -71,7 +71,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
   const added = addedPublishers(options);
   const publishers = new Map(added.map((domain) => [domain, publisherPlan(domain, options.world)]));
   const isKnown = (domain: string) => isTaken(domain) || publishers.has(domain);
-  // Thousands of companies are looked at for it: not before somebody asks.
+  // Examines thousands of companies: only on the first request.
   const grown = once(() => {
     const plans = planFeeds(options, added);
     const world: FeedWorld = {
@@ -87,7 +87,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
   });
   const known = (url: string): Address => {
     const address = grown().addresses.get(keyOf(url));
-    if (!address) throw new RangeError(`'${url}' is none of the feeds`);
+    if (!address) throw new RangeError(`'${url}' is not one of the feeds`);
     return address;
   };
 
@@ -141,7 +141,7 @@ function addressesOf(plans: readonly FeedPlan[]): Map<string, Address> {
   return addresses;
 }
 
-/** Host and path: a feed is the same over HTTP and HTTPS, at whatever port. */
+/** Host and path: HTTP and HTTPS, on any port, serve the same feed. */
 function keyOf(url: string): string {
   const [, host = '', rest = '/'] = /^https?:\/\/([^/:]*)(?::\d+)?(\/.*)?$/i.exec(url) ?? [];
   return `${host.toLowerCase()}${rest}`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createCalendar } from './calendar.ts';
-import { cdata, dateTime, encode, escapeXml, rfc822 } from './xml.ts';
+import { cdata, dateTime, encode, escapeXml, rfc822 } from './formats/xml.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

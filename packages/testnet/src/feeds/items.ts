@@ -1,28 +1,28 @@
-// The items of a feed, day by day: what they say, where they lead and whom they name.
+// The items of a feed, day by day: texts, links and mentions.
 import { type Random, randomFor } from '../random.ts';
 import type { Calendar } from './calendar.ts';
 import type { DrawMention } from './mentions.ts';
 import type { FeedPlan } from './plan.ts';
 import { urlAt, writeText } from './text.ts';
 
-/** Days before day 0 on which feeds already published. */
-export const HISTORY_DAYS = 30;
+/** Days of items before day 0. */
+const HISTORY_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 export interface FeedItem {
-  /** Its guid, else its link: unique within the feed. */
+  /** Its guid, otherwise its link: unique within the feed. */
   readonly id: string;
   readonly guid: string | null;
   readonly title: string;
   readonly url: string;
-  /** Whole seconds, in milliseconds since the epoch; null where the document tells none. */
+  /** Full seconds, in milliseconds since the epoch; null if the document has no date. */
   readonly publishedAt: number | null;
   readonly html: string;
-  /** Where it leads, if not to the feed's own site. */
+  /** Its target, if not the feed's own site. */
   readonly link: string | null;
-  /** Domains that its text names, without `link` and the feed's own. */
+  /** Domains that its text mentions, without `link` and the feed's own. */
   readonly content: readonly string[];
-  /** Those of `content` that only a redirector's address tells. */
+  /** Those of `content` that appear only in a redirector's address. */
   readonly wrapped: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface FeedWorld {
   readonly drawMention: DrawMention;
 }
 
-/** What the feed shows today, newest first. */
+/** The items that the feed shows today, newest first. */
 export function itemsOf(plan: FeedPlan, world: FeedWorld): FeedItem[] {
   const items: FeedItem[] = [];
   for (let day = world.calendar.today(); day >= -HISTORY_DAYS && items.length < plan.shown; day -= 1) {
@@ -43,7 +43,10 @@ export function itemsOf(plan: FeedPlan, world: FeedWorld): FeedItem[] {
   return items;
 }
 
-/** What changes when and only when the shown items do, and the date of the newest: told without writing any item. */
+/**
+ * A version that changes exactly when the shown items do, and the date of the newest: computed without generating
+ * items.
+ */
 export function versionOf(plan: FeedPlan, { seed, calendar }: FeedWorld): { version: string; changedAt: number } {
   for (let day = calendar.today(); day >= -HISTORY_DAYS; day -= 1) {
     const count = countOn(plan, day, seed);
@@ -53,12 +56,12 @@ export function versionOf(plan: FeedPlan, { seed, calendar }: FeedWorld): { vers
   return { version: 'empty', changedAt: calendar.spanOf(-HISTORY_DAYS).from };
 }
 
-function countOn({ pace, url }: FeedPlan, day: number, seed: string): number {
+function countOn({ rate, url }: FeedPlan, day: number, seed: string): number {
   const r = randomFor(seed, url, 'count', day);
-  return 'chance' in pace ? Number(r.chance(pace.chance)) : r.between(pace.min, pace.max);
+  return 'chance' in rate ? Number(r.chance(rate.chance)) : r.between(rate.min, rate.max);
 }
 
-/** Items of a day follow one another in equal parts of it, each somewhere in its part. */
+/** A day is divided into equal parts, one per item, with a random time in each. */
 function timeOf(plan: FeedPlan, at: { day: number; n: number }, seed: string, calendar: Calendar): number {
   const { from, to } = calendar.spanOf(at.day);
   const share = (at.n + randomFor(seed, plan.url, 'time', at.day, at.n).next()) / countOn(plan, at.day, seed);
@@ -71,8 +74,8 @@ function itemOf(plan: FeedPlan, day: number, n: number, { seed, calendar, drawMe
   const ownUrl = `https://${plan.host}/posts/${slug}`;
   const { publisher } = plan;
   const target = plan.isLinkBlog && r.chance(0.85) ? drawMention(r, day) : null;
-  // Told apart by their place, as two items may lead to one page.
-  const url = target ? withPlace(urlAt(r, target), slug) : ownUrl;
+  // Distinguished by a parameter, as two items may link to one page.
+  const url = target ? withReference(urlAt(r, target), slug) : ownUrl;
   const link = target === publisher ? null : target;
   const mention = () => drawMention(r, day);
   const { html, named, wrapped } = writeText({
@@ -100,10 +103,10 @@ function itemOf(plan: FeedPlan, day: number, n: number, { seed, calendar, drawMe
 /** A few items are dated in the future, by mistake or to stay on top. */
 const aheadOf = (r: Random): number => (r.chance(1 / 60) ? r.between(3, 300) * DAY_MS : 0);
 
-function withPlace(url: string, slug: string): string {
-  const placed = new URL(url);
-  placed.searchParams.set('ref', slug);
-  return placed.href;
+function withReference(url: string, slug: string): string {
+  const result = new URL(url);
+  result.searchParams.set('ref', slug);
+  return result.href;
 }
 
 function titleOf(r: Random, domain: string): string {

@@ -1,11 +1,11 @@
-// Whom items name: few companies often and most seldom, with a favourite that changes every other day.
+// Which companies items mention: a few often, most of them rarely, with a favourite that changes every other day.
 import { hashOf, type Random, randomFor } from '../random.ts';
 
-export interface MentionsOptions {
+interface MentionsOptions {
   readonly seed: string;
-  /** Companies that are there. */
+  /** Existing companies. */
   readonly companies: readonly string[];
-  /** Domains that are not of the internet. */
+  /** Domains outside the simulated internet. */
   readonly outsiders: readonly string[];
 }
 
@@ -13,7 +13,7 @@ const FAVOURITE_SHARE = 0.15;
 const FAVOURITE_DAYS = 2;
 const OUTSIDER_SHARE = 0.04;
 
-/** Draws a domain to be named on a day; null where there is nobody to name. */
+/** Draws a domain to mention on a day; null without candidates. */
 export type DrawMention = (random: Random, day: number) => string | null;
 
 export function createMentions({ seed, companies, outsiders }: MentionsOptions): DrawMention {
@@ -27,7 +27,7 @@ export function createMentions({ seed, companies, outsiders }: MentionsOptions):
     if (random.chance(FAVOURITE_SHARE)) {
       return randomFor(seed, 'feed-favourite', Math.floor(day / FAVOURITE_DAYS)).pick(ranked);
     }
-    // Log-uniform ranks: the n-th is named 1/n as often as the first, which is Zipf's law.
+    // Log-uniform ranks: the n-th is mentioned 1/n as often as the first (Zipf's law).
     const rank = Math.floor(ranked.length ** random.next()) - 1;
     return ranked[rank] ?? null;
   };

@@ -1,8 +1,9 @@
-// Answers that a reader has to be kept from: pages for feeds, bodies that stop, crawl, never end or explode.
+// Responses that a reader must be protected from: pages instead of feeds, and bodies that stop, are slow, endless or
+// explode.
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { FeedDocument } from './documents.ts';
+import type { FeedDocument } from './formats/documents.ts';
 
 const XML = { 'content-type': 'application/rss+xml; charset=utf-8' } as const;
 const DRIP_BYTES = 8;
@@ -10,7 +11,7 @@ const DRIP_EVERY_MS = 1_000;
 /** Ten to the ninth copies of a word. */
 const BOMB_LEVELS = 9;
 
-/** A site's own page, with a link in it that is no mention. */
+/** A site's own page, with a link that is not a mention. */
 export function answerPage(response: ServerResponse, status: 200 | 404 | 410 | 500): void {
   const title = status === 200 ? 'Service unavailable' : `Error ${status}`;
   response
@@ -20,13 +21,13 @@ export function answerPage(response: ServerResponse, status: 200 | 404 | 410 | 5
     );
 }
 
-/** Promises the whole document, sends half of it and hangs up. */
+/** Announces the complete document, sends half of it and closes the connection. */
 export function answerInPart({ contentType, body }: FeedDocument, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': contentType, 'content-length': body.length });
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
 }
 
-/** Longer than any client should wait: hours for a whole document. */
+/** Longer than any client should wait: hours for a complete document. */
 export function answerSlowly({ contentType, body }: FeedDocument, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': contentType });
   let sent = 0;
@@ -38,10 +39,10 @@ export function answerSlowly({ contentType, body }: FeedDocument, response: Serv
   response.once('close', () => clearInterval(timer));
 }
 
-/** Items for as long as somebody reads. */
+/** Items as long as the client reads. */
 export function answerEndlessly(response: ServerResponse): void {
   response.writeHead(200, XML);
-  // Every reader hangs up sooner or later: that is how this ends.
+  // Ends when the client closes the connection.
   void pipeline(Readable.from(endlessItems()), response).catch(() => {});
 }
 
@@ -52,7 +53,7 @@ function* endlessItems(): Generator<string> {
   }
 }
 
-/** Entities of entities, https://en.wikipedia.org/wiki/Billion_laughs_attack */
+/** Nested entities, https://en.wikipedia.org/wiki/Billion_laughs_attack */
 export function answerBomb(response: ServerResponse): void {
   const entities = Array.from({ length: BOMB_LEVELS }, (_, n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`);
   response.writeHead(200, XML).end(`<?xml version="1.0"?>

@@ -1,47 +1,47 @@
-// What each feed is: whose, where, in which form, how often. Drawn from the seed.
+// The plan of each feed: publisher, address, format, frequency. Drawn from the seed.
 import { hashOf, type Random, randomFor } from '../random.ts';
 import { behaviourOf, type FeedBehaviour } from './behaviours.ts';
 
 export type FeedFormat = 'rss-2.0' | 'rss-0.91' | 'rss-1.0' | 'atom' | 'json';
 export type FeedCharset = 'utf-8' | 'windows-1252' | 'utf-16le' | 'utf-16be';
 
-/** What offset dates are written with. */
+/** The UTC offset of its dates. */
 export type FeedZone = 'utc' | 'east';
 
 export interface FeedPlan {
   readonly url: string;
-  /** Where it answers besides `url`, if it moved. */
+  /** Its second address, if it moved. */
   readonly movedTo: string | null;
   readonly host: string;
-  /** The domain whose site it is on. */
+  /** Domain of its site. */
   readonly publisher: string;
   readonly title: string;
   readonly behaviour: FeedBehaviour;
   readonly format: FeedFormat;
   readonly charset: FeedCharset;
-  /** The charset stands in the content type too, not in the document alone. */
+  /** The charset is in the content type too, not only in the document. */
   readonly isCharsetInHeader: boolean;
   readonly isCompressed: boolean;
   readonly guid: 'permalink' | 'opaque' | 'missing';
   readonly dates: 'usual' | 'iso' | 'missing';
   readonly zone: FeedZone;
   readonly text: 'cdata' | 'escaped' | 'summary-and-cdata' | 'xhtml';
-  /** Items lead elsewhere. */
+  /** Items link to other sites. */
   readonly isLinkBlog: boolean;
-  /** Items a day; below 1, the chance of one. */
-  readonly pace: { readonly min: number; readonly max: number } | { readonly chance: number };
-  /** How many of the newest items it shows. */
+  /** Items per day; below 1, the probability of one. */
+  readonly rate: { readonly min: number; readonly max: number } | { readonly chance: number };
+  /** Number of newest items shown. */
   readonly shown: number;
 }
 
-export interface FeedPlace {
+interface FeedPosition {
   readonly index: number;
   readonly publisher: string;
-  /** How many feeds of the same publisher come before. */
+  /** Index among the feeds of the same publisher. */
   readonly nth: number;
 }
 
-/** By turns, from one that differs by publisher; later ones are numbered. */
+/** Used in rotation, from an offset by publisher; later ones are numbered. */
 const PATHS = ['/feed.xml', '/blog/atom.xml', '/news/rss', '/feed/', '/index.xml', '/rss.php?type=all', '/press/feed'];
 const FORMATS = [
   { format: 'rss-2.0', weight: 62 },
@@ -57,7 +57,7 @@ const CHARSETS = [
   { charset: 'utf-16be', weight: 2 },
 ] as const;
 
-export function feedPlanOf(seed: string, { index, publisher, nth }: FeedPlace): FeedPlan {
+export function feedPlanOf(seed: string, { index, publisher, nth }: FeedPosition): FeedPlan {
   const r = randomFor(seed, 'feed', index);
   const host = r.chance(0.5) ? publisher : `www.${publisher}`;
   const scheme = r.chance(0.1) ? 'http' : 'https';
@@ -83,7 +83,7 @@ export function feedPlanOf(seed: string, { index, publisher, nth }: FeedPlace): 
     zone: r.chance(0.25) ? 'east' : 'utc',
     text: drawText(r, format),
     isLinkBlog: r.chance(0.3),
-    pace: r.chance(0.2) ? { min: 3, max: 5 } : { chance: 1 / r.between(2, 6) },
+    rate: r.chance(0.2) ? { min: 3, max: 5 } : { chance: 1 / r.between(2, 6) },
     shown: r.between(15, 30),
   };
 }
@@ -93,12 +93,12 @@ const USUAL = Array.from({ length: 8 }, () => 'usual' as const);
 function drawFormat(r: Random, behaviour: FeedBehaviour): FeedFormat {
   const { format } = r.weighted(FORMATS);
   if (behaviour === 'ttl' || behaviour === 'skip-hours') return 'rss-2.0';
-  // What is wrong with these is wrong with XML.
+  // These behaviours need XML.
   const isXml = behaviour === 'malformed' || behaviour === 'wrong-charset';
   return isXml && format === 'json' ? 'rss-2.0' : format;
 }
 
-/** Atom and JSON Feed have an id always, the older formats never. */
+/** Atom and JSON Feed always have an id, the older formats never. */
 function drawGuid(r: Random, format: FeedFormat): FeedPlan['guid'] {
   return format === 'atom' || format === 'json' ? r.pick(['permalink', 'opaque']) : 'missing';
 }

@@ -1,8 +1,9 @@
-// Who has feeds: companies whose sites work plainly, and every eighth time a publisher that is none of the companies.
-import { companyNames } from '../names.ts';
-import { planOf } from '../plan.ts';
-import type { Plan } from '../plan-type.ts';
-import { CALM } from '../situations.ts';
+// The publishers of feeds: companies with working sites, and for every eighth feed a publisher that is not one of the
+// companies.
+import { companyNames } from '../companies/names.ts';
+import { planOf } from '../companies/plan.ts';
+import type { Plan } from '../companies/plan-type.ts';
+import { CALM } from '../companies/situations.ts';
 import type { World } from '../world.ts';
 import { type FeedPlan, feedPlanOf } from './plan.ts';
 
@@ -11,26 +12,26 @@ export interface PublishersOptions {
   /** Feeds. */
   readonly count: number;
   readonly companies: readonly string[];
-  /** Whether a name is a company's or a provider's. */
+  /** Whether a name belongs to a company or a provider. */
   readonly isTaken: (domain: string) => boolean;
-  /** A company as it is on day 0. */
+  /** A company's plan on day 0. */
   readonly companyPlan: (domain: string) => Plan;
 }
 
 const EVERY = 8;
 
-/** The domains that are added for their feeds alone. */
+/** The domains that exist only for their feeds. */
 export function addedPublishers({ seed, count, isTaken }: PublishersOptions): string[] {
   return companyNames(`${seed}/publishers`, Math.floor(count / EVERY), isTaken);
 }
 
-/** What such a domain runs: anything, as long as it works. */
+/** The plan of such a domain: random, but working. */
 export function publisherPlan(domain: string, world: World): Plan {
   const plan = planOf(domain, world, { hasFaults: false, other: () => domain });
   return { ...plan, state: 'active', fault: null, site: 'ok', redirectsTo: null, isBogus: false, situation: CALM };
 }
 
-/** As many feeds as asked for, several of a publisher where there are few; the first n are the same for any count. */
+/** The given number of feeds, several per publisher if there are few; a shorter list is a prefix of a longer one. */
 export function planFeeds(options: PublishersOptions, added: readonly string[]): FeedPlan[] {
   const { seed, count } = options;
   const working = workingCompanies(options, count - added.length);
@@ -38,10 +39,10 @@ export function planFeeds(options: PublishersOptions, added: readonly string[]):
   let nextCompany = 0;
   return Array.from({ length: count }, (_, index) => index).flatMap((index) => {
     const isAdded = index % EVERY === EVERY - 1 || working.length === 0;
-    const place = isAdded ? Math.floor(index / EVERY) : nextCompany++;
+    const position = isAdded ? Math.floor(index / EVERY) : nextCompany++;
     const from = isAdded ? added : working;
-    const publisher = from[place % from.length];
-    // An internet of a company or two may have nobody.
+    const publisher = from[position % from.length];
+    // An internet of one or two companies may have none.
     if (publisher === undefined) return [];
     const nth = taken.get(publisher) ?? 0;
     taken.set(publisher, nth + 1);

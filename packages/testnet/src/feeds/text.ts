@@ -1,24 +1,24 @@
-// The HTML of an item: links to those whom it names, and every kind of link that names nobody.
+// The HTML of an item: links that are mentions, and every kind of link that is not.
 import type { Random } from '../random.ts';
 
-export interface TextOptions {
+interface TextOptions {
   readonly random: Random;
   /** The feed's own host and domain. */
   readonly host: string;
   readonly publisher: string;
-  /** Where the item is on the publisher's site. */
+  /** The item's address on the publisher's site. */
   readonly ownUrl: string;
-  /** Draws whom to name. */
+  /** Draws the domain to mention. */
   readonly mention: () => string | null;
-  /** The text has to be well-formed XML as well. */
+  /** The text must also be well-formed XML. */
   readonly isXhtml: boolean;
 }
 
-export interface ItemText {
+interface ItemText {
   readonly html: string;
-  /** Every domain named, once, in the order of the text. */
+  /** Every mentioned domain once, in the order of the text. */
   readonly named: readonly string[];
-  /** Those of `named` that only a redirector's address tells. */
+  /** Those of `named` that appear only in a redirector's address. */
   readonly wrapped: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export function writeText(options: TextOptions): ItemText {
   }
   for (let i = random.between(0, 3); i > 0; i -= 1) {
     const at = random.between(0, links.length);
-    links.splice(at, 0, anchor(random, nobody(options), isXhtml));
+    links.splice(at, 0, anchor(random, irrelevantLink(options), isXhtml));
   }
   const paragraphs = links.map((each) => `<p>${random.pick(SENTENCES)} ${each}.</p>`);
   const picture = random.chance(0.2) ? '<p><img src="/media/picture.png" alt="" /></p>' : '';
@@ -51,7 +51,7 @@ export function writeText(options: TextOptions): ItemText {
   };
 }
 
-/** Some page of a domain. */
+/** A page of a domain. */
 export function urlAt(random: Random, domain: string): string {
   const page = `${random.pick(['news', 'products', 'blog/2026', 'about-us'])}/${random.between(1, 99_999)}`;
   return random.pick([
@@ -63,7 +63,7 @@ export function urlAt(random: Random, domain: string): string {
   ]);
 }
 
-/** The same address in a form that browsers take as well. */
+/** The same address in another form that browsers accept. */
 function disguised(random: Random, url: string): string {
   if (random.chance(0.1)) return url.slice(url.indexOf('//'));
   if (random.chance(0.05)) return url.replace(/^[a-z]+:\/\/[^/]+/, (head) => head.toUpperCase());
@@ -78,7 +78,7 @@ function redirector(random: Random, url: string): string {
   ]);
 }
 
-function nobody({ random, host, publisher, ownUrl }: TextOptions): string {
+function irrelevantLink({ random, host, publisher, ownUrl }: TextOptions): string {
   const own = encodeURIComponent(ownUrl);
   const code = random.between(100_000, 999_999).toString(36);
   const kinds = [

@@ -1,5 +1,5 @@
-// DNS providers: the name servers and the SOA that each gives to a customer's zone.
-import type { NetworkId, NetworkRef } from '../networks.ts';
+// DNS providers: the name servers and the SOA of a customer's zone.
+import type { NetworkId, NetworkRef } from '../dns/networks.ts';
 import type { Mint } from '../random.ts';
 
 export interface DnsTemplate {
@@ -8,13 +8,13 @@ export interface DnsTemplate {
   /** Suffixes of the provider's name server hosts. */
   readonly zones: readonly string[];
   readonly ns: (mint: Mint) => string[];
-  /** SOA RNAME, which names the provider even where the NS names are the customer's own. */
+  /** SOA RNAME, which identifies the provider even if the NS names are the customer's own. */
   readonly rname: (mint: Mint) => string;
-  /** Lets customers name the servers after themselves. */
+  /** Supports vanity name servers. */
   readonly hasVanity?: true;
-  /** Where its servers stand. */
+  /** The network of its servers. */
   readonly network?: NetworkRef;
-  /** The network carries no servers of customers: an address in it is the provider's. */
+  /** The network contains no customers' servers: an address in it identifies the provider. */
   readonly isOwnNetwork?: true;
 }
 
@@ -115,7 +115,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   {
     id: 'hostinger',
     weight: 32,
-    // Hostinger's normal name servers, in spite of their name.
+    // Hostinger's regular name servers, despite their name.
     zones: ['dns-parking.com'],
     ns: fixed('ns1.dns-parking.com', 'ns2.dns-parking.com'),
     rname: () => 'dns.hostinger.com',
@@ -297,7 +297,7 @@ export const dnsProviders: readonly DnsTemplate[] = [
   },
 ];
 
-/** Sellers and parkers of names: their name servers mark the domain as parked. */
+/** Domain sellers and parking services: their name servers mark the domain as parked. */
 export const parkingProviders: readonly (DnsTemplate & {
   readonly network: NetworkId;
 })[] = [

@@ -1,22 +1,23 @@
-// The template tables by id, and every name that the providers keep in DNS.
-import { authorities } from './authorities.ts';
-import { cdns } from './cdn.ts';
+// The template tables by id, and every DNS name of the providers themselves.
+
 import { dnsProviders, parkingProviders } from './dns.ts';
-import { extraNames, widgets } from './extras.ts';
-import { hostingProviders } from './hosting.ts';
 import type { LongTail } from './long-tail.ts';
-import { gateways, mailboxes, regionalHosters } from './mail.ts';
-import { platforms, servers } from './platforms.ts';
-import { reportProcessors, senders } from './senders.ts';
+import { gateways, mailboxes, regionalHosters } from './mail/mailboxes.ts';
+import { reportProcessors, senders } from './mail/senders.ts';
+import { authorities } from './sites/authorities.ts';
+import { cdns } from './sites/cdn.ts';
+import { extraNames, widgets } from './sites/extras.ts';
+import { hostingProviders } from './sites/hosting.ts';
+import { platforms, servers } from './sites/platforms.ts';
 import { names, type ProviderName } from './template.ts';
 import { tokens } from './tokens.ts';
 
 export interface Table<T extends { readonly id: string }> {
-  /** Written by hand, with weights; `tail` is made from a rulebook. */
+  /** Handwritten, with weights; `tail` is generated from a rulebook. */
   readonly rows: readonly T[];
   readonly tail: readonly T[];
   has(id: string): boolean;
-  /** Throws where there is no such template. */
+  /** Throws for an unknown id. */
   of(id: string): T;
 }
 
@@ -36,7 +37,7 @@ function table<T extends { readonly id: string }>(kind: string, rows: readonly T
   };
 }
 
-/** The tables, with the long tail of a rulebook where one is given. */
+/** The tables, with the long tail of a rulebook if one is given. */
 export function templatesWith(tail?: LongTail) {
   return {
     dns: table('dns', dnsProviders, tail?.dns),
@@ -59,7 +60,7 @@ export type Templates = ReturnType<typeof templatesWith>;
 
 export const templates: Templates = templatesWith();
 
-/** Every name that the providers of the tables keep in DNS. */
+/** Every DNS name of the providers in the tables. */
 export function providerNamesOf(tables: Templates): readonly ProviderName[] {
   const all = <T extends { readonly id: string }>({ rows, tail }: Table<T>) => [...rows, ...tail];
   return [

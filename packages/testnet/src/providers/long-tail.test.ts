@@ -51,7 +51,7 @@ describe('the long tail', () => {
     assert.ok(typeof network !== 'string' && network.asn === 64_501);
     assert.ok(networks.some(({ asn }) => asn === 64_501));
   });
-  it('leaves out sellers of names, and whoever has a template', () => {
+  it('omits domain sellers, and providers with a template', () => {
     assert.equal(templates.dns.has('seller'), false);
     assert.notDeepEqual(templates.dns.of('cloudflare').zones, ['other.test']);
     assert.ok(templates.dns.tail.every(({ id }) => id !== 'cloudflare'));

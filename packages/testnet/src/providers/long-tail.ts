@@ -1,16 +1,16 @@
-// Templates for the many providers that nobody wrote one for, made from the patterns by which a rulebook knows them. What
-// is measured on them shows how complete and consistent the rulebook is, not whether its patterns are true.
-import { allNetworks, type Network, type NetworkRef } from '../networks.ts';
+// Templates for the many providers without a handwritten one, generated from a rulebook's patterns. Measurements on
+// them show whether the rulebook is complete and consistent, not whether its patterns are true.
+import { allNetworks, type Network, type NetworkRef } from '../dns/networks.ts';
 import { hashOf, type Mint } from '../random.ts';
-import type { AuthorityTemplate } from './authorities.ts';
-import type { CdnTemplate } from './cdn.ts';
 import type { DnsTemplate } from './dns.ts';
-import type { WidgetTemplate } from './extras.ts';
-import type { HostingTemplate } from './hosting.ts';
-import type { MailTemplate } from './mail.ts';
+import type { MailTemplate } from './mail/mailboxes.ts';
+import type { ReportTemplate, SenderTemplate } from './mail/senders.ts';
 import { type Patterns, plausibleHost, readPatterns, zoneOfHost } from './patterns.ts';
-import type { PlatformTemplate } from './platforms.ts';
-import type { ReportTemplate, SenderTemplate } from './senders.ts';
+import type { AuthorityTemplate } from './sites/authorities.ts';
+import type { CdnTemplate } from './sites/cdn.ts';
+import type { WidgetTemplate } from './sites/extras.ts';
+import type { HostingTemplate } from './sites/hosting.ts';
+import type { PlatformTemplate } from './sites/platforms.ts';
 import { names } from './template.ts';
 import type { TokenTemplate } from './tokens.ts';
 
@@ -29,12 +29,12 @@ export interface LongTail {
   readonly networks: readonly Network[];
 }
 
-/** Everybody's servers that no provider's network is known for. */
+/** Servers of providers without a known network. */
 const ELSEWHERE: readonly NetworkRef[] = ['telekom', 'comcast', 'bt', 'orange', 'kpn'];
-/** First octets of address space that no host announces; each of the long tail's networks has a /16 of them. */
+/** First octets of unannounced address space; each of the long tail's networks has a /16 of it. */
 const FREE_OCTETS = [11, 21, 22, 26, 28, 29, 30, 33];
 const WEB: ReadonlySet<string> = new Set(['hosting', 'cdn', 'web_platform', 'security']);
-/** Headers that speak of the server itself, or hold more than a name. */
+/** Headers of the server itself, or with more than a name. */
 const NO_HEADER: ReadonlySet<string> = new Set([
   'server',
   'set-cookie',
@@ -192,7 +192,7 @@ function cdnTemplate(
   };
 }
 
-/** The first header that may stand beside those of the server and of other parts. */
+/** The first header that does not conflict with those of the server and other parts. */
 function shownHeaders(header: Patterns['header']) {
   const shown = header.find(({ name }) => !NO_HEADER.has(name) && !name.startsWith('x-powered'));
   return shown && ((m: Mint) => ({ [shown.name]: shown.value ?? m.hex(shown.name, 16) }));
@@ -219,7 +219,7 @@ function platformTemplate(
   };
 }
 
-/** An element that has the marker as its id, or as an attribute where it is one. */
+/** An element with the marker as its id, or as an attribute if it is one. */
 function elementOf(marker: string): string {
   return /^(?:data-|ng-)/.test(marker) ? `<div ${marker}="1"></div>` : `<div id="${marker}"></div>`;
 }

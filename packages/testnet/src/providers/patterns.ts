@@ -1,6 +1,7 @@
-// A rulebook's entries, read for what providers tell their customers to publish. Any JSON may come: what fits is taken.
+// Reads a rulebook's entries for the records that providers require of their customers. Accepts any JSON; unknown parts
+// are ignored.
 
-/** The patterns of one provider in one category, those of several groups together. */
+/** The patterns of one provider in one category, merged from all groups. */
 export interface Patterns {
   readonly id: string;
   readonly category: string;
@@ -86,13 +87,13 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** A host that the pattern fits: below a short suffix, the suffix itself where it has a host's length, stars filled. */
+/** A host that matches the pattern: below a short suffix, the suffix itself if it is long enough, wildcards filled. */
 export function plausibleHost(pattern: string, label: string, filling: string): string {
   if (pattern.includes('*')) return pattern.replaceAll('*', filling);
   return pattern.split('.').length > 3 ? pattern : `${label}.${pattern}`;
 }
 
-/** The suffix that the provider's hosts share. */
+/** The common suffix of the provider's hosts. */
 export function zoneOfHost(pattern: string, host: string): string {
   return pattern.includes('*') ? host : pattern;
 }

@@ -1,9 +1,9 @@
-// What the provider tables have in common: names that the provider itself keeps in DNS, beside what customers publish.
-import type { NetworkRef } from '../networks.ts';
+// Common types of the provider tables: DNS names of the provider itself, in addition to what customers publish.
+import type { NetworkRef } from '../dns/networks.ts';
 
 /**
  * A suffix under which every name exists: `host` has A and AAAA in the network, `spf` an SPF record over it,
- * `dkim` a DKIM key, `report` a report authorisation (RFC 7489 §7.1); `text` a TXT record as it stands.
+ * `dkim` a DKIM key, `report` a report authorisation (RFC 7489 §7.1); `text` a literal TXT record.
  */
 export interface ProviderName {
   readonly suffix: string;

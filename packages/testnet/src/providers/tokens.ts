@@ -1,4 +1,4 @@
-// Apex TXT records that prove to a service that the domain is the customer's.
+// Apex TXT records that prove the ownership of a domain to a service.
 import type { Mint } from '../random.ts';
 
 export interface TokenTemplate {

@@ -1,4 +1,4 @@
-// Asks an address of the simulated internet as a client does: its name looked up, its certificate checked.
+// A client for addresses of the simulated internet: resolves the name and validates the certificate.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
@@ -28,8 +28,8 @@ export async function ask(
   /** Checked by Node before the request was sent. */
   const issuer = isSecure ? String((response.socket as TLSSocket).getPeerCertificate().issuer.O) : undefined;
   const chunks: Buffer[] = [];
-  /** `cut`: the server hung up before the end. */
-  let end = 'whole' as 'whole' | 'cut' | 'too-large' | 'timeout';
+  /** `cut`: the server closed the connection before the end. */
+  let end = 'complete' as 'complete' | 'cut' | 'too-large' | 'timeout';
   const stop = (reason: 'too-large' | 'timeout') => {
     end = reason;
     response.destroy();
@@ -41,7 +41,7 @@ export async function ask(
       if (chunks.reduce((size, { length }) => size + length, 0) > maxBytes) stop('too-large');
     }
   } catch {
-    if (end === 'whole') end = 'cut';
+    if (end === 'complete') end = 'cut';
   }
   clearTimeout(timer);
   return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks), end, issuer };

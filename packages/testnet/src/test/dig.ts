@@ -1,4 +1,4 @@
-// A tiny DNS client for the tests: one question over UDP or TCP, nothing hidden.
+// A tiny DNS client for tests: one question over UDP or TCP, with the unprocessed answer.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -7,7 +7,7 @@ import packet, { type DecodedPacket, type RecordType } from 'dns-packet';
 type Server = { readonly address: string; readonly port: number };
 export type Answer = DecodedPacket & Readonly<{ rcode: string; flag_tc: boolean; flag_aa: boolean; flag_ra: boolean }>;
 
-/** With an EDNS0 payload size, or a plain question of 1987. */
+/** With an EDNS0 payload size, or a plain question as of 1987. */
 function encodeQuestion(name: string, type: string, flags = 0, udpPayloadSize?: number): Buffer {
   const opt = { type: 'OPT', name: '.', extendedRcode: 0, ednsVersion: 0, flags: 0, flag_do: false } as const;
   return packet.encode({
@@ -19,7 +19,7 @@ function encodeQuestion(name: string, type: string, flags = 0, udpPayloadSize?: 
   });
 }
 
-/** The answer, or undefined when none came in time. */
+/** The answer, or undefined on a timeout. */
 export const dig = (
   server: Server,
   name: string,
@@ -53,7 +53,7 @@ export async function digOverTcp(server: Server, name: string, type: string): Pr
   return packet.decode(received.subarray(2)) as Answer;
 }
 
-/** The code of an answer over TCP, and its records with the data that a test reads. */
+/** The response code of an answer over TCP, and its records with typed data. */
 export async function records<Data = unknown>(server: Server, name: string, type: string) {
   const { rcode, answers = [] } = await digOverTcp(server, name, type);
   return { rcode, records: answers as unknown as readonly { type: string; name: string; data: Data }[] };

@@ -1,4 +1,4 @@
-// Reads what the advisory publishers answer, as a test looks at it.
+// Reads the advisory publishers' responses for tests.
 import assert from 'node:assert/strict';
 import { gunzipSync, inflateRawSync } from 'node:zlib';
 import type { AdvisorySources } from '../advisories/sources.ts';
@@ -23,7 +23,7 @@ export async function epssLines({ epssUrl }: AdvisorySources): Promise<string[]>
   return gunzipSync(bytes).toString().trimEnd().split('\n');
 }
 
-/** The names and contents of a zip, found by its central directory. */
+/** The names and contents of a zip, from its central directory. */
 export function unzip(file: Buffer): Map<string, () => Buffer> {
   const found = new Map<string, () => Buffer>();
   const end = file.lastIndexOf('PK\x05\x06', undefined, 'latin1');

@@ -1,4 +1,4 @@
-// What the tests of a suite share: made before the first of them, disposed after the last.
+// Shared resources of a test suite: created before the first test, disposed after the last.
 import { after, before } from 'node:test';
 import { type AdvisorySourcesOptions, createAdvisorySources } from '../advisories/sources.ts';
 import { createInternet, type Internet, type InternetOptions } from '../internet.ts';
@@ -23,7 +23,7 @@ export const openSources = (options: Partial<AdvisorySourcesOptions> = {}) =>
 
 export const useSources = () => useDisposable(() => openSources());
 
-/** A stand-in: its properties can be read once the tests run. */
+/** A placeholder: its properties can be read once the tests run. */
 function useDisposable<T extends AsyncDisposable>(make: () => Promise<T>): T {
   let made: T | undefined;
   before(async () => {

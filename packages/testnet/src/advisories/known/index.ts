@@ -1,12 +1,12 @@
 // Well-known published vulnerabilities, as facts.
 import type { VulnerabilityFacts } from '../facts.ts';
 import { applications } from './applications.ts';
-import { malformed, others } from './others.ts';
+import { furtherProducts, malformed } from './others.ts';
 import { servers } from './servers.ts';
 
 export const knownVulnerabilities: readonly VulnerabilityFacts[] = [
   ...servers,
   ...applications,
-  ...others,
+  ...furtherProducts,
   ...malformed,
 ];

@@ -1,4 +1,4 @@
-// Published vulnerabilities of Microsoft's and LiteSpeed's servers, of packages, and of what none of the companies run.
+// Published vulnerabilities of Microsoft's and LiteSpeed's servers, of packages, and of software that no company runs.
 import type { VulnerabilityFacts } from '../facts.ts';
 import { of } from '../software.ts';
 import { STOPS, TAKEOVER } from './row.ts';
@@ -209,23 +209,25 @@ const rows: readonly Row[] = [
     'Command injection through the country form',
     'CVSS:3.1/AV:A/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
     [of('archer', '<1.1.4')],
-    { runsOn: { words: 'Archer AX21', cpe: 'tp-link:archer_ax21', part: 'h' }, kev: '2023-05-01', epss: 0.94 },
+    { runsOn: { label: 'Archer AX21', cpe: 'tp-link:archer_ax21', part: 'h' }, kev: '2023-05-01', epss: 0.94 },
   ],
 
   ['2023-5129', '2023-09-25', 'Duplicate of CVE-2023-4863', STOPS, [], { isRejected: true }],
   ['2025-66478', '2025-12-03', 'Duplicate of CVE-2025-55182', STOPS, [], { isRejected: true }],
 ];
 
-export const others: readonly VulnerabilityFacts[] = rows.map(([id, published, title, vector, affected, more]) => ({
-  id: `CVE-${id}`,
-  published,
-  title,
-  vector,
-  affected,
-  ...more,
-}));
+export const furtherProducts: readonly VulnerabilityFacts[] = rows.map(
+  ([id, published, title, vector, affected, more]) => ({
+    id: `CVE-${id}`,
+    published,
+    title,
+    vector,
+    affected,
+    ...more,
+  }),
+);
 
-/** Records that every publisher spoils: a reader must pass over them and take the rest. */
+/** Records that every publisher sends malformed: a reader must skip them and accept the rest. */
 export const malformed: readonly VulnerabilityFacts[] = [1, 2, 3].map((number) => ({
   id: `CVE-2998-9000${number}`,
   ghsa: `GHSA-2222-2222-222${number + 1}`,

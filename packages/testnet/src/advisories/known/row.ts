@@ -1,4 +1,4 @@
-// How a row of the tables becomes the facts of one vulnerability of one product.
+// Converts a table row to the facts of one vulnerability of one product.
 import type { Scoring, VulnerabilityFacts } from '../facts.ts';
 import { of, type SoftwareName } from '../software.ts';
 
@@ -8,9 +8,9 @@ export const STOPS = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H';
 export const READS = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:N/A:N';
 export const SCRIPTS = 'CVSS:3.1/AV:N/AC:L/PR:L/UI:R/S:C/C:L/I:L/A:N';
 
-export const WINDOWS = { words: 'Windows', cpe: 'microsoft:windows', part: 'o' } as const;
+export const WINDOWS = { label: 'Windows', cpe: 'microsoft:windows', part: 'o' } as const;
 
-/** NVD's scoring of the years before CVSS 3. */
+/** NVD's scoring from before CVSS 3. */
 export const inV2 = (vector: string, score: number): Scoring => ({
   version: '2.0',
   vector,
@@ -29,7 +29,7 @@ export const inV4 = (vector: string, score: number): Scoring => ({
 
 type More = Omit<Partial<VulnerabilityFacts>, 'id' | 'published' | 'title' | 'vector'>;
 
-/** Rows of one product: id without `CVE-`, day, title, ranges divided by `, `, vector. */
+/** Rows of one product: id without `CVE-`, day, title, ranges separated by `, `, vector. */
 export const vulnerabilityOf =
   (name: SoftwareName) =>
   (

@@ -1,4 +1,4 @@
-// Published vulnerabilities of web servers and of what they are built with.
+// Published vulnerabilities of web servers and their components.
 import type { VulnerabilityFacts } from '../facts.ts';
 import { of } from '../software.ts';
 import { inV2, inV4, STOPS, TAKEOVER, vulnerabilityOf, WINDOWS } from './row.ts';

@@ -177,11 +177,11 @@ describe('strata inference worker', () => {
     for (const [args, env, code, words] of [
       [['earnings'], {}, 1, /has not served anything yet/],
       [[], {}, 2, /no model: set --model/],
-      [['--model', data.path], {}, 1, /is a folder, and no GGUF file/],
+      [['--model', data.path], {}, 1, /is a directory, not a GGUF file/],
       [['--model', cut], {}, 1, /is cut short \(it has 100.0 kB\)/],
       [['--model', cut, '--slots', '0'], {}, 2, /--slots.*an integer from 1 to 64/],
       [['--model', cut, '--slots', 'many'], {}, 2, /--slots.*an integer from 1 to 64/],
-      [[], { STRATA_P2P_LISTEN: 'here' }, 2, /STRATA_P2P_LISTEN: 'here' is no multiaddr/],
+      [[], { STRATA_P2P_LISTEN: 'here' }, 2, /STRATA_P2P_LISTEN: 'here' is not a multiaddr/],
       [[], { STRATA_MODEL: tinyChatModel, STRATA_NETWORK_KEY_FILE: 'no.key' }, 1, /network key cannot be read/],
     ] as const)
       await assertEnds(['inference', 'worker', ...args], code, words, { env: { STRATA_DATA: data.path, ...env } });

@@ -1,0 +1,265 @@
+// A llama.cpp model inside the engine process: loads it, and shares its slots among jobs.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  GgufFileType,
+  getLlama,
+  type Llama,
+  type LlamaContext,
+  type LlamaContextSequence,
+  type LlamaEmbeddingContext,
+  LlamaLogLevel,
+  type LlamaModel,
+  type Token,
+} from 'node-llama-cpp';
+import { EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from '../engine.ts';
+import { formatSize } from '../model-store/error.ts';
+import { GrammarWatchdog } from '../process/grammar-watchdog.ts';
+import { AnswerLoop } from './answer-loop.ts';
+import { closesAt } from './closing.ts';
+import { GrammarState } from './grammar-state.ts';
+import { defaultContext, LlamaVocabulary } from './llama-vocabulary.ts';
+import { LogitsReader } from './logits.ts';
+import { PREFILL_TOKENS, readTokens } from './read-tokens.ts';
+import { ScoreLoop } from './score-loop.ts';
+import { Slots } from './slots.ts';
+
+export interface LlamaOptions {
+  readonly file: string;
+  /** Answers generated concurrently. */
+  readonly slots: number;
+  /** Maximum tokens of prompt and answer; undefined: the model's training context, at most 8,192. */
+  readonly contextLength?: number;
+  /** More threads than cores spin and are slower by an order of magnitude. */
+  readonly threads: number;
+  readonly gpu: 'auto' | false;
+  /**
+   * Number of most likely tokens that sampling considers; the probability of the remaining ones is negligible. 1,024 by
+   * default.
+   */
+  readonly candidates?: number;
+  /** Hex SHA-256 of the file, if already known. */
+  readonly sha256?: string;
+}
+
+const CANDIDATES = 1_024;
+
+export class LlamaHost {
+  readonly info: ModelInfo;
+  readonly vocabulary: LlamaVocabulary;
+  readonly #llama: Llama;
+  readonly #model: LlamaModel;
+  readonly #context: LlamaContext;
+  readonly #sequences: LlamaContextSequence[];
+  readonly #slots: Slots;
+  readonly #loop: AnswerLoop;
+  readonly #scoring: ScoreLoop;
+  readonly #watchdog: GrammarWatchdog;
+  #embedding: Promise<LlamaEmbeddingContext> | undefined;
+
+  private constructor(parts: {
+    info: ModelInfo;
+    llama: Llama;
+    model: LlamaModel;
+    context: LlamaContext;
+    candidates: number;
+    watch: GrammarWatchdog;
+  }) {
+    this.info = parts.info;
+    this.#llama = parts.llama;
+    this.#model = parts.model;
+    this.#context = parts.context;
+    this.#sequences = Array.from({ length: parts.info.slots }, () => parts.context.getSequence());
+    this.#slots = new Slots(parts.info.slots);
+    this.vocabulary = new LlamaVocabulary(parts.model, parts.context.contextSize);
+    const logits = new LogitsReader({ vocabularySize: parts.info.vocabularySize, candidates: parts.candidates });
+    this.#loop = new AnswerLoop({
+      model: parts.model,
+      contextSize: parts.context.contextSize,
+      logits,
+      bytesOf: (token) => this.vocabulary.bytesOf(token),
+    });
+    this.#scoring = new ScoreLoop(parts.model, logits);
+    this.#watchdog = parts.watch;
+  }
+
+  /** Throws EngineError `model-unusable`. */
+  static async load({
+    file,
+    slots,
+    contextLength,
+    threads,
+    gpu,
+    candidates = CANDIDATES,
+    sha256,
+  }: LlamaOptions): Promise<LlamaHost> {
+    try {
+      const llama = await getLlama({
+        gpu,
+        build: 'never',
+        skipDownload: true,
+        logLevel: LlamaLogLevel.error,
+        maxThreads: threads,
+      });
+      const model = await llama.loadModel({ modelPath: file });
+      const context = await model.createContext({
+        sequences: slots,
+        contextSize: contextLength ?? defaultContext(model.trainContextSize),
+        batchSize: PREFILL_TOKENS,
+        threads,
+        // Without flash attention, a token has the same logits alone and in a batch: exact replay depends on this.
+        flashAttention: false,
+      });
+      const { general, tokenizer } = model.fileInfo.metadata;
+      const { size } = await stat(file);
+      return new LlamaHost({
+        llama,
+        model,
+        context,
+        candidates,
+        watch: await GrammarWatchdog.start(),
+        info: {
+          name: general.name ?? path.basename(file, '.gguf'),
+          sha256: sha256 ?? (await sha256Of(file)),
+          sizeBytes: size,
+          architecture: general.architecture,
+          parameters: parametersOf(model),
+          quantisation: quantisationOf(model),
+          contextLength: context.contextSize,
+          vocabularySize: tokenizer.ggml.tokens?.length ?? 0,
+          longestToken: (tokenizer.ggml.tokens ?? []).reduce((max, text) => Math.max(max, Buffer.byteLength(text)), 1),
+          slots,
+          hasChatTemplate: tokenizer.chat_template !== undefined,
+          engine: `llama.cpp ${llama.llamaCppRelease.release}`,
+        },
+      });
+    } catch (cause) {
+      if (cause instanceof EngineError) throw cause;
+      throw new EngineError('model-unusable', `the model ${file} cannot be loaded: ${await whyNot(file, cause)}`, {
+        cause,
+      });
+    }
+  }
+
+  async embed(tokens: readonly number[]): Promise<Float32Array> {
+    this.#embedding ??= this.#model.createEmbeddingContext({
+      threads: this.#context.currentThreads,
+      contextSize: this.#context.contextSize,
+    });
+    const context = await this.#embedding.catch((error: unknown) => {
+      this.#embedding = undefined;
+      throw error;
+    });
+    const { vector } = await context.getEmbeddingFor([...tokens] as Token[]);
+    const length = Math.hypot(...vector) || 1;
+    return Float32Array.from(vector, (value) => value / length);
+  }
+
+  /**
+   * Runs one job to its end and emits its events; awaits `waitForCapacity` before each token. Rejects with the signal's
+   * reason when aborted. `call` is the number of the call.
+   */
+  async run(
+    job: Job,
+    {
+      call,
+      emit,
+      waitForCapacity,
+      signal,
+    }: {
+      call: number;
+      emit: (event: JobEvent) => void;
+      waitForCapacity: () => Promise<void> | undefined;
+      signal: AbortSignal;
+    },
+  ): Promise<void> {
+    // The last token is read only if another one may follow.
+    this.#requireCapacity(job.prompt, job.given.length - 1);
+    // Before the first event: an unreadable grammar must not begin an answer.
+    const grammar = await this.#grammarOf(job, call);
+    if (job.given.length >= job.maxTokens) {
+      emit({ kind: 'begin', cachedTokens: 0 });
+      return emit({ kind: 'end', reason: 'length' });
+    }
+    // Near its limit an answer may have been closed, which only the draws show: this part is read token by token.
+    const batched = job.replay === 'fast' ? job.given.slice(0, closesAt(job)) : [];
+    const read = [...job.prompt, ...batched];
+    const slot = await this.#slots.take(read, { signal, cacheKey: job.cacheKey });
+    const sequence = this.#sequences[slot] as LlamaContextSequence;
+    try {
+      await readTokens(sequence, read, {
+        onBegin: (cachedTokens) => emit({ kind: 'begin', cachedTokens }),
+        signal,
+      });
+      await this.#loop.run(job, { sequence, read: batched.length, grammar, emit, waitForCapacity, signal });
+    } finally {
+      this.#slots.give(slot, sequence.contextTokens);
+    }
+  }
+
+  /**
+   * Margins of the answer's tokens and of its end. Rejects with EngineError, or with the signal's reason when aborted.
+   */
+  async score(
+    job: ScoreJob,
+    { call, signal }: { readonly call: number; readonly signal: AbortSignal },
+  ): Promise<readonly number[]> {
+    this.#requireCapacity(job.prompt, job.answer.length - (job.hasEnd ? 0 : 1));
+    const grammar = await this.#grammarOf(job, call);
+    const slot = await this.#slots.take(job.prompt, { signal });
+    const sequence = this.#sequences[slot] as LlamaContextSequence;
+    try {
+      await readTokens(sequence, job.prompt, { signal });
+      return await this.#scoring.run(job, { sequence, grammar, signal });
+    } finally {
+      // A checked answer is not continued: the next job without a cached prefix takes this slot.
+      this.#slots.give(slot, sequence.contextTokens, { isSpent: true });
+    }
+  }
+
+  async #grammarOf({ grammar }: { readonly grammar?: string }, call: number): Promise<GrammarState | undefined> {
+    if (grammar === undefined) return undefined;
+    return GrammarState.open(grammar, { llama: this.#llama, model: this.#model, watchdog: this.#watchdog, call });
+  }
+
+  #requireCapacity(prompt: readonly number[], more: number): void {
+    if (prompt.length === 0) throw new EngineError('prompt-empty', 'the prompt is empty');
+    // A longer prompt would silently lose its beginning. The last token of a full context is emitted but never read.
+    if (prompt.length + Math.max(0, more) >= this.info.contextLength)
+      throw new EngineError('job-too-long', `the job exceeds the context of ${this.info.contextLength} tokens`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#llama.dispose();
+  }
+}
+
+/** llama.cpp reports only that loading failed, whatever the reason. */
+async function whyNot(file: string, cause: unknown): Promise<string> {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  if (why !== 'Failed to load model') return why;
+  const { size } = await stat(file);
+  return `the file is truncated (it has ${formatSize(size)}), damaged, or of a type that this llama.cpp does not support`;
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+function parametersOf(model: LlamaModel): number {
+  const tensors = model.fileInfo.tensorInfo ?? [];
+  return tensors.reduce(
+    (sum, { dimensions }) => sum + dimensions.reduce<number>((all, each) => all * Number(each), 1),
+    0,
+  );
+}
+
+/** As in the file: `Q4_K_M`. */
+function quantisationOf(model: LlamaModel): string {
+  const type = model.fileInfo.metadata.general.file_type;
+  return type === undefined ? 'unknown' : (GgufFileType[type] ?? 'unknown').replace(/^(MOSTLY|ALL)_/, '');
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ChatDelta } from '@strata/inference';
+import { EngineError } from '../engine.ts';
+import { delta, ends, says } from '../test/scripted.ts';
+import { endOf, failedAs, noUsage, refusedAs, textOf } from '../test/upstream-harness.ts';
+import { type AnswerOptions, answerDeltas } from './answer.ts';
+import type { StreamEvent } from './events.ts';
+
+async function* eventsOf(chunks: readonly unknown[]): AsyncGenerator<StreamEvent> {
+  for (const chunk of chunks) {
+    if (chunk instanceof Error) throw chunk;
+    const isEvent = typeof chunk === 'object' && chunk && 'data' in chunk;
+    yield isEvent
+      ? (chunk as StreamEvent)
+      : { type: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) };
+  }
+}
+
+/** Reads chunks, texts of events, events, and errors of the connection. Generated ids are `made_1` and so on. */
+function answering(chunks: readonly unknown[], options: Partial<AnswerOptions> = {}): AsyncGenerator<ChatDelta> {
+  let ids = 0;
+  const newCallId = () => `made_${++ids}`;
+  const defaults = { stops: [], topLogprobs: undefined, isCallForced: false, usage: noUsage(), secret: undefined };
+  return answerDeltas(eventsOf(chunks), { ...defaults, newCallId, ...options });
+}
+const answer = (...asked: Parameters<typeof answering>) => Array.fromAsync(answering(...asked));
+
+describe('an answer', () => {
+  const otherChoice = { choices: [{ index: 1, delta: { content: 'no' }, finish_reason: 'length' }] };
+  const hidden = [{ role: 'assistant', content: null }, { reasoning_content: 'hm' }, { reasoning: 'hm' }];
+  const thoughts = hidden.map((each) => delta(each));
+  const plain = (text: string, finish_reason: string | null) => ({ choices: [{ index: 0, text, finish_reason }] });
+  for (const [name, chunks, reason, text = 'x'] of [
+    ['stop', [ends('stop'), '[DONE]'], 'stop'],
+    ['length', [ends('length'), '[DONE]'], 'length'],
+    ['content_filter', [ends('content_filter'), '[DONE]'], 'content_filter'],
+    ['an unknown reason', [ends('eos_token'), '[DONE]'], 'stop'],
+    ['tool_calls without calls', [ends('tool_calls'), '[DONE]'], 'stop'],
+    ['no reason', ['[DONE]'], 'stop'],
+    ['a reason without [DONE]', [ends('length')], 'length'],
+    ['a cut after the reason', [ends('length'), new Error('cut')], 'length'],
+    ['another choice', [otherChoice, ends('stop')], 'stop'],
+    ['thoughts, which are not shown', [...thoughts, ends('stop')], 'stop'],
+    ['a refusal, which is shown', [delta({ refusal: 'No.' }), ends('stop')], 'stop', 'xNo.'],
+    ['the older format of plain text', [plain('a', null), plain('b', 'length'), '[DONE]'], 'length', 'xab'],
+  ] as const)
+    it(`ends with a reason of the contract after ${name}`, async () => {
+      const deltas = await answer([says('x'), ...chunks]);
+      assert.deepEqual([textOf(deltas), endOf(deltas)], [text, reason]);
+    });
+
+  for (const [name, chunks, message] of [
+    ['ends in the middle', [says('x')], /prematurely/],
+    ['never begins', [], /prematurely/],
+    ['is aborted', [says('x'), ends('abort'), '[DONE]'], /aborted the answer/],
+    ['breaks off', [says('x'), new EngineError('upstream-failed', 'cut')], /cut/],
+  ] as const)
+    it(`that ${name} is an error`, () => assert.rejects(answer(chunks), failedAs('upstream-failed', message)));
+
+  it('never shows a stop string, and ends where one begins', async () => {
+    const usage = noUsage();
+    const chunks = [says('one E'), says('N'), says('D two'), says('three'), ends('length'), '[DONE]'];
+    const deltas = await answer(chunks, { stops: ['END'], usage });
+    assert.deepEqual([textOf(deltas), endOf(deltas)], ['one ', 'stop']);
+    assert.equal(usage.completionTokens, 3, 'what was read');
+    assert.equal(textOf(await answer([says('the E'), says('N'), ends('stop')], { stops: ['END'] })), 'the EN');
+  });
+
+  // What a server reports is proved in upstream.test.ts.
+  it('has as its usage the number of chunks with content where the server reports none', async () => {
+    const usage = noUsage();
+    const empty = delta({ role: 'assistant', content: '' });
+    await answer([empty, delta({ reasoning_content: 'x' }), says('a'), ends('stop')], { usage });
+    assert.deepEqual(usage, { promptTokens: 0, completionTokens: 2, cachedTokens: 0 });
+  });
+});
+
+describe('log-probabilities', () => {
+  const a = { token: 'a', logprob: -1, bytes: [97] };
+  const b = { token: 'b', logprob: -2, bytes: [98] };
+  const content = [{ ...a, top_logprobs: [a, b] }];
+  const firstOf = async (chunk: object, options = {}) => {
+    const [, text] = await answer([chunk, ends('stop')], options);
+    assert.ok(text?.kind === 'text');
+    return text;
+  };
+
+  it('come with the text, with as many alternatives of each token as were asked for', async () => {
+    const chunk = delta({ content: 'a' }, { logprobs: { content } });
+    for (const [topLogprobs, ...top_logprobs] of [[1, a], [0]] as const) {
+      const logprobs = [{ ...a, top_logprobs }];
+      assert.deepEqual(await firstOf(chunk, { topLogprobs }), { kind: 'text', text: 'a', logprobs });
+    }
+    assert.deepEqual(await firstOf(chunk), { kind: 'text', text: 'a' });
+  });
+
+  it('are kept until their text arrives', async () => {
+    const [held, next] = ['', 'é'].map((text) => delta({ content: text }, { logprobs: { content } }));
+    const [, text] = await answer([held, next, ends('stop')], { topLogprobs: 0 });
+    assert.equal(text?.kind === 'text' && text.logprobs?.length, 2);
+  });
+
+  it('without bytes get those of their token', async () => {
+    const bare = { content: [{ token: 'é', logprob: -1, bytes: null, top_logprobs: [] }] };
+    const { logprobs } = await firstOf(delta({ content: 'é' }, { logprobs: bare }), { topLogprobs: 0 });
+    assert.deepEqual(logprobs?.[0]?.bytes, [0xc3, 0xa9]);
+  });
+
+  it('of plain text come as lists', async () => {
+    const lists = { tokens: ['a', 'b'], token_logprobs: [null, -2], top_logprobs: [null, { b: -2, c: -3 }] };
+    const logprobs = { ...lists, text_offset: [0, 1] };
+    assert.deepEqual((await firstOf({ choices: [{ text: 'ab', logprobs }] }, { topLogprobs: 1 })).logprobs, [
+      { ...a, logprob: 0, top_logprobs: [] },
+      { ...b, top_logprobs: [b] },
+    ]);
+  });
+
+  it('without any text are an error in the end', async () => {
+    const chunk = delta({ content: '' }, { logprobs: { content: Array(1_000).fill(content[0]) } });
+    await assert.rejects(answer(Array(5).fill(chunk), { topLogprobs: 0 }), failedAs('upstream-failed', /without text/));
+  });
+});
+
+describe('an invalid chunk', () => {
+  const call = (given: object) => ({ choices: [{ delta: { tool_calls: [given] } }] });
+  for (const chunk of [
+    ...['{"choices":[{"index":0,"del', '<html>', '"text"', '[]', 'null', { choices: 'none' }],
+    { choices: [{ delta: { content: 5 } }] },
+    call({ index: -1, function: { name: 'x', arguments: '' } }),
+    call({ index: 0, function: { name: 'x', arguments: { a: 1 } } }),
+    { choices: [{ delta: { content: 'x' }, logprobs: { content: [{ token: 'x' }] } }] },
+    { choices: [], usage: { prompt_tokens: -1, completion_tokens: 2 } },
+  ])
+    it(`ends the answer with an error: ${JSON.stringify(chunk)}`, () =>
+      assert.rejects(answer([says('x'), chunk, ends('stop')]), failedAs('upstream-failed', /invalid chunk/)));
+
+  it('is reported by the path of its error, without its values', async () => {
+    const message = /^(?!.*secret).*choices\.0\.delta\.content/s;
+    await assert.rejects(answer([{ choices: [{ delta: { content: { secret: 1 } } }] }]), { message });
+  });
+
+  it('is not one with unknown fields', async () => {
+    const choice = { ...says('x').choices[0], token_ids: [1] };
+    const chunk = { timings: { a: 1 }, error: null, choices: [choice] };
+    assert.equal(textOf(await answer([{}, chunk, { type: 'ping' }, ends('stop')])), 'x');
+  });
+});
+
+describe('an error in a stream', () => {
+  const tooBig = { message: 'too big', type: 'BadRequestError', code: 400 };
+  const tooLong = { message: 'it is 300', type: 'exceed_context_size_error', code: 400 };
+  const failed = failedAs('upstream-failed');
+  for (const [event, expected] of [
+    [{ error: { message: 'out of memory', type: 'server_error', code: 500 } }, failed],
+    [{ error: { message: 'something' } }, failed],
+    [{ error: 'something' }, failed],
+    [{ message: 'something', type: 'internal', code: 500 }, failed],
+    [{ choices: [{ finish_reason: 'error' }], error: { message: 'gone', code: 502 } }, failed],
+    [{ error: tooBig }, refusedAs('invalid_request')],
+    [{ error: { message: 'no', type: 'invalid_request_error', code: null } }, refusedAs('invalid_request')],
+    [{ error: tooLong }, refusedAs('context_length')],
+    [{ type: 'error', data: 'sorry' }, failedAs('upstream-failed', /status 500/)],
+  ] as const)
+    it(`is reported after ${JSON.stringify(event)}`, () =>
+      assert.rejects(answer([says('x'), event, '[DONE]']), expected));
+});
+
+/** A piece of a call as `index id name arguments`: `-` is missing, `~` is empty. */
+function called(piece: string) {
+  const [index, id, name, args] = piece.split(' ').map((each) => (each === '-' ? undefined : each.replace('~', '')));
+  const fields = { id, type: 'function', function: { name, arguments: args } };
+  return delta({ tool_calls: [index === undefined ? fields : { index: Number(index), ...fields }] });
+}
+const answerOfCalls = (...pieces: string[]) => answer([...pieces.map(called), ends('tool_calls')]);
+
+describe('calls of tools', () => {
+  it('are emitted once, then their arguments as they arrive, interleaved too', async () => {
+    assert.deepEqual(await answerOfCalls('0 c0 look ~', '0 - - {"a"', '1 c1 listen [', '0 - - :1}', '1 - - ]'), [
+      { kind: 'begin' },
+      { kind: 'call', at: 0, id: 'c0', name: 'look' },
+      { kind: 'arguments', at: 0, text: '{"a"' },
+      { kind: 'call', at: 1, id: 'c1', name: 'listen' },
+      { kind: 'arguments', at: 1, text: '[' },
+      { kind: 'arguments', at: 0, text: ':1}' },
+      { kind: 'arguments', at: 1, text: ']' },
+      { kind: 'end', reason: 'tool_calls' },
+    ]);
+  });
+
+  const byName = ['0 made_1 a', '1 made_2 b'];
+  const pieces = ['0 ~ ~ ~', '0 ~ lo ~', '0 x loo ~', '0 xy look ~', '0 - - {}'];
+  for (const [name, given, expected] of [
+    ['without arguments are emitted too', ['0 c0 look ~', '1 c1 listen -'], ['0 c0 look', '1 c1 listen']],
+    ['get an id where they have none', ['0 - look {}', '1 ~ look {}'], ['0 made_1 look', '1 made_2 look']],
+    ['are distinguished by id where all have one index', ['0 a look {}', '0 b look {}'], ['0 a look', '1 b look']],
+    ['are distinguished by id where they have no index', ['- a look {}', '- b look {}'], ['0 a look', '1 b look']],
+    ['are distinguished by name where they have neither', ['- - a {', '- - - }', '- - b {}'], byName],
+    ['may get their name and id in pieces before their arguments', pieces, ['0 xy look']],
+    ['keep the name and id that were emitted', ['0 ~ look {', '0 late look }'], ['0 made_1 look']],
+  ] as const)
+    it(name, async () => {
+      // An answer with calls ends with them, whatever reason the server gives.
+      const deltas = await answer([...given.map(called), ends('stop')]);
+      const calls = deltas.flatMap((each) => (each.kind === 'call' ? [`${each.at} ${each.id} ${each.name}`] : []));
+      assert.deepEqual([calls, endOf(deltas)], [expected, 'tool_calls']);
+    });
+
+  const long = `0 - - ${'y'.repeat(256 * 1024)}`;
+  for (const [name, pieces, message] of [
+    ['without a name', ['0 a - {}'], /without a name/],
+    ['more than 128', Array.from({ length: 129 }, (_, at) => `${at} c${at} x {}`), /more than 128 calls/],
+    ['with too long arguments', ['0 a x ~', long, long, long, long, long], /characters of arguments/],
+  ] as const)
+    it(`are refused: ${name}`, () => assert.rejects(answerOfCalls(...pieces), failedAs('upstream-failed', message)));
+
+  it('are refused as a text without end is', () =>
+    assert.rejects(answer(Array(20).fill(says('y'.repeat(1024 * 1024)))), failedAs('upstream-failed', /characters/)));
+
+  it('that were forced come without text', async () => {
+    const chunks = [delta({ role: 'assistant' }), says('Let me look.'), called('0 a look {}'), ends('stop')];
+    const deltas = await answer(chunks, { isCallForced: true });
+    const kinds = deltas.map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['begin', 'call', 'arguments', 'end']);
+  });
+
+  it('that were forced and never came are refused before anything is emitted', async () => {
+    const emitted: ChatDelta[] = [];
+    const reading = async () => {
+      for await (const each of answering([says('No.'), ends('stop')], { isCallForced: true })) emitted.push(each);
+    };
+    await assert.rejects(reading, refusedAs('unsupported_value', /did not call a tool/));
+    assert.deepEqual(emitted, []);
+    assert.equal(endOf(await answer([says('Let me thi'), ends('length')], { isCallForced: true })), 'length');
+  });
+});

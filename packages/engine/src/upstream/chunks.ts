@@ -1,0 +1,157 @@
+// Parses one chunk of an upstream's stream.
+import type { ChosenLogprob, TokenLogprob } from '@strata/inference';
+import { z } from 'zod';
+import { EngineError } from '../engine.ts';
+import { errorOf, errorShape, refusalInStream } from './errors.ts';
+import type { StreamEvent } from './events.ts';
+
+export interface CallPiece {
+  /** Some servers omit the index of the call. */
+  readonly index: number | undefined;
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+interface ChunkUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cachedTokens: number;
+}
+
+export interface Chunk {
+  readonly text: string;
+  readonly logprobs: readonly ChosenLogprob[];
+  readonly calls: readonly CallPiece[];
+  /** As sent by the server. */
+  readonly reason: string | undefined;
+  readonly usage: ChunkUsage | undefined;
+  /** Whether tokens were generated, visible or not. */
+  readonly hasTokens: boolean;
+}
+
+const optionalText = z.string().nullish();
+const tokenCount = z.int().min(0);
+const tokenLogprob = z.object({
+  token: z.string(),
+  logprob: z.number(),
+  bytes: z.array(z.int().min(0).max(255)).nullish(),
+});
+const chatLogprobs = z.object({
+  content: z.array(tokenLogprob.extend({ top_logprobs: z.array(tokenLogprob).nullish() })).nullable(),
+});
+/** The older form of plain completions: parallel lists. */
+const listedLogprobs = z.object({
+  tokens: z.array(z.string()),
+  token_logprobs: z.array(z.number().nullable()),
+  top_logprobs: z.array(z.record(z.string(), z.number()).nullable()).nullish(),
+});
+const callPiece = z.object({
+  index: z.int().min(0).nullish(),
+  id: z.string().max(256).nullish(),
+  function: z.object({ name: z.string().max(128).nullish(), arguments: optionalText }).nullish(),
+});
+const chunkShape = z.object({
+  choices: z
+    .array(
+      z.object({
+        index: z.int().nullish(),
+        /** Of plain completions. */
+        text: optionalText,
+        delta: z
+          .object({
+            content: optionalText,
+            refusal: optionalText,
+            reasoning_content: optionalText,
+            reasoning: optionalText,
+            tool_calls: z.array(callPiece).nullish(),
+          })
+          .nullish(),
+        logprobs: z.union([listedLogprobs, chatLogprobs]).nullish(),
+        finish_reason: optionalText,
+      }),
+    )
+    .nullish(),
+  usage: z
+    .object({
+      prompt_tokens: tokenCount,
+      completion_tokens: tokenCount.nullish(),
+      prompt_tokens_details: z.object({ cached_tokens: tokenCount.nullish() }).nullish(),
+    })
+    .nullish(),
+});
+
+/** Throws the error of an error event, and EngineError `upstream-failed` for an invalid chunk. */
+export function readChunk({ type, data }: StreamEvent, secret: string | undefined): Chunk {
+  const value = type === 'error' ? undefined : parsed(data);
+  if (type === 'error' || isError(value)) throw errorOf(refusalInStream(data, secret));
+  const read = chunkShape.safeParse(value);
+  if (!read.success) throw unreadable(`at ${read.error.issues[0]?.path.join('.') || 'the top'}`, read.error);
+  const { choices, usage } = read.data;
+  // One choice was requested.
+  const choice = choices?.find(({ index }) => (index ?? 0) === 0);
+  const delta = choice?.delta;
+  const text = `${choice?.text ?? ''}${delta?.content ?? ''}${delta?.refusal ?? ''}`;
+  const calls = (delta?.tool_calls ?? []).map((piece) => ({
+    index: piece.index ?? undefined,
+    id: piece.id ?? '',
+    name: piece.function?.name ?? '',
+    arguments: piece.function?.arguments ?? '',
+  }));
+  return {
+    text,
+    logprobs: logprobsOf(choice?.logprobs),
+    calls,
+    reason: choice?.finish_reason || undefined,
+    usage: usage
+      ? {
+          promptTokens: usage.prompt_tokens,
+          completionTokens: usage.completion_tokens ?? 0,
+          cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
+        }
+      : undefined,
+    hasTokens: text !== '' || calls.length > 0 || Boolean(delta?.reasoning_content || delta?.reasoning),
+  };
+}
+
+function isError(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if ('error' in value && value.error !== null) return true;
+  return !('choices' in value) && errorShape.safeParse(value).success;
+}
+
+type Logprobs = z.output<typeof chatLogprobs> | z.output<typeof listedLogprobs> | null | undefined;
+
+function logprobsOf(logprobs: Logprobs): ChosenLogprob[] {
+  if (!logprobs) return [];
+  if ('content' in logprobs)
+    return (logprobs.content ?? []).map((chosen) => ({
+      ...logprobOf(chosen),
+      top_logprobs: (chosen.top_logprobs ?? []).map(logprobOf),
+    }));
+  const { tokens, token_logprobs, top_logprobs } = logprobs;
+  return tokens.map((token, at) => ({
+    ...logprobOf({ token, logprob: token_logprobs[at] ?? 0 }),
+    top_logprobs: Object.entries(top_logprobs?.[at] ?? {}).map(([other, logprob]) =>
+      logprobOf({ token: other, logprob }),
+    ),
+  }));
+}
+
+function logprobOf({ token, logprob, bytes }: z.output<typeof tokenLogprob>): TokenLogprob {
+  return { token, logprob, bytes: bytes ?? [...Buffer.from(token, 'utf8')] };
+}
+
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    // The parser's message quotes parts of the answer.
+    throw unreadable('it is not JSON');
+  }
+}
+
+function unreadable(what: string, cause?: unknown): EngineError {
+  const options = cause === undefined ? undefined : { cause };
+  return new EngineError('upstream-failed', `the upstream sent an invalid chunk: ${what}`, options);
+}

@@ -1,0 +1,114 @@
+// Queries what an upstream serves, and detects the kind of server.
+import { z } from 'zod';
+import { EngineError } from '../engine.ts';
+import type { UpstreamHttp } from './client.ts';
+
+export type UpstreamKind = 'llama.cpp' | 'vllm' | 'ollama' | 'other';
+
+export interface UpstreamInfo {
+  /** The model's name on that server. */
+  readonly name: string;
+  /** Detected from the server's responses. */
+  readonly kind: UpstreamKind;
+  /** Kind and version, for `system_fingerprint`. */
+  readonly engine: string;
+  /** Maximum tokens of prompt and answer together; undefined if the server does not report it. */
+  readonly contextLength: number | undefined;
+  readonly ownedBy: string | undefined;
+  /** Concurrent answers. */
+  readonly places: number;
+  /** Scheme, host and port. */
+  readonly origin: string;
+}
+
+const LISTED_MODELS = 20;
+
+const length = z.int().min(0).nullish();
+const models = z.object({
+  data: z.array(
+    z.object({
+      id: z.string(),
+      owned_by: z.string().nullish(),
+      /** llama-server. */
+      aliases: z.array(z.string()).nullish(),
+      meta: z.object({ n_ctx: length, n_ctx_train: length }).nullish(),
+      /** vLLM. */
+      max_model_len: length,
+    }),
+  ),
+});
+const propsShape = z.object({
+  default_generation_settings: z.object({ n_ctx: length }).nullish(),
+  build_info: z.string().max(128).nullish(),
+});
+const version = z.object({ version: z.string().max(128) });
+
+type Model = z.output<typeof models>['data'][number];
+
+interface DescribeOptions {
+  readonly model: string;
+  readonly places: number;
+  /** Overrides the server's value. */
+  readonly contextLength: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Rejects with EngineError `model-unusable` and a list of the available models if the model is missing. */
+export async function describeUpstream(http: UpstreamHttp, options: DescribeOptions): Promise<UpstreamInfo> {
+  const { model, places, signal } = options;
+  const read = models.safeParse(await http.json({ path: '/models', signal }));
+  if (!read.success)
+    throw new EngineError('upstream-failed', `${http.base}/models is not a list of models`, { cause: read.error });
+  const found = read.data.data.find((each) => isCalled(each, model));
+  if (!found) throw new EngineError('model-unusable', missing(http, model, read.data.data));
+  const { kind, engine, contextLength } = await kindOf(http, found, signal);
+  return {
+    name: model,
+    kind,
+    engine,
+    contextLength: options.contextLength ?? contextLength,
+    ownedBy: found.owned_by ?? undefined,
+    places,
+    origin: new URL(http.base).origin,
+  };
+}
+
+/**
+ * Ollama's `latest` may be omitted, and so may the directory of a file, which is the name of llama-server's model
+ * without an alias.
+ */
+function isCalled({ id, aliases }: Model, name: string): boolean {
+  const isFile = id.endsWith('.gguf') && name === id.split(/[/\\]/).at(-1);
+  return id === name || isFile || id === `${name}:latest` || Boolean(aliases?.includes(name));
+}
+
+function missing({ base }: UpstreamHttp, model: string, there: readonly Model[]): string {
+  const names = there.slice(0, LISTED_MODELS).map(({ id }) => `'${id.slice(0, 128)}'`);
+  const more = there.length > LISTED_MODELS ? ` and ${there.length - LISTED_MODELS} more` : '';
+  const list = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}${more}`;
+  return `${base} has no model '${model.slice(0, 128)}': ${list}`;
+}
+
+async function kindOf(
+  http: UpstreamHttp,
+  { owned_by, meta, max_model_len }: Model,
+  signal: AbortSignal,
+): Promise<Pick<UpstreamInfo, 'kind' | 'engine' | 'contextLength'>> {
+  if (owned_by === 'llamacpp' || meta) {
+    const props = propsShape.safeParse(await http.serverInfo('/props', signal)).data;
+    // 0 means that the model is not loaded yet.
+    const each = props?.default_generation_settings?.n_ctx || meta?.n_ctx || meta?.n_ctx_train || undefined;
+    return { kind: 'llama.cpp', engine: named('llama.cpp', props?.build_info), contextLength: each };
+  }
+  if (owned_by === 'vllm' || max_model_len) {
+    const read = version.safeParse(await http.serverInfo('/version', signal)).data;
+    return { kind: 'vllm', engine: named('vllm', read?.version), contextLength: max_model_len || undefined };
+  }
+  const read = version.safeParse(await http.serverInfo('/api/version', signal)).data;
+  if (read) return { kind: 'ollama', engine: named('ollama', read.version), contextLength: undefined };
+  return { kind: 'other', engine: 'other', contextLength: undefined };
+}
+
+function named(kind: UpstreamKind, version: string | null | undefined): string {
+  return version ? `${kind} ${version}` : kind;
+}

@@ -1,0 +1,127 @@
+// Builds request bodies for each kind of server.
+import type { ChatMessage, ChatRequest, CompletionRequest, Format, Generation, Tool } from '@strata/inference';
+import type { UpstreamKind } from './models.ts';
+
+interface BodyOptions {
+  /** The model's name on that server. */
+  readonly model: string;
+  readonly kind: UpstreamKind;
+  readonly seed: number;
+}
+
+export interface ChatBodyOptions extends BodyOptions {
+  /** llama-server and vLLM accept both, Ollama only the first, the newest models of other servers only the second. */
+  readonly lengthName: 'max_tokens' | 'max_completion_tokens';
+}
+
+export function chatBody(request: ChatRequest, options: ChatBodyOptions): Record<string, unknown> {
+  const { format, topLogprobs } = request;
+  return {
+    ...generationBody(request, options),
+    messages: request.messages.map(messageBody),
+    ...toolsBody(request, options.kind),
+    response_format: formatBody(format),
+    ...(topLogprobs === undefined
+      ? {}
+      : { logprobs: true, top_logprobs: requestedAlternatives(topLogprobs, options.kind) }),
+  };
+}
+
+export function completionBody(
+  request: CompletionRequest,
+  { prompt, ...options }: BodyOptions & { readonly prompt: string },
+): Record<string, unknown> {
+  const { topLogprobs } = request;
+  return {
+    ...generationBody(request, { ...options, lengthName: 'max_tokens' }),
+    prompt,
+    logprobs: topLogprobs === undefined ? undefined : requestedAlternatives(topLogprobs, options.kind),
+  };
+}
+
+/** Always one choice, streamed, with usage: the client's response is assembled from it. */
+function generationBody(request: Generation, { model, kind, seed, lengthName }: ChatBodyOptions) {
+  const { sampling, stops, maxTokens, cacheKey } = request;
+  const { temperature, topP, presencePenalty, frequencyPenalty, logitBias } = sampling;
+  return {
+    model,
+    stream: true,
+    stream_options: { include_usage: true },
+    n: 1,
+    temperature,
+    top_p: topP,
+    ...truncation(sampling, kind),
+    presence_penalty: presencePenalty || undefined,
+    frequency_penalty: frequencyPenalty || undefined,
+    logit_bias: logitBias.size > 0 ? Object.fromEntries(logitBias) : undefined,
+    stop: stops.length > 0 ? stops : undefined,
+    seed,
+    [lengthName]: maxTokens,
+    prompt_cache_key: cacheKey,
+  };
+}
+
+/** Not part of the original API: sent only when requested, or to servers whose own defaults would apply otherwise. */
+function truncation({ topK, minP }: Generation['sampling'], kind: UpstreamKind) {
+  switch (kind) {
+    case 'llama.cpp':
+      return { top_k: topK, min_p: minP };
+    case 'vllm':
+      // Older versions do not accept 0.
+      return { top_k: topK || -1, min_p: minP };
+    default:
+      return { top_k: topK || undefined, min_p: minP || undefined };
+  }
+}
+
+/** llama-server reports no log-probabilities if no alternatives are requested. */
+function requestedAlternatives(topLogprobs: number, kind: UpstreamKind): number {
+  return kind === 'llama.cpp' ? Math.max(1, topLogprobs) : topLogprobs;
+}
+
+function toolsBody({ tools, toolChoice, allowsParallelCalls }: ChatRequest, kind: UpstreamKind) {
+  // Without tools in the request no server can call one: some ignore `none`.
+  if (tools.length === 0 || toolChoice === 'none') return {};
+  const parallel_tool_calls = allowsParallelCalls ? undefined : false;
+  if (typeof toolChoice === 'string')
+    return { tools: tools.map(toolBody), tool_choice: toolChoice, parallel_tool_calls };
+  // llama-server and Ollama ignore the name: sending only the required tool is equivalent.
+  if (kind === 'llama.cpp' || kind === 'ollama') {
+    const chosen = tools.filter(({ name }) => name === toolChoice.name);
+    return { tools: chosen.map(toolBody), tool_choice: 'required', parallel_tool_calls };
+  }
+  const tool_choice = { type: 'function', function: { name: toolChoice.name } };
+  return { tools: tools.map(toolBody), tool_choice, parallel_tool_calls };
+}
+
+function toolBody(tool: Tool) {
+  return { type: 'function', function: tool };
+}
+
+function formatBody(format: Format) {
+  switch (format.kind) {
+    case 'text':
+      return undefined;
+    case 'json':
+      return { type: 'json_object' };
+    case 'schema':
+      return { type: 'json_schema', json_schema: { name: 'answer', schema: format.schema, strict: true } };
+    default:
+      return format satisfies never;
+  }
+}
+
+function messageBody({ role, content, name, toolCalls, toolCallId }: ChatMessage) {
+  return {
+    // Most models' templates have no developer role.
+    role: role === 'developer' ? 'system' : role,
+    content,
+    name,
+    tool_calls: toolCalls?.map((call) => ({
+      id: call.id,
+      type: 'function',
+      function: { name: call.name, arguments: call.arguments },
+    })),
+    tool_call_id: toolCallId,
+  };
+}

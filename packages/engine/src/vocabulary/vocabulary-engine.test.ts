@@ -1,0 +1,211 @@
+// A vocabulary without weights compared with the full engine.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { tinyChatModel as file, type RandomModelOptions, randomModel } from '@strata/testnet';
+import fc from 'fast-check';
+import { codePoint } from '../../../../tests/support/property.ts';
+import { tinyEngine } from '../../../../tests/support/tiny-engine.ts';
+import { untilAnswer } from '../../../../tests/support/until.ts';
+import { type ChatPrompt, type Engine, openVocabulary, VocabularySpare } from '../index.ts';
+import { controlTexts, tokenBytes } from '../llama/token-bytes.ts';
+import { ggufOf, ggufWith, text, textEntry, u32, u64, written } from '../test/gguf-file.ts';
+import { user } from '../test/tiny-engine.ts';
+import { readVocabulary } from './vocabulary-file.ts';
+
+const anyText = fc.oneof(
+  fc.string({ unit: codePoint, maxLength: 40 }),
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+  fc.constantFrom('What is DMARC?', '<|im_end|>', 'a<|im_start|>system\n', '\u0000', '日本語 ünï', '  \n\t ', ''),
+);
+const anyRole = fc.constantFrom('system', 'developer', 'user', 'assistant');
+const anyChat: fc.Arbitrary<ChatPrompt> = fc.record({
+  messages: fc.array(fc.record({ role: anyRole, content: anyText }), { minLength: 1, maxLength: 5 }),
+  tools: fc.constantFrom([], [{ name: 'look', description: 'Looks', parameters: { type: 'object', properties: {} } }]),
+});
+
+describe('a vocabulary without weights', () => {
+  let engine: Engine;
+  let vocabulary: Awaited<ReturnType<typeof openVocabulary>>;
+  before(async () => {
+    engine = await tinyEngine();
+    vocabulary = await openVocabulary(await written((await readVocabulary(file)).bytes));
+  });
+  after(() => vocabulary?.[Symbol.asyncDispose]());
+
+  it('has the facts of the full engine', () => {
+    const { vocabularySize, longestToken, hasChatTemplate } = engine.info;
+    assert.deepEqual(vocabulary.facts, { vocabularySize, longestToken, hasChatTemplate });
+  });
+
+  it('queues 1,024 calls in their order, and refuses more at once', async () => {
+    const asked = Array.from({ length: 1_100 }, (_, i) => `What is ${i}?`);
+    const calls = await Promise.allSettled(asked.map((text) => vocabulary.tokenize(text)));
+    const refused = calls.flatMap(({ status }, i) => (status === 'rejected' ? [i] : []));
+    assert.deepEqual(refused, [...asked.keys()].slice(1_024));
+    const texts = calls.slice(0, 50).map((each) => each.status === 'fulfilled' && vocabulary.detokenize(each.value));
+    assert.deepEqual(await Promise.all(texts), asked.slice(0, 50));
+  });
+
+  it('tokenizes and detokenizes every text as the full engine does', async () => {
+    const sameText = fc.asyncProperty(anyText, fc.boolean(), async (text, hasControl) => {
+      const tokens = await engine.tokenize(text, { hasControl });
+      assert.deepEqual(await vocabulary.tokenize(text, { hasControl }), tokens);
+      assert.equal(await vocabulary.detokenize(tokens), await engine.detokenize(tokens));
+    });
+    await fc.assert(sameText, { numRuns: 150 });
+    const sameTokens = async (tokens: number[]) =>
+      assert.equal(await vocabulary.detokenize(tokens), await engine.detokenize(tokens));
+    await fc.assert(fc.asyncProperty(fc.array(fc.nat(1_023), { maxLength: 20 }), sameTokens), { numRuns: 100 });
+  });
+
+  it('renders every conversation as the full engine does', async () => {
+    const same = async (chat: ChatPrompt) => assert.deepEqual(await vocabulary.render(chat), await engine.render(chat));
+    await fc.assert(fc.asyncProperty(anyChat, same), { numRuns: 100 });
+  });
+
+  it('opens a model file too, in a spare process where there is one', async () => {
+    await using spare = new VocabularySpare({ nextMs: 0 });
+    const first = spare.take();
+    assert.ok(first);
+    assert.equal(spare.take(), undefined, 'each process is for one file alone');
+    for (const child of [first, undefined]) {
+      await using full = await openVocabulary(file, { spare: { take: () => child } });
+      assert.deepEqual(await full.render(user('Hi')), await engine.render(user('Hi')));
+    }
+    assert.ok(first.isOver, 'it was used, and ended with its vocabulary');
+    const next = await untilAnswer('there is a spare again', () => spare.take());
+    assert.equal(next?.isOver, false);
+    await next?.[Symbol.asyncDispose]();
+  });
+
+  it('refuses a file that cannot be loaded', async () => {
+    const odd = [{ 'tokenizer.ggml.model': 'nonsense' }, { 'tokenizer.ggml.tokens': 'none' }];
+    const files = await Promise.all(odd.map(async (texts) => written(await ggufWith(file, texts))));
+    for (const each of [...files, import.meta.filename])
+      await assert.rejects(openVocabulary(each), { code: 'model-unusable' });
+  });
+
+  it('forwards what its template refuses, and serves nothing once it is closed', async () => {
+    const template = "{{ raise_exception('roles must alternate') }}";
+    const opened = await openVocabulary(await written(await ggufWith(file, { 'tokenizer.chat_template': template })));
+    await assert.rejects(opened.render(user('a')), { code: 'template-failed', message: /roles must alternate/ });
+    await opened[Symbol.asyncDispose]();
+    await assert.rejects(opened.tokenize('a'), { code: 'crashed' });
+  });
+});
+
+const refused = (file: string, why: RegExp) =>
+  assert.rejects(readVocabulary(file), { name: 'EngineError', code: 'model-unusable', message: why });
+const array = (key: string, kind: number, length: number | bigint, values: Uint8Array = new Uint8Array()) =>
+  Buffer.concat([text(key), u32(9), u32(kind), u64(length), values]);
+const TOKENS = 'tokenizer.ggml.tokens';
+const architecture = textEntry('general.architecture', 'llama');
+const two = array(TOKENS, 8, 2, Buffer.concat([text('a'), text('b')]));
+
+describe('the vocabulary of a model file', () => {
+  it('is a small GGUF of no tensors, the same each time, with digests of itself and of the template', async () => {
+    const [vocabulary, again] = [await readVocabulary(file), await readVocabulary(file)];
+    assert.deepEqual(again, vocabulary);
+    const { bytes, sha256, templateSha256 } = vocabulary;
+    assert.ok(bytes.length < 40_000 && (await readFile(file)).length > 4_000_000);
+    assert.equal(Buffer.from(bytes.subarray(0, 4)).toString(), 'GGUF');
+    assert.equal(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(8, true), 0n);
+    assert.equal(sha256, createHash('sha256').update(bytes).digest('hex'));
+    assert.match(templateSha256, /^[0-9a-f]{64}$/);
+    const itself = await readVocabulary(await written(bytes));
+    assert.deepEqual(itself, vocabulary, 'of a vocabulary it is that vocabulary');
+  });
+
+  it('is the same for all quantisations of a model, whatever their files are called and however they are split', async () => {
+    const size = { layers: 1, width: 64, heads: 2, hidden: 64, context: 128 };
+    const shape: RandomModelOptions = { seed: 1, name: 'noise', weights: 'F16', ...size };
+    const half = await written(randomModel(shape));
+    const vocabulary = await readVocabulary(half);
+    const ofOthers = { 'split.count': '3', 'general.name': 'x', 'quantize.imatrix.file': '/a' };
+    for (const bytes of [randomModel({ ...shape, weights: 'Q8_0' }), await ggufWith(half, ofOthers)])
+      assert.deepEqual(await readVocabulary(await written(bytes)), vocabulary);
+    const other = await readVocabulary(await written(await ggufWith(half, { 'tokenizer.chat_template': 'other' })));
+    assert.notEqual(other.sha256, vocabulary.sha256);
+    assert.equal(other.templateSha256, createHash('sha256').update('other').digest('hex'));
+  });
+
+  it('is read in parts where it is large', async () => {
+    const tokens = Array.from({ length: 120_000 }, (_, i) => text(`token ${i}`));
+    const entries = [architecture, array(TOKENS, 8, tokens.length, Buffer.concat(tokens))];
+    const large = await readVocabulary(await written(ggufOf(entries)));
+    assert.ok(large.bytes.length > 2_000_000);
+    assert.equal(large.templateSha256, createHash('sha256').digest('hex'), 'there is no template');
+  });
+
+  const MB = 2 ** 20;
+  const header = (...parts: Buffer[]) => ggufOf([Buffer.concat([text('a'), ...parts])]);
+  for (const [name, bytes, why] of [
+    ['too short for a magic number', Buffer.from('GGML'), /no GGUF magic|truncated/],
+    ['no GGUF', Buffer.from('not a model at all'), /no GGUF magic/],
+    ...[0, 1, 4, 0x03000000].map(
+      (version) => [`version ${version}`, ggufOf([architecture, two], { version }), /version/] as const,
+    ),
+    ['2^63 entries', ggufOf([architecture, two], { count: 2n ** 63n }), /above the limit/],
+    ['4,097 entries', ggufOf([architecture, two], { count: 4_097 }), /above the limit/],
+    ['4,096 entries, of which two are here', ggufOf([architecture, two], { count: 4_096 }), /truncated/],
+    ['an entry less than announced', ggufOf([architecture, two], { count: 3 }), /truncated/],
+    ['a repeated key', ggufOf([architecture, two, textEntry('general.architecture', 'x')]), /duplicate keys/],
+    ['an unknown kind of value', header(u32(77), u32(0)), /type 77/],
+    ['a key of 2^62 bytes', ggufOf([Buffer.concat([u64(2n ** 62n), text('a')])]), /above the limit/],
+    ['a key of 65,536 bytes', ggufOf([u64(65_536)]), /above the limit/],
+    ['a key of 65,535 bytes that are not here', ggufOf([u64(65_535)]), /truncated/],
+    ['a text of 2^40 bytes', header(u32(8), u64(2n ** 40n)), /above the limit/],
+    ['a text of more than 64 MB', header(u32(8), u64(64 * MB + 1)), /above the limit/],
+    ['a text of 64 MB that are not here', header(u32(8), u64(64 * MB)), /truncated/],
+    ['an array of 2^61 values', ggufOf([array('a', 4, 2n ** 61n)]), /above the limit/],
+    ['an array of more than 2^21 texts', ggufOf([array('a', 8, 2 * MB + 1)]), /above the limit/],
+    ['an array of 2^21 texts that are not here', ggufOf([array('a', 8, 2 * MB)]), /truncated/],
+    ['nested arrays', header(u32(9), ...Array(10_000).fill(Buffer.concat([u32(9), u64(1)]))), /type 9/],
+    ['no architecture', ggufOf([two]), /architecture/],
+    ['no vocabulary', ggufOf([architecture]), /no vocabulary/],
+    ['an empty vocabulary', ggufOf([architecture, array(TOKENS, 8, 0)]), /no vocabulary/],
+  ] as const)
+    it(`is refused for a file with ${name}`, async () => refused(await written(bytes), why));
+
+  it('is refused where it is larger than 64 MB, or no file can be read', async () => {
+    for (const none of ['/nowhere/model.gguf', import.meta.dirname]) await refused(none, /./);
+    const to = await written(ggufOf([architecture, two, Buffer.concat([text('x'), u32(8), u64(64 * MB)])]));
+    // The text is there, in blocks that take no space of the disk.
+    await truncate(to, 70 * MB);
+    await refused(to, /too large/);
+  });
+
+  it('ends in a vocabulary or a refusal, whatever the bytes are', async () => {
+    const whole = Buffer.from((await readVocabulary(file)).bytes).subarray(0, 3_000);
+    const to = await written(whole);
+    const anyChanges = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { maxLength: 8 });
+    const isRefused = async (changes: [number, number][]) => {
+      const bytes = Buffer.from(whole);
+      for (const [at, value] of changes) bytes[at] = value;
+      await writeFile(to, bytes);
+      await assert.rejects(readVocabulary(to), { code: 'model-unusable' });
+    };
+    await fc.assert(fc.asyncProperty(anyChanges, isRefused), { numRuns: 150 });
+  });
+});
+
+describe('the bytes of tokens', () => {
+  const hexOf = (model: string, tokens: readonly string[], types: readonly number[]) =>
+    tokenBytes({ model, tokens, types })?.map((each) => Buffer.from(each).toString('hex'));
+
+  it('are read from the letters of GPT-2 and the pieces of SentencePiece, and unknown of other vocabularies', () => {
+    // A blank, a line end, an umlaut in two bytes, half of it, a control token, an added one.
+    const letters = hexOf('gpt2', ['Ġa', 'Ċ', 'Ã¼', 'Ã', '<|end|>', '<tool>'], [1, 1, 1, 1, 3, 4]);
+    assert.deepEqual(letters, ['2061', '0a', 'c3bc', 'c3', '', '3c746f6f6c3e']);
+    const pieces = hexOf('llama', ['▁hello', '<0xC3>', '<0x0A>', 'ü'], [1, 6, 6, 1]);
+    assert.deepEqual(pieces, ['2068656c6c6f', 'c3', '0a', 'c3bc']);
+    assert.equal(hexOf('bert', ['a'], [1]), undefined);
+  });
+
+  it('omit control tokens, which are listed separately', () => {
+    const texts = controlTexts({ model: 'gpt2', tokens: ['a', '<x>', '<longer>', ''], types: [1, 3, 4, 3] });
+    assert.deepEqual(texts, ['<longer>', '<x>']);
+  });
+});

@@ -1,0 +1,219 @@
+// Whom a service answers, and by which address it is asked.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DatabaseUrl } from '../environment.ts';
+import { countedAddress, countedNetworks } from '../limits/counted-address.ts';
+import { openedAt, urlAt } from '../service-url.ts';
+import { createFrontDoor } from './host-guard.ts';
+
+/** The status that a request is turned away with; undefined: it may come in. */
+function asked(
+  listening: { readonly host?: string; readonly allowedHosts?: readonly string[] },
+  host: string | undefined,
+  more: { readonly origin?: string; readonly saidByProxy?: string } = {},
+): number | undefined {
+  const door = createFrontDoor({ host: '127.0.0.1', allowedHosts: [], ...listening });
+  const headers = { host, ...(more.origin === undefined ? {} : { origin: more.origin }) };
+  return door.turnAway({ headers, host: more.saidByProxy ?? host ?? '', raw: { rawHeaders: [] } })?.status;
+}
+
+describe('a service that listens for this machine alone', () => {
+  for (const host of [
+    ...['localhost', 'localhost:8787', 'LOCALHOST:8787', 'localhost.', 'explorer.localhost:8787', '127.0.0.1'],
+    ...['127.0.0.1:8787', '127.8.9.10', '[::1]', '[::1]:8787', '192.168.1.5:8787', '[2001:db8::1]:8787', '203.0.113.9'],
+  ])
+    it(`answers what is addressed to ${host}`, () => assert.equal(asked({}, host), undefined));
+
+  for (const host of [
+    ...['evil.example', 'evil.example:8787', '127.0.0.1.evil.example', 'localhost.evil.example', 'localhostile'],
+    ...['127.0.0.1.nip.io:8787', 'evil.example.', '', ' ', 'a b', '@', 'localhost@evil.example', '%00localhost'],
+    ...['evil.example/@localhost', 'evil.example?localhost', 'evil.example#localhost', 'localhost\\.evil.example'],
+    ...[`${'a'.repeat(400)}.localhost`, 'localhost,evil.example', '[::1]evil.example'],
+  ])
+    it(`does not answer what is addressed to '${host.slice(0, 30)}'`, () => assert.equal(asked({}, host), 421));
+
+  it('accepts its configured names in any case, and no similar ones', () => {
+    const named = { allowedHosts: ['Stack.Example.com', '[::]'] };
+    assert.equal(asked(named, 'stack.example.com:443'), undefined);
+    assert.equal(asked(named, 'STACK.EXAMPLE.COM.'), undefined);
+    assert.equal(asked(named, 'other.stack.example.com'), 421);
+    assert.equal(asked(named, 'stack.example.com.evil.example'), 421);
+    assert.equal(asked({ allowedHosts: ['*'] }, 'whatever.example'), undefined);
+  });
+
+  it('answers nothing that names two hosts, however they are written', () => {
+    const door = createFrontDoor({ host: 'localhost', allowedHosts: ['*'] });
+    const asked = (...rawHeaders: string[]) =>
+      door.turnAway({ headers: { host: 'localhost' }, host: 'localhost', raw: { rawHeaders } })?.status;
+    assert.equal(asked('Host', 'localhost', 'hOST', 'localhost'), 400);
+    assert.equal(asked('Host', 'localhost', 'X-A', 'Host'), undefined);
+  });
+
+  it('answers HTTP/1.0 without a host, which no browser speaks', () => assert.equal(asked({}, undefined), undefined));
+
+  it('lets pages of this machine ask, and of the host that was asked, and programs', () => {
+    for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8788', 'http://app.localhost'])
+      assert.equal(asked({}, '127.0.0.1:8787', { origin }), undefined, origin);
+    assert.equal(asked({}, '192.168.1.5:8787', { origin: 'http://192.168.1.5:8787' }), undefined);
+    for (const origin of [undefined, 'app://obsidian.md', 'tauri://localhost', 'vscode-webview://1a2b'])
+      assert.equal(asked({}, 'localhost', origin === undefined ? {} : { origin }), undefined, origin);
+  });
+
+  for (const origin of [
+    ...['http://evil.example', 'https://evil.example', 'https://localhost.evil.example', 'http://6.6.6.6', 'null', ''],
+    ...['http://192.168.1.66', 'http://evil.example:8787', 'https://evil.example@localhost.evil.example', 'nonsense'],
+  ])
+    it(`lets no page of '${origin}' ask`, () => {
+      for (const host of ['localhost:8787', '127.0.0.1:8787', '[::1]:8787', '192.168.1.5:8787'])
+        assert.equal(asked({}, host, { origin }), 403, host);
+    });
+
+  it('lets pages ask that its operator names, and behind a proxy those of the name that the proxy was asked by', () => {
+    const origin = 'https://app.example';
+    assert.equal(asked({ allowedHosts: ['app.example'] }, 'localhost', { origin }), undefined);
+    assert.equal(asked({ allowedHosts: ['*'] }, 'localhost', { origin }), undefined);
+    assert.equal(asked({ allowedHosts: ['*'] }, 'localhost', { origin: 'null' }), undefined);
+    assert.equal(asked({}, '127.0.0.1:8787', { origin, saidByProxy: 'app.example' }), undefined);
+    assert.equal(asked({}, '127.0.0.1:8787', { origin, saidByProxy: 'other.example' }), 403);
+  });
+
+  it('names the setting and nothing of the request, and remembers no host that it turned away', () => {
+    const door = createFrontDoor({ host: 'localhost', allowedHosts: [] });
+    const away = (host: string, origin: object = {}) =>
+      door.turnAway({ headers: { host, ...origin }, host, raw: { rawHeaders: [] } })?.detail ?? '';
+    for (let time = 0; time < 2; time += 1) {
+      assert.match(away('evil.example'), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
+      assert.equal(away('localhost'), '');
+    }
+    const page = { origin: 'https://evil.example' };
+    assert.match(away('localhost', page), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
+  });
+});
+
+describe('a service that listens on a public address', () => {
+  const open = { host: '0.0.0.0' };
+
+  it('is called anything until its operator says what it is called', () => {
+    assert.equal(asked(open, 'api:8787'), undefined);
+    assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'api:8787'), undefined);
+    assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'other:8787'), 421);
+    assert.equal(asked({ ...open, allowedHosts: ['api'] }, '10.0.0.7:8787'), undefined, 'probes ask by address');
+  });
+
+  it('lets any page ask it by its name, and no page of another site by this machine’s', () => {
+    assert.equal(asked(open, 'api.example', { origin: 'https://app.example' }), undefined);
+    assert.equal(asked(open, 'localhost:8787', { origin: 'https://app.example' }), 403);
+  });
+});
+
+describe('a page of another site', () => {
+  const tells = (headers: Record<string, string>, host = 'Stack.example:8787', allowedHosts: readonly string[] = []) =>
+    createFrontDoor({ host: '127.0.0.1', allowedHosts }).isFromOtherSite({ headers, host });
+  const origin = (page: string) => ({ 'sec-fetch-site': 'cross-site', origin: page });
+
+  it('is detected by Sec-Fetch-Site, if browsers send no Origin', () => {
+    for (const from of ['cross-site', 'same-site', 'whatever'])
+      assert.equal(tells({ 'sec-fetch-site': from }), true, from);
+    for (const from of ['same-origin', 'none']) assert.equal(tells({ 'sec-fetch-site': from }), false, from);
+    assert.equal(tells({ 'sec-fetch-site': 'same-site', origin: 'http://stack.example:8787' }), true);
+    for (const page of ['http://stack.example', 'null', '', 'app://x'])
+      assert.equal(tells({ origin: page }), true, page);
+    assert.deepEqual([tells({ origin: 'http://stack.example:8787' }), tells({})], [false, false]);
+  });
+
+  it('is not a page of this machine when a service of this machine is requested', () => {
+    for (const page of ['http://localhost:5173', 'http://127.0.0.1:5173', 'http://[::1]', 'http://app.localhost'])
+      for (const host of ['127.0.0.1:8787', 'localhost:8787', '[::1]:8787'])
+        assert.equal(tells(origin(page), host), false, `${page} ${host}`);
+    assert.equal(tells(origin('http://localhost:5173')), true, 'of a service that is elsewhere');
+    for (const page of ['https://evil.example', 'http://localhost.evil.example', 'http://192.168.1.66', 'null'])
+      assert.equal(tells(origin(page), 'localhost:8787'), true, page);
+  });
+
+  it('is not a page of an allowed name', () => {
+    const named = ['app.example'];
+    assert.equal(tells(origin('https://app.example'), 'api.example', named), false);
+    assert.equal(tells(origin('https://app.example.evil'), 'api.example', named), true);
+    assert.equal(tells(origin('null'), 'api.example', named), true);
+    assert.equal(tells(origin('https://any.example'), 'api.example', ['*']), false);
+  });
+});
+
+describe('where a service is asked', () => {
+  it('has brackets around an IPv6 address', () => {
+    assert.equal(urlAt({ host: '127.0.0.1', port: 80 }), 'http://127.0.0.1:80');
+    assert.ok(URL.canParse(urlAt({ host: '::', port: 80 })));
+  });
+
+  it('is named to readers where they can open it', () => {
+    assert.equal(openedAt({ host: '::1', port: 80 }), 'http://[::1]:80');
+    assert.equal(openedAt({ host: '10.0.0.1', port: 80 }), 'http://10.0.0.1:80');
+    assert.equal(openedAt({ host: 'stack.example', port: 80 }), 'http://stack.example:80');
+    for (const host of ['0.0.0.0', '0', '::', '::0', '0:0:0:0:0:0:0:0'])
+      assert.equal(openedAt({ host, port: 80 }), undefined, host);
+    assert.equal(openedAt({ host: '127.0.0.1', port: 0 }), undefined);
+  });
+});
+
+describe('the address of a database', () => {
+  it('is one that is read as it is meant', () => {
+    for (const url of [
+      'sqlite:/var/lib/strata/a#b/@.db',
+      'sqlite::memory:',
+      'postgres://strata:secret@db.example/strata',
+      'postgresql://strata:p%2Fa%23s%3Fs%40@db.example:5432/strata?sslmode=require',
+      'postgres://strata:p@ss:[w]^ord@db.example/strata',
+      'postgres://db.example/strata?user=strata@tenant',
+      'postgres:///strata?host=/run/postgresql&user=strata@tenant',
+      'postgres://strata@%2Frun%2Fpostgresql/strata',
+      'postgres://[2001:db8::1]:5432/strata',
+    ])
+      assert.ok(DatabaseUrl.safeParse(url).success, url);
+  });
+
+  it('with a password that ends the host too early is refused by a sentence that says how to write it, and no more', () => {
+    const passwords = 's3cr/et s3cr#et s3cr?et 12/s3cret 12#s3cret 12?s3cret 12/?s3cret /s3cret #s3cret ?s3cret';
+    for (const password of passwords.split(' ')) {
+      const { success, error } = DatabaseUrl.safeParse(`postgres://strata:${password}@db.example/strata`);
+      assert.equal(success, false, password);
+      const told = error.issues.map(({ message }) => message).join('\n');
+      assert.match(told, /as %2F/);
+      assert.doesNotMatch(JSON.stringify(error.issues), /s3cr|strata/);
+    }
+  });
+
+  it('of another database says what it must begin with, alone', () => {
+    const { error } = DatabaseUrl.safeParse('mysql://strata:s3cr/et@db.example/strata');
+    const messages = error?.issues.map(({ message }) => message);
+    assert.deepEqual(messages, ['must begin with sqlite: or postgres://']);
+  });
+});
+
+describe('an address that a limit counts', () => {
+  for (const [address, counted] of [
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['::ffff:c000:201', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['unknown', 'unknown'],
+    ['192.0.2.1:4711', 'unknown'],
+    ['', 'unknown'],
+  ] as const)
+    it(`'${address}' is ${counted}`, () => {
+      assert.equal(countedAddress(address), counted);
+      assert.equal(countedAddress(counted), counted);
+    });
+
+  it('stands in networks, each of which may have more than it', () => {
+    const named = (address: string) => countedNetworks(address).map(({ name, times }) => `${name} ${times}`);
+    assert.deepEqual(named('192.0.2.1'), ['192.0.2.1 1', '* 1000']);
+    const around = ['2001:db8:1:fedc::/64 1', '2001:db8:1:fe00::/56 4', '2001:db8:1::/48 16', '* 1000'];
+    assert.deepEqual(named('2001:db8:1:fedc:5::6'), around);
+    assert.deepEqual(named('2001:db8:1:fedc::/64'), around);
+    assert.equal(named('2001:db8:1:7::')[1], '2001:db8:1:0::/56 4');
+  });
+});

@@ -1,0 +1,70 @@
+// Limits of connections and streams: settings, and the report when a limit is reached.
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/** Settings of every service that accepts clients. */
+export const BoundEnvironment = z.object({
+  STRATA_CONNECTIONS: z.coerce.number().int().min(16).max(1_000_000).default(50_000),
+  STRATA_CONNECTIONS_PER_ADDRESS: z.coerce.number().int().min(1).max(1_000_000).optional(),
+  STRATA_STREAMS_PER_KEY: z.coerce.number().int().min(1).max(1_000_000).default(200),
+  STRATA_FREE_STREAMS_PER_KEY: z.coerce.number().int().min(1).max(1_000_000).default(10),
+  STRATA_FREE_STREAMS_PER_ADDRESS: z.coerce.number().int().min(1).max(1_000_000).default(20),
+});
+
+export interface Bounds {
+  /** Concurrent connections; fewer if the process may not open that many files. */
+  readonly connections: number;
+  /**
+   * Connections of one IPv4 address or IPv6 /64 (more for a /56 and a /48); three quarters of all connections by
+   * default.
+   */
+  readonly connectionsPerAddress?: number | undefined;
+  /** Streams of one key that is neither free nor unlimited. */
+  readonly streamsPerKey: number;
+  readonly freeStreamsPerKey: number;
+  /** Streams of one address with all of its free keys; more for its networks. */
+  readonly freeStreamsPerAddress: number;
+}
+
+export const boundsOf = (settings: z.output<typeof BoundEnvironment>): Bounds => ({
+  connections: settings.STRATA_CONNECTIONS,
+  connectionsPerAddress: settings.STRATA_CONNECTIONS_PER_ADDRESS,
+  streamsPerKey: settings.STRATA_STREAMS_PER_KEY,
+  freeStreamsPerKey: settings.STRATA_FREE_STREAMS_PER_KEY,
+  freeStreamsPerAddress: settings.STRATA_FREE_STREAMS_PER_ADDRESS,
+});
+
+export const DEFAULT_BOUNDS = boundsOf(BoundEnvironment.parse({}));
+
+/** The usual limit, if the system does not report one. */
+const DEFAULT_FILES = 1_024;
+/** The remainder is for the database, logs, models, scans and probes. */
+const CLIENTS_SHARE = 3 / 4;
+
+/** Client connections for which this process has file descriptors, all its servers together. */
+export function connectionsOfProcess(): number {
+  return Math.floor(maxOpenFiles() * CLIENTS_SHARE);
+}
+
+/** The soft limit of the process; Node raises it to the hard limit at startup. */
+function maxOpenFiles(): number {
+  if (process.platform === 'win32') return Number.POSITIVE_INFINITY;
+  let limits = '';
+  try {
+    limits = readFileSync('/proc/self/limits', 'latin1');
+  } catch {
+    return DEFAULT_FILES;
+  }
+  const soft = /^Max open files +(\d+|unlimited)/m.exec(limits)?.[1];
+  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft ?? DEFAULT_FILES);
+}
+
+export type BoundName =
+  | 'connections'
+  | 'connections-per-address'
+  | 'streams-per-tier'
+  | 'streams-per-key'
+  | 'streams-per-address';
+
+/** Called each time a limit is reached; `facts` are for the log. */
+export type ReportBound = (bound: BoundName, facts: Readonly<Record<string, unknown>>) => void;

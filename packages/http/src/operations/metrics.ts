@@ -1,0 +1,202 @@
+// Prometheus metrics: requests by route and status, durations, and the process itself; served on a port of its own,
+// with the health of the service for orchestrators.
+import { statfs } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createFrontDoor } from '../access/host-guard.ts';
+import { answerSecurity } from '../access/security-headers.ts';
+import type { ReportBound } from '../limits/connection-settings.ts';
+import { Connections, type Figures } from '../limits/connections.ts';
+import { Readiness } from './readiness.ts';
+import { ThrottledReport } from './throttled-report.ts';
+
+export class Metrics {
+  readonly registry = new Registry();
+  #http:
+    | { readonly requests: Counter<'method' | 'route' | 'status'>; readonly durations: Histogram<'route'> }
+    | undefined;
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** Created for the first route: a worker has none. */
+  #ofHttp() {
+    this.#http ??= {
+      requests: new Counter({
+        name: 'strata_http_requests_total',
+        help: 'Requests answered',
+        labelNames: ['method', 'route', 'status'],
+        registers: [this.registry],
+      }),
+      durations: new Histogram({
+        name: 'strata_http_request_seconds',
+        help: 'Time to answer',
+        labelNames: ['route'],
+        buckets: [0.0005, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10],
+        registers: [this.registry],
+      }),
+    };
+    return this.#http;
+  }
+
+  /** A recorder whose labels are resolved once, for the hot path. */
+  routeMeter(method: string, route: string): (status: number, durationMs: number) => void {
+    const byStatus = new Map<number, Counter.Internal>();
+    const { requests, durations: all } = this.#ofHttp();
+    const durations = all.labels({ route });
+    return (status, durationMs) => {
+      let counter = byStatus.get(status);
+      if (!counter) {
+        counter = requests.labels({ method, route, status: String(status) });
+        byStatus.set(status, counter);
+      }
+      counter.inc();
+      durations.observe(durationMs / 1_000);
+    };
+  }
+
+  /** A gauge read on each scrape; if reading fails, it is omitted, and the other metrics are still served. */
+  gauge(name: string, help: string, read: () => number | Promise<number>): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect: async () => {
+        try {
+          gauge.set(await read());
+        } catch {
+          gauge.remove();
+        }
+      },
+    });
+  }
+
+  /** The same with one label, whose values are few and known. Failed or missing values are omitted from the scrape. */
+  gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      collect: async () => {
+        const figures = await Promise.resolve(read()).catch((): Figures => []);
+        gauge.reset();
+        for (const [value, figure] of figures) gauge.set({ [label]: value }, figure);
+      },
+    });
+  }
+
+  /** Free space of the disk that holds a directory. */
+  disk(directory: string): void {
+    this.gauge('strata_disk_free_bytes', 'Free space on the disk of the data directory', async () => {
+      const { bavail, bsize } = await statfs(directory);
+      return bavail * bsize;
+    });
+  }
+
+  /** A counter whose value is maintained elsewhere; its name ends in `_total`. */
+  total(name: string, help: string, read: () => number): void {
+    const counter: Counter = new Counter({
+      name,
+      help,
+      registers: [this.registry],
+      collect: () => {
+        counter.reset();
+        counter.inc(read());
+      },
+    });
+  }
+
+  /** A counter with one label, whose values are few and known. */
+  counter(name: string, help: string, label: string): (value: string, by?: number) => void {
+    const counter = new Counter({ name, help, labelNames: [label], registers: [this.registry] });
+    return (value, by = 1) => counter.inc({ [label]: value }, by);
+  }
+
+  /** Durations in seconds with one label, whose values are few and known. */
+  durations(
+    name: string,
+    help: string,
+    { label, buckets }: { readonly label: string; readonly buckets: readonly number[] },
+  ): (value: string, durationMs: number) => void {
+    const histogram = new Histogram({
+      name,
+      help,
+      labelNames: [label],
+      buckets: [...buckets],
+      registers: [this.registry],
+    });
+    return (value, durationMs) => histogram.observe({ [label]: value }, durationMs / 1_000);
+  }
+}
+
+/** Operators need few. */
+const MAX_CONNECTIONS = 64;
+
+/** Serves `/metrics` and the service's `/health` and `/ready`, until disposed. */
+export async function serveMetrics(
+  metrics: Metrics,
+  options: { readonly host: string; readonly port: number; readonly readiness?: Readiness },
+): Promise<AsyncDisposable & { readonly port: number }> {
+  const { readiness = Readiness.always() } = options;
+  const isReady = async () => ((await readiness.ready()).status === 200 ? 1 : 0);
+  metrics.gauge('strata_ready', '1 while /ready reports ready, else 0', isReady);
+  const frontDoor = createFrontDoor({ host: options.host, allowedHosts: [] });
+  const server = createServer(async (request, response) => {
+    const away = frontDoor.turnAway({ headers: request.headers, host: request.headers.host ?? '', raw: request });
+    if (away) {
+      response.writeHead(away.status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${away.detail}\n`);
+      return;
+    }
+    if (request.url === '/health' || request.url === '/ready') {
+      const { status, body } = request.url === '/health' ? readiness.health() : await readiness.ready();
+      response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+      response.end(JSON.stringify(body));
+      return;
+    }
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    try {
+      const text = await metrics.registry.metrics();
+      response.writeHead(200, { ...answerSecurity, 'content-type': metrics.registry.contentType }).end(text);
+    } catch {
+      response.writeHead(500).end();
+    }
+  });
+  new Connections(server, { bounds: { connections: MAX_CONNECTIONS, connectionsPerAddress: MAX_CONNECTIONS } });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Counts every event, and logs at a limited rate. */
+export function boundReport(logger: Logger, metrics: Metrics): ReportBound {
+  const count = metrics.counter(
+    'strata_bounds_met_total',
+    'Connections and streams closed or refused because a limit was reached',
+    'bound',
+  );
+  const rateLimited = new ThrottledReport();
+  return (bound, facts) => {
+    count(bound);
+    const unreported = rateLimited.take(bound);
+    if (unreported === undefined) return;
+    logger.warn(
+      { bound, ...facts, ...(unreported > 0 && { unreported }) },
+      'a limit of connections or streams is reached',
+    );
+  };
+}

@@ -1,0 +1,82 @@
+// Sends problem responses: logs internal errors and signs the body. The body is sent unsigned if signing fails.
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { RefusalLog } from '../access/refusal-log.ts';
+import { RateWindow } from '../limits/rate-window.ts';
+import { ThrottledReport } from '../operations/throttled-report.ts';
+import { envelope, type Notary } from '../responses/notary.ts';
+import { commonHeaders } from '../responses/send-answer.ts';
+import type { ApiKey } from '../route.ts';
+import { Refusal } from './errors.ts';
+import { type IsTrouble, problemOf, sharedProblem } from './problem.ts';
+
+const DAY_MS = 86_400_000;
+
+type SendProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/**
+ * Each distinct body is a permanent leaf in the ledger. Therefore callers without a valid key all get the same body for
+ * a code, and a key with a limit gets at most as many individual bodies per day as requests: refused requests do not
+ * count in its quota.
+ */
+export function createProblemSender(parts: {
+  readonly notary: Notary;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  readonly isTrouble?: IsTrouble | undefined;
+  /** The valid key of a request; undefined also if the lookup failed. Never rejects. */
+  readonly callerOf: (request: FastifyRequest) => Promise<ApiKey | undefined>;
+}): SendProblem {
+  const { notary, logger, now, isTrouble, callerOf } = parts;
+  const throttled = new ThrottledReport();
+  /** Bugs are always logged; failures of this machine are throttled. */
+  const report = (error: unknown, where: object, message: string) => {
+    const unreported = isTrouble?.(error) ? throttled.take(error) : 0;
+    if (unreported !== undefined)
+      logger.error({ ...where, err: error, ...(unreported > 0 && { unreported }) }, message);
+  };
+  const shared = new RefusalLog(logger);
+  const own = new RateWindow({ limit: 1, windowMs: DAY_MS, now });
+  const hasOwn = (caller: ApiKey | undefined) =>
+    caller !== undefined &&
+    (caller.dailyLimit === null || own.take([{ name: caller.id, times: caller.dailyLimit }]) === 0);
+  return async (error, request, reply) => {
+    const { problem, headers } = problemOf(error, request.id, isTrouble);
+    const isOwn = hasOwn(await callerOf(request));
+    const where = { requestId: request.id, path: request.url.slice(0, 200) };
+    const { status, code, detail } = problem;
+    // Refusals are expected, whatever their status; anything else is a bug.
+    if (status >= 500 && !(error instanceof Refusal)) report(error, where, 'request failed');
+    else if (!isOwn) shared.note(request, { code, detail });
+    else if (status >= 500) logger.warn({ ...where, code, detail }, 'request refused');
+    const body = envelope(isOwn ? problem : sharedProblem(problem));
+    // If the ledger cannot accept a leaf, the problem is sent without a receipt.
+    const sent = await (isOwn ? notary.sign(body) : notary.signOnce(body)).catch((cause: unknown) => {
+      report(cause, { requestId: request.id }, 'signing a problem response failed');
+      return body;
+    });
+    return reply
+      .code(status)
+      .headers({
+        ...commonHeaders,
+        ...headers,
+        'content-type': 'application/problem+json; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-request-id': request.id,
+      })
+      .send(JSON.stringify(sent));
+  };
+}
+
+const unreadStatus: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** Not HTTP, headers above Node's limit, or too slow: there is no request to answer with a signed problem. */
+export function refuseUnread({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+  const status = unreadStatus[code] ?? '400 Bad Request';
+  if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+  else socket.destroy();
+}

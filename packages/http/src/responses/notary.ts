@@ -1,0 +1,19 @@
+// The envelope of every JSON body, and the interface that adds its receipt.
+
+/** Signs bodies. When `sign` resolves, the receipt's leaf is durable in the ledger; only then may the body leave. */
+export interface Notary {
+  sign(body: Readonly<Record<string, unknown>>): Promise<object>;
+  /** The same for a body that many callers share: signed once per signing key. */
+  signOnce(body: Readonly<Record<string, unknown>>): Promise<object>;
+  /** Signs content of another type; resolves with its provenance. */
+  signBytes(content: Uint8Array, contentType: string): Promise<object>;
+}
+
+/** Notice in every body while the service is in alpha. */
+export const NOTICE =
+  'Alpha data, without any guarantee: it may be incomplete, out of date or wrong. Each finding says what it rests on.';
+
+/** Adds the notice before the data. */
+export function envelope(data: object): Record<string, unknown> {
+  return { _alpha: true, _notice: NOTICE, ...data };
+}

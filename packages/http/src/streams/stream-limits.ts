@@ -1,0 +1,122 @@
+// Limits of open streams by key, address and tier. Free keys are unlimited in number, so their streams never use the
+// capacity of other keys.
+import type { Server } from 'node:http';
+import type { Logger } from 'pino';
+import type { BoundName, Bounds, ReportBound } from '../limits/connection-settings.ts';
+import { Connections } from '../limits/connections.ts';
+import { networksOf } from '../limits/counted-address.ts';
+import { boundReport, type Metrics } from '../operations/metrics.ts';
+import type { ApiKey } from '../route.ts';
+
+export interface StreamCaller {
+  /** Undefined if no key is needed: limited as free keys are. */
+  readonly key: Pick<ApiKey, 'id' | 'tier'> | undefined;
+  /** From `countedAddress`. */
+  readonly address: string;
+}
+
+/** Why a stream is refused. */
+export interface MetBound {
+  readonly bound: BoundName;
+  /** For the caller. */
+  readonly detail: string;
+}
+
+interface StreamBoundsOptions {
+  readonly bounds: Pick<Bounds, 'streamsPerKey' | 'freeStreamsPerKey' | 'freeStreamsPerAddress'>;
+  /** Connections of the service: each stream needs one. */
+  readonly connections: number;
+  readonly report: ReportBound;
+}
+
+interface Line extends MetBound {
+  readonly name: string;
+  readonly max: number;
+}
+
+/** Across all keys. */
+const MAX_STREAMS = 20_000;
+/** Share of free keys in all streams. */
+const FREE_SHARE = 1 / 4;
+
+export class StreamBounds {
+  readonly #options: StreamBoundsOptions;
+  readonly #open = new Map<string, number>();
+
+  constructor(options: StreamBoundsOptions) {
+    this.#options = options;
+  }
+
+  /** The limit that another stream would exceed, which is reported; undefined if it may open. */
+  met(caller: StreamCaller): MetBound | undefined {
+    const line = this.#linesOf(caller).find(({ name, max }) => (this.#open.get(name) ?? 0) >= max);
+    if (!line) return undefined;
+    const { key, address } = caller;
+    this.#options.report(line.bound, { max: line.max, tier: key?.tier, keyId: key?.id, address });
+    return line;
+  }
+
+  /** Counts a stream as open until the returned function is called. */
+  take(caller: StreamCaller): () => void {
+    const names = this.#linesOf(caller).map(({ name }) => name);
+    for (const name of names) this.#open.set(name, (this.#open.get(name) ?? 0) + 1);
+    return () => {
+      // Idempotent.
+      for (const name of names.splice(0)) {
+        const left = (this.#open.get(name) ?? 1) - 1;
+        if (left > 0) this.#open.set(name, left);
+        else this.#open.delete(name);
+      }
+    };
+  }
+
+  #linesOf({ key, address }: StreamCaller): readonly Line[] {
+    const { bounds, connections } = this.#options;
+    const max = Math.min(MAX_STREAMS, connections);
+    const tier = key?.tier ?? 'free';
+    const maxFree = Math.max(1, Math.floor(max * FREE_SHARE));
+    const ofKey = (perKey: number): Line[] =>
+      key
+        ? [
+            {
+              bound: 'streams-per-key',
+              name: `key ${key.id}`,
+              max: perKey,
+              detail: `This key has reached its limit of ${perKey} open streams.`,
+            },
+          ]
+        : [];
+    const ofTier = (name: string, perTier: number): Line => ({
+      ...{ bound: 'streams-per-tier', name, max: perTier, detail: 'Too many streams are open.' },
+    });
+    if (tier === 'unlimited') return [ofTier('keys', max - maxFree)];
+    if (tier !== 'free') return [...ofKey(bounds.streamsPerKey), ofTier('keys', max - maxFree)];
+    const ofNetworks = networksOf(address).map(({ name, times }): Line => {
+      const perNetwork = bounds.freeStreamsPerAddress * times;
+      return {
+        ...{ bound: 'streams-per-address', name: `address ${name}`, max: perNetwork },
+        detail: `Free keys of this address or network have reached the limit of ${perNetwork} open streams.`,
+      };
+    });
+    return [...ofKey(bounds.freeStreamsPerKey), ...ofNetworks, ofTier('free keys', maxFree)];
+  }
+}
+
+/**
+ * Limits the client connections of a server and their streams; adds metrics for both, and logs when a limit is reached.
+ */
+export function boundClients(
+  server: Server,
+  parts: {
+    readonly bounds: Bounds;
+    readonly trustedProxies: readonly string[] | undefined;
+    readonly logger: Logger;
+    readonly metrics: Metrics;
+  },
+): { readonly connections: Connections; readonly streams: StreamBounds } {
+  const { bounds, trustedProxies, logger, metrics } = parts;
+  const report = boundReport(logger, metrics);
+  const connections = new Connections(server, { bounds, trustedProxies, report });
+  metrics.gauges('strata_connections', 'Client connections', 'state', () => connections.figures());
+  return { connections, streams: new StreamBounds({ bounds, connections: connections.max, report }) };
+}
