@@ -39,13 +39,13 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
   ['packages/client/src/stack/stack-request.ts', 'a path of our own', '\\{([^}]+)\\}'],
   ['packages/client/src/write-types.ts', 'run by hand on a file of our own', '(?: \\*\\n)+ \\*\\/'],
   ['packages/p2p/src/listen-error.ts', "Node's words on an operator's address", 'listen (E[A-Z]+): .*?(\\S+:\\d+)$'],
-  ['services/cli/src/commands/scan/domain-list.ts', 'one line of a list that the operator gave', '(?:^|\\s)#.*$', '[/?#].*$'],
+  ['services/cli/src/commands/scan/domain-list.ts', 'a line of the operator', '(?:^|\\s)#.*$', '[/?#].*$'],
   ['packages/http/src/environment.ts', 'a setting of the operator', '\\/+$'],
   ['packages/engine/src/model-store/hub.ts', 'a setting of the operator', '\\/+$'],
   ['packages/engine/src/upstream.ts', 'a setting of the operator', '\\/+$'],
   ['packages/client/src/inference/inference-client.ts', 'the address that the caller gave', '\\/+$'],
   ['packages/detect/src/fingerprints/known-providers.ts', "the website of an entry in the operator's file", '\\/+$'],
-  ['services/cli/src/gateway-address.ts', 'an address that the operator gave', '\\/+$'],
+  ['services/cli/src/service-address.ts', 'an address that the operator gave', '\\/+$'],
   ['web/src/chat/parameters.ts', 'what the reader types', '^[-+]?(?:\\d+\\.?\\d*|\\.\\d+)$'],
 ];
 
