@@ -29,10 +29,10 @@ async function measure() {
   const index = indexOf(domains);
   collectGarbage();
   const before = process.memoryUsage().rss;
-  const openedAt = performance.now();
+  const publicUrlOf = performance.now();
   await using exposures = await Exposures.open({ store, index, rulebook });
   while (!exposures.isLoaded) await new Promise((resolve) => setTimeout(resolve, 10));
-  const openMs = performance.now() - openedAt;
+  const openMs = performance.now() - publicUrlOf;
   collectGarbage();
   const rss = process.memoryUsage().rss;
 

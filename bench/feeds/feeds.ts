@@ -56,7 +56,7 @@ async function polling(): Promise<Figure[]> {
     const first = await pollAll(poller);
     const { items, mentions } = poller.counts();
     const rss = Math.round(process.memoryUsage().rss / 2 ** 20);
-    await store.feeds.askAll();
+    await store.feeds.markAllDue();
     const again = await pollAll(poller);
     const counted = await counting(store);
     return [

@@ -36,7 +36,7 @@ const log = await openSharedLog({
     publicKeys: () => [publicKey],
     reload: async () => false,
   },
-  place: { turns: store.ledger.log, rows: store.ledger.log },
+  storage: { heads: store.ledger.log, rows: store.ledger.log },
 });
 
 process.on('message', async ({ concurrency, runMs }: LedgerRun) => {

@@ -33,7 +33,7 @@ async function scan(server: string | undefined): Promise<void> {
   await store.recordScans([{ profile, evidence, startedAt: at, finishedAt: at }], { confirmAfterMs: 1 });
 }
 await scan(servers[0]);
-await updateLoop.now();
+await updateLoop.run();
 
 process.on('message', async (message) => {
   if (message === 'memory') {
@@ -50,7 +50,7 @@ process.on('message', async (message) => {
   await scan(servers[0]);
   const committedAt = process.hrtime.bigint();
   // As the service does after each scan: it waits for 100 ms, so that scans share an update.
-  updateLoop.soon();
+  updateLoop.schedule();
   process.send?.({ committedAt: String(committedAt) });
 });
 

@@ -2,7 +2,11 @@
 
 export type { RememberedLedger } from '@strata/receipts';
 export { type Fetched, fetchBounded } from './http/fetch-bounded.ts';
-export { AnswerPace, type PaceFigures, tokensPerSecond } from './inference/answer-speed.ts';
+export {
+  AnswerSpeed,
+  type SpeedFigures,
+  tokensPerSecond,
+} from './inference/answer-speed.ts';
 export { answerDigest, type ChatRecord, digestsIn } from './inference/chat-record.ts';
 export type {
   ChatCompletionChunk,
@@ -15,7 +19,7 @@ export type {
   Receipt,
 } from './inference/gateway-types.ts';
 export {
-  type AnswerBounds,
+  type AnswerLimits,
   type AnswerOptions,
   type ChatOptions,
   type ChatRequest,
@@ -24,7 +28,7 @@ export {
   type InferenceClientOptions,
   type VerifiedReceipt,
 } from './inference/inference-client.ts';
-export type { AnswerBegun, AnswerEvent, AnswerUsage } from './inference/inference-events.ts';
+export type { AnswerEvent, AnswerStarted, AnswerUsage } from './inference/inference-events.ts';
 export { InferenceProblem } from './inference/inference-problem.ts';
 export {
   type CallOptions,
@@ -34,7 +38,7 @@ export {
   type StackClientOptions,
   type VerifyOptions,
 } from './stack/stack-client.ts';
-export type { EventFilter, FollowOptions, StackEvent, StreamState } from './stack/stack-events.ts';
+export type { CheckLedgerOptions, EventFilter, StackEvent, StreamState } from './stack/stack-events.ts';
 export type { PagedItems, PagedPath } from './stack/stack-pages.ts';
 export { type FieldProblem, type Quota, StackProblem } from './stack/stack-problem.ts';
 export type { AnyStackPath, StackInput, StackPath } from './stack/stack-request.ts';

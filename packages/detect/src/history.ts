@@ -28,7 +28,7 @@ export interface KnownService {
   readonly platform: string | null;
   readonly status: ServiceStatus;
   readonly validFrom: number;
-  readonly lastSeen: number;
+  readonly lastObserved: number;
   /** When a successful look-up first did not find it; null unless `ending`. */
   readonly firstMissed: number | null;
 }
@@ -210,7 +210,16 @@ function shownNow(known: KnownService, found: Service, { sources }: Profile) {
 
 function begin(service: Service, now: number, status: ServiceStatus): KnownService {
   const { category, role, provider } = service;
-  return { category, role, provider, ...opinionOf(service), status, validFrom: now, lastSeen: now, firstMissed: null };
+  return {
+    category,
+    role,
+    provider,
+    ...opinionOf(service),
+    status,
+    validFrom: now,
+    lastObserved: now,
+    firstMissed: null,
+  };
 }
 
 /**

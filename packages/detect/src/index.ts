@@ -51,6 +51,6 @@ export { type CompileOptions, compileRulebook, type Rulebook } from './rulebook/
 export { type SectorList, type SectorSource, sectorOf } from './sector/sector.ts';
 export { SectorListError, sectorListOf } from './sector/sector-list.ts';
 export { SECTORS, type Sector } from './sector/sector-types.ts';
-export { spfNamesToAsk } from './spf/reach.ts';
+export { spfNamesToQuery } from './spf/reach.ts';
 export { spfTargets } from './spf/senders.ts';
 export type { SpfSender } from './spf/types.ts';

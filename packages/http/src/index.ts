@@ -1,7 +1,7 @@
 // What @strata/http offers: routes, the server, the OpenAPI document, and the seams that a service fills.
 
-export { createFrontDoor, type FrontDoor, refusalCodeOf } from './access/host-guard.ts';
-export { GuessLimit } from './access/invalid-key-limit.ts';
+export { createHostGuard, type HostGuard, refusalCodeOf } from './access/host-guard.ts';
+export { InvalidKeyLimit } from './access/invalid-key-limit.ts';
 export type { KeyGate } from './access/keys.ts';
 export { RefusalLog } from './access/refusal-log.ts';
 export { addSecurityHeaders, answerSecurity } from './access/security-headers.ts';
@@ -14,7 +14,11 @@ export {
   readEnvironment,
   WebAddress,
 } from './environment.ts';
-export { BoundEnvironment, type Bounds, boundsOf } from './limits/connection-settings.ts';
+export {
+  ConnectionEnvironment,
+  type ConnectionLimits,
+  connectionLimitsOf,
+} from './limits/connection-settings.ts';
 export { Connections, type Figures } from './limits/connections.ts';
 export { type CountedNetwork, countedAddress, countedNetworks } from './limits/counted-address.ts';
 export { countedCache } from './limits/counted-cache.ts';
@@ -40,8 +44,14 @@ export { AnswerCache, type ReadyAnswer } from './responses/answer-cache.ts';
 export type { Csv, CsvColumn } from './responses/csv.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
-export { createHttpServer, type HttpServer, type HttpServerDeps, type Patience } from './server.ts';
-export { openedAt, urlAt } from './service-url.ts';
+export { type ClientTimeouts, createHttpServer, type HttpServer, type HttpServerDeps } from './server.ts';
+export { publicUrlOf, urlAt } from './service-url.ts';
 export { type Site, serveSite } from './site.ts';
-export { formatSse, formatSsePlace, type SseClient, type SseOptions, type SseSubscription } from './streams/sse.ts';
-export { boundClients, type MetBound } from './streams/stream-limits.ts';
+export {
+  formatSse,
+  formatSseId,
+  type SseClient,
+  type SseOptions,
+  type SseSubscription,
+} from './streams/sse.ts';
+export { limitClients, type ReachedLimit } from './streams/stream-limits.ts';

@@ -51,7 +51,7 @@ export interface RequestContext<Code extends ErrorCode = ErrorCode> {
   readonly key: ApiKey | undefined;
   readonly signal: AbortSignal;
   /** Declares that the response uses nothing read so far: earlier invalidations do not make it stale. */
-  readsAnew(): void;
+  resetReads(): void;
   /** Ends the request with a declared problem. */
   refuse(code: Code, detail: string, options?: RefusalOptions): never;
 }

@@ -10,11 +10,11 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { Callers } from './access/callers.ts';
-import { type FrontDoor, refusalCodeOf } from './access/host-guard.ts';
+import { type HostGuard, refusalCodeOf } from './access/host-guard.ts';
 import { KeyCheck, type KeyGate } from './access/keys.ts';
 import { addSecurityHeaders } from './access/security-headers.ts';
 import { parseInput } from './input.ts';
-import { type Bounds, DEFAULT_BOUNDS } from './limits/connection-settings.ts';
+import { type ConnectionLimits, DEFAULT_BOUNDS } from './limits/connection-settings.ts';
 import { countedAddress } from './limits/counted-address.ts';
 import { countedCache } from './limits/counted-cache.ts';
 import { createPipelineLimit } from './limits/pipeline-limit.ts';
@@ -22,7 +22,7 @@ import type { Metrics } from './operations/metrics.ts';
 import { PendingWork } from './operations/pending-work.ts';
 import { traceRequests } from './operations/trace-requests.ts';
 import { type ErrorCode, Refusal } from './problems/errors.ts';
-import type { IsTrouble } from './problems/problem.ts';
+import type { IsUnavailable } from './problems/problem.ts';
 import { createProblemSender, refuseUnread } from './problems/problem-sender.ts';
 import type { AnswerCache, ReadyAnswer } from './responses/answer-cache.ts';
 import { answerOf } from './responses/make-answer.ts';
@@ -32,7 +32,7 @@ import type { ApiKey, Bytes, RequestContext, Route } from './route.ts';
 import { sendMissingPage } from './site.ts';
 import { EventStreams } from './streams/event-streams.ts';
 import type { SseOptions, SseSubscription } from './streams/sse.ts';
-import { boundClients } from './streams/stream-limits.ts';
+import { limitClients } from './streams/stream-limits.ts';
 
 export interface HttpServerDeps<App> {
   readonly app: App;
@@ -46,24 +46,24 @@ export interface HttpServerDeps<App> {
   /** Proxies whose X-Forwarded-For is trusted (addresses or CIDRs); none by default. */
   readonly trustedProxies?: readonly string[];
   /** Errors that are answered with 503 instead of being logged as bugs; none by default. */
-  readonly isTrouble?: IsTrouble;
+  readonly isUnavailable?: IsUnavailable;
   /** Restricts Host and Origin of requests; unrestricted by default. */
-  readonly frontDoor?: FrontDoor;
+  readonly hostGuard?: HostGuard;
   /** Limits of connections and streams; the defaults are for production. */
-  readonly bounds?: Partial<Bounds>;
+  readonly limits?: Partial<ConnectionLimits>;
   /** Limits of one event stream; the defaults are for production. */
   readonly sse?: SseOptions;
   /** Client timeouts; the defaults are for production. */
-  readonly patience?: Partial<Patience>;
+  readonly timeouts?: Partial<ClientTimeouts>;
 }
 
 /** Milliseconds. */
-export interface Patience {
+export interface ClientTimeouts {
   /** From the first byte of a request to the end of its headers, and to the end of its body. */
   readonly headersMs: number;
   readonly requestMs: number;
   /** Idle timeout of a connection, including a response that is not read. */
-  readonly stillMs: number;
+  readonly idleMs: number;
   /** Interval of the timeout checks. */
   readonly checkMs: number;
 }
@@ -82,7 +82,7 @@ export interface HttpServer extends AsyncDisposable {
 
 /** Maximum URL length, total header size and body size. */
 const limits = { urlLength: 8_192, headerBytes: 16_384, bodyBytes: 65_536, shutdownMs: 10_000, sweepMs: 50 } as const;
-const PATIENCE: Patience = { headersMs: 10_000, requestMs: 15_000, stillMs: 60_000, checkMs: 5_000 };
+const PATIENCE: ClientTimeouts = { headersMs: 10_000, requestMs: 15_000, idleMs: 60_000, checkMs: 5_000 };
 
 const requestIdPattern = /^[A-Za-z0-9._-]{8,64}$/;
 
@@ -91,10 +91,10 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
   const keys = new KeyCheck(deps.keys, now);
   const callers = new Callers(keys);
   const sendProblem = createProblemSender({
-    ...{ notary, logger, now, isTrouble: deps.isTrouble },
+    ...{ notary, logger, now, isUnavailable: deps.isUnavailable },
     callerOf: (request) => callers.of(request),
   });
-  const patience = { ...PATIENCE, ...deps.patience };
+  const patience = { ...PATIENCE, ...deps.timeouts };
   const pending = new PendingWork();
   const fastify = Fastify({
     // No logger here: with one, Fastify creates a child logger and two listeners for every request, which cost more
@@ -108,7 +108,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
       connectionsCheckingInterval: patience.checkMs,
     },
     requestTimeout: patience.requestMs,
-    connectionTimeout: patience.stillMs,
+    connectionTimeout: patience.idleMs,
     keepAliveTimeout: 65_000,
     routerOptions: { maxParamLength: 2_000, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
@@ -124,8 +124,8 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
   });
 
   traceRequests(fastify);
-  const { connections, streams: bounds } = boundClients(fastify.server, {
-    bounds: { ...DEFAULT_BOUNDS, ...deps.bounds },
+  const { connections, streams: bounds } = limitClients(fastify.server, {
+    bounds: { ...DEFAULT_BOUNDS, ...deps.limits },
     trustedProxies: deps.trustedProxies,
     logger,
     metrics,
@@ -156,7 +156,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
   fastify.addHook('onRequest', (request, reply, done) => {
     if (!isWithinLimit(request.raw, reply.raw)) return void reply.hijack();
     if (connections.isExcess(request.raw)) return done(tooManyConnections());
-    const away = deps.frontDoor?.turnAway(request);
+    const away = deps.hostGuard?.rejectionOf(request);
     if (away) done(new Refusal(refusalCodeOf(away) ?? 'invalid_parameter', away.detail));
     else if (request.raw.url !== undefined && request.raw.url.length > limits.urlLength) {
       done(new Refusal('uri_too_long', `The URL is longer than ${limits.urlLength} bytes.`));
@@ -219,7 +219,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
   async function answer(each: Route<App>, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { contract } = each;
     // A cross-site POST would act on behalf of the user, and use up the limits of the user's address.
-    if (contract.method === 'POST' && contract.access === 'open' && deps.frontDoor?.isFromOtherSite(request))
+    if (contract.method === 'POST' && contract.access === 'open' && deps.hostGuard?.isCrossSite(request))
       throw new Refusal('foreign_page');
     const identified = contract.access === 'key' ? callers.identify(request) : undefined;
     const key = identified instanceof Promise ? await identified : identified;
@@ -234,8 +234,8 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
     if (!policy) return sendResult(each, await each.handler(app, input, context), { context, request, reply });
     const ready =
       answers.get(policy.key) ??
-      (await answers.compute(policy, async (readsAnew) => {
-        const data = await each.handler(app, input, Object.assign(context, { readsAnew }));
+      (await answers.compute(policy, async (resetReads) => {
+        const data = await each.handler(app, input, Object.assign(context, { resetReads }));
         return answerOf(output, notary, data);
       }));
     // Longer URLs are rarely repeated, and would let a client fill the memory.
@@ -279,7 +279,7 @@ export function createHttpServer<App>(deps: HttpServerDeps<App>): HttpServer {
       get signal() {
         return request.signal;
       },
-      readsAnew: () => {},
+      resetReads: () => {},
       refuse: (code: ErrorCode, detail, options) => {
         throw new Refusal(code, detail, options);
       },

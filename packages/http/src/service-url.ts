@@ -12,6 +12,6 @@ export function urlAt({ host, port }: ListeningAt): string {
 }
 
 /** The origin to publish; undefined if the service listens on all addresses, or on a port chosen at startup. */
-export function openedAt({ host, port }: ListeningAt): string | undefined {
+export function publicUrlOf({ host, port }: ListeningAt): string | undefined {
   return port === 0 || /^(?:\[?[0:]+\]?|0(?:\.0){0,3})$/.test(host) ? undefined : urlAt({ host, port });
 }

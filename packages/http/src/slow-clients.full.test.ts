@@ -4,18 +4,18 @@ import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { received } from '../../../tests/support/raw-http.ts';
-import { type Patience, route } from './index.ts';
+import { type ClientTimeouts, route } from './index.ts';
 import { connectionsOf, plainBytes, serverOf, until } from './test/test-server.ts';
 
-const SHORT: Patience = { headersMs: 300, requestMs: 600, stillMs: 60_000, checkMs: 50 };
+const SHORT: ClientTimeouts = { headersMs: 300, requestMs: 600, idleMs: 60_000, checkMs: 50 };
 /** More than the system keeps for a reader that does not read. */
 const LARGE = Buffer.alloc(64 * 1024 * 1024, 'x');
 const large = route({ ...plainBytes, path: '/large' }, (_app: object) => ({ bytes: LARGE }));
 const make = route({ ...plainBytes, method: 'POST', path: '/make' }, (_app: object) => ({ bytes: 'made' }));
 const GET_LARGE = 'GET /large HTTP/1.1\r\nhost: x\r\n';
 
-async function listening(patience: Partial<Patience> = {}) {
-  const http = serverOf([large, make], { patience: { ...SHORT, ...patience } });
+async function listening(patience: Partial<ClientTimeouts> = {}) {
+  const http = serverOf([large, make], { timeouts: { ...SHORT, ...patience } });
   const port = await http.listen({ host: '127.0.0.1', port: 0 });
   return { open: () => connectionsOf(http), port, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
 }
@@ -43,7 +43,7 @@ describe('a client', { timeout: 120_000 }, () => {
     });
 
   it('that does not read its answer is evicted, while another is served', async () => {
-    await using server = await listening({ stillMs: 500 });
+    await using server = await listening({ idleMs: 500 });
     const socket = connect(server.port, '127.0.0.1').pause();
     socket.on('error', () => {}).write(`${GET_LARGE}\r\n`);
     await until(async () => (await server.open()) === 1, 'it is connected');
@@ -55,7 +55,7 @@ describe('a client', { timeout: 120_000 }, () => {
   });
 
   it('that takes its time in reading is served to the end', async () => {
-    await using server = await listening({ stillMs: 2_000 });
+    await using server = await listening({ idleMs: 2_000 });
     const socket = connect(server.port, '127.0.0.1');
     socket.write(`${GET_LARGE}connection: close\r\n\r\n`);
     let bytes = 0;

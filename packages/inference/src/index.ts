@@ -103,8 +103,8 @@ export {
 } from './network/protocol/frame-codec.ts';
 export {
   bytesSha256,
+  type ObservedSegment,
   offerSignedBytes,
-  type SeenSegment,
   segmentProblems,
   segmentSignedBytes,
   settleSignedBytes,

@@ -14,8 +14,12 @@ export {
   signAsLedger,
   writeKeysFile,
 } from './keys/keys-copy.ts';
-export { ledgerKeysTold, publicKeyBytes, receiptKeysTold } from './keys/ledger-keys.ts';
-export type { KeyPlace } from './keys/published-keys.ts';
+export {
+  publicKeyBytes,
+  publishedLedgerKeys,
+  publishedReceiptKeys,
+} from './keys/ledger-keys.ts';
+export type { KeyStorage } from './keys/published-keys.ts';
 export { type RotatedLedger, rotateSigningKeys } from './keys/rotate-keys.ts';
 export {
   type Keyring,
@@ -24,7 +28,7 @@ export {
   type KeyringSigner,
   openKeyring,
 } from './keys/signing-keys.ts';
-export type { CheckpointSigner, Log, LogStats, Placed, PublishedCheckpoint } from './log.ts';
+export type { AppendedLeaf, CheckpointSigner, Log, LogStats, PublishedCheckpoint } from './log.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export {
   CheckedLeaves,
@@ -46,7 +50,14 @@ export { openSharedLog } from './shared/open-shared-log.ts';
 export { readSharedLeaves } from './shared/shared-copy.ts';
 export type { CheckpointKeys } from './shared/shared-head.ts';
 export type { SharedLog, SharedLogOptions } from './shared/shared-log.ts';
-export type { Grow, Growth, SharedHead, SharedPlace, SharedRows, SharedTurns } from './shared/shared-storage.ts';
+export type {
+  Grow,
+  Growth,
+  SharedHead,
+  SharedHeads,
+  SharedRows,
+  SharedStorage,
+} from './shared/shared-storage.ts';
 export {
   type FillLedgerOptions,
   fillLedger,

@@ -12,7 +12,7 @@ export interface Log {
   /** The published checkpoint, a signed note. */
   checkpoint(): string;
   /** Appends a leaf; resolves when it is durable and covered by the published checkpoint. */
-  append(leaf: Uint8Array): Promise<Placed>;
+  append(leaf: Uint8Array): Promise<AppendedLeaf>;
   /** A resource by its path below the log's prefix: `checkpoint`, `tile/0/x001/234`, `tile/entries/000.p/7`. */
   read(path: string): Promise<Uint8Array | undefined>;
   /** The receipt of a `cr_` id, with a proof against the current checkpoint or an earlier one; undefined if the tree does not have it. */
@@ -31,7 +31,7 @@ export interface LogStats {
 }
 
 /** The index of a leaf, and the size of a published tree that contains it. */
-export interface Placed {
+export interface AppendedLeaf {
   readonly index: number;
   readonly treeSize: number;
 }

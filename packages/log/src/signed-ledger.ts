@@ -14,7 +14,7 @@ import type { CheckpointCopy } from './files/checkpoint-file.ts';
 import { makeDirectory } from './files/durable-file.ts';
 import { checkpointKeysOf, type Keyrings, openKeyrings, refuseWithoutKeys } from './keys/keyrings.ts';
 import { LedgerKeys, publicKeyBytes } from './keys/ledger-keys.ts';
-import { type KeyPlace, PublishedKeys } from './keys/published-keys.ts';
+import { type KeyStorage, PublishedKeys } from './keys/published-keys.ts';
 import { KeyringError, type KeyringSigner, outsideSpan } from './keys/signing-keys.ts';
 import type { Log } from './log.ts';
 import { LogError } from './log-error.ts';
@@ -23,7 +23,7 @@ import { openSharedLog } from './shared/open-shared-log.ts';
 import { type FillOptions, fillSharedLog } from './shared/shared-copy.ts';
 import type { CheckpointKeys } from './shared/shared-head.ts';
 import type { SharedLog } from './shared/shared-log.ts';
-import type { SharedPlace } from './shared/shared-storage.ts';
+import type { SharedStorage } from './shared/shared-storage.ts';
 import { logPaths } from './tile-log/recover.ts';
 import { openLog } from './tile-log/tile-log.ts';
 import { type LogWitnesses, WitnessedLog } from './witness/witnessed-log.ts';
@@ -46,8 +46,8 @@ export interface SignedLedgerOptions {
 
 /** The storage that several nodes share. */
 export interface SharedLedger {
-  readonly place: SharedPlace;
-  readonly keys: KeyPlace;
+  readonly storage: SharedStorage;
+  readonly keys: KeyStorage;
 }
 
 export interface SignedLedger extends AsyncDisposable {
@@ -169,7 +169,7 @@ const logIn = (directory: string): string => path.join(directory, 'ledger');
 
 async function openShared(
   { directory, origin, now }: SignedLedgerOptions,
-  { place, keys }: SharedLedger,
+  { storage, keys }: SharedLedger,
   { receipts, checkpoints }: Keyrings,
 ): Promise<{
   readonly log: SharedLog;
@@ -183,14 +183,14 @@ async function openShared(
     );
   }
   await makeDirectory(logIn(directory));
-  const ledgerKeys = new LedgerKeys({ origin, keyring: checkpoints, place: keys, now });
+  const ledgerKeys = new LedgerKeys({ origin, keyring: checkpoints, storage: keys, now });
   await ledgerKeys.refresh();
   // The log is opened first: only a node that may write it publishes its keys.
-  const log = await openSharedLog({ origin, place, keys: ledgerKeys, checkpointFile: paths.checkpoint });
+  const log = await openSharedLog({ origin, storage, keys: ledgerKeys, checkpointFile: paths.checkpoint });
   try {
     ledgerKeys.refuseRetired({ overlapMs: 0 });
     await ledgerKeys.publish();
-    const published = receiptKeysOf({ origin, keys: ledgerKeys, place: keys });
+    const published = receiptKeysOf({ origin, keys: ledgerKeys, storage: keys });
     await published.publish(receipts.keys);
     published.refuseRetired(receipts.signer.keyId, now(), { overlapMs: 0 });
     return { log, shared: { published, ledgerKeys } };
@@ -201,7 +201,7 @@ async function openShared(
 }
 
 export type ImportLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now'> &
-  Pick<ImportOptions, 'place' | 'onProgress' | 'signal'>;
+  Pick<ImportOptions, 'storage' | 'onProgress' | 'signal'>;
 
 /** Moves the log of a directory to a database: `importLog`, with the directory's keys. */
 export async function importLedger({ directory, now, ...options }: ImportLedgerOptions): Promise<ImportedLog> {
@@ -210,7 +210,7 @@ export async function importLedger({ directory, now, ...options }: ImportLedgerO
 }
 
 export type FillLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now'> &
-  Omit<FillOptions, 'place' | 'keys'> & {
+  Omit<FillOptions, 'storage' | 'keys'> & {
     readonly shared: SharedLedger;
     /** Texts of receipt keys that another ledger with these checkpoint keys published, and its origin. */
     readonly published: { readonly origin: string; readonly keys: ReadonlyMap<string, string> };
@@ -220,12 +220,18 @@ export type FillLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin'
 export async function fillLedger({ directory, now, shared, published, ...options }: FillLedgerOptions): Promise<void> {
   const { origin } = options;
   const checkpointKeys = checkpointKeysOf((await openKeyrings(directory, now)).checkpoints);
-  await fillSharedLog({ ...options, keys: checkpointKeys, place: shared.place });
-  const place = { all: async () => published.keys, put: async () => {} };
-  const before = receiptKeysOf({ origin: published.origin, keys: checkpointKeys, place });
+  await fillSharedLog({ ...options, keys: checkpointKeys, storage: shared.storage });
+  const storage = { all: async () => published.keys, put: async () => {} };
+  const before = receiptKeysOf({ origin: published.origin, keys: checkpointKeys, storage });
   await before.refresh();
-  await receiptKeysOf({ origin, keys: checkpointKeys, place: shared.keys }).publish(before.entries);
+  await receiptKeysOf({ origin, keys: checkpointKeys, storage: shared.keys }).publish(before.entries);
 }
 
-const receiptKeysOf = ({ origin, keys, place }: { origin: string; keys: CheckpointKeys; place: KeyPlace }) =>
-  new PublishedKeys({ origin, kind: 'receipt', signer: keys.signer, trusted: () => keys.publicKeys(), place });
+const receiptKeysOf = ({ origin, keys, storage }: { origin: string; keys: CheckpointKeys; storage: KeyStorage }) =>
+  new PublishedKeys({
+    origin,
+    kind: 'receipt',
+    signer: keys.signer,
+    trusted: () => keys.publicKeys(),
+    storage,
+  });

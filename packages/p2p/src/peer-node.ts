@@ -93,7 +93,7 @@ export interface PeerNodeOptions {
   /** File of previously reached addresses: a restart needs no bootstrap node. */
   readonly knownPeersFile?: string;
   /** Whether loopback and private addresses are announced; on by default, so that a LAN works. */
-  readonly arePrivateAddressesTold?: boolean;
+  readonly arePrivateAddressesAnnounced?: boolean;
   /** Ping interval and timeout; default `LIVENESS`. */
   readonly liveness?: { readonly pingIntervalMs: number; readonly pingTimeoutMs: number };
 }

@@ -64,7 +64,7 @@ export function readPeerSettings(settings: z.output<typeof PeerEnvironment>, def
     listen: settings.STRATA_P2P_LISTEN ?? defaults.listen,
     isMdnsOn: settings.STRATA_MDNS === 'on',
     isRelay: settings.STRATA_P2P_RELAY === 'on',
-    arePrivateAddressesTold: settings.STRATA_P2P_PRIVATE_ADDRESSES === 'on',
+    arePrivateAddressesAnnounced: settings.STRATA_P2P_PRIVATE_ADDRESSES === 'on',
     ...(announce === undefined ? {} : { announce }),
     ...(allow === undefined ? {} : { allow }),
     ...(networkKeyFile === undefined ? {} : { networkKeyFile }),

@@ -51,7 +51,7 @@ describe('host', { concurrency: true }, () => {
     const announce = ['/dns4/strata.example/tcp/4001'];
     const announced = await hosts.start('announced', { announce });
     assert.deepEqual(announced.addresses(), [`${announce[0]}/p2p/${announced.id}`]);
-    assert.deepEqual((await hosts.start('shy', { arePrivateAddressesTold: false })).addresses(), []);
+    assert.deepEqual((await hosts.start('shy', { arePrivateAddressesAnnounced: false })).addresses(), []);
   });
   it('refuses to start where its port is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1');

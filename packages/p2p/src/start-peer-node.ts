@@ -40,7 +40,7 @@ export async function startPeerNode(options: PeerNodeOptions): Promise<PeerNode>
   const peerId = peerIdFromPrivateKey(privateKey);
   const id = peerId.toString();
   const isDialable = options.listen.length > 0 || (options.announce ?? []).length > 0;
-  const arePrivateAddressesAnnounced = options.arePrivateAddressesTold ?? true;
+  const arePrivateAddressesAnnounced = options.arePrivateAddressesAnnounced ?? true;
   const { liveness = LIVENESS } = options;
   const penalties = new Penalties();
   const lan = (options.isMdnsOn ?? true) && !isLoopbackOnly(options.listen) ? createLan(networkKey) : undefined;

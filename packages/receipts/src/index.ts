@@ -125,8 +125,8 @@ export {
 export { TileNodes, tileHashReader } from './tree/tile-nodes.ts';
 export { type Consistency, checkConsistency, type FetchTile } from './verify/consistency.ts';
 export {
-  type FollowOptions,
-  followLedger,
+  type CheckLedgerOptions,
+  checkLedger,
   type LedgerConflict,
   type LedgerJudgement,
   type ShownLedger,

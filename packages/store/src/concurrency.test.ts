@@ -48,7 +48,7 @@ onEach([postgres], 'several stores', ({ fresh }, _test, onFresh) => {
           const items = [{ key: String(n), domains: ['everybodys.com', `d${n}.com`] }];
           await recordPoll(store, ids[who] ?? 0, poll(feeds[who] ?? '', items));
           const payload = { advisoryId: `CVE-${n}`, reason: 'published' } as const;
-          await store.advisories.tell(`CVE-${n}`, { at: T0, domain: '', kind: 'advisory-touched', payload });
+          await store.advisories.addEvent(`CVE-${n}`, { at: T0, domain: '', kind: 'advisory-touched', payload });
         }),
       ),
     );

@@ -16,9 +16,9 @@ export { ledgerCheckpointIn, publishedReceipts } from './db/copies/published-rec
 export {
   backupSqlite,
   checkSqliteCopy,
+  prepareRestoredSqlite,
   receiptsInSqliteCopy,
   type SqliteBackupOptions,
-  settleSqlite,
 } from './db/copies/sqlite-backup.ts';
 export type { StoreHeads } from './db/counters.ts';
 export { checkStore, type StoreFinding, type StoreReport } from './db/inspection/check-store.ts';
@@ -93,7 +93,14 @@ export {
   type RecordedPoll,
   type StoredFeed,
 } from './stack/feeds/feed-records.ts';
-export type { AddedFeeds, AddOptions, DueFeed, DuePlace, FeedSummary, FeedTable } from './stack/feeds/feeds.ts';
+export type {
+  AddedFeeds,
+  AddOptions,
+  DueFeed,
+  DuePosition,
+  FeedSummary,
+  FeedTable,
+} from './stack/feeds/feeds.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './stack/history/lists.ts';
 export type { HistoryTable, RetentionTable } from './stack/history/retention.ts';
 export type {

@@ -136,7 +136,7 @@ const WRITERS: Readonly<Record<string, readonly [Trips, (db: Kysely<Database>, n
   'leaves of the ledger': [
     [3, 0],
     (db, n) =>
-      new LedgerTable(db).inTurn((head, grow) =>
+      new LedgerTable(db).withHead((head, grow) =>
         grow({
           ...{ from: head, head: { ...head, size: head.size + n, root: hash(n) }, subtrees: [] },
           leaves: times(n, (i) => ({ hash: hash(i), leaf: hash(i) })),

@@ -11,7 +11,7 @@ export {
 } from './advisories/sources.ts';
 export type { MigratingCategory, Migration } from './companies/migrate.ts';
 export type { TrueVersion } from './companies/software.ts';
-export type { Place, TrueService, Truth } from './companies/truth.ts';
+export type { EvidenceType, TrueService, Truth } from './companies/truth.ts';
 export type { VantageOptions } from './dns/vantage.ts';
 export { type RandomModelOptions, randomModel } from './engines/gguf.ts';
 export { tinyChatModel } from './engines/models.ts';

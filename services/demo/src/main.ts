@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createLogger, openedAt, urlAt } from '@strata/http';
+import { createLogger, publicUrlOf, urlAt } from '@strata/http';
 import { type Config, ConfigError, readConfig, startStack, type World } from '@strata/stack';
 import { type AdvisorySources, createInternet, type Internet, tinyChatModel } from '@strata/testnet';
 import { FREE_KEYS, gatewayAddress, newLedgerName, startInferenceNetwork } from './inference-network.ts';
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   const config = demoConfig(dataDirectory, {
     internet,
     publishers: await internet.advisories(),
-    chatUrl: openedAt(gateway),
+    chatUrl: publicUrlOf(gateway),
   });
   const running = cleanup.use(await startStack(config, createLogger({ level: config.logLevel }), world));
   const modelFile = process.env.STRATA_MODEL || tinyChatModel;
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
     modelFile,
     logLevel: config.logLevel,
     port: gateway.port,
-    explorerUrl: openedAt({ host: config.host, port: running.port }),
+    explorerUrl: publicUrlOf({ host: config.host, port: running.port }),
     signal,
   };
   const inference = await startInferenceNetwork(options, print).catch((error: unknown) => {
@@ -124,7 +124,7 @@ async function main(): Promise<void> {
   const days = setInterval(() => {
     internet.advance(1);
     // Feeds are polled every 15 minutes at most, but a simulated day has passed.
-    void app.store.feeds.askAll();
+    void app.store.feeds.markAllDue();
   }, LIVE_DAY_MS);
   await new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
   print('stopping');

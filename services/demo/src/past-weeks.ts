@@ -35,7 +35,7 @@ export async function simulatePastWeeks({ internet, app, setClock, print, signal
       },
       signal,
     });
-    await app.updateLoop.now();
+    await app.updateLoop.run();
   };
   const startedAt = performance.now();
   setClock(new Date(today - PAST_DAYS * DAY_MS + SCAN_TIMES_MS[0]));

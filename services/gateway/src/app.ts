@@ -1,7 +1,7 @@
 // The composition root of the gateway: creates every object, in order; disposed in reverse.
 import { mkdir } from 'node:fs/promises';
 import type { Engine } from '@strata/engine';
-import { canSign, createFrontDoor, Metrics, Readiness, traceRequests, witnessFacts } from '@strata/http';
+import { canSign, createHostGuard, Metrics, Readiness, traceRequests, witnessFacts } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
@@ -128,7 +128,7 @@ export async function createGateway(
   stack.defer(async () => void (await Promise.allSettled(running)));
   const limits = new Limits({ quota: store.quota, answers, now });
   const late = new AbortController();
-  const frontDoor = createFrontDoor({ ...config, keyedPath: '/v1/' });
+  const hostGuard = createHostGuard({ ...config, keyedPath: '/v1/' });
   const callers = new Callers(store, { areKeysFree: config.freeKeysPerDay > 0 });
   const closed = new AbortController();
   const following = followRevocations({ store, callers, logger }, closed.signal);
@@ -147,7 +147,7 @@ export async function createGateway(
       },
       onLate: () => late.abort(stopping()),
       trustedProxies: config.trustedProxies,
-      frontDoor,
+      hostGuard,
       ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
     }),
   );
@@ -163,7 +163,7 @@ export async function createGateway(
     return description;
   });
   addLedgerRoutes(server.fastify, ledger);
-  addKeyRoute(server.fastify, { keys: store.keys, freeKeysPerDay: config.freeKeysPerDay, now, frontDoor });
+  addKeyRoute(server.fastify, { keys: store.keys, freeKeysPerDay: config.freeKeysPerDay, now, hostGuard });
   await servePages(server.fastify, config);
   server.addV1((v1) => {
     addRoutes(v1, { models, recorder, limits, logger, now, running, stopping: late.signal });

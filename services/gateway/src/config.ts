@@ -3,9 +3,9 @@ import path from 'node:path';
 import { ModelEnvironment, type ModelSettings, readModelSettings } from '@strata/engine';
 import {
   AddressRange,
-  BoundEnvironment,
-  type Bounds,
-  boundsOf,
+  ConnectionEnvironment,
+  type ConnectionLimits,
+  connectionLimitsOf,
   DatabaseUrl,
   HostName,
   List,
@@ -39,7 +39,7 @@ export const Environment = z.object({
   STRATA_QUEUE: z.coerce.number().int().min(0).max(100_000).default(64),
   STRATA_INFERENCE_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).max(1_000).default(0),
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
-  ...BoundEnvironment.shape,
+  ...ConnectionEnvironment.shape,
   STRATA_ALLOWED_HOSTS: List.pipe(z.array(HostName)).default([]),
   STRATA_EXPLORER_URL: WebAddress.optional(),
   STRATA_INFERENCE_LEDGER_ORIGIN: z
@@ -83,7 +83,7 @@ export interface GatewayConfig extends ModelSettings {
   /** Addresses or CIDRs of proxies; X-Forwarded-For is only trusted from these. */
   readonly trustedProxies: readonly string[];
   /** Limits on connections and concurrent answers. */
-  readonly bounds: Bounds;
+  readonly bounds: ConnectionLimits;
   /** Host names, in addition to this machine's, that are accepted in requests; `*`: any. */
   readonly allowedHosts: readonly string[];
   /** The URL of the stack service's explorer; the pages of the two services link to each other. */
@@ -127,7 +127,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     queue: settings.STRATA_QUEUE,
     freeKeysPerDay: settings.STRATA_INFERENCE_FREE_KEYS_PER_DAY,
     trustedProxies: settings.STRATA_TRUSTED_PROXIES,
-    bounds: boundsOf(settings),
+    bounds: connectionLimitsOf(settings),
     allowedHosts: settings.STRATA_ALLOWED_HOSTS,
     explorerUrl: settings.STRATA_EXPLORER_URL,
     ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,

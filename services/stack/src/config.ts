@@ -2,9 +2,9 @@
 import { isIP } from 'node:net';
 import {
   AddressRange,
-  BoundEnvironment,
-  type Bounds,
-  boundsOf,
+  ConnectionEnvironment,
+  type ConnectionLimits,
+  connectionLimitsOf,
   DatabaseUrl,
   HostName,
   List,
@@ -74,7 +74,7 @@ export const Environment = z.object({
   ...WitnessEnvironment.shape,
   STRATA_RESOLVERS: List.pipe(z.array(Resolver)).default([]),
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
-  ...BoundEnvironment.shape,
+  ...ConnectionEnvironment.shape,
   STRATA_ALLOWED_HOSTS: List.pipe(z.array(HostName)).default([]),
   STRATA_ALLOW_ADDRESSES: List.pipe(z.array(AddressRange)).default([]),
   STRATA_OPT_OUT_FILE: z.string().min(1).optional(),
@@ -137,7 +137,7 @@ export interface Config {
   readonly resolvers: readonly { readonly address: string; readonly port: number }[];
   readonly trustedProxies: readonly string[];
   /** Limits of connections and streams. */
-  readonly bounds: Bounds;
+  readonly bounds: ConnectionLimits;
   /** Accepted values of the Host header in addition to this machine's; `*`: any. */
   readonly allowedHosts: readonly string[];
   readonly allowAddresses: readonly string[];
@@ -222,7 +222,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     witnesses: witnessesOf(value, (problem) => new ConfigError(problem)),
     resolvers: value.STRATA_RESOLVERS,
     trustedProxies: value.STRATA_TRUSTED_PROXIES,
-    bounds: boundsOf(value),
+    bounds: connectionLimitsOf(value),
     allowedHosts: value.STRATA_ALLOWED_HOSTS,
     allowAddresses: value.STRATA_ALLOW_ADDRESSES,
     optOutFile: value.STRATA_OPT_OUT_FILE,

@@ -2,7 +2,7 @@
 import type { Engine, Speed, VocabularyFile } from '@strata/engine';
 import type { OfferedModel } from '@strata/inference';
 
-export interface LentModel {
+export interface ContributedModel {
   readonly name: string;
   readonly engine: Engine;
   /** The vocabulary that gateways need to convert between text and tokens. */
@@ -11,7 +11,7 @@ export interface LentModel {
   readonly speed: Speed;
 }
 
-export function offeredModel({ name, engine: { info }, vocabulary, speed }: LentModel): OfferedModel {
+export function offeredModel({ name, engine: { info }, vocabulary, speed }: ContributedModel): OfferedModel {
   return {
     name,
     sha256: info.sha256,

@@ -1,6 +1,6 @@
 // The public interface of @strata/worker: settings, and a worker that contributes a local engine to the network.
 export { Environment as WorkerEnvironment, readWorkerConfig, type WorkerConfig, WorkerConfigError } from './config.ts';
-export type { LentModel } from './contributed-model.ts';
+export type { ContributedModel } from './contributed-model.ts';
 export {
   type RunningWorker,
   serveWorker,

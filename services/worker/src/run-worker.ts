@@ -9,7 +9,7 @@ import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@s
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from './config.ts';
-import type { LentModel } from './contributed-model.ts';
+import type { ContributedModel } from './contributed-model.ts';
 import { Gateways } from './network/find-gateways.ts';
 import { joinNetwork } from './network/join-network.ts';
 import { Offers } from './network/offers.ts';
@@ -39,14 +39,14 @@ export interface RunningWorker extends AsyncDisposable {
 
 export interface WorkerDeps {
   readonly logger: Logger;
-  readonly onNews?: ((news: WorkerEvent) => void) | undefined;
+  readonly onEvent?: ((news: WorkerEvent) => void) | undefined;
   /** Aborts the start, including downloads. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Overrides for tests: a model that is already open, and is not disposed. */
 export interface WorkerWorld {
-  readonly model?: LentModel;
+  readonly model?: ContributedModel;
 }
 
 /** The worker cannot start for a reason that its operator can fix; the message says what to change. */
@@ -71,7 +71,7 @@ export async function startWorker(
   deps: WorkerDeps,
   world: WorkerWorld = {},
 ): Promise<RunningWorker> {
-  const { logger, onNews = () => {}, signal } = deps;
+  const { logger, onEvent: onNews = () => {}, signal } = deps;
   const nowMs = () => Date.now();
   const monotonicMs = () => performance.now();
   await using stack = new AsyncDisposableStack();
@@ -217,7 +217,7 @@ async function contributeModel(
     stack,
     signal,
   }: { readonly logger: Logger; readonly stack: AsyncDisposableStack; readonly signal: AbortSignal | undefined },
-): Promise<LentModel> {
+): Promise<ContributedModel> {
   if (config.model === undefined)
     throw new WorkerStartError(
       'no model to contribute: specify a GGUF file or hf:owner/repository with --model or STRATA_MODEL',

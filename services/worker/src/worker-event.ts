@@ -1,11 +1,11 @@
 // Events for the operator of the worker.
-import type { LentModel } from './contributed-model.ts';
+import type { ContributedModel } from './contributed-model.ts';
 
 export type WorkerEvent =
   | {
       readonly kind: 'started';
       readonly peer: string;
-      readonly model: LentModel;
+      readonly model: ContributedModel;
       readonly addresses: readonly string[];
     }
   | { readonly kind: 'joined'; readonly target: string; readonly peers: readonly string[] }

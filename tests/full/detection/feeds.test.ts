@@ -34,9 +34,9 @@ describe('feeds of a simulated internet', () => {
   });
 
   async function poll(): Promise<void> {
-    await feeds().askAll();
+    await feeds().markAllDue();
     await service.running.service.scheduling?.poller.runDue({ onDone: () => {}, signal: AbortSignal.timeout(120_000) });
-    await service.running.service.app.updateLoop.now();
+    await service.running.service.app.updateLoop.run();
   }
 
   /** `feed kind domain day` of each mention in what the feeds show. */

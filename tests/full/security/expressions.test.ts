@@ -62,7 +62,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
     "the website of an entry in the operator's file",
     '\\/+$',
   ],
-  ['services/cli/src/gateway-address.ts', 'an address that the operator gave', '\\/+$'],
+  ['services/cli/src/service-address.ts', 'an address that the operator gave', '\\/+$'],
   ['web/src/chat/asking/parameters.ts', 'what the reader types', '^[-+]?(?:\\d+\\.?\\d*|\\.\\d+)$'],
 ];
 

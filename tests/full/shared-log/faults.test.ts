@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { Metrics } from '@strata/http';
-import { checkSharedLog, LogError, openSharedLog, type SharedLog, type SharedPlace } from '@strata/log';
+import { checkSharedLog, LogError, openSharedLog, type SharedLog, type SharedStorage } from '@strata/log';
 import { signNote } from '@strata/receipts';
 import { openStore, type StoreError } from '@strata/store';
 import pg from 'pg';
@@ -32,8 +32,8 @@ const stoppedBy = (log: SharedLog): string => {
 /** Everything adds up, and there are so many leaves, each number once. */
 async function check(url: string, numbers: readonly number[]): Promise<void> {
   await using shared = await openShared(url);
-  const { size } = await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), place: shared.place });
-  const leaves = await shared.place.rows.leaves(0, size);
+  const { size } = await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), storage: shared.storage });
+  const leaves = await shared.storage.rows.leaves(0, size);
   const texts = leaves.map((leaf) => Buffer.from(leaf).toString()).sort();
   assert.deepEqual(texts, numbers.map((number) => Buffer.from(leafOf(number)).toString()).sort());
 }
@@ -196,7 +196,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
       await appendAll(other, upTo(900).reverse());
     }
     await using from = await openShared(otherUrl);
-    const forged = (await from.place.turns.head()) ?? assert.fail();
+    const forged = (await from.storage.heads.head()) ?? assert.fail();
     const hex = (bytes: Uint8Array) => `'\\x${Buffer.from(bytes).toString('hex')}'`;
     await exec(
       url,
@@ -213,7 +213,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     const url = await postgres.fresh();
     await using store = await openStore(url, { poolSize: 2 });
     const { log: table } = store.ledger ?? assert.fail();
-    await using log = await openSharedLog({ origin: ORIGIN, keys: keysOf(2), place: { turns: table, rows: table } });
+    await using log = await openSharedLog({ origin: ORIGIN, keys: keysOf(2), storage: { heads: table, rows: table } });
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     await client.query(BEGIN_WRITING);
@@ -229,21 +229,21 @@ describe('a log in a database', { skip: postgres.skip }, () => {
 
   it('serves its newly signed head when a read that began earlier ends later', async () => {
     await using shared = await openShared(await postgres.fresh());
-    const { turns, rows } = shared.place;
+    const { heads, rows } = shared.storage;
     let keys = keysOf(2);
     const rotated = { ...keys, publicKeys: () => keys.publicKeys() };
     Object.defineProperty(rotated, 'signer', { get: () => keys.signer });
-    const own: SharedPlace['turns'] = {
-      head: () => turns.head(),
-      begin: (first) => turns.begin(first),
-      inTurn: (work) => turns.inTurn(work),
+    const own: SharedStorage['heads'] = {
+      head: () => heads.head(),
+      begin: (first) => heads.begin(first),
+      withHead: (work) => heads.withHead(work),
     };
-    await using log = await openSharedLog({ origin: ORIGIN, keys: rotated, place: { rows, turns: own } });
+    await using log = await openSharedLog({ origin: ORIGIN, keys: rotated, storage: { rows, heads: own } });
     const [hasRead, hasSigned] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const served: string[] = [];
     own.head = async () => {
       served.push(log.checkpoint());
-      const head = await turns.head();
+      const head = await heads.head();
       hasRead.resolve();
       await hasSigned.promise;
       return head;
@@ -263,22 +263,22 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     await using log = await openNode(url);
     await appendAll(log, upTo(5));
     await using shared = await openShared(url);
-    const { turns, rows } = shared.place;
-    const stale = (await turns.head()) ?? assert.fail();
+    const { heads, rows } = shared.storage;
+    const stale = (await heads.head()) ?? assert.fail();
     await appendAll(log, [5, 6]);
     // A database that grants the turn to two at once.
-    const broken: SharedPlace = {
+    const broken: SharedStorage = {
       rows,
-      turns: {
+      heads: {
         head: async () => stale,
-        begin: (first) => turns.begin(first),
-        inTurn: (work) => turns.inTurn((_newest, grow) => work(stale, grow)),
+        begin: (first) => heads.begin(first),
+        withHead: (work) => heads.withHead((_newest, grow) => work(stale, grow)),
       },
     };
-    await using forking = await openSharedLog({ origin: ORIGIN, keys: keysOf(2), place: broken });
+    await using forking = await openSharedLog({ origin: ORIGIN, keys: keysOf(2), storage: broken });
     await assert.rejects(forking.append(leafOf(100)));
     // One without leaves, which no row stands against.
-    await using signing = await openSharedLog({ origin: ORIGIN, keys: keysOf(3, 2), place: broken });
+    await using signing = await openSharedLog({ origin: ORIGIN, keys: keysOf(3, 2), storage: broken });
     await assert.rejects(signing.resign(), failsWith('forked'));
     await check(url, upTo(7));
   });

@@ -17,7 +17,7 @@ type Options = Partial<Parameters<typeof importLedger>[0]>;
 
 async function bringOver(directory: string, url: string, more: Options = {}): Promise<ImportedLog> {
   await using shared = await openShared(url);
-  return await importLedger({ directory, origin: ORIGIN, now: () => new Date(), place: shared.place, ...more });
+  return await importLedger({ directory, origin: ORIGIN, now: () => new Date(), storage: shared.storage, ...more });
 }
 
 /** Appends leaves at a node of a directory, on a database or on none; its newest checkpoint. */
@@ -69,8 +69,8 @@ describe('a ledger brought to a database', { skip: postgres.skip }, () => {
     await assert.rejects(bringOver(folder.path, url, { onProgress, signal: stopping.signal }), /stopped/);
     {
       await using shared = await openShared(url);
-      assert.equal((await shared.place.turns.head())?.size, 0);
-      assert.equal((await shared.place.rows.leaves(0, 10)).length, 0);
+      assert.equal((await shared.storage.heads.head())?.size, 0);
+      assert.equal((await shared.storage.rows.leaves(0, 10)).length, 0);
     }
     assert.equal(await append(folder.path, undefined, []), folder.checkpoint, 'the folder is as it was');
     assert.equal((await bringOver(folder.path, url)).added, LEAVES);

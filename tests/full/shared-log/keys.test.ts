@@ -223,14 +223,14 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
 });
 
 /** A database that fails at the `at`th write, before the write or before its answer. */
-function breaking({ place, keys }: SharedLedger, at: number, isWritten: boolean): SharedLedger {
+function breaking({ storage, keys }: SharedLedger, at: number, isWritten: boolean): SharedLedger {
   let texts = 0;
   const put = async (id: string, text: string) => {
     texts++;
     if (texts < at || isWritten) await keys.put(id, text);
     if (texts >= at) throw new Error('the connection broke');
   };
-  return { place, keys: { all: () => keys.all(), put } };
+  return { storage, keys: { all: () => keys.all(), put } };
 }
 
 describe('a rotation of the keys of several nodes', { skip: postgres.skip }, () => {

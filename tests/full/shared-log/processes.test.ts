@@ -87,7 +87,7 @@ describe('a log that two processes write', { skip: postgres.skip }, () => {
     assert.ok(kills >= 4, `${kills} kills`);
 
     await using shared = await openShared(url);
-    const report = await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), place: shared.place });
+    const report = await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), storage: shared.storage });
     assert.ok(report.size >= 2 * LEAVES);
     await using last = await openNode(url);
     const head = await headOf(last.checkpoint());
@@ -100,7 +100,7 @@ describe('a log that two processes write', { skip: postgres.skip }, () => {
     }
     const texts = new Set<string>();
     for (let from = 0; from < report.size; from += 1_000) {
-      for (const leaf of await shared.place.rows.leaves(from, 1_000)) texts.add(Buffer.from(leaf).toString());
+      for (const leaf of await shared.storage.rows.leaves(from, 1_000)) texts.add(Buffer.from(leaf).toString());
     }
     assert.equal(texts.size, report.size, 'no leaf stands twice');
 

@@ -15,14 +15,14 @@ export async function openShared(url: string): Promise<SharedLedger & AsyncDispo
   const store = await openStore(url, { poolSize: 4 });
   if (!store.ledger) throw new Error('no database of several nodes');
   const { log, keys } = store.ledger;
-  return { place: { turns: log, rows: log }, keys, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+  return { storage: { heads: log, rows: log }, keys, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 
 /** A node with the test's key, closed with its connections. */
 export async function openNode(url: string): Promise<SharedLog> {
   await using stack = new AsyncDisposableStack();
-  const { place } = stack.use(await openShared(url));
-  const log = stack.use(await openSharedLog({ origin: ORIGIN, keys: keysOf(2), place }));
+  const { storage } = stack.use(await openShared(url));
+  const log = stack.use(await openSharedLog({ origin: ORIGIN, keys: keysOf(2), storage }));
   const owned = stack.move();
   return Object.assign(log, { [Symbol.asyncDispose]: () => owned.disposeAsync() });
 }

@@ -18,7 +18,7 @@ const signer = {
   },
 };
 await using shared = await openShared(process.argv[2] ?? '');
-await using log = await openSharedLog({ origin: ORIGIN, place: shared.place, keys: { ...keys, signer } });
+await using log = await openSharedLog({ origin: ORIGIN, storage: shared.storage, keys: { ...keys, signer } });
 await log.append(leafOf(1_000));
 isFreezing = true;
 const { index } = await log.append(leafOf(1_001));

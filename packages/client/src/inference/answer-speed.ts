@@ -1,7 +1,7 @@
 // The speed of an answer as its reader sees it. Unknown values are null, never zero.
 import type { AnswerEvent, AnswerUsage } from './inference-events.ts';
 
-export interface PaceFigures {
+export interface SpeedFigures {
   /** From the request to the first visible text; reasoning and white space are not visible. */
   readonly firstTokenMs: number | null;
   /** From the first visible text to the last text. */
@@ -11,7 +11,7 @@ export interface PaceFigures {
 }
 
 /** Measures the events of one answer. `askedAt` and `now` are of the same monotonic clock. */
-export class AnswerPace {
+export class AnswerSpeed {
   readonly #askedAt: number;
   #firstAt: number | null = null;
   #lastAt = 0;
@@ -21,7 +21,7 @@ export class AnswerPace {
     this.#askedAt = askedAt;
   }
 
-  see(event: AnswerEvent, now: number): void {
+  record(event: AnswerEvent, now: number): void {
     if (event.kind !== 'text') return;
     if (this.#firstAt !== null) this.#pauseMs = Math.max(this.#pauseMs ?? 0, now - this.#lastAt);
     else if (!/\S/.test(event.text)) return;
@@ -29,7 +29,7 @@ export class AnswerPace {
     this.#lastAt = now;
   }
 
-  figures(): PaceFigures {
+  figures(): SpeedFigures {
     const first = this.#firstAt;
     return {
       firstTokenMs: first === null ? null : first - this.#askedAt,

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { json } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import type { AnswerEvent, AnswerOptions, ChatRecord } from '../index.ts';
-import { AnswerPace, InferenceClient, InferenceProblem, tokensPerSecond } from '../index.ts';
+import { AnswerSpeed, InferenceClient, InferenceProblem, tokensPerSecond } from '../index.ts';
 import { type Answering, rejectionOf, STREAM, sends, startHttpServer } from '../test/http-server.ts';
 
 const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
@@ -161,7 +161,7 @@ describe('an answer', () => {
     assert.match(`${many.problem?.code} ${many.problem?.message}`, /^invalid_answer .*longer than 500 characters/);
     const slow = await eventsOf(endless, { totalMs: 50 });
     assert.match(slow.problem?.message ?? '', /not complete after 0\.05 s/);
-    const silent = await eventsOf(still, { silentMs: 30 });
+    const silent = await eventsOf(still, { idleTimeoutMs: 30 });
     assert.match(silent.problem?.message ?? '', /no data received for 0\.03 s/);
   });
 
@@ -216,7 +216,7 @@ describe('the lists of the inference service', () => {
   it('an invented receipt does not match the record, and does not verify', async () => {
     await using server = await startHttpServer(sends('{"request_sha256":"a","answer_sha256":"b"}'));
     const record = { receiptId: 'rwr_1', requestSha256: 'a', answerSha256: 'b' };
-    const { verification, isOfThese } = await new InferenceClient(server).verify(record);
+    const { verification, matchesRecord: isOfThese } = await new InferenceClient(server).verify(record);
     assert.deepEqual([verification.ok, isOfThese], [false, false]);
   });
 });
@@ -234,8 +234,8 @@ describe('the speed of an answer', () => {
     ['white space within an answer is text', { 110: text('a'), 150: text(' '), 160: stop }, [10, 40, 40]],
   ] as [string, Record<number, AnswerEvent>, (number | null)[]][])
     it(what, () => {
-      const speed = new AnswerPace(100);
-      for (const [at, event] of Object.entries(events)) speed.see(event, Number(at));
+      const speed = new AnswerSpeed(100);
+      for (const [at, event] of Object.entries(events)) speed.record(event, Number(at));
       const { firstTokenMs, writingMs, pauseMs } = speed.figures();
       assert.deepEqual([firstTokenMs, writingMs, pauseMs], figures);
     });

@@ -32,9 +32,9 @@ export interface InferenceCallOptions {
 }
 
 /** Limits of an answer, against broken and hostile services. */
-export interface AnswerBounds {
+export interface AnswerLimits {
   /** Time without a byte after which the answer is interrupted; the service sends a comment every ten seconds. */
-  readonly silentMs?: number | undefined;
+  readonly idleTimeoutMs?: number | undefined;
   /** From the request to the end. */
   readonly totalMs?: number | undefined;
   /** Characters of one event of the stream, and of all events. */
@@ -42,7 +42,7 @@ export interface AnswerBounds {
   readonly maxAnswerChars?: number | undefined;
 }
 
-export interface AnswerOptions extends InferenceCallOptions, AnswerBounds {}
+export interface AnswerOptions extends InferenceCallOptions, AnswerLimits {}
 
 export interface ChatOptions extends AnswerOptions {
   /** Called when the answer starts; its receipt will have this id. */
@@ -58,7 +58,7 @@ export interface VerifiedReceipt {
   readonly receipt: Receipt;
   readonly verification: VerifiedAnswer;
   /** Whether the receipt is of the request and answer of the record; null where only an id was given. */
-  readonly isOfThese: boolean | null;
+  readonly matchesRecord: boolean | null;
 }
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -132,7 +132,7 @@ export class InferenceClient {
   }
 
   async *#exchange(request: ChatRequest, options: AnswerOptions): AsyncGenerator<Step, void, undefined> {
-    const { signal, silentMs = SILENT_MS, totalMs = TOTAL_MS } = options;
+    const { signal, idleTimeoutMs: silentMs = SILENT_MS, totalMs = TOTAL_MS } = options;
     const { maxEventChars = MAX_EVENT_CHARS, maxAnswerChars = MAX_ANSWER_CHARS } = options;
     signal?.throwIfAborted();
     const sent = JSON.stringify({ ...request, stream: true });
@@ -209,13 +209,13 @@ export class InferenceClient {
       fetch: this.#fetch,
       ...(signal && { signal }),
     });
-    if (typeof record === 'string') return { receipt: body, verification, isOfThese: null };
+    if (typeof record === 'string') return { receipt: body, verification, matchesRecord: null };
     const digests = digestsIn(body, record.salt ?? null);
     const isOfThese =
       record.requestSha256 === digests.request &&
       record.answerSha256 === digests.answer &&
       record.receiptId === body.provenance?.receipt_id;
-    return { receipt: body, verification, isOfThese };
+    return { receipt: body, verification, matchesRecord: isOfThese };
   }
 
   async #get(path: string, { signal, method = 'GET' }: InferenceCallOptions & { readonly method?: 'GET' | 'POST' }) {

@@ -4,7 +4,7 @@ import type { ChatCompletionChunk } from './gateway-types.ts';
 
 /** The events of an answer in their order; `text`, `reasoning` and `usage` can occur several times. */
 export type AnswerEvent =
-  | AnswerBegun
+  | AnswerStarted
   | { readonly kind: 'text'; readonly text: string }
   /** Reasoning of the model; not part of the answer or its digest. */
   | { readonly kind: 'reasoning'; readonly text: string }
@@ -14,7 +14,7 @@ export type AnswerEvent =
   | { readonly kind: 'whole'; readonly record: ChatRecord | null };
 
 /** The service has accepted the request. */
-export interface AnswerBegun {
+export interface AnswerStarted {
   readonly kind: 'begun';
   /** Id of the future receipt; null where the service issues none. */
   readonly receiptId: string | null;

@@ -5,7 +5,7 @@ import { baseOf, type KeySource, keyOf } from '../http/service-address.ts';
 import type { LedgerOptions } from '../verify/check-ledger.ts';
 import { type LedgerMemory, ledgerMemory } from '../verify/ledger-memory.ts';
 import type { VerifiedAnswer } from '../verify/verify-answer.ts';
-import { type EventFilter, type FollowOptions, followEvents, type StackEvent } from './stack-events.ts';
+import { type CheckLedgerOptions, type EventFilter, followEvents, type StackEvent } from './stack-events.ts';
 import { PAGES, type PagedItems, type PagedPath } from './stack-pages.ts';
 import { answeredProblem, invalidAnswer, networkProblem, type Quota, quotaOf, StackProblem } from './stack-problem.ts';
 import {
@@ -144,7 +144,7 @@ export class StackClient {
    * Events as they occur, until the loop ends. Reconnects after a broken connection and resumes at its position. Throws errors that a
    * retry cannot resolve, such as an invalid key.
    */
-  events(filter: EventFilter = {}, options: FollowOptions = {}): AsyncGenerator<StackEvent, void, undefined> {
+  events(filter: EventFilter = {}, options: CheckLedgerOptions = {}): AsyncGenerator<StackEvent, void, undefined> {
     const { types, ...rest } = filter;
     const query = { ...rest, types: types === undefined || types.length === 0 ? undefined : types.join(',') };
     const url = addressOf(this.#base, '/stack/v1/stream', { query });

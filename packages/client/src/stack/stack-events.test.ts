@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
-import { type FollowOptions, StackClient, StackProblem, type StreamState } from '../index.ts';
+import { type CheckLedgerOptions, StackClient, StackProblem, type StreamState } from '../index.ts';
 import { type Answering, type HttpServer, rejectionOf, STREAM, sends, startHttpServer } from '../test/http-server.ts';
-import { type FollowComponents, followEvents } from './stack-events.ts';
+import { type FollowDeps, followEvents } from './stack-events.ts';
 
 const eventText = (id: number) => `id: ${id}\nevent: migration\ndata: {"type":"migration","id":"ev_${id}"}\n\n`;
 
@@ -18,7 +18,7 @@ const streaming =
 const streams = (...texts: string[]) => streaming((response) => response.write(texts.join('')));
 
 /** Follows until `count` events have arrived. Returns the requests and reports until then. */
-async function follow(server: HttpServer, count: number, options: Partial<FollowOptions & FollowComponents> = {}) {
+async function follow(server: HttpServer, count: number, options: Partial<CheckLedgerOptions & FollowDeps> = {}) {
   const states: StreamState[] = [];
   const eventIds: string[] = [];
   const ids: string[] = [];

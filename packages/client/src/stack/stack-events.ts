@@ -28,7 +28,7 @@ export type StreamState =
   /** Events were missed that the service no longer stores. */
   | { readonly kind: 'reset'; readonly reason: string };
 
-export interface FollowOptions {
+export interface CheckLedgerOptions {
   readonly signal?: AbortSignal | undefined;
   /** Position to resume from, as reported by `onEventId`; without it, now. Throws a TypeError for a value that a header cannot contain. */
   readonly lastEventId?: string | undefined;
@@ -40,7 +40,7 @@ export interface FollowOptions {
   readonly onEventId?: ((lastEventId: string) => void) | undefined;
 }
 
-export interface FollowComponents {
+export interface FollowDeps {
   readonly fetch: typeof globalThis.fetch;
   readonly headers: () => Record<string, string>;
   /** By default longer than three heartbeats of the service. */
@@ -52,7 +52,7 @@ export interface FollowComponents {
 const SILENT_MS = 45_000;
 /** Time limit for the response headers. */
 const CONNECT_MS = 30_000;
-/** Bounds for the delay that a server requests. */
+/** ConnectionLimits for the delay that a server requests. */
 const RETRY_MS = { default: 3_000, min: 250, max: 60_000 } as const;
 
 const EVENT_TYPES: Readonly<Record<StackEvent['type'], true>> = {
@@ -76,7 +76,7 @@ class ConnectionLostError extends Error {
 /** Events as they occur. Throws a `StackProblem` that a retry cannot resolve, the signal's reason, and errors of the caller's functions. */
 export async function* followEvents(
   url: URL,
-  { signal, onState, onEventId, ...options }: FollowOptions & FollowComponents,
+  { signal, onState, onEventId, ...options }: CheckLedgerOptions & FollowDeps,
 ): AsyncGenerator<StackEvent, void, undefined> {
   const { silentMs = SILENT_MS, wait = pause } = options;
   let { lastEventId } = options;
@@ -93,10 +93,10 @@ export async function* followEvents(
     const connection = new AbortController();
     let reason = 'the service ended the stream';
     let minMs = 0;
-    let openedAt = Number.POSITIVE_INFINITY;
+    let publicUrlOf = Number.POSITIVE_INFINITY;
     try {
       const body = await connect(url, { ...options, lastEventId, signal, connection });
-      openedAt = performance.now();
+      publicUrlOf = performance.now();
       onState?.({ kind: 'open' });
       for await (const item of itemsOf(readSseWithPositions(body, { silentMs }), url)) {
         // Events that arrived before the abort are not yielded any more.
@@ -129,14 +129,14 @@ export async function* followEvents(
       connection.abort();
     }
     // A long connection was successful, even without events.
-    if (performance.now() - openedAt > RETRY_MS.max) failures = 0;
+    if (performance.now() - publicUrlOf > RETRY_MS.max) failures = 0;
     const retryInMs = pauseMs({ retryMs, failures, minMs });
     onState?.({ kind: 'waiting', retryInMs, reason });
     await wait(retryInMs, signal);
   }
 }
 
-interface ConnectOptions extends FollowComponents {
+interface ConnectOptions extends FollowDeps {
   readonly lastEventId: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly connection: AbortController;

@@ -1,7 +1,7 @@
 // Compares a ledger with its known state: fetches tiles, waits for a lagging node, and stores the new checkpoint.
 import {
-  type FollowOptions,
-  followLedger,
+  type CheckLedgerOptions,
+  checkLedger,
   type LedgerJudgement,
   type LedgerTrust,
   type ShownLedger,
@@ -74,21 +74,21 @@ async function judge(
 ): Promise<LedgerJudgement & { readonly shown: string }> {
   const { ledgerCheckpoint } = trust;
   const known = ledgerCheckpoint === undefined ? [] : [ledgerCheckpoint];
-  const options: Omit<FollowOptions, 'from'> = {
+  const options: Omit<CheckLedgerOptions, 'from'> = {
     ledgerKey: trust.ledgerKey,
     isReset: trust.isReset ?? false,
     fetchTile: (path) => contentOf(fetched(path)),
     now: new Date(),
   };
   let { checkpoint } = shown;
-  let judged = await followLedger(before, shown, { ...options, from: known });
+  let judged = await checkLedger(before, shown, { ...options, from: known });
   const endsAt = performance.now() + lagMs;
   for (let pauseMs = FIRST_PAUSE_MS; judged.kind === 'rollback'; pauseMs *= 2) {
     const latest = await contentOf(resource('checkpoint'));
     checkpoint = new TextDecoder().decode(latest);
     // The receipt is in the older tree, so the newer one must extend that too.
     const from = [...known, shown.checkpoint];
-    judged = await followLedger(before, { ...shown, checkpoint }, { ...options, from });
+    judged = await checkLedger(before, { ...shown, checkpoint }, { ...options, from });
     if (performance.now() + pauseMs > endsAt) break;
     if (judged.kind === 'rollback') await pause(pauseMs, signal);
   }

@@ -45,7 +45,7 @@ export function textMemory(storage: TextStorage): LedgerMemory {
   };
 }
 
-/** An invalid text becomes an entry that `followLedger` rejects. Ignoring it would trust any ledger. */
+/** An invalid text becomes an entry that `checkLedger` rejects. Ignoring it would trust any ledger. */
 function listOf(text: string): readonly RememberedLedger[] {
   let value: unknown;
   try {

@@ -5,7 +5,7 @@ import type { Finding } from '../match/finding.ts';
 import type { Measurement } from '../posture/posture-type.ts';
 import { byRole, type Role, type Service, SOURCES, type Source } from '../profile.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
-import { spfNamesToAsk } from '../spf/reach.ts';
+import { spfNamesToQuery } from '../spf/reach.ts';
 import { isFronted } from './judge-web.ts';
 
 type SourceMeasurements = Readonly<Record<Source, Measurement>>;
@@ -87,7 +87,7 @@ function measureSpf({ spf, evidence }: Reading, txt: Measurement): Measurement {
   // Evidence of earlier probes has no policies; a policy that was read to its end has no gap.
   if (!evidence.policies || spf.evaluation === 'valid') return txt;
   const policies = evidence.policies.spf;
-  const isComplete = spfNamesToAsk(evidence.dns.txt.records, policies).length === 0;
+  const isComplete = spfNamesToQuery(evidence.dns.txt.records, policies).length === 0;
   return isComplete && Object.values(policies).every(({ status }) => isMeasured(status)) ? txt : 'unmeasured';
 }
 

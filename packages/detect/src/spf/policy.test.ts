@@ -6,7 +6,7 @@ import { codePoint, holds } from '../../../../tests/support/property.ts';
 import type { Lookup } from '../evidence/evidence.ts';
 import { evidenceOf } from '../test/evidence-of.ts';
 import { spfNames, spfOf } from './policy.ts';
-import { spfNamesToAsk } from './reach.ts';
+import { spfNamesToQuery } from './reach.ts';
 import { parseRecord } from './record.ts';
 import { spfTargets } from './senders.ts';
 import { parseShared } from './shared-records.ts';
@@ -104,24 +104,24 @@ const failed: Lookup<string> = { status: 'timeout', records: [], aliases: [] };
 function follow(record: string, recordOf: (name: string) => string): string[] {
   const known: Record<string, Lookup<string>> = {};
   for (let round = 0; round < 100; round++)
-    for (const name of spfNamesToAsk([record], known)) known[name] = found(recordOf(name));
-  assert.deepEqual(spfNamesToAsk([record], known), [], 'does not end');
+    for (const name of spfNamesToQuery([record], known)) known[name] = found(recordOf(name));
+  assert.deepEqual(spfNamesToQuery([record], known), [], 'does not end');
   return Object.keys(known);
 }
 
 describe('names of an SPF policy to ask for', () => {
   it('are those of the first level that is not known, each once', () => {
     const record = 'v=spf1 include:a.test include:b.test include:A.test. -all';
-    assert.deepEqual(spfNamesToAsk([record], {}), ['a.test', 'b.test']);
+    assert.deepEqual(spfNamesToQuery([record], {}), ['a.test', 'b.test']);
     const known = { 'a.test': found('v=spf1 include:c.test -all') };
-    assert.deepEqual(spfNamesToAsk([record], known), ['b.test']);
-    assert.deepEqual(spfNamesToAsk([record], { ...known, 'b.test': failed }), ['c.test']);
+    assert.deepEqual(spfNamesToQuery([record], known), ['b.test']);
+    assert.deepEqual(spfNamesToQuery([record], { ...known, 'b.test': failed }), ['c.test']);
   });
   it('do not exist behind a failed name, without a policy, or for names that cannot be queried', () => {
-    assert.deepEqual(spfNamesToAsk(['v=spf1 include:a.test -all'], { 'a.test': failed }), []);
-    assert.deepEqual(spfNamesToAsk(['include:a.test'], {}), []);
-    assert.deepEqual(spfNamesToAsk(['v=spf1 include:%{i}.a.test include:local redirect=é.test'], {}), []);
-    const ofObjects = spfNamesToAsk(['v=spf1 include:constructor.test'], { 'x.test': failed });
+    assert.deepEqual(spfNamesToQuery(['v=spf1 include:a.test -all'], { 'a.test': failed }), []);
+    assert.deepEqual(spfNamesToQuery(['include:a.test'], {}), []);
+    assert.deepEqual(spfNamesToQuery(['v=spf1 include:%{i}.a.test include:local redirect=é.test'], {}), []);
+    const ofObjects = spfNamesToQuery(['v=spf1 include:constructor.test'], { 'x.test': failed });
     assert.deepEqual(ofObjects, ['constructor.test']);
   });
   it('are 20 of a tree without end, 10 of a chain, and none after', () => {

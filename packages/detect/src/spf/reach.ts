@@ -13,7 +13,7 @@ const PLAIN_NAME = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/;
  * Names whose TXT records are still to be queried, given a domain's TXT records and the known answers by name: all missing
  * names of the first level that has any. Empty once the policy is followed to its end or to a limit.
  */
-export function spfNamesToAsk(
+export function spfNamesToQuery(
   txts: readonly string[],
   known: Readonly<Record<string, Lookup<string>>>,
 ): readonly string[] {

@@ -24,7 +24,7 @@ export interface World {
 export function useUpstream(): World {
   const world = {
     async open(options, parts) {
-      const all = { baseUrl: world.server.base, model: MODEL, places: 4, apiKey: KEY, ...options };
+      const all = { baseUrl: world.server.base, model: MODEL, slots: 4, apiKey: KEY, ...options };
       // Without jitter: each delay has its minimum.
       return world.stack.use(await openUpstream(all, { random: () => 0, ...parts }));
     },

@@ -122,7 +122,7 @@ describe('a caller that leaves', { timeout: 60_000 }, () => {
   it('leaves the queue, and no other caller does', async () => {
     const { promise: go, resolve } = Promise.withResolvers<void>();
     world.server.script((response) => go.then(() => void begin(response).end(HELLO)));
-    const upstream = await world.open({ places: 1 });
+    const upstream = await world.open({ slots: 1 });
     const leaving = new AbortController();
     const [first, second, third] = [{}, { signal: leaving.signal }, {}].map((parts) => chat(upstream, parts));
     leaving.abort(gone);

@@ -23,7 +23,7 @@ describe('a real llama-server', { skip: program ? false : 'STRATA_TEST_LLAMA_SER
     child = spawn(program ?? '', args, { stdio: 'ignore' });
     baseUrl = `http://127.0.0.1:${port}/v1`;
     // It takes its time to listen, then answers 503 until its model is loaded.
-    upstream = await openUpstream({ baseUrl, apiKey: KEY, model: 'tiny', places: 2, retries: 8 });
+    upstream = await openUpstream({ baseUrl, apiKey: KEY, model: 'tiny', slots: 2, retries: 8 });
   });
   after(async () => {
     await upstream?.[Symbol.asyncDispose]();
@@ -40,9 +40,9 @@ describe('a real llama-server', { skip: program ? false : 'STRATA_TEST_LLAMA_SER
     const { kind, engine, contextLength } = upstream.info;
     assert.deepEqual([kind, contextLength], ['llama.cpp', 256]);
     assert.match(engine, /^llama\.cpp b\d+/);
-    const other = openUpstream({ baseUrl, apiKey: KEY, model: 'other', places: 1 });
+    const other = openUpstream({ baseUrl, apiKey: KEY, model: 'other', slots: 1 });
     await assert.rejects(other, failedAs('model-unusable', /it has 'tiny'/));
-    await assert.rejects(openUpstream({ baseUrl, model: 'tiny', places: 1 }), failedAs('upstream-refused', /key/));
+    await assert.rejects(openUpstream({ baseUrl, model: 'tiny', slots: 1 }), failedAs('upstream-refused', /key/));
   });
 
   it('answers with text and usage, and has read the beginning the next time', async () => {

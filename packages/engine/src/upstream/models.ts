@@ -16,7 +16,7 @@ export interface UpstreamInfo {
   readonly contextLength: number | undefined;
   readonly ownedBy: string | undefined;
   /** Concurrent answers. */
-  readonly places: number;
+  readonly slots: number;
   /** Scheme, host and port. */
   readonly origin: string;
 }
@@ -68,7 +68,7 @@ export async function describeUpstream(http: UpstreamHttp, options: DescribeOpti
     engine,
     contextLength: options.contextLength ?? contextLength,
     ownedBy: found.owned_by ?? undefined,
-    places,
+    slots: places,
     origin: new URL(http.base).origin,
   };
 }

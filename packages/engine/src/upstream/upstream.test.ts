@@ -58,14 +58,14 @@ describe('an upstream', () => {
       inside -= 1;
       begin(response).end(HELLO);
     });
-    const upstream = await world.open({ places: 3 });
+    const upstream = await world.open({ slots: 3 });
     await Promise.all(Array.from({ length: 20 }, (_, seed) => chat(upstream, { seed })));
     assert.equal(max, 3);
   });
 
   it('runs them in their order, on the same connection', async () => {
     world.server.script(streams(HELLO));
-    const upstream = await world.open({ places: 1 });
+    const upstream = await world.open({ slots: 1 });
     const before = world.server.connections();
     const seeds = Array.from({ length: 10 }, (_, seed) => seed);
     await Promise.all(seeds.map((seed) => chat(upstream, { seed })));
@@ -75,7 +75,7 @@ describe('an upstream', () => {
   });
 
   it('frees a slot after every kind of end', async () => {
-    const upstream = await world.open({ places: 1, retries: 0 });
+    const upstream = await world.open({ slots: 1, retries: 0 });
     world.server.script(refuses(500), streams(events(says('x'))), streams('data: no\n\n'), streams(HELLO));
     for (let i = 0; i < 3; i += 1) await assert.rejects(chat(upstream));
     for await (const each of reading(upstream)) if (each.kind === 'begin') break;
@@ -84,7 +84,7 @@ describe('an upstream', () => {
 
   it('ends everything when it is closed', async () => {
     world.server.script((response) => void begin(response).write(events(says('half'))));
-    const upstream = await world.open({ places: 1 });
+    const upstream = await world.open({ slots: 1 });
     const { promise: hasText, resolve } = Promise.withResolvers<void>();
     const running = (async () => {
       for await (const each of reading(upstream)) if (each.kind === 'text') resolve();

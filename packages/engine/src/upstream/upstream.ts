@@ -27,7 +27,7 @@ export interface UpstreamOptions {
   /** The model's name on that server. */
   readonly model: string;
   /** Concurrent answers. */
-  readonly places: number;
+  readonly slots: number;
   /** Where the server does not report it, or reports more than should be used. */
   readonly contextLength?: number;
   readonly connectMs?: number;
@@ -71,7 +71,7 @@ const RETRIES = 2;
 
 /** Queries the server; rejects with EngineError `model-unusable` and a list of models if it does not have the model. */
 export async function openUpstream(options: UpstreamOptions, deps: UpstreamDeps = {}): Promise<Upstream> {
-  const { apiKey, model, places, contextLength } = options;
+  const { apiKey, model, slots: places, contextLength } = options;
   const http = new UpstreamHttp(
     {
       base: baseOf(options.baseUrl),
@@ -104,7 +104,7 @@ class OpenUpstream implements Upstream {
   constructor(http: UpstreamHttp, info: UpstreamInfo, { apiKey, firstTokenMs, idleMs }: UpstreamOptions) {
     this.info = info;
     this.#http = http;
-    this.#slots = new Semaphore(info.places);
+    this.#slots = new Semaphore(info.slots);
     this.#secret = apiKey;
     this.#waits = { firstMs: firstTokenMs ?? FIRST_TOKEN_MS, idleMs: idleMs ?? IDLE_MS };
   }

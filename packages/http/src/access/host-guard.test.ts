@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DatabaseUrl } from '../environment.ts';
 import { countedAddress, countedNetworks } from '../limits/counted-address.ts';
-import { openedAt, urlAt } from '../service-url.ts';
-import { createFrontDoor } from './host-guard.ts';
+import { publicUrlOf, urlAt } from '../service-url.ts';
+import { createHostGuard } from './host-guard.ts';
 
 /** The status that a request is turned away with; undefined: it may come in. */
 function asked(
@@ -12,9 +12,9 @@ function asked(
   host: string | undefined,
   more: { readonly origin?: string; readonly saidByProxy?: string } = {},
 ): number | undefined {
-  const door = createFrontDoor({ host: '127.0.0.1', allowedHosts: [], ...listening });
+  const door = createHostGuard({ host: '127.0.0.1', allowedHosts: [], ...listening });
   const headers = { host, ...(more.origin === undefined ? {} : { origin: more.origin }) };
-  return door.turnAway({ headers, host: more.saidByProxy ?? host ?? '', raw: { rawHeaders: [] } })?.status;
+  return door.rejectionOf({ headers, host: more.saidByProxy ?? host ?? '', raw: { rawHeaders: [] } })?.status;
 }
 
 describe('a service that listens for this machine alone', () => {
@@ -42,9 +42,9 @@ describe('a service that listens for this machine alone', () => {
   });
 
   it('answers nothing that names two hosts, however they are written', () => {
-    const door = createFrontDoor({ host: 'localhost', allowedHosts: ['*'] });
+    const door = createHostGuard({ host: 'localhost', allowedHosts: ['*'] });
     const asked = (...rawHeaders: string[]) =>
-      door.turnAway({ headers: { host: 'localhost' }, host: 'localhost', raw: { rawHeaders } })?.status;
+      door.rejectionOf({ headers: { host: 'localhost' }, host: 'localhost', raw: { rawHeaders } })?.status;
     assert.equal(asked('Host', 'localhost', 'hOST', 'localhost'), 400);
     assert.equal(asked('Host', 'localhost', 'X-A', 'Host'), undefined);
   });
@@ -78,9 +78,9 @@ describe('a service that listens for this machine alone', () => {
   });
 
   it('names the setting and nothing of the request, and remembers no host that it turned away', () => {
-    const door = createFrontDoor({ host: 'localhost', allowedHosts: [] });
+    const door = createHostGuard({ host: 'localhost', allowedHosts: [] });
     const away = (host: string, origin: object = {}) =>
-      door.turnAway({ headers: { host, ...origin }, host, raw: { rawHeaders: [] } })?.detail ?? '';
+      door.rejectionOf({ headers: { host, ...origin }, host, raw: { rawHeaders: [] } })?.detail ?? '';
     for (let time = 0; time < 2; time += 1) {
       assert.match(away('evil.example'), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
       assert.equal(away('localhost'), '');
@@ -108,7 +108,7 @@ describe('a service that listens on a public address', () => {
 
 describe('a page of another site', () => {
   const tells = (headers: Record<string, string>, host = 'Stack.example:8787', allowedHosts: readonly string[] = []) =>
-    createFrontDoor({ host: '127.0.0.1', allowedHosts }).isFromOtherSite({ headers, host });
+    createHostGuard({ host: '127.0.0.1', allowedHosts }).isCrossSite({ headers, host });
   const origin = (page: string) => ({ 'sec-fetch-site': 'cross-site', origin: page });
 
   it('is detected by Sec-Fetch-Site, if browsers send no Origin', () => {
@@ -146,12 +146,12 @@ describe('where a service is asked', () => {
   });
 
   it('is named to readers where they can open it', () => {
-    assert.equal(openedAt({ host: '::1', port: 80 }), 'http://[::1]:80');
-    assert.equal(openedAt({ host: '10.0.0.1', port: 80 }), 'http://10.0.0.1:80');
-    assert.equal(openedAt({ host: 'stack.example', port: 80 }), 'http://stack.example:80');
+    assert.equal(publicUrlOf({ host: '::1', port: 80 }), 'http://[::1]:80');
+    assert.equal(publicUrlOf({ host: '10.0.0.1', port: 80 }), 'http://10.0.0.1:80');
+    assert.equal(publicUrlOf({ host: 'stack.example', port: 80 }), 'http://stack.example:80');
     for (const host of ['0.0.0.0', '0', '::', '::0', '0:0:0:0:0:0:0:0'])
-      assert.equal(openedAt({ host, port: 80 }), undefined, host);
-    assert.equal(openedAt({ host: '127.0.0.1', port: 0 }), undefined);
+      assert.equal(publicUrlOf({ host, port: 80 }), undefined, host);
+    assert.equal(publicUrlOf({ host: '127.0.0.1', port: 0 }), undefined);
   });
 });
 

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-interface FrontDoorOptions {
+interface HostGuardOptions {
   /** The configured listen address. */
   readonly host: string;
   /** Names, in addition to those of this machine, that are accepted in Host and Origin, `api.example.com`; `*`: any. */
@@ -14,7 +14,7 @@ interface FrontDoorOptions {
   readonly keyedPath?: string;
 }
 
-interface TurnedAway {
+interface HostRejection {
   /**
    * 400: more than one host, which servers on the path may interpret differently (RFC 9112, 3.2); 421: an unknown host
    * name (RFC 9110, 15.5.20); 403: requested by a page of another site.
@@ -35,20 +35,20 @@ interface Arriving {
 }
 
 /** The error code of a rejection, for services of either kind. */
-export function refusalCodeOf({ status }: TurnedAway): 'foreign_page' | 'misdirected_request' | undefined {
+export function refusalCodeOf({ status }: HostRejection): 'foreign_page' | 'misdirected_request' | undefined {
   if (status === 400) return undefined;
   return status === 403 ? 'foreign_page' : 'misdirected_request';
 }
 
-export interface FrontDoor {
+export interface HostGuard {
   /** Undefined for an accepted request. */
-  turnAway(request: Arriving): TurnedAway | undefined;
+  rejectionOf(request: Arriving): HostRejection | undefined;
   /**
    * Whether the request comes from a page that belongs neither to this service, nor to a loopback service, nor to an
    * allowed name. Browsers send `Sec-Fetch-Site` (Fetch Metadata), but not to a plain HTTP address of another machine:
    * `Origin` decides there, which a POST always has. Programs send neither.
    */
-  isFromOtherSite(request: Pick<Arriving, 'headers' | 'host'>): boolean;
+  isCrossSite(request: Pick<Arriving, 'headers' | 'host'>): boolean;
 }
 
 /** Browsers resolve every name below `localhost` to this machine (RFC 6761, 6.3). */
@@ -61,14 +61,14 @@ loopback.addAddress('::1', 'ipv6');
  * Names are checked if the service listens on loopback, or if `allowedHosts` lists any: a public listener does not know
  * its own names. An IP address in `Host` is always accepted: DNS rebinding needs a name.
  */
-export function createFrontDoor({ host, allowedHosts, keyedPath }: FrontDoorOptions): FrontDoor {
+export function createHostGuard({ host, allowedHosts, keyedPath }: HostGuardOptions): HostGuard {
   const named = new Set([host, ...allowedHosts].map(bareName));
   const isAnyNamed = named.has('*');
   const areNamesChecked = !isAnyNamed && (allowedHosts.length > 0 || isLocal(bareName(host)));
   const isOurs = (name: string) => isIP(name) !== 0 || isLocal(name) || named.has(name);
   // Cache of `Host` values; nearly all requests have one of a few.
   const known = new Set<string>();
-  function turnAway(request: Arriving): TurnedAway | undefined {
+  function rejectionOf(request: Arriving): HostRejection | undefined {
     const { host: addressed, origin } = request.headers;
     // HTTP/1.0 requires no Host, and browsers do not use it.
     if (addressed === undefined) return undefined;
@@ -87,7 +87,7 @@ export function createFrontDoor({ host, allowedHosts, keyedPath }: FrontDoorOpti
     return { status: 403, detail: FOREIGN };
   }
 
-  function isFromOtherSite({ headers, host: addressed }: Pick<Arriving, 'headers' | 'host'>): boolean {
+  function isCrossSite({ headers, host: addressed }: Pick<Arriving, 'headers' | 'host'>): boolean {
     const { 'sec-fetch-site': fetchSite, origin } = headers;
     if (fetchSite === 'same-origin' || fetchSite === 'none') return false;
     if (isAnyNamed) return false;
@@ -98,7 +98,7 @@ export function createFrontDoor({ host, allowedHosts, keyedPath }: FrontDoorOpti
     return !(named.has(from) || (isLocal(from) && isLocal(nameOf(addressed) ?? '')));
   }
 
-  return { turnAway, isFromOtherSite };
+  return { rejectionOf, isCrossSite };
 }
 
 const isAddressOrLocal = (name: string) => isIP(name) !== 0 || isLocal(name);

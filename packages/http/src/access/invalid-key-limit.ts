@@ -10,7 +10,7 @@ const WINDOW_MS = 60_000;
 /** Recently valid keys are looked up despite the limit: many clients may share an address. */
 const GOOD_MS = 24 * 3_600_000;
 
-export class GuessLimit {
+export class InvalidKeyLimit {
   readonly #misses: RateWindow;
   readonly #good: LRUCache<string, true>;
 
@@ -30,13 +30,13 @@ export class GuessLimit {
 
   /** The key was valid. */
   found(networks: readonly CountedNetwork[], digest: string): void {
-    if (!this.#good.has(digest)) this.#misses.giveBack(networks);
+    if (!this.#good.has(digest)) this.#misses.refund(networks);
     this.#good.set(digest, true);
   }
 
   /** The lookup failed: this does not count against the caller. */
   undecided(networks: readonly CountedNetwork[]): void {
-    this.#misses.giveBack(networks);
+    this.#misses.refund(networks);
   }
 
   /** The key is invalid or was revoked. */

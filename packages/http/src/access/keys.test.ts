@@ -146,7 +146,7 @@ describe('the key check', () => {
     const window = new RateWindow({ limit: 2, windowMs: 60_000, now: () => new Date(at) });
     const taken = (i: number) => window.take(countedNetworks(`198.18.${i >> 8}.${i & 255}`));
     assert.equal(Array.from({ length: 2_100 }, (_, i) => taken(i)).filter((seconds) => seconds === 60).length, 100);
-    window.giveBack(countedNetworks('198.18.0.0'));
+    window.refund(countedNetworks('198.18.0.0'));
     assert.deepEqual([taken(2_200), taken(2_201)], [0, 60]);
     at = 0;
     assert.equal(taken(2_201), 0, 'a clock that is set back refuses nothing for a day');

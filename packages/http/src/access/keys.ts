@@ -6,7 +6,7 @@ import { type CountedNetwork, countedNetworks } from '../limits/counted-address.
 import { countedCache } from '../limits/counted-cache.ts';
 import { Refusal } from '../problems/errors.ts';
 import type { ApiKey } from '../route.ts';
-import { GuessLimit } from './invalid-key-limit.ts';
+import { InvalidKeyLimit } from './invalid-key-limit.ts';
 
 /** Storage of keys and counts. */
 export interface KeyGate {
@@ -46,7 +46,7 @@ export class KeyCheck {
   readonly #late: LRUCache<string, ApiKey>;
   /** Separate from the valid keys, which a flood of guesses would evict otherwise. */
   readonly #unknown: LRUCache<string, true>;
-  readonly #guesses: GuessLimit;
+  readonly #guesses: InvalidKeyLimit;
   readonly #asked = new Map<string, Promise<ApiKey>>();
   #revision = 0;
 
@@ -55,7 +55,7 @@ export class KeyCheck {
     this.#gate = gate;
     this.#now = now;
     const memory = { ttl: keyMemoryMs, ttlResolution: 0, perf: { now: monotonicNow } };
-    this.#guesses = new GuessLimit(monotonicNow);
+    this.#guesses = new InvalidKeyLimit(monotonicNow);
     this.#known = countedCache(maxKeys, { ...memory, ttl: gate.revision ? notifiedKeyTtlMs : keyMemoryMs });
     this.#late = countedCache(maxKeys, { ...memory, ttl: lateMemoryMs });
     this.#unknown = countedCache(10_000, memory);

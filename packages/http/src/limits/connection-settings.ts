@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 /** Settings of every service that accepts clients. */
-export const BoundEnvironment = z.object({
+export const ConnectionEnvironment = z.object({
   STRATA_CONNECTIONS: z.coerce.number().int().min(16).max(1_000_000).default(50_000),
   STRATA_CONNECTIONS_PER_ADDRESS: z.coerce.number().int().min(1).max(1_000_000).optional(),
   STRATA_STREAMS_PER_KEY: z.coerce.number().int().min(1).max(1_000_000).default(200),
@@ -11,7 +11,7 @@ export const BoundEnvironment = z.object({
   STRATA_FREE_STREAMS_PER_ADDRESS: z.coerce.number().int().min(1).max(1_000_000).default(20),
 });
 
-export interface Bounds {
+export interface ConnectionLimits {
   /** Concurrent connections; fewer if the process may not open that many files. */
   readonly connections: number;
   /**
@@ -26,7 +26,7 @@ export interface Bounds {
   readonly freeStreamsPerAddress: number;
 }
 
-export const boundsOf = (settings: z.output<typeof BoundEnvironment>): Bounds => ({
+export const connectionLimitsOf = (settings: z.output<typeof ConnectionEnvironment>): ConnectionLimits => ({
   connections: settings.STRATA_CONNECTIONS,
   connectionsPerAddress: settings.STRATA_CONNECTIONS_PER_ADDRESS,
   streamsPerKey: settings.STRATA_STREAMS_PER_KEY,
@@ -34,7 +34,7 @@ export const boundsOf = (settings: z.output<typeof BoundEnvironment>): Bounds =>
   freeStreamsPerAddress: settings.STRATA_FREE_STREAMS_PER_ADDRESS,
 });
 
-export const DEFAULT_BOUNDS = boundsOf(BoundEnvironment.parse({}));
+export const DEFAULT_BOUNDS = connectionLimitsOf(ConnectionEnvironment.parse({}));
 
 /** The usual limit, if the system does not report one. */
 const DEFAULT_FILES = 1_024;

@@ -1,4 +1,4 @@
-// Bounds on connections and streams, on real sockets of several addresses of this machine.
+// ConnectionLimits on connections and streams, on real sockets of several addresses of this machine.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import type { Server } from 'node:http';
@@ -76,13 +76,13 @@ describe('bounds', { timeout: 120_000 }, () => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  async function serve(bounds: HttpServerDeps<object>['bounds'], ...trustedProxies: string[]): Promise<void> {
+  async function serve(bounds: HttpServerDeps<object>['limits'], ...trustedProxies: string[]): Promise<void> {
     metrics = new Metrics();
     log.length = counted = 0;
     const logger = createLogger({ level: 'info' }, { write: (line: string) => void log.push(line) });
     const find = async (id: string) => ({ id, tier: id.split('-')[0] ?? '', dailyLimit: 50 });
     const take = async () => ({ isAllowed: true, used: ++counted });
-    server = serverOf(routes, { logger, metrics, bounds: bounds ?? {}, trustedProxies, keys: { find, take } });
+    server = serverOf(routes, { logger, metrics, limits: bounds ?? {}, trustedProxies, keys: { find, take } });
     port = await server.listen({ host: '127.0.0.1', port: 0 });
   }
 
@@ -177,7 +177,7 @@ const make = route({ ...plainBytes, method: 'POST', path: '/make' }, (_app: obje
 describe('a client that sends many requests on one connection', () => {
   it('is cut where it reads no answer, and few of its requests are begun', async () => {
     const patience = { headersMs: 300, requestMs: 600, stillMs: 60_000, checkMs: 50 };
-    await using http = serverOf([large], { patience });
+    await using http = serverOf([large], { timeouts: patience });
     const socket = connect(await http.listen({ host: '127.0.0.1', port: 0 }), '127.0.0.1');
     socket.pause().on('error', () => {});
     begun = 0;

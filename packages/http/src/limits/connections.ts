@@ -1,14 +1,19 @@
 // Limits client connections, in total and by address or network, and closes idle ones in favour of new ones.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
-import { type BoundName, type Bounds, connectionsOfProcess, type ReportBound } from './connection-settings.ts';
+import {
+  type BoundName,
+  type ConnectionLimits,
+  connectionsOfProcess,
+  type ReportBound,
+} from './connection-settings.ts';
 import { networksOf } from './counted-address.ts';
 
 /** Values by label value. */
 export type Figures = Iterable<readonly [value: string, figure: number]>;
 
 interface ConnectionsOptions {
-  readonly bounds: Pick<Bounds, 'connections' | 'connectionsPerAddress'>;
+  readonly bounds: Pick<ConnectionLimits, 'connections' | 'connectionsPerAddress'>;
   /** Addresses and ranges without a limit of their own: each serves many clients. */
   readonly trustedProxies?: readonly string[] | undefined;
   readonly report?: ReportBound;

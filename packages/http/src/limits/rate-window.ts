@@ -41,7 +41,7 @@ export class RateWindow {
   }
 
   /** Takes back an event that was counted. */
-  giveBack(of: string | readonly CountedNetwork[]): void {
+  refund(of: string | readonly CountedNetwork[]): void {
     for (const { name } of countedIn(of)) {
       const window = this.#windows.get(name);
       if (window && window.count > 0) window.count -= 1;

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createFrontDoor } from '../access/host-guard.ts';
+import { createHostGuard } from '../access/host-guard.ts';
 import { answerSecurity } from '../access/security-headers.ts';
 import type { ReportBound } from '../limits/connection-settings.ts';
 import { Connections, type Figures } from '../limits/connections.ts';
@@ -144,9 +144,9 @@ export async function serveMetrics(
   const { readiness = Readiness.always() } = options;
   const isReady = async () => ((await readiness.ready()).status === 200 ? 1 : 0);
   metrics.gauge('strata_ready', '1 while /ready reports ready, else 0', isReady);
-  const frontDoor = createFrontDoor({ host: options.host, allowedHosts: [] });
+  const hostGuard = createHostGuard({ host: options.host, allowedHosts: [] });
   const server = createServer(async (request, response) => {
-    const away = frontDoor.turnAway({ headers: request.headers, host: request.headers.host ?? '', raw: request });
+    const away = hostGuard.rejectionOf({ headers: request.headers, host: request.headers.host ?? '', raw: request });
     if (away) {
       response.writeHead(away.status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${away.detail}\n`);
       return;

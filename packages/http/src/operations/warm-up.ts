@@ -19,7 +19,7 @@ export async function warmUp<App>(app: App, notary: Notary, rehearsals: readonly
     address: '::1',
     key: undefined,
     signal: new AbortController().signal,
-    readsAnew: () => {},
+    resetReads: () => {},
     refuse,
   };
   for (const { route, params = {}, query = {} } of rehearsals) {

@@ -9,7 +9,7 @@ import { envelope, type Notary } from '../responses/notary.ts';
 import { commonHeaders } from '../responses/send-answer.ts';
 import type { ApiKey } from '../route.ts';
 import { Refusal } from './errors.ts';
-import { type IsTrouble, problemOf, sharedProblem } from './problem.ts';
+import { type IsUnavailable, problemOf, sharedProblem } from './problem.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -24,15 +24,15 @@ export function createProblemSender(parts: {
   readonly notary: Notary;
   readonly logger: Logger;
   readonly now: () => Date;
-  readonly isTrouble?: IsTrouble | undefined;
+  readonly isUnavailable?: IsUnavailable | undefined;
   /** The valid key of a request; undefined also if the lookup failed. Never rejects. */
   readonly callerOf: (request: FastifyRequest) => Promise<ApiKey | undefined>;
 }): SendProblem {
-  const { notary, logger, now, isTrouble, callerOf } = parts;
+  const { notary, logger, now, isUnavailable, callerOf } = parts;
   const throttled = new ThrottledReport();
   /** Bugs are always logged; failures of this machine are throttled. */
   const report = (error: unknown, where: object, message: string) => {
-    const unreported = isTrouble?.(error) ? throttled.take(error) : 0;
+    const unreported = isUnavailable?.(error) ? throttled.take(error) : 0;
     if (unreported !== undefined)
       logger.error({ ...where, err: error, ...(unreported > 0 && { unreported }) }, message);
   };
@@ -42,7 +42,7 @@ export function createProblemSender(parts: {
     caller !== undefined &&
     (caller.dailyLimit === null || own.take([{ name: caller.id, times: caller.dailyLimit }]) === 0);
   return async (error, request, reply) => {
-    const { problem, headers } = problemOf(error, request.id, isTrouble);
+    const { problem, headers } = problemOf(error, request.id, isUnavailable);
     const isOwn = hasOwn(await callerOf(request));
     const where = { requestId: request.id, path: request.url.slice(0, 200) };
     const { status, code, detail } = problem;

@@ -31,7 +31,7 @@ const frameworkCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 /**
  * Whether an error is a temporary failure of this machine (a full disk, a database that does not answer) and not a bug.
  */
-export type IsTrouble = (error: unknown) => boolean;
+export type IsUnavailable = (error: unknown) => boolean;
 
 /** Short enough for failures that resolve by themselves, long enough not to burden those that an operator must fix. */
 const RETRY_AFTER_SECONDS = 30;
@@ -39,9 +39,9 @@ const RETRY_AFTER_SECONDS = 30;
 export function problemOf(
   error: unknown,
   requestId: string,
-  isTrouble: IsTrouble = () => false,
+  isUnavailable: IsUnavailable = () => false,
 ): { problem: Problem; headers: Readonly<Record<string, string>> } {
-  const refusal = isTrouble(error) ? unavailable() : refusalOf(error);
+  const refusal = isUnavailable(error) ? unavailable() : refusalOf(error);
   const { status, title } = ERRORS[refusal.code];
   const problem = {
     type: `/problems/${refusal.code}`,

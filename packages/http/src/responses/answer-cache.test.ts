@@ -19,9 +19,9 @@ it('an answer is compressed from a size on', () => {
 describe('the cache of ready answers', () => {
   it('keeps an answer whose maker says that it read everything after the invalidation', async () => {
     const cache = new AnswerCache();
-    await cache.compute(A, async (readsAnew) => {
+    await cache.compute(A, async (resetReads) => {
       cache.invalidate('t');
-      readsAnew();
+      resetReads();
       return answerOf('a');
     });
     assert.ok(cache.get('a'));
@@ -31,9 +31,9 @@ describe('the cache of ready answers', () => {
     for (const readsAgainAfter of [false, true]) {
       const cache = new AnswerCache();
       const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const early = cache.compute(A, async (readsAnew) => {
+      const early = cache.compute(A, async (resetReads) => {
         await first.promise;
-        readsAnew();
+        resetReads();
         return answerOf('early');
       });
       cache.invalidate('t');

@@ -67,9 +67,9 @@ export class AnswerCache {
 
   /**
    * The cached response, or the one being computed for another request, or a new one. Failures are not cached, nor are
-   * responses computed while one of their tags was invalidated, unless `make` called `readsAnew` after that.
+   * responses computed while one of their tags was invalidated, unless `make` called `resetReads` after that.
    */
-  async compute(policy: CacheKey, make: (readsAnew: () => void) => Promise<ReadyAnswer>): Promise<ReadyAnswer> {
+  async compute(policy: CacheKey, make: (resetReads: () => void) => Promise<ReadyAnswer>): Promise<ReadyAnswer> {
     const { key, tags } = policy;
     const kept = this.get(key);
     if (kept) return kept;
@@ -79,12 +79,12 @@ export class AnswerCache {
       return running.answer;
 
     const state = { isStale: false, computedAt: this.#now() };
-    const readsAnew = () => {
+    const resetReads = () => {
       state.isStale = false;
     };
     const computing: Computing = Object.assign(state, {
       // Asynchronously, after the tags are registered: no invalidation may be missed.
-      answer: Promise.resolve(readsAnew).then(make),
+      answer: Promise.resolve(resetReads).then(make),
     });
     this.#computing.set(key, computing);
     for (const tag of tags) this.#keysOf(tag).add(key);

@@ -6,7 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
-import { type Bounds, formatSse, type HttpServer, Metrics, route, type SseClient, type SseOptions } from '../index.ts';
+import {
+  type ConnectionLimits,
+  formatSse,
+  type HttpServer,
+  Metrics,
+  route,
+  type SseClient,
+  type SseOptions,
+} from '../index.ts';
 import { nothing, plain, rawClient, serverOf, until } from '../test/test-server.ts';
 
 const events = [{ name: 'x', description: 'One.', schema: z.object({}) }];
@@ -32,7 +40,7 @@ describe('an event stream', () => {
   async function serve(
     subscribe: (client: SseClient) => void | Promise<void>,
     sse: SseOptions = {},
-    bounds: Partial<Bounds> = {},
+    bounds: Partial<ConnectionLimits> = {},
   ): Promise<void> {
     clients = [];
     openClients = 0;
@@ -44,7 +52,7 @@ describe('an event stream', () => {
     };
     const stream = route({ ...plain, path: '/stream', output }, (_app: object) => subscribed);
     metrics = new Metrics();
-    server = serverOf([stream, slow], { metrics, sse, bounds });
+    server = serverOf([stream, slow], { metrics, sse, limits: bounds });
     port = await server.listen({ host: '127.0.0.1', port: 0 });
   }
 

@@ -195,7 +195,7 @@ export function formatSse({
  * 9.2.6:
  * a blank line sets the last event id, and without data no event is dispatched).
  */
-export function formatSsePlace(id: string): string {
+export function formatSseId(id: string): string {
   return `id: ${oneLine(id)}\n\n`;
 }
 

@@ -2,7 +2,7 @@
 // capacity of other keys.
 import type { Server } from 'node:http';
 import type { Logger } from 'pino';
-import type { BoundName, Bounds, ReportBound } from '../limits/connection-settings.ts';
+import type { BoundName, ConnectionLimits, ReportBound } from '../limits/connection-settings.ts';
 import { Connections } from '../limits/connections.ts';
 import { networksOf } from '../limits/counted-address.ts';
 import { boundReport, type Metrics } from '../operations/metrics.ts';
@@ -16,20 +16,20 @@ export interface StreamCaller {
 }
 
 /** Why a stream is refused. */
-export interface MetBound {
+export interface ReachedLimit {
   readonly bound: BoundName;
   /** For the caller. */
   readonly detail: string;
 }
 
 interface StreamBoundsOptions {
-  readonly bounds: Pick<Bounds, 'streamsPerKey' | 'freeStreamsPerKey' | 'freeStreamsPerAddress'>;
+  readonly bounds: Pick<ConnectionLimits, 'streamsPerKey' | 'freeStreamsPerKey' | 'freeStreamsPerAddress'>;
   /** Connections of the service: each stream needs one. */
   readonly connections: number;
   readonly report: ReportBound;
 }
 
-interface Line extends MetBound {
+interface Line extends ReachedLimit {
   readonly name: string;
   readonly max: number;
 }
@@ -48,7 +48,7 @@ export class StreamBounds {
   }
 
   /** The limit that another stream would exceed, which is reported; undefined if it may open. */
-  met(caller: StreamCaller): MetBound | undefined {
+  met(caller: StreamCaller): ReachedLimit | undefined {
     const line = this.#linesOf(caller).find(({ name, max }) => (this.#open.get(name) ?? 0) >= max);
     if (!line) return undefined;
     const { key, address } = caller;
@@ -105,10 +105,10 @@ export class StreamBounds {
 /**
  * Limits the client connections of a server and their streams; adds metrics for both, and logs when a limit is reached.
  */
-export function boundClients(
+export function limitClients(
   server: Server,
   parts: {
-    readonly bounds: Bounds;
+    readonly bounds: ConnectionLimits;
     readonly trustedProxies: readonly string[] | undefined;
     readonly logger: Logger;
     readonly metrics: Metrics;

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { LogError } from '../log-error.ts';
 import type { CheckpointKeys } from '../shared/shared-head.ts';
-import type { SharedPlace } from '../shared/shared-storage.ts';
+import type { SharedStorage } from '../shared/shared-storage.ts';
 import { publicKeyBytes } from './ledger-keys.ts';
 import { hasKeyring, type Keyring, openKeyring } from './signing-keys.ts';
 
@@ -34,10 +34,10 @@ export function checkpointKeysOf(keyring: Keyring): CheckpointKeys {
 /** Rejects if the database holds a log and this directory has no key: a new key would not be one of that log. */
 export async function refuseWithoutKeys(
   { directory, origin }: { readonly directory: string; readonly origin: string },
-  { place }: { readonly place: Pick<SharedPlace, 'turns'> },
+  { storage }: { readonly storage: Pick<SharedStorage, 'heads'> },
 ): Promise<void> {
   if (hasKeyring(keysIn(directory, 'ledger'))) return;
-  if (await place.turns.head())
+  if (await storage.heads.head())
     throw new LogError(
       'wrong-key',
       `the database holds a log, but ${path.join(directory, 'keys')} has no key of it (${origin}): give every node the same keys folder`,

@@ -3,13 +3,13 @@ import { decodeBase64Url, type KeyKind, type PublicKeyEntry } from '@strata/rece
 import type { CheckpointSigner } from '../log.ts';
 import { LogError } from '../log-error.ts';
 import type { CheckpointKeys } from '../shared/shared-head.ts';
-import { type KeyPlace, PublishedKeys } from './published-keys.ts';
+import { type KeyStorage, PublishedKeys } from './published-keys.ts';
 import { type Keyring, KeyringError } from './signing-keys.ts';
 
 export interface LedgerKeysOptions {
   readonly origin: string;
   readonly keyring: Keyring;
-  readonly place: KeyPlace;
+  readonly storage: KeyStorage;
   readonly now: () => Date;
 }
 
@@ -25,7 +25,7 @@ export class LedgerKeys implements CheckpointKeys {
   readonly signer: CheckpointSigner;
 
   constructor(options: LedgerKeysOptions) {
-    const { origin, keyring, place } = options;
+    const { origin, keyring, storage } = options;
     const { signer } = keyring;
     this.#options = options;
     this.signer = {
@@ -43,7 +43,7 @@ export class LedgerKeys implements CheckpointKeys {
       },
     };
     this.#published = new PublishedKeys({
-      ...{ origin, kind: 'ledger', signer: this.signer, place },
+      ...{ origin, kind: 'ledger', signer: this.signer, storage },
       trusted: () => this.publicKeys(),
     });
   }
@@ -117,19 +117,19 @@ export class LedgerKeys implements CheckpointKeys {
   }
 }
 
-export interface KeysTold {
+export interface PublishedKeyTexts {
   readonly origin: string;
-  /** Texts of a `KeyPlace`, by id. */
-  readonly told: ReadonlyMap<string, string>;
+  /** Texts of a `KeyStorage`, by id. */
+  readonly texts: ReadonlyMap<string, string>;
 }
 
 /**
  * Ledger keys in key-set order: those of a directory, and those that they vouch for among the texts. A key that another node retired
  * is listed as retired.
  */
-export async function ledgerKeysTold<Key extends Pick<PublicKeyEntry, 'x'>>(
+export async function publishedLedgerKeys<Key extends Pick<PublicKeyEntry, 'x'>>(
   own: readonly Key[],
-  keys: KeysTold,
+  keys: PublishedKeyTexts,
 ): Promise<readonly (Key | PublicKeyEntry)[]> {
   const published: PublishedKeys = readOnlyKeys('ledger', keys, () => publicKeyBytes([...own, ...published.entries]));
   await published.refresh();
@@ -138,19 +138,23 @@ export async function ledgerKeysTold<Key extends Pick<PublicKeyEntry, 'x'>>(
 }
 
 /** Receipt keys that the keys of a ledger vouch for. */
-export async function receiptKeysTold(
+export async function publishedReceiptKeys(
   ledgerKeys: readonly Pick<PublicKeyEntry, 'x'>[],
-  keys: KeysTold,
+  keys: PublishedKeyTexts,
 ): Promise<readonly PublicKeyEntry[]> {
   const published = readOnlyKeys('receipt', keys, () => publicKeyBytes(ledgerKeys));
   await published.refresh();
   return published.entries;
 }
 
-const readOnlyKeys = (kind: KeyKind, { origin, told }: KeysTold, trusted: () => readonly Uint8Array[]): PublishedKeys =>
+const readOnlyKeys = (
+  kind: KeyKind,
+  { origin, texts: told }: PublishedKeyTexts,
+  trusted: () => readonly Uint8Array[],
+): PublishedKeys =>
   new PublishedKeys({
     ...{ origin, kind, signer: NO_SIGNER, trusted },
-    place: { all: async () => told, put: async () => {} },
+    storage: { all: async () => told, put: async () => {} },
   });
 
 const NO_SIGNER: CheckpointSigner = {

@@ -16,7 +16,7 @@ import { type CheckpointSigner, noteSigner } from '../log.ts';
 import { KeyringError } from './signing-keys.ts';
 
 /** Texts by id, visible to every node when `put` resolves. */
-export interface KeyPlace {
+export interface KeyStorage {
   all(): Promise<ReadonlyMap<string, string>>;
   put(id: string, text: string): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface PublishedKeysOptions {
   readonly signer: CheckpointSigner;
   /** Public keys of the ledger whose signatures are trusted. */
   readonly trusted: () => readonly Uint8Array[];
-  readonly place: KeyPlace;
+  readonly storage: KeyStorage;
 }
 
 export class PublishedKeys {
@@ -58,7 +58,7 @@ export class PublishedKeys {
 
   /** Reads the keys that other nodes have published. Ignores texts that no trusted key signed. */
   async refresh(): Promise<void> {
-    const texts = await this.#options.place.all();
+    const texts = await this.#options.storage.all();
     // A newly trusted ledger key may vouch for another one.
     while (await this.#addFrom(texts));
   }
@@ -69,7 +69,7 @@ export class PublishedKeys {
     for (const entry of own) {
       const known = this.#known.get(entry.kid);
       if (known && (known.not_after !== undefined || entry.not_after === undefined)) continue;
-      await this.#options.place.put(idOf(this.#options.kind, entry), this.#sign(entry));
+      await this.#options.storage.put(idOf(this.#options.kind, entry), this.#sign(entry));
       this.#add(entry);
     }
   }

@@ -39,9 +39,9 @@ async function keysOfNewest(
   { origin, shared }: { readonly origin: string; readonly shared: SharedLedger },
   { keyring, now }: { readonly keyring: Keyring; readonly now: () => Date },
 ): Promise<LedgerKeys | undefined> {
-  const head = await shared.place.turns.head();
+  const head = await shared.storage.heads.head();
   if (!head) return undefined;
-  const keys = new LedgerKeys({ origin, keyring, place: shared.keys, now });
+  const keys = new LedgerKeys({ origin, keyring, storage: shared.keys, now });
   await keys.refresh();
   await openCheckpoint(head.note, origin, keys);
   keys.refuseRetired({ overlapMs: 0 });

@@ -3,7 +3,7 @@ import { equalBytes, HASH_BYTES, LEDGER_ID_BYTES, leafHash, TILE_WIDTH, tilePath
 import { LogError } from '../log-error.ts';
 import { TreeEdge } from '../tree/tree-edge.ts';
 import { type CheckpointKeys, checkHead } from './shared-head.ts';
-import type { SharedRows, SharedTurns } from './shared-storage.ts';
+import type { SharedHeads, SharedRows } from './shared-storage.ts';
 
 export interface SharedLogReport {
   readonly size: number;
@@ -13,7 +13,7 @@ export interface SharedLogReport {
 export interface CheckOptions {
   readonly origin: string;
   readonly keys: Pick<CheckpointKeys, 'publicKeys'>;
-  readonly place: { readonly turns: Pick<SharedTurns, 'head'>; readonly rows: SharedRows };
+  readonly storage: { readonly heads: Pick<SharedHeads, 'head'>; readonly rows: SharedRows };
   /** Reports the number of leaves checked so far. */
   readonly onProgress?: (leaves: number) => void;
   readonly signal?: AbortSignal;
@@ -26,11 +26,11 @@ export interface CheckOptions {
 export async function checkSharedLog({
   origin,
   keys,
-  place,
+  storage,
   onProgress,
   signal,
 }: CheckOptions): Promise<SharedLogReport> {
-  const head = await place.turns.head();
+  const head = await storage.heads.head();
   if (!head) throw new LogError('lost-leaves', 'the database has no log');
   await checkHead(head, origin, keys);
   let edge = TreeEdge.empty;
@@ -38,17 +38,17 @@ export async function checkSharedLog({
     signal?.throwIfAborted();
     const from = edge.size;
     const width = Math.min(TILE_WIDTH, head.size - from);
-    const hashes = (await place.rows.leaves(from, width)).map((leaf) => leafHash(leaf));
+    const hashes = (await storage.rows.leaves(from, width)).map((leaf) => leafHash(leaf));
     if (hashes.length !== width) throw new LogError('lost-leaves', `leaves from ${from} on are missing`);
-    if (!equalBytes(Buffer.concat(hashes), await place.rows.hashes(0, from, width))) {
+    if (!equalBytes(Buffer.concat(hashes), await storage.rows.hashes(0, from, width))) {
       const tile = tilePath({ level: 0, index: from / TILE_WIDTH, width });
       throw new LogError('corrupt-tile', `${tile}: the hashes from leaf ${from} on do not match the leaves`);
     }
-    const found = await place.rows.find((hashes[0] ?? new Uint8Array(HASH_BYTES)).subarray(0, LEDGER_ID_BYTES));
+    const found = await storage.rows.find((hashes[0] ?? new Uint8Array(HASH_BYTES)).subarray(0, LEDGER_ID_BYTES));
     if (found === undefined || found > from) throw new LogError('corrupt-tile', `leaf ${from} is not found by its id`);
     const { edge: grown, sealed } = edge.grow(hashes);
     for (const { level, index, hash } of sealed) {
-      if (!equalBytes(hash, await place.rows.hashes(level, index, 1))) {
+      if (!equalBytes(hash, await storage.rows.hashes(level, index, 1))) {
         throw new LogError('corrupt-tile', `the hash of subtree ${level}/${index} does not match its leaves`);
       }
     }

@@ -11,13 +11,13 @@ import { TreeEdge } from '../tree/tree-edge.ts';
 import { checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
 import { growBy } from './shared-copy.ts';
 import { type CheckpointKeys, checkHead, signedHead } from './shared-head.ts';
-import type { SharedPlace } from './shared-storage.ts';
+import type { SharedStorage } from './shared-storage.ts';
 
 export interface ImportOptions {
   readonly directory: string;
   readonly origin: string;
   readonly keys: CheckpointKeys;
-  readonly place: SharedPlace;
+  readonly storage: SharedStorage;
   /** Reports the leaves written so far, then the leaves checked. */
   readonly onProgress?: (progress: { readonly leaves: number; readonly isChecking: boolean }) => void;
   readonly signal?: AbortSignal;
@@ -37,12 +37,12 @@ export interface ImportedLog extends SharedLogReport {
  * closes the directory. In between, nodes of the database refuse to start, since the directory is not closed.
  */
 export async function importLog(options: ImportOptions): Promise<ImportedLog> {
-  const { directory, origin, keys, place, onProgress, signal } = options;
+  const { directory, origin, keys, storage, onProgress, signal } = options;
   const paths = logPaths(directory);
   if (!existsSync(paths.journal)) throw new LogError('io', `there is no log in ${directory}`);
   await using log = await openLog({ directory, origin, signer: keys.signer });
-  await place.turns.begin(signedHead(origin, TreeEdge.empty, keys.signer));
-  const added = await place.turns.inTurn(async (head, grow) => {
+  await storage.heads.begin(signedHead(origin, TreeEdge.empty, keys.signer));
+  const added = await storage.heads.withHead(async (head, grow) => {
     let edge = await checkHead(head, origin, keys);
     if (head.size > log.size || !equalBytes(await log.rootAt(head.size), head.root)) {
       throw new LogError(
@@ -63,7 +63,7 @@ export async function importLog(options: ImportOptions): Promise<ImportedLog> {
   const report = await checkSharedLog({
     origin,
     keys,
-    place,
+    storage,
     onProgress: (leaves) => onProgress?.({ leaves, isChecking: true }),
     ...(signal && { signal }),
   });

@@ -14,12 +14,12 @@ import { SharedTree } from './shared-tree.ts';
  * `corrupt-checkpoint`, `corrupt-tile`, `lost-leaves`, `forked`), or with the error of the database.
  */
 export async function openSharedLog(options: SharedLogOptions): Promise<SharedLog> {
-  const { origin, keys, place, checkpointFile } = options;
+  const { origin, keys, storage, checkpointFile } = options;
   const served = checkpointFile === undefined ? undefined : (await readCheckpointFile(checkpointFile))?.checkpoint;
   if (served && served.origin !== origin) {
     throw new LogError('wrong-origin', otherOriginText(checkpointFile ?? '', served.origin, origin));
   }
-  const head = (await place.turns.head()) ?? (served?.size ? undefined : await begin(options));
+  const head = (await storage.heads.head()) ?? (served?.size ? undefined : await begin(options));
   if (!head || head.size < (served?.size ?? 0)) {
     throw new LogError(
       'lost-leaves',
@@ -27,7 +27,7 @@ export async function openSharedLog(options: SharedLogOptions): Promise<SharedLo
     );
   }
   await checkHead(head, origin, keys);
-  const tree = new SharedTree(place.rows);
+  const tree = new SharedTree(storage.rows);
   const rootAt = (size: number) => treeRoot(hashesOf(tree, size), size);
   if (!equalBytes(await rootAt(head.size), head.root)) {
     throw new LogError('corrupt-tile', 'the hashes in the database do not match the root of the log');
@@ -42,5 +42,5 @@ export async function openSharedLog(options: SharedLogOptions): Promise<SharedLo
   return new SharedLog(options, tree, head);
 }
 
-const begin = ({ origin, keys, place }: SharedLogOptions) =>
-  place.turns.begin(signedHead(origin, TreeEdge.empty, keys.signer));
+const begin = ({ origin, keys, storage }: SharedLogOptions) =>
+  storage.heads.begin(signedHead(origin, TreeEdge.empty, keys.signer));

@@ -5,13 +5,13 @@ import { CheckedLeaves, type LeafBatches } from '../publication/log-copy.ts';
 import { TreeEdge } from '../tree/tree-edge.ts';
 import { type CheckOptions, checkSharedLog, type SharedLogReport } from './check-shared-log.ts';
 import { type CheckpointKeys, checkHead, signedHead } from './shared-head.ts';
-import type { Grow, SharedHead, SharedPlace } from './shared-storage.ts';
+import type { Grow, SharedHead, SharedStorage } from './shared-storage.ts';
 
 /** Some hundred kilobytes for typical receipts. */
 const LEAF_PAGE = 1_024;
 
 /** The leaves of a head; other processes may append concurrently. Rejects with LogError `lost-leaves` if leaves are missing. */
-export async function* readSharedLeaves({ rows }: Pick<SharedPlace, 'rows'>, { size }: SharedHead): LeafBatches {
+export async function* readSharedLeaves({ rows }: Pick<SharedStorage, 'rows'>, { size }: SharedHead): LeafBatches {
   for (let next = 0; next < size; ) {
     const count = Math.min(LEAF_PAGE, size - next);
     const leaves = await rows.leaves(next, count);
@@ -24,7 +24,7 @@ export async function* readSharedLeaves({ rows }: Pick<SharedPlace, 'rows'>, { s
 
 export interface FillOptions extends CheckOptions {
   readonly keys: CheckpointKeys;
-  readonly place: SharedPlace;
+  readonly storage: SharedStorage;
   readonly leaves: LeafBatches;
   /** A signed checkpoint that the leaves must match, under any origin. */
   readonly note: string | undefined;
@@ -33,13 +33,13 @@ export interface FillOptions extends CheckOptions {
 /**
  * Writes leaves to an empty log in a database, with a checkpoint over all of them by the current key, then reads everything back
  * and verifies it. Rejects with LogError: `forked` if the log is not empty, or an error of `CheckedLeaves` or `checkSharedLog`. All
- * rows are committed together, or with the transaction that `place` belongs to.
+ * rows are committed together, or with the transaction that `storage` belongs to.
  */
 export async function fillSharedLog(options: FillOptions): Promise<SharedLogReport> {
-  const { origin, keys, place, leaves, note, signal } = options;
+  const { origin, keys, storage, leaves, note, signal } = options;
   const checked = new CheckedLeaves(note);
-  await place.turns.begin(signedHead(origin, TreeEdge.empty, keys.signer));
-  await place.turns.inTurn(async (head, grow) => {
+  await storage.heads.begin(signedHead(origin, TreeEdge.empty, keys.signer));
+  await storage.heads.withHead(async (head, grow) => {
     let edge = await checkHead(head, origin, keys);
     if (edge.size > 0) throw new LogError('forked', `the database already has ${edge.size} leaves`);
     for await (const batch of checked.through(leaves)) {

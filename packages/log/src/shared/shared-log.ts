@@ -10,13 +10,13 @@ import {
   verifyConsistency,
 } from '@strata/receipts';
 import { type CheckpointSaver, fileSaver } from '../files/checkpoint-file.ts';
-import type { Log, LogStats, Placed, PublishedCheckpoint } from '../log.ts';
+import type { AppendedLeaf, Log, LogStats, PublishedCheckpoint } from '../log.ts';
 import { LogError, type LogErrorCode } from '../log-error.ts';
 import { hashesOf, hashPrefixOf, proveLeaf, readTile } from '../publication/published-tree.ts';
 import { GroupCommit } from '../tile-log/group-commit.ts';
 import type { TreeEdge } from '../tree/tree-edge.ts';
 import { type CheckpointKeys, checkHead, openCheckpoint, signedHead } from './shared-head.ts';
-import type { SharedHead, SharedPlace } from './shared-storage.ts';
+import type { SharedHead, SharedStorage } from './shared-storage.ts';
 import type { SharedTree } from './shared-tree.ts';
 
 /** Maximum of leaves in a batch: writing them takes about 15 ms, for which all other nodes wait. */
@@ -31,7 +31,7 @@ export interface SharedLogOptions {
   /** First line of every checkpoint, such as `strata.example/ledger`. */
   readonly origin: string;
   readonly keys: CheckpointKeys;
-  readonly place: SharedPlace;
+  readonly storage: SharedStorage;
   /** File with the newest checkpoint that this node published; the log must be consistent with it. Its directory exists. */
   readonly checkpointFile?: string;
 }
@@ -48,7 +48,7 @@ export interface SharedLogOptions {
 export class SharedLog implements Log, AsyncDisposable {
   readonly #origin: string;
   readonly #keys: CheckpointKeys;
-  readonly #place: SharedPlace;
+  readonly #storage: SharedStorage;
   readonly #tree: SharedTree;
   readonly #appends = new GroupCommit({ maxLeaves: () => MAX_BATCH, commit: (leaves) => this.#commit(leaves) });
   readonly #closing = new AbortController();
@@ -61,10 +61,14 @@ export class SharedLog implements Log, AsyncDisposable {
   readonly #file: CheckpointSaver | undefined;
   #commits = 0;
 
-  constructor({ origin, keys, place, checkpointFile }: SharedLogOptions, tree: SharedTree, head: PublishedCheckpoint) {
+  constructor(
+    { origin, keys, storage, checkpointFile }: SharedLogOptions,
+    tree: SharedTree,
+    head: PublishedCheckpoint,
+  ) {
     this.#origin = origin;
     this.#keys = keys;
-    this.#place = place;
+    this.#storage = storage;
     this.#tree = tree;
     this.#published = head;
     this.#witnessed = head;
@@ -84,7 +88,7 @@ export class SharedLog implements Log, AsyncDisposable {
     return this.#published.note;
   }
 
-  append(leaf: Uint8Array): Promise<Placed> {
+  append(leaf: Uint8Array): Promise<AppendedLeaf> {
     return this.#appends.append(leaf);
   }
 
@@ -95,7 +99,7 @@ export class SharedLog implements Log, AsyncDisposable {
 
   async receipt(ledgerReceiptId: string, head?: PublishedCheckpoint): Promise<LedgerReceipt | undefined> {
     const prefix = hashPrefixOf(ledgerReceiptId);
-    const index = prefix && (await this.#place.rows.find(prefix));
+    const index = prefix && (await this.#storage.rows.find(prefix));
     if (index === undefined) return undefined;
     // Another node may have appended it since the last refresh.
     if (index >= this.size && !head) await this.#refresh();
@@ -106,7 +110,7 @@ export class SharedLog implements Log, AsyncDisposable {
 
   /** Signs the current head again unless the current key has signed it: call it after the signing key has changed. */
   async resign(): Promise<void> {
-    await this.#inTurn(async (edge, head, grow) => {
+    await this.#withHead(async (edge, head, grow) => {
       const current = { publicKeys: () => [this.#keys.signer.publicKey] };
       const isSigned = await openCheckpoint(head.note, this.#origin, current).then(
         () => true,
@@ -132,7 +136,7 @@ export class SharedLog implements Log, AsyncDisposable {
     await this.#file?.[Symbol.asyncDispose]();
   }
 
-  async #commit(leaves: readonly Uint8Array[]): Promise<Placed> {
+  async #commit(leaves: readonly Uint8Array[]): Promise<AppendedLeaf> {
     const added = leaves.map((leaf) => ({ hash: leafHash(leaf, sha256), leaf }));
     let triedAt: number | undefined;
     for (let attempt = 1; ; attempt++) {
@@ -140,7 +144,7 @@ export class SharedLog implements Log, AsyncDisposable {
         const found = triedAt === undefined ? undefined : await this.#findBatch(triedAt, added);
         if (found) return found;
         triedAt = undefined;
-        const head = await this.#inTurn(async (edge, _head, grow) => {
+        const head = await this.#withHead(async (edge, _head, grow) => {
           triedAt = edge.size;
           return grow(added, edge);
         });
@@ -154,20 +158,20 @@ export class SharedLog implements Log, AsyncDisposable {
   }
 
   /** Searches a batch that may have been written at `index`. Acquiring the lock waits for the earlier transaction to end. */
-  async #findBatch(index: number, added: readonly AddedLeaf[]): Promise<Placed | undefined> {
-    const head = await this.#inTurn(async (_edge, head) => head);
+  async #findBatch(index: number, added: readonly AddedLeaf[]): Promise<AppendedLeaf | undefined> {
+    const head = await this.#withHead(async (_edge, head) => head);
     if (head.size < index + added.length) return undefined;
-    const stored = await this.#place.rows.hashes(0, index, added.length);
+    const stored = await this.#storage.rows.hashes(0, index, added.length);
     const isStored = equalBytes(stored, Buffer.concat(added.map(({ hash }) => hash)));
     return isStored ? { index, treeSize: this.size } : undefined;
   }
 
   /** Runs `work` with the locked and verified head, and publishes the resulting head. */
-  async #inTurn(
+  async #withHead(
     work: (edge: TreeEdge, head: SharedHead, grow: GrowEdge) => Promise<SharedHead>,
   ): Promise<PublishedCheckpoint> {
     const locked = () =>
-      this.#place.turns.inTurn(async (head, grow) => {
+      this.#storage.heads.withHead(async (head, grow) => {
         if (this.#refusal) throw this.#refusal;
         const edge = await this.#check(head);
         return work(edge, head, async (leaves, from) => {
@@ -229,7 +233,7 @@ export class SharedLog implements Log, AsyncDisposable {
   async #refresh(): Promise<void> {
     try {
       const served = this.#published;
-      const head = await this.#place.turns.head();
+      const head = await this.#storage.heads.head();
       if (!head) throw new LogError('lost-leaves', 'the database no longer has the log');
       await this.#withNewestKeys(() => this.#check(head, served));
       const newest = head.size > this.size ? head : this.#published;

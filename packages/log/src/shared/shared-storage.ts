@@ -25,16 +25,16 @@ export interface Growth {
 export type Grow = (growth: Growth) => Promise<boolean>;
 
 /**
- * Only the head is ever updated. Methods reject when the database fails; a rejected `inTurn` may have been committed, if the
+ * Only the head is ever updated. Methods reject when the database fails; a rejected `withHead` may have been committed, if the
  * connection broke during the commit.
  */
-export interface SharedTurns {
+export interface SharedHeads {
   /** The last committed head; undefined before `begin`. */
   head(): Promise<SharedHead | undefined>;
   /** Inserts a first head unless one exists; returns the stored head. */
   begin(first: SharedHead): Promise<SharedHead>;
   /** Locks the head exclusively among all nodes and passes it to `work`; everything that it grows is committed together, or rolled back if it rejects. */
-  inTurn<T>(work: (head: SharedHead, grow: Grow) => Promise<T>): Promise<T>;
+  withHead<T>(work: (head: SharedHead, grow: Grow) => Promise<T>): Promise<T>;
 }
 
 /** Committed leaves, and the hashes above them. */
@@ -47,7 +47,7 @@ export interface SharedRows {
 }
 
 /** A database that holds a log. */
-export interface SharedPlace {
-  readonly turns: SharedTurns;
+export interface SharedStorage {
+  readonly heads: SharedHeads;
   readonly rows: SharedRows;
 }

@@ -1,6 +1,6 @@
 // Group commit: appends that arrive while a batch is written form the next batch.
 import { MAX_ENTRY_BYTES } from '@strata/receipts';
-import type { Placed } from '../log.ts';
+import type { AppendedLeaf } from '../log.ts';
 import { LogError } from '../log-error.ts';
 
 /** Maximum size of a batch, except for a single larger leaf. */
@@ -8,7 +8,7 @@ const MAX_BATCH_BYTES = 4 << 20;
 
 interface Waiting {
   readonly leaf: Uint8Array;
-  readonly resolve: (placed: Placed) => void;
+  readonly resolve: (placed: AppendedLeaf) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -16,7 +16,7 @@ export interface GroupCommitOptions {
   /** Maximum of leaves in the next batch. */
   readonly maxLeaves: () => number;
   /** Makes a batch durable and publishes it; returns the position of its first leaf. A rejection is passed to every append of the batch. */
-  readonly commit: (leaves: readonly Uint8Array[]) => Promise<Placed>;
+  readonly commit: (leaves: readonly Uint8Array[]) => Promise<AppendedLeaf>;
 }
 
 export class GroupCommit {
@@ -29,7 +29,7 @@ export class GroupCommit {
     this.#options = options;
   }
 
-  append(leaf: Uint8Array): Promise<Placed> {
+  append(leaf: Uint8Array): Promise<AppendedLeaf> {
     if (this.#isClosed) return Promise.reject(new LogError('closed', 'the log is closed'));
     if (leaf.length > MAX_ENTRY_BYTES) {
       return Promise.reject(

@@ -3,11 +3,11 @@ import { type LedgerReceipt, ledgerReceiptDocument } from '@strata/receipts';
 import { type CheckpointCopy, CheckpointSaver, fileSaver } from '../files/checkpoint-file.ts';
 import { makeDirectory, removeLeftOvers } from '../files/durable-file.ts';
 import {
+  type AppendedLeaf,
   type CheckpointSigner,
   type Log,
   type LogStats,
   noteSigner,
-  type Placed,
   type PublishedCheckpoint,
 } from '../log.ts';
 import { type LogError, logErrorFrom } from '../log-error.ts';
@@ -112,7 +112,7 @@ export class TileLog implements Log, AsyncDisposable {
     return this.#ledger.published.note;
   }
 
-  append(leaf: Uint8Array): Promise<Placed> {
+  append(leaf: Uint8Array): Promise<AppendedLeaf> {
     return this.#appends.append(leaf);
   }
 
@@ -156,7 +156,7 @@ export class TileLog implements Log, AsyncDisposable {
     this.#lock[Symbol.dispose]();
   }
 
-  async #commit(leaves: readonly Uint8Array[]): Promise<Placed> {
+  async #commit(leaves: readonly Uint8Array[]): Promise<AppendedLeaf> {
     const index = this.#ledger.size;
     try {
       await this.#waitForTiles();

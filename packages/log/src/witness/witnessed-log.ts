@@ -8,7 +8,7 @@ import {
   type WitnessAddress,
   type WitnessReport,
 } from '@strata/receipts';
-import { type CheckpointSigner, type Log, type LogStats, noteSigner, type Placed } from '../log.ts';
+import { type AppendedLeaf, type CheckpointSigner, type Log, type LogStats, noteSigner } from '../log.ts';
 import type { LogError } from '../log-error.ts';
 import { claimedContradiction, type JudgedLog, provenContradiction, signedCheckpoint } from './contradiction.ts';
 import { type Round, roundOf } from './round.ts';
@@ -103,7 +103,7 @@ export class WitnessedLog implements Log, AsyncDisposable {
     return this.#noteOf(this.#served);
   }
 
-  append(leaf: Uint8Array): Promise<Placed> {
+  append(leaf: Uint8Array): Promise<AppendedLeaf> {
     const { refusal } = this;
     return refusal ? Promise.reject(refusal) : this.#log.append(leaf);
   }

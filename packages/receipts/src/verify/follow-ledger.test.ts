@@ -4,7 +4,7 @@ import { describe, it, mock } from 'node:test';
 import * as fixture from '../test/fixture.ts';
 import { treeRoot } from '../tree/proof.ts';
 import { checkConsistency, type FetchTile } from './consistency.ts';
-import { type FollowOptions, followLedger } from './follow-ledger.ts';
+import { type CheckLedgerOptions, checkLedger } from './follow-ledger.ts';
 import type { RememberedLedger } from './remembered-ledger.ts';
 
 const { checkpointOver, history, keyTextOf, LEDGER_KEY, NOW, ORIGIN, readerOver, rotationNote, testKey, tilesOver } =
@@ -57,7 +57,7 @@ const SERVICE = 'https://strata.example';
 const [FIRST, NEXT, LATER, FOREIGN] = [LEDGER_KEY, testKey(3), testKey(4), testKey(9)];
 
 type Of = { size: number; forkedAt: number; key: fixture.TestKey; origin: string; service: string };
-type Shown = Partial<Of & { rotations: readonly string[] } & Omit<FollowOptions, 'fetchTile'>>;
+type Shown = Partial<Of & { rotations: readonly string[] } & Omit<CheckLedgerOptions, 'fetchTile'>>;
 
 async function follow(remembered: unknown, shown: Shown = {}) {
   const { size = 7, forkedAt = size, key = FIRST, origin = ORIGIN, rotations = [], service = SERVICE } = shown;
@@ -65,7 +65,7 @@ async function follow(remembered: unknown, shown: Shown = {}) {
   const checkpoint = checkpointOver(size, (await headOf(leaves)).root, { origin, key });
   const keySet = { ledger: { origin, verifier_keys: [keyTextOf(key, origin)], rotations } };
   const options = { now: NOW, ...shown, fetchTile: tilesOver(leaves) };
-  return followLedger(remembered, { service, keySet, checkpoint }, options);
+  return checkLedger(remembered, { service, keySet, checkpoint }, options);
 }
 
 /** What is remembered after it was followed, which must be accepted. */

@@ -26,7 +26,7 @@ export interface ShownLedger {
   readonly checkpoint: string;
 }
 
-export interface FollowOptions extends Pick<LedgerTrust, 'ledgerKey'> {
+export interface CheckLedgerOptions extends Pick<LedgerTrust, 'ledgerKey'> {
   /** Signed notes from other sources, with which the ledger must also be consistent. */
   readonly from?: readonly string[];
   /** Discards what is remembered of this ledger, and unreadable entries, and starts from what is shown. */
@@ -52,10 +52,10 @@ export type LedgerJudgement =
  * Compares what a service shows of its ledger with what is remembered. On first use the key set is trusted. A ledger is identified by its
  * origin, and under a default name also by its key. Rejects only if `fetchTile` rejects.
  */
-export async function followLedger(
+export async function checkLedger(
   remembered: unknown,
   shown: ShownLedger,
-  options: FollowOptions,
+  options: CheckLedgerOptions,
 ): Promise<LedgerJudgement> {
   const { now, from = [], isReset = false, fetchTile } = options;
   const head = checkpointOfNote(shown.checkpoint);
@@ -107,7 +107,7 @@ interface Identified {
 async function identify(
   ledgers: readonly RememberedLedger[],
   origin: string,
-  { shown, options }: { readonly shown: ShownLedger; readonly options: FollowOptions },
+  { shown, options }: { readonly shown: ShownLedger; readonly options: CheckLedgerOptions },
 ): Promise<Identified | LedgerJudgement> {
   const { service, checkpoint: note } = shown;
   const published = publishedLedger(shown.keySet);

@@ -19,7 +19,7 @@ import {
 import { equalBytes, leafHash, sha256, verifyInclusion } from '../tree/merkle.ts';
 import type { LedgerTrust } from './ledger-trust.ts';
 
-/** The steps in order. The last is `followLedger`, for a verifier with remembered state. */
+/** The steps in order. The last is `checkLedger`, for a verifier with remembered state. */
 export const VERIFY_STEPS = ['content', 'key', 'signature', 'leaf', 'inclusion', 'checkpoint', 'consistency'] as const;
 export type VerifyStep = (typeof VERIFY_STEPS)[number];
 

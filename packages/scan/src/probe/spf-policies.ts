@@ -1,5 +1,5 @@
 // The SPF policies that a domain's policy refers to, fetched within the limits of receivers (RFC 7208 §4.6.4).
-import { type Lookup, spfNamesToAsk } from '@strata/detect';
+import { type Lookup, spfNamesToQuery } from '@strata/detect';
 import { type Ask, cutTexts } from '../dns/ask.ts';
 import { noRecords } from '../dns/message/answer.ts';
 
@@ -20,7 +20,7 @@ export async function askSpfPolicies(
   const startedAt = performance.now();
   let policies: Readonly<Record<string, Lookup<string>>> = {};
   for (;;) {
-    const names = spfNamesToAsk(records, policies);
+    const names = spfNamesToQuery(records, policies);
     if (names.length === 0) return policies;
     const isLate = performance.now() - startedAt > timeoutMs;
     const lookUp = async (name: string) => (isLate ? NOT_QUERIED : onlySpf(await ask(name, 'TXT')));

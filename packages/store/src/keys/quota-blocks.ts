@@ -88,7 +88,7 @@ export class QuotaBlocks implements Quota, AsyncDisposable {
       const { day, left } = block;
       // Set first, so that the returned quota cannot be spent as well.
       block.left = 0;
-      if (left > 0) await this.#table.giveBack(keyId, day, left).catch(() => {});
+      if (left > 0) await this.#table.refund(keyId, day, left).catch(() => {});
     }
   }
 

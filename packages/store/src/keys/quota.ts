@@ -47,7 +47,7 @@ export class QuotaTable implements Quota {
   }
 
   /** Subtracts requests that were leased but not spent. */
-  async giveBack(keyId: string, day: string, count: number): Promise<void> {
+  async refund(keyId: string, day: string, count: number): Promise<void> {
     await this.#db
       .updateTable('quota_usage')
       .set((eb) => ({ used: eb('used', '-', count) }))

@@ -11,7 +11,7 @@ import { hasDmarcAlias } from './fitted-plan.ts';
 import type { Plan } from './plan-type.ts';
 import { softwareOf, type TrueVersion } from './software.ts';
 
-export type Place = 'ns' | 'soa' | 'mx' | 'spf' | 'txt' | 'dmarc' | 'cname' | 'asn' | 'header' | 'html' | 'tls';
+export type EvidenceType = 'ns' | 'soa' | 'mx' | 'spf' | 'txt' | 'dmarc' | 'cname' | 'asn' | 'header' | 'html' | 'tls';
 
 export interface TrueService {
   /** `dns`, `email`, `email_security`, `email_sending`, `hosting`, `cdn`, `security`, `verified_service`, `certificate_authority`, `web_platform`. */
@@ -21,7 +21,7 @@ export interface TrueService {
   /** Whether the domain's published data reveal it to a complete scan. */
   readonly isVisible: boolean;
   /** The strongest evidence; null without evidence. */
-  readonly shownBy: Place | null;
+  readonly shownBy: EvidenceType | null;
 }
 
 export interface Truth {
@@ -36,7 +36,7 @@ export interface Truth {
   readonly security: Pick<Plan, 'dmarc' | 'spfAll' | 'isSigned' | 'isBogus' | 'hasMtaSts'>;
 }
 
-type Add = (category: string, provider: string, shownBy: Place | null) => void;
+type Add = (category: string, provider: string, shownBy: EvidenceType | null) => void;
 
 export function truthOf(plan: Plan, world: World): Truth {
   const { domain, state, redirectsTo, dmarc, spfAll, isSigned, isBogus, hasMtaSts, situation } = plan;

@@ -11,12 +11,12 @@ import {
   encodeLeaves,
   KEYRINGS,
   type LeafBatches,
-  ledgerKeysTold,
   makeKeys,
   type PublicKeys,
+  publishedLedgerKeys,
+  publishedReceiptKeys,
   readPublicKeys,
   receiptIdsOf,
-  receiptKeysTold,
   writeKeysFile,
 } from '@strata/log';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
@@ -160,10 +160,10 @@ async function withPublishedKeys(
   { origin, published }: { readonly origin: string; readonly published: Readonly<Record<string, string>> },
 ): Promise<PublicKeys> {
   if (Object.keys(published).length === 0) return own;
-  const texts = { origin, told: new Map(Object.entries(published)) };
-  const ledgerKeys = await ledgerKeysTold(own.ledger, texts);
+  const texts = { origin, texts: new Map(Object.entries(published)) };
+  const ledgerKeys = await publishedLedgerKeys(own.ledger, texts);
   const ledger = ledgerKeys.map(({ x, not_before, not_after }) => ({ x, not_before, ...(not_after && { not_after }) }));
-  const receiptKeys = await receiptKeysTold(ledgerKeys, texts);
+  const receiptKeys = await publishedReceiptKeys(ledgerKeys, texts);
   const receipts = own.receipts.map((key) => {
     const retiredAt = key.not_after ?? receiptKeys.find(({ x }) => x === key.x)?.not_after;
     return { ...key, ...(retiredAt && { not_after: retiredAt }) };

@@ -3,9 +3,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import {
-  ledgerKeysTold,
   type PublicKeys,
   publicKeyBytes,
+  publishedLedgerKeys,
   readKeysFile,
   readPublicKeys,
   signAsLedger,
@@ -107,8 +107,8 @@ export async function verifyManifest(
 
 async function acceptedKeys(origin: string, { publicKeys }: ManifestToVerify, { keys, ledgerKey }: Trust) {
   if (ledgerKey) return [{ verifier: ledgerKey, retiredAt: undefined }];
-  const texts = { origin, told: new Map(Object.entries(publicKeys.published ?? {})) };
-  return (await ledgerKeysTold(keys, texts)).flatMap(({ x, not_after: retiredAt }) => {
+  const texts = { origin, texts: new Map(Object.entries(publicKeys.published ?? {})) };
+  return (await publishedLedgerKeys(keys, texts)).flatMap(({ x, not_after: retiredAt }) => {
     const publicKey = decodeBase64Url(x);
     return publicKey ? [{ verifier: noteVerifier(origin, publicKey), retiredAt }] : [];
   });

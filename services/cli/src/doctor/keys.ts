@@ -1,7 +1,7 @@
 // Checks the signing keys: present, private, undamaged, and those of the ledger, in the data directory or in the database. Creates nothing.
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { KeyringError, ledgerKeysTold, openKeyring, publicKeyBytes, receiptKeysTold } from '@strata/log';
+import { KeyringError, openKeyring, publicKeyBytes, publishedLedgerKeys, publishedReceiptKeys } from '@strata/log';
 import { noteVerifier, openNote } from '@strata/receipts';
 import { type Finding, ok, problem } from './finding.ts';
 
@@ -42,8 +42,8 @@ export async function checkKeys({ service, directory, origin, shared }: KeyLocat
     const [receipts, checkpoints] = await Promise.all(
       folders.map((folder) => openKeyring({ directory: folder, now: () => new Date() })),
     );
-    const published = { origin, told: shared?.published ?? new Map<string, string>() };
-    const known = await ledgerKeysTold(checkpoints?.keys ?? [], published);
+    const published = { origin, texts: shared?.published ?? new Map<string, string>() };
+    const known = await publishedLedgerKeys(checkpoints?.keys ?? [], published);
     const verifiers = publicKeyBytes(known).map((key) => noteVerifier(origin, key));
     const opened = note === '' ? undefined : await openNote(note, verifiers);
     if (opened?.ok === false)
@@ -54,7 +54,7 @@ export async function checkKeys({ service, directory, origin, shared }: KeyLocat
       });
     // Either keyring may be older than a rotation, if only one of them was copied.
     const current = new Set([checkpoints?.keys[0]?.x, receipts?.keys[0]?.x]);
-    const all = [...known, ...(await receiptKeysTold(known, published))];
+    const all = [...known, ...(await publishedReceiptKeys(known, published))];
     const retiredAt = all.find(({ x, not_after }) => current.has(x) && not_after !== undefined)?.not_after;
     if (retiredAt !== undefined)
       return problem(check, {

@@ -13,8 +13,8 @@ import { RecentAnswers } from './recent-answers.ts';
 import { MAX_CHARACTERS, shorten } from './shorten.ts';
 import { receiptOf } from './tool-result.ts';
 
-type Bounds = { readonly maximum?: number; readonly minimum?: number; readonly maxLength?: number };
-interface Schema extends Bounds {
+type ConnectionLimits = { readonly maximum?: number; readonly minimum?: number; readonly maxLength?: number };
+interface Schema extends ConnectionLimits {
   readonly enum?: readonly string[];
   readonly pattern?: string;
   readonly items?: Schema;

@@ -43,7 +43,7 @@ export async function openModels(
       const upstream = stack.use(
         await openUpstream(
           {
-            ...{ baseUrl, model, places: slots },
+            ...{ baseUrl, model, slots },
             ...(apiKey === undefined ? {} : { apiKey }),
             ...(contextLength === undefined ? {} : { contextLength }),
           },

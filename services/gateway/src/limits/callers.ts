@@ -1,7 +1,7 @@
 // Authentication: the key in the Authorization header, cached briefly so that not every request queries the database.
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { countedCache, countedNetworks, GuessLimit } from '@strata/http';
+import { countedCache, countedNetworks, InvalidKeyLimit } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Store, StoredKey } from '@strata/store';
 
@@ -25,7 +25,7 @@ export class Callers {
   /** Changes whenever keys may have been revoked. */
   #revision = 0;
   readonly #known = countedCache<StoredKey>(10_000, { ttl: MEMORY_MS });
-  readonly #guesses = new GuessLimit();
+  readonly #guesses = new InvalidKeyLimit();
   readonly #missing: string;
 
   constructor(

@@ -1,7 +1,7 @@
 // Errors as responses: the body and headers that clients of the OpenAI contract expect.
 import type { Socket } from 'node:net';
 import { EngineError } from '@strata/engine';
-import type { MetBound } from '@strata/http';
+import type { ReachedLimit } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
 import { KeyringError } from '@strata/log';
 import { StoreError } from '@strata/store';
@@ -9,7 +9,7 @@ import { StoreError } from '@strata/store';
 /** Maximum size of a request body; prompts are long. */
 export const BODY_BYTES = 16 * 1024 * 1024;
 
-export function tooManyAnswers({ bound, detail }: MetBound): CompletionError {
+export function tooManyAnswers({ bound, detail }: ReachedLimit): CompletionError {
   const isFull = bound === 'streams-per-tier';
   return new CompletionError(isFull ? 'overloaded' : 'rate_limit', detail, { retryAfterMs: 1_000 });
 }

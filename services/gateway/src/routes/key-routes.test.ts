@@ -1,7 +1,7 @@
 // Free keys by `POST /keys`: disabled by default, limited by address first, and valid within the returned limits.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createFrontDoor } from '@strata/http';
+import { createHostGuard } from '@strata/http';
 import Fastify from 'fastify';
 import { TIER_LIMITS } from '../limits/limits.ts';
 import { type Harness, type Json, MODEL } from '../test/harness.ts';
@@ -92,8 +92,8 @@ it('an address with too many requests causes no database queries, and is served 
   let queries = 0;
   let at = 0;
   const issue = async () => void queries++;
-  const frontDoor = createFrontDoor({ host: '127.0.0.1', allowedHosts: [] });
-  addKeyRoute(fastify, { keys: { issue }, freeKeysPerDay: 5, now: () => new Date(at), frontDoor });
+  const hostGuard = createHostGuard({ host: '127.0.0.1', allowedHosts: [] });
+  addKeyRoute(fastify, { keys: { issue }, freeKeysPerDay: 5, now: () => new Date(at), hostGuard });
   const ask = (remoteAddress: string, headers = {}) =>
     fastify.inject({ method: 'POST', url: '/keys', remoteAddress, headers });
   // Pages of other sites cannot use up the requests of their visitors.

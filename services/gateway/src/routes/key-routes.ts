@@ -1,5 +1,5 @@
 // `POST /keys`: free keys without an account, if the operator enables them, so that new users only need a browser.
-import { countedNetworks, type FrontDoor, RateWindow } from '@strata/http';
+import { countedNetworks, type HostGuard, RateWindow } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Store } from '@strata/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -10,7 +10,7 @@ export interface KeyRouteDeps {
   /** Keys that one address can get per UTC day; 0 disables free keys. */
   readonly freeKeysPerDay: number;
   readonly now: () => Date;
-  readonly frontDoor: Pick<FrontDoor, 'isFromOtherSite'>;
+  readonly hostGuard: Pick<HostGuard, 'isCrossSite'>;
 }
 
 /** Requests per address (more for its networks); requests above the limit cause no database query. */
@@ -23,7 +23,7 @@ const BODY_BYTES = 1_024;
  * counted.
  */
 export function addKeyRoute(fastify: FastifyInstance, deps: KeyRouteDeps): void {
-  const { keys, freeKeysPerDay, now, frontDoor } = deps;
+  const { keys, freeKeysPerDay, now, hostGuard } = deps;
   const requests = new RateWindow({ ...REQUEST_LIMIT, now });
   const count = async (request: FastifyRequest) => {
     if (freeKeysPerDay === 0)
@@ -33,7 +33,7 @@ export function addKeyRoute(fastify: FastifyInstance, deps: KeyRouteDeps): void 
       );
     // The page would get a key in its visitor's name and use up the quota of the visitor's address. Not counted:
     // otherwise any page could use up its visitor's requests.
-    if (frontDoor.isFromOtherSite(request))
+    if (hostGuard.isCrossSite(request))
       throw new CompletionError(
         'foreign_page',
         'Pages of other sites cannot get a key here; use the page of this gateway.',

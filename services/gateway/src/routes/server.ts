@@ -4,13 +4,13 @@ import { type AddressInfo, Socket } from 'node:net';
 import {
   addSecurityHeaders,
   answerSecurity,
-  type Bounds,
-  boundClients,
+  type ClientTimeouts,
+  type ConnectionLimits,
   countedAddress,
   createPipelineLimit,
-  type FrontDoor,
+  type HostGuard,
+  limitClients,
   type Metrics,
-  type Patience,
   RefusalLog,
   refusalCodeOf,
 } from '@strata/http';
@@ -54,7 +54,7 @@ const SHUTDOWN_MS = 10_000;
 const FINAL_EVENTS_MS = 1_000;
 const SWEEP_MS = 50;
 /** Client timeouts; a long prompt over a slow connection takes time. */
-const PATIENCE: Patience = { headersMs: 10_000, requestMs: 60_000, stillMs: 60_000, checkMs: 5_000 };
+const PATIENCE: ClientTimeouts = { headersMs: 10_000, requestMs: 60_000, idleMs: 60_000, checkMs: 5_000 };
 const METHODS = ['GET', 'POST'] as const;
 
 /** A Fastify server with authentication, limits and error responses; the caller adds routes. */
@@ -68,13 +68,13 @@ export function createServer({
   onStopping,
   onLate,
   trustedProxies = [],
-  frontDoor,
+  hostGuard,
   patience,
   shutdownMs = SHUTDOWN_MS,
 }: {
   readonly callers: Callers;
   readonly limits: Limits;
-  readonly bounds: Bounds;
+  readonly bounds: ConnectionLimits;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Why no receipt can be signed at present; undefined if signing works. */
@@ -85,12 +85,12 @@ export function createServer({
   /** Proxies whose X-Forwarded-For is trusted (addresses or CIDRs). */
   readonly trustedProxies?: readonly string[];
   /** Rejects requests by host and origin; by default all are accepted. */
-  readonly frontDoor?: FrontDoor;
+  readonly hostGuard?: HostGuard;
   /** Client timeouts; the defaults are for production. */
-  readonly patience?: Partial<Patience>;
+  readonly patience?: Partial<ClientTimeouts>;
   readonly shutdownMs?: number;
 }): GatewayServer {
-  const { headersMs, requestMs, stillMs, checkMs } = { ...PATIENCE, ...patience };
+  const { headersMs, requestMs, idleMs: stillMs, checkMs } = { ...PATIENCE, ...patience };
   const fastify = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
@@ -109,7 +109,7 @@ export function createServer({
     frameworkErrors: (error, request, reply) => void refuse(error, request, reply),
   });
   // Answers that are not streamed also occupy a connection and a slot.
-  const { connections, streams: answers } = boundClients(fastify.server, { bounds, trustedProxies, logger, metrics });
+  const { connections, streams: answers } = limitClients(fastify.server, { bounds, trustedProxies, logger, metrics });
   const shared = new RefusalLog(logger);
   fastify.decorateRequest('receiptSalt', '');
   fastify.decorateRequest('bodyDigest', '');
@@ -137,7 +137,7 @@ export function createServer({
       throw new CompletionError('overloaded', 'Too many connections are open.', {
         ...{ retryAfterMs: 5_000, headers: { connection: 'close' } },
       });
-    const away = frontDoor?.turnAway(request);
+    const away = hostGuard?.rejectionOf(request);
     if (away) throw new CompletionError(refusalCodeOf(away) ?? 'invalid_request', away.detail);
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')

@@ -1,6 +1,6 @@
 // Reads due feeds page by page: each call reads a limited number of rows, even if most are skipped.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { DueFeed, DuePlace, Store } from '@strata/store';
+import type { DueFeed, DuePosition, Store } from '@strata/store';
 import type { HostQueue } from './host-queue.ts';
 
 export interface DueFeedsDeps {
@@ -25,7 +25,7 @@ const PAGES_PER_CALL = 3;
 
 /** Each call continues after the previous one. */
 export function createDueFeeds({ store, queue, now, isSkipped }: DueFeedsDeps): () => Promise<DueBatch> {
-  let after: DuePlace | undefined;
+  let after: DuePosition | undefined;
   let foundInRound = 0;
   let isQueueFull = false;
 

@@ -188,7 +188,7 @@ describe('polls', () => {
     await runDue(poller);
     for (const backMs of [HOUR_MS, HOUR_MS / 12]) {
       pass(-backMs);
-      await store.feeds.askAll();
+      await store.feeds.markAllDue();
       const before = asked;
       for (let second = 0; second < 30; second += 1) {
         await runDue(poller);

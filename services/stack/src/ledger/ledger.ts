@@ -49,7 +49,7 @@ export async function openLedger({ dataDirectory, origin, now, store, witnesses 
 
 /** The store's tables in the form that the log expects. */
 export function sharedLedgerOf({ log, keys }: NonNullable<Store['ledger']>): SharedLedger {
-  return { place: { turns: log, rows: log }, keys };
+  return { storage: { heads: log, rows: log }, keys };
 }
 
 /** Signs with the current key; returns after the leaf is appended. */

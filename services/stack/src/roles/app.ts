@@ -3,7 +3,7 @@ import {
   AnswerCache,
   canSign,
   countedCache,
-  createFrontDoor,
+  createHostGuard,
   createHttpServer,
   type HttpServer,
   Metrics,
@@ -67,7 +67,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   const onRecorded: ScannerDeps['onRecorded'] = ({ domain, observedAt }) => {
     ownScans.set(domain, Date.parse(observedAt));
     answers.invalidate(domainTag(domain));
-    updateLoop?.soon();
+    updateLoop?.schedule();
   };
   const scanning = stack.use(await openScanning(config, { logger, onRecorded, onScanned: scanMeter(metrics) }, world));
   // Receipts use real time, even if the demo scans with another clock.
@@ -127,7 +127,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
         {
           ...{ scanning, knowledge, notary: ledger.notary, logger, metrics, now: realNow },
           onAlert: () => answers.invalidate(tags.alerts[0]),
-          onUpdate: () => updateLoop?.soon(),
+          onUpdate: () => updateLoop?.schedule(),
           onPolled: () => answers.invalidate(tags.polls[0]),
         },
         world,
@@ -188,10 +188,11 @@ export async function createStack(config: Config, logger: Logger, world: World =
       metrics,
       now: realNow,
       trustedProxies: config.trustedProxies,
-      bounds: config.bounds,
+      limits: config.bounds,
       // Not bugs: a full disk; a damaged, locked or unreachable database; keys that another node retired.
-      isTrouble: (error) => error instanceof StoreError || error instanceof LogError || error instanceof KeyringError,
-      frontDoor: createFrontDoor({ ...config, keyedPath: '/stack/v1/' }),
+      isUnavailable: (error) =>
+        error instanceof StoreError || error instanceof LogError || error instanceof KeyringError,
+      hostGuard: createHostGuard({ ...config, keyedPath: '/stack/v1/' }),
     }),
   );
   server.fastify.get('/ready', async (_request, reply) => {
@@ -233,7 +234,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
           update: () => {
             // Retries after a failure.
             void endRevoked();
-            return update.now();
+            return update.run();
           },
         },
         signal,

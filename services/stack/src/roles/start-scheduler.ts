@@ -42,7 +42,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   addStoreMetrics(metrics, { store, now: world.now ?? now });
   addLedgerRefusal(metrics, ledger);
   const notary = timedNotary(ledger.notary, metrics);
-  const onUpdate = () => updateLoop?.soon();
+  const onUpdate = () => updateLoop?.schedule();
   const opened = stack.use(
     await openScheduler(config, { scanning, knowledge, notary, logger, metrics, now, onUpdate }, world),
   );
@@ -56,7 +56,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const { signal } = stopping;
   const tasks = [
     scheduler.run(signal),
-    followStore({ store, logger, update: () => loop.now() }, signal),
+    followStore({ store, logger, update: () => loop.run() }, signal),
     followKeys(ledger, logger, signal),
   ];
   readiness.started();

@@ -27,16 +27,16 @@ export class UpdateLoop implements AsyncDisposable {
   }
 
   /** Schedules an update. */
-  soon(): void {
+  schedule(): void {
     if (this.#timer || this.#isStopped) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      void this.now();
+      void this.run();
     }, DEBOUNCE_MS);
   }
 
   /** Runs an update that begins after this call; resolves when it has ended. Failures are logged: the next update retries. */
-  now(): Promise<void> {
+  run(): Promise<void> {
     if (!this.#running) {
       this.#running = this.#tick().finally(() => {
         this.#running = undefined;
@@ -45,7 +45,7 @@ export class UpdateLoop implements AsyncDisposable {
     }
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;
-      return this.now();
+      return this.run();
     });
     return this.#next;
   }

@@ -70,7 +70,7 @@ describe('behind nginx', { skip: hasNginx ? false : 'nginx is not installed', ti
       for (const to of ['ns1', 'dnsimple']) {
         internet.migrate(domain, { category: 'dns', to });
         await scanTwice(service, domain);
-        await loop.now();
+        await loop.run();
         const { data } = await stream.next('migration');
         assert.equal(JSON.parse(data).change.to_id, to);
       }

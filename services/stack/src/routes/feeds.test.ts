@@ -21,13 +21,13 @@ const { service, age } = await shared(async () => {
 const ago = (days: number) => new Date(NOON - days * DAY_MS);
 
 async function update(): Promise<void> {
-  await service.running.service.app.updateLoop.now();
+  await service.running.service.app.updateLoop.run();
   age();
 }
 /** Polls every feed and lets the service process it. */
 async function poll(): Promise<void> {
   const { app, scheduling } = service.running.service;
-  await app.store.feeds.askAll();
+  await app.store.feeds.markAllDue();
   await scheduling?.poller.runDue({ onDone: () => {}, signal: new AbortController().signal });
   await update();
 }

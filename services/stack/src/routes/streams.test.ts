@@ -15,7 +15,7 @@ let key: string;
 async function move(count: number): Promise<string[]> {
   const moved = moveDnsOf(service.internet, count).map(({ domain }) => domain);
   await scanTwice(service, ...moved);
-  await service.running.service.app.updateLoop.now();
+  await service.running.service.app.updateLoop.run();
   return moved;
 }
 

@@ -132,7 +132,7 @@ describe('a domain that was never scanned', () => {
       const refuse = (code: string, detail: string) => {
         throw new Error(`${code}: ${detail}`);
       };
-      const context = { address, key: { id: domain }, readsAnew: () => {}, refuse } as never;
+      const context = { address, key: { id: domain }, resetReads: () => {}, refuse } as never;
       await app.onDemand.profile({ ...app, config, scanner }, domain, context).catch((error: Error) => {
         if (!/NXDOMAIN/.test(error.message)) throw error;
       });

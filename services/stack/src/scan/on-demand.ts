@@ -65,7 +65,7 @@ export class OnDemand {
     const taken = await app.store.onDemandDays.take(dayOf(now), bounds);
     if ('day' in taken) return { day: taken.day, bounds };
     const { met } = taken;
-    this.#perKey.giveBack(callerOf(context));
+    this.#perKey.refund(callerOf(context));
     const whose = met === bounds[0] ? 'for this address' : met === bounds[1] ? `below ${suffix}` : 'of this kind';
     const seconds = Math.ceil((DAY_MS - (now % DAY_MS)) / 1_000);
     return context.refuse(
@@ -85,8 +85,8 @@ export class OnDemand {
   ): Promise<void> {
     try {
       const outcome = await scan;
-      if (outcome?.kind === 'recorded') await store.work.markAsked([domain], clock());
-      else if (counted) await store.onDemandDays.giveBack(counted.day, counted.bounds);
+      if (outcome?.kind === 'recorded') await store.work.markRequested([domain], clock());
+      else if (counted) await store.onDemandDays.refund(counted.day, counted.bounds);
     } catch {
       // At worst a name counts that was not added, or a domain is removed early and scanned again on request.
     }
@@ -101,7 +101,7 @@ export class OnDemand {
     const names = [...this.#requested];
     this.#requested.clear();
     // A hint for the schedule: not awaited, and repeated by the next request.
-    store.work.markAsked(names, now).catch(() => {});
+    store.work.markRequested(names, now).catch(() => {});
   }
 
   /** The profile, or a refusal with the reason and the time to retry. */
@@ -153,7 +153,7 @@ export class OnDemand {
         return unresolved();
       case 'recorded': {
         // The cache invalidation by this scan must not apply to the answer based on it.
-        context.readsAnew();
+        context.resetReads();
         // Must be stored before the answer: otherwise retention could remove the domain as requested long ago.
         await recordedOutcome;
         const made = await app.store.domain(domain);

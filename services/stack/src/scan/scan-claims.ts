@@ -72,7 +72,7 @@ export class ScanClaims implements AsyncDisposable {
   reschedule(domain: string): void {
     const { store, now, logger } = this.#deps;
     const reschedule = async () => {
-      await store.work.putOff(domain, now());
+      await store.work.postpone(domain, now());
       this.#scanning.delete(domain);
     };
     this.#asking = Promise.all([this.#asking, reschedule()]).then(

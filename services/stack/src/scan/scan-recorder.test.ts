@@ -78,7 +78,7 @@ describe('the share of the schedule that a process has', () => {
   it('logs that a domain could not be rescheduled', async () => {
     await using opened = await open();
     const { store, claims, running, log } = opened;
-    store.work.putOff = () => Promise.reject(new Error('the database does not answer'));
+    store.work.postpone = () => Promise.reject(new Error('the database does not answer'));
     claims.reschedule((await claims.take(running.signal)) ?? '');
     await claims[Symbol.asyncDispose]();
     assert.match(log.join(), /could not be rescheduled/);

@@ -1,6 +1,6 @@
 // Live subscribers of the public stream: replay from the log, then live; each event is encoded once for all of them.
 
-import { formatSse, formatSsePlace, type SseClient } from '@strata/http';
+import { formatSse, formatSseId, type SseClient } from '@strata/http';
 import { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from '@strata/store';
 
 export interface HubOptions {
@@ -131,7 +131,7 @@ export class StreamHub {
   async #startOf(client: SseClient): Promise<number> {
     const { lastEventId } = client;
     if (lastEventId === undefined || lastEventId === '') {
-      client.write(formatSsePlace(String(this.#seq)));
+      client.write(formatSseId(String(this.#seq)));
       return this.#seq;
     }
     const asked = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : Number.NaN;

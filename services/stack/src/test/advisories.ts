@@ -80,7 +80,7 @@ export async function syncOnly(service: Harness, publishers: Publishers, names?:
 /** One sync, processed and published. */
 export async function sync(service: Harness, publishers: Publishers, names?: readonly string[]): Promise<void> {
   await syncOnly(service, publishers, names);
-  await service.running.service.app.updateLoop.now();
+  await service.running.service.app.updateLoop.run();
 }
 
 /** Scanned and synced once. Tests publish advisories with ids of their own. */

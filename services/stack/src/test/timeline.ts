@@ -50,7 +50,7 @@ export const sharedTimeline = shared(async () => {
     for (const days of pair) {
       now = BEGIN + days * DAY_MS;
       await service.scan(...moved);
-      await app.updateLoop.now();
+      await app.updateLoop.run();
     }
   }
   now = END - HOUR_MS;
@@ -58,7 +58,7 @@ export const sharedTimeline = shared(async () => {
   for (const domain of silent) internet.fail(domain, { type: 'MX', status: 'servfail' });
   await service.scan(...silent);
   now = END;
-  await app.updateLoop.now();
+  await app.updateLoop.run();
 
   const database = new DatabaseSync(path.join(service.directory, 'strata.db'), { readOnly: true });
   stack.defer(() => database.close());

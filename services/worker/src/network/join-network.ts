@@ -1,13 +1,13 @@
 // Joins the network: connects to the configured targets, and publishes the model in the DHT.
 import type { PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
-import type { LentModel } from '../contributed-model.ts';
+import type { ContributedModel } from '../contributed-model.ts';
 import type { WorkerEvent } from '../worker-event.ts';
 
 export interface JoinOptions {
   /** Multiaddrs or join tokens. */
   readonly targets: readonly string[];
-  readonly model: LentModel;
+  readonly model: ContributedModel;
   readonly logger: Logger;
   readonly onNews: (news: WorkerEvent) => void;
   readonly signal: AbortSignal;

@@ -2,7 +2,7 @@
 import { encodeFrame, encodeOffer, OFFERS_TOPIC, type Offer, offerSignedBytes } from '@strata/inference';
 import type { PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
-import { type LentModel, offeredModel } from '../contributed-model.ts';
+import { type ContributedModel, offeredModel } from '../contributed-model.ts';
 import type { EngineSlots } from '../serve/engine-slots.ts';
 import { SOFTWARE } from '../version.ts';
 
@@ -14,7 +14,7 @@ export interface SignedOffer {
 
 export interface OfferDeps {
   readonly node: Pick<PeerNode, 'id' | 'sign' | 'gossip'>;
-  readonly model: LentModel;
+  readonly model: ContributedModel;
   readonly slots: Pick<EngineSlots, 'running' | 'waiting'>;
   /** Whether the worker can serve requests at present. */
   readonly isFit: () => boolean;

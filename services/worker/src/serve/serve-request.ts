@@ -11,7 +11,7 @@ import {
   tokensSha256,
 } from '@strata/inference';
 import type { Logger } from 'pino';
-import type { LentModel } from '../contributed-model.ts';
+import type { ContributedModel } from '../contributed-model.ts';
 import type { Receipts } from '../store/receipts.ts';
 import { Credit } from './credit.ts';
 import type { EngineSlots } from './engine-slots.ts';
@@ -24,7 +24,7 @@ import { TokenBatch } from './token-batch.ts';
 export interface RequestDeps {
   /** Peer id of this worker. */
   readonly worker: string;
-  readonly model: LentModel;
+  readonly model: ContributedModel;
   readonly slots: EngineSlots;
   readonly receipts: Receipts;
   readonly grammars: Grammars;
@@ -209,7 +209,7 @@ export class RequestRun {
 }
 
 /** Throws RequestFailure for a request that this model cannot serve. */
-function checkRequest({ modelSha256, prompt, given }: FrameOf<'request'>, { engine }: LentModel): void {
+function checkRequest({ modelSha256, prompt, given }: FrameOf<'request'>, { engine }: ContributedModel): void {
   const { sha256, contextLength } = engine.info;
   if (modelSha256 !== sha256) throw new RequestFailure('unknown-model', 'this worker does not have this model');
   if (prompt.length === 0) throw new RequestFailure('unusable', 'the prompt is empty');

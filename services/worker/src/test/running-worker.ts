@@ -5,13 +5,13 @@ import { createSimulatedEngine, type SimulatedEngineOptions, simulatedAnswer } f
 import pino from 'pino';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
-import type { LentModel } from '../contributed-model.ts';
+import type { ContributedModel } from '../contributed-model.ts';
 import { startWorker } from '../run-worker.ts';
 import type { WorkerEvent } from '../worker-event.ts';
 
 export const vocabularyBytes = randomBytes(2_500_000);
 
-export function simulatedModel(options: SimulatedEngineOptions = {}): LentModel {
+export function simulatedModel(options: SimulatedEngineOptions = {}): ContributedModel {
   const sha256 = hash('sha256', vocabularyBytes);
   return {
     ...{ name: 'simulated', engine: createSimulatedEngine(options), speed: { prefill: 1_000, decode: 100 } },
@@ -27,7 +27,7 @@ interface TestWorkerOptions extends SimulatedEngineOptions {
   readonly queue?: number;
   /** The directory of a previous worker, which is kept. */
   readonly directory?: string;
-  readonly model?: LentModel;
+  readonly model?: ContributedModel;
   readonly metrics?: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function startTestWorker({ join = [], queue = 16, metrics, ...optio
   const news: WorkerEvent[] = [];
   const model = options.model ?? simulatedModel(options);
   const logger = pino({ level: process.env.TEST_LOG ?? 'silent' });
-  const worker = stack.use(await startWorker(config, { logger, onNews: (each) => news.push(each) }, { model }));
+  const worker = stack.use(await startWorker(config, { logger, onEvent: (each) => news.push(each) }, { model }));
   const owned = stack.move();
   return { worker, directory, news, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

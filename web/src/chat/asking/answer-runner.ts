@@ -1,5 +1,5 @@
 // Running answers: they continue whatever the page shows, and end when they are complete, stopped or failed.
-import { type AnswerEvent, AnswerPace, type InferenceClient, InferenceProblem } from '@strata/client';
+import { type AnswerEvent, AnswerSpeed, type InferenceClient, InferenceProblem } from '@strata/client';
 import {
   type Answer,
   type AnswerProblem,
@@ -56,10 +56,10 @@ export class AnswerRunner {
     store.change(conversationId, (one) => withTurn(one, first, now()));
     const draft = new Draft(first, now, (answer) => storeAnswer(store, conversationId, answer));
     this.#drafts.set(first.id, draft);
-    const timings = new AnswerPace(performance.now());
+    const timings = new AnswerSpeed(performance.now());
     try {
       for await (const event of client.answer(request, { signal: draft.signal })) {
-        timings.see(event, performance.now());
+        timings.record(event, performance.now());
         draft.change((answer) => ({ ...withEvent(answer, event), ...timings.figures() }));
         if (draft.answer.text.length > MAX_TEXT) throw tooLong();
       }

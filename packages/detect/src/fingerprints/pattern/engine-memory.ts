@@ -1,4 +1,4 @@
-// Bounds the memory of a set's regex engines, which cache states for the texts that they run on, including hostile
+// ConnectionLimits the memory of a set's regex engines, which cache states for the texts that they run on, including hostile
 // ones.
 import type { LinearRegex } from './pattern.ts';
 

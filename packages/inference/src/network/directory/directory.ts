@@ -31,7 +31,7 @@ export interface KnownWorker {
   /** Whether the worker was connected when its offer arrived. */
   readonly isConnected: boolean;
   /** In our clock. */
-  readonly heardAtMs: number;
+  readonly receivedAtMs: number;
   /** In our clock: the offered lifetime, capped, counted from the time of receipt. */
   readonly expiresAtMs: number;
 }
@@ -96,7 +96,7 @@ export class Directory {
     if (taken > offersPerMinute) return 'too-many';
     if (!this.#makeSpace(offer, { nowMs, isConnected })) return 'full';
     const windowAtMs = isNewWindow ? nowMs : known.windowAtMs;
-    this.#keep({ peer: offer.peer, offer, isConnected, heardAtMs: nowMs, expiresAtMs, taken, windowAtMs });
+    this.#keep({ peer: offer.peer, offer, isConnected, receivedAtMs: nowMs, expiresAtMs, taken, windowAtMs });
     return 'taken';
   }
 
@@ -153,7 +153,7 @@ export class Directory {
       (!hasShare && this.#models + moreModels > maxModels);
     for (const oldest of this.#disconnected.values()) {
       if (!isOver()) return true;
-      if (!isConnected && nowMs - oldest.heardAtMs < RECENT_MS) return false;
+      if (!isConnected && nowMs - oldest.receivedAtMs < RECENT_MS) return false;
       if (oldest !== known) this.drop(oldest.peer);
     }
     return !isOver();

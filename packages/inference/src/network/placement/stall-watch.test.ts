@@ -22,7 +22,7 @@ function firstStall(worker: Worker, lagMs: (tick: number) => number) {
   for (let tick = 1, nowMs = 0; nowMs < 300_000; tick += 1) {
     nowMs += TICK_MS + lagMs(tick);
     const work = (...jobs: readonly number[]) => {
-      watch.heard();
+      watch.received();
       for (const id of jobs) watch.tokens(id, 10, { nowMs, isHeld: false });
     };
     worker({ watch, nowMs, tick, work });
@@ -107,7 +107,7 @@ describe('the stall watch detects', () => {
     begin(watch);
     watch.tick(0);
     for (let nowMs = TICK_MS; ; nowMs += TICK_MS) {
-      watch.heard();
+      watch.received();
       if (watch.tick(nowMs).jobs.length > 0) return nowMs;
     }
   };

@@ -86,7 +86,7 @@ export class StallWatch {
   }
 
   /** Any frame was received. */
-  heard(): void {
+  received(): void {
     this.#silentTicks = -1;
   }
 

@@ -10,8 +10,8 @@ import { FRAME_PROTO } from './frame-proto.ts';
 import {
   bytesSha256,
   fromHex,
+  type ObservedSegment,
   offerSignedBytes,
-  type SeenSegment,
   segmentProblems,
   segmentSignedBytes,
   settleSignedBytes,
@@ -102,7 +102,7 @@ describe('docs/network-protocol.md', () => {
 });
 
 const utf8 = new TextEncoder();
-const observed: SeenSegment = {
+const observed: ObservedSegment = {
   ...{ nonce: new Uint8Array(16).fill(7), worker: 'worker', gateway: 'gateway', modelSha256: 'a'.repeat(64) },
   ...{ promptSha256: tokensSha256([1, 2, 3]), requestSha256: bytesSha256(utf8.encode('request')) },
   ...{ from: 2, to: 5, chainHead: 'b'.repeat(64), promptTokens: 3, reason: 'stop' },

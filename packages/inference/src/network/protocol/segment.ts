@@ -63,7 +63,7 @@ export class TokenChain {
 }
 
 /** The segment as the gateway observed it, to compare with a receipt. */
-export interface SeenSegment {
+export interface ObservedSegment {
   readonly nonce: Uint8Array;
   readonly worker: string;
   readonly gateway: string;
@@ -83,7 +83,7 @@ export interface SeenSegment {
  * The receipt fields that differ from the observed segment; empty if the receipt is correct. The signature is verified
  * elsewhere.
  */
-export function segmentProblems(receipt: SegmentReceipt, observed: SeenSegment): readonly string[] {
+export function segmentProblems(receipt: SegmentReceipt, observed: ObservedSegment): readonly string[] {
   const problems: string[] = [];
   if (toHex(receipt.nonce) !== toHex(observed.nonce)) problems.push('nonce');
   for (const name of [

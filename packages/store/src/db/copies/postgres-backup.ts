@@ -173,7 +173,7 @@ async function loadTable(client: pg.PoolClient, part: CopiedPart, rows: RowsText
   }
 }
 
-/** Assigns a new store id and advances the sequences, as `settleSqlite` does. */
+/** Assigns a new store id and advances the sequences, as `prepareRestoredSqlite` does. */
 async function replaceIdentity(client: pg.PoolClient, copy: StoreCopy): Promise<void> {
   await client.query(`update settings set value = $1 where name = 'store-id'`, [randomUUID()]);
   for (const { table, last } of copy.tables) {

@@ -91,7 +91,7 @@ export function receiptIn(text: string): readonly string[] {
  * Gives a restored file its own identity: a new store id, so that existing index snapshots no longer match, and a gap in
  * the sequences, so that numbers assigned after the backup are not assigned again.
  */
-export function settleSqlite(file: string): void {
+export function prepareRestoredSqlite(file: string): void {
   using database = new DatabaseSync(file);
   database.exec('BEGIN IMMEDIATE');
   database.prepare("UPDATE settings SET value = ? WHERE name = 'store-id'").run(randomUUID());

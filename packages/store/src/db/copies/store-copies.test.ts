@@ -118,7 +118,7 @@ onEach([file], 'a backup of a store', (_backend, test) => {
     chmodSync(copy, 0o400);
     checkSqliteCopy(copy, copied);
     chmodSync(copy, 0o600);
-    copies.settleSqlite(copy);
+    copies.prepareRestoredSqlite(copy);
     await using restored = await openStore(`sqlite:${copy}`);
     await assertRestored(restored, store);
   });

@@ -30,7 +30,7 @@ onEach(kept, 'the scheduler', (_backend, test) => {
       () => early.signals.setWatched({ seq: 1, day: 1 }),
       () => early.stream.append([streamEvent(6)], { from: 1, to: 2 }),
       () => early.stream.prune(100, 10),
-      () => early.advisories.tell('x', { kind: 'advisory-touched', at: new Date(0), domain: '', payload }),
+      () => early.advisories.addEvent('x', { kind: 'advisory-touched', at: new Date(0), domain: '', payload }),
       () => early.advisories.putExploited([]),
       () => early.advisories.putScores([{ cve: 'CVE-1', epss: 1, percentile: 1 }]),
     ])

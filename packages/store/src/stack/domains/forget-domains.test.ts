@@ -17,7 +17,7 @@ onEach(kept, 'a domain that a request has added', (_backend, test) => {
     // Mail moves on the third day: one change for each domain.
     const scansOn = (n: number) => names.map((name) => scanOf(name, day(n), exchangeOn(n)));
     for (let n = 0; n < 5; n += 1) await store.recordScans(scansOn(n), confirm);
-    await store.work.markAsked(['asked.com'], new Date(day(4)));
+    await store.work.markRequested(['asked.com'], new Date(day(4)));
     await store.addDomains(['named.com'], { source: 'feed' });
     const holder = 'a process';
     const [leased] = await store.work.claimDue({ holder, limit: 1, leaseMs: 60_000 }, new Date(day(40)));
@@ -66,10 +66,10 @@ onEach(kept, 'a domain that a request has added', (_backend, test) => {
     await store.work.release('h');
     const askedAt = async () => Number((await rows(url, 'select asked_at as at from domains'))[0]?.at);
     for (const minute of [0, 59, 60]) {
-      await store.work.markAsked(['a.com'], new Date(Date.parse(day(9)) + minute * 60_000));
+      await store.work.markRequested(['a.com'], new Date(Date.parse(day(9)) + minute * 60_000));
       assert.equal(await askedAt(), Date.parse(day(9)));
     }
-    await store.work.markAsked(['a.com'], new Date(Date.parse(day(9)) + 61 * 60_000));
+    await store.work.markRequested(['a.com'], new Date(Date.parse(day(9)) + 61 * 60_000));
     assert.equal(await forget(2), false);
     assert.equal(await forget(3), true);
   });
@@ -103,14 +103,14 @@ onEach(kept, 'a domain that a request has added', (_backend, test) => {
     assert.deepEqual(taken.toSorted(), ['suffix a.app', 'suffix a.app', undefined, undefined]);
     assert.equal(await take(7, 'b.app', 'x'), undefined);
     assert.equal(await take(7, 'b.app', 'x'), 'address x');
-    await onDemandDays.giveBack(7, bounds('b.app', 'x'));
+    await onDemandDays.refund(7, bounds('b.app', 'x'));
     assert.equal(await take(6, 'b.app', 'x'), undefined);
     assert.equal(await take(6, 'b.app', 'x'), 'address x');
     for (const address of ['y', 'z']) assert.equal(await take(7, 'c.app', address), undefined);
     assert.equal(await take(7, 'd.app', 'u'), 'all');
     for (const result of [undefined, undefined, 'suffix a.app']) {
       assert.equal(await take(8, 'a.app', 'x'), result);
-      await onDemandDays.giveBack(7, bounds('a.app', 'x'));
+      await onDemandDays.refund(7, bounds('a.app', 'x'));
     }
     assert.deepEqual(await onDemandDays.take(7, bounds('b.app', 'y')), { day: 8 });
   });

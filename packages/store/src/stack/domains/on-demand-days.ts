@@ -53,7 +53,7 @@ export class OnDemandDays {
   }
 
   /** Undoes `take` for a name that was not added. */
-  async giveBack(day: number, bounds: readonly Bound[]): Promise<void> {
+  async refund(day: number, bounds: readonly Bound[]): Promise<void> {
     await writeTransaction(this.#db, (tx) =>
       tx
         .updateTable('on_demand_days')

@@ -143,7 +143,7 @@ export class AdvisoryTable {
    * Writes an event, unless one was ever written for the same subject, so that nothing is announced again after a kill. Returns
    * whether it was written.
    */
-  async tell(subject: string, event: AdvisoryEvent): Promise<boolean> {
+  async addEvent(subject: string, event: AdvisoryEvent): Promise<boolean> {
     const at = event.at.getTime();
     return this.#write(async (tx) => {
       const result = await tx

@@ -46,11 +46,11 @@ export interface FeedSummary {
 }
 
 /** A feed that is due, in the order of `due`. */
-export interface DueFeed extends DuePlace {
+export interface DueFeed extends DuePosition {
   readonly url: string;
 }
 
-export interface DuePlace {
+export interface DuePosition {
   readonly dueAt: number;
   readonly id: number;
 }
@@ -102,7 +102,7 @@ export class FeedTable {
    * Feeds to poll, after a position: never polled first, then the longest overdue. Feeds with an invalid due time in the far
    * future, which were polled while the clock was ahead, come last.
    */
-  async due(now: Date, { after, limit }: { readonly after?: DuePlace; readonly limit: number }): Promise<DueFeed[]> {
+  async due(now: Date, { after, limit }: { readonly after?: DuePosition; readonly limit: number }): Promise<DueFeed[]> {
     const page = (from: number, upTo: number, limit: number) =>
       this.#db
         .selectFrom('feeds')
@@ -160,7 +160,7 @@ export class FeedTable {
   }
 
   /** Makes every active feed due at once; returns how many there are. */
-  async askAll(): Promise<number> {
+  async markAllDue(): Promise<number> {
     // A transaction takes the writer lock: other transactions lock several feeds in another order.
     const marking = this.#db.updateTable('feeds').set({ next_poll_at: 0 }).where('status', '=', 'active');
     const [{ numAffectedRows }] = await writePipelined(this.#db, [marking.compile()]);

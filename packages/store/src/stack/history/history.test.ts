@@ -118,7 +118,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       const quota = noted(new QuotaTable(db));
       await quota.take(stored.id, '2026-01-01', 5);
       await quota.lease(stored.id, '2026-01-01', { limit: 5, count: 2 });
-      await quota.giveBack(stored.id, '2026-01-01', 1);
+      await quota.refund(stored.id, '2026-01-01', 1);
       await quota.used(stored.id, '2026-01-01');
       await keys.revoke(stored.id);
       const answers = noted(new AnswerTable(db));
@@ -137,7 +137,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       const bytes = new Uint8Array(32);
       await ledger.begin({ origin: 'o', size: 0, root: bytes, edge: new Uint8Array(), note: '' });
       await ledger.head();
-      await ledger.inTurn(async () => {});
+      await ledger.withHead(async () => {});
       for (const level of [0, 1]) await ledger.hashes(level, 0, 256);
       await ledger.leaves(0, 256);
       await ledger.find(bytes.subarray(0, 16));

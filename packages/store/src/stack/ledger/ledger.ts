@@ -40,7 +40,7 @@ export interface LedgerGrowth {
 export type GrowLedger = (growth: LedgerGrowth) => Promise<boolean>;
 
 /**
- * Rows of the ledger. Only the head is ever updated. What a resolved `inTurn` wrote is durable and visible to all nodes.
+ * Rows of the ledger. Only the head is ever updated. What a resolved `withHead` wrote is durable and visible to all nodes.
  * Methods reject with StoreError when the database fails.
  */
 export class LedgerTable {
@@ -71,7 +71,7 @@ export class LedgerTable {
    * fails. The writer lock of the store is not used, so scans do not delay it. A table of an existing transaction uses that
    * transaction and its end.
    */
-  async inTurn<T>(work: (head: LedgerHead, grow: GrowLedger) => Promise<T>): Promise<T> {
+  async withHead<T>(work: (head: LedgerHead, grow: GrowLedger) => Promise<T>): Promise<T> {
     const db = this.#db;
     if (db.isTransaction)
       return work(required(await headOf(db).forUpdate().executeTakeFirst()), (growth) => write(db, growth));

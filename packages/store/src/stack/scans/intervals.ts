@@ -26,7 +26,7 @@ export function openIntervals(
     platform: row.platform,
     status: row.status,
     validFrom: row.valid_from,
-    lastSeen: row.last_seen ?? domain.last_scanned_at ?? row.valid_from,
+    lastObserved: row.last_seen ?? domain.last_scanned_at ?? row.valid_from,
     firstMissed: row.first_missed,
   }));
 }
@@ -55,7 +55,7 @@ export function intervalWrites(
   };
   // A service that new rules end and the scan finds again has the same key: it begins a new row.
   const ended = result.ended.flatMap(({ service, validTo }) =>
-    take(service).map(({ id, lastSeen }) => ({ id, validTo, lastSeen })),
+    take(service).map(({ id, lastObserved: lastSeen }) => ({ id, validTo, lastSeen })),
   );
   const dropped = result.dropped.flatMap((service) => take(service).map(({ id }) => id));
   const updated = [];
@@ -84,7 +84,7 @@ function rowOf(service: KnownService, lastScan: number | null) {
     version: service.version,
     platform: service.platform,
     status: service.status,
-    last_seen: service.lastSeen === lastScan ? null : service.lastSeen,
+    last_seen: service.lastObserved === lastScan ? null : service.lastObserved,
     first_missed: service.firstMissed,
   };
 }

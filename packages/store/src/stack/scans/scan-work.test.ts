@@ -44,7 +44,7 @@ onEach(kept, 'scan work', (_backend, test) => {
     const txt = (name: string, n: number) => (name === 'lively.com' ? [`v=spf1 ip4:192.0.2.${n % 250} -all`] : []);
     const usualHours = { 'lively.com': 8.5, 'asked.com': 12, 'quiet.com': 48 };
     for (let n = 0; n <= 360; n += 2) {
-      if (n === 360) await store.work.markAsked(['asked.com', 'none.com'], new Date(day(359)));
+      if (n === 360) await store.work.markRequested(['asked.com', 'none.com'], new Date(day(359)));
       const scans = Object.keys(usualHours).map((name) => withTxt(scanOf(name, day(n), GOOGLE), txt(name, n)));
       await store.recordScans(scans, confirm);
     }
@@ -79,7 +79,7 @@ onEach(kept, 'scan work', (_backend, test) => {
     assert.deepEqual(await progress(NOW), [3, 1, 1, 1]);
     assert.deepEqual(await progress(later(MINUTE)), [3, 2, 0, 1], 'without leases that have ended');
     assert.deepEqual(await work.renew(['x.com', 'y.com'], a, NOW), ['x.com']);
-    await work.putOff('y.com', NOW);
+    await work.postpone('y.com', NOW);
     assert.deepEqual([await progress(NOW), await work.claimDue(b, NOW)], [[3, 1, 0, 2], ['z.com']]);
   });
 

@@ -96,7 +96,7 @@ export class ScanWork {
   }
 
   /** Postpones a domain that must not be scanned by the usual interval. */
-  async putOff(name: string, now: Date): Promise<void> {
+  async postpone(name: string, now: Date): Promise<void> {
     const next_due_at = now.getTime() + this.#rescanAfterMs;
     const update = this.#db.updateTable('domains').set({ next_due_at }).where('name', '=', name);
     const ending = sql<never>`delete from scan_leases where domain_id = (select id from domains where name = ${name})`;
@@ -104,7 +104,7 @@ export class ScanWork {
   }
 
   /** Records client requests: the domains are scanned more often for a week, and not forgotten. Written once an hour for each. */
-  async markAsked(names: readonly string[], now: Date): Promise<void> {
+  async markRequested(names: readonly string[], now: Date): Promise<void> {
     const asked = this.#db
       .updateTable('domains')
       .set({ asked_at: now.getTime() })

@@ -1,6 +1,6 @@
 // `strata inference chat`: one question, or a conversation; prints answers while they are generated.
 import { createInterface } from 'node:readline/promises';
-import { AnswerPace, InferenceClient, InferenceProblem, type Model } from '@strata/client';
+import { AnswerSpeed, InferenceClient, InferenceProblem, type Model } from '@strata/client';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, usageError } from '../../errors.ts';
 
@@ -99,7 +99,7 @@ async function answer(
   options: ChatOptions,
 ): Promise<Answer> {
   const { temperature } = options;
-  const speed = new AnswerPace(performance.now());
+  const speed = new AnswerSpeed(performance.now());
   let text = '';
   let receiptId = 'unknown';
   return withClient(options, async (client) => {
@@ -108,7 +108,7 @@ async function answer(
     try {
       for await (const event of client.answer(request)) {
         hasStarted = true;
-        speed.see(event, performance.now());
+        speed.record(event, performance.now());
         if (event.kind === 'begun') receiptId = event.receiptId ?? receiptId;
         if (event.kind !== 'text') continue;
         stdout.write(stdout.isTTY ? forTerminal(event.text) : event.text);

@@ -24,7 +24,7 @@ export async function workerCommand(
     context.stdout.write(`${lines.join('\n')}\n`);
   };
   await using _traces = await startTracing(context.env, 'strata-worker');
-  await serveWorker(config, { logger: createLogger({ level: config.logLevel }, context.log), onNews: print });
+  await serveWorker(config, { logger: createLogger({ level: config.logLevel }, context.log), onEvent: print });
 }
 
 function jsonOf(occurred: WorkerEvent): object {

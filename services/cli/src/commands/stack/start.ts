@@ -1,6 +1,6 @@
 // `strata start`: both services in one process, with their log on standard error.
 import { type GatewayConfig, serveGateway } from '@strata/gateway';
-import { createLogger, openedAt, startTracing, urlAt } from '@strata/http';
+import { createLogger, publicUrlOf, startTracing, urlAt } from '@strata/http';
 import { readJoinToken } from '@strata/p2p';
 import { type Config, serve } from '@strata/stack';
 import type { CommandContext } from '../../context.ts';
@@ -10,10 +10,10 @@ export function withLinks(
   stack: Config,
   inference: GatewayConfig,
 ): { readonly stack: Config; readonly inference: GatewayConfig } {
-  const chatUrl = isServing(inference) ? openedAt(inference) : undefined;
+  const chatUrl = isServing(inference) ? publicUrlOf(inference) : undefined;
   return {
     stack: { ...stack, chatUrl: stack.chatUrl ?? chatUrl },
-    inference: { ...inference, explorerUrl: inference.explorerUrl ?? openedAt(stack) },
+    inference: { ...inference, explorerUrl: inference.explorerUrl ?? publicUrlOf(stack) },
   };
 }
 

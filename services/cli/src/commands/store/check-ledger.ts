@@ -8,9 +8,9 @@ import {
   KeyringError,
   LogError,
   type LogErrorCode,
-  ledgerKeysTold,
   type PublicKeys,
   publicKeyBytes,
+  publishedLedgerKeys,
   readCheckpoint,
   readPublicKeys,
   receiptIdsOf,
@@ -80,7 +80,7 @@ async function checkTables(
   { log, keys }: LedgerTables,
   { own, onLeaves }: TreeOptions,
 ) {
-  const publicKeys = publicKeyBytes(await ledgerKeysTold(own, { origin, told: await keys.all() }));
+  const publicKeys = publicKeyBytes(await publishedLedgerKeys(own, { origin, texts: await keys.all() }));
   const rows = {
     hashes: (level: number, from: number, count: number) => log.hashes(level, from, count),
     find: (prefix: Uint8Array) => log.find(prefix),
@@ -90,7 +90,11 @@ async function checkTables(
       return leaves;
     },
   };
-  const report = await checkSharedLog({ origin, keys: { publicKeys: () => publicKeys }, place: { turns: log, rows } });
+  const report = await checkSharedLog({
+    origin,
+    keys: { publicKeys: () => publicKeys },
+    storage: { heads: log, rows },
+  });
   return report.size;
 }
 

@@ -26,7 +26,7 @@ export async function migrateLogCommand(
       directory: config.dataDirectory,
       origin: config.ledgerOrigin,
       now: () => new Date(),
-      place: sharedLedgerOf(store.ledger).place,
+      storage: sharedLedgerOf(store.ledger).storage,
       onProgress: ({ leaves, isChecking }) => {
         done[isChecking ? 'checked' : 'written'] = leaves;
         counter.set((done.written + done.checked) / 2);

@@ -71,7 +71,7 @@ export class SessionJobs {
   }
 
   received(): void {
-    this.#watch.heard();
+    this.#watch.received();
   }
 
   /** Returns how many of the listed jobs are known here. */

@@ -1,6 +1,6 @@
 // Settles a worker's receipt: compares it with the observed segment, countersigns a correct one, and reports an
 // incorrect one as a breach.
-import { type SeenSegment, segmentProblems, segmentSignedBytes } from '@strata/inference';
+import { type ObservedSegment, segmentProblems, segmentSignedBytes } from '@strata/inference';
 import { verifyPeerSignature } from '@strata/p2p';
 import type { Trust } from '../audit/trust.ts';
 import type { SignedSegment, WorkerSession } from '../session/worker-session.ts';
@@ -10,7 +10,7 @@ export type SettleSegment = (
   session: WorkerSession,
   segment: SignedSegment,
   caller: string | undefined,
-  observed: Omit<SeenSegment, 'gateway'>,
+  observed: Omit<ObservedSegment, 'gateway'>,
 ) => void;
 
 export interface SettlementDeps {
@@ -49,7 +49,7 @@ export class Settlement {
     session: WorkerSession,
     segment: SignedSegment,
     caller: string | undefined,
-    observed: SeenSegment,
+    observed: ObservedSegment,
   ): Promise<void> {
     const { receipt, bytes, signature } = segment;
     const problems = [...segmentProblems(receipt, observed)];

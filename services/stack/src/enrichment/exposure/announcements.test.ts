@@ -25,7 +25,7 @@ const shared = await sharedAdvisories();
 let { service } = shared;
 
 const kev = () => ({ kev: new Date().toISOString().slice(0, 10) });
-const tick = () => service.running.service.app.updateLoop.now();
+const tick = () => service.running.service.app.updateLoop.run();
 
 async function alerts(id: string): Promise<Alert[]> {
   const { body } = await service.get('/stack/v1/alerts?limit=1000');
@@ -91,8 +91,8 @@ describe('a known-exploited vulnerability of what domains use', () => {
     const id = 'CVE-2026-90003';
     // Of all tables of that kind: the scheduler has one of its own in each term.
     const table: AdvisoryTable = Object.getPrototypeOf(service.running.service.app.store.advisories);
-    const { tell } = table;
-    table.tell = function (subject, event) {
+    const { addEvent: tell } = table;
+    table.addEvent = function (subject, event) {
       return subject.includes(id) ? Promise.reject(new Error('killed')) : tell.call(this, subject, event);
     };
     try {
@@ -100,7 +100,7 @@ describe('a known-exploited vulnerability of what domains use', () => {
       await shared.sync();
       assert.deepEqual([(await news(id)).length, (await alerts(id)).length], [0, 1]);
     } finally {
-      table.tell = tell;
+      table.addEvent = tell;
     }
     await tick();
     shared.age();

@@ -85,7 +85,7 @@ export async function announceDomain(
 ): Promise<void> {
   if (exposed.length === 0) return;
   const advisoryIds = exposed.map(({ advisory }) => advisory.id);
-  await store.advisories.tell(`exposed ${seq}`, {
+  await store.advisories.addEvent(`exposed ${seq}`, {
     kind: 'domain-exposed',
     at,
     domain,
@@ -102,7 +102,7 @@ async function publish(
   { store, now }: AnnouncementDeps,
 ): Promise<void> {
   const { id } = entry.advisory;
-  await store.advisories.tell(`${reason} ${id}`, {
+  await store.advisories.addEvent(`${reason} ${id}`, {
     kind: 'advisory-touched',
     at: now(),
     domain: '',
