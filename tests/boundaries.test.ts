@@ -7,7 +7,7 @@ import { filesInCircles, importsOf, sourcesOf } from './house/imports.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
-/** What each workspace may import of the others. A missing name is a ban, for the reason beside it. */
+/** What each workspace may import from other workspaces. A missing name is a ban, for the reason beside it. */
 const allowed: Record<string, { may: readonly string[]; why: string }> = {
   catalog: { may: [], why: 'data knows no code' },
   'packages/detect': { may: [], why: 'core: pure, tested without any I/O' },

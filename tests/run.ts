@@ -1,5 +1,5 @@
 // Runs a suite: `node tests/run.ts fast|full [path …]`. The files of a folder share one process, so that each module is loaded and
-// each costly part (simulated internet, model, browser) is started once; the whole run shares one PostgreSQL cluster.
+// each costly part (simulated internet, model, browser) is started once; the run shares one PostgreSQL cluster.
 import { type ChildProcess, fork } from 'node:child_process';
 import { chmodSync, globSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -33,7 +33,7 @@ describe('the report views', { skip: postgres.skip }, () => {
       const { domain } = moveDns(internet);
       if (!domains.includes(domain)) domains.push(domain);
     }
-    // Roles are those of the whole cluster. As docs/operations.md says.
+    // Roles are those of the entire cluster; see docs/operations.md.
     const username = `analyst_${randomBytes(6).toString('hex')}`;
     await exec(
       url,

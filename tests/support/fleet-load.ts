@@ -142,7 +142,7 @@ function followOn(fleet: Fleet, key: string, signal: AbortSignal) {
   return { events, following, breaks: () => breaks, hasBegun: () => events.length + (current?.events.length ?? 0) > 0 };
 }
 
-/** Whether a stopped process or database explains the error; all others are bugs. */
+/** Whether a stopped process or database explains the error; all other errors are bugs. */
 function isOfFault(error: Error): boolean {
   return error instanceof TypeError && (error.message === 'fetch failed' || error.message === 'terminated');
 }

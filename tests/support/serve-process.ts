@@ -57,7 +57,7 @@ export async function startServe(
   };
 }
 
-/** A store with scanned domains `d0.com` … in the directory's place, and a key of each kind. */
+/** A store with scanned domains `d0.com` … in the directory, and a key of each kind. */
 export async function fillStore(file: string, domains: number) {
   await using store = await openStore(`sqlite:${file}`);
   // Scanned long ago: those that a request has added would be forgotten.

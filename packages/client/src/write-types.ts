@@ -39,11 +39,11 @@ export async function typesOf({ name, source }: (typeof GENERATED)[number]): Pro
   const schema = {
     ...tableOf(
       values,
-      'Each path that is asked by GET: what stands in its path and query, and the body of its answer.',
+      'Each GET path: its path and query parameters, and the body of its answer.',
     ),
     definitions: {
       ...document.components.schemas,
-      [`${name}Posts`]: tableOf(posted, 'Each path that is asked by POST, and the body of its whole answer.'),
+      [`${name}Posts`]: tableOf(posted, 'Each POST path, and the body of its complete answer.'),
       ...(streams.length > 0 && {
         [`${name}Streams`]: tableOf(streams, 'The paths that answer with a stream without an end.'),
       }),
@@ -51,7 +51,7 @@ export async function typesOf({ name, source }: (typeof GENERATED)[number]): Pro
   };
   const text = await compile(relocated(schema) as JSONSchema, `${name}Paths`, {
     additionalProperties: false,
-    bannerComment: `// Generated from ${source} by write-types.ts: \`npm run openapi\` writes it anew. Not to be edited.`,
+    bannerComment: `// Generated from ${source} by write-types.ts: \`npm run openapi\` rewrites it. Do not edit.`,
     ignoreMinAndMaxItems: true,
     style: { printWidth: 120, singleQuote: true, trailingComma: 'all' },
     unreachableDefinitions: true,

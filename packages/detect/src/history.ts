@@ -111,7 +111,7 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
         ...service,
         ...opinionOf(found),
         ...shownNow(service, found, profile),
-        lastSeen: now,
+        lastObserved: now,
         firstMissed: null,
       };
       if (service.status !== 'pending') open.push({ ...fresh, status: 'confirmed' });

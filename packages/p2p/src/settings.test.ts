@@ -17,7 +17,7 @@ it('the settings of a host has the defaults of its service where nothing is set'
     listen: ['/ip4/0.0.0.0/tcp/0'],
     isMdnsOn: true,
     isRelay: false,
-    arePrivateAddressesTold: true,
+    arePrivateAddressesAnnounced: true,
   });
 });
 

@@ -133,7 +133,7 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
       assert.deepEqual(summaryOf(await scans.recordScan(store, scan(i, null), confirm)), []);
     assert.equal((await scans.recordScan(store, unmeasured(scan(5, null)), confirm)).isChanged, false);
     const mailbox = (await store.domain('a.com'))?.services.find((s) => s.category === 'email');
-    assert.deepEqual([mailbox?.provider, mailbox?.lastSeen.toISOString()], ['google-workspace', day(0)]);
+    assert.deepEqual([mailbox?.provider, mailbox?.lastObserved.toISOString()], ['google-workspace', day(0)]);
     assert.deepEqual(await store.due(after(5, 1), 10), ['a.com'], 'tried again soon');
   });
 

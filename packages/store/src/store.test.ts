@@ -39,7 +39,7 @@ onEach(kept, 'a store', (backend, test, _onFresh, onEmpty) => {
     assert.deepEqual(after.slice(0, -1), before.slice(0, -1));
     const counts = [before, after].map((all) => all.map(({ length }) => length).join());
     assert.deepEqual(counts, ['3,1,1,0,1', '3,1,1,0,2']);
-    const services = profile?.services.map((service) => ({ ...service, lastSeen: new Date(day(1)) }));
+    const services = profile?.services.map((service) => ({ ...service, lastObserved: new Date(day(1)) }));
     assert.deepEqual((await store.domain('a.com'))?.services, services);
   });
 

@@ -84,7 +84,7 @@ describe('strata at its start', () => {
     await using server = await fakeService(() => {});
     const { port } = new URL(server.base);
     for (const name of ['STRATA_STACK_PORT', 'STRATA_METRICS_PORT']) {
-      const line = `^strata: cannot serve the .+ port ${port}: the port is in use; choose another with ${name}`;
+      const line = `^strata: cannot serve the .+ port ${port}: the port is in use; choose another one with ${name}`;
       await failsWith({ STRATA_DATA: data.path, [name]: port }, new RegExp(line));
     }
   });

@@ -11,7 +11,7 @@ describe('strata at its start', () => {
     ['stack verify /nowhere', 2, /does not exist/],
     ['stack scan missing.txt', 2, /does not exist/],
     ['stack keys list', 1, /database .* does not exist/],
-    ['stack feeds add nonsense', 2, /this is no address/],
+    ['stack feeds add nonsense', 2, /this is not a URL/],
     ['config check', 0, /^$/],
     ['mcp --base nowhere', 2, /--base is the URL/],
     ['inference chat hi --model x', 2, /no API key/],

@@ -86,7 +86,7 @@ describe('a gateway', () => {
     await until(() => models.busy === 2);
     const { status, body } = await short(await bearer());
     assert.deepEqual([status, body.error.code], [429, 'rate_limit_exceeded']);
-    assert.match(body.error.message, /^Free keys have 2 streams open at this address/);
+    assert.match(body.error.message, /^Free keys of this address or network have reached the limit of 2/);
     assert.equal((await short()).status, 200);
     await service[Symbol.asyncDispose]();
     for (const stream of streams) assert.equal((await stream).status, 200);

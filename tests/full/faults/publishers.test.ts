@@ -1,4 +1,4 @@
-// The service as an operator runs it, with feeds and sources of advisories that give what nobody should send: it answers all the
+// The service as an operator runs it, with feeds and sources of advisories that send hostile documents: it answers all the
 // while, in bounded memory, says of each what is wrong with it, and keeps what it had.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -162,7 +162,7 @@ describe('a store with damaged pages', () => {
     assert.equal((await service.get('/stack/v1/domains/d199.com', at.free)).status, 200);
   });
 
-  it('does not make a damaged backup look complete', async () => {
+  it('never passes a damaged backup as complete', async () => {
     await using at = await dataDirectory();
     const set = path.join(at.path, 'set');
     spoil(at.file);

@@ -1,4 +1,4 @@
-// `.ci/audit` against a registry that speaks npm's protocol: a finding fails it, no finding passes, and no answer is reported as such.
+// `.ci/audit` against a registry that speaks npm's protocol: a finding fails it, no finding passes, and a missing answer is reported.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

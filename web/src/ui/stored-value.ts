@@ -5,7 +5,7 @@ export interface StoredValue {
   readonly get: () => string | undefined;
   /** Undefined removes it. If storage is disabled, the value lasts until the page is closed. */
   readonly set: (next: string | undefined) => void;
-  /** Notifies of changes in this tab and others; returns the unsubscribe function. */
+  /** Notifies of changes in all tabs; returns the unsubscribe function. */
   readonly subscribe: (listener: () => void) => () => void;
 }
 

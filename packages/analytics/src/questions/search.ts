@@ -191,7 +191,7 @@ function slice(list: Uint32Array, { limit, offset }: Page): Uint32Array {
 /** Existing domains, worst score first, then by name; without domains that have no score. */
 export function worstScores(
   index: DomainIndex,
-  filter: { readonly sector?: string | undefined; readonly scoreAtMost: number },
+  filter: { readonly sector?: string | undefined; readonly maxScore: number },
   limit: number,
 ): FoundDomains {
   const live = union(LIVE.map((state) => index.sets.state(stateNumber(state))));
@@ -201,7 +201,7 @@ export function worstScores(
   );
   let total = 0;
   const domains: number[] = [];
-  for (let score = 0; score <= Math.min(filter.scoreAtMost, 100); score += 1) {
+  for (let score = 0; score <= Math.min(filter.maxScore, 100); score += 1) {
     const ofScore = index.sets.score(score);
     total += ofScore.andSize(within);
     const page = { limit: limit - domains.length, offset: 0 };

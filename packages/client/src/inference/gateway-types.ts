@@ -1,7 +1,7 @@
-// Generated from openapi/gateway.json by write-types.ts: `npm run openapi` writes it anew. Not to be edited.
+// Generated from openapi/gateway.json by write-types.ts: `npm run openapi` rewrites it. Do not edit.
 
 /**
- * Each path that is asked by GET: what stands in its path and query, and the body of its answer.
+ * Each GET path: its path and query parameters, and the body of its answer.
  */
 export interface GatewayPaths {
   /**
@@ -599,7 +599,7 @@ export interface Error {
   };
 }
 /**
- * Each path that is asked by POST, and the body of its whole answer.
+ * Each POST path, and the body of its complete answer.
  */
 export interface GatewayPosts {
   /**

@@ -1,4 +1,4 @@
-// Generated from openapi/stack.json by write-types.ts: `npm run openapi` writes it anew. Not to be edited.
+// Generated from openapi/stack.json by write-types.ts: `npm run openapi` rewrites it. Do not edit.
 
 /**
  * absent: measured and not present; unmeasured: the lookup failed; blocked: access was denied.
@@ -42,7 +42,7 @@ export type Match = 'version' | 'product';
 export type Severity = 'info' | 'low' | 'medium' | 'high' | 'critical';
 
 /**
- * Each path that is asked by GET: what stands in its path and query, and the body of its answer.
+ * Each GET path: its path and query parameters, and the body of its answer.
  */
 export interface StackPaths {
   /**
@@ -2533,7 +2533,7 @@ export interface Problem {
   provenance: Provenance;
 }
 /**
- * Each path that is asked by POST, and the body of its whole answer.
+ * Each POST path, and the body of its complete answer.
  */
 export interface StackPosts {
   /**

@@ -47,7 +47,7 @@ type Model = z.output<typeof models>['data'][number];
 
 interface DescribeOptions {
   readonly model: string;
-  readonly places: number;
+  readonly slots: number;
   /** Overrides the server's value. */
   readonly contextLength: number | undefined;
   readonly signal: AbortSignal;
@@ -55,7 +55,7 @@ interface DescribeOptions {
 
 /** Rejects with EngineError `model-unusable` and a list of the available models if the model is missing. */
 export async function describeUpstream(http: UpstreamHttp, options: DescribeOptions): Promise<UpstreamInfo> {
-  const { model, places, signal } = options;
+  const { model, slots, signal } = options;
   const read = models.safeParse(await http.json({ path: '/models', signal }));
   if (!read.success)
     throw new EngineError('upstream-failed', `${http.base}/models is not a list of models`, { cause: read.error });
@@ -68,7 +68,7 @@ export async function describeUpstream(http: UpstreamHttp, options: DescribeOpti
     engine,
     contextLength: options.contextLength ?? contextLength,
     ownedBy: found.owned_by ?? undefined,
-    slots: places,
+    slots,
     origin: new URL(http.base).origin,
   };
 }

@@ -71,7 +71,7 @@ const RETRIES = 2;
 
 /** Queries the server; rejects with EngineError `model-unusable` and a list of models if it does not have the model. */
 export async function openUpstream(options: UpstreamOptions, deps: UpstreamDeps = {}): Promise<Upstream> {
-  const { apiKey, model, slots: places, contextLength } = options;
+  const { apiKey, model, slots, contextLength } = options;
   const http = new UpstreamHttp(
     {
       base: baseOf(options.baseUrl),
@@ -85,7 +85,7 @@ export async function openUpstream(options: UpstreamOptions, deps: UpstreamDeps 
   );
   try {
     const signal = deps.signal ?? new AbortController().signal;
-    const info = await describeUpstream(http, { model, places, contextLength, signal });
+    const info = await describeUpstream(http, { model, slots, contextLength, signal });
     return new OpenUpstream(http, info, options);
   } catch (error) {
     await http[Symbol.asyncDispose]();

@@ -34,7 +34,7 @@ export async function makeKeys(directory: string): Promise<void> {
   await openKeyrings(directory, () => new Date());
 }
 
-/** Signs a note with the current ledger key of a data directory. Throws KeyringError if there is none. */
+/** Signs a note with the current ledger key of a data directory. Throws KeyringError without one. */
 export async function signAsLedger(directory: string, origin: string, text: string): Promise<string> {
   const folder = keysIn(directory, 'ledger');
   if (!hasKeyring(folder)) throw new KeyringError(`${folder} has no signing key`);

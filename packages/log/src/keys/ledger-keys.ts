@@ -149,12 +149,12 @@ export async function publishedReceiptKeys(
 
 const readOnlyKeys = (
   kind: KeyKind,
-  { origin, texts: told }: PublishedKeyTexts,
+  { origin, texts }: PublishedKeyTexts,
   trusted: () => readonly Uint8Array[],
 ): PublishedKeys =>
   new PublishedKeys({
     ...{ origin, kind, signer: NO_SIGNER, trusted },
-    storage: { all: async () => told, put: async () => {} },
+    storage: { all: async () => texts, put: async () => {} },
   });
 
 const NO_SIGNER: CheckpointSigner = {

@@ -17,7 +17,7 @@ import {
 import { LogError } from '../log-error.ts';
 import { TileCache } from '../tree/tile-cache.ts';
 
-/** Reads a resource by its path below the log's prefix; undefined if there is none. */
+/** Reads a resource by its path below the log's prefix; undefined if it does not exist. */
 export type ReadPath = (path: string) => Promise<Uint8Array | undefined>;
 
 /** A hash tile of the right length. Rejects with LogError: `corrupt-tile`, or `io` if it is not served. */

@@ -27,7 +27,7 @@ const IN_USE: readonly {
 const WEAKNESSES = [
   { title: 'Memory written past its end', vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H', weight: 1 },
   { title: 'Work without end on short requests', vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H', weight: 3 },
-  { title: 'Scripts of strangers in pages', vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:R/S:C/C:L/I:L/A:N', weight: 3 },
+  { title: 'Cross-site scripting in pages', vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:R/S:C/C:L/I:L/A:N', weight: 3 },
   { title: 'Files read by path', vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:N/A:N', weight: 2 },
   { title: 'Rights checked too late', vector: 'CVSS:3.1/AV:N/AC:L/PR:L/UI:N/S:U/C:L/I:L/A:N', weight: 2 },
 ] as const;

@@ -113,9 +113,9 @@ const escapeHtml = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"
 
 const SENTENCES = [
   'What we saw this week.',
-  'Mail moved again, and nobody noticed.',
+  'Mail moved again, without an outage.',
   'A café in Zürich runs its own name servers – it’s true.',
   'The “quiet” provider is 5 &lt; 6 &amp; growing.',
   'Costs fell to €3 a month.',
-  'We looked at the records…',
+  'We checked the records…',
 ];

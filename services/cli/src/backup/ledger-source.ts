@@ -32,11 +32,11 @@ export async function openLedgerSource({ dataDirectory, databaseUrl, ledgerOrigi
   const directory = path.join(dataDirectory, 'ledger');
   // The folder is the ledger as long as it was not migrated to the database, which has no leaves then.
   if (tables && head && (head.size > 0 || !isOpenLog(directory))) {
-    const { storage: place, keys } = sharedLedgerOf(tables);
+    const { storage, keys } = sharedLedgerOf(tables);
     return {
       kind: 'database',
       note: head.note,
-      leaves: () => readSharedLeaves(place, head),
+      leaves: () => readSharedLeaves(storage, head),
       publishedKeys: async () => Object.fromEntries(await keys.all()),
       [Symbol.asyncDispose]: () => tables[Symbol.asyncDispose](),
     };

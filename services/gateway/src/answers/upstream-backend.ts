@@ -15,9 +15,9 @@ export class UpstreamBackend implements Backend {
   }
 
   get facts(): BackendFacts {
-    const { name, engine, contextLength, slots: places } = this.#upstream.info;
+    const { name, engine, contextLength, slots } = this.#upstream.info;
     return {
-      ...{ name, engine, slots: places, contextLength: contextLength ?? null },
+      ...{ name, engine, slots, contextLength: contextLength ?? null },
       ...{ sha256: null, parameters: null, quantisation: null, sizeBytes: null },
     };
   }

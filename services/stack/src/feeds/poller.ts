@@ -30,7 +30,7 @@ export interface PollerOptions {
 }
 
 /** The outcome of a poll. `stopped`: not recorded, because the poller stops; `error`: an internal error, already logged. */
-export type PollResult = 'read' | 'unchanged' | 'gone' | 'failed' | 'stopped' | 'trouble';
+export type PollResult = 'read' | 'unchanged' | 'gone' | 'failed' | 'stopped' | 'unrecorded';
 
 export interface PollCounts {
   readonly polls: number;
@@ -78,7 +78,7 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
       const feed = await store.feeds.claim(id, claim);
       if (!feed) return undefined;
       const result = await pollOnce(feed, { at, signal });
-      if (result === 'stopped' || result === 'trouble') await store.feeds.release(id, claim);
+      if (result === 'stopped' || result === 'unrecorded') await store.feeds.release(id, claim);
       return { feed, result };
     } catch (error) {
       logger.error({ err: error, feed: id }, 'a feed could not be claimed or released');
@@ -109,7 +109,7 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
       if (signal.aborted) return 'stopped';
       logger.error({ err: error, feed: feed.state.url }, 'poll failed');
       feedBackoffs.begin(feed.id, BACKOFF_MS);
-      return 'trouble';
+      return 'unrecorded';
     }
   }
 

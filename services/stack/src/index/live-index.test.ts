@@ -145,7 +145,7 @@ describe('the live index', () => {
     const damaged = Buffer.from(good);
     damaged.writeUInt8(damaged.readUInt8(good.length - 9) ^ 1, good.length - 9);
     for (const [bytes, problem] of [
-      [good.subarray(0, -1), /cut off/],
+      [good.subarray(0, -1), /truncated/],
       [damaged, /damaged/],
       ['something else altogether', /no snapshot/],
     ] as const) {

@@ -33,8 +33,8 @@ export interface StoredService {
   readonly evidence: readonly ServiceEvidence[];
   readonly version: string | null;
   readonly platform: string | null;
-  readonly firstSeen: Date;
-  readonly lastSeen: Date;
+  readonly firstObserved: Date;
+  readonly lastObserved: Date;
 }
 
 /** The results of the last scan other than its services. */
@@ -135,8 +135,8 @@ export class DomainTable {
       evidence: JSON.parse(row.evidence) as ServiceEvidence[],
       version: row.version,
       platform: row.platform,
-      firstSeen: new Date(row.valid_from),
-      lastSeen: new Date(row.last_seen ?? scannedAt),
+      firstObserved: new Date(row.valid_from),
+      lastObserved: new Date(row.last_seen ?? scannedAt),
     }));
     return {
       domain: domain.name,

@@ -49,7 +49,7 @@ onEach(kept, 'a domain that a request has added', (_backend, test) => {
     const again = await scans.recordScan(store, scanOf('idle.com', day(6), GOOGLE), confirm);
     assert.ok(again.isFirst);
     const mail = (await store.domain('idle.com'))?.services.find(({ category }) => category === 'email');
-    assert.equal(mail?.firstSeen.toISOString(), day(6));
+    assert.equal(mail?.firstObserved.toISOString(), day(6));
     assert.deepEqual(await store.addDomains(['busy.com'], { source: 'list' }), { added: 0, known: 1 });
     assert.deepEqual(await store.due(new Date(day(5)), 1), ['busy.com']);
     assert.deepEqual((await checkStore(url)).findings, []);

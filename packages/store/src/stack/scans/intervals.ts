@@ -33,7 +33,7 @@ export function openIntervals(
 
 /** Rows of `services` that a scan writes: only rows that differ, so that an unchanged stack writes none. */
 export interface IntervalWrites {
-  readonly ended: readonly { readonly id: number; readonly validTo: number; readonly lastSeen: number }[];
+  readonly ended: readonly { readonly id: number; readonly validTo: number; readonly lastObserved: number }[];
   readonly dropped: readonly number[];
   readonly updated: readonly (IntervalValues & { readonly id: number })[];
   readonly begun: readonly (IntervalValues &
@@ -55,7 +55,7 @@ export function intervalWrites(
   };
   // A service that new rules end and the scan finds again has the same key: it begins a new row.
   const ended = result.ended.flatMap(({ service, validTo }) =>
-    take(service).map(({ id, lastObserved: lastSeen }) => ({ id, validTo, lastSeen })),
+    take(service).map(({ id, lastObserved }) => ({ id, validTo, lastObserved })),
   );
   const dropped = result.dropped.flatMap((service) => take(service).map(({ id }) => id));
   const updated = [];

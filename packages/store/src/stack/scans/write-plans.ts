@@ -96,7 +96,7 @@ function intervalQueries(statements: ScanStatements, plans: readonly NumberedPla
   const each = plans.flatMap(({ plan: { intervals }, domainId }) => (intervals ? [{ ...intervals, domainId }] : []));
   return [
     ...statements.endServices(
-      each.flatMap(({ ended }) => ended.map(({ id, validTo, lastSeen }) => [id, validTo, lastSeen])),
+      each.flatMap(({ ended }) => ended.map(({ id, validTo, lastObserved }) => [id, validTo, lastObserved])),
     ),
     ...statements.dropServices(each.flatMap(({ dropped }) => dropped)),
     ...statements.updateServices(

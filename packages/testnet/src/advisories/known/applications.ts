@@ -69,7 +69,7 @@ export const applications: readonly VulnerabilityFacts[] = [
   php(
     '2024-2756',
     '2024-04-29',
-    '__Host- cookies by a mended bypass',
+    '__Host- cookies by a fixed bypass',
     '8.1.0 <8.1.28, 8.2.0 <8.2.18, 8.3.0 <8.3.5',
     'CVSS:3.1/AV:N/AC:L/PR:N/UI:R/S:U/C:N/I:H/A:N',
     { epss: 0.07 },

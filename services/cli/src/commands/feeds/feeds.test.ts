@@ -41,7 +41,7 @@ describe('strata stack feeds', () => {
   it('refuses invalid URLs and lists, and then adds nothing', async () => {
     await using feeds = await commands();
     for (const [url, words] of [
-      ['example.com/feed', /this is no address; give one such as https/],
+      ['example.com/feed', /this is not a URL; use the form https/],
       ['file:///etc/passwd', /only http and https/],
       ['https://me:secret@x.example/feed', /^strata: '[^']*\*\*\*@x.example[^']*'.+name or password/],
     ] as const)
@@ -61,7 +61,7 @@ describe('strata stack feeds', () => {
     await using feeds = await commands();
     const file = path.join(feeds.path, 'list.txt');
     await writeFile(file, `\uFEFF# mine\r\n${A}\r\n\r\nnonsense\r\n${B} # another\r\n${A}\r\n`);
-    const { stdout } = await feeds.ends(['import', file], 0, /^line 4: skipped 'nonsense': this is no address/);
+    const { stdout } = await feeds.ends(['import', file], 0, /^line 4: skipped 'nonsense': this is not a URL/);
     assert.equal(stdout, '2 feeds added\n');
     const opml = await feeds.run('export --opml');
     const read = readOpml(opml);

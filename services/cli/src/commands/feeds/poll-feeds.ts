@@ -57,7 +57,7 @@ export async function pollFeedsCommand(
       exitCode: 130,
     });
   }
-  const unrecorded = count('trouble');
+  const unrecorded = count('unrecorded');
   if (unrecorded > 0)
     throw new CommandError(`${counted(unrecorded, 'poll')} could not be recorded; see the messages above`);
   if (polls > 0 && summary.failed + summary.gone === polls)

@@ -95,7 +95,7 @@ describe('strata stack fingerprints', () => {
     const { stdout } = await assertEnds(`stack fingerprints ${folder.path}`, 0, /^$/);
     for (const line of [
       ...['technologies +3', 'usable technologies +2', 'technologies in the catalog +1', 'rejected patterns +1'],
-      ...['js 2', 'dns.other 1', 'unusable technologies: Hidden', 'WordPress +scriptSrc +look-around'],
+      ...['js 2', 'dns.other 1', 'unusable technologies: Hidden', 'WordPress +scriptSrc +a lookaround'],
     ])
       assert.match(stdout, new RegExp(line));
     assert.ok(!stdout.includes('\u001b'));

@@ -62,7 +62,7 @@ export const getSecurityCsv = route(
     }),
   },
   ({ index }, { sector, score_lte }) => {
-    const filter = { scoreAtMost: score_lte, ...(sector === undefined ? {} : { sector }) };
+    const filter = { maxScore: score_lte, ...(sector === undefined ? {} : { sector }) };
     const { total, domains } = worstScores(index, filter, MAX_ROWS);
     return {
       filename: sector === undefined ? 'security.csv' : `security-${sector}.csv`,
