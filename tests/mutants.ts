@@ -11,8 +11,8 @@ import { parseArgs } from 'node:util';
 import { type Node, parse } from 'acorn';
 import { binaries, startPostgres } from '../packages/store/src/test/postgres.ts';
 import { importsOf } from './house/imports.ts';
+import { type FileCoverage, readCoverage } from './house/v8-coverage.ts';
 import { randomFrom } from './support/random.ts';
-import { type FileCoverage, readCoverage } from './support/v8-coverage.ts';
 
 export interface Mutant {
   /** Path within the checkout. */

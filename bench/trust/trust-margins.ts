@@ -28,7 +28,7 @@ export interface Answered {
 /** Nothing that the model was trained on: what it knows by heart has one answer, whatever its weights are rounded to. */
 const WORDS = [
   'river',
-  'tell',
+  'say',
   'blue',
   'why',
   'seven',

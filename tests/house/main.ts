@@ -8,7 +8,8 @@ import { retiredWords } from './words.ts';
 /** Source files that one folder holds at most, tests aside. */
 const MAX_LOOSE_FILES = 12;
 const SOURCE = /\.(?:ts|tsx|css|html|sh)$/;
-const TEST = /\.test\.tsx?$|\/test\/|^tests\//;
+/** The checks of the code itself are code. */
+const TEST = /\.test\.tsx?$|\/test\/|^tests\/(?!house\/)/;
 const GENERATED = /^[^\n]*[Gg]enerated/;
 
 const root = path.join(import.meta.dirname, '../..');

@@ -147,7 +147,7 @@ describe('the live index', () => {
     for (const [bytes, problem] of [
       [good.subarray(0, -1), /truncated/],
       [damaged, /damaged/],
-      ['something else altogether', /no snapshot/],
+      ['something else altogether', /not a snapshot/],
     ] as const) {
       await writeFile(file, bytes);
       assert.match((await start(store)).snapshot ?? '', problem);

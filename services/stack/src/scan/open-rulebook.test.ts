@@ -41,7 +41,7 @@ describe('STRATA_SECTORS', () => {
   it('that cannot be used stops the start and says which row, or why', async () => {
     for (const [content, message] of [
       ['example.com,health\nexample.org,wealth\n', /row 2: 'wealth' is not a sector; the sectors are unknown, computer_it/],
-      ['example.com;health\n', /row 1: 'example.com;health' is no domain/],
+      ['example.com;health\n', /row 1: 'example.com;health' is not a domain/],
       ['"example.com,health\n', /Quote Not Closed/],
       [65 * MIB, /has 68157440 bytes, more than 67108864/],
     ] as const)
@@ -127,8 +127,8 @@ describe('STRATA_FINGERPRINTS', () => {
       ['none.json', /read the fingerprints .*none\.json: it does not exist/],
       ['empty', /folder .*empty has no fingerprints/],
       ['flat broken.json', /broken\.json are not JSON/],
-      ['odd', /folder\.json are no file/],
-      ['zero.json', /zero\.json are no file/],
+      ['odd', /folder\.json are not a file/],
+      ['zero.json', /zero\.json are not a file/],
       ['unusable.json', /unusable\.json can be used: .*unusable\.json: Bad\ufffd\[31m website/],
       ['huge.json', /huge\.json are larger than 32 MiB/],
       ['link.json', /link\.json are larger than 32 MiB/],

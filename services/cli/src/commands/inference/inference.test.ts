@@ -111,7 +111,7 @@ describe('strata inference', () => {
     for (const [args, more, code, words] of [
       ['gateway --join nowhere', quiet, 1, /the network cannot be joined: join takes an address/],
       ['gateway --network', { ...quiet, STRATA_P2P_LISTEN: 'nowhere' }, 2, /STRATA_P2P_LISTEN/],
-      ['network', without, 1, /returned 404: This gateway is on no network/],
+      ['network', without, 1, /returned 404: This gateway is not connected to a network/],
       ['network --base http://127.0.0.1:1', without, 1, /no response from/],
       ['network accounts --by luck', without, 2, /Allowed choices are worker, caller, model, day/],
       ['gateway --model /nowhere.gguf', quiet, 1, /cannot be loaded/],

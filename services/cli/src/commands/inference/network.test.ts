@@ -178,7 +178,7 @@ describe('strata inference worker', () => {
       [['earnings'], {}, 1, /has not served anything yet/],
       [[], {}, 2, /no model: set --model/],
       [['--model', data.path], {}, 1, /is a directory, not a GGUF file/],
-      [['--model', cut], {}, 1, /is cut short \(it has 100.0 kB\)/],
+      [['--model', cut], {}, 1, /is truncated \(it has 100.0 kB\)/],
       [['--model', cut, '--slots', '0'], {}, 2, /--slots.*an integer from 1 to 64/],
       [['--model', cut, '--slots', 'many'], {}, 2, /--slots.*an integer from 1 to 64/],
       [[], { STRATA_P2P_LISTEN: 'here' }, 2, /STRATA_P2P_LISTEN: 'here' is not a multiaddr/],

@@ -6,7 +6,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { type FileCoverage, readCoverage } from './support/v8-coverage.ts';
+import { type FileCoverage, readCoverage } from './v8-coverage.ts';
 
 interface Counts {
   lines: number;
@@ -17,7 +17,7 @@ interface Counts {
 
 const { values: options } = parseArgs({
   options: {
-    root: { type: 'string', default: path.join(import.meta.dirname, '..') },
+    root: { type: 'string', default: path.join(import.meta.dirname, '../..') },
     from: { type: 'string' },
     json: { type: 'string' },
   },
@@ -30,7 +30,7 @@ function runSuites(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'strata-coverage-'));
   const env = { ...process.env, NODE_V8_COVERAGE: directory };
   for (const suite of ['fast', 'full']) {
-    const args = [path.join(import.meta.dirname, 'run.ts'), suite];
+    const args = [path.join(import.meta.dirname, '../run.ts'), suite];
     if (spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' }).status !== 0) process.exitCode = 1;
   }
   console.log(`coverage files: ${directory}`);
