@@ -37,10 +37,7 @@ export async function typesOf({ name, source }: (typeof GENERATED)[number]): Pro
   // Without binary content, such as tiles of the ledger.
   const values = asked.filter(([, operation]) => /json$|^text\/(?!event-stream)/.test(mediaTypeOf(operation)));
   const schema = {
-    ...tableOf(
-      values,
-      'Each GET path: its path and query parameters, and the body of its answer.',
-    ),
+    ...tableOf(values, 'Each GET path: its path and query parameters, and the body of its answer.'),
     definitions: {
       ...document.components.schemas,
       [`${name}Posts`]: tableOf(posted, 'Each POST path, and the body of its complete answer.'),

@@ -147,7 +147,11 @@ describe('strata config', () => {
     })) {
       const { code, stdout, stderr } = await runStrata(command, { env: command.includes(url) ? {} : env });
       const printed = stdout + stderr;
-      for (const name of names) assert.match(printed, new RegExp(`${name}:? (?:must have the form|cannot be parsed as|cannot be read as) .* percent-encode`));
+      for (const name of names)
+        assert.match(
+          printed,
+          new RegExp(`${name}:? (?:must have the form|cannot be parsed as|cannot be read as) .* percent-encode`),
+        );
       assert.ok(code === 1 || code === 2, String(code));
       assert.doesNotMatch(printed, new RegExp(`${password}|unexpected|^ +at `, 'm'));
     }
@@ -171,7 +175,11 @@ describe('strata config', () => {
     // It refuses what tracing would refuse at the start.
     const exporter = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
     for (const [env, code, words] of [
-      [{ ...exporter, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 1, /^OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' is not supported/m],
+      [
+        { ...exporter, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+        1,
+        /^OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' is not supported/m,
+      ],
       [{ ...exporter, OTEL_TRACES_SAMPLER: 'some' }, 1, /^OTEL_TRACES_SAMPLER: unknown sampler 'some'/m],
       [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 0, /^the settings are valid$/m],
     ] as const)

@@ -74,13 +74,17 @@ describe('a running service', () => {
       assert.match(report.problems?.ledger ?? '', /^cannot sign: the clock is before \d{4}-.+: set the clock right$/);
       const { status, body } = await service.get(profilePath(domain));
       assert.deepEqual([status, body.code, body.provenance], [503, 'unavailable', undefined]);
-      await until(() => service.log.some((line) => line.includes('signing receipts failed')), { what: 'the failure is logged' });
+      await until(() => service.log.some((line) => line.includes('signing receipts failed')), {
+        what: 'the failure is logged',
+      });
     } finally {
       t.mock.timers.reset();
     }
     await untilAnswer('ready', ready, ({ problems }) => problems === undefined);
     assert.equal((await service.get(profilePath(domain))).status, 200);
-    await until(() => service.log.some((line) => line.includes('signing receipts recovered')), { what: 'the recovery is logged' });
+    await until(() => service.log.some((line) => line.includes('signing receipts recovered')), {
+      what: 'the recovery is logged',
+    });
   });
 
   it('refuses a key that another process revoked, and ends its streams', { timeout: 120_000 }, async () => {

@@ -40,7 +40,10 @@ describe('STRATA_SECTORS', () => {
 
   it('that cannot be used stops the start and says which row, or why', async () => {
     for (const [content, message] of [
-      ['example.com,health\nexample.org,wealth\n', /row 2: 'wealth' is not a sector; the sectors are unknown, computer_it/],
+      [
+        'example.com,health\nexample.org,wealth\n',
+        /row 2: 'wealth' is not a sector; the sectors are unknown, computer_it/,
+      ],
       ['example.com;health\n', /row 1: 'example.com;health' is not a domain/],
       ['"example.com,health\n', /Quote Not Closed/],
       [65 * MIB, /has 68157440 bytes, more than 67108864/],
@@ -84,7 +87,10 @@ describe('STRATA_ADDRESS_RANGES', () => {
     await write('bad/b.json', '{}');
     await write('giant', 32 * MIB + 1);
     for (const [names, message] of [
-      [['bad'], /2 problem\(s\):\n {2}a\.csv line 1: '203\.0\.113\.1\/24' has bits.*\n {2}b\.json has an unknown format.*_RANGES$/s],
+      [
+        ['bad'],
+        /2 problem\(s\):\n {2}a\.csv line 1: '203\.0\.113\.1\/24' has bits.*\n {2}b\.json has an unknown format.*_RANGES$/s,
+      ],
       [['gone'], /cannot read the address ranges at .*gone: it does not exist; see STRATA_ADDRESS_RANGES$/],
       [['giant'], /has 33554433 bytes, more than 33554432/],
       [new Array<string>(257).fill('giant'), /more than 256 files/],

@@ -101,7 +101,8 @@ it('a ledger is cosigned for verifiers; it answers without witnesses, and does n
   const journal = path.join(data, 'ledger/journal');
   truncateSync(path.join(journal, readdirSync(journal)[0] ?? ''), 300);
   for (const lost of ['ledger/checkpoint', 'strata.db']) await rm(path.join(data, lost));
-  const message = /^the witness a\.example has cosigned \d+ leaves of the log localhost\/strata\/stack, but there are \d+$/;
+  const message =
+    /^the witness a\.example has cosigned \d+ leaves of the log localhost\/strata\/stack, but there are \d+$/;
   await assert.rejects(start(settings), { name: 'LogError', code: 'lost-leaves', message });
 });
 
