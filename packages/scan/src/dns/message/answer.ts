@@ -28,7 +28,7 @@ export interface Reading<T> extends Answer<T> {
   readonly isOtherName?: true;
 }
 
-/** A lookup noRecords records. */
+/** A lookup without records. */
 export function noRecords<T>(status: LookupStatus, detail?: string, aliases: readonly string[] = []): Lookup<T> {
   return detail === undefined ? { status, records: [], aliases } : { status, records: [], aliases, detail };
 }
@@ -70,14 +70,14 @@ function readChain<Type extends RecordType>(message: Message, name: string, type
     return { lookup: readRecords(message, owned, type, aliases), ttlSeconds, isAuthentic, unfinished: null };
   }
   if (aliases.length === 0 && message.answers.length > 0) {
-    // RFC 2181 §5.4.1: records of other names must not be used, and noRecords other records there is no answer.
+    // RFC 2181 §5.4.1: records of other names must not be used, and without other records there is no answer.
     return { ...failed('malformed', 'the answer is for another name'), isOtherName: true };
   }
   const ttlSeconds = Math.min(chain.ttlSeconds, negativeTtlOf(message));
   if (message.rcode === RCODE.nameError) {
     return { lookup: noRecords('nxdomain', undefined, aliases), ttlSeconds, isAuthentic, unfinished: null };
   }
-  // A chain that ends noRecords an SOA record was not followed to its end by the server.
+  // A chain that ends without an SOA record was not followed to its end by the server.
   const unfinished = aliases.length > 0 && message.authority === null ? end : null;
   return { lookup: noRecords('empty', undefined, aliases), ttlSeconds, isAuthentic, unfinished };
 }
