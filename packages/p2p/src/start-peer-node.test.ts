@@ -81,7 +81,7 @@ describe('host', { concurrency: true }, () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  // Only Linux has all of 127.0.0.0/8 without being told.
+  // Only Linux accepts all of 127.0.0.0/8 without configuration.
   it('is not blocked by one machine that opens sockets and sends nothing', async (t) => {
     if (process.platform !== 'linux') return t.skip();
     const node = await hosts.start('patient');
@@ -94,8 +94,12 @@ describe('host', { concurrency: true }, () => {
       }
     };
     open(100);
-    // More than the node accepts of one machine, and not so many that both sides, which share a process, do nothing else.
-    const refill = setInterval(() => open(20), 100);
+    // More than the node accepts of one machine. Both sides share a process: a late tick, on a busy machine, opens none.
+    let tickAt = performance.now();
+    const refill = setInterval(() => {
+      if (performance.now() - tickAt < 200) open(20);
+      tickAt = performance.now();
+    }, 100);
     try {
       // Real time: each socket costs both sides work on a busy machine.
       await other.peers.join(addressOf(node), within(120_000));
@@ -105,7 +109,7 @@ describe('host', { concurrency: true }, () => {
       for (const socket of silent) socket.destroy();
     }
   });
-  it('finds out that a peer has fallen silent without a word', async (t) => {
+  it('detects a peer that stops responding without closing its connections', async (t) => {
     // Real time: a busy machine must answer the pings before.
     const node = await hosts.start('watchful', { liveness: { pingIntervalMs: 100, pingTimeoutMs: 5_000 } });
     const quiet = await hosts.start('quiet');
