@@ -10,6 +10,8 @@ import { networkFileSystemOf } from './file-system.ts';
 /** The file cannot be locked: `EACCES` if it cannot be written, else `EIO`. */
 export class FileLockError extends Error {
   override readonly name = 'FileLockError';
+  /** Of a program that ends with this error. */
+  readonly exitCode = 1;
   readonly code: 'EACCES' | 'EIO';
   readonly path: string;
 

@@ -147,6 +147,8 @@ export type EngineErrorCode =
 
 export class EngineError extends Error {
   override readonly name = 'EngineError';
+  /** Of a program that ends with this error. */
+  readonly exitCode = 1;
   readonly code: EngineErrorCode;
 
   constructor(code: EngineErrorCode, message: string, options?: ErrorOptions) {

@@ -1,6 +1,7 @@
 // Reads settings from the environment with a zod schema, with one error line per invalid variable.
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { SettingsError } from './user-error.ts';
 
 /** Items separated by commas and whitespace. */
 export const List = z.string().transform((value) =>
@@ -66,11 +67,10 @@ function describeIssue({ path, code, message, ...rest }: z.core.$ZodIssue): stri
   return `${String(path[0])}: ${isNoNumber ? 'must be a number' : message}`;
 }
 
-/** Trims values; empty ones count as absent, and other variables are ignored. Throws the error that `refusal` makes. */
+/** Trims values; empty ones count as absent, and other variables are ignored. Throws SettingsError. */
 export function readEnvironment<Table extends z.ZodObject>(
   table: Table,
   env: Readonly<Record<string, string | undefined>>,
-  refusal: (problems: string) => Error,
 ): z.output<Table> {
   const given = Object.fromEntries(
     Object.keys(table.shape).flatMap((name) => {
@@ -80,5 +80,5 @@ export function readEnvironment<Table extends z.ZodObject>(
   );
   const parsed = table.safeParse(given);
   if (parsed.success) return parsed.data;
-  throw refusal(parsed.error.issues.map(describeIssue).join('\n'));
+  throw new SettingsError(parsed.error.issues.map(describeIssue).join('\n'));
 }

@@ -29,7 +29,7 @@ export { createLogger, withoutApiKeys } from './operations/logger.ts';
 export { Metrics, serveMetrics } from './operations/metrics.ts';
 export { canSign, NotReady, Readiness, type ReadinessChecks, type ReadinessReport } from './operations/readiness.ts';
 export { traceRequests } from './operations/trace-requests.ts';
-export { checkTracing, startTracing, TracingError } from './operations/tracing.ts';
+export { checkTracing, startTracing } from './operations/tracing.ts';
 export { type WarmUpRequest, warmUp } from './operations/warm-up.ts';
 export {
   addWitnessMetrics,
@@ -55,3 +55,4 @@ export {
   type SseSubscription,
 } from './streams/sse.ts';
 export { limitClients, type ReachedLimit } from './streams/stream-limits.ts';
+export { isUserError, SettingsError, StartError, UserError } from './user-error.ts';

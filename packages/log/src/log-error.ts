@@ -34,6 +34,8 @@ export type LogErrorCode =
 /** An error of the log; `message` is written for operators, `cause` is the system's error. */
 export class LogError extends Error {
   override readonly name = 'LogError';
+  /** Of a program that ends with this error. */
+  readonly exitCode = 1;
   readonly code: LogErrorCode;
 
   constructor(code: LogErrorCode, message: string, options?: ErrorOptions) {

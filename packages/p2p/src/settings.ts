@@ -74,6 +74,8 @@ export function readPeerSettings(settings: z.output<typeof PeerEnvironment>, def
 /** A file without a valid key of a private network. */
 export class NetworkKeyError extends Error {
   override readonly name = 'NetworkKeyError';
+  /** Of a program that ends with this error. */
+  readonly exitCode = 1;
 }
 
 /**

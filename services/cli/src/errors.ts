@@ -35,28 +35,6 @@ const FILE_REASONS: Readonly<Record<string, (file: string) => string>> = {
   EACCES: (file) => `'${file}' cannot be read: permission denied`,
 };
 
-/** Errors of the packages whose message is written for the user. Known by name, so that no package is loaded to recognise them. */
-const SETTINGS_ERRORS: readonly string[] = [
-  'ConfigError',
-  'GatewayConfigError',
-  'WorkerConfigError',
-  'WitnessConfigError',
-  'SettingsError',
-  'TracingError',
-];
-const FAILURES: readonly string[] = [
-  'StartError',
-  'StoreError',
-  'LogError',
-  'KeyringError',
-  'EngineError',
-  'FileLockError',
-  'GatewayStartError',
-  'ModelStoreError',
-  'NetworkKeyError',
-  'WorkerStartError',
-];
-
 /** What to do about an error code where the message does not say it. */
 const HINTS: Readonly<Record<string, (owner: DataOwner) => Promise<string | undefined>>> = {
   locked: async () =>
@@ -75,15 +53,16 @@ export async function reportError(error: unknown, { stderr }: CommandContext, ow
     stderr.write(`strata: ${error.message.split('\n').map(plainText).join('\n')}\n`);
     return error.exitCode;
   }
-  const { name, message, code, syscall } = Object(error) as NodeJS.ErrnoException;
-  if (SETTINGS_ERRORS.includes(name)) {
+  // Errors of packages whose message is written for the user have an exit code; checked without loading their classes.
+  const { name, message, code, syscall, exitCode } = Object(error) as NodeJS.ErrnoException & { exitCode?: number };
+  if (name === 'SettingsError') {
     stderr.write(`strata: invalid settings\n${message.replace(/^/gm, '  ')}\n`);
     return 2;
   }
-  if (FAILURES.includes(name)) {
+  if (exitCode !== undefined) {
     const hint = await HINTS[String(code)]?.(owner);
     stderr.write(`strata: ${hint === undefined ? message : `${message.replace(/\.$/, '')}: ${hint}`}\n`);
-    return code === 'bad-reference' ? 2 : 1;
+    return exitCode;
   }
   if (syscall) {
     stderr.write(`strata: ${[message, await owner.denied()].filter(Boolean).join('; ')}\n`);

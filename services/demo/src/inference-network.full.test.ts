@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StartError } from '@strata/http';
 import { tinyChatModel } from '@strata/testnet';
 import { freePort } from '../../../tests/support/free-port.ts';
-import { DemoNetworkError, startInferenceNetwork } from './inference-network.ts';
+import { startInferenceNetwork } from './inference-network.ts';
 
 describe("the demo's network", { timeout: 120_000 }, () => {
   let directory: string;
@@ -51,7 +52,7 @@ describe("the demo's network", { timeout: 120_000 }, () => {
   it('ends while it starts', async () => {
     const leaving = new AbortController();
     const starting = startInferenceNetwork(options(leaving.signal), () => {});
-    const rejected = assert.rejects(starting, DemoNetworkError);
+    const rejected = assert.rejects(starting, StartError);
     await sleep(500);
     leaving.abort();
     await rejected;

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openGatewayStore, readGatewayConfig } from '@strata/gateway';
-import { urlAt } from '@strata/http';
+import { StartError, urlAt } from '@strata/http';
 
 /**
  * Delay before a killed worker is restarted: long enough that `/network` shows its absence, and short enough that an answer without any
@@ -32,10 +32,6 @@ export interface InferenceNetwork extends AsyncDisposable {
   workers(): readonly number[];
 }
 
-export class DemoNetworkError extends Error {
-  override readonly name = 'DemoNetworkError';
-}
-
 const cli = path.join(import.meta.dirname, '../../cli/src/main.ts');
 
 type Settings = Readonly<Record<string, string | undefined>>;
@@ -53,7 +49,7 @@ export interface InferenceNetworkOptions {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when both workers serve. Rejects with DemoNetworkError. */
+/** Resolves when both workers serve. Rejects with StartError. */
 export async function startInferenceNetwork(
   options: InferenceNetworkOptions,
   print: (line: string) => void,
@@ -127,7 +123,7 @@ interface Started {
   readonly match: string;
 }
 
-/** Runs `strata inference …` until it prints a matching line. Rejects with DemoNetworkError when it exits before, or the signal aborts. */
+/** Runs `strata inference …` until it prints a matching line. Rejects with StartError when it exits before, or the signal aborts. */
 async function startCommand(
   args: readonly string[],
   env: Settings,
@@ -149,7 +145,7 @@ async function startCommand(
     clearTimeout(timer);
     signal.removeEventListener('abort', end);
   }
-  throw new DemoNetworkError(`\`strata inference ${args[0]}\` exited before it was ready; see its output above`);
+  throw new StartError(`\`strata inference ${args[0]}\` exited before it was ready; see its output above`);
 }
 
 class Workers implements AsyncDisposable {
@@ -226,5 +222,5 @@ async function servedModel(base: string, key: string): Promise<string> {
     const { data } = (await response.json()) as { readonly data: readonly { readonly id: string }[] };
     if (data[0]) return data[0].id;
   }
-  throw new DemoNetworkError('the workers are connected, but the gateway serves no model');
+  throw new StartError('the workers are connected, but the gateway serves no model');
 }

@@ -3,8 +3,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createLogger, publicUrlOf, urlAt } from '@strata/http';
-import { type Config, ConfigError, readConfig, startStack, type World } from '@strata/stack';
+import { createLogger, isUserError, publicUrlOf, SettingsError, urlAt } from '@strata/http';
+import { type Config, readConfig, startStack, type World } from '@strata/stack';
 import { type AdvisorySources, createInternet, type Internet, tinyChatModel } from '@strata/testnet';
 import { FREE_KEYS, gatewayAddress, newLedgerName, startInferenceNetwork } from './inference-network.ts';
 import { PAST_DAYS, simulatePastWeeks } from './past-weeks.ts';
@@ -176,7 +176,7 @@ function exampleOf(internet: Internet): string {
 function domainCount(text: string | undefined): number {
   const count = Number(text || 500);
   if (Number.isInteger(count) && count >= 1 && count <= 20_000) return count;
-  throw new ConfigError(`STRATA_DEMO_DOMAINS: must be an integer from 1 to 20000, not '${text}'`);
+  throw new SettingsError(`STRATA_DEMO_DOMAINS: must be an integer from 1 to 20000, not '${text}'`);
 }
 
 /** A company with an active domain and a recent migration. */
@@ -195,21 +195,10 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Errors whose message is written for the user. */
-const USER_ERRORS: readonly string[] = [
-  'ConfigError',
-  'StartError',
-  'GatewayConfigError',
-  'GatewayStartError',
-  'DemoNetworkError',
-  'EngineError',
-  'ModelStoreError',
-];
-
 try {
   await main();
 } catch (error) {
-  if (error instanceof Error && USER_ERRORS.includes(error.name)) process.stderr.write(`demo: ${error.message}\n`);
+  if (isUserError(error)) process.stderr.write(`demo: ${error.message}\n`);
   else process.stderr.write(`demo: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
 }

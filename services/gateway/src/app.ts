@@ -41,7 +41,7 @@ export interface Gateway extends AsyncDisposable {
   /** Undefined: only the models of the settings are served. */
   readonly network: GatewayNetwork | undefined;
   readonly monitoring: Monitoring;
-  /** Aborts with a GatewayStartError when another gateway has taken over the database: this gateway must stop. */
+  /** Aborts with a StartError when another gateway has taken over the database: this gateway must stop. */
   readonly superseded: AbortSignal;
 }
 
@@ -79,7 +79,7 @@ export async function openGatewayStore(config: GatewayStoreConfig): Promise<Stor
 }
 
 /**
- * Builds the service without listening. Rejects with GatewayStartError if another gateway uses the database, with
+ * Builds the service without listening. Rejects with StartError if another gateway uses the database, with
  * EngineError or ModelStoreError if a model cannot be loaded, or with the signal's reason.
  */
 export async function createGateway(
@@ -185,7 +185,7 @@ export async function createGateway(
   };
 }
 
-/** Rejects with GatewayStartError if the network node cannot be started: its key, its addresses, the peers to join. */
+/** Rejects with StartError if the network node cannot be started: its key, its addresses, the peers to join. */
 async function openNetwork(
   config: GatewayConfig,
   deps: Omit<GatewayNetworkDeps, 'engines'>,

@@ -22,7 +22,7 @@ describe('the settings', () => {
       ...{ STRATA_REPLAY_BUDGET_MS: '-1', STRATA_HEDGE_AFTER: '0.5' },
       ...{ STRATA_NETWORK_WORKERS: '0', STRATA_NETWORK_MODELS: 'all' },
     })) {
-      const refusal = { name: 'GatewayConfigError', message: new RegExp(`^${name}: `) };
+      const refusal = { name: 'SettingsError', message: new RegExp(`^${name}: `) };
       assert.throws(() => readGatewayConfig({ [name]: value }), refusal, name);
     }
     assert.equal(readGatewayConfig({ STRATA_INFERENCE_PORT: ' ' }).port, 8788);
@@ -47,7 +47,7 @@ describe('the settings', () => {
 
   it('with a port in use are reported', async () => {
     const { port } = (await sharedGateway()).running;
-    const refusal = { name: 'GatewayStartError', message: new RegExp(`port ${port}: the port is in use`) };
+    const refusal = { name: 'StartError', message: new RegExp(`port ${port}: the port is in use`) };
     await assert.rejects(startHarness({ STRATA_INFERENCE_PORT: String(port) }), refusal);
   });
 });

@@ -11,6 +11,7 @@ import {
   List,
   PoolSize,
   readEnvironment,
+  SettingsError,
   WebAddress,
   WitnessEnvironment,
   type WitnessSettings,
@@ -106,14 +107,9 @@ export function inferenceDirectory({ dataDirectory }: Pick<GatewayConfig, 'dataD
   return path.join(dataDirectory, 'inference');
 }
 
-/** An invalid setting; the message names the variables. */
-export class GatewayConfigError extends Error {
-  override readonly name = 'GatewayConfigError';
-}
-
-/** Empty values are treated as absent. Throws GatewayConfigError. */
+/** Empty values are treated as absent. Throws SettingsError. */
 export function readGatewayConfig(env: Readonly<Record<string, string | undefined>>): GatewayConfig {
-  const settings = readEnvironment(Environment, env, (problems) => new GatewayConfigError(problems));
+  const settings = readEnvironment(Environment, env);
   return {
     dataDirectory: settings.STRATA_DATA,
     databaseUrl: settings.STRATA_INFERENCE_DATABASE_URL ?? `sqlite:${path.join(settings.STRATA_DATA, 'inference.db')}`,
@@ -131,7 +127,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     allowedHosts: settings.STRATA_ALLOWED_HOSTS,
     explorerUrl: settings.STRATA_EXPLORER_URL,
     ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,
-    witnesses: witnessesOf(settings, (problem) => new GatewayConfigError(problem)),
+    witnesses: witnessesOf(settings),
     allowAddresses: settings.STRATA_ALLOW_ADDRESSES,
     receiptDays: settings.STRATA_RECEIPT_DAYS,
     drainMs: settings.STRATA_DRAIN_SECONDS * 1_000,
@@ -143,8 +139,7 @@ function upstreamOf(settings: z.output<typeof Environment>): GatewayConfig['upst
   const { STRATA_UPSTREAM: baseUrl, STRATA_UPSTREAM_MODELS: names } = settings;
   if (baseUrl === undefined) return undefined;
   const models = (names ?? '').split(/[\s,]+/).filter((name) => name !== '');
-  if (models.length === 0)
-    throw new GatewayConfigError('STRATA_UPSTREAM_MODELS: list the models of the upstream to serve');
+  if (models.length === 0) throw new SettingsError('STRATA_UPSTREAM_MODELS: list the models of the upstream to serve');
   return {
     baseUrl,
     models: [...new Set(models)],

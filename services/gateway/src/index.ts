@@ -3,10 +3,8 @@ export { createGateway, type Gateway, type GatewayStoreConfig, type GatewayWorld
 export {
   Environment as GatewayEnvironment,
   type GatewayConfig,
-  GatewayConfigError,
   inferenceDirectory,
   readGatewayConfig,
 } from './config.ts';
 export type { GatewayNetwork } from './network/gateway-network.ts';
 export { type RunningGateway, serveGateway, startGateway } from './serve.ts';
-export { GatewayStartError } from './start-error.ts';

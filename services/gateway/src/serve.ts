@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockedDirectories, warnOfFileSystem } from '@strata/db';
-import { serveMetrics, witnessProblem } from '@strata/http';
+import { StartError, serveMetrics, witnessProblem } from '@strata/http';
 import type { Logger } from 'pino';
 import { createGateway, type Gateway, type GatewayWorld, newMonitoring } from './app.ts';
 import type { GatewayConfig } from './config.ts';
-import { GatewayStartError } from './start-error.ts';
 
 export interface RunningGateway extends AsyncDisposable {
   readonly gateway: Gateway;
@@ -17,7 +16,7 @@ export interface RunningGateway extends AsyncDisposable {
 }
 
 /**
- * Starts the service; resolves when it accepts requests. Rejects with EngineError for a model, GatewayStartError for a
+ * Starts the service; resolves when it accepts requests. Rejects with EngineError for a model, StartError for a
  * port.
  */
 export async function startGateway(
@@ -30,10 +29,9 @@ export async function startGateway(
   const unusableAt = (at: number, setting: string) => (cause: unknown) => {
     const { code, message } = cause as NodeJS.ErrnoException;
     const why = code === 'EADDRINUSE' ? 'the port is in use' : message;
-    throw new GatewayStartError(
-      `cannot serve at ${host}, port ${at}: ${why}; choose another with ${setting} or STRATA_HOST`,
-      { cause },
-    );
+    throw new StartError(`cannot serve at ${host}, port ${at}: ${why}; choose another with ${setting} or STRATA_HOST`, {
+      cause,
+    });
   };
   const unusable = unusableAt(config.port, 'STRATA_INFERENCE_PORT');
   // Before a model is downloaded or loaded in vain.
@@ -65,7 +63,7 @@ export async function startGateway(
 }
 
 /**
- * Serves until SIGINT or SIGTERM; calls `onReady` when it accepts requests. Rejects with GatewayStartError when another
+ * Serves until SIGINT or SIGTERM; calls `onReady` when it accepts requests. Rejects with StartError when another
  * gateway has taken over.
  */
 export async function serveGateway(

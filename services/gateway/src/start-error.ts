@@ -1,7 +1,5 @@
-// The service cannot start for a reason that its operator can fix; the message says what to change.
-export class GatewayStartError extends Error {
-  override readonly name = 'GatewayStartError';
-}
+// Errors that prevent the gateway from joining its network, for the operator.
+import { StartError } from '@strata/http';
 
 /** Errors of the network node whose message says what to change. */
 const HOST_ERRORS: ReadonlySet<string> = new Set([
@@ -13,11 +11,11 @@ const HOST_ERRORS: ReadonlySet<string> = new Set([
 ]);
 
 /** A one-line message that says what the operator must change so that the gateway can join the network. */
-export function networkStartError(cause: Error, listen: readonly string[]): GatewayStartError {
+export function networkStartError(cause: Error, listen: readonly string[]): StartError {
   const [why = ''] = cause.message.split('\n');
   // A gateway that already runs on this machine is the most frequent reason.
   const second = cause.name === 'ListenError' && why.includes('in use');
   const more = second ? ' (a second gateway of this machine also needs STRATA_INFERENCE_PORT and STRATA_DATA)' : '';
   const where = HOST_ERRORS.has(cause.name) ? '' : ` at ${listen.join(' ')} (STRATA_P2P_LISTEN)`;
-  return new GatewayStartError(`the network cannot be joined${where}: ${why}${more}`, { cause });
+  return new StartError(`the network cannot be joined${where}: ${why}${more}`, { cause });
 }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { SettingsError } from '@strata/http';
 import { assertDocumented } from '../../../tests/support/documented.ts';
-import { ConfigError, Environment, readConfig } from './config.ts';
+import { Environment, readConfig } from './config.ts';
 
 function refusalOf(env: Record<string, string>): string {
   try {
     readConfig(env);
   } catch (error) {
-    assert.ok(error instanceof ConfigError);
+    assert.ok(error instanceof SettingsError);
     return error.message;
   }
   return 'taken';

@@ -10,6 +10,7 @@ import {
   List,
   PoolSize,
   readEnvironment,
+  SettingsError,
   WebAddress,
   WitnessEnvironment,
   type WitnessSettings,
@@ -192,23 +193,18 @@ export interface AdvisorySettings {
   readonly cveRawUrl: string;
 }
 
-/** Invalid settings; the message lists each variable and its problem. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
-/** Reads the settings; throws ConfigError with one line per problem. An empty variable counts as unset. */
+/** Reads the settings; throws SettingsError with one line per problem. An empty variable counts as unset. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const value = readEnvironment(Environment, env, (problems) => new ConfigError(problems));
+  const value = readEnvironment(Environment, env);
   const rescanAfterMs = value.STRATA_RESCAN_HOURS * HOUR_MS;
   const databaseUrl = value.STRATA_DATABASE_URL ?? `sqlite:${value.STRATA_DATA}/strata.db`;
   if (value.STRATA_ROLE !== 'all' && databaseUrl.startsWith('sqlite:')) {
-    throw new ConfigError(
+    throw new SettingsError(
       `STRATA_ROLE: the role ${value.STRATA_ROLE} needs PostgreSQL: set STRATA_DATABASE_URL=postgres://…, or use the role all`,
     );
   }
   if (value.STRATA_ROLE === 'scanner' && !value.STRATA_SCAN) {
-    throw new ConfigError('STRATA_ROLE: a scanner has nothing to do while STRATA_SCAN is off');
+    throw new SettingsError('STRATA_ROLE: a scanner has nothing to do while STRATA_SCAN is off');
   }
   return Object.freeze({
     dataDirectory: value.STRATA_DATA,
@@ -219,7 +215,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     port: value.STRATA_STACK_PORT,
     metricsPort: value.STRATA_METRICS_PORT,
     ledgerOrigin: value.STRATA_LEDGER_ORIGIN,
-    witnesses: witnessesOf(value, (problem) => new ConfigError(problem)),
+    witnesses: witnessesOf(value),
     resolvers: value.STRATA_RESOLVERS,
     trustedProxies: value.STRATA_TRUSTED_PROXIES,
     bounds: connectionLimitsOf(value),

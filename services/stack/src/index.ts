@@ -1,6 +1,6 @@
 // @strata/stack: settings, scanning without a server, and the running service.
 
-export { type Config, ConfigError, Environment as StackEnvironment, Paths, ROLES, readConfig } from './config.ts';
+export { type Config, Environment as StackEnvironment, Paths, ROLES, readConfig } from './config.ts';
 export type { RunningRole, Scanning, StackApp, World } from './context.ts';
 export { listAdvisories, listAffected } from './enrichment/exposure/affected.ts';
 export { Exposures } from './enrichment/exposure/exposures.ts';
@@ -28,5 +28,4 @@ export { openFetcher } from './scan/open-fetcher.ts';
 export { openRulebook } from './scan/open-rulebook.ts';
 export { openConfiguredStore, openScanning, RESTORING } from './scan/open-scanning.ts';
 export type { ScanOutcome } from './scan/scanner.ts';
-export { StartError } from './start-error.ts';
 export { wellKnownDomains } from './well-known-domains.ts';

@@ -1,9 +1,5 @@
 // Errors that prevent the start, for the operator.
-
-/** An error that the operator can fix: a port in use, a directory that cannot be created. The cause is kept. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}
+import { StartError } from '@strata/http';
 
 /** A StartError for system errors that the operator can fix; other errors are returned unchanged. */
 export function startErrorOf(error: unknown, what: { readonly doing: string; readonly advice: string }): unknown {

@@ -15,7 +15,7 @@ describe('the settings of a worker', () => {
     const limits = { STRATA_MODEL_SLOTS: '0', STRATA_QUEUE: '-1' };
     for (const [name, value] of Object.entries({ ...limits, STRATA_P2P_ALLOW: 'some', STRATA_LOG_LEVEL: 'loud' }))
       assert.throws(() => readWorkerConfig({ [name]: value }), {
-        ...{ name: 'WorkerConfigError', message: new RegExp(`^${name}: `) },
+        ...{ name: 'SettingsError', message: new RegExp(`^${name}: `) },
       });
   });
   it('keep the worker’s own files in one folder of the data directory', () => {

@@ -30,14 +30,9 @@ export interface WorkerConfig extends ModelSettings {
   readonly logLevel: string;
 }
 
-/** An invalid setting; the message names the variables. */
-export class WorkerConfigError extends Error {
-  override readonly name = 'WorkerConfigError';
-}
-
-/** Empty values are treated as absent. Throws WorkerConfigError. */
+/** Empty values are treated as absent. Throws SettingsError. */
 export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
-  const settings = readEnvironment(Environment, env, (problems) => new WorkerConfigError(problems));
+  const settings = readEnvironment(Environment, env);
   const { STRATA_HOST: host, STRATA_WORKER_METRICS_PORT: port } = settings;
   const directory = path.join(settings.STRATA_DATA, 'inference', 'worker');
   return {

@@ -59,7 +59,7 @@ describe('a running worker', () => {
   });
   it('is the only one for its directory', async () => {
     await using first = await startTestWorker();
-    const error = { name: 'WorkerStartError', message: /another worker already uses .+/ };
+    const error = { name: 'StartError', message: /another worker already uses .+/ };
     await assert.rejects(startTestWorker({ directory: first.directory }), error);
   });
   it('can be stopped during its start, a download or a load, and while it joins', async () => {

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { holderOf, lockFile, warnOfFileSystem } from '@strata/db';
 import { MeasuredEngine, measureSpeed, openModel, readVocabulary } from '@strata/engine';
-import { Metrics, Readiness, serveMetrics } from '@strata/http';
+import { Metrics, Readiness, StartError, serveMetrics } from '@strata/http';
 import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
@@ -49,11 +49,6 @@ export interface WorkerWorld {
   readonly model?: ContributedModel;
 }
 
-/** The worker cannot start for a reason that its operator can fix; the message says what to change. */
-export class WorkerStartError extends Error {
-  override readonly name = 'WorkerStartError';
-}
-
 /** How long requests in progress may take when the worker leaves. */
 const FINISH_MS = 10_000;
 /** Peers in a LAN are discovered within seconds, the first DHT lookups take somewhat longer. */
@@ -64,7 +59,7 @@ export const storeFile = (config: WorkerConfig): string => path.join(config.dire
 
 /**
  * Resolves when the worker can serve requests; joining the network continues in the background. Rejects with
- * EngineError, ModelStoreError, WorkerStartError, or the signal's reason.
+ * EngineError, ModelStoreError, StartError, or the signal's reason.
  */
 export async function startWorker(
   config: WorkerConfig,
@@ -84,7 +79,7 @@ export async function startWorker(
     config.metricsAt === undefined
       ? undefined
       : await serveMetrics(metrics, { ...config.metricsAt, readiness }).catch((cause: Error) => {
-          throw new WorkerStartError(
+          throw new StartError(
             `the metrics cannot be served: ${cause.message}; choose another port with STRATA_WORKER_METRICS_PORT`,
             { cause },
           );
@@ -182,12 +177,12 @@ export async function startWorker(
   };
 }
 
-/** Throws WorkerStartError or FileLockError. */
+/** Throws StartError or FileLockError. */
 function lockOf(config: WorkerConfig): Disposable {
   const file = path.join(config.directory, 'worker.lock');
   const lock = lockFile(file);
   if (lock) return lock;
-  throw new WorkerStartError(
+  throw new StartError(
     `another worker already uses ${config.directory} (${holderOf(file)}); to run two, choose another data directory with STRATA_DATA`,
   );
 }
@@ -206,7 +201,7 @@ async function openNode(config: WorkerConfig): Promise<PeerNode> {
     return await startPeerNode(await peerNodeOptions(config.peer));
   } catch (cause) {
     const { message } = cause as Error;
-    throw new WorkerStartError(`the worker cannot start its network node: ${message}`, { cause });
+    throw new StartError(`the worker cannot start its network node: ${message}`, { cause });
   }
 }
 
@@ -219,7 +214,7 @@ async function contributeModel(
   }: { readonly logger: Logger; readonly stack: AsyncDisposableStack; readonly signal: AbortSignal | undefined },
 ): Promise<ContributedModel> {
   if (config.model === undefined)
-    throw new WorkerStartError(
+    throw new StartError(
       'no model to contribute: specify a GGUF file or hf:owner/repository with --model or STRATA_MODEL',
     );
   const { id, file, engine } = await openModel({ ...config, model: config.model, signal }, logger);

@@ -76,7 +76,7 @@ describe('a service whose disk is full', { skip: !hasLimits && 'there is no prli
     assert.equal(await receiptOf(), receipt);
     for (const open of ['/health', '/ledger/checkpoint', '/.well-known/stack-keys.json'])
       assert.equal((await service.get(open)).status, 200, open);
-    assert.match(service.log.join('\n'), /disk is full|gave an error while the database/);
+    assert.match(service.log.join('\n'), /disk is full|reported an error while the database/);
 
     service.limitFiles('unlimited');
     await untilAnswer('it goes on', ask, isOk);

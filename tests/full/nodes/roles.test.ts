@@ -155,9 +155,9 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
   });
 });
 
-it('a role that cannot be is refused with a reason', async () => {
+it('an invalid role is refused with a reason', async () => {
   const STRATA_DATABASE_URL = 'postgres://u:secret@127.0.0.1:9/none';
-  const needs = /STRATA_ROLE: .* need PostgreSQL/;
+  const needs = /STRATA_ROLE: .* needs PostgreSQL/;
   const idle = { STRATA_SCAN: 'off', STRATA_DATABASE_URL };
   for (const [role, env, reason] of [
     ['janitor', {}, /'janitor' is invalid.*all, api, scanner, scheduler/],

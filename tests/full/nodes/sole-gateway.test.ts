@@ -41,7 +41,7 @@ describe('a second gateway', () => {
       await using first = await start(url, { STRATA_DATA: directory.path });
       const { code, stderr } = await startSecond(url);
       assert.equal(code, 1, stderr);
-      assert.match(stderr, /strata: another gateway works on this database: .*STRATA_INFERENCE_DATABASE_URL/);
+      assert.match(stderr, /strata: another gateway uses this database: .*STRATA_INFERENCE_DATABASE_URL/);
       assert.doesNotMatch(stderr, /^ +at /m);
       assert.equal((await ask(first)).status, 200);
     }
@@ -89,7 +89,7 @@ describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
     await exec(url, `select pg_terminate_backend(${await sessionOf(url)})`);
     await begun;
     await until(() => superseded.aborted, { what: 'the first is notified', limitMs: 120_000 });
-    assert.equal(superseded.reason.name, 'GatewayStartError');
+    assert.equal(superseded.reason.name, 'StartError');
     assert.match(superseded.reason.message, /another gateway has taken over the database/);
     const late = await ask(first);
     assert.deepEqual([late.status, late.body.error.code], [503, 'storage_unavailable'], late.text);

@@ -18,10 +18,13 @@ export type ModelStoreErrorCode =
 export class ModelStoreError extends Error {
   override readonly name = 'ModelStoreError';
   readonly code: ModelStoreErrorCode;
+  /** Of a program that ends with this error; 2 for a wrong reference. */
+  readonly exitCode: 1 | 2;
 
   constructor(code: ModelStoreErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
+    this.exitCode = code === 'bad-reference' ? 2 : 1;
   }
 }
 

@@ -2,17 +2,13 @@
 // is not loaded, and spans are the no-op spans of the API.
 import { context, propagation, trace } from '@opentelemetry/api';
 import type { Sampler } from '@opentelemetry/sdk-trace';
+import { SettingsError } from '../user-error.ts';
 
 /**
  * The standard variables read here; the exporter itself reads the `OTEL_EXPORTER_OTLP_*` variables for headers,
  * timeout, compression and certificates.
  */
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** An invalid tracing setting; `message` names the variable. */
-export class TracingError extends Error {
-  override readonly name = 'TracingError';
-}
 
 let isOn = false;
 
@@ -23,7 +19,7 @@ const given = (env: Environment, name: string) => env[name]?.trim() || undefined
 
 /**
  * Starts tracing for the process if the environment enables it; disposing flushes the remaining spans. `service` is the
- * service name unless OTEL_SERVICE_NAME is set. Rejects with TracingError.
+ * service name unless OTEL_SERVICE_NAME is set. Rejects with SettingsError.
  */
 export async function startTracing(env: Environment, service: string): Promise<AsyncDisposable | undefined> {
   if (!checkTracing(env)) return undefined;
@@ -55,16 +51,16 @@ export async function startTracing(env: Environment, service: string): Promise<A
   };
 }
 
-/** Whether the environment enables tracing; throws TracingError for invalid settings. */
+/** Whether the environment enables tracing; throws SettingsError for invalid settings. */
 export function checkTracing(env: Environment): boolean {
   const endpoint = given(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? given(env, 'OTEL_EXPORTER_OTLP_ENDPOINT');
   const isOff = given(env, 'OTEL_SDK_DISABLED') === 'true' || given(env, 'OTEL_TRACES_EXPORTER') === 'none';
   if (endpoint === undefined || isOff) return false;
   if (!/^https?:\/\/[^/]/.test(endpoint))
-    throw new TracingError('OTEL_EXPORTER_OTLP_ENDPOINT: it must begin with http:// or https://');
+    throw new SettingsError('OTEL_EXPORTER_OTLP_ENDPOINT: it must begin with http:// or https://');
   const protocol = given(env, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? given(env, 'OTEL_EXPORTER_OTLP_PROTOCOL');
   if (protocol !== undefined && protocol !== 'http/json')
-    throw new TracingError(`OTEL_EXPORTER_OTLP_PROTOCOL: '${protocol.slice(0, 50)}' is not supported, use http/json`);
+    throw new SettingsError(`OTEL_EXPORTER_OTLP_PROTOCOL: '${protocol.slice(0, 50)}' is not supported, use http/json`);
   readSampler(env);
   return true;
 }
@@ -72,9 +68,9 @@ export function checkTracing(env: Environment): boolean {
 function readSampler(env: Environment) {
   const name = given(env, 'OTEL_TRACES_SAMPLER') ?? 'parentbased_always_on';
   const [, parent, kind] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(name) ?? [];
-  if (kind === undefined) throw new TracingError(`OTEL_TRACES_SAMPLER: unknown sampler '${name.slice(0, 50)}'`);
+  if (kind === undefined) throw new SettingsError(`OTEL_TRACES_SAMPLER: unknown sampler '${name.slice(0, 50)}'`);
   const ratio = Number(given(env, 'OTEL_TRACES_SAMPLER_ARG') ?? 1);
-  if (!(ratio >= 0 && ratio <= 1)) throw new TracingError('OTEL_TRACES_SAMPLER_ARG: it must be a number from 0 to 1');
+  if (!(ratio >= 0 && ratio <= 1)) throw new SettingsError('OTEL_TRACES_SAMPLER_ARG: it must be a number from 0 to 1');
   return { parent, kind, ratio };
 }
 

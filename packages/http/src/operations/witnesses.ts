@@ -2,6 +2,7 @@
 import { readWitnessPolicy, type WitnessAddress, type WitnessReport } from '@strata/receipts';
 import { z } from 'zod';
 import { WebAddress } from '../environment.ts';
+import { SettingsError } from '../user-error.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface WitnessSettings {
@@ -29,14 +30,13 @@ export const WitnessEnvironment = z.object({
   STRATA_WITNESSES_REQUIRED: z.coerce.number().int().min(1).max(63).optional(),
 });
 
-/** Undefined if no witness is configured. Throws the error that `refusal` makes. */
-export function witnessesOf(
-  settings: z.output<typeof WitnessEnvironment>,
-  refusal: (problem: string) => Error,
-): WitnessSettings | undefined {
+/** Undefined if no witness is configured. Throws SettingsError. */
+export function witnessesOf(settings: z.output<typeof WitnessEnvironment>): WitnessSettings | undefined {
   const { STRATA_WITNESSES: addresses, STRATA_WITNESSES_REQUIRED: required } = settings;
   if (required !== undefined && required > addresses.length)
-    throw refusal(`STRATA_WITNESSES_REQUIRED: ${required} of ${addresses.length} witnesses in STRATA_WITNESSES`);
+    throw new SettingsError(
+      `STRATA_WITNESSES_REQUIRED: ${required} of ${addresses.length} witnesses in STRATA_WITNESSES`,
+    );
   return addresses.length === 0 ? undefined : { addresses, required: required ?? addresses.length };
 }
 

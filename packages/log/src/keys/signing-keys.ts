@@ -23,6 +23,8 @@ import { lockedError, logErrorFrom } from '../log-error.ts';
 /** The key file is unusable; `message` says why and what to do. */
 export class KeyringError extends Error {
   override readonly name = 'KeyringError';
+  /** Of a program that ends with this error. */
+  readonly exitCode = 1;
 }
 
 export interface KeyringOptions {

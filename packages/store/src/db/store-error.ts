@@ -33,6 +33,8 @@ export type StoreErrorCode = keyof typeof SENTENCES;
 /** An error of the database itself; `message` is suitable for users. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
+  /** Of a program that ends with this error. */
+  readonly exitCode = 1;
   readonly code: StoreErrorCode;
 
   constructor(code: StoreErrorCode, options: { readonly cause?: unknown } = {}) {

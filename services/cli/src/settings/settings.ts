@@ -15,11 +15,6 @@ import {
   tableOf,
 } from './tables.ts';
 
-/** Invalid settings; the message has one line for each problem. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError';
-}
-
 export interface Given {
   readonly value: string;
   /** `environment`, `/etc/strata/strata.yaml:3`, or for a secret `file /run/secrets/x`. */
@@ -39,7 +34,7 @@ const MAX_SECRET_BYTES = 65_536;
  */
 export async function gatherSettings(env: Environment, service: ServiceName): Promise<GivenSettings> {
   const { given, problems } = await findSettings(env, service);
-  if (problems.length > 0) throw new SettingsError(problems.join('\n'));
+  if (problems.length > 0) throw await settingsError(problems.join('\n'));
   return given;
 }
 
@@ -77,7 +72,7 @@ export async function findSettings(
 }
 
 async function readSettingsFile(file: string, problems: string[]): Promise<Map<string, Given>> {
-  const text = await readSmallFile(file).catch((error: Error) => {
+  const text = await readSmallFile(file).catch(async (error: Error) => {
     problems.push(`STRATA_CONFIG: ${file} cannot be read: ${error.message}`);
     return '';
   });
@@ -98,8 +93,8 @@ export async function readCommandSecrets(env: NodeJS.ProcessEnv): Promise<void> 
   for (const secret of COMMAND_SECRETS) {
     const file = env[fileVariableOf(secret)]?.trim();
     if (!file || env[secret]) continue;
-    const value = await readSmallFile(file, MAX_SECRET_BYTES).catch((error: Error) => {
-      throw new SettingsError(`${fileVariableOf(secret)}: ${file} cannot be read: ${error.message}`);
+    const value = await readSmallFile(file, MAX_SECRET_BYTES).catch(async (error: Error) => {
+      throw await settingsError(`${fileVariableOf(secret)}: ${file} cannot be read: ${error.message}`);
     });
     env[secret] = value.trim();
   }
@@ -168,3 +163,6 @@ async function withSecretFiles(
   }
   return settled;
 }
+
+/** Loaded only when it is needed: the package is large. */
+const settingsError = async (message: string) => new (await import('@strata/http')).SettingsError(message);

@@ -1,9 +1,9 @@
 // Allows one gateway per database: worker reputations and the ledger position of receipts are kept in memory, and with
 // two gateways some receipts would be in no ledger. The lock excludes other gateways; its term fences off late writes.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StartError } from '@strata/http';
 import type { GatewayTables, Store, TermHold } from '@strata/store';
 import type { Logger } from 'pino';
-import { GatewayStartError } from '../start-error.ts';
 
 export interface GatewayLockDeps {
   readonly store: Pick<Store, 'gatewayLock' | 'inGatewayTerm'>;
@@ -33,19 +33,19 @@ export class GatewayLock implements AsyncDisposable {
     this.#keeping = this.#keep();
   }
 
-  /** Rejects with GatewayStartError if another gateway holds the lock. */
+  /** Rejects with StartError if another gateway holds the lock. */
   static async take(deps: GatewayLockDeps): Promise<GatewayLock> {
     const { store, logger, patienceMs = PATIENCE_MS, signal } = deps;
     for (const deadline = performance.now() + patienceMs; ; ) {
       const hold = await store.gatewayLock.tryTake();
       if (hold) return new GatewayLock(deps, hold);
-      if (performance.now() >= deadline) throw new GatewayStartError(TAKEN);
+      if (performance.now() >= deadline) throw new StartError(TAKEN);
       logger.warn('another gateway uses this database, or was disconnected a moment ago: waiting for its lock');
       await sleep(TRY_MS, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }
   }
 
-  /** Aborts with a GatewayStartError when another gateway has taken the lock: this gateway must stop. */
+  /** Aborts with a StartError when another gateway has taken the lock: this gateway must stop. */
   get superseded(): AbortSignal {
     return this.#superseded.signal;
   }
@@ -70,7 +70,7 @@ export class GatewayLock implements AsyncDisposable {
       logger.warn('the gateway lock was lost with the database connection: taking it again');
       while (!closing.aborted && this.#hold.lost.aborted) {
         try {
-          if (await this.#retake()) return this.#superseded.abort(new GatewayStartError(SUPERSEDED));
+          if (await this.#retake()) return this.#superseded.abort(new StartError(SUPERSEDED));
         } catch (error) {
           // The error may be transient; until then the store rejects writes that need the lock.
           logger.warn({ err: error }, 'the gateway lock cannot be taken yet');

@@ -2,10 +2,11 @@
 
 import { open } from 'node:fs/promises';
 import { announcedFeeds, readOpml } from '@strata/feeds';
+import { StartError } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import { MAX_URL, type NewFeed, type Store } from '@strata/store';
 import type { Logger } from 'pino';
-import { StartError, startErrorOf } from '../start-error.ts';
+import { startErrorOf } from '../start-error.ts';
 
 export type ReadAddress =
   | { readonly ok: true; readonly url: string }

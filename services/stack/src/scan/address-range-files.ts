@@ -9,7 +9,8 @@ import {
   type Provider,
   type RangeFile,
 } from '@strata/detect';
-import { StartError, startErrorOf } from '../start-error.ts';
+import { StartError } from '@strata/http';
+import { startErrorOf } from '../start-error.ts';
 
 /** The largest published file, Azure's service tags, has 5 MiB. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;

@@ -2,9 +2,9 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { SetFile } from '@strata/detect';
-import { type FingerprintSet, readFingerprints } from '@strata/detect';
-import { StartError, startErrorOf } from '../start-error.ts';
+import { type FingerprintSet, readFingerprints, type SetFile } from '@strata/detect';
+import { StartError } from '@strata/http';
+import { startErrorOf } from '../start-error.ts';
 
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;

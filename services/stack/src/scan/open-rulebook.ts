@@ -10,10 +10,11 @@ import {
   SectorListError,
   sectorListOf,
 } from '@strata/detect';
+import { StartError } from '@strata/http';
 import { CsvError, parse } from 'csv-parse/sync';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { StartError, startErrorOf } from '../start-error.ts';
+import { startErrorOf } from '../start-error.ts';
 import { readAddressRanges } from './address-range-files.ts';
 import { loadFingerprints } from './fingerprint-files.ts';
 

@@ -3,12 +3,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { StartError } from '@strata/http';
 import { createOptOut, createProber, Resolver } from '@strata/scan';
 import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Scanning, World } from '../context.ts';
-import { StartError, startErrorOf } from '../start-error.ts';
+import { startErrorOf } from '../start-error.ts';
 import { describeRanges } from './address-range-files.ts';
 import { userAgentOf } from './open-fetcher.ts';
 import { openRulebook } from './open-rulebook.ts';

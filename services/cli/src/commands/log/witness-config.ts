@@ -48,14 +48,9 @@ export interface WitnessConfig {
   readonly logLevel: string;
 }
 
-/** Invalid settings; the message names the variables. */
-export class WitnessConfigError extends Error {
-  override readonly name = 'WitnessConfigError';
-}
-
-/** Empty values are ignored. Throws WitnessConfigError. */
+/** Empty values are ignored. Throws SettingsError. */
 export function readWitnessConfig(env: Readonly<Record<string, string | undefined>>): WitnessConfig {
-  const settings = readEnvironment(Environment, env, (problems) => new WitnessConfigError(problems));
+  const settings = readEnvironment(Environment, env);
   return {
     directory: path.join(settings.STRATA_DATA, 'witness'),
     host: settings.STRATA_HOST,

@@ -1,4 +1,5 @@
 // `strata config check|print`: the effective settings, before a service starts with them.
+
 import type { CommandContext } from '../../context.ts';
 import { CommandError } from '../../errors.ts';
 import { counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
@@ -31,22 +32,19 @@ export async function problemsOf(services: readonly ServiceName[], env: Environm
   const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value]));
   const found = new Set(problems);
   // OTEL_* variables are not settings of Strata, but invalid ones prevent a start.
-  const { checkTracing, TracingError } = await import('@strata/http');
+  const { checkTracing, SettingsError } = await import('@strata/http');
   try {
     checkTracing(env);
   } catch (error) {
-    if (!(error instanceof TracingError)) throw error;
+    if (!(error instanceof SettingsError)) throw error;
     found.add(error.message);
   }
   for (const service of services) {
     try {
       await readers[service](values);
     } catch (error) {
-      const lines = /^(?:Gateway|Worker|Witness)?ConfigError$/.test((error as Error).name)
-        ? (error as Error).message
-        : undefined;
-      if (lines === undefined) throw error;
-      for (const line of lines.split('\n')) found.add(withSource(line, given));
+      if (!(error instanceof SettingsError)) throw error;
+      for (const line of error.message.split('\n')) found.add(withSource(line, given));
     }
   }
   return [...found];
