@@ -117,7 +117,10 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
         "update ledger_leaves set leaf = leaf || 'x'::bytea where leaf_index = 300",
         /tile\/0\/001: the hashes from leaf 256 on do not match/,
       ],
-      ["update ledger_leaves set hash = sha256('other') where leaf_index = 599", /hashes from leaf 512 on do not match/],
+      [
+        "update ledger_leaves set hash = sha256('other') where leaf_index = 599",
+        /hashes from leaf 512 on do not match/,
+      ],
       ['delete from ledger_leaves where leaf_index = 10', /leaves from 0 on are missing/],
       [
         "update ledger_subtrees set hash = sha256('other') where subtree_index = 1",
