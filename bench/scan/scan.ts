@@ -28,11 +28,11 @@ const PART = 1_024;
 const CONFIRM_AFTER_MS = 6 * 3_600_000;
 const SAMPLE_EVERY_MS = 1_000;
 const PROBE_STAGES: Stages = {
-  DNS: /packages\/scan\/src\/(?:udp|stub|upstream|resolver|message|records|answer|tries|semaphore|timer|shared-work|ask|dns-|dmarc-|spf-|networks|asn|validation|tcp-exchange|random)|node:dgram|dns-packet|lru-cache/,
-  TLS: /^node:(?:internal\/tls|_tls|tls)|packages\/scan\/src\/certificate/,
-  'reading pages': /packages\/detect\/|packages\/scan\/src\/(?:response-evidence|body-reader)|node:zlib/,
-  HTTP: /^node:(?:_http|http|internal\/http)|packages\/scan\/src\/(?:web-|site|home-page|robots|well-known|keyed-limit|patience|redirect|checked-address)/,
-  'the probe itself': /packages\/scan\/src\/prober/,
+  DNS: /packages\/scan\/src\/(?:dns\/|semaphore|probe\/(?:dns-|dmarc-|spf-|networks|asn))|node:dgram|dns-packet|lru-cache/,
+  TLS: /^node:(?:internal\/tls|_tls|tls)|packages\/scan\/src\/web\/site\/certificate/,
+  'reading pages': /packages\/detect\/|packages\/scan\/src\/web\/(?:site\/response-evidence|body-reader)|node:zlib/,
+  HTTP: /^node:(?:_http|http|internal\/http)|packages\/scan\/src\/web\//,
+  'the probe itself': /packages\/scan\/src\/probe\/prober/,
   'writing the evidence down': /bench\/scan/,
 };
 

@@ -113,7 +113,7 @@ export const Environment = z.object({
   STRATA_FEED_DAYS: z.coerce
     .number()
     .int()
-    .min(64, 'must be at least 64, the days that are counted')
+    .min(64, 'must be at least 64: mentions are counted over this many days')
     .max(36_500)
     .default(400),
   STRATA_FINGERPRINTS: Paths.default([]),

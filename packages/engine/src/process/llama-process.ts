@@ -27,7 +27,7 @@ function serve(host: LlamaHost, call: Call, context: CallContext): unknown {
     case 'generate':
       return generate(host, call.job, context);
     case 'open':
-      throw new EngineError('model-unusable', 'the engine process opened its model at startup');
+      throw new EngineError('model-unusable', 'the engine process already has a model, which it opened at startup');
     default:
       return call satisfies never;
   }

@@ -96,7 +96,7 @@ export function readRecord(body: Buffer, id: string, read: (json: unknown) => Re
   try {
     json = readJson(body);
   } catch {
-    return { record: null, problem: `${id.slice(0, 100)}:: invalid JSON` };
+    return { record: null, problem: `${id.slice(0, 100)}: invalid JSON` };
   }
   return read(json);
 }

@@ -15,16 +15,16 @@ export const RetentionEnvironment = z.object({
   STRATA_EVENT_DAYS: Days.default(30),
   STRATA_SCAN_DAYS: Days.min(
     JUDGED_DAYS,
-    `must be at least ${JUDGED_DAYS}, the days for the evaluation of domains`,
+    `must be at least ${JUDGED_DAYS}: anomaly detection needs the scans of this many days`,
   ).default(90),
   STRATA_CHANGE_DAYS: Days.min(
     FLOW_DAYS + 1,
-    `must be at least ${FLOW_DAYS + 1}:: windows reach back this far`,
+    `must be at least ${FLOW_DAYS + 1}: statistics reach back this far`,
   ).optional(),
   STRATA_ALERT_DAYS: Days.min(8, 'must be at least 8: an alert is not repeated for a week').optional(),
   STRATA_ANOMALY_DAYS: Days.min(
     JUDGED_DAYS,
-    `must be at least ${JUDGED_DAYS}, the days for the evaluation of other anomalies`,
+    `must be at least ${JUDGED_DAYS}: anomalies are compared over this many days`,
   ).optional(),
 });
 

@@ -11,7 +11,7 @@ export function FeedSummary({ stats }: { readonly stats: StackPaths['/stack/v1/f
   return (
     <>
       <Figures>
-        <Figure name="Feeds" note={`${formatNumber(feeds.active)} active, ${formatNumber(feeds.gone)} removed`}>
+        <Figure name="Feeds" note={`${formatNumber(feeds.active)} active, ${formatNumber(feeds.gone)} stopped`}>
           {formatNumber(feeds.total)}
         </Figure>
         <Figure name="Failing" note={`of ${formatNumber(polled)} polled so far`}>

@@ -42,7 +42,7 @@ export function folderSource({ directory, everyMs }: FolderOptions): AdvisorySou
         signal.throwIfAborted();
         const file = path.join(here, each.file);
         if (!(await isReadable(file))) {
-          batch.add({ record: null, problem: `${path.basename(file)}:: no permission to read it` });
+          batch.add({ record: null, problem: `${path.basename(file)}: no permission to read it` });
           continue;
         }
         const content = await contentOf(file, { scratch: path.join(ownDirectory, 'folder.zip'), signal });
