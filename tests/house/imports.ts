@@ -9,6 +9,9 @@ export function importsOf(root: string, file: string): string[] {
   return [...readFileSync(path.join(root, file), 'utf8').matchAll(IMPORT)].map((match) => match[1] ?? '');
 }
 
+/** Tests and their helpers; the checks of the code itself, in tests/house, are code. */
+export const isTestCode = (file: string) => /\.test\.tsx?$|\/test\/|^tests\/(?!house\/)/.test(file);
+
 /** TypeScript files below these folders, relative to `root`. */
 export function sourcesOf(root: string, ...folders: readonly string[]): string[] {
   const exclude = (name: string) => name === 'node_modules' || name === 'dist';

@@ -2,14 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { filesInCircles } from './imports.ts';
+import { filesInCircles, isTestCode } from './imports.ts';
 import { retiredWords } from './words.ts';
 
 /** Source files that one folder holds at most, tests aside. */
 const MAX_LOOSE_FILES = 12;
 const SOURCE = /\.(?:ts|tsx|css|html|sh)$/;
-/** The checks of the code itself are code. */
-const TEST = /\.test\.tsx?$|\/test\/|^tests\/(?!house\/)/;
 const GENERATED = /^[^\n]*[Gg]enerated/;
 
 const root = path.join(import.meta.dirname, '../..');
@@ -48,8 +46,8 @@ const quantile = (sorted: readonly number[], share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
 const all = sources();
-const tests = all.filter(({ file }) => TEST.test(file));
-const code = all.filter(({ file }) => !TEST.test(file));
+const tests = all.filter(({ file }) => isTestCode(file));
+const code = all.filter(({ file }) => !isTestCode(file));
 
 function rowOf(name: string, files: readonly SourceFile[]) {
   const sorted = files.map(({ lines }) => lines).sort((a, b) => a - b);

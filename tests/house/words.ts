@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { isTestCode } from './imports.ts';
 
 /** Retired anywhere: in prose, and as a part of an identifier (`toldPeers`, `MAX_PLACES`). */
 const WORDS: Record<string, string> = {
@@ -82,12 +83,10 @@ const CONTRACTS: readonly { readonly word: string; readonly files: RegExp; reado
   },
   { word: 'hall', files: /sector-types/, why: 'a type of schema.org' },
   { word: 'others', files: /routes\/accounts\/customers/, why: 'a column of a CSV export' },
-  { word: 'mends', files: /pitfalls\.md$/, why: 'title of a vector' },
   { word: 'rests', files: /notary/, why: 'a signed notice' },
   { word: 'books', files: /companies\/names/, why: 'part of a company name' },
   { word: 'stranger', files: /dns\/vantage/, why: 'a domain of the simulated internet' },
   { word: 'gone', files: /^packages\/testnet\//, why: 'labels of the simulated internet' },
-  { word: 'nobody', files: /engine\.ts$|worker-search|network-engine|error-response/, why: 'an error code of engines' },
   { word: 'words of', files: /address-ranges/, why: '32-bit words' },
   { word: 'beyond|that is no', files: /network\/test\/vectors/, why: 'titles of vectors' },
 ];
@@ -148,10 +147,9 @@ export function retiredWords(root: string, folders: readonly string[] = []): Ret
 
 if (import.meta.main) {
   const folders = process.argv.slice(2);
-  const isTest = ({ file }: RetiredWord) => /\.test\.tsx?$|\/test\/|^tests\//.test(file);
   // Without folders: source, docs and pages, which have none. `npm run house` counts those of tests too.
   const found = retiredWords(path.join(import.meta.dirname, '../..'), folders).filter(
-    (hit) => folders.length > 0 || !isTest(hit),
+    (hit) => folders.length > 0 || !isTestCode(hit.file),
   );
   for (const { file, line, word, write, text } of found) console.log(`${file}:${line}: '${word}' (${write}): ${text}`);
   console.log(`${found.length} retired words`);

@@ -139,7 +139,7 @@ export type EngineErrorCode =
   | 'job-too-long'
   | 'crashed'
   /** No engine or worker is available. */
-  | 'nobody-there'
+  | 'no-worker'
   /** An upstream rejects our configuration: key, address or account. */
   | 'upstream-refused'
   /** An upstream is unreachable, fails, stalls, or sends an unreadable response. */

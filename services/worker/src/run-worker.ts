@@ -39,7 +39,7 @@ export interface RunningWorker extends AsyncDisposable {
 
 export interface WorkerDeps {
   readonly logger: Logger;
-  readonly onEvent?: ((news: WorkerEvent) => void) | undefined;
+  readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
   /** Aborts the start, including downloads. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -66,7 +66,7 @@ export async function startWorker(
   deps: WorkerDeps,
   world: WorkerWorld = {},
 ): Promise<RunningWorker> {
-  const { logger, onEvent: onNews = () => {}, signal } = deps;
+  const { logger, onEvent = () => {}, signal } = deps;
   const nowMs = () => Date.now();
   const monotonicMs = () => performance.now();
   await using stack = new AsyncDisposableStack();
@@ -94,7 +94,7 @@ export async function startWorker(
   const fitness = new Fitness({
     engine: model.engine,
     nowMs: monotonicMs,
-    onChange: (reason) => onNews({ kind: 'refusing', reason }),
+    onChange: (reason) => onEvent({ kind: 'refusing', reason }),
   });
   const { slots } = model.engine.info;
   const engineSlots = new EngineSlots({ slots, queue: config.queue }, () => offers?.noteLoad());
@@ -116,35 +116,35 @@ export async function startWorker(
   const grammars = new Grammars(monotonicMs);
   const leaving = new AbortController();
   const closing = new AbortController();
-  const serving = (gateway: string) => onNews({ kind: 'serving', gateway });
+  const serving = (gateway: string) => onEvent({ kind: 'serving', gateway });
   const shared = { worker: node.id, model, slots: engineSlots, receipts, logger, nowMs, offers, grammars, fitness };
   const signals = { leaving: leaving.signal, closing: closing.signal };
-  onNews({ kind: 'started', peer: node.id, model, addresses: node.addresses() });
+  onEvent({ kind: 'started', peer: node.id, model, addresses: node.addresses() });
   const gateways = stack.use(
     new Gateways({
       ...{ node, logger, random: Math.random, nowMs: monotonicMs },
       serve: async (channel, onWork) => {
         const end = await serveChannel(channel, { ...shared, ...signals, onServing: serving, onWork });
         // Gateways that were served, unless this worker itself is leaving.
-        if (end === 'over' && !leaving.signal.aborted) onNews({ kind: 'left', gateway: channel.peer });
+        if (end === 'over' && !leaving.signal.aborted) onEvent({ kind: 'left', gateway: channel.peer });
         return end;
       },
     }),
   );
-  const onJoin = (news: WorkerEvent) => {
-    if (news.kind === 'joined') gateways.name(news.peers);
-    onNews(news);
+  const onJoin = (event: WorkerEvent) => {
+    if (event.kind === 'joined') gateways.name(event.peers);
+    onEvent(event);
   };
   gateways.name(config.peer.join.flatMap(namedPeers));
   const joining = joinNetwork(node, {
     targets: config.peer.join,
     model,
     logger,
-    onNews: onJoin,
+    onEvent: onJoin,
     signal: leaving.signal,
   });
   const aloneTimer = setTimeout(() => {
-    if (gateways.serving().length === 0) onNews({ kind: 'alone', connected: node.peers.connected().length });
+    if (gateways.serving().length === 0) onEvent({ kind: 'alone', connected: node.peers.connected().length });
   }, ALONE_MS);
   const isFit = () => fitness.failure() === undefined;
   metrics.disk(config.directory);

@@ -43,7 +43,7 @@ export function asRefusal(error: unknown): CompletionError {
         cause: error,
       },
     );
-  if (error instanceof EngineError && error.code === 'nobody-there')
+  if (error instanceof EngineError && error.code === 'no-worker')
     return new CompletionError(
       'overloaded',
       'No worker with this model is available at present; try again in a moment.',

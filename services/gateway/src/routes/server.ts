@@ -54,7 +54,7 @@ const SHUTDOWN_MS = 10_000;
 const FINAL_EVENTS_MS = 1_000;
 const SWEEP_MS = 50;
 /** Client timeouts; a long prompt over a slow connection takes time. */
-const PATIENCE: ClientTimeouts = { headersMs: 10_000, requestMs: 60_000, idleMs: 60_000, checkMs: 5_000 };
+const DEFAULT_TIMEOUTS: ClientTimeouts = { headersMs: 10_000, requestMs: 60_000, idleMs: 60_000, checkMs: 5_000 };
 const METHODS = ['GET', 'POST'] as const;
 
 /** A Fastify server with authentication, limits and error responses; the caller adds routes. */
@@ -69,7 +69,7 @@ export function createServer({
   onLate,
   trustedProxies = [],
   hostGuard,
-  patience,
+  timeouts,
   shutdownMs = SHUTDOWN_MS,
 }: {
   readonly callers: Callers;
@@ -87,10 +87,10 @@ export function createServer({
   /** Rejects requests by host and origin; by default all are accepted. */
   readonly hostGuard?: HostGuard;
   /** Client timeouts; the defaults are for production. */
-  readonly patience?: Partial<ClientTimeouts>;
+  readonly timeouts?: Partial<ClientTimeouts>;
   readonly shutdownMs?: number;
 }): GatewayServer {
-  const { headersMs, requestMs, idleMs: stillMs, checkMs } = { ...PATIENCE, ...patience };
+  const { headersMs, requestMs, idleMs, checkMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
   const fastify = Fastify({
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
@@ -149,7 +149,7 @@ export function createServer({
     addSecurityHeaders(reply);
     const { socket } = request.raw;
     // Requests injected by tests have no socket.
-    if (socket instanceof Socket) socket.setTimeout(stillMs);
+    if (socket instanceof Socket) socket.setTimeout(idleMs);
   });
   fastify.options('/*', (_request, reply) =>
     reply

@@ -9,7 +9,7 @@ export interface JoinOptions {
   readonly targets: readonly string[];
   readonly model: ContributedModel;
   readonly logger: Logger;
-  readonly onNews: (news: WorkerEvent) => void;
+  readonly onEvent: (event: WorkerEvent) => void;
   readonly signal: AbortSignal;
 }
 
@@ -17,16 +17,16 @@ const JOIN_MS = 15_000;
 
 /** Reports the outcome of each target; the node itself retries those that do not answer. Never rejects. */
 export async function joinNetwork(node: Pick<PeerNode, 'peers'>, options: JoinOptions): Promise<void> {
-  const { targets, model, logger, onNews, signal } = options;
+  const { targets, model, logger, onEvent, signal } = options;
   await Promise.all([
     ...targets.map(async (target) => {
       try {
         const limited = AbortSignal.any([signal, AbortSignal.timeout(JOIN_MS)]);
-        onNews({ kind: 'joined', target, peers: await node.peers.join(target, { signal: limited }) });
+        onEvent({ kind: 'joined', target, peers: await node.peers.join(target, { signal: limited }) });
       } catch (error) {
         if (signal.aborted) return;
         logger.debug({ err: error, target }, 'joining failed');
-        onNews({ kind: 'not-joined', target, reason: (error as Error).message });
+        onEvent({ kind: 'not-joined', target, reason: (error as Error).message });
       }
     }),
     node.peers.provide(Buffer.from(model.engine.info.sha256, 'hex')).catch((error: unknown) => {

@@ -43,7 +43,7 @@ async function exhausted({ search }: ReturnType<typeof searchAmong>, loss: LossC
 describe('a search for a worker', () => {
   it('waits for busy workers within its time limit, however many they are', async () => {
     const { asked, code } = await exhausted(searchAmong(40), 'busy');
-    assert.ok(asked > 40 && asked < 50 && code === 'nobody-there', `${asked} asked, ${code}`);
+    assert.ok(asked > 40 && asked < 50 && code === 'no-worker', `${asked} asked, ${code}`);
   });
   it('gives up after 32 consecutive failures', async () => {
     assert.deepEqual(await exhausted(searchAmong(40), 'engine-failed'), { asked: 32, code: 'crashed' });

@@ -65,7 +65,7 @@ export class WorkerSearch {
   }
 
   /**
-   * Rejects with EngineError: `nobody-there` if no worker is available in time, `crashed` after too many failures,
+   * Rejects with EngineError: `no-worker` if no worker is available in time, `crashed` after too many failures,
    * `grammar-unusable` if no worker is left that can use the grammar; or with the signal's reason.
    */
   async next(wanted: Wanted, signal: AbortSignal): Promise<Chosen> {
@@ -79,7 +79,7 @@ export class WorkerSearch {
     this.#waitedMs += this.#nowMs() - sinceMs;
     if (chosen) return chosen;
     if (refusals > 0) throw new EngineError('grammar-unusable', `${refusals} workers cannot use the grammar`);
-    throw new EngineError('nobody-there', 'no worker is available');
+    throw new EngineError('no-worker', 'no worker is available');
   }
 
   /**

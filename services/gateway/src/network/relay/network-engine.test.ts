@@ -139,6 +139,6 @@ describe('an answer whose worker is killed', () => {
 
   it('fails if no worker connects in time', async () => {
     await using net = await networkOf([at(5, killed)], { patienceMs: 100 });
-    await assert.rejects(net.answer(), { name: 'EngineError', code: 'nobody-there' });
+    await assert.rejects(net.answer(), { name: 'EngineError', code: 'no-worker' });
   });
 });

@@ -29,7 +29,7 @@ export interface NetworkEngineOptions {
 
 const DEFAULTS = { replayBudgetMs: 1_000, patienceMs: 10_000 };
 
-/** Answers reject with EngineError `nobody-there` if no worker can complete them. */
+/** Answers reject with EngineError `no-worker` if no worker can complete them. */
 export function createNetworkEngine(options: NetworkEngineOptions): Engine {
   const { info, vocabulary, fleet, hedgeAfter } = options;
   const { replayBudgetMs = DEFAULTS.replayBudgetMs, patienceMs = DEFAULTS.patienceMs } = options;
