@@ -1,5 +1,5 @@
-// A semaphore whose waiting entries are queued fairly between keys, so that a key with many entries does not delay all
-// others, and cannot fill the queue.
+// A semaphore with a fair queue between keys: a key with many entries neither delays the entries of every other key, nor
+// fills the queue.
 import { FairQueue, type Queued } from './fair-queue.ts';
 
 /** `full`: the queue is full. `evicted`: the entry waited, and a key with a shorter queue took its position. */
