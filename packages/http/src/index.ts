@@ -9,9 +9,12 @@ export {
   AddressRange,
   DatabaseUrl,
   HostName,
+  LedgerOrigin,
   List,
-  PoolSize,
+  Port,
   readEnvironment,
+  ServerEnvironment,
+  ServiceEnvironment,
   WebAddress,
 } from './environment.ts';
 export {

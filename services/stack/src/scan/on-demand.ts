@@ -16,11 +16,13 @@ const MAX_REQUESTED = 10_000;
 const RETRY_SECONDS = 5;
 /** Daily limit over all private suffixes, as a multiple of the limit of one. */
 const SUFFIXES = 10;
+/** New names per UTC day below one private suffix, and below all of them for one client address. */
+const NAME_LIMITS = { perSuffix: 200, perAddress: 20 };
 
 export type DomainCodes = 'invalid_domain' | 'unknown_domain' | 'unavailable';
 
 export interface OnDemandDeps {
-  readonly config: Pick<Config, 'isOnDemand' | 'onDemandSuffixPerDay' | 'onDemandAddressPerDay'>;
+  readonly config: Pick<Config, 'isOnDemand'>;
   readonly store: Pick<Store, 'domain' | 'keys' | 'onDemandDays' | 'work'>;
   readonly scanner: Scanner;
   readonly isOptedOut: (domain: string) => boolean;
@@ -39,11 +41,18 @@ interface CountedName {
 export class OnDemand {
   readonly #perKey: RateLimiter;
   readonly #waitMs: number;
+  readonly #nameLimits: typeof NAME_LIMITS;
   /** Known domains that were requested since the last report. */
   readonly #requested = new Set<string>();
   #markedAt = 0;
 
-  constructor(options: { readonly perHour: number; readonly now: () => Date; readonly waitMs?: number }) {
+  constructor(options: {
+    readonly perHour: number;
+    readonly now: () => Date;
+    readonly waitMs?: number;
+    readonly nameLimits?: typeof NAME_LIMITS;
+  }) {
+    this.#nameLimits = options.nameLimits ?? NAME_LIMITS;
     this.#waitMs = options.waitMs ?? WAIT_MS;
     this.#perKey = new RateLimiter({
       ...{ limit: options.perHour, period: 3_600_000, refill: 'window' },
@@ -59,7 +68,7 @@ export class OnDemand {
   ): Promise<CountedName | undefined> {
     const suffix = privateSuffixOf(domain);
     if (suffix === null) return undefined;
-    const { onDemandSuffixPerDay: perSuffix, onDemandAddressPerDay: perAddress } = app.config;
+    const { perSuffix, perAddress } = this.#nameLimits;
     const bounds = [
       { subject: `address ${app.store.keys.saltedHash(context.address)}`, limit: perAddress },
       { subject: `suffix ${suffix}`, limit: perSuffix },
