@@ -19,16 +19,20 @@ export interface FeedDeps {
   readonly logger: Logger;
   readonly now: () => Date;
   readonly events?: EventBus;
+  readonly concurrency?: number;
 }
 
 export const DAY_MS = 86_400_000;
+/** Concurrent polls; two per host. */
+const CONCURRENCY = 16;
 
 /** The configured poller; does not start polling. */
 export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
   const { store, fetcher, isOptedOut, logger, now, events = new EventBus(logger) } = deps;
-  const scan = config.isFeedScanning
-    ? createFeedScan({ store, isOptedOut, now, perDay: config.feedScansPerDay })
-    : async () => {};
+  const scan =
+    config.feedScansPerDay > 0
+      ? createFeedScan({ store, isOptedOut, now, perDay: config.feedScansPerDay })
+      : async () => {};
   return createPoller(
     {
       store,
@@ -40,7 +44,7 @@ export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
       events,
       scan,
     },
-    { concurrency: config.feedConcurrency, keepMs: config.feedDays * DAY_MS },
+    { concurrency: deps.concurrency ?? CONCURRENCY, keepMs: config.feedDays * DAY_MS },
   );
 }
 
