@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Priority } from '@strata/store';
+import type { Priority } from '@strata/db';
 import { Admission } from './admission.ts';
 
 const never = new AbortController().signal;

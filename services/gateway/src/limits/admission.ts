@@ -1,7 +1,8 @@
 // Admission control: limits concurrent answers, and queues the rest fairly, so that a key with many requests does not
 // delay all other keys.
+
+import type { Priority } from '@strata/db';
 import { CompletionError } from '@strata/inference';
-import type { Priority } from '@strata/store';
 import { FairQueue, type Waiter } from './fair-queue.ts';
 
 export interface AdmissionOptions {

@@ -1,7 +1,8 @@
 // A weighted fair queue: priorities are served in proportion to their shares, the keys of a priority round-robin, each
 // key in FIFO order.
+
+import type { Priority } from '@strata/db';
 import type { CompletionError } from '@strata/inference';
-import type { Priority } from '@strata/store';
 
 export interface Waiter {
   readonly key: string;
