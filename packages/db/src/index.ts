@@ -52,7 +52,7 @@ export { QuotaBlocks } from './keys/quota-blocks.ts';
 export { QUOTA_INVARIANT } from './keys/quota-invariant.ts';
 export { addKeyPriority, createCounters, createKeyTables, createSettings } from './migrations/common-tables.ts';
 export { createTable, type TableOptions } from './migrations/create-table.ts';
-export { dropOtherTables, nothing } from './migrations/drop-other-tables.ts';
+export { dropForeignTables, nothing } from './migrations/drop-foreign-tables.ts';
 export { latestOf, type Migrations, migrate, migrateTo } from './migrations/migrator.ts';
 export { type OpenDatabase, openDatabase, pooledDialect } from './open-database.ts';
 export { readSetting, TextTable, writeSetting } from './settings.ts';

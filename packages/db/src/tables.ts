@@ -28,7 +28,7 @@ export interface CommonTables extends KeyTables {
     value: string;
   };
   counters: {
-    /** `keys`: keys revoked. The schema of a service names its others. */
+    /** `keys`: keys revoked. The schema of a service names further counters. */
     name: string;
     value: number;
   };

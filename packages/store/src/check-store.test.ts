@@ -61,7 +61,7 @@ onEach([postgres], 'an inspected server', (_backend, _test, _onFresh, onEmpty) =
     const open = `${setting('max_')} - ${setting('superuser_reserved_')} - ${setting('reserved_')}`;
     const [limits] = await rows(url, `select ${open} as max`);
     assert.partialDeepStrictEqual(state, {
-      ...{ kind: 'postgres', schema: 'current', domains: 1, isWritable: true, hasSessions: true },
+      ...{ kind: 'postgres', schema: 'current', counted: 1, isWritable: true, hasSessions: true },
       connections: { ...limits, limitOf: 'server' },
     });
     assert.ok(Math.abs(state.clockAheadMs ?? Number.NaN) < 30_000);

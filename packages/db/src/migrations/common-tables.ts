@@ -1,4 +1,4 @@
-// Migrations of the tables that the stores of several services have, each at the place in a service's list where it was released.
+// Migrations of the tables that the stores of several services have; each keeps the number under which it was released.
 import type { Kysely } from 'kysely';
 import { createTable } from './create-table.ts';
 

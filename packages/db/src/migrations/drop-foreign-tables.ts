@@ -19,15 +19,15 @@ export async function nothing(): Promise<void> {}
  * Drops each of these tables that is not the service's own and is empty, and on PostgreSQL the views of it. A table with rows is
  * left, and not used: rows are never dropped.
  */
-export async function dropOtherTables(db: Kysely<unknown>, own: readonly string[]): Promise<void> {
-  const others = TABLES_UNTIL_018.filter((name) => !own.includes(name));
-  const list = sql.join(others);
+export async function dropForeignTables(db: Kysely<unknown>, own: readonly string[]): Promise<void> {
+  const foreign = TABLES_UNTIL_018.filter((name) => !own.includes(name));
+  const list = sql.join(foreign);
   const existing = isPostgres(db)
     ? sql<{ name: string }>`select relname as name from pg_class
         where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname in (${list})`
     : sql<{ name: string }>`select name from sqlite_schema where type = 'table' and name in (${list})`;
   const found = new Set((await existing.execute(db)).rows.map(({ name }) => name));
-  for (const name of others.toReversed()) {
+  for (const name of foreign.toReversed()) {
     if (!found.has(name)) continue;
     const table = sql.table(name);
     const { rows } = await sql`select 1 from ${table} limit 1`.execute(db);
