@@ -5,7 +5,7 @@ import path from 'node:path';
 import { cvssOf } from './cvss.ts';
 import { exploited, passDay } from './days.ts';
 import type { VulnerabilityFacts } from './facts.ts';
-import { knownVulnerabilities } from './known/index.ts';
+import { knownVulnerabilities } from './known.ts';
 import { Library } from './library.ts';
 import { CVE_API_PATH, CVE_RAW_PATH, cveListHandler } from './publishers/cve-list.ts';
 import { EPSS_PATH, epssHandler } from './publishers/epss.ts';
