@@ -1,5 +1,6 @@
 // The roles `api` and `all`: serves requests from the index, which it keeps up to date with the store's logs. `all` also scans and runs
 // the scheduler.
+import { StoreError } from '@strata/db';
 import {
   AnswerCache,
   canSign,
@@ -11,7 +12,6 @@ import {
   witnessFacts,
 } from '@strata/http';
 import { KeyringError, LogError } from '@strata/log';
-import { StoreError } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { RunningRole, StackApp, World } from '../context.ts';
