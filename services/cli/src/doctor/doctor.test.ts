@@ -210,7 +210,7 @@ describe('strata doctor', () => {
     ['it scans with its own', { contactUrl }, 'contact ok'],
     ['it does not scan', { isScanning: false, isOnDemand: false }, ''],
     ['it is public', { host: '0.0.0.0' }, 'contact warning, ledger name warning'],
-    ['it is the scheduler', { role: 'scheduler', allowedHosts: ['stack.example'] }, 'ledger name warning'],
+    ['it is the scheduler', { role: 'scheduler', allowedHosts: ['stack.example'] as string[] }, 'ledger name warning'],
     ['it issues no receipts', { role: 'scanner', host: '::' }, 'contact warning'],
     ['both are its own', { ledgerOrigin: 'a.example/log', contactUrl, host: '::' }, 'contact ok, ledger name ok'],
   ] as const)

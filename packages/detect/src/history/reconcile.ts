@@ -1,53 +1,7 @@
 // The rules of history: how an observation of a domain changes its known services. Pure.
-import {
-  type Category,
-  type ConfidenceLevel,
-  EXCLUSIVE_ROLES,
-  type Profile,
-  type Role,
-  type Service,
-  type ServiceEvidence,
-  type Source,
-} from './profile.ts';
-
-/**
- * `pending`: observed once, not published. `confirmed`: in use. `ending`: in use, but a successful look-up did not find
- * it once.
- */
-export type ServiceStatus = 'pending' | 'confirmed' | 'ending';
-
-/** One open interval. Times are milliseconds since the epoch. */
-export interface KnownService {
-  readonly category: Category;
-  readonly role: Role;
-  readonly provider: string;
-  readonly confidence: ConfidenceLevel;
-  readonly score: number;
-  readonly evidence: readonly ServiceEvidence[];
-  readonly version: string | null;
-  readonly platform: string | null;
-  readonly status: ServiceStatus;
-  readonly validFrom: number;
-  readonly lastObserved: number;
-  /** When a successful look-up first did not find it; null unless `ending`. */
-  readonly firstMissed: number | null;
-}
-
-export type ChangeType = 'added' | 'removed' | 'migrated' | 'reclassified';
-export type Importance = 'high' | 'medium' | 'low';
-
-export interface ServiceChange {
-  /** When it was first observed; `confirmedAt` is the time of the confirming observation. */
-  readonly at: number;
-  readonly confirmedAt: number;
-  readonly category: Category;
-  readonly role: Role;
-  readonly type: ChangeType;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly confidence: ConfidenceLevel;
-  readonly importance: Importance;
-}
+import { EXCLUSIVE_ROLES, type Profile, type Service, type Source } from '../profile.ts';
+import { changeOf, changesOf, type Movement, pairUp, type ServiceChange } from './change.ts';
+import { begin, canEnd, type KnownService, keyOf, opinionOf, sourcesOf } from './known-service.ts';
 
 export interface ReconcileOptions {
   /** Minimum time between the two observations that confirm a change. */
@@ -73,11 +27,6 @@ export interface Reconciliation {
   readonly changes: readonly ServiceChange[];
   /** A service is waiting for a second observation. */
   readonly isPending: boolean;
-}
-
-interface Movement {
-  readonly service: KnownService;
-  readonly at: number;
 }
 
 /** A new service waits at most this many confirmation intervals, which outlasts a transient failure. */
@@ -173,32 +122,9 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
   };
 }
 
-/** Identity of a service within a domain. */
-export function keyOf(service: Pick<Service, 'category' | 'provider'>): string {
-  return `${service.category}/${service.provider}`;
-}
-
 function unchanged(known: readonly KnownService[]): Reconciliation {
   const isPending = known.some((service) => service.status !== 'confirmed');
   return { open: known, ended: [], dropped: [], changes: [], isPending };
-}
-
-/** A service can end only if all sources that showed it were looked up and its role was measured. */
-function canEnd(service: KnownService, profile: Profile): boolean {
-  const role = profile.roles[service.role];
-  if (role === 'unmeasured' || role === 'blocked') return false;
-  return sourcesOf(service).every((source) => {
-    const measurement = profile.sources[source];
-    return measurement === 'observed' || measurement === 'absent';
-  });
-}
-
-function sourcesOf(service: { readonly evidence: readonly ServiceEvidence[] }): Source[] {
-  return [...new Set(service.evidence.map((piece) => piece.source))];
-}
-
-function opinionOf({ confidence, score, evidence, version, platform }: Service) {
-  return { confidence, score, evidence, version, platform };
 }
 
 /** A version ends only if the headers and the page that would show it were measured. */
@@ -206,20 +132,6 @@ function shownNow(known: KnownService, found: Service, { sources }: Profile) {
   const isMeasured = [sources.header, sources.html].every((source) => source === 'observed' || source === 'absent');
   const { version, platform } = found.version !== null || isMeasured ? found : known;
   return { version, platform };
-}
-
-function begin(service: Service, now: number, status: ServiceStatus): KnownService {
-  const { category, role, provider } = service;
-  return {
-    category,
-    role,
-    provider,
-    ...opinionOf(service),
-    status,
-    validFrom: now,
-    lastObserved: now,
-    firstMissed: null,
-  };
 }
 
 /**
@@ -246,60 +158,3 @@ function reclassify(known: readonly KnownService[], previous: Profile, now: numb
   const changes = pairUp(arrivals, departures).map((pair) => changeOf(pair, 'reclassified', now));
   return { open, dropped, ended: departures.map(({ service }) => ({ service, validTo: now })), changes };
 }
-
-function changesOf(arrivals: readonly Movement[], departures: readonly Movement[], now: number): ServiceChange[] {
-  return pairUp(arrivals, departures).map((pair) =>
-    changeOf(pair, pair.to && pair.from ? 'migrated' : pair.to ? 'added' : 'removed', now),
-  );
-}
-
-interface Pair {
-  readonly from?: Movement;
-  readonly to?: Movement;
-}
-
-/** In an exclusive role one departure and one arrival form one movement; all remaining ones are separate. */
-function pairUp(arrivals: readonly Movement[], departures: readonly Movement[]): Pair[] {
-  const pairs: Pair[] = [];
-  const paired = new Set<Movement>();
-  for (const role of EXCLUSIVE_ROLES) {
-    const [to, ...moreTo] = arrivals.filter(({ service }) => service.role === role);
-    const [from, ...moreFrom] = departures.filter(({ service }) => service.role === role);
-    if (!to || !from || moreTo.length > 0 || moreFrom.length > 0) continue;
-    pairs.push({ from, to });
-    paired.add(from).add(to);
-  }
-  for (const from of departures) if (!paired.has(from)) pairs.push({ from });
-  for (const to of arrivals) if (!paired.has(to)) pairs.push({ to });
-  return pairs;
-}
-
-function changeOf({ from, to }: Pair, type: ChangeType, now: number): ServiceChange {
-  const main = to ?? from;
-  if (!main) throw new Error('a change needs a service');
-  const { category, role, confidence } = main.service;
-  return {
-    at: Math.min(to?.at ?? now, from?.at ?? now),
-    confirmedAt: now,
-    category,
-    role,
-    type,
-    from: from?.service.provider ?? null,
-    to: to?.service.provider ?? null,
-    confidence,
-    importance: IMPORTANCE[role],
-  };
-}
-
-const IMPORTANCE: Readonly<Record<Role, Importance>> = {
-  mailbox: 'high',
-  dns: 'high',
-  origin: 'high',
-  gateway: 'medium',
-  edge: 'medium',
-  issuer: 'medium',
-  sender: 'low',
-  protection: 'low',
-  verified: 'low',
-  platform: 'low',
-};

@@ -41,6 +41,13 @@ export class Semaphore {
     });
   }
 
+  /** Waits for a slot, which is released on disposal. Rejects when `signal` is or gets aborted before. */
+  async enter(signal: AbortSignal): Promise<Disposable> {
+    signal.throwIfAborted();
+    await this.acquire(signal);
+    return { [Symbol.dispose]: () => this.release() };
+  }
+
   /** Passes the slot to the first waiter, if there is one. */
   release(): void {
     let next = this.#queue[this.#head];

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { holds } from '../../../tests/support/property.ts';
-import { type KnownService, keyOf, type ReconcileOptions, type Reconciliation, reconcile } from './history.ts';
-import type { Measurement } from './posture/posture-type.ts';
-import { type Category, type Profile, ROLES, type Service, SOURCES, type Source } from './profile.ts';
+import { holds } from '../../../../tests/support/property.ts';
+import type { Measurement } from '../posture/posture-type.ts';
+import { type Category, type Profile, ROLES, type Service, SOURCES, type Source } from '../profile.ts';
+import { type KnownService, keyOf } from './known-service.ts';
+import { type ReconcileOptions, type Reconciliation, reconcile } from './reconcile.ts';
 
 const HOUR = 3_600_000;
 const START = Date.parse('2026-01-01T00:00:00Z');
