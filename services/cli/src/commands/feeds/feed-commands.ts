@@ -11,7 +11,7 @@ export function addFeedCommands(feeds: Command, context: CommandContext, config:
     .command('add')
     .description('subscribe to RSS, Atom or JSON feeds')
     .argument('<url...>', 'URLs of feeds')
-    .option('--no-check', 'do not look for feed links in web pages')
+    .option('--no-check', 'do not search web pages for links to feeds')
     .option('--json', 'print as JSON')
     .action(async (urls: string[], options) =>
       (await commands()).addFeedsCommand(context, urls, options, await config()),
