@@ -193,15 +193,10 @@ export async function openGatewayNetwork(
         self: { peer: node.id, software: SOFTWARE },
         peers: knownPeers({ node, directory, sessions, trust }),
         audits: trust.audits(),
-        models: served.list().map(({ id, group, admission, fleet }) => {
-          const running = Math.min(admission.size, admission.slots);
-          return {
-            ...{ id, name: group.name, sha256: group.sha256, slots: fleet.slots },
-            workers: group.peers.filter(isConnected).length,
-            running,
-            waiting: admission.size - running,
-          };
-        }),
+        models: served.list().map(({ id, group, admission: { running, waiting }, fleet }) => ({
+          ...{ id, name: group.name, sha256: group.sha256, slots: fleet.slots, running, waiting },
+          workers: group.peers.filter(isConnected).length,
+        })),
       }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
