@@ -1,19 +1,20 @@
 // The composition root of the API: adds to scanning everything that the routes need, and updates from the store's logs.
+
+import { StoreError } from '@strata/db';
 import {
   AnswerCache,
   canSign,
   countedCache,
   createHostGuard,
-  createHttpServer,
-  type HttpServer,
+  createSignedServer,
   Metrics,
   openApiDocument,
   Readiness,
   type Route,
+  type SignedServer,
   witnessFacts,
 } from '@strata/http';
 import { KeyringError, LogError } from '@strata/log';
-import { StoreError } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { OpenApi, StackApp, World } from '../context.ts';
@@ -41,7 +42,7 @@ import { UpdateLoop } from './update-loop.ts';
 
 export interface StackService extends AsyncDisposable {
   readonly app: StackApp;
-  readonly server: HttpServer;
+  readonly server: SignedServer;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly answers: AnswerCache;
@@ -178,7 +179,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   readiness.report(() => witnessFacts(ledger.witnesses()));
   let keyRevision = 0;
   const server = stack.use(
-    createHttpServer({
+    createSignedServer({
       app,
       routes,
       notary: timedNotary(ledger.notary, metrics),
