@@ -46,8 +46,12 @@ export { AnswerCache, type ReadyAnswer } from './responses/answer-cache.ts';
 export type { Csv, CsvColumn } from './responses/csv.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
-export { type ClientTimeouts, createHttpServer, type HttpServer, type HttpServerDeps } from './server.ts';
+export type { CrossOrigin, Responder } from './server/add-routes.ts';
+export type { ClientTimeouts } from './server/create-fastify.ts';
+export type { ErrorFormat } from './server/error-format.ts';
+export { createHttpServer, type HttpServer } from './server.ts';
 export { publicUrlOf, urlAt } from './service-url.ts';
+export { createSignedServer, type SignedServer, type SignedServerDeps } from './signed-server.ts';
 export { type Site, serveSite } from './site.ts';
 export {
   formatSse,

@@ -138,7 +138,10 @@ export function createServer({
         ...{ retryAfterMs: 5_000, headers: { connection: 'close' } },
       });
     const away = hostGuard?.rejectionOf(request);
-    if (away) throw new CompletionError(refusalCodeOf(away) ?? 'invalid_request', away.detail);
+    if (away) {
+      const code = refusalCodeOf(away);
+      throw new CompletionError(code === 'invalid_parameter' ? 'invalid_request' : code, away.detail);
+    }
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
       throw new CompletionError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.');

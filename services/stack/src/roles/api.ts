@@ -5,10 +5,10 @@ import {
   AnswerCache,
   canSign,
   createHostGuard,
-  createHttpServer,
-  type HttpServer,
+  createSignedServer,
   Metrics,
   Readiness,
+  type SignedServer,
   witnessFacts,
 } from '@strata/http';
 import { KeyringError, LogError } from '@strata/log';
@@ -38,7 +38,7 @@ import { warmUpRoutes } from './warm-up.ts';
 
 export interface RunningStack extends RunningRole {
   readonly app: StackApp;
-  readonly server: HttpServer;
+  readonly server: SignedServer;
   readonly port: number;
   readonly metrics: Metrics;
   readonly answers: AnswerCache;
@@ -150,10 +150,10 @@ interface ServerDeps extends Pick<RunningStack, 'answers' | 'metrics' | 'updateL
 }
 
 /** The server with the routes, without the pages; does not listen. */
-function createServer(app: StackApp, deps: ServerDeps): HttpServer {
+function createServer(app: StackApp, deps: ServerDeps): SignedServer {
   const { config, store, ledger, now } = app;
   const { answers, logger, metrics, readiness, updateLoop } = deps;
-  const server = createHttpServer({
+  const server = createSignedServer({
     ...{ app, routes, answers, logger, metrics, now },
     notary: timedNotary(ledger.notary, metrics),
     keys: { ...countedGate(store, metrics), revision: () => updateLoop.heads?.keys ?? 0 },
@@ -171,7 +171,7 @@ function createServer(app: StackApp, deps: ServerDeps): HttpServer {
 }
 
 /** Ends the streams of revoked keys. Retried with each update; returns quickly if no key was revoked since the last success. */
-function endRevokedStreams(server: HttpServer, events: EventBus, logger: Logger): void {
+function endRevokedStreams(server: SignedServer, events: EventBus, logger: Logger): void {
   const failures = new FailureLog(logger, { what: 'checking open streams for revoked keys' });
   events.subscribe('logs-polled', () => {
     server.endRevokedStreams().then(
@@ -182,7 +182,7 @@ function endRevokedStreams(server: HttpServer, events: EventBus, logger: Logger)
 }
 
 /** Prepares the signed answer of /health, so that it can be served later without the database. */
-async function prepareHealth({ fastify }: HttpServer, logger: Logger): Promise<void> {
+async function prepareHealth({ fastify }: SignedServer, logger: Logger): Promise<void> {
   const { statusCode } = await fastify.inject({ url: '/health', headers: { host: 'localhost' } });
   if (statusCode !== 200) logger.warn({ statusCode }, 'the answer of /health could not be prepared');
 }
