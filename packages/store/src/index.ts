@@ -7,7 +7,6 @@ export {
   dumpPostgres,
   type LoadOptions,
   loadPostgres,
-  openLedgerTables,
   type PostgresBackupOptions,
   type RowsText,
   receiptsInRows,
@@ -103,15 +102,7 @@ export type {
 } from './stack/feeds/feeds.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './stack/history/lists.ts';
 export type { HistoryTable, RetentionTable } from './stack/history/retention.ts';
-export type {
-  GrowLedger,
-  LedgerCheckpoint,
-  LedgerGrowth,
-  LedgerHead,
-  LedgerKeyTable,
-  LedgerTable,
-  LedgerTables,
-} from './stack/ledger/ledger.ts';
+export type { LedgerCheckpoint } from './stack/ledger/ledger.ts';
 export type { RecordOptions, ScanRecord } from './stack/scans/plan-scan.ts';
 export type { RecordedScan, RecordScans, ScanResult } from './stack/scans/record-scan.ts';
 export type { Claim, ScanProgress, ScanWork } from './stack/scans/scan-work.ts';

@@ -1,6 +1,7 @@
 // The store: its interface for the services, and `openStore`.
 import { sqliteFileOf } from '@strata/db';
 import type { Category } from '@strata/detect';
+import { type LedgerTables, ledgerTablesIn } from '@strata/log';
 import { type Dialect, Kysely } from 'kysely';
 import { readHeads, type StoreHeads } from './db/counters.ts';
 import { openPool, type PostgresOptions, postgresDialect } from './db/dialects/postgres-dialect.ts';
@@ -38,7 +39,7 @@ import { StreamTable } from './stack/events/stream.ts';
 import { FeedTable } from './stack/feeds/feeds.ts';
 import { ListTable } from './stack/history/lists.ts';
 import { RetentionTable } from './stack/history/retention.ts';
-import { LedgerCheckpoint, LedgerKeyTable, LedgerTable } from './stack/ledger/ledger.ts';
+import { LedgerCheckpoint } from './stack/ledger/ledger.ts';
 import { createRecorder, type RecordScans } from './stack/scans/record-scan.ts';
 import { ScanWork } from './stack/scans/scan-work.ts';
 
@@ -145,9 +146,9 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly reputations: Reputations;
   /** Sync states of advisory sources. */
   readonly sources: SourceTable;
-  /** The ledger of all nodes of this database; undefined on SQLite, where the ledger is a folder of one process. */
-  readonly ledger: { readonly log: LedgerTable; readonly keys: LedgerKeyTable } | undefined;
-  /** The copy of the newest checkpoint of a ledger folder. */
+  /** The ledger of all nodes of this database; undefined on SQLite, where the ledger is a file of one process. */
+  readonly ledger: LedgerTables | undefined;
+  /** The copy of the newest checkpoint of a ledger that is not in this database. */
   ledgerCheckpoint(origin: string): LedgerCheckpoint;
 }
 
@@ -242,7 +243,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     advisories: new AdvisoryTable(db),
     retention: new RetentionTable(db),
     sources: new SourceTable(db),
-    ledger: ledgerDb && { log: new LedgerTable(ledgerDb), keys: new LedgerKeyTable(ledgerDb) },
+    ledger: ledgerDb && ledgerTablesIn(ledgerDb),
     ledgerCheckpoint: (origin) => new LedgerCheckpoint(db, origin),
     async [Symbol.asyncDispose]() {
       await blocks?.[Symbol.asyncDispose]();

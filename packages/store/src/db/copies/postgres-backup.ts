@@ -1,12 +1,11 @@
 // Dumps a PostgreSQL store in COPY text format, one text per table from one snapshot, and restores it in one transaction.
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
-import { Kysely, sql, type Transaction } from 'kysely';
+import { Kysely, type Transaction } from 'kysely';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { LATEST_SCHEMA, migrateTo } from '../../migrations/index.ts';
 import type { Database } from '../../schema.ts';
-import { LedgerKeyTable, LedgerTable, type LedgerTables } from '../../stack/ledger/ledger.ts';
 import { openPool, postgresDialect } from '../dialects/postgres-dialect.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 import { type CopiedPart, NEWEST_RECEIPTS, NUMBERED, SKIPPED_NUMBERS, type StoreCopy } from './copy-manifest.ts';
@@ -64,7 +63,7 @@ export async function dumpPostgres(
 
 export interface LoadOptions extends PostgresBackupOptions {
   /** Fills the ledger, which is empty and has no head, in the same transaction after the rows. A rejection aborts the restore. */
-  readonly fillLedger?: (ledger: LedgerTables) => Promise<void>;
+  readonly fillLedger?: (tx: Transaction<Database>) => Promise<void>;
 }
 
 /**
@@ -96,7 +95,7 @@ export async function loadPostgres(
       await replaceIdentity(client, copy);
       await migrateTo(tx, LATEST_SCHEMA);
       await clearLedger(tx);
-      await fillLedger?.(tablesOf(tx));
+      await fillLedger?.(tx);
     });
   });
 }
@@ -133,26 +132,6 @@ async function clearLedger(tx: Transaction<Database>): Promise<void> {
   await tx.deleteFrom('ledger_head').execute();
   await tx.deleteFrom('ledger_keys').execute();
 }
-
-/**
- * The ledger of the database of a `postgres://` URL; the schema is not upgraded. Undefined if the database has no ledger:
- * the schema is older, or no leaf was appended. Rejects with StoreError.
- */
-export async function openLedgerTables(url: string): Promise<(LedgerTables & AsyncDisposable) | undefined> {
-  const db = new Kysely<Database>({ dialect: postgresDialect(openPool(url, { poolSize: 1 })) });
-  try {
-    const { rows } = await sql<{ name: string | null }>`select to_regclass('ledger_head') as name`.execute(db);
-    const tables = tablesOf(db);
-    if (rows[0]?.name && (await tables.log.head())) return { ...tables, [Symbol.asyncDispose]: () => db.destroy() };
-  } catch (error) {
-    await db.destroy();
-    throw storeErrorOf(error);
-  }
-  await db.destroy();
-  return undefined;
-}
-
-const tablesOf = (db: Kysely<Database>): LedgerTables => ({ log: new LedgerTable(db), keys: new LedgerKeyTable(db) });
 
 async function loadTable(client: pg.PoolClient, part: CopiedPart, rows: RowsText, meter: RowMeter): Promise<void> {
   const { table, columns = [] } = part;

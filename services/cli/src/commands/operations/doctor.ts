@@ -134,7 +134,7 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
 async function sharedLedger(config: Config): Promise<KeyLocation['shared']> {
   try {
     await using source = await openLedgerSource(config);
-    if (source.kind === 'folder' || source.note === undefined) return undefined;
+    if (source.kind === 'directory' || source.note === undefined) return undefined;
     return { note: source.note, published: new Map(Object.entries(await source.publishedKeys())) };
   } catch (error) {
     if (error instanceof StoreError) return undefined;
