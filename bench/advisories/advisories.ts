@@ -29,7 +29,7 @@ async function benchSync(): Promise<Figure[]> {
   const bare = await readPages(nvdUrl);
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
   try {
-    const settings = { STRATA_DATA: directory, STRATA_ADVISORIES: 'nvd', STRATA_NVD_URL: nvdUrl };
+    const settings = { STRATA_DATA: directory, STRATA_ADVISORIES: 'nvd', STRATA_ADVISORY_URLS: `nvd=${nvdUrl}` };
     await using enrichment = await openEnrichment(readConfig(settings), { nvdGapMs: 0 });
     const [nvd] = enrichment.sources;
     if (!nvd) throw new Error('NVD is not configured');

@@ -79,9 +79,16 @@ async function pollOnce(urls: readonly string[], fetcher: Fetcher): Promise<void
   const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
   try {
     await using store = await openStore(`sqlite:${path.join(directory, 'feeds.db')}`);
-    const config = readConfig({ STRATA_DATA: directory, STRATA_FEED_CONCURRENCY: String(CONCURRENCY) });
+    const config = readConfig({ STRATA_DATA: directory });
     const logger = pino({ level: 'error' }, pino.destination(2));
-    const poller = openPoller(config, { store, fetcher, logger, isOptedOut: () => false, now: () => new Date() });
+    const poller = openPoller(config, {
+      store,
+      fetcher,
+      logger,
+      isOptedOut: () => false,
+      now: () => new Date(),
+      concurrency: CONCURRENCY,
+    });
     await store.feeds.add(
       urls.map((url) => ({ url })),
       new Date(),

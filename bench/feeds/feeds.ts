@@ -47,9 +47,9 @@ async function polling(): Promise<Figure[]> {
   try {
     await using store = await openStore(`sqlite:${path.join(directory, 'feeds.db')}`);
     await using fetcher = createFetcher({ userAgent: 'StrataBench', trustedOrigins: origins });
-    const config = readConfig({ STRATA_DATA: directory, STRATA_FEED_CONCURRENCY: String(CONCURRENCY) });
+    const config = readConfig({ STRATA_DATA: directory });
     const logger = pino({ level: 'error' }, pino.destination(2));
-    const parts = { store, fetcher, logger, isOptedOut: () => false, now: () => new Date() };
+    const parts = { store, fetcher, logger, isOptedOut: () => false, now: () => new Date(), concurrency: CONCURRENCY };
     const poller = openPoller(config, parts);
     const urls = Array.from({ length: FEEDS }, (_, i) => ({ url: `${origins[i % HOSTS]}/feed-${i}` }));
     await store.feeds.add(urls, new Date());

@@ -46,12 +46,7 @@ const internetAddresses: MovingInternet = {
   plainPort: web(80),
   securePort: web(443),
   publishers: {
-    STRATA_NVD_URL: publishers.nvdUrl,
-    STRATA_KEV_URL: publishers.kevUrl,
-    STRATA_EPSS_URL: publishers.epssUrl,
-    STRATA_OSV_URL: publishers.osvUrl,
-    STRATA_CVE_API_URL: publishers.cveListUrl,
-    STRATA_CVE_RAW_URL: publishers.rawUrl,
+    STRATA_ADVISORY_URLS: publishers.urlsSetting,
   },
 };
 reportReady(internetAddresses, async () => {

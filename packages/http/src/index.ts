@@ -9,9 +9,12 @@ export {
   AddressRange,
   DatabaseUrl,
   HostName,
+  LedgerOrigin,
   List,
-  PoolSize,
+  Port,
   readEnvironment,
+  ServerEnvironment,
+  ServiceEnvironment,
   WebAddress,
 } from './environment.ts';
 export {
@@ -23,7 +26,6 @@ export { Connections, type Figures } from './limits/connections.ts';
 export { type CountedNetwork, countedAddress, countedNetworks } from './limits/counted-address.ts';
 export { countedCache } from './limits/counted-cache.ts';
 export { createPipelineLimit } from './limits/pipeline-limit.ts';
-export { RateWindow, type RateWindowOptions } from './limits/rate-window.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { createLogger, withoutApiKeys } from './operations/logger.ts';
 export { Metrics, serveMetrics } from './operations/metrics.ts';

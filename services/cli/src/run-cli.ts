@@ -28,7 +28,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
   // Each command imports what it needs when it runs: `explain` starts without a server or a database.
   const config = async (overrides: Readonly<Record<string, string>> = {}): Promise<Config> => {
     const { readConfig } = await import('@strata/stack');
-    return owner.remember(readConfig({ ...(await effectiveEnvironment(context.env, 'stack')), ...overrides }));
+    return owner.remember(readConfig({ ...(await effectiveEnvironment(context, 'stack')), ...overrides }));
   };
   const strata = new Command('strata')
     .description('Technology providers of domains, with evidence, history and signed receipts; and chat completions')
@@ -46,11 +46,15 @@ function program(context: CommandContext, owner: DataOwner): Command {
     .command('start')
     .description('run both services until SIGINT or SIGTERM; configured by STRATA_* variables')
     .action(async () => {
-      const { readGatewayConfig } = await import('@strata/gateway');
+      const [{ readConfig }, { readGatewayConfig }] = await Promise.all([
+        import('@strata/stack'),
+        import('@strata/gateway'),
+      ]);
       const { startCommand, withLinks } = await import('./commands/stack/start.ts');
+      const settings = await effectiveEnvironment(context, 'stack');
       const { stack, inference } = withLinks(
-        await config({ STRATA_ROLE: 'all' }),
-        owner.remember(readGatewayConfig(await effectiveEnvironment(context.env, 'gateway'))),
+        owner.remember(readConfig({ ...settings, STRATA_ROLE: 'all' })),
+        owner.remember(readGatewayConfig(settings)),
       );
       await startCommand(context, stack, inference);
     });

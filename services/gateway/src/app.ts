@@ -143,7 +143,7 @@ export async function createGateway(
       limits,
       ...{ bounds: config.bounds, logger, metrics, problem: () => ledger.problem() },
       onStopping: () => {
-        for (const { admission } of models.list()) admission.close();
+        for (const { admission } of models.list()) admission.close(stopping());
       },
       onLate: () => late.abort(stopping()),
       trustedProxies: config.trustedProxies,

@@ -57,7 +57,7 @@ export function addGatewayMetrics(
   const sum = (of: (admission: ReturnType<typeof admissions>[number]) => number) =>
     admissions().reduce((total, admission) => total + of(admission), 0);
   metrics.gauges('strata_inference_answers', 'Answers in progress, and answers waiting for a slot', 'state', () => [
-    ['running', sum(({ size, waiting }) => size - waiting)],
+    ['running', sum(({ running }) => running)],
     ['waiting', sum(({ waiting }) => waiting)],
   ]);
   metrics.gauge('strata_inference_places', 'Maximum number of concurrent answers', () => sum(({ slots }) => slots));

@@ -13,7 +13,7 @@ import type { ContributedModel } from './contributed-model.ts';
 import { Gateways } from './network/find-gateways.ts';
 import { joinNetwork } from './network/join-network.ts';
 import { Offers } from './network/offers.ts';
-import { EngineSlots } from './serve/engine-slots.ts';
+import { openEngineSlots } from './serve/engine-slots.ts';
 import { Fitness } from './serve/fitness.ts';
 import { Grammars } from './serve/grammars.ts';
 import { serveChannel } from './serve/serve-channel.ts';
@@ -97,7 +97,7 @@ export async function startWorker(
     onChange: (reason) => onEvent({ kind: 'refusing', reason }),
   });
   const { slots } = model.engine.info;
-  const engineSlots = new EngineSlots({ slots, queue: config.queue }, () => offers?.noteLoad());
+  const engineSlots = openEngineSlots({ slots, queue: config.queue }, () => offers?.noteLoad());
   offers = stack.use(
     await Offers.start({
       node,

@@ -45,9 +45,9 @@ describe('server-sent events', () => {
     });
 
   it('fail for an event that is too long, in one line or in many', async () => {
-    for (const endless of [`data: ${'x'.repeat(200)}`, 'data: x\n'.repeat(200), 'foo: x\n'.repeat(200)])
+    for (const endless of [`data: ${'x'.repeat(200)}`, 'data: x\n'.repeat(200)])
       await assert.rejects(itemsOf([bytes(endless)], { maxEventChars: 100 }), BrokenStreamError);
-    for (const heartbeat of [': heartbeat\n\n', ': heartbeat\n'])
+    for (const heartbeat of [': heartbeat\n\n', ': heartbeat\n', 'foo: x\n'])
       assert.deepEqual(await itemsOf([bytes(`${heartbeat.repeat(200)}data: 1\n\n`)], { maxEventChars: 100 }), [one]);
   });
 

@@ -1,4 +1,5 @@
 // Reads Server-Sent Events (WHATWG HTML, 9.2) from the body of a fetch, since EventSource cannot send an API key.
+import { createParser } from 'eventsource-parser';
 
 /** A complete event, or the reconnection time that the server requests. */
 export type SseItem =
@@ -40,18 +41,43 @@ export async function* readSseWithPositions(
 ): AsyncGenerator<SseItem | SsePosition, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  const parser = new SseParser(maxEventChars);
+  let items: (SseItem | SsePosition)[] = [];
+  let lastEventId = '';
+  const parser = createParser({
+    maxBufferSize: maxEventChars,
+    onEvent: ({ event: name = 'message', data, id }) => {
+      // The parser counts only what it buffers.
+      if (data.length > maxEventChars) throw tooLong();
+      // An id is reported before its event, and a position that precedes the event would skip it.
+      if (id !== undefined && items.at(-1)?.kind === 'position') items.pop();
+      items.push({ kind: 'event', name, data, lastEventId });
+    },
+    onId: (id) => {
+      if (id === lastEventId) return;
+      lastEventId = id;
+      items.push({ kind: 'position', lastEventId });
+    },
+    onRetry: (retryMs) => items.push({ kind: 'retry', retryMs }),
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded') throw tooLong();
+    },
+  });
   try {
     for (;;) {
       const { done, value } = await withinMs(reader.read(), silentMs);
       if (done) return;
-      yield* parser.push(decoder.decode(value, { stream: true }));
+      parser.feed(decoder.decode(value, { stream: true }));
+      const complete = items;
+      items = [];
+      yield* complete;
     }
   } finally {
     // The body may have failed already.
     reader.cancel().catch(() => {});
   }
 }
+
+const tooLong = () => new BrokenStreamError('an event is too long');
 
 async function withinMs<T>(promise: Promise<T>, ms: number): Promise<T> {
   const silence = Promise.withResolvers<never>();
@@ -60,74 +86,5 @@ async function withinMs<T>(promise: Promise<T>, ms: number): Promise<T> {
     return await Promise.race([promise, silence.promise]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-class SseParser {
-  readonly #maxEventChars: number;
-  /** The pieces of an incomplete line. */
-  #parts: string[] = [];
-  #chars = 0;
-  #endedWithCr = false;
-  #data: string[] = [];
-  #name = '';
-  #pendingId = '';
-  #lastEventId = '';
-
-  constructor(maxEventChars: number) {
-    this.#maxEventChars = maxEventChars;
-  }
-
-  *push(text: string): Generator<SseItem | SsePosition, void, undefined> {
-    if (text === '') return;
-    const lineEnd = /\r\n|\r|\n/g;
-    // The two characters of a line end may arrive in different pieces.
-    let from = this.#endedWithCr && text.startsWith('\n') ? 1 : 0;
-    this.#endedWithCr = text.endsWith('\r');
-    lineEnd.lastIndex = from;
-    for (let end = lineEnd.exec(text); end; end = lineEnd.exec(text)) {
-      this.#count(end.index - from);
-      this.#parts.push(text.slice(from, end.index));
-      const line = this.#parts.join('');
-      this.#parts = [];
-      from = lineEnd.lastIndex;
-      const item = line === '' ? this.#dispatch() : this.#field(line);
-      if (item) yield item;
-    }
-    this.#count(text.length - from);
-    if (from < text.length) this.#parts.push(text.slice(from));
-  }
-
-  #count(chars: number): void {
-    this.#chars += chars;
-    if (this.#chars > this.#maxEventChars) throw new BrokenStreamError('an event is too long');
-  }
-
-  #dispatch(): SseItem | SsePosition | undefined {
-    const data = this.#data;
-    const name = this.#name === '' ? 'message' : this.#name;
-    this.#data = [];
-    this.#name = '';
-    this.#chars = 0;
-    const hasMoved = this.#lastEventId !== this.#pendingId;
-    this.#lastEventId = this.#pendingId;
-    if (data.length === 0) return hasMoved ? { kind: 'position', lastEventId: this.#lastEventId } : undefined;
-    return { kind: 'event', name, data: data.join('\n'), lastEventId: this.#lastEventId };
-  }
-
-  #field(line: string): SseItem | undefined {
-    const colon = line.indexOf(':');
-    if (colon === 0) {
-      // A comment. Heartbeats must not add up to a long event.
-      this.#chars -= line.length;
-      return undefined;
-    }
-    const name = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
-    if (name === 'data') this.#data.push(value);
-    else if (name === 'event') this.#name = value;
-    else if (name === 'id' && !value.includes('\0')) this.#pendingId = value;
-    else if (name === 'retry' && /^\d+$/.test(value)) return { kind: 'retry', retryMs: Number(value) };
-    return undefined;
   }
 }

@@ -1,5 +1,5 @@
-// Parses server-sent events from byte chunks, within limits.
-// https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+// Reads server-sent events from byte chunks, within limits.
+import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { EngineError } from '../engine.ts';
 
 export interface StreamEvent {
@@ -21,22 +21,29 @@ const LIMITS: EventLimits = {
   bytes: 512 * 1024 * 1024,
   events: 1_000_000,
 };
-const LINE_END = /\r\n|\r|\n/g;
 
 /** Accepts chunks split anywhere, also within a character. Throws EngineError `upstream-failed` above the limits. */
 export class EventReader {
   readonly #limits: EventLimits;
   readonly #decoder = new TextDecoder();
+  readonly #parser: EventSourceParser;
+  /** An incomplete line: the parser discards one of an unknown field, which `error` is to it. */
   #line = '';
-  #data: string | undefined;
-  #type = '';
-  /** The last line ended with a carriage return: a following line feed belongs to it. */
-  #isAfterReturn = false;
+  #complete: StreamEvent[] = [];
   #bytes = 0;
   #events = 0;
 
   constructor(limits: EventLimits = LIMITS) {
     this.#limits = limits;
+    this.#parser = createParser({
+      maxBufferSize: limits.eventChars,
+      onEvent: ({ event: type = '', data }) => this.#add({ type, data }),
+      onError: ({ type, field, value = '' }) => {
+        if (type === 'max-buffer-size-exceeded') throw eventTooLong(limits);
+        // Older llama-server versions send errors in a field of this name.
+        if (field === 'error') this.#add({ type: field, data: value });
+      },
+    });
   }
 
   /** Events that are now complete; comments are skipped. */
@@ -52,51 +59,26 @@ export class EventReader {
   }
 
   #read(text: string): StreamEvent[] {
-    if (text === '') return [];
-    const events: StreamEvent[] = [];
-    let from = this.#isAfterReturn && text.startsWith('\n') ? 1 : 0;
-    this.#isAfterReturn = text.endsWith('\r');
-    for (const end of text.matchAll(LINE_END)) {
-      if (end.index < from) continue;
-      const event = this.#take(this.#line + text.slice(from, end.index));
-      if (event) events.push(event);
+    const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
+    if (end > 0) {
+      this.#parser.feed(this.#line + text.slice(0, end));
       this.#line = '';
-      from = end.index + end[0].length;
     }
-    this.#line += text.slice(from);
-    this.#check(this.#line.length);
-    return events;
+    this.#line += text.slice(end);
+    if (this.#line.length > this.#limits.eventChars) throw eventTooLong(this.#limits);
+    const complete = this.#complete;
+    this.#complete = [];
+    return complete;
   }
 
-  #take(line: string): StreamEvent | undefined {
-    if (line === '') return this.#dispatch();
-    this.#check(line.length);
-    const colon = line.indexOf(':');
-    const field = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? '' : line.slice(line.startsWith(' ', colon + 1) ? colon + 2 : colon + 1);
-    if (field === 'event') this.#type = value;
-    // Older llama-server versions send errors in a field of this name.
-    if (field === 'error') this.#type = field;
-    if (field === 'data' || field === 'error')
-      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-    return undefined;
-  }
-
-  #dispatch(): StreamEvent | undefined {
-    const event = this.#data === undefined ? undefined : { type: this.#type, data: this.#data };
-    this.#data = undefined;
-    this.#type = '';
-    if (event) this.#events += 1;
+  #add(event: StreamEvent): void {
+    this.#events += 1;
     if (this.#events > this.#limits.events) throw limitExceeded(`more than ${this.#limits.events} events`);
-    return event;
-  }
-
-  #check(lineLength: number): void {
-    const { eventChars } = this.#limits;
-    if (lineLength + (this.#data?.length ?? 0) > eventChars)
-      throw limitExceeded(`an event of more than ${eventChars} characters`);
+    this.#complete.push(event);
   }
 }
+
+const eventTooLong = ({ eventChars }: EventLimits) => limitExceeded(`an event of more than ${eventChars} characters`);
 
 function limitExceeded(what: string): EngineError {
   return new EngineError('upstream-failed', `the upstream sent ${what}`);

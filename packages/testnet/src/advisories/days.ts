@@ -2,14 +2,14 @@
 import { type Random, randomFor } from '../random.ts';
 import { ghsaId, type VulnerabilityFacts } from './facts.ts';
 import type { Library } from './library.ts';
-import { of, type SoftwareName } from './software.ts';
+import { of } from './software.ts';
 
 /** Ids of a year in the far future, `CVE-2999-10001` and on. */
 const FIRST_NUMBER = 10_000;
 
 /** Products in use, with the branches that a new weakness may affect; the last number is the fixed version. */
 const IN_USE: readonly {
-  readonly name: SoftwareName;
+  readonly name: string;
   readonly weight: number;
   readonly ranges: (r: Random) => string;
 }[] = [

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { cvssOf } from './cvss.ts';
 import { exploited, passDay } from './days.ts';
 import type { VulnerabilityFacts } from './facts.ts';
-import { knownVulnerabilities } from './known/index.ts';
+import { knownVulnerabilities } from './known.ts';
 import { Library } from './library.ts';
 import { CVE_API_PATH, CVE_RAW_PATH, cveListHandler } from './publishers/cve-list.ts';
 import { EPSS_PATH, epssHandler } from './publishers/epss.ts';
@@ -35,6 +35,8 @@ export interface AdvisorySources extends AsyncDisposable {
   readonly cveListUrl: string;
   /** The repository's raw files: `/cves/delta.json` is appended. */
   readonly rawUrl: string;
+  /** All of them, as the setting STRATA_ADVISORY_URLS. */
+  readonly urlsSetting: string;
   readonly kevUrl: string;
   readonly epssUrl: string;
   /** `/npm/all.zip` is appended. */
@@ -73,13 +75,15 @@ export async function createAdvisorySources(options: AdvisorySourcesOptions): Pr
     osv: stack.use(await startPublisher(osvHandler(library, { directory }))),
   };
   const owned = stack.move();
+  const nvdUrl = `${publishers.nvd.origin}${NVD_PATH}`;
+  const cveListUrl = `${publishers['cve-list'].origin}${CVE_API_PATH}`;
+  const rawUrl = `${publishers['cve-list'].origin}${CVE_RAW_PATH}`;
+  const kevUrl = `${publishers.kev.origin}${KEV_PATH}`;
+  const epssUrl = `${publishers.epss.origin}${EPSS_PATH}`;
+  const osvUrl = publishers.osv.origin;
   return {
-    nvdUrl: `${publishers.nvd.origin}${NVD_PATH}`,
-    cveListUrl: `${publishers['cve-list'].origin}${CVE_API_PATH}`,
-    rawUrl: `${publishers['cve-list'].origin}${CVE_RAW_PATH}`,
-    kevUrl: `${publishers.kev.origin}${KEV_PATH}`,
-    epssUrl: `${publishers.epss.origin}${EPSS_PATH}`,
-    osvUrl: publishers.osv.origin,
+    ...{ nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl },
+    urlsSetting: `nvd=${nvdUrl},kev=${kevUrl},epss=${epssUrl},osv=${osvUrl},cve=${cveListUrl},cve-raw=${rawUrl}`,
     advance(days) {
       for (let i = 0; i < days; i += 1) passDay(library, seed);
     },

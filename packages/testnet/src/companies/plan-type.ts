@@ -1,5 +1,4 @@
 // The plan of a simulated company: its providers, and how its zone, site and certificate behave.
-import type { NetworkId } from '../dns/networks.ts';
 import type { Situation } from './situations.ts';
 
 /** How a zone fails: the server errors, does not know the zone, does not respond, or is slow. */
@@ -27,7 +26,7 @@ export interface Plan {
   readonly tokens: readonly string[];
   /** Provider id, or `self` in an access network. */
   readonly hosting: string;
-  readonly accessNetwork: NetworkId;
+  readonly accessNetwork: string;
   readonly regional: string;
   readonly cdn: string | null;
   readonly platform: string;

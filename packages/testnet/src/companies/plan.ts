@@ -1,6 +1,5 @@
 // What one company runs: drawn from (seed, domain), then changed by migrations.
 
-import type { NetworkId } from '../dns/networks.ts';
 import type { Templates } from '../providers/index.ts';
 import { FORWARDERS, regionalHosters } from '../providers/mail/mailboxes.ts';
 import { type Random, randomFor } from '../random.ts';
@@ -10,7 +9,7 @@ import type { CertificateKind, Plan, SiteBehaviour, ZoneFault } from './plan-typ
 import { situationOf } from './situations.ts';
 import { withTail } from './tailed-plan.ts';
 
-const ACCESS: readonly NetworkId[] = ['telekom', 'comcast', 'bt', 'orange', 'kpn'];
+const ACCESS: readonly string[] = ['telekom', 'comcast', 'bt', 'orange', 'kpn'];
 
 interface PlanOptions {
   readonly hasFaults: boolean;

@@ -1,7 +1,9 @@
 // A DNS server on loopback: UDP and TCP, EDNS0, truncation; the answer is a function of the question.
 import { createSocket, type Socket } from 'node:dgram';
-import { type AddressInfo, createServer, type Server, type Socket as TcpSocket } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type Socket as TcpSocket } from 'node:net';
 import packet from 'dns-packet';
+import { close, listen } from '../listening.ts';
 import type { DnsRecord } from './published-records.ts';
 import { type Poison, unrelatedRecord, type Vantage } from './vantage.ts';
 
@@ -59,17 +61,12 @@ export async function startDnsServer(options: DnsServerOptions, respond: Respond
 async function startOnce(options: DnsServerOptions, respond: Responder): Promise<DnsServer> {
   const { address, isRecursive, vantage } = options;
   const udp = createSocket({ type: 'udp4', recvBufferSize: 4 * 1024 * 1024 });
-  await new Promise<void>((resolve, reject) => {
-    udp.once('error', reject);
-    udp.bind(options.port, address, () => resolve());
-  });
+  udp.bind(options.port, address);
+  await once(udp, 'listening');
   const { port } = udp.address();
   const tcp = createServer((socket) => serveTcp(socket, isRecursive, respond));
   try {
-    await new Promise<void>((resolve, reject) => {
-      tcp.once('error', reject);
-      tcp.listen(port, address, resolve);
-    });
+    await listen(tcp, { port, address });
   } catch (error) {
     udp.close();
     throw error;
@@ -82,16 +79,13 @@ async function startOnce(options: DnsServerOptions, respond: Responder): Promise
   serveUdp(udp, { isRecursive, vantage }, respond);
   return {
     address,
-    port: (tcp.address() as AddressInfo).port,
+    port,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
-      await Promise.all([new Promise<void>((resolve) => udp.close(() => resolve())), closeServer(tcp)]);
+      udp.close();
+      await Promise.all([once(udp, 'close'), close(tcp)]);
     },
   };
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
 }
 
 type Datagrams = Pick<DnsServerOptions, 'isRecursive'> & { readonly vantage: Vantage | undefined };

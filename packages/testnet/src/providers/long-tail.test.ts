@@ -41,7 +41,7 @@ describe('the long tail', () => {
     assert.deepEqual(templates.sender.of('bulk').customer?.(mint), customer);
     assert.match(templates.token.of('club').txt(mint), /^club-verification=\w+$/);
     assert.equal(templates.authority.of('seal').organisation, 'Seal Trust');
-    const hidden = { category: 'web_platform', provider: 'rack', isVisible: false };
+    const hidden = { category: 'web_platform', provider: 'rack' };
     assert.deepEqual(templates.hosting.of('rack').also, [hidden]);
     assert.ok(templates.platform.of('press').body?.(mint).includes('id="press-root"'));
     assert.equal(templates.widget.of('press').asset(mint), 'https://cdn.press.test/loader.js');

@@ -11,7 +11,7 @@ import type { CdnTemplate } from './sites/cdn.ts';
 import type { WidgetTemplate } from './sites/extras.ts';
 import type { HostingTemplate } from './sites/hosting.ts';
 import type { PlatformTemplate } from './sites/platforms.ts';
-import { names } from './template.ts';
+import { names, type Revealed } from './template.ts';
 import type { TokenTemplate } from './tokens.ts';
 
 export interface LongTail {
@@ -33,7 +33,6 @@ export interface LongTail {
 const ELSEWHERE: readonly NetworkRef[] = ['telekom', 'comcast', 'bt', 'orange', 'kpn'];
 /** First octets of unannounced address space; each of the long tail's networks has a /16 of it. */
 const FREE_OCTETS = [11, 21, 22, 26, 28, 29, 30, 33];
-const WEB: ReadonlySet<string> = new Set(['hosting', 'cdn', 'web_platform', 'security']);
 /** Headers of the server itself, or with more than a name. */
 const NO_HEADER: ReadonlySet<string> = new Set([
   'server',
@@ -60,14 +59,10 @@ export function longTailOf(catalog: readonly unknown[]): LongTail {
   };
   const of = <T>(category: string, make: (patterns: Patterns) => T | undefined) =>
     all.filter((each) => each.category === category).flatMap((each) => make(each) ?? []);
-  const webOf = (id: string, category: string) =>
-    all.filter((each) => each.id === id && each.category !== category && WEB.has(each.category));
-  const alsoOf = <T extends string>(id: string, category: string, kinds: readonly T[]) =>
-    webOf(id, category).flatMap((each) =>
-      kinds
-        .filter((kind) => kind === each.category)
-        .map((kind) => ({ category: kind, provider: id, isVisible: false })),
-    );
+  const alsoOf = (id: string, kinds: readonly string[]): Revealed[] =>
+    all
+      .filter((each) => each.id === id && kinds.includes(each.category))
+      .map(({ category }) => ({ category, provider: id }));
   return {
     dns: of('dns', dnsTemplate),
     mailbox: of('email', mailTemplate),
@@ -76,13 +71,11 @@ export function longTailOf(catalog: readonly unknown[]): LongTail {
     reports: of('email_security', reportTemplate),
     token: of('verified_service', tokenTemplate),
     hosting: of('hosting', (patterns) =>
-      hostingTemplate(patterns, networkOfAsn, alsoOf(patterns.id, 'hosting', ['cdn', 'web_platform', 'security'])),
+      hostingTemplate(patterns, networkOfAsn, alsoOf(patterns.id, ['cdn', 'web_platform', 'security'])),
     ),
-    cdn: of('cdn', (patterns) =>
-      cdnTemplate(patterns, networkOfAsn, alsoOf(patterns.id, 'cdn', ['security', 'hosting'])),
-    ),
+    cdn: of('cdn', (patterns) => cdnTemplate(patterns, networkOfAsn, alsoOf(patterns.id, ['security', 'hosting']))),
     platform: of('web_platform', (patterns) =>
-      platformTemplate(patterns, alsoOf(patterns.id, 'web_platform', ['hosting', 'cdn', 'security'])),
+      platformTemplate(patterns, alsoOf(patterns.id, ['hosting', 'cdn', 'security'])),
     ),
     widget: of('web_platform', widgetTemplate),
     authority: of('certificate_authority', authorityTemplate),
@@ -152,7 +145,7 @@ function tokenTemplate({ id, txt }: Patterns): TokenTemplate | undefined {
 function hostingTemplate(
   { id, cname, asn, header }: Patterns,
   networkOfAsn: (asn: number) => Network,
-  also: NonNullable<HostingTemplate['also']>,
+  also: readonly Revealed[],
 ): HostingTemplate | undefined {
   const alias = cname.find((pattern) => !pattern.includes('*'));
   const [number] = asn;
@@ -174,7 +167,7 @@ function hostingTemplate(
 function cdnTemplate(
   { id, cname, asn, header }: Patterns,
   networkOfAsn: (asn: number) => Network,
-  also: NonNullable<CdnTemplate['also']>,
+  also: readonly Revealed[],
 ): CdnTemplate | undefined {
   const alias = cname.find((pattern) => !pattern.includes('*'));
   const [number] = asn;
@@ -200,7 +193,7 @@ function shownHeaders(header: Patterns['header']) {
 
 function platformTemplate(
   { id, generator, header, cookie, fragments, markers }: Patterns,
-  also: NonNullable<PlatformTemplate['also']>,
+  also: readonly Revealed[],
 ): PlatformTemplate | undefined {
   const [start] = generator;
   const shown = header.find(({ name }) => !NO_HEADER.has(name));

@@ -12,6 +12,12 @@ export interface ProviderName {
   readonly text?: string;
 }
 
+/** A further provider that the records, headers or pages of one reveal, without being asked for. */
+export interface Revealed {
+  readonly category: string;
+  readonly provider: string;
+}
+
 export function names(network: NetworkRef, has: ProviderName['has'], ...suffixes: readonly string[]): ProviderName[] {
   return suffixes.map((suffix) => ({ suffix, network, has }));
 }

@@ -1,12 +1,13 @@
 // Every company's web site behind two listeners, selected by Host and SNI.
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { createServer as createTcpServer, type Server } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import type { Plan } from '../companies/plan-type.ts';
 import { softwareOf } from '../companies/software.ts';
 import { SPECIAL_OCTETS } from '../dns/networks.ts';
 import type { Feeds } from '../feeds/feeds.ts';
+import { close, listen } from '../listening.ts';
 import { holders, sellers } from '../providers/sites/extras.ts';
 import { mintFor, randomFor } from '../random.ts';
 import type { World } from '../world.ts';
@@ -72,7 +73,9 @@ export async function startWebServers(options: WebOptions): Promise<WebServers> 
     socket.once('data', () => socket.resetAndDestroy());
   });
   const servers: readonly Server[] = [plain, secure, secureOld, resetting];
-  const [plainPort = 0, securePort = 0, oldPort = 0, resetPort = 0] = await Promise.all(servers.map(listen));
+  const [plainPort = 0, securePort = 0, oldPort = 0, resetPort = 0] = await Promise.all(
+    servers.map((server) => listen(server)),
+  );
   return {
     dial({ address, port }) {
       const last = Number(address.split('.')[3]);
@@ -82,19 +85,10 @@ export async function startWebServers(options: WebOptions): Promise<WebServers> 
       return { address: LOOPBACK, port: port === 443 ? securePort : port === 80 ? plainPort : 1 };
     },
     async [Symbol.asyncDispose]() {
-      plain.closeAllConnections();
-      secure.closeAllConnections();
-      secureOld.closeAllConnections();
-      await Promise.all(servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))));
+      for (const server of [plain, secure, secureOld]) server.closeAllConnections();
+      await Promise.all(servers.map(close));
     },
   };
-}
-
-function listen(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, LOOPBACK, () => resolve((server.address() as AddressInfo).port));
-  });
 }
 
 function hasCertificate({ state, site, situation }: Plan): boolean {

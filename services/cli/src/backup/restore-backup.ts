@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { sqliteFileOf } from '@strata/db';
+import { prepareRestoredSqlite, sqliteFileOf } from '@strata/db';
 import {
   checkpointIn,
   checkpointOf,
@@ -18,7 +18,7 @@ import {
   restoreKeys,
 } from '@strata/log';
 import { type Config, RESTORING } from '@strata/stack';
-import { ledgerCheckpointIn, prepareRestoredSqlite } from '@strata/store';
+import { ledgerCheckpointIn, stackSchema } from '@strata/store';
 import { CommandError, usageError } from '../errors.ts';
 import { digestOf, refuseOther } from './backup-files.ts';
 import { type CheckedBackup, checkBackup } from './check-backup.ts';
@@ -161,7 +161,7 @@ async function stageStore(
   // The file may have been altered after its verification.
   refuseOther(part, await digestOf(ready, signal));
   // A commit of SQLite makes the file durable.
-  prepareRestoredSqlite(ready);
+  prepareRestoredSqlite(stackSchema, ready);
 }
 
 async function fillStaged(staging: string, filling: Filling): ReturnType<typeof fillFrom> {

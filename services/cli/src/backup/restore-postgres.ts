@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { StoreError } from '@strata/db';
 import {
   CheckedLeaves,
   checkpointIn,
@@ -13,14 +14,13 @@ import {
   type LedgerTables,
   LogError,
   ledgerIn,
-  ledgerTablesIn,
   lockLog,
   openLedgerTables,
   readKeysFile,
   restoreKeys,
 } from '@strata/log';
 import { type Config, RESTORING } from '@strata/stack';
-import { loadPostgres, StoreError } from '@strata/store';
+import { restorePostgres } from '@strata/store';
 import { CommandError, usageError } from '../errors.ts';
 import { readBackupFile, readVerified } from './backup-files.ts';
 import { type CheckedBackup, storeOf } from './check-backup.ts';
@@ -71,13 +71,13 @@ export async function restoreToPostgres(
       restored.newKeys = filled?.newKeys ?? made;
       restored.aside = await moveAside({ directory, ledger, storeFile: undefined }, { keepsLedger: !leavesLedger });
     };
-    await loadPostgres(
+    await restorePostgres(
       databaseUrl,
       storeOf(manifest),
       (table) => readVerified(folder, partOf(manifest, rowsFile(table))),
       {
         ...progressOf(options),
-        fillLedger: (tx) => finish(ledgerTablesIn(tx)),
+        fillLedger: finish,
       },
     );
     await rm(staging, { recursive: true });

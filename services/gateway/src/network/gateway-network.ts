@@ -13,7 +13,7 @@ import { advertise } from './advertise.ts';
 import { openAuditor } from './audit/auditor.ts';
 import { LiveFleet } from './fleet/live-fleet.ts';
 import { knownPeers } from './known-peers.ts';
-import type { NetworkConfig } from './network-config.ts';
+import { MAX_MODELS, MAX_WORKERS, type NetworkConfig } from './network-config.ts';
 
 import { NetworkModels, networkModelInfo } from './network-models.ts';
 import { type NetworkReport, networkReport } from './network-report.ts';
@@ -86,7 +86,7 @@ export async function openGatewayNetwork(
   const sessions: Sessions = stack.use(
     new Sessions({
       software: SOFTWARE,
-      max: options.maxWorkers,
+      max: MAX_WORKERS,
       trustOf: (peer) => trust.of(peer),
       hasModels: (peer) => (directory.worker(peer)?.offer.models.length ?? 0) > 0,
       roundTripMs: (peer) => node.peers.roundTripMs(peer),
@@ -134,7 +134,7 @@ export async function openGatewayNetwork(
     );
   models = stack.use(
     new NetworkModels(
-      { max: options.maxModels, pins: options.pins, queue: options.queue },
+      { max: MAX_MODELS, pins: options.pins, queue: options.queue },
       {
         models: deps.models,
         onOpened: scheduleRefresh,
@@ -159,7 +159,6 @@ export async function openGatewayNetwork(
             ...{ vocabulary, fleet, trust, accounts },
             info: () => networkModelInfo(group(), facts, fleet.slots),
             gateway: node.id,
-            replayBudgetMs: options.replayBudgetMs,
             ...(options.hedgeAfter === undefined ? {} : { hedgeAfter: options.hedgeAfter }),
           });
           return { engine, fleet };
@@ -194,15 +193,10 @@ export async function openGatewayNetwork(
         self: { peer: node.id, software: SOFTWARE },
         peers: knownPeers({ node, directory, sessions, trust }),
         audits: trust.audits(),
-        models: served.list().map(({ id, group, admission, fleet }) => {
-          const running = Math.min(admission.size, admission.slots);
-          return {
-            ...{ id, name: group.name, sha256: group.sha256, slots: fleet.slots },
-            workers: group.peers.filter(isConnected).length,
-            running,
-            waiting: admission.size - running,
-          };
-        }),
+        models: served.list().map(({ id, group, admission: { running, waiting }, fleet }) => ({
+          ...{ id, name: group.name, sha256: group.sha256, slots: fleet.slots, running, waiting },
+          workers: group.peers.filter(isConnected).length,
+        })),
       }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

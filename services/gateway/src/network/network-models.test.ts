@@ -6,7 +6,7 @@ import type { ModelGroup } from '@strata/inference';
 import { pino } from 'pino';
 import type { Backend } from '../answers/backend.ts';
 import { Models } from '../answers/models.ts';
-import { Admission } from '../limits/admission.ts';
+import { openAdmission } from '../limits/admission.ts';
 import { offeredModel } from '../test/network/answers.ts';
 import { NetworkModels, type NetworkModelsOptions, networkModelInfo } from './network-models.ts';
 import type { LazyVocabulary } from './vocabulary/vocabularies.ts';
@@ -27,7 +27,7 @@ const bytewise: LazyVocabulary = {
 };
 
 function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string[] = []) {
-  const admission = new Admission({ slots: 1, queue: 0 });
+  const admission = openAdmission({ slots: 1, queue: 0 });
   const models = new Models(own.map((id) => ({ id, backend: {} as Backend, created: 0, admission })));
   let groups: readonly ModelGroup[] = [];
   const given = { vocabulary: bytewise };

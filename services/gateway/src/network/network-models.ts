@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { EngineBackend } from '../answers/engine-backend.ts';
 import { type Models, type ServedModel, unavailable } from '../answers/models.ts';
-import { Admission } from '../limits/admission.ts';
+import { type Admission, openAdmission } from '../limits/admission.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import { checkVocabulary } from './vocabulary/check-vocabulary.ts';
 import type { LazyVocabulary } from './vocabulary/vocabularies.ts';
@@ -184,7 +184,7 @@ export class NetworkModels implements AsyncDisposable {
     await checkVocabulary(vocabulary, facts);
     if (this.#isClosed) return;
     const { engine, fleet } = openModel(() => this.#served.get(key)?.group ?? offered, vocabulary, facts);
-    const admission = new Admission({ slots: Math.max(1, fleet.slots), queue: this.#options.queue });
+    const admission = openAdmission({ slots: Math.max(1, fleet.slots), queue: this.#options.queue });
     const created = Math.floor(now().getTime() / 1_000);
     const model = { backend: new EngineBackend(engine), created, admission };
     const offeredAtMs = performance.now();

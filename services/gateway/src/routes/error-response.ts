@@ -1,10 +1,10 @@
 // Errors as responses: the body and headers that clients of the OpenAI contract expect.
 import type { Socket } from 'node:net';
+import { StoreError } from '@strata/db';
 import { EngineError } from '@strata/engine';
 import type { ReachedLimit } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
 import { KeyringError } from '@strata/log';
-import { StoreError } from '@strata/store';
 
 /** Maximum size of a request body; prompts are long. */
 export const BODY_BYTES = 16 * 1024 * 1024;

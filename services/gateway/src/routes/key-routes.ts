@@ -1,6 +1,7 @@
 // `POST /keys`: free keys without an account, if the operator enables them, so that new users only need a browser.
-import { countedNetworks, type HostGuard, RateWindow } from '@strata/http';
+import { countedNetworks, type HostGuard } from '@strata/http';
 import { CompletionError } from '@strata/inference';
+import { RateLimiter } from '@strata/limits';
 import type { Store } from '@strata/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { restOfDay, TIER_LIMITS } from '../limits/limits.ts';
@@ -14,7 +15,7 @@ export interface KeyRouteDeps {
 }
 
 /** Requests per address (more for its networks); requests above the limit cause no database query. */
-const REQUEST_LIMIT = { limit: 10, windowMs: 60_000 } as const;
+const REQUEST_LIMIT = { limit: 10, period: 60_000, refill: 'window' } as const;
 /** No body is needed; clients send `{}`. */
 const BODY_BYTES = 1_024;
 
@@ -24,7 +25,7 @@ const BODY_BYTES = 1_024;
  */
 export function addKeyRoute(fastify: FastifyInstance, deps: KeyRouteDeps): void {
   const { keys, freeKeysPerDay, now, hostGuard } = deps;
-  const requests = new RateWindow({ ...REQUEST_LIMIT, now });
+  const requests = new RateLimiter({ ...REQUEST_LIMIT, now: () => now().getTime() });
   const count = async (request: FastifyRequest) => {
     if (freeKeysPerDay === 0)
       throw new CompletionError(
@@ -38,13 +39,13 @@ export function addKeyRoute(fastify: FastifyInstance, deps: KeyRouteDeps): void 
         'foreign_page',
         'Pages of other sites cannot get a key here; use the page of this gateway.',
       );
-    const waitSeconds = requests.take(countedNetworks(request.ip));
-    if (waitSeconds > 0)
+    const waitMs = requests.take(countedNetworks(request.ip));
+    if (waitMs > 0)
       throw new CompletionError(
         'rate_limit',
         'Too many requests for free keys from this address, its network or all clients.',
         {
-          retryAfterMs: waitSeconds * 1_000,
+          retryAfterMs: Math.ceil(waitMs / 1_000) * 1_000,
         },
       );
   };

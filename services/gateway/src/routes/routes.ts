@@ -21,6 +21,7 @@ import type { Plan } from '../answers/backend.ts';
 import { EventWriter } from '../answers/event-writer.ts';
 import { fingerprintOf, type Models, modelReport, type ServedModel } from '../answers/models.ts';
 import { itemId, ResponseEvents } from '../answers/response-events.ts';
+import { SHARES } from '../limits/admission.ts';
 import { randomText } from '../store/random-ids.ts';
 import type { AnswerStart } from '../store/usage-recorder.ts';
 import { asRefusal } from './error-response.ts';
@@ -96,7 +97,7 @@ export function addRoutes(v1: FastifyInstance, deps: GatewayDeps): void {
     const plan = await model.backend.planEmbeddings(inputs);
     reply.headers(await deps.limits.takePrompt(request.caller, plan.promptTokens));
     using _slot = await model.admission
-      .enter(request.caller.id, signal, request.caller.priority)
+      .enter(request.caller.id, signal, SHARES[request.caller.priority])
       .catch(orDisconnected(signal));
     const { vectors, promptTokens } = await plan.embed(signal).catch(orDisconnected(signal));
     const contents = vectors.map(contentOfVector);
@@ -131,7 +132,7 @@ async function begin(
   const { admission } = model;
   const receivedAt = now();
   const { id: key, priority } = request.caller;
-  admission.check(key, Math.min(asked.choices, admission.slots), priority);
+  admission.check(key, Math.min(asked.choices, admission.slots), SHARES[priority]);
   const { signal, leave } = clientSignal(reply);
   const head = headOf(model, prefix, receivedAt);
   const planned = await plan();

@@ -1,6 +1,7 @@
 // The HTTP server: authentication, limits, and the conversion of errors to responses.
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { type AddressInfo, Socket } from 'node:net';
+import type { StoredKey } from '@strata/db';
 import {
   addSecurityHeaders,
   answerSecurity,
@@ -16,7 +17,6 @@ import {
 } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
 import { SALT_BYTES } from '@strata/receipts';
-import type { StoredKey } from '@strata/store';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { Callers } from '../limits/callers.ts';

@@ -17,18 +17,22 @@ export interface FeedDeps {
   readonly isOptedOut: (domain: string) => boolean;
   readonly logger: Logger;
   readonly now: () => Date;
+  readonly concurrency?: number;
   /** Called for each recorded poll. */
   readonly onRecorded?: (recorded: RecordedPoll) => void;
 }
 
 export const DAY_MS = 86_400_000;
+/** Concurrent polls; two per host. */
+const CONCURRENCY = 16;
 
 /** The configured poller; does not start polling. */
 export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
   const { store, fetcher, isOptedOut, logger, now } = deps;
-  const scan = config.isFeedScanning
-    ? createFeedScan({ store, isOptedOut, now, perDay: config.feedScansPerDay })
-    : async () => {};
+  const scan =
+    config.feedScansPerDay > 0
+      ? createFeedScan({ store, isOptedOut, now, perDay: config.feedScansPerDay })
+      : async () => {};
   return createPoller(
     {
       store,
@@ -42,7 +46,7 @@ export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
         await scan();
       },
     },
-    { concurrency: config.feedConcurrency, keepMs: config.feedDays * DAY_MS },
+    { concurrency: deps.concurrency ?? CONCURRENCY, keepMs: config.feedDays * DAY_MS },
   );
 }
 

@@ -52,12 +52,7 @@ export const showing = ({ domains, truth }: Pick<Internet, 'domains' | 'truth'>,
 export function advisorySettings(publishers: Publishers): Record<string, string> {
   return {
     STRATA_ADVISORIES: 'off',
-    STRATA_NVD_URL: publishers.nvdUrl,
-    STRATA_KEV_URL: publishers.kevUrl,
-    STRATA_EPSS_URL: publishers.epssUrl,
-    STRATA_OSV_URL: publishers.osvUrl,
-    STRATA_CVE_API_URL: publishers.cveListUrl,
-    STRATA_CVE_RAW_URL: publishers.rawUrl,
+    STRATA_ADVISORY_URLS: publishers.urlsSetting,
   };
 }
 

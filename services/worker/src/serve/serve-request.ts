@@ -10,11 +10,11 @@ import {
   TokenChain,
   tokensSha256,
 } from '@strata/inference';
+import type { FairSlots } from '@strata/limits';
 import type { Logger } from 'pino';
 import type { ContributedModel } from '../contributed-model.ts';
 import type { Receipts } from '../store/receipts.ts';
 import { Credit } from './credit.ts';
-import type { EngineSlots } from './engine-slots.ts';
 import { failureOf, RequestFailure } from './failure.ts';
 import type { Fitness } from './fitness.ts';
 import type { Grammars } from './grammars.ts';
@@ -25,7 +25,7 @@ export interface RequestDeps {
   /** Peer id of this worker. */
   readonly worker: string;
   readonly model: ContributedModel;
-  readonly slots: EngineSlots;
+  readonly slots: FairSlots;
   readonly receipts: Receipts;
   readonly grammars: Grammars;
   readonly fitness: Fitness;

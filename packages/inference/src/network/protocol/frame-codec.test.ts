@@ -1,5 +1,6 @@
 // The codec: frames survive a round trip; untrusted bytes only ever cause a FrameError, at low cost.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import protobuf from 'protobufjs';
 import { GREEDY } from '../../sampling.ts';
@@ -7,8 +8,7 @@ import { type Draw, drawFrom, drawn, randomFrame } from '../test/random-frames.t
 import { Frame, type FrameOf, Offer, SegmentReceipt } from './frame.ts';
 import * as codec from './frame-codec.ts';
 import { decodeFrame, encodeFrame, FrameError, type FrameErrorCode } from './frame-codec.ts';
-import { FRAME_PROTO } from './frame-proto.ts';
-import { wireType } from './wire-types.ts';
+import { wireTypeOfKinds } from './wire-types.ts';
 import { writeMessage } from './wire-writer.ts';
 
 const KINDS = Frame.options.map(({ shape }) => shape.kind.value);
@@ -56,7 +56,8 @@ it('a frame is rejected at every length but its own', () => {
   }
 });
 
-const { root } = protobuf.parse(FRAME_PROTO);
+const proto = new URL('../../../../../docs/network-protocol.proto', import.meta.url);
+const { root } = protobuf.parse(readFileSync(proto, 'utf8'));
 const type = root.lookupType('strata.inference.v1.Frame');
 it('another Protocol Buffers implementation reads our encoding, and we read its encoding', () => {
   for (const [i, kind] of KINDS.entries())
@@ -109,7 +110,7 @@ describe('a frame', () => {
     it(`with ${name} is rejected`, () => {
       assert.throws(() => encodeFrame(frame), notAllowed);
       const { kind, ...body } = frame;
-      assert.throws(() => decodeFrame(writeMessage(wireType('Frame'), { [kind]: body })), notAllowed);
+      assert.throws(() => decodeFrame(writeMessage(wireTypeOfKinds(Frame.options), { [kind]: body })), notAllowed);
     });
 });
 

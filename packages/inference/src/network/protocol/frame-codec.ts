@@ -1,12 +1,12 @@
 // Encodes and decodes frames. Malformed bytes and invalid values throw FrameError.
 import { Frame, Offer, SegmentReceipt } from './frame.ts';
 import { type Loose, readMessage } from './wire-reader.ts';
-import { FrameError, wireType } from './wire-types.ts';
+import { FrameError, wireType, wireTypeOfKinds } from './wire-types.ts';
 import { writeMessage } from './wire-writer.ts';
 
 export { FrameError, type FrameErrorCode } from './wire-types.ts';
 
-const types = { frame: wireType('Frame'), offer: wireType('Offer'), receipt: wireType('SegmentReceipt') };
+const types = { frame: wireTypeOfKinds(Frame.options), offer: wireType(Offer), receipt: wireType(SegmentReceipt) };
 
 /** Throws FrameError for a frame that a receiver would reject: it would close the channel, with all requests on it. */
 export function encodeFrame(frame: Frame): Uint8Array {

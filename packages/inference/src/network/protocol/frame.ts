@@ -1,5 +1,25 @@
-// The frames between gateway and worker: fields and bounds. Field values are validated here and nowhere else.
+// The frames between gateway and worker, declared once: fields, bounds, and the encoding, which wire-types.ts derives.
+// The position of a field is its number on the wire: a new field, or a new kind of frame, goes to the end.
+// docs/network-protocol.proto declares the same messages for other implementations; a test compares them.
 import { z } from 'zod';
+import {
+  bytesUpTo,
+  Digest,
+  Finite,
+  Grammar,
+  Id,
+  isMargin,
+  isTokenId,
+  MAX_VOCABULARY,
+  Nonce,
+  numbersUpTo,
+  Signature,
+  Text,
+  TokenId,
+  Uint32,
+  Uint64,
+} from './fields.ts';
+import { ENCODING } from './wire-types.ts';
 
 /** Version of the protocol. A peer with another version is notified and disconnected. */
 export const PROTOCOL_VERSION = 1;
@@ -10,42 +30,12 @@ export const PROTOCOL = '/strata/inference/1.0.0';
  * largest grammar.
  */
 export const MAX_TOKENS = 1_000_000;
-/** Upper bound of token ids, exclusive. The largest vocabularies in use have about 250,000 tokens. */
-const MAX_VOCABULARY = 2 ** 21;
 /** Maximum text length of one token. */
 const MAX_TEXT_BYTES = 16_384;
-const MAX_GRAMMAR_BYTES = 1_000_000;
 /** Maximum part of a vocabulary file in one frame, so that answers are not delayed behind it. */
 export const MAX_PART_BYTES = 1024 * 1024;
-const MAX_ID = 2 ** 32 - 1;
 
-const Id = z.number().int().min(1).max(MAX_ID);
-const Uint32 = z.number().int().min(0).max(MAX_ID);
-const isTokenId = (value: unknown): boolean =>
-  Number.isInteger(value) && Number(value) >= 0 && Number(value) < MAX_VOCABULARY;
-const TokenId = z.number().refine(isTokenId, 'must be a token id');
-/** A single predicate: a zod schema for each element takes longer than decoding, and prompts are long. */
-const Tokens = z.custom<readonly number[]>(
-  (value) => Array.isArray(value) && value.length <= MAX_TOKENS && value.every(isTokenId),
-  'must be token ids',
-);
-const Finite = z.number();
-/** Margins in nats; 100 marks a token that could not have been sampled. */
-const isMargin = (value: unknown): boolean => Number(value) >= 0 && Number(value) <= 100;
-const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
-const bytesUpTo = (max: number) => Bytes.refine(({ byteLength }) => byteLength <= max, 'too long');
-const bytesOf = (length: number) => Bytes.refine((bytes) => bytes.byteLength === length, `must be ${length} bytes`);
-/** SHA-256 as lower-case hex; 32 bytes on the wire. */
-const Digest = z.string().regex(/^[0-9a-f]{64}$/);
-const Nonce = bytesOf(16);
-const Signature = bytesOf(64);
-const Text = (max: number) => z.string().max(max);
-const utf8 = new TextEncoder();
-const Grammar = z.string().refine(
-  // A UTF-16 unit takes at most three bytes in UTF-8.
-  (text) => text.length * 3 <= MAX_GRAMMAR_BYTES || utf8.encode(text).byteLength <= MAX_GRAMMAR_BYTES,
-  'too long',
-);
+const Tokens = numbersUpTo(MAX_TOKENS, 'uint32', isTokenId);
 
 const SamplingFrame = z.object({
   temperature: z.number().min(0).max(100),
@@ -179,14 +169,15 @@ const Score = z.object({
 const Scored = z.object({
   kind: z.literal('scored'),
   id: Id,
-  margins: z.custom<readonly number[]>(
-    (value) => Array.isArray(value) && value.length <= MAX_TOKENS + 1 && value.every(isMargin),
-    'must be margins',
-  ),
+  margins: numbersUpTo(MAX_TOKENS + 1, 'float', isMargin),
 });
 
 const Embed = z.object({ kind: z.literal('embed'), id: Id, modelSha256: Digest, tokens: Tokens });
-const Embedded = z.object({ kind: z.literal('embedded'), id: Id, vector: z.array(Finite).max(65_536).readonly() });
+const Embedded = z.object({
+  kind: z.literal('embedded'),
+  id: Id,
+  vector: z.array(Finite).max(65_536).readonly().register(ENCODING, { repeated: 'float' }),
+});
 
 /** Gateway: request the vocabulary with this digest, starting at this byte. */
 const VocabularyAsk = z.object({ kind: z.literal('vocabularyAsk'), id: Id, vocabularySha256: Digest, from: Uint32 });
@@ -241,8 +232,8 @@ export const OfferedModel = z.object({
   templateSha256: Digest,
   architecture: Text(100),
   quantisation: Text(50),
-  sizeBytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
-  parameters: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  sizeBytes: Uint64,
+  parameters: Uint64,
   contextLength: z.number().int().min(1).max(100_000_000),
   vocabularySize: z.number().int().min(1).max(MAX_VOCABULARY),
   longestToken: z.number().int().min(1).max(MAX_TEXT_BYTES),
@@ -257,9 +248,9 @@ export type OfferedModel = z.infer<typeof OfferedModel>;
 export const Offer = z.object({
   peer: z.string().min(1).max(128),
   /** Increases with each offer of this peer: an offer with a lower number is a replay. */
-  sequence: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
-  issuedAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
-  expiresAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  sequence: Uint64,
+  issuedAtMs: Uint64,
+  expiresAtMs: Uint64,
   software: Text(100),
   models: z.array(OfferedModel).min(0).max(64).readonly(),
   running: Uint32,
@@ -286,9 +277,9 @@ export const SegmentReceipt = z.object({
   cachedTokens: Uint32,
   reason: z.enum(['stop', 'length', 'cancelled']),
   engine: Text(100),
-  startedAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  startedAtMs: Uint64,
   /** 0: no token was generated. */
-  firstTokenAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
-  endedAtMs: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  firstTokenAtMs: Uint64,
+  endedAtMs: Uint64,
 });
 export type SegmentReceipt = z.infer<typeof SegmentReceipt>;

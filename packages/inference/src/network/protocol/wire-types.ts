@@ -1,7 +1,6 @@
-// The messages of frame-proto.ts as tables for the reader and the writer, and limits for all of them. Encoding:
+// The Protocol Buffers encoding of a zod schema, as tables for the reader and the writer, and limits for all messages.
 // https://protobuf.dev/programming-guides/encoding/
-import protobuf from 'protobufjs';
-import { FRAME_PROTO } from './frame-proto.ts';
+import { z } from 'zod';
 
 export type FrameErrorCode =
   /** Bytes that are not a message: truncated, groups, a number too large for its field, text that is not UTF-8. */
@@ -62,37 +61,44 @@ export interface WireType {
   readonly byNumber: ReadonlyMap<number, WireField>;
 }
 
-/** Fields of 32 bytes that are hexadecimal strings in TypeScript. */
-const DIGESTS: ReadonlySet<string> = new Set([
-  'modelSha256',
-  'promptSha256',
-  'requestSha256',
-  'vocabularySha256',
-  'templateSha256',
-  'chainHead',
-  'sha256',
-]);
+/** The encoding of a schema if its type does not determine it: digests (32 bytes, hexadecimal in TypeScript) and lists. */
+export const ENCODING = z.registry<{ readonly single: Scalar } | { readonly repeated: Scalar }>();
 
-const { root } = protobuf.parse(FRAME_PROTO, { keepCase: false });
-root.resolveAll();
-
-/** The message with this name. */
-export function wireType(name: string): WireType {
-  return tableOf(root.lookupType(`strata.inference.v1.${name}`));
+/** Fields are numbered by their position. */
+export function wireType({ shape }: z.ZodObject): WireType {
+  const fields = Object.entries(shape).map(([name, schema], i) => ({
+    number: i + 1,
+    name,
+    ...encodingOf(schema as z.ZodType),
+  }));
+  return { fields, byNumber: new Map(fields.map((field) => [field.number, field])) };
 }
 
-function tableOf(type: protobuf.Type): WireType {
-  const fields = type.fieldsArray
-    .map((field): WireField => {
-      const message = field.resolvedType instanceof protobuf.Type ? tableOf(field.resolvedType) : undefined;
-      return {
-        number: field.id,
-        name: field.name,
-        type: message ?? (DIGESTS.has(field.name) ? 'digest' : (field.type as Scalar)),
-        isRepeated: field.repeated,
-        hasAbsence: message !== undefined || field.partOf !== null,
-      };
-    })
-    .sort((a, b) => a.number - b.number);
-  return { fields, byNumber: new Map(fields.map((field) => [field.number, field])) };
+/** The message whose only field is one of these objects, named after its `kind`. */
+export function wireTypeOfKinds(kinds: readonly z.ZodObject<{ readonly kind: z.ZodLiteral<string> }>[]): WireType {
+  const shape = kinds.map((schema) => [schema.shape.kind.value, schema.omit({ kind: true })] as const);
+  return wireType(z.object(Object.fromEntries(shape)));
+}
+
+type Encoding = Pick<WireField, 'type' | 'isRepeated' | 'hasAbsence'>;
+
+function encodingOf(schema: z.ZodType): Encoding {
+  const registered = ENCODING.get(schema);
+  if (registered && 'repeated' in registered) return { type: registered.repeated, isRepeated: true, hasAbsence: false };
+  if (registered) return { type: registered.single, isRepeated: false, hasAbsence: false };
+  if (schema instanceof z.ZodOptional) return { ...encodingOf(schema.unwrap() as z.ZodType), hasAbsence: true };
+  if (schema instanceof z.ZodReadonly) return encodingOf(schema.unwrap() as z.ZodType);
+  if (schema instanceof z.ZodArray)
+    return { ...encodingOf(schema.element as z.ZodType), isRepeated: true, hasAbsence: false };
+  if (schema instanceof z.ZodObject) return { type: wireType(schema), isRepeated: false, hasAbsence: true };
+  return { type: scalarOf(schema), isRepeated: false, hasAbsence: false };
+}
+
+function scalarOf(schema: z.ZodType): Scalar {
+  if (schema instanceof z.ZodBoolean) return 'bool';
+  if (schema instanceof z.ZodCustom) return 'bytes';
+  if (schema instanceof z.ZodLiteral) return 'uint32';
+  if (!(schema instanceof z.ZodNumber)) return 'string';
+  if (!schema.isInt) return 'double';
+  return (schema.maxValue ?? Number.POSITIVE_INFINITY) < 2 ** 32 ? 'uint32' : 'uint64';
 }

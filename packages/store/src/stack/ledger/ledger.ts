@@ -1,6 +1,6 @@
 // The newest checkpoint of a ledger that is not in this database: a ledger that loses leaves does not lose this copy.
+import { readSetting, writeSetting } from '@strata/db';
 import type { Kysely } from 'kysely';
-import { readSetting, writeSetting } from '../../db/settings.ts';
 import type { Database } from '../../schema.ts';
 
 export class LedgerCheckpoint {

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { close, listen } from '../../listening.ts';
 import type { StoredFile } from './zip.ts';
 
 export interface Reply {
@@ -42,12 +42,9 @@ export async function startPublisher(handler: Handler): Promise<Publisher> {
     response.on('error', () => {});
     answer(handler, { failure: nextFailure(), request, response }).catch((error: Error) => response.destroy(error));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const port = await listen(server);
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://127.0.0.1:${port}`,
     get requests() {
       return requests;
     },
@@ -56,7 +53,7 @@ export async function startPublisher(handler: Handler): Promise<Publisher> {
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
+      await close(server);
     },
   };
 }

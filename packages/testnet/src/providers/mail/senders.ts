@@ -1,5 +1,4 @@
 // Services that send on behalf of a company, and those that process its DMARC reports.
-import type { NetworkId } from '../../dns/networks.ts';
 import type { Mint } from '../../random.ts';
 import { names, type ProviderName } from '../template.ts';
 import { type CustomerName, dkimKey } from './mailboxes.ts';
@@ -17,7 +16,7 @@ function sender(
   id: string,
   weight: number,
   spf: string,
-  options: { network?: NetworkId; customer?: SenderTemplate['customer']; dkim?: readonly string[] } = {},
+  options: { network?: string; customer?: SenderTemplate['customer']; dkim?: readonly string[] } = {},
 ): SenderTemplate {
   const network = options.network ?? 'amazon-east';
   return {

@@ -1,5 +1,4 @@
 // Secondary parts of a stack: services loaded by a page, forged headers, resellers, rented servers, domain sellers.
-import type { NetworkId } from '../../dns/networks.ts';
 import type { Mint } from '../../random.ts';
 import { names, type ProviderName } from '../template.ts';
 
@@ -58,7 +57,7 @@ export const forgedServers = [
 export const resellers: readonly {
   readonly host: string;
   readonly includes: readonly string[];
-  readonly network: NetworkId;
+  readonly network: string;
 }[] = [
   {
     host: '_spf.nordwall-mailcloud.de',
@@ -75,7 +74,7 @@ export const resellers: readonly {
 /** A mail server on a rented machine: the exchange has the machine's own name. */
 export const rentedServers: readonly {
   readonly suffix: string;
-  readonly network: NetworkId;
+  readonly network: string;
   readonly label: (mint: Mint) => string;
 }[] = [
   { suffix: 'secureserver.net', network: 'godaddy', label: (m) => `s${dashed(m)}` },

@@ -1,7 +1,7 @@
 // Hosting providers: addresses, www aliases and private headers.
 import type { NetworkRef } from '../../dns/networks.ts';
 import type { Mint } from '../../random.ts';
-import { names, type ProviderName } from '../template.ts';
+import { names, type ProviderName, type Revealed } from '../template.ts';
 
 export interface HostingTemplate {
   readonly id: string;
@@ -22,40 +22,37 @@ export interface HostingTemplate {
   /** CAs of this provider's certificates; any if not given. */
   readonly issuers?: readonly string[];
   /** Further providers that its records and headers reveal: its underlying network, its own CDN. */
-  readonly also?: readonly {
-    readonly category: 'hosting' | 'cdn' | 'web_platform' | 'security';
-    readonly provider: string;
-    readonly isVisible: boolean;
-  }[];
+  readonly also?: readonly Revealed[];
   readonly names: readonly ProviderName[];
 }
 
 const LE = ['lets-encrypt'];
-const AWS_BELOW = [{ category: 'hosting', provider: 'amazon-web-services', isVisible: false }] as const;
-const CLOUDFLARE_BELOW = [{ category: 'cdn', provider: 'cloudflare', isVisible: false }] as const;
-const FASTLY_BELOW = [{ category: 'cdn', provider: 'fastly', isVisible: false }] as const;
-const itself = (provider: string) => [{ category: 'web_platform', provider, isVisible: false }] as const;
+const AWS_BELOW = [{ category: 'hosting', provider: 'amazon-web-services' }];
+const CLOUDFLARE_BELOW = [{ category: 'cdn', provider: 'cloudflare' }];
+const FASTLY_BELOW = [{ category: 'cdn', provider: 'fastly' }];
+const itself = (provider: string) => [{ category: 'web_platform', provider }];
+
+/** `hosts` are the suffixes of the names that customers' aliases lead to. */
+const service = (
+  id: string,
+  weight: number,
+  network: string,
+  hosts: string,
+  more: Omit<HostingTemplate, 'id' | 'weight' | 'network' | 'names'>,
+): HostingTemplate => ({ id, weight, network, names: names(network, ['host'], ...hosts.split(' ')), ...more });
 
 /** Rented servers and clouds: identified only by the network and sometimes an alias. */
 const clouds: readonly HostingTemplate[] = [
-  {
-    id: 'amazon-web-services',
-    weight: 120,
-    network: 'amazon',
+  service('amazon-web-services', 120, 'amazon', 'elb.amazonaws.com', {
     www: (m) =>
       m.number('elb', 0, 1)
         ? [`${m.brand}-${m.number('elb-id', 100000000, 1999999999)}.eu-central-1.elb.amazonaws.com`]
         : [],
-    names: names('amazon', ['host'], 'elb.amazonaws.com'),
-  },
+  }),
   { id: 'google-cloud', weight: 52, network: 'google-cloud', names: [] },
-  {
-    id: 'microsoft-azure',
-    weight: 44,
-    network: 'microsoft',
+  service('microsoft-azure', 44, 'microsoft', 'azurewebsites.net', {
     www: (m) => [`${m.brand}-web.azurewebsites.net`],
-    names: names('microsoft', ['host'], 'azurewebsites.net'),
-  },
+  }),
   { id: 'ovhcloud', weight: 44, network: 'ovhcloud', names: [] },
   { id: 'hetzner', weight: 42, network: 'hetzner', names: [] },
   { id: 'digitalocean', weight: 40, network: 'digitalocean', names: [] },
@@ -70,10 +67,7 @@ const clouds: readonly HostingTemplate[] = [
 
 /** Services with an alias or a header of their own. */
 const services: readonly HostingTemplate[] = [
-  {
-    id: 'shopify',
-    weight: 38,
-    network: 'shopify',
+  service('shopify', 38, 'shopify', 'myshopify.com', {
     apex: ['23.227.38.65'],
     www: () => ['shops.myshopify.com'],
     headers: (m) => ({
@@ -84,12 +78,8 @@ const services: readonly HostingTemplate[] = [
     platforms: ['shopify'],
     issuers: LE,
     also: CLOUDFLARE_BELOW,
-    names: names('shopify', ['host'], 'myshopify.com'),
-  },
-  {
-    id: 'squarespace',
-    weight: 30,
-    network: 'squarespace',
+  }),
+  service('squarespace', 30, 'squarespace', 'ext-cust.squarespace.com', {
     apex: ['198.185.159.144', '198.185.159.145', '198.49.23.144', '198.49.23.145'],
     www: () => ['ext-cust.squarespace.com'],
     server: 'Squarespace',
@@ -97,12 +87,8 @@ const services: readonly HostingTemplate[] = [
     platforms: ['squarespace'],
     issuers: LE,
     also: itself('squarespace'),
-    names: names('squarespace', ['host'], 'ext-cust.squarespace.com'),
-  },
-  {
-    id: 'wix',
-    weight: 30,
-    network: 'wix',
+  }),
+  service('wix', 30, 'wix', 'cdn1.wixdns.net cdn2.wixdns.net cdn3.wixdns.net', {
     apex: ['185.230.63.107', '185.230.63.171', '185.230.63.186'],
     www: (m) => [`cdn${m.number('wixcdn', 1, 3)}.wixdns.net`],
     server: 'Pepyaka',
@@ -110,12 +96,8 @@ const services: readonly HostingTemplate[] = [
     platforms: ['wix'],
     issuers: ['lets-encrypt', 'sectigo'],
     also: itself('wix'),
-    names: names('wix', ['host'], 'cdn1.wixdns.net', 'cdn2.wixdns.net', 'cdn3.wixdns.net'),
-  },
-  {
-    id: 'vercel',
-    weight: 28,
-    network: 'vercel',
+  }),
+  service('vercel', 28, 'vercel', 'cname.vercel-dns.com', {
     apex: ['76.76.21.21'],
     www: () => ['cname.vercel-dns.com'],
     server: 'Vercel',
@@ -126,12 +108,8 @@ const services: readonly HostingTemplate[] = [
     platforms: ['nextjs', 'nextjs', 'static'],
     issuers: LE,
     also: AWS_BELOW,
-    names: names('vercel', ['host'], 'cname.vercel-dns.com'),
-  },
-  {
-    id: 'netlify',
-    weight: 18,
-    network: 'amazon-accelerator',
+  }),
+  service('netlify', 18, 'amazon-accelerator', 'netlify.app', {
     apex: ['75.2.60.5'],
     www: (m) => [`${m.brand}.netlify.app`],
     server: 'Netlify',
@@ -139,48 +117,32 @@ const services: readonly HostingTemplate[] = [
     platforms: ['static'],
     issuers: LE,
     also: AWS_BELOW,
-    names: names('amazon-accelerator', ['host'], 'netlify.app'),
-  },
-  {
-    id: 'webflow',
-    weight: 18,
-    network: 'amazon-accelerator',
+  }),
+  service('webflow', 18, 'amazon-accelerator', 'proxy-ssl.webflow.com', {
     apex: ['75.2.70.75'],
     www: () => ['proxy-ssl.webflow.com'],
     headers: () => ({ 'x-wf-region': 'eu-west-1' }),
     platforms: ['webflow'],
     issuers: LE,
     also: [...AWS_BELOW, ...itself('webflow')],
-    names: names('amazon-accelerator', ['host'], 'proxy-ssl.webflow.com'),
-  },
-  {
-    id: 'wp-engine',
-    weight: 18,
-    network: 'google-cloud',
+  }),
+  service('wp-engine', 18, 'google-cloud', 'wpengine.com', {
     www: (m) => [`${m.brand}.wpengine.com`],
     headers: () => ({ 'x-powered-by': 'WP Engine', 'x-cacheable': 'SHORT' }),
     platforms: ['wordpress'],
     issuers: LE,
-    also: [{ category: 'hosting', provider: 'google-cloud', isVisible: false }],
-    names: names('google-cloud', ['host'], 'wpengine.com'),
-  },
-  {
-    id: 'wordpress-com',
-    weight: 16,
-    network: 'automattic',
+    also: [{ category: 'hosting', provider: 'google-cloud' }],
+  }),
+  service('wordpress-com', 16, 'automattic', 'wordpress.com', {
     apex: ['192.0.78.24', '192.0.78.25'],
     www: (m) => [`${m.brand}blog.wordpress.com`],
     server: 'nginx',
     headers: () => ({ 'x-ac': '2.fra _dfw MISS', 'host-header': 'WordPress.com' }),
     platforms: ['wordpress'],
     issuers: LE,
-    also: [...itself('wordpress-com'), { category: 'web_platform', provider: 'nginx', isVisible: false }],
-    names: names('automattic', ['host'], 'wordpress.com'),
-  },
-  {
-    id: 'github-pages',
-    weight: 14,
-    network: 'github-pages',
+    also: [...itself('wordpress-com'), { category: 'web_platform', provider: 'nginx' }],
+  }),
+  service('github-pages', 14, 'github-pages', 'github.io', {
     apex: ['185.199.108.153', '185.199.109.153', '185.199.110.153', '185.199.111.153'],
     www: (m) => [`${m.brand}.github.io`],
     server: 'GitHub.com',
@@ -188,35 +150,23 @@ const services: readonly HostingTemplate[] = [
     platforms: ['static'],
     issuers: LE,
     also: FASTLY_BELOW,
-    names: names('github-pages', ['host'], 'github.io'),
-  },
-  {
-    id: 'heroku',
-    weight: 13,
-    network: 'amazon-east',
+  }),
+  service('heroku', 13, 'amazon-east', 'herokudns.com', {
     www: (m) => [`${m.code('heroku', 14).toLowerCase()}.herokudns.com`],
     server: 'Heroku',
     headers: () => ({ via: '1.1 vegur' }),
     platforms: ['static', 'ghost', 'nextjs'],
     issuers: LE,
     also: AWS_BELOW,
-    names: names('amazon-east', ['host'], 'herokudns.com'),
-  },
-  {
-    id: 'kinsta',
-    weight: 10,
-    network: 'kinsta',
+  }),
+  service('kinsta', 10, 'kinsta', 'kinsta.cloud', {
     www: (m) => [`${m.brand}.kinsta.cloud`],
     headers: () => ({ 'x-kinsta-cache': 'HIT', 'ki-edge': 'v=20.2.7' }),
     platforms: ['wordpress'],
     issuers: ['google-trust-services'],
     also: CLOUDFLARE_BELOW,
-    names: names('kinsta', ['host'], 'kinsta.cloud'),
-  },
-  {
-    id: 'pantheon',
-    weight: 9,
-    network: 'pantheon',
+  }),
+  service('pantheon', 9, 'pantheon', 'pantheonsite.io', {
     apex: ['23.185.0.2'],
     www: (m) => [`live-${m.brand}.pantheonsite.io`],
     headers: (m) => ({
@@ -226,36 +176,24 @@ const services: readonly HostingTemplate[] = [
     platforms: ['drupal', 'wordpress'],
     issuers: LE,
     also: FASTLY_BELOW,
-    names: names('pantheon', ['host'], 'pantheonsite.io'),
-  },
-  {
-    id: 'render',
-    weight: 8,
-    network: 'render',
+  }),
+  service('render', 8, 'render', 'onrender.com', {
     apex: ['216.24.57.1'],
     www: (m) => [`${m.brand}.onrender.com`],
     headers: (m) => ({ 'x-render-origin-server': 'Render', 'rndr-id': `${m.hex('rndr', 8)}-${m.hex('rndr2', 4)}` }),
     platforms: ['static', 'nextjs'],
     issuers: ['google-trust-services', 'lets-encrypt'],
     also: CLOUDFLARE_BELOW,
-    names: names('render', ['host'], 'onrender.com'),
-  },
-  {
-    id: 'flywheel',
-    weight: 7,
-    network: 'google-cloud',
+  }),
+  service('flywheel', 7, 'google-cloud', 'flywheelsites.com', {
     www: (m) => [`${m.brand}.flywheelsites.com`],
     server: 'Flywheel/5.1.0',
     headers: (m) => ({ 'x-fw-hash': m.code('fw', 10).toLowerCase(), 'x-fw-serve': 'TRUE' }),
     platforms: ['wordpress'],
     issuers: LE,
-    also: [{ category: 'hosting', provider: 'google-cloud', isVisible: false }],
-    names: names('google-cloud', ['host'], 'flywheelsites.com'),
-  },
-  {
-    id: 'hubspot',
-    weight: 9,
-    network: 'hubspot',
+    also: [{ category: 'hosting', provider: 'google-cloud' }],
+  }),
+  service('hubspot', 9, 'hubspot', 'sites.hubspot.net', {
     www: (m) => [`${m.number('hs-portal', 200000, 24999999)}.group${m.number('hsg', 0, 49)}.sites.hubspot.net`],
     headers: (m) => ({
       'x-hs-hub-id': String(m.number('hs-portal', 200000, 24999999)),
@@ -264,8 +202,7 @@ const services: readonly HostingTemplate[] = [
     platforms: ['hubspot'],
     issuers: ['google-trust-services'],
     also: CLOUDFLARE_BELOW,
-    names: names('hubspot', ['host'], 'sites.hubspot.net'),
-  },
+  }),
 ];
 
 export const hostingProviders: readonly HostingTemplate[] = [...clouds, ...services];

@@ -1,5 +1,6 @@
 // Software of a site: its pages and headers. All assets are the site's own or the platform's.
 import type { Mint } from '../../random.ts';
+import type { Revealed } from '../template.ts';
 import { apacheBuilds, iisBuilds, liteSpeedBuilds, nginxBuilds, type ServerBuild } from './builds.ts';
 
 export interface PlatformTemplate {
@@ -8,7 +9,7 @@ export interface PlatformTemplate {
   readonly weight: number;
   readonly isPhp: boolean;
   /** Further providers that its headers reveal: the company that hosts it for all customers. */
-  readonly also?: readonly { readonly category: string; readonly provider: string }[];
+  readonly also?: readonly Revealed[];
   readonly generator?: (mint: Mint) => string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cookies?: readonly string[];

@@ -64,7 +64,7 @@ const key = () => new Option('--key <key>', 'API key of the gateway').env('STRAT
 export function addInferenceCommands(inference: Command, context: CommandContext, owner: DataOwner): void {
   const config = async (overrides: Readonly<Record<string, string>> = {}) => {
     const { readGatewayConfig } = await import('@strata/gateway');
-    return owner.remember(readGatewayConfig({ ...(await effectiveEnvironment(context.env, 'gateway')), ...overrides }));
+    return owner.remember(readGatewayConfig({ ...(await effectiveEnvironment(context, 'gateway')), ...overrides }));
   };
   inference
     .command('gateway')

@@ -18,13 +18,12 @@ import {
   signNote,
 } from '@strata/receipts';
 import { readConfig, startStack } from '@strata/stack';
-import { assertDocumented } from '../../../../../tests/support/documented.ts';
 import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
 import { readStaticLog, serveFolder } from '../../../../../tests/support/static-log.ts';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../../tests/support/until.ts';
 import { assertEnds, jsonOf, runStrata, succeed } from '../../test/run-strata.ts';
-import { Environment, readWitnessConfig } from './witness-config.ts';
+import { readWitnessConfig } from './witness-config.ts';
 import { serveWitness } from './witness-server.ts';
 
 const logger = createLogger({ level: 'silent' });
@@ -167,7 +166,4 @@ describe('strata log witness', () => {
     assert.equal(openNow(), 3, 'three quarters of all');
     await until(() => openNow() === 0, { limitMs: 10_000, what: 'no headers came' });
   });
-
-  it('has its settings in docs/witnesses.md: every variable with its default, and no other', () =>
-    assertDocumented('witnesses.md', Environment.shape));
 });

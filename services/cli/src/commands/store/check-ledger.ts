@@ -1,5 +1,6 @@
 // Checks the ledger of a service, which may be running, for damage: leaves, hashes, the signed checkpoint, and the receipts that the
 // store refers to. Only reads, a few hundred leaves at a time.
+import { StoreError, type StoreReport } from '@strata/db';
 import {
   CheckedLeaves,
   checkLog,
@@ -21,7 +22,7 @@ import {
 } from '@strata/log';
 import { noteVerifier, openNote } from '@strata/receipts';
 import type { Config } from '@strata/stack';
-import { ledgerCheckpointIn, publishedReceipts, StoreError, type StoreReport } from '@strata/store';
+import { ledgerCheckpointIn, publishedReceipts } from '@strata/store';
 import { openLedgerSource } from '../../backup/ledger-source.ts';
 
 const KEYS = 'Run this with the newest keys folder of the service (STRATA_DATA).';
