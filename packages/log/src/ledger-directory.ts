@@ -91,7 +91,7 @@ export async function moveLog(options: MoveOptions): Promise<CopiedLog> {
   refuseMoved(directory);
   if (!isLedgerDirectory(directory)) throw new LogError('io', `there is no log in ${directory}`);
   using _lock = lockLog(directory);
-  if (table && !existsSync(rowsIn(directory))) return importFolder({ ...options, table });
+  if (table && !existsSync(rowsIn(directory))) return await importFolder({ ...options, table });
   await using stack = new AsyncDisposableStack();
   const { log: own } = stack.use(await openLedgerFile(rowsIn(directory)));
   if (hasFolderLog(directory)) {

@@ -62,9 +62,9 @@ export async function readSaved({
 /** Verifies that a log extends what was published of it; other processes may append concurrently. Rejects with LogError. */
 export async function checkPublished(
   table: LedgerTable,
-  places: Pick<OpenLogOptions, 'checkpointFile' | 'checkpointCopy'>,
+  copies: Pick<OpenLogOptions, 'checkpointFile' | 'checkpointCopy'>,
 ): Promise<void> {
-  const saved = await readSaved(places);
+  const saved = await readSaved(copies);
   if (saved.length === 0) return;
   refuseShorter(await table.head(), saved);
   await refuseOther(new RowTree(table), saved);

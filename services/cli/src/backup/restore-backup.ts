@@ -15,6 +15,7 @@ import {
   lockLog,
   readCheckpointFile,
   readKeysFile,
+  replaceFile,
   restoreKeys,
 } from '@strata/log';
 import { type Config, RESTORING } from '@strata/stack';
@@ -165,6 +166,10 @@ async function stageStore(
 }
 
 async function fillStaged(staging: string, filling: Filling): ReturnType<typeof fillFrom> {
-  await using tables = await createDirectoryLog(ledgerIn(staging));
-  return await fillFrom(staging, tables, filling);
+  const ledger = ledgerIn(staging);
+  await using tables = await createDirectoryLog(ledger);
+  const filled = await fillFrom(staging, tables, filling);
+  const note = new TextEncoder().encode((await tables.log.head())?.note);
+  await replaceFile(checkpointIn(ledger), note, { isSynced: true });
+  return filled;
 }

@@ -76,10 +76,10 @@ async function checkTree(config: Config, options: TreeOptions): Promise<number |
   const { databaseUrl, dataDirectory, ledgerOrigin } = config;
   const directory = ledgerIn(dataDirectory);
   await using tables = databaseUrl.startsWith('sqlite:') ? undefined : await openLedgerTables(databaseUrl);
-  if (tables && !isLedgerDirectory(directory)) return checkTables(config, tables, options);
+  if (tables && !isLedgerDirectory(directory)) return await checkTables(config, tables, options);
   const copy = ledgerCheckpointIn(databaseUrl, ledgerOrigin);
   await using own = await readDirectoryLog(directory);
-  return own.tables ? checkTables(config, own.tables, { ...options, copy }) : checkLeaves(config, options);
+  return own.tables ? await checkTables(config, own.tables, { ...options, copy }) : await checkLeaves(config, options);
 }
 
 async function checkTables(
@@ -88,8 +88,11 @@ async function checkTables(
   { own, onLeaves, copy }: TreeOptions & { readonly copy?: string | undefined },
 ): Promise<number | undefined> {
   const checkpointFile = checkpointIn(ledgerIn(dataDirectory));
-  await checkPublished(log, { checkpointFile, checkpointCopy: { read: async () => copy, write: async () => {} } });
-  if (!(await log.head())) return undefined;
+  const saved = { checkpointFile, checkpointCopy: { read: async () => copy, write: async () => {} } };
+  if (!(await log.head())) {
+    await checkPublished(log, saved);
+    return undefined;
+  }
   const publicKeys = publicKeyBytes(await publishedLedgerKeys(own, { origin, texts: await keys.all() }));
   const table = {
     head: () => log.head(),
@@ -101,7 +104,9 @@ async function checkTables(
       return leaves;
     },
   };
-  return (await checkLog({ origin, keys: { publicKeys: () => publicKeys }, table })).size;
+  const { size } = await checkLog({ origin, keys: { publicKeys: () => publicKeys }, table });
+  await checkPublished(log, saved);
+  return size;
 }
 
 /** A log that is not in rows: of an earlier version, or lost. */
