@@ -25,7 +25,7 @@ export function refuseUnread({ code }: NodeJS.ErrnoException, socket: Socket): v
       ? ['431 Request Header Fields Too Large', 'The headers are too large.']
       : code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ['408 Request Timeout', 'The request did not arrive in time.']
-        : ['400 Bad Request', 'This cannot be read as HTTP.'];
+        : ['400 Bad Request', 'The request is not valid HTTP.'];
   const body = JSON.stringify(errorBody(new CompletionError('invalid_request', message)));
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
@@ -79,9 +79,9 @@ export function asRefusal(error: unknown): CompletionError {
     default:
       // A path outside the directory of the pages, or a hidden file in it.
       if (statusCode === 403 || statusCode === 404)
-        return new CompletionError('not_found', 'There is no such file here.', { cause: error });
+        return new CompletionError('not_found', 'The file does not exist.', { cause: error });
       if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
-        return new CompletionError('invalid_request', 'We could not parse the JSON body of your request.', {
+        return new CompletionError('invalid_request', 'The body is not valid JSON.', {
           cause: error,
         });
       return new CompletionError('internal', 'Internal error. Please report the x-request-id.', {
