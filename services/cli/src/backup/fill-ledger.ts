@@ -14,7 +14,7 @@ export interface Filling {
   readonly folder: string;
   readonly checked: CheckedBackup;
   readonly given: Given | undefined;
-  /** The data directory; its keys are used if none are given. */
+  /** The data directory; its keys are the default. */
   readonly directory: string;
   readonly origin: string;
   readonly now: Date;
