@@ -17,9 +17,9 @@ export function meterOtherRoutes(fastify: FastifyInstance, metrics: Metrics): vo
   fastify.addHook('onRoute', (route) => {
     if (route.config?.isMetered) return;
     const meter = metrics.routeMeter(String(route.method), route.url);
-    const others = route.onResponse ?? [];
+    const hooks = route.onResponse ?? [];
     route.onResponse = [
-      ...(Array.isArray(others) ? others : [others]),
+      ...(Array.isArray(hooks) ? hooks : [hooks]),
       async (_request: FastifyRequest, reply: FastifyReply) => meter(reply.statusCode, reply.elapsedTime),
     ];
   });
