@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { AdvisoryRecord } from '@strata/advisories';
+import { guardOf, LOCK_WRITERS } from '@strata/db';
 import type { Kysely } from 'kysely';
 import pg from 'pg';
-import { LOCK_WRITERS } from './db/dialects/postgres-dialect.ts';
-import { guardOf } from './db/transactions/term.ts';
 import { AnswerTable } from './inference/answers.ts';
 import type { Database } from './schema.ts';
 import { DomainTable } from './stack/domains/domains.ts';

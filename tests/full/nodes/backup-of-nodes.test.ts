@@ -6,12 +6,12 @@ import { readFileSync } from 'node:fs';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { checkStore, openPool } from '@strata/db';
 import { checkpointOf } from '@strata/log';
 import { consistencyProof, verifyConsistency } from '@strata/receipts';
-import { checkStore, openStore, receiptsInRows } from '@strata/store';
+import { openStore, receiptsInRows, stackSchema } from '@strata/store';
 import type { Internet } from '@strata/testnet';
 import { tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
-import { openPool } from '../../../packages/store/src/db/dialects/postgres-dialect.ts';
 import { postgres, rows } from '../../../packages/store/src/test/backends.ts';
 import { readBackupFile } from '../../../services/cli/src/backup/backup-files.ts';
 import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
@@ -112,7 +112,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
       const sizes = { oldSize: then.size, oldRoot: then.root, newSize: now.size, newRoot: now.root };
       assert.ok(verifyConsistency({ ...sizes, proof }), 'the log goes on from the one of the backup');
     }
-    assert.deepEqual((await checkStore(env.STRATA_DATABASE_URL)).findings, []);
+    assert.deepEqual((await checkStore(stackSchema, env.STRATA_DATABASE_URL)).findings, []);
 
     // The published ledger is newer than the backup: this node's last checkpoint shows it, and so do the database and a witness.
     const elsewhere = await nowhere();

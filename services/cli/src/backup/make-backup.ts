@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { sqliteFileOf } from '@strata/db';
+import { backupSqlite, dumpPostgres, type RowsText, type StoreCopy, sqliteFileOf } from '@strata/db';
 import {
   CheckedLeaves,
   encodeLeaves,
@@ -21,14 +21,7 @@ import {
 } from '@strata/log';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
 import type { Config } from '@strata/stack';
-import {
-  backupSqlite,
-  dumpPostgres,
-  type RowsText,
-  receiptsInRows,
-  receiptsInSqliteCopy,
-  type StoreCopy,
-} from '@strata/store';
+import { receiptsInRows, receiptsInSqliteCopy, stackSchema } from '@strata/store';
 import { CommandError, usageError } from '../errors.ts';
 import { counted } from '../output.ts';
 import { COMMAND_VERSION } from '../version.ts';
@@ -190,7 +183,7 @@ async function backupStore(
   const rowsOf = new Map<string, number>();
   const write = async (table: string, rows: RowsText) =>
     void files.push(await writeBackupFile(work, rowsFile(table), rows));
-  return dumpPostgres(databaseUrl, write, {
+  return dumpPostgres(stackSchema, databaseUrl, write, {
     ...stopping,
     onProgress: ({ table, rows }) => {
       rowsOf.set(table, rows);

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { sqliteFileOf } from '@strata/db';
+import { prepareRestoredSqlite, sqliteFileOf } from '@strata/db';
 import {
   checkpointOf,
   decodeLeaves,
@@ -17,7 +17,7 @@ import {
   writeLog,
 } from '@strata/log';
 import { type Config, RESTORING } from '@strata/stack';
-import { ledgerCheckpointIn, prepareRestoredSqlite } from '@strata/store';
+import { ledgerCheckpointIn, stackSchema } from '@strata/store';
 import { CommandError, usageError } from '../errors.ts';
 import { digestOf, readVerified, refuseOther } from './backup-files.ts';
 import { type CheckedBackup, checkBackup } from './check-backup.ts';
@@ -158,7 +158,7 @@ async function stageStore(
   // The file may have been altered after its verification.
   refuseOther(part, await digestOf(ready, signal));
   // A commit of SQLite makes the file durable.
-  prepareRestoredSqlite(ready);
+  prepareRestoredSqlite(stackSchema, ready);
 }
 
 /** Signs a checkpoint with the new name, so that the service cannot start with another one. */

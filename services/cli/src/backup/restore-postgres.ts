@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { StoreError } from '@strata/db';
 import {
   CheckedLeaves,
   checkpointOf,
@@ -17,7 +18,7 @@ import {
   writeKeysFile,
 } from '@strata/log';
 import { type Config, RESTORING, sharedLedgerOf } from '@strata/stack';
-import { type LedgerTables, loadPostgres, openLedgerTables, StoreError } from '@strata/store';
+import { type LedgerTables, openLedgerTables, restorePostgres } from '@strata/store';
 import { CommandError, usageError } from '../errors.ts';
 import { readBackupFile, readVerified } from './backup-files.ts';
 import { type CheckedBackup, storeOf } from './check-backup.ts';
@@ -71,7 +72,7 @@ export async function restoreToPostgres(
       restored.newKeys = filled?.newKeys ?? made;
       restored.aside = await moveAside({ directory, ledger, storeFile: undefined }, { keepsLedger: !leavesLedger });
     };
-    await loadPostgres(
+    await restorePostgres(
       databaseUrl,
       storeOf(manifest),
       (table) => readVerified(folder, partOf(manifest, rowsFile(table))),

@@ -107,7 +107,7 @@ describe('strata doctor', () => {
     }
     is('ok', await first(), /schema current, 2 domains, no damage found/);
     is('ok', (await checkDatabase(url, needs)).findings[1] as Finding, /^domains 2 rows, 0 rows more a day$/);
-    assert.equal((await checkDatabase(url, needs)).state?.domains, 2);
+    assert.equal((await checkDatabase(url, needs)).state?.counted, 2);
     await writeFile(path.join(directory.path, 'strata.db'), 'no database at all, but a text of some length');
     is('problem', await first(), /not a Strata database/);
     const away = await checkDatabase('postgres://user:hidden@127.0.0.1:9/none', needs);

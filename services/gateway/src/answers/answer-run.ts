@@ -1,5 +1,7 @@
 // Runs one answer from its plan to its receipt: choices are generated as slots become free, collected or streamed, then
 // recorded.
+
+import type { StoredKey } from '@strata/db';
 import {
   type AnswerContent,
   type AnswerHead,
@@ -12,7 +14,6 @@ import {
   type Usage,
   usageChunk,
 } from '@strata/inference';
-import type { StoredKey } from '@strata/store';
 import { type Admission, SHARES } from '../limits/admission.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { AnswerEnd, AnswerStart, UsageRecorder } from '../store/usage-recorder.ts';

@@ -1,7 +1,8 @@
 // Admission control of a model: limits concurrent answers, and queues the rest fairly between keys and priorities.
+
+import type { Priority } from '@strata/db';
 import { CompletionError } from '@strata/inference';
 import { FairSlots } from '@strata/limits';
-import type { Priority } from '@strata/store';
 
 export type Admission = FairSlots;
 

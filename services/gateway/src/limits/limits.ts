@@ -1,8 +1,10 @@
 // The limits of a key: requests and tokens, per minute and per UTC day, reported in OpenAI's rate limit headers.
+
+import type { StoredKey, Tier } from '@strata/db';
 import { countedCache } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import { RateLimiter } from '@strata/limits';
-import type { Store, StoredKey, Tier } from '@strata/store';
+import type { Store } from '@strata/store';
 
 interface TierLimits {
   readonly requestsPerMinute: number;

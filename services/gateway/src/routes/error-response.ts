@@ -1,9 +1,9 @@
 // Errors as responses: the body and headers that clients of the OpenAI contract expect.
+import { StoreError } from '@strata/db';
 import { EngineError } from '@strata/engine';
 import { answerSecurity, type ErrorFormat, type Metrics, type ReachedLimit, Refusal, RefusalLog } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
 import { KeyringError } from '@strata/log';
-import { StoreError } from '@strata/store';
 import type { Logger } from 'pino';
 
 /** Maximum size of a request body; prompts are long. */
@@ -107,9 +107,9 @@ export function asRefusal(error: unknown): CompletionError {
     default:
       // A path outside the directory of the pages, or a hidden file in it.
       if (statusCode === 403 || statusCode === 404)
-        return new CompletionError('not_found', 'There is no such file here.', { cause: error });
+        return new CompletionError('not_found', 'The file does not exist.', { cause: error });
       if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
-        return new CompletionError('invalid_request', 'We could not parse the JSON body of your request.', {
+        return new CompletionError('invalid_request', 'The body is not valid JSON.', {
           cause: error,
         });
       return new CompletionError('internal', 'Internal error. Please report the x-request-id.', {

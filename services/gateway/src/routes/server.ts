@@ -1,4 +1,5 @@
 // The server of the gateway: Bearer keys and their limits, the bodies of requests, and OpenAI's error format.
+import type { StoredKey } from '@strata/db';
 import {
   countedAddress,
   createHttpServer,
@@ -8,7 +9,6 @@ import {
   type Responder,
 } from '@strata/http';
 import { CompletionError } from '@strata/inference';
-import type { StoredKey } from '@strata/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Callers } from '../limits/callers.ts';
 import { ALLOWED_HEADERS, EXPOSED_HEADERS } from './cors-headers.ts';

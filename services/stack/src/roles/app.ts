@@ -1,4 +1,6 @@
 // The composition root of the API: adds to scanning everything that the routes need, and updates from the store's logs.
+
+import { StoreError } from '@strata/db';
 import {
   AnswerCache,
   canSign,
@@ -13,7 +15,6 @@ import {
   witnessFacts,
 } from '@strata/http';
 import { KeyringError, LogError } from '@strata/log';
-import { StoreError } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { OpenApi, StackApp, World } from '../context.ts';

@@ -1,8 +1,9 @@
 // Work that must run once for all processes of a store: publishing advisories, evaluating events, publishing the stream, syncing
 // advisories, polling feeds, retention. Any number of processes may be on standby; the lock selects one, and its term fences its writes.
 import type { Entry } from '@strata/advisories';
+import { StoreError, type TermHold } from '@strata/db';
 import type { Notary } from '@strata/http';
-import { type Store, StoreError, type TermHold } from '@strata/store';
+import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { Watch } from '../alerts/watch.ts';
 import { announceAdvisories } from '../enrichment/exposure/announcements.ts';

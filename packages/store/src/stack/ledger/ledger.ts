@@ -1,6 +1,7 @@
 // The ledger of several nodes in the database: leaves, the hashes above them, and one head, whose row lock serializes appends.
+
+import { readSetting, writeSetting } from '@strata/db';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { readSetting, writeSetting } from '../../db/settings.ts';
 import type { Database } from '../../schema.ts';
 
 type Db = Kysely<Database>;

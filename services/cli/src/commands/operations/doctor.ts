@@ -1,9 +1,8 @@
 // `strata doctor`: checks this machine against the settings, and says how to fix problems.
 import { getServers } from 'node:dns';
-import { lockedDirectories } from '@strata/db';
+import { lockedDirectories, StoreError } from '@strata/db';
 import type { GatewayConfig } from '@strata/gateway';
 import type { Config } from '@strata/stack';
-import { StoreError } from '@strata/store';
 import type { WorkerConfig } from '@strata/worker';
 import { openLedgerSource } from '../../backup/ledger-source.ts';
 import type { CommandContext } from '../../context.ts';
@@ -120,7 +119,7 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
     async () => [await checkDisk(dataDirectory), ...lockedDirectories(config).map((each) => checkFileSystem(each))],
     async () => {
       const { findings, state } = await checkDatabase(databaseUrl, needsOf(config));
-      return [...findings, judgeMemory(machine, state?.domains ?? 0)];
+      return [...findings, judgeMemory(machine, state?.counted ?? 0)];
     },
     async () => {
       const shared = await sharedLedger(config);

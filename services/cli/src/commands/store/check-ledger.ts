@@ -2,6 +2,7 @@
 // store refers to. Only reads, a few hundred leaves at a time.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { StoreError, type StoreReport } from '@strata/db';
 import {
   CheckedLeaves,
   checkSharedLog,
@@ -17,7 +18,7 @@ import {
 } from '@strata/log';
 import { noteVerifier, openNote, tilePath } from '@strata/receipts';
 import type { Config } from '@strata/stack';
-import { type LedgerTables, openLedgerTables, publishedReceipts, StoreError, type StoreReport } from '@strata/store';
+import { type LedgerTables, openLedgerTables, publishedReceipts } from '@strata/store';
 import { isOpenLog, openLedgerSource } from '../../backup/ledger-source.ts';
 
 const KEYS = 'Run this with the newest keys folder of the service (STRATA_DATA).';
