@@ -21,7 +21,6 @@ export {
   type Subscriptions,
   withoutCredentials,
 } from './feeds/subscriptions.ts';
-export { sharedLedgerOf } from './ledger/ledger.ts';
 export { type RunningStack, startStack } from './roles/api.ts';
 export { serve, startRole } from './roles/serve.ts';
 export { stackOpenApi } from './routes/index.ts';
