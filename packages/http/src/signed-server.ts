@@ -49,6 +49,7 @@ export function createSignedServer<App>(deps: SignedServerDeps<App>): SignedServ
     ...deps,
     errors: { send: createProblemSender({ notary, logger, now, isUnavailable, callerOf }) },
     crossOrigin: { headers: commonHeaders, allowedHeaders: ALLOWED_HEADERS },
+    ignoresTrailingSlash: true,
     onStopping: () => streams.closeAll(),
   });
   const streams = new EventStreams({ gate: deps.keys, callers, bounds: server.streams, logger }, deps.sse);

@@ -24,6 +24,7 @@ export interface RequestLimits {
   readonly hasSlowAnswers?: boolean;
   /** Proxies whose X-Forwarded-For is trusted (addresses or CIDRs); none by default. */
   readonly trustedProxies?: readonly string[] | undefined;
+  readonly ignoresTrailingSlash?: boolean;
   /** Before the ids of requests that have none. */
   readonly requestIdPrefix?: string;
 }
@@ -35,7 +36,8 @@ const TIMEOUTS: ClientTimeouts = { headersMs: 10_000, requestMs: 15_000, idleMs:
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
 export function createFastify(errors: ErrorFormat, limits: RequestLimits): FastifyInstance {
-  const { bodyBytes = BODY_BYTES, hasSlowAnswers = false, trustedProxies, requestIdPrefix = '' } = limits;
+  const { bodyBytes = BODY_BYTES, hasSlowAnswers = false, ignoresTrailingSlash = false } = limits;
+  const { trustedProxies, requestIdPrefix = '' } = limits;
   const timeouts = { ...TIMEOUTS, ...limits.timeouts };
   const fastify = Fastify({
     // No logger here: with one, Fastify creates a child logger and two listeners for every request, which cost more
@@ -51,7 +53,7 @@ export function createFastify(errors: ErrorFormat, limits: RequestLimits): Fasti
     requestTimeout: timeouts.requestMs,
     ...(hasSlowAnswers ? {} : { connectionTimeout: timeouts.idleMs }),
     keepAliveTimeout: 65_000,
-    routerOptions: { maxParamLength: 2_000, ignoreTrailingSlash: true },
+    routerOptions: { maxParamLength: 2_000, ignoreTrailingSlash: ignoresTrailingSlash },
     forceCloseConnections: 'idle',
     // Requests on open connections are answered as usual, with `connection: close`, not with an unsigned 503.
     return503OnClosing: false,

@@ -20,7 +20,7 @@ export function refuseUnread(errors: ErrorFormat, { code = '' }: NodeJS.ErrnoExc
     socket.destroy();
     return;
   }
-  const [status, message] = UNREAD[code] ?? ['400 Bad Request', 'This cannot be read as HTTP.'];
+  const [status, message] = UNREAD[code] ?? ['400 Bad Request', 'The request is not valid HTTP.'];
   const body = errors.unreadBody?.(message) ?? '';
   const type = body === '' ? '' : 'content-type: application/json; charset=utf-8\r\n';
   const length = `content-length: ${Buffer.byteLength(body)}\r\n`;
