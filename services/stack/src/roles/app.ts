@@ -189,7 +189,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
       metrics,
       now: realNow,
       trustedProxies: config.trustedProxies,
-      limits: config.bounds,
+      limits: config.limits,
       // Not bugs: a full disk; a damaged, locked or unreachable database; keys that another node retired.
       isUnavailable: (error) =>
         error instanceof StoreError || error instanceof LogError || error instanceof KeyringError,

@@ -21,7 +21,7 @@ export interface RelayDeps extends AnswerPartDeps {
 export interface RelayOptions {
   readonly replayBudgetMs: number;
   readonly hedgeAfter: number | undefined;
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }
 
 export interface RelayTask {
