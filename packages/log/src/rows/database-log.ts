@@ -1,6 +1,7 @@
-// The log of several nodes: its state is in a database, and a node writes while it holds the lock of the head in a short transaction.
+// An open log: its state is in a database, and a process writes while it holds the lock of the head in a short transaction.
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { StoreError, type StoreErrorCode } from '@strata/db';
 import {
   consistencyProof,
   equalBytes,
@@ -9,15 +10,15 @@ import {
   ledgerReceiptDocument,
   verifyConsistency,
 } from '@strata/receipts';
-import { type CheckpointSaver, fileSaver } from '../files/checkpoint-file.ts';
+import { type CheckpointCopy, type CheckpointSaver, copySaver, fileSaver } from '../files/checkpoint-file.ts';
 import type { AppendedLeaf, Log, LogStats, PublishedCheckpoint } from '../log.ts';
 import { LogError, type LogErrorCode } from '../log-error.ts';
 import { hashesOf, hashPrefixOf, proveLeaf, readTile } from '../publication/published-tree.ts';
-import { GroupCommit } from '../tile-log/group-commit.ts';
-import type { TreeEdge } from '../tree/tree-edge.ts';
-import { type CheckpointKeys, checkHead, openCheckpoint, signedHead } from './shared-head.ts';
-import type { SharedHead, SharedStorage } from './shared-storage.ts';
-import type { SharedTree } from './shared-tree.ts';
+import { GroupCommit } from './group-commit.ts';
+import { type CheckpointKeys, checkHead, openCheckpoint, signedHead } from './head.ts';
+import type { LedgerHead, LedgerTable } from './ledger-tables.ts';
+import type { RowTree } from './row-tree.ts';
+import type { TreeEdge } from './tree-edge.ts';
 
 /** Maximum of leaves in a batch: writing them takes about 15 ms, for which all other nodes wait. */
 const MAX_BATCH = 4096;
@@ -27,13 +28,15 @@ const REFRESH_MS = 200;
 const MAX_TRIES = 4;
 const RETRY_MS = 100;
 
-export interface SharedLogOptions {
+export interface OpenLogOptions {
   /** First line of every checkpoint, such as `strata.example/ledger`. */
   readonly origin: string;
   readonly keys: CheckpointKeys;
-  readonly storage: SharedStorage;
+  readonly table: LedgerTable;
   /** File with the newest checkpoint that this node published; the log must be consistent with it. Its directory exists. */
-  readonly checkpointFile?: string;
+  readonly checkpointFile?: string | undefined;
+  /** The same, outside of the database and the directory. */
+  readonly checkpointCopy?: CheckpointCopy | undefined;
 }
 
 /**
@@ -45,11 +48,11 @@ export interface SharedLogOptions {
  * a commit gets no response, the batch is searched at its intended position before it is written again, so that no leaf is
  * acknowledged twice. The leaf of a rejected append may be in the log, unacknowledged.
  */
-export class SharedLog implements Log, AsyncDisposable {
+export class DatabaseLog implements Log, AsyncDisposable {
   readonly #origin: string;
   readonly #keys: CheckpointKeys;
-  readonly #storage: SharedStorage;
-  readonly #tree: SharedTree;
+  readonly #table: LedgerTable;
+  readonly #tree: RowTree;
   readonly #appends = new GroupCommit({ maxLeaves: () => MAX_BATCH, commit: (leaves) => this.#commit(leaves) });
   readonly #closing = new AbortController();
   readonly #refreshing: Promise<void>;
@@ -58,25 +61,26 @@ export class SharedLog implements Log, AsyncDisposable {
   #witnessed: PublishedCheckpoint;
   #refusal: LogError | undefined;
   #refreshError: unknown;
-  readonly #file: CheckpointSaver | undefined;
+  readonly #savers: readonly CheckpointSaver[];
   #commits = 0;
 
   constructor(
-    { origin, keys, storage, checkpointFile }: SharedLogOptions,
-    tree: SharedTree,
+    { origin, keys, table, checkpointFile, checkpointCopy }: OpenLogOptions,
+    tree: RowTree,
     head: PublishedCheckpoint,
   ) {
     this.#origin = origin;
     this.#keys = keys;
-    this.#storage = storage;
+    this.#table = table;
     this.#tree = tree;
     this.#published = head;
     this.#witnessed = head;
-    this.#file =
-      checkpointFile === undefined
-        ? undefined
-        : fileSaver(checkpointFile, { served: () => this.checkpoint(), isShared: true });
-    this.#file?.save();
+    const served = () => this.checkpoint();
+    this.#savers = [
+      ...(checkpointFile === undefined ? [] : [fileSaver(checkpointFile, served)]),
+      ...(checkpointCopy === undefined ? [] : [copySaver(checkpointCopy, served)]),
+    ];
+    for (const saver of this.#savers) saver.save();
     this.#refreshing = this.#refreshPeriodically();
   }
 
@@ -99,7 +103,7 @@ export class SharedLog implements Log, AsyncDisposable {
 
   async receipt(ledgerReceiptId: string, head?: PublishedCheckpoint): Promise<LedgerReceipt | undefined> {
     const prefix = hashPrefixOf(ledgerReceiptId);
-    const index = prefix && (await this.#storage.rows.find(prefix));
+    const index = prefix && (await this.#table.find(prefix));
     if (index === undefined) return undefined;
     // Another node may have appended it since the last refresh.
     if (index >= this.size && !head) await this.#refresh();
@@ -122,7 +126,7 @@ export class SharedLog implements Log, AsyncDisposable {
 
   /** `backgroundError`: why this node accepts no leaves, or why its last refresh failed. */
   stats(): LogStats {
-    const backgroundError = this.#refusal ?? this.#refreshError ?? this.#file?.error;
+    const backgroundError = this.#refusal ?? this.#refreshError ?? this.#savers.find(({ error }) => error)?.error;
     const refusal = this.#refusal ?? (this.#refreshError instanceof LogError ? this.#refreshError : undefined);
     const figures = { size: this.size, commits: this.#commits, ...(refusal && { refusal }) };
     return backgroundError === undefined ? figures : { ...figures, backgroundError };
@@ -133,7 +137,7 @@ export class SharedLog implements Log, AsyncDisposable {
     this.#closing.abort();
     await this.#appends.close();
     await this.#refreshing;
-    await this.#file?.[Symbol.asyncDispose]();
+    for (const saver of this.#savers) await saver[Symbol.asyncDispose]();
   }
 
   async #commit(leaves: readonly Uint8Array[]): Promise<AppendedLeaf> {
@@ -151,7 +155,7 @@ export class SharedLog implements Log, AsyncDisposable {
         this.#commits++;
         return { index: head.size - added.length, treeSize: this.size };
       } catch (error) {
-        if (error instanceof LogError || triedAt === undefined || attempt === MAX_TRIES) throw error;
+        if (isOutcomeKnown(error) || triedAt === undefined || attempt === MAX_TRIES) throw error;
       }
       await delay(RETRY_MS * attempt);
     }
@@ -161,17 +165,17 @@ export class SharedLog implements Log, AsyncDisposable {
   async #findBatch(index: number, added: readonly AddedLeaf[]): Promise<AppendedLeaf | undefined> {
     const head = await this.#withHead(async (_edge, head) => head);
     if (head.size < index + added.length) return undefined;
-    const stored = await this.#storage.rows.hashes(0, index, added.length);
+    const stored = await this.#table.hashes(0, index, added.length);
     const isStored = equalBytes(stored, Buffer.concat(added.map(({ hash }) => hash)));
     return isStored ? { index, treeSize: this.size } : undefined;
   }
 
   /** Runs `work` with the locked and verified head, and publishes the resulting head. */
   async #withHead(
-    work: (edge: TreeEdge, head: SharedHead, grow: GrowEdge) => Promise<SharedHead>,
+    work: (edge: TreeEdge, head: LedgerHead, grow: GrowEdge) => Promise<LedgerHead>,
   ): Promise<PublishedCheckpoint> {
     const locked = () =>
-      this.#storage.heads.withHead(async (head, grow) => {
+      this.#table.withHead(async (head, grow) => {
         if (this.#refusal) throw this.#refusal;
         const edge = await this.#check(head);
         return work(edge, head, async (leaves, from) => {
@@ -198,21 +202,21 @@ export class SharedLog implements Log, AsyncDisposable {
   }
 
   /** Refuses a head that is inconsistent with what this node has published. */
-  async #check(head: SharedHead, { size, root } = this.#published): Promise<TreeEdge> {
+  async #check(head: LedgerHead, { size, root } = this.#published): Promise<TreeEdge> {
     if (head.size < size) {
       throw new LogError('lost-leaves', `the database holds ${head.size} leaves of the log, ${size} were published`);
     }
     if (head.size === size && !equalBytes(head.root, root)) {
       throw new LogError('forked', `the tree of ${size} leaves in the database differs from the published one`);
     }
-    return checkHead(head, this.#origin, this.#keys);
+    return checkHead(head, this.#origin, this.#keys, this.#published);
   }
 
   #publish(head: PublishedCheckpoint): void {
     const isNewer = head.size > this.size || (head.size === this.size && head.note !== this.#published.note);
     if (!isNewer) return;
     this.#published = { size: head.size, root: head.root, note: head.note };
-    this.#file?.save();
+    for (const saver of this.#savers) saver.save();
   }
 
   async #refreshPeriodically(): Promise<void> {
@@ -233,7 +237,7 @@ export class SharedLog implements Log, AsyncDisposable {
   async #refresh(): Promise<void> {
     try {
       const served = this.#published;
-      const head = await this.#storage.heads.head();
+      const head = await this.#table.head();
       if (!head) throw new LogError('lost-leaves', 'the database no longer has the log');
       await this.#withNewestKeys(() => this.#check(head, served));
       const newest = head.size > this.size ? head : this.#published;
@@ -270,8 +274,14 @@ interface AddedLeaf {
 }
 
 /** Appends leaves to an edge; returns the new head. */
-type GrowEdge = (leaves: readonly AddedLeaf[], from: TreeEdge) => Promise<SharedHead>;
+type GrowEdge = (leaves: readonly AddedLeaf[], from: TreeEdge) => Promise<LedgerHead>;
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
+
+/** Errors after which the database has rolled back; a server may have committed before its connection broke. */
+const ROLLED_BACK: ReadonlySet<string> = new Set<StoreErrorCode>(['disk-full', 'io-error', 'read-only']);
+
+const isOutcomeKnown = (error: unknown): boolean =>
+  error instanceof LogError || (error instanceof StoreError && ROLLED_BACK.has(error.code));
 
 const isCode = (error: unknown, code: LogErrorCode): boolean => error instanceof LogError && error.code === code;

@@ -10,8 +10,8 @@ import {
 } from '@strata/receipts';
 import { type CheckpointSigner, noteSigner, type PublishedCheckpoint } from '../log.ts';
 import { LogError } from '../log-error.ts';
-import { TreeEdge } from '../tree/tree-edge.ts';
-import type { SharedHead } from './shared-storage.ts';
+import type { LedgerHead } from './ledger-tables.ts';
+import { TreeEdge } from './tree-edge.ts';
 
 /** The checkpoint keys known to this node. */
 export interface CheckpointKeys {
@@ -23,7 +23,7 @@ export interface CheckpointKeys {
 }
 
 /** The head of a tree, with a checkpoint signed by the current key. */
-export function signedHead(origin: string, edge: TreeEdge, signer: CheckpointSigner): SharedHead {
+export function signedHead(origin: string, edge: TreeEdge, signer: CheckpointSigner): LedgerHead {
   const [size, root] = [edge.size, edge.root()];
   return {
     origin,
@@ -35,18 +35,20 @@ export function signedHead(origin: string, edge: TreeEdge, signer: CheckpointSig
 }
 
 /**
- * Rejects with LogError: `wrong-origin`; `wrong-key` if no known key signed the checkpoint; `corrupt-checkpoint` if head, edge and
- * checkpoint do not match or the signature is invalid.
+ * The edge of a head. The signature is not verified again if it is that of `verified`. Rejects with LogError: `wrong-origin`;
+ * `wrong-key` if no known key signed the checkpoint; `corrupt-checkpoint` if head, edge and checkpoint do not match or the signature
+ * is invalid.
  */
 export async function checkHead(
-  head: SharedHead,
+  head: LedgerHead,
   origin: string,
   keys: Pick<CheckpointKeys, 'publicKeys'>,
+  verified?: PublishedCheckpoint,
 ): Promise<TreeEdge> {
   if (head.origin !== origin) {
     throw new LogError('wrong-origin', `the database holds the log ${head.origin}, not ${origin}`);
   }
-  const checkpoint = await openCheckpoint(head.note, origin, keys);
+  const checkpoint = head.note === verified?.note ? verified : await openCheckpoint(head.note, origin, keys);
   const edge = TreeEdge.of(head.size, head.edge);
   const isOneTree =
     checkpoint.size === head.size &&

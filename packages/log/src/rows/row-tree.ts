@@ -2,14 +2,17 @@
 import { encodeEntries, HASH_BYTES, TILE_WIDTH, TileNodes } from '@strata/receipts';
 import { LogError } from '../log-error.ts';
 import type { TreeSource } from '../publication/published-tree.ts';
-import { TileCache } from '../tree/tile-cache.ts';
-import type { SharedRows } from './shared-storage.ts';
+import { TileCache } from '../publication/tile-cache.ts';
+import type { LedgerTable } from './ledger-tables.ts';
 
-export class SharedTree implements TreeSource {
-  readonly #rows: SharedRows;
+/** Committed leaves, and the hashes above them. */
+export type TreeRows = Pick<LedgerTable, 'hashes' | 'leaves'>;
+
+export class RowTree implements TreeSource {
+  readonly #rows: TreeRows;
   readonly #cache = new TileCache();
 
-  constructor(rows: SharedRows) {
+  constructor(rows: TreeRows) {
     this.#rows = rows;
   }
 

@@ -1,23 +1,11 @@
-// Records of the journal, one for each batch of leaves. Big-endian:
+// Decodes the journal of earlier versions, which has a record for each batch of leaves. Big-endian:
 // magic (4), payload bytes (4), first leaf index (8), leaves (4), CRC-32 of all that and the payload (4), payload.
 import { crc32 } from 'node:zlib';
-import { decodeEntries, encodeEntries } from '@strata/receipts';
+import { decodeEntries } from '@strata/receipts';
 
 const MAGIC = 0x53_4c_72_31; // "SLr1"
 const HEADER_BYTES = 24;
 const CRC_AT = 20;
-
-export function encodeRecord(firstIndex: number, leaves: readonly Uint8Array[]): Uint8Array {
-  const payload = encodeEntries(leaves);
-  const record = Buffer.alloc(HEADER_BYTES + payload.length);
-  record.writeUInt32BE(MAGIC, 0);
-  record.writeUInt32BE(payload.length, 4);
-  record.writeBigUInt64BE(BigInt(firstIndex), 8);
-  record.writeUInt32BE(leaves.length, 16);
-  record.set(payload, HEADER_BYTES);
-  record.writeUInt32BE(checksum(record, HEADER_BYTES + payload.length), CRC_AT);
-  return record;
-}
 
 /** The decoded content of a segment. */
 export interface DecodedSegment {

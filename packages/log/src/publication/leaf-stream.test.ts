@@ -4,19 +4,19 @@ import { createPublicKey, verify } from 'node:crypto';
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { crc32 } from 'node:zlib';
-import { encodeHex, issueReceipt, jwkThumbprint, KEY_OVERLAP_MS, verifyAnswer } from '@strata/receipts';
+import { issueReceipt, jwkThumbprint, KEY_OVERLAP_MS, leafHash, verifyAnswer } from '@strata/receipts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { replaceFile } from '../files/durable-file.ts';
 import * as logs from '../index.ts';
 import { KeyringError, outsideSpan } from '../keys/signing-keys.ts';
+import { copyLeaves } from '../rows/copy-leaves.ts';
+import { signedHead } from '../rows/head.ts';
+import { TreeEdge } from '../rows/tree-edge.ts';
 import { appendAll, upTo } from '../test/conformance.ts';
-import { idOf, leafOf, VERIFIERS } from '../test/fixture.ts';
-import { alter, failsWith, inDirectory, logOf, newestSegment, openIn } from '../test/log-on-disk.ts';
-import { SEGMENT_LEAVES } from '../tile-log/journal.ts';
-import { encodeRecord } from '../tile-log/journal-record.ts';
+import { idOf, keysOf, leafOf, ORIGIN, testSigner } from '../test/fixture.ts';
+import { checked, failsWith, inDirectory, logOf, openIn } from '../test/log-on-disk.ts';
 
-const { checkLog, decodeLeaves, openKeyring, readCheckpoint, readLeaves, restoreKeys, writeLog } = logs;
+const { decodeLeaves, openKeyring, readDirectoryLog, restoreKeys } = logs;
 
 /** The bytes of a stream, in pieces that end anywhere. */
 async function* inPieces(batches: logs.LeafBatches, bytes: number): AsyncGenerator<Uint8Array> {
@@ -30,76 +30,64 @@ async function* stream<T>(piece: T): AsyncGenerator<T> {
 
 const collect = async (batches: logs.LeafBatches) => (await Array.fromAsync(batches)).flat();
 /** Leaves read from a directory, checked against its checkpoint. */
-const checkedLeaves = async (directory: string) =>
-  collect(new logs.CheckedLeaves(await readCheckpoint(directory)).through(readLeaves(directory)));
+async function checkedLeaves(directory: string): Promise<Uint8Array[]> {
+  await using log = await readDirectoryLog(directory);
+  return await collect(new logs.CheckedLeaves(log.note).through(log.leaves()));
+}
 
 describe('a copy of a log', () => {
-  for (const size of [0, 1, 256, SEGMENT_LEAVES, SEGMENT_LEAVES + 1, 2 * SEGMENT_LEAVES + 300])
+  for (const size of [0, 1, 256, 2_300])
     inDirectory(`of ${size} leaves is the same log and can be appended to`, async (from) => {
       await using to = await temporaryDirectory();
       await logOf(from, size);
-      const note = await readCheckpoint(from);
-      const copied = await writeLog(to.path, decodeLeaves(inPieces(readLeaves(from), 1_000)), note);
-      const report = await checkLog(from, VERIFIERS);
-      assert.deepEqual([copied.leaves, copied.root], [report.size, encodeHex(report.root)]);
+      {
+        await using log = await readDirectoryLog(from);
+        await using tables = await logs.createDirectoryLog(to.path);
+        const leaves = decodeLeaves(inPieces(log.leaves(), 1_000));
+        const notes = [log.note ?? assert.fail()];
+        await copyLeaves({ origin: ORIGIN, keys: keysOf(2), table: tables.log, leaves, notes });
+        assert.equal((await tables.log.head())?.note, log.note);
+      }
       {
         await using log = await openIn(to.path);
         assert.equal(log.size, size);
         if (size > 0) assert.equal((await log.receipt(idOf(leafOf(size - 1))))?.index, size - 1);
         await appendAll(log, upTo(size + 300).slice(size));
       }
-      assert.equal((await checkLog(to.path, VERIFIERS)).size, size + 300);
+      assert.equal(await checked(to.path), size + 300);
     });
 
-  it('has every leaf that was acknowledged before it began, while more are written', { timeout: 120_000 }, async () => {
-    await using from = await temporaryDirectory();
-    await using log = await openIn(from.path);
-    let acknowledged = 0;
-    const writing = new AbortController();
-    const work = (async () => {
-      for (; !writing.signal.aborted; acknowledged += 1_000)
-        await appendAll(log, upTo(acknowledged + 1_000).slice(acknowledged));
-    })();
-    try {
-      // Over several segments, so that some are moved from the journal to tiles while they are read.
-      for (let size = 0; size < 3 * SEGMENT_LEAVES; ) {
-        const [before, leaves] = [acknowledged, await checkedLeaves(from.path)];
-        assert.ok(leaves.length >= before, `${leaves.length} of ${before}`);
-        const last = leaves.at(-1);
-        if (last) assert.equal(idOf(last), idOf(leafOf(leaves.length - 1)));
-        size = leaves.length;
-        await new Promise(setImmediate);
-      }
-    } finally {
-      writing.abort();
-      await work;
+  inDirectory('has every leaf that was acknowledged before it began, while more are written', async (from) => {
+    await using log = await openIn(from);
+    for (let acknowledged = 0; acknowledged < 5_000; acknowledged += 1_000) {
+      const writing = appendAll(log, upTo(acknowledged + 1_000).slice(acknowledged));
+      const leaves = await checkedLeaves(from);
+      assert.ok(leaves.length >= acknowledged, `${leaves.length} of ${acknowledged}`);
+      const last = leaves.at(-1);
+      if (last) assert.equal(idOf(last), idOf(leafOf(leaves.length - 1)));
+      await writing;
     }
   });
 
-  inDirectory('is refused where the leaves do not lead to the checkpoint', async (from) => {
-    await logOf(from, 600);
-    const [note, leaves] = [await readCheckpoint(from), await collect(readLeaves(from))];
-    const writeOver = async (changed: readonly Uint8Array[]) => {
-      await using to = await temporaryDirectory();
-      return await writeLog(to.path, stream(changed), note);
-    };
-    assert.equal((await writeOver(leaves)).leaves, 600);
-    await assert.rejects(writeOver(leaves.slice(0, -1)), failsWith('lost-leaves'));
-    await assert.rejects(writeOver([leafOf(9), ...leaves.slice(1)]), failsWith('corrupt-checkpoint'));
+  it('is refused where the leaves do not lead to the checkpoint', async () => {
+    const leaves = upTo(600).map(leafOf);
+    const { edge } = TreeEdge.empty.grow(leaves.map((leaf) => leafHash(leaf)));
+    const { note } = signedHead(ORIGIN, edge, testSigner());
+    const read = (changed: readonly Uint8Array[]) => collect(new logs.CheckedLeaves(note).through(stream(changed)));
+    assert.equal((await read(leaves)).length, 600);
+    assert.equal((await read([...leaves, leafOf(600)])).length, 601);
+    await assert.rejects(read(leaves.slice(0, -1)), failsWith('lost-leaves'));
+    await assert.rejects(read([leafOf(9), ...leaves.slice(1)]), failsWith('corrupt-checkpoint'));
     await assert.rejects(collect(decodeLeaves(stream(new Uint8Array([0, 9, 1])))), failsWith('lost-leaves'));
     assert.deepEqual(logs.receiptIdsOf([leafOf(5)]), [idOf(leafOf(5))]);
   });
 
-  inDirectory('is refused where the log is damaged or lacks what the checkpoint covers', async (from) => {
-    for (const round of [0, 1]) {
-      await using log = await openIn(from);
-      await log.append(leafOf(round));
-    }
-    await alter(newestSegment(from), 30);
-    await assert.rejects(checkedLeaves(from), failsWith('corrupt-journal'));
-    fs.rmSync(path.join(from, 'journal'), { recursive: true });
-    assert.ok(fs.existsSync(path.join(from, 'checkpoint')));
-    await assert.rejects(checkedLeaves(from), failsWith('lost-leaves'));
+  it('is refused where leaves are missing', async () => {
+    const all = upTo(1_500).map(leafOf);
+    const read = (size: number) =>
+      collect(logs.readLeaves({ leaves: async (from, count) => all.slice(from, from + count) }, { size }));
+    assert.deepEqual(await read(1_500), all);
+    await assert.rejects(read(1_501), failsWith('lost-leaves'));
   });
 });
 
@@ -254,18 +242,4 @@ describe('the keyring', () => {
     const retired = { not_before: START.toISOString(), not_after: START.toISOString() };
     assert.match(outsideSpan(retired, new Date(START.getTime() + KEY_OVERLAP_MS + 1)) ?? '', /the clock is after/);
   });
-});
-
-it('a record of the journal has a checksum of its header and its leaves, as every version reads it', () => {
-  const record = Buffer.from(encodeRecord(7, [leafOf(7)]));
-  assert.equal(record.readUInt32BE(20), crc32(record.subarray(24), crc32(record.subarray(0, 20))));
-});
-
-it('a log in a database is read in batches, and is refused where leaves are missing', async () => {
-  const all = upTo(1_500).map(leafOf);
-  const leaves = async (from: number, count: number) => all.slice(from, from + count);
-  const rows = { leaves, hashes: async () => new Uint8Array(), find: async () => undefined };
-  const read = (size: number) => collect(logs.readSharedLeaves({ rows }, { size } as logs.SharedHead));
-  assert.deepEqual(await read(1_500), all);
-  await assert.rejects(read(1_501), failsWith('lost-leaves'));
 });
