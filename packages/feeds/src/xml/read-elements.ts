@@ -1,49 +1,67 @@
-// Converts any XML-like text to a small well-formed document of the elements that are read, for the feed parser. One pass over
-// htmlparser2's tokens: linear, bounded in depth and items. Hostile input cannot pass: no declarations, no custom entities (they
-// stay text), no names outside the vocabulary.
+// Reads the elements of a vocabulary from any XML-like text. One pass over htmlparser2's tokens: linear, bounded in depth and
+// items. Hostile input has no effect: no declarations, no custom entities (they stay text), no names outside the vocabulary.
 import { Tokenizer } from 'htmlparser2';
+import { resolveAddress } from '../links/addresses.ts';
 import { NO_CALLBACKS } from '../links/html-text.ts';
+import { type Element, resolveEntities } from './element.ts';
 import { Namespaces } from './namespaces.ts';
-import { OpenElements } from './open-elements.ts';
+import { type Container, OpenElements } from './open-elements.ts';
 import { FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
-import { formatAttributes, formatLeaf, formatVerbatim, type Leaf, withOwnBase } from './xml-text.ts';
 
 /** Maximum depth; deeper elements are skipped. */
 const MAX_DEPTH = 60;
-/** Characters of one element in the output, where `<` takes four. */
+/** Characters of one element in the source. */
 const MAX_TEXT_LENGTH = 200_000;
 const MAX_ATTRIBUTE_LENGTH = 4_096;
 const MAX_NAME_LENGTH = 64;
 const NAME_START = /^[\p{L}_]/u;
-/** Leaves per item, before the first item, and in total before no further item begins: each costs the feed parser 10 µs. */
+/** Leaves per item, before the first item, and in total before no further item begins. */
 const MAX_LEAVES_PER_ITEM = 100;
 const MAX_LEAVES_OUTSIDE = 1_000;
 const MAX_LEAVES = 20_000;
 
-export interface TidyOptions {
+export interface ReadElementsOptions {
   readonly vocabulary: Vocabulary;
   /** The text was truncated: an incomplete last item is dropped. */
   readonly isTruncated: boolean;
 }
 
-export type Tidied =
-  | { readonly ok: true; readonly root: string; readonly xml: string }
+export type ElementsReading =
+  | { readonly ok: true; readonly root: Element }
   | { readonly ok: false; readonly problem: string };
 
-/** Repairs missing end tags, stray `<` and `&`, and skips text before the document. Never throws. */
-export function tidyXml(source: string, options: TidyOptions): Tidied {
-  return new Tidier(source, options).run();
+/** Tolerates missing end tags, stray `<` and `&`, and text before the document. Never throws. */
+export function readElements(source: string, options: ReadElementsOptions): ElementsReading {
+  // XML 1.0 §2.11.
+  return new ElementReader(source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source, options).run();
 }
 
-class Tidier {
+/** An element with text, while it is read. */
+interface Leaf {
+  readonly name: string;
+  /** The name in its end tag: without a prefix if the element declares the namespace. */
+  readonly endName: string;
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly start: number;
+  /** Up to the last CDATA section, entities resolved. */
+  text: string;
+  /** After it, as in the source. */
+  unresolved: string;
+  /** Characters left up to the maximum. */
+  left: number;
+  hasMarkup: boolean;
+  /** Nested open elements with the leaf's own name. */
+  depth: number;
+}
+
+class ElementReader {
   readonly #source: string;
   readonly #vocabulary: Vocabulary;
   readonly #isTruncated: boolean;
   readonly #tokenizer: Tokenizer;
   readonly #namespaces = new Namespaces();
   readonly #open = new OpenElements();
-  readonly #output: string[] = [];
-  #root: string | null = null;
+  #root: Container | null = null;
   #problem: string | null = null;
   #firstName: string | null = null;
   #tag = '';
@@ -59,10 +77,9 @@ class Tidier {
   #leaves = 0;
   /** Leaves since the last item began. */
   #written = 0;
-  /** The start of the open item in the output. */
-  #itemStart: number | null = null;
+  #isInItem = false;
 
-  constructor(source: string, { vocabulary, isTruncated }: TidyOptions) {
+  constructor(source: string, { vocabulary, isTruncated }: ReadElementsOptions) {
     this.#source = source;
     this.#vocabulary = vocabulary;
     this.#isTruncated = isTruncated;
@@ -89,19 +106,18 @@ class Tidier {
     );
   }
 
-  run(): Tidied {
+  run(): ElementsReading {
     this.#tokenizer.write(this.#source);
     if (this.#tokenizer.running) this.#tokenizer.end();
     if (this.#problem !== null) return { ok: false, problem: this.#problem };
     if (this.#root === null) return { ok: false, problem: this.#rootProblem() };
-    if (this.#isTruncated && this.#itemStart !== null) {
-      this.#output.length = this.#itemStart;
+    if (this.#isTruncated && this.#isInItem) {
       this.#leaf = null;
       while (this.#open.size > 0 && !this.#isItem(this.#open.pop()?.name ?? '')) {}
+      this.#open.last?.container?.children.pop();
     }
     this.#endLeaf(this.#source.length);
-    this.#closeDownTo(0);
-    return { ok: true, root: this.#root, xml: this.#output.join('') };
+    return { ok: true, root: this.#root };
   }
 
   #rootProblem(): string {
@@ -144,7 +160,7 @@ class Tidier {
       this.#closeSwallowed(end);
       return;
     }
-    const name = this.#namespaces.canonical(tag, this.#root);
+    const name = this.#namespaces.canonical(tag, this.#rootName);
     if (this.#leaf !== null && !this.#endsLeaf(name)) {
       this.#leaf.hasMarkup = true;
       if (name === this.#leaf.endName && !isEmpty) this.#leaf.depth++;
@@ -154,7 +170,7 @@ class Tidier {
     if (this.#isItem(name)) this.#closeOpenItem();
     if (this.#open.size >= MAX_DEPTH) return;
     const leafName = this.#leafName(name);
-    if (this.#open.last?.written === null) this.#push(name, null, isEmpty);
+    if (this.#open.last?.container === null) this.#push(name, null, isEmpty);
     else if (this.#isContainer(name)) this.#openContainer(name, isEmpty);
     else if (leafName !== undefined) this.#openLeaf(leafName, { endName: name, end, isEmpty });
     else this.#push(name, null, isEmpty);
@@ -163,7 +179,7 @@ class Tidier {
   /** Accounts for an element with its own default namespace. */
   #leafName(name: string): string | undefined {
     const own = this.#namespace === null ? null : this.#namespaces.ownName(name, this.#namespace);
-    const names = own === null || this.#root === 'feed' ? [name] : [own, name];
+    const names = own === null || this.#rootName === 'feed' ? [name] : [own, name];
     return names.find((each) => this.#vocabulary.leaves.has(each));
   }
 
@@ -176,7 +192,7 @@ class Tidier {
 
   /** `source` contains text in RSS and elements in Atom. */
   #isContainer(name: string): boolean {
-    return this.#vocabulary.containers.has(name) || (name === 'source' && this.#root === 'feed');
+    return this.#vocabulary.containers.has(name) || (name === 'source' && this.#rootName === 'feed');
   }
 
   #isItem(name: string): boolean {
@@ -190,12 +206,11 @@ class Tidier {
     if (local === 'html' || local === 'head' || local === 'body') {
       this.#stop('The URL returns an HTML page.');
     } else if (this.#vocabulary.roots.has(local)) {
-      this.#root = local;
+      this.#root = { ...{ name: local, text: '', children: [] }, attributes: this.#resolvedAttributes() };
       // Accepts an Atom feed with an undeclared prefix.
       if (local === 'feed' && local !== tag)
         this.#namespaces.declare(tag.slice(0, tag.indexOf(':')), 'http://www.w3.org/2005/Atom');
-      this.#output.push(`<${local} version="2.0"${formatAttributes(this.#attributes)}>`);
-      this.#push(this.#namespaces.canonical(tag, this.#root), local, false);
+      this.#push(this.#namespaces.canonical(tag, this.#rootName), this.#root, false);
     }
   }
 
@@ -211,29 +226,43 @@ class Tidier {
         return;
       }
       this.#items++;
-      this.#itemStart = this.#output.length;
+      this.#isInItem = true;
       this.#written = 0;
     }
-    this.#output.push(`<${name}${formatAttributes(this.#attributes)}>`);
-    this.#push(name, name, false);
+    const container: Container = { ...{ name, text: '', children: [] }, attributes: this.#resolvedAttributes() };
+    this.#add(container);
+    this.#push(name, container, false);
     if (isEmpty) this.#closeDownTo(this.#open.size - 1);
   }
 
   #openLeaf(name: string, { endName, end, isEmpty }: { endName: string; end: number; isEmpty: boolean }): void {
-    const max = this.#itemStart === null ? MAX_LEAVES_OUTSIDE : MAX_LEAVES_PER_ITEM;
+    const max = this.#isInItem ? MAX_LEAVES_PER_ITEM : MAX_LEAVES_OUTSIDE;
     if (++this.#written > max) this.#push(endName, null, isEmpty);
     else {
       this.#leaves++;
       this.#leaf = {
-        ...{ name, endName, start: end, text: '', hasMarkup: false, depth: 0 },
-        attributes: withOwnBase(this.#attributes),
+        ...{ name, endName, start: end, text: '', unresolved: '', left: MAX_TEXT_LENGTH, hasMarkup: false, depth: 0 },
+        attributes: withOwnBase(this.#resolvedAttributes()),
       };
       if (isEmpty) this.#endLeaf(end);
     }
   }
 
-  #push(name: string, written: string | null, isEmpty: boolean): void {
-    if (!isEmpty) this.#open.push({ name, written });
+  /** `container` is null for an element that is skipped. */
+  #push(name: string, container: Container | null, isEmpty: boolean): void {
+    if (!isEmpty) this.#open.push({ name, container });
+  }
+
+  #add(element: Element): void {
+    this.#open.last?.container?.children.push(element);
+  }
+
+  #resolvedAttributes(): Map<string, string> {
+    return new Map([...this.#attributes].map(([name, value]) => [name, resolveEntities(value).trim()]));
+  }
+
+  get #rootName(): string | null {
+    return this.#root?.name ?? null;
   }
 
   /** Whether a start tag with this name means that the leaf's end tag is missing. */
@@ -247,13 +276,13 @@ class Tidier {
     const index = this.#open.findIndex((element) => this.#isItem(element.name));
     if (index !== -1) this.#closeDownTo(index);
     // A skipped element without an end tag must not swallow the following items.
-    const skipped = this.#open.findIndex((element) => element.written === null);
+    const skipped = this.#open.findIndex((element) => element.container === null);
     if (skipped !== -1) this.#closeDownTo(skipped);
   }
 
   #close(start: number, end: number): void {
     if (this.#root === null || end - start > MAX_NAME_LENGTH) return;
-    const name = this.#namespaces.canonical(this.#source.slice(start, end).trim().toLowerCase(), this.#root);
+    const name = this.#namespaces.canonical(this.#source.slice(start, end).trim().toLowerCase(), this.#rootName);
     const leaf = this.#leaf;
     const tagStart = this.#source.lastIndexOf('<', start);
     if (leaf !== null && name === leaf.endName) {
@@ -270,27 +299,49 @@ class Tidier {
   #closeDownTo(depth: number): void {
     while (this.#open.size > depth) {
       const element = this.#open.pop();
-      if (element === undefined || element.written === null) continue;
-      this.#output.push(`</${element.written}>`);
-      if (this.#isItem(element.name)) this.#itemStart = null;
+      if (element?.container && this.#isItem(element.name)) this.#isInItem = false;
     }
   }
 
   #addText(start: number, end: number, kind: 'text' | 'cdata'): void {
     const leaf = this.#leaf;
     if (leaf === null || leaf.hasMarkup) return;
-    const leftLength = MAX_TEXT_LENGTH - leaf.text.length;
-    if (leftLength <= 0) return;
-    const piece = this.#source.slice(start, Math.min(end, start + leftLength));
-    // The feed parser resolves `&`: it knows HTML's entities and keeps unknown ones.
-    leaf.text += kind === 'cdata' ? formatVerbatim(piece) : piece.replaceAll('<', '&lt;').slice(0, leftLength);
+    const piece = this.#source.slice(start, Math.min(end, start + leaf.left));
+    leaf.left -= piece.length;
+    if (kind === 'text') leaf.unresolved += piece;
+    else {
+      leaf.text += resolveEntities(leaf.unresolved) + piece;
+      leaf.unresolved = '';
+    }
   }
 
   #endLeaf(end: number): void {
     const leaf = this.#leaf;
     if (leaf === null) return;
     this.#leaf = null;
-    const source = this.#source.slice(leaf.start, Math.min(end, leaf.start + MAX_TEXT_LENGTH));
-    this.#output.push(formatLeaf(leaf, source));
+    const { name, attributes } = leaf;
+    if (leaf.hasMarkup) {
+      const markup = this.#source.slice(leaf.start, Math.min(end, leaf.start + MAX_TEXT_LENGTH));
+      const text = htmlOf(markup, attributes.get('type')).trim();
+      this.#add({ name, attributes: new Map(attributes).set('type', 'html'), text, children: [] });
+    } else {
+      this.#add({ name, attributes, text: (leaf.text + resolveEntities(leaf.unresolved)).trim(), children: [] });
+    }
   }
+}
+
+/**
+ * Unescaped markup in a leaf is Atom's `xhtml`, or an error; both are read as HTML from the source. CDATA sections beside it contain
+ * HTML too, except in XHTML, where they are text: HTML treats them as comments.
+ */
+function htmlOf(markup: string, type = ''): string {
+  return /xhtml/i.test(type) ? markup : markup.replace(/<!\[CDATA\[|\]\]>/g, '');
+}
+
+/** A link with its own base becomes absolute. */
+function withOwnBase(attributes: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const href = attributes.get('href');
+  const base = attributes.get('xml:base');
+  const url = href === undefined || base === undefined ? null : resolveAddress(href, base);
+  return url === null ? attributes : new Map(attributes).set('href', url);
 }
