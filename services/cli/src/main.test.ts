@@ -1,4 +1,4 @@
-// The command itself: help, usage errors, failures at the start. start.full.test.ts runs it as a process.
+// The command itself: help, usage errors, failures at the start. process.full.test.ts runs it as a process.
 import assert from 'node:assert/strict';
 import { chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
