@@ -66,16 +66,8 @@ export type {
 export type { StoreCounts, StoreFigures } from './stack/figures.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './stack/history/lists.ts';
 export type { HistoryTable, RetentionTable } from './stack/history/retention.ts';
-export type {
-  GrowLedger,
-  LedgerCheckpoint,
-  LedgerGrowth,
-  LedgerHead,
-  LedgerKeyTable,
-  LedgerTable,
-  LedgerTables,
-} from './stack/ledger/ledger.ts';
-export { openLedgerTables, type RestoreOptions, restorePostgres } from './stack/ledger/ledger-copies.ts';
+export type { LedgerCheckpoint } from './stack/ledger/ledger.ts';
+export { type RestoreOptions, restorePostgres } from './stack/ledger/ledger-copies.ts';
 export {
   ledgerCheckpointIn,
   publishedReceipts,

@@ -23,6 +23,7 @@ import {
   unguarded,
 } from '@strata/db';
 import type { Category } from '@strata/detect';
+import { type LedgerTables, ledgerTablesIn } from '@strata/log';
 import { Kysely } from 'kysely';
 import { AnswerTable } from './inference/answers.ts';
 import { type Reputations, ReputationTable } from './inference/reputations.ts';
@@ -42,7 +43,7 @@ import { FeedTable } from './stack/feeds/feeds.ts';
 import { countAll, readFigures, type StoreCounts, type StoreFigures } from './stack/figures.ts';
 import { ListTable } from './stack/history/lists.ts';
 import { RetentionTable } from './stack/history/retention.ts';
-import { LedgerCheckpoint, LedgerKeyTable, LedgerTable } from './stack/ledger/ledger.ts';
+import { LedgerCheckpoint } from './stack/ledger/ledger.ts';
 import { createRecorder, type RecordScans } from './stack/scans/record-scan.ts';
 import { ScanWork } from './stack/scans/scan-work.ts';
 import { stackSchema } from './stack-schema.ts';
@@ -150,9 +151,9 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly reputations: Reputations;
   /** Sync states of advisory sources. */
   readonly sources: SourceTable;
-  /** The ledger of all nodes of this database; undefined on SQLite, where the ledger is a folder of one process. */
-  readonly ledger: { readonly log: LedgerTable; readonly keys: LedgerKeyTable } | undefined;
-  /** The copy of the newest checkpoint of a ledger folder. */
+  /** The ledger of all nodes of this database; undefined on SQLite, where the ledger is a file of one process. */
+  readonly ledger: LedgerTables | undefined;
+  /** The copy of the newest checkpoint of a ledger that is not in this database. */
   ledgerCheckpoint(origin: string): LedgerCheckpoint;
 }
 
@@ -240,7 +241,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     advisories: new AdvisoryTable(db),
     retention: new RetentionTable(db),
     sources: new SourceTable(db),
-    ledger: ledgerDb && { log: new LedgerTable(ledgerDb), keys: new LedgerKeyTable(ledgerDb) },
+    ledger: ledgerDb && ledgerTablesIn(ledgerDb),
     ledgerCheckpoint: (origin) => new LedgerCheckpoint(db, origin),
     async [Symbol.asyncDispose]() {
       await blocks?.[Symbol.asyncDispose]();

@@ -43,7 +43,8 @@ Other users of the machine can read the arguments of a command, and so a passwor
 
 const migrateLogHelp = `
 Stop the service first. The leaves are copied in one transaction, after those that the database already has of the same log. Then
-all of them are read back and verified, and the folder is closed, since a ledger cannot continue in two locations. A database that
+all of them are read back and verified, and the folder is closed, since a ledger cannot continue in two locations. Without a URL
+and with SQLite, the folder of an earlier version is imported into ledger/ledger.db, as the next start would do. A database that
 has another ledger is refused. After an interruption, run the command again. Run after a completed migration, it reports that
 nothing is left to migrate. Every node that serves from the database needs the same keys/ledger folder.`;
 
@@ -65,7 +66,9 @@ export function addStoreCommands(stack: Command, context: CommandContext, config
     });
   stack
     .command('migrate-log')
-    .description('move the ledger from the data directory to PostgreSQL and verify it')
+    .description(
+      'move the ledger from the data directory to PostgreSQL, or import that of an earlier version, and verify it',
+    )
     .argument(
       '[url]',
       'postgres://user:password@host/database, or - to read it from standard input (default: the configured one)',
