@@ -1,10 +1,6 @@
-// Official and other clients, unmodified: OpenAI’s, the Vercel AI SDK, and a compatibility scanner.
+// Official and other clients, unmodified: OpenAI’s and the Vercel AI SDK.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import path from 'node:path';
 import { before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { embed, generateText, jsonSchema, Output, streamText, tool } from 'ai';
 import OpenAI, { APIUserAbortError, AuthenticationError, BadRequestError, NotFoundError } from 'openai';
@@ -200,16 +196,5 @@ describe('a client', () => {
     assert.match(toolResults.map(({ output }) => String(output)).join(), /^sun in (Bern|Oslo)$/);
     const { output } = await generateText({ ...asked, output: Output.object({ schema }) });
     assert.ok(city.enum.includes(output.city));
-  });
-
-  it('may be CompatCanary, which finds no incompatibility in its modern profile', async () => {
-    const scanner = path.join(path.dirname(fileURLToPath(import.meta.resolve('compatcanary'))), 'cli.js');
-    const args = `scan --base-url ${client.baseURL} --model ${MODEL} --profile modern --format json --fail-on never`;
-    const env = { ...process.env, OPENAI_API_KEY: client.apiKey ?? '' };
-    const { stdout } = await promisify(execFile)(process.execPath, [scanner, ...args.split(' ')], { env });
-    const { results } = JSON.parse(stdout) as { results: { id: string; status: string; summary: string }[] };
-    assert.ok(results.length >= 7);
-    const faults = results.filter(({ status }) => status !== 'pass').map(({ id, summary }) => `${id}: ${summary}`);
-    assert.deepEqual(faults, []);
   });
 });
