@@ -135,7 +135,7 @@ describe('STRATA_FINGERPRINTS', () => {
       ['flat broken.json', /broken\.json are not JSON/],
       ['odd', /folder\.json are not a file/],
       ['zero.json', /zero\.json are not a file/],
-      ['unusable.json', /unusable\.json can be used: .*unusable\.json: Bad\ufffd\[31m website/],
+      ['unusable.json', /unusable\.json contain no usable technology: .*unusable\.json: Bad\ufffd\[31m website/],
       ['huge.json', /huge\.json are larger than 32 MiB/],
       ['link.json', /link\.json are larger than 32 MiB/],
     ] as const) {
