@@ -5,7 +5,7 @@ import path from 'node:path';
 import { compileAdvisory, judgeCompiled } from '@strata/advisories';
 import { productKeysOf } from '@strata/detect';
 import { Exposures, listAdvisories, listAffected } from '@strata/stack';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import { collectGarbage, median, quantile } from '../measure.ts';
 import { advisoryOf, indexOf, recordOf, rulebook } from './advisory-load.ts';
 

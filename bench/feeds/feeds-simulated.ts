@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createFetcher, type Fetcher } from '@strata/scan';
 import { openPoller, readConfig } from '@strata/stack';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import type { ListedFeed } from '@strata/testnet';
 import { parseFeed as parseByFeedsmith } from 'feedsmith';
 import pino from 'pino';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { MentionTally, parseFeed } from '@strata/feeds';
 import { createFetcher } from '@strata/scan';
 import { type FeedPoller, LiveMentions, openPoller, readConfig } from '@strata/stack';
-import { openStore, type Store } from '@strata/store';
+import { openStore, type Store } from '@strata/stack/store';
 import pino from 'pino';
 import { collectGarbage, type Figure, median, perSecond, rateOf, startChild } from '../measure.ts';
 import { rssOf } from '../rss.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { compileRulebook, loadCatalog } from '@strata/detect';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import { loadedWorld } from '@strata/testnet';
 import { type Figure, startChild } from '../measure.ts';
 import { compareEngines } from './sets-engines.ts';

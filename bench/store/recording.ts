@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openStore, type Store } from '@strata/store';
-import { binaries, notice, startPostgres } from '../../packages/store/src/test/postgres.ts';
-import { confirm, day, GOOGLE, scanOf } from '../../packages/store/src/test/scans.ts';
+import { openStore, type Store } from '@strata/stack/store';
+import { confirm, day, GOOGLE, scanOf } from '../../services/stack/src/store/test/scans.ts';
+import { binaries, notice, startPostgres } from '../../tests/support/database/postgres.ts';
 import { type Figure, perSecond } from '../measure.ts';
 
 const SCANS = 4_096;

@@ -2,8 +2,8 @@
 // them, and what the subscribers cost the scans.
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore } from '@strata/store';
-import { type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
+import { openStore } from '@strata/stack/store';
+import { type PostgresServer, startPostgres } from '../../tests/support/database/postgres.ts';
 import type { MovingInternet, MovingInternetOptions } from '../load/moving-internet-process.ts';
 import { nodesOn } from '../load/nodes-on.ts';
 import { type Child, type Figure, openFileLimit, perSecond, startChild } from '../measure.ts';

@@ -1,8 +1,8 @@
 // Logs of several nodes in a database of the test's own.
 import { openSharedLog, openSignedLedger, type SharedLedger, type SharedLog, type SignedLedger } from '@strata/log';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import { ORIGIN, testSigner } from '../../../packages/log/src/test/fixture.ts';
-import { exec } from '../../../packages/store/src/test/backends.ts';
+import { exec } from '../../../services/stack/src/store/test/backends.ts';
 
 /** A node's keys, from a seed byte each; the first is the current one. */
 export function keysOf(...seeds: readonly number[]) {

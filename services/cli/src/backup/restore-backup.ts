@@ -17,7 +17,7 @@ import {
   writeLog,
 } from '@strata/log';
 import { type Config, RESTORING } from '@strata/stack';
-import { ledgerCheckpointIn, stackSchema } from '@strata/store';
+import { ledgerCheckpointIn, stackSchema } from '@strata/stack/store';
 import { CommandError, usageError } from '../errors.ts';
 import { digestOf, readVerified, refuseOther } from './backup-files.ts';
 import { type CheckedBackup, checkBackup } from './check-backup.ts';

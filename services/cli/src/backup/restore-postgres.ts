@@ -18,7 +18,7 @@ import {
   writeKeysFile,
 } from '@strata/log';
 import { type Config, RESTORING, sharedLedgerOf } from '@strata/stack';
-import { type LedgerTables, openLedgerTables, restorePostgres } from '@strata/store';
+import { type LedgerTables, openLedgerTables, restorePostgres } from '@strata/stack/store';
 import { CommandError, usageError } from '../errors.ts';
 import { readBackupFile, readVerified } from './backup-files.ts';
 import { type CheckedBackup, storeOf } from './check-backup.ts';

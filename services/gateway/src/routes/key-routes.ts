@@ -2,12 +2,12 @@
 import { countedNetworks, type HostGuard } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import { RateLimiter } from '@strata/limits';
-import type { Store } from '@strata/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { restOfDay, TIER_LIMITS } from '../limits/limits.ts';
+import type { GatewayStore } from '../store/index.ts';
 
 export interface KeyRouteDeps {
-  readonly keys: Pick<Store['keys'], 'issue'>;
+  readonly keys: Pick<GatewayStore['keys'], 'issue'>;
   /** Keys that one address can get per UTC day; 0 disables free keys. */
   readonly freeKeysPerDay: number;
   readonly now: () => Date;

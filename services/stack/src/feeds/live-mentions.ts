@@ -3,10 +3,10 @@
 import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Mention, MentionTally } from '@strata/feeds';
 import type { AnswerCache } from '@strata/http';
-import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { FailureLog } from '../failure-log.ts';
 import { tags } from '../index/live-index.ts';
+import type { Store } from '../store/index.ts';
 
 export interface LiveMentionsDeps {
   readonly store: Pick<Store, 'feeds'>;

@@ -1,9 +1,10 @@
 // Polls the positions of the store's logs and schedules updates: changes by other processes are visible in this one within a
 // second.
-import type { Store, StoreHeads } from '@strata/store';
+
 import type { Logger } from 'pino';
 import { FailureLog } from '../failure-log.ts';
 import { sleep } from '../sleep.ts';
+import type { Store, StoreHeads } from '../store/index.ts';
 
 export interface FollowDeps {
   readonly store: Pick<Store, 'heads'>;

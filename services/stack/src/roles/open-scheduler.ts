@@ -1,7 +1,6 @@
 // The composition root of the scheduler's tasks: syncing advisories, polling feeds, retention.
 import type { Metrics, Notary } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
-import type { RecordedPoll } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Scanning, World } from '../context.ts';
@@ -14,6 +13,7 @@ import type { FeedPoller } from '../feeds/poller.ts';
 import { importSubscriptions } from '../feeds/subscriptions.ts';
 import type { Knowledge } from '../index/knowledge.ts';
 import { openFetcher } from '../scan/open-fetcher.ts';
+import type { RecordedPoll } from '../store/index.ts';
 import { dropOldHistory } from '../store/retention.ts';
 import { Scheduler, type SchedulerDeps } from './scheduler.ts';
 

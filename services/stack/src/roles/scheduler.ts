@@ -3,12 +3,12 @@
 import type { Entry } from '@strata/advisories';
 import { StoreError, type TermHold } from '@strata/db';
 import type { Notary } from '@strata/http';
-import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { Watch } from '../alerts/watch.ts';
 import { announceAdvisories } from '../enrichment/exposure/announcements.ts';
 import type { Knowledge } from '../index/knowledge.ts';
 import { sleep } from '../sleep.ts';
+import type { Store } from '../store/index.ts';
 import { StreamPublisher } from '../stream/stream-publisher.ts';
 
 export interface SchedulerDeps {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { openStore, type Store, type StreamTable } from '@strata/store';
+import { openStore, type Store, type StreamTable } from '../store/index.ts';
 import { StreamHub } from './stream-hub.ts';
 
 /** A client that takes what it is sent only when asked to, and records how much was waiting at most. */

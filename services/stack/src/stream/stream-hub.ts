@@ -1,7 +1,7 @@
 // Live subscribers of the public stream: replay from the log, then live; each event is encoded once for all of them.
 
 import { formatSse, formatSseId, type SseClient } from '@strata/http';
-import { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from '@strata/store';
+import { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from '../store/index.ts';
 
 export interface HubOptions {
   /** Events kept in memory for clients that reconnect. */

@@ -18,7 +18,7 @@ import {
 } from '@strata/log';
 import { noteVerifier, openNote, tilePath } from '@strata/receipts';
 import type { Config } from '@strata/stack';
-import { type LedgerTables, openLedgerTables, publishedReceipts } from '@strata/store';
+import { type LedgerTables, openLedgerTables, publishedReceipts } from '@strata/stack/store';
 import { isOpenLog, openLedgerSource } from '../../backup/ledger-source.ts';
 
 const KEYS = 'Run this with the newest keys folder of the service (STRATA_DATA).';

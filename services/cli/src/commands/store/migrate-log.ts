@@ -2,7 +2,7 @@
 import { importLedger, LogError } from '@strata/log';
 import { encodeBase64 } from '@strata/receipts';
 import { type Config, sharedLedgerOf } from '@strata/stack';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import type { CommandContext } from '../../context.ts';
 import { CommandError } from '../../errors.ts';
 import { runInterruptible } from '../../interruption.ts';
