@@ -22,7 +22,10 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
     why: 'edge: uses the fetcher that it is given, so that one module decides what may be visited',
   },
   'packages/segments': { may: ['db'], why: 'edge: a table that gateway and worker each have in their store' },
-  'packages/log': { may: ['db', 'receipts'], why: 'edge: the only package that writes tiles' },
+  'packages/log': {
+    may: ['db', 'receipts'],
+    why: 'edge: the tables of the ledger, the only package that writes tiles',
+  },
   'packages/http': { may: ['limits', 'receipts'], why: 'edge: keys and quotas come in as interfaces' },
   'packages/client': { may: ['receipts'], why: 'runs at the user, knows only what is public' },
   'packages/inference': { may: [], why: 'core: what a completion is, for any engine' },

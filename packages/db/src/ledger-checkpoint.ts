@@ -1,4 +1,4 @@
-// The newest checkpoint of a ledger folder, also stored in the database: a folder that loses leaves does not lose this copy.
+// The newest checkpoint of a ledger that is not in this database: a ledger that loses leaves does not lose this copy.
 import type { Kysely } from 'kysely';
 import { readSetting, writeSetting } from './settings.ts';
 import type { CommonTables } from './tables.ts';

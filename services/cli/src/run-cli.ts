@@ -31,7 +31,9 @@ function program(context: CommandContext, owner: DataOwner): Command {
     return owner.remember(readConfig({ ...(await effectiveEnvironment(context, 'stack')), ...overrides }));
   };
   const strata = new Command('strata')
-    .description('Technology providers of domains, with evidence, history and signed receipts; and chat completions')
+    .description(
+      'Stack Intelligence (the providers that a domain uses, with evidence, history and receipts) and Inference (chat completions)',
+    )
     .version(versionText, '-V, --version', 'print the version of the command and of the API')
     .showHelpAfterError('(strata --help lists the commands)')
     .exitOverride()
@@ -44,7 +46,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
     .hook('preAction', (_strata, command) => setOptionVariables(command, context.env));
   strata
     .command('start')
-    .description('run both services until SIGINT or SIGTERM; configured by STRATA_* variables')
+    .description('run both services until SIGINT or SIGTERM')
     .action(async () => {
       const [{ readConfig }, { readGatewayConfig }] = await Promise.all([
         import('@strata/stack'),
@@ -58,8 +60,12 @@ function program(context: CommandContext, owner: DataOwner): Command {
       );
       await startCommand(context, stack, inference);
     });
-  addStackCommands(strata.command('stack').description('the stack service'), context, config);
-  addInferenceCommands(strata.command('inference').description('chat completions'), context, owner);
+  addStackCommands(
+    strata.command('stack').description('scans, verification and operation of the stack service'),
+    context,
+    config,
+  );
+  addInferenceCommands(strata.command('inference').description('gateway, workers, models and chat'), context, owner);
   addLogCommands(strata, context);
   addMcpCommand(strata, context);
   addOperationsCommands(strata, context);

@@ -20,7 +20,6 @@ export {
   type Subscriptions,
   withoutCredentials,
 } from './feeds/subscriptions.ts';
-export { sharedLedgerOf } from './ledger/ledger.ts';
 export { type StackService, stackOpenApi } from './roles/app.ts';
 export { type RunningStack, serve, startRole, startStack } from './roles/serve.ts';
 export { loadFingerprints, readFingerprintFiles } from './scan/fingerprint-files.ts';

@@ -1,5 +1,4 @@
 // Sends problem responses: logs internal errors and signs the body. The body is sent unsigned if signing fails.
-import type { Socket } from 'node:net';
 import { RateLimiter } from '@strata/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -67,16 +66,4 @@ export function createProblemSender(parts: {
       })
       .send(JSON.stringify(sent));
   };
-}
-
-const unreadStatus: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-};
-
-/** Not HTTP, headers above Node's limit, or too slow: there is no request to answer with a signed problem. */
-export function refuseUnread({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
-  const status = unreadStatus[code] ?? '400 Bad Request';
-  if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
-  else socket.destroy();
 }

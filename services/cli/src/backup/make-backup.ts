@@ -73,7 +73,7 @@ export async function makeBackup(config: Config, target: string, options: Backup
     await using source = await openLedgerSource(config);
     const ledger = await backupLedger(source, work, files, options);
     const published = await source.publishedKeys();
-    const isNew = source.kind === 'folder' && source.note === undefined && ledger.leaves === 0;
+    const isNew = source.kind === 'directory' && source.note === undefined && ledger.leaves === 0;
     const own = await keysOf(config.dataDirectory, { isNew, hasKeysFile: keysFile !== undefined });
     const keys = await withPublishedKeys(own, { origin: config.ledgerOrigin, published });
     refuseOldKeys(keys, own, keysFile);
@@ -214,7 +214,7 @@ async function backupLedger(
   }
   files.push(await writeBackupFile(work, LEAVES_FILE, encodeLeaves(counting(checked.through(source.leaves())))));
   const advice =
-    source.kind === 'folder'
+    source.kind === 'directory'
       ? 'check that STRATA_DATA is the directory of the service that uses this database'
       : 'the tables of this database are inconsistent';
   refuseMissing(missing, expected, advice);

@@ -81,7 +81,7 @@ describe('GET /network', () => {
     for (const target of ['/network/', '/network/peers', '/network/..%2f'])
       assert.equal((await service.get(target)).status, 404, target);
     const { status, headers } = await service.post('/network', {});
-    assert.deepEqual([status, headers.get('allow')], [405, 'GET']);
+    assert.deepEqual([status, headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
   });
 
   it('is cached for a second', async () => {

@@ -39,7 +39,7 @@ export interface GatewayStore extends GatewayTables, AsyncDisposable {
   inGatewayTerm(term: () => number): GatewayTables;
   /** Counts revoked keys. Another value than the last time: a process has revoked one. */
   revocations(): Promise<number>;
-  /** The copy of the newest checkpoint of a ledger folder. */
+  /** The copy of the newest checkpoint of the ledger. */
   ledgerCheckpoint(origin: string): LedgerCheckpoint;
 }
 

@@ -103,7 +103,7 @@ describe('the watch', () => {
     const alerts = (await town.alerts()).filter(({ kind }) => kind === 'migration');
     const [alert, ...rest] = alerts;
     assert.deepEqual([alert?.provider, alert?.severity, rest.length], ['ovhcloud', 'high', 0]);
-    const expected = '33.3 % of the domains that used OVHcloud for dns moved away; most to NS1 (10).';
+    const expected = '33.3 % of the domains that used OVHcloud for dns left it, most often for NS1 (10).';
     assert.equal(alert?.detail, expected);
   });
 

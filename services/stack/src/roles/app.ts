@@ -6,12 +6,12 @@ import {
   canSign,
   countedCache,
   createHostGuard,
-  createHttpServer,
-  type HttpServer,
+  createSignedServer,
   Metrics,
   openApiDocument,
   Readiness,
   type Route,
+  type SignedServer,
   witnessFacts,
 } from '@strata/http';
 import { KeyringError, LogError } from '@strata/log';
@@ -42,7 +42,7 @@ import { UpdateLoop } from './update-loop.ts';
 
 export interface StackService extends AsyncDisposable {
   readonly app: StackApp;
-  readonly server: HttpServer;
+  readonly server: SignedServer;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly answers: AnswerCache;
@@ -179,7 +179,7 @@ export async function createStack(config: Config, logger: Logger, world: World =
   readiness.report(() => witnessFacts(ledger.witnesses()));
   let keyRevision = 0;
   const server = stack.use(
-    createHttpServer({
+    createSignedServer({
       app,
       routes,
       notary: timedNotary(ledger.notary, metrics),

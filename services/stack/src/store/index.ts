@@ -62,15 +62,7 @@ export type {
 export type { StoreCounts, StoreFigures } from './figures.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './history/lists.ts';
 export type { HistoryTable, RetentionTable } from './history/retention.ts';
-export type {
-  GrowLedger,
-  LedgerGrowth,
-  LedgerHead,
-  LedgerKeyTable,
-  LedgerTable,
-  LedgerTables,
-} from './ledger/ledger.ts';
-export { openLedgerTables, type RestoreOptions, restorePostgres } from './ledger/ledger-copies.ts';
+export { type RestoreOptions, restorePostgres } from './ledger/ledger-copies.ts';
 export {
   ledgerCheckpointIn,
   publishedReceipts,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { AdvisoryRecord } from '@strata/advisories';
 import { guardOf } from '@strata/db';
+import { ledgerTablesIn } from '@strata/log';
 import type { Kysely } from 'kysely';
 import { type Traffic, trafficOf } from '../../../../tests/support/database/round-trips.ts';
 import { DomainTable } from './domains/domains.ts';
@@ -9,7 +10,6 @@ import { AdvisoryTable } from './enrichment/advisories.ts';
 import { StreamTable } from './events/stream.ts';
 import { FeedTable } from './feeds/feeds.ts';
 import { RetentionTable } from './history/retention.ts';
-import { LedgerTable } from './ledger/ledger.ts';
 import { createRecorder } from './scans/record-scan.ts';
 import { ScanWork } from './scans/scan-work.ts';
 import type { Database } from './schema.ts';
@@ -90,7 +90,7 @@ const WRITERS: Readonly<
   'leaves of the ledger': [
     [3, 0],
     (db, n) =>
-      new LedgerTable(db).withHead((head, grow) =>
+      ledgerTablesIn(db).log.withHead((head, grow) =>
         grow({
           ...{ from: head, head: { ...head, size: head.size + n, root: hash(n) }, subtrees: [] },
           leaves: times(n, (i) => ({ hash: hash(i), leaf: hash(i) })),
@@ -107,7 +107,7 @@ onEach([postgres], 'a batch', (_backend, _test, onFresh) => {
   onFresh('is written in as many round trips whatever its size, hardly any under the lock', async (url) => {
     await using db = databaseOf(url);
     await new StreamTable(db).begin(0, 1);
-    await new LedgerTable(db).begin(HEAD);
+    await ledgerTablesIn(db).log.begin(HEAD);
     for (const [what, [expected, write]] of Object.entries(WRITERS))
       for (const n of [1, 8, 64])
         assert.deepEqual((await trafficOf(() => write(db, n))).trips, expected, `${n} ${what}`);

@@ -21,6 +21,7 @@ import {
   TextTable,
 } from '@strata/db';
 import type { Category } from '@strata/detect';
+import { type LedgerTables, ledgerTablesIn } from '@strata/log';
 import { Kysely } from 'kysely';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains/domains.ts';
 import { OnDemandDays } from './domains/on-demand-days.ts';
@@ -35,7 +36,6 @@ import { FeedTable } from './feeds/feeds.ts';
 import { countAll, readFigures, type StoreCounts, type StoreFigures } from './figures.ts';
 import { ListTable } from './history/lists.ts';
 import { RetentionTable } from './history/retention.ts';
-import { LedgerKeyTable, LedgerTable } from './ledger/ledger.ts';
 import { migrations } from './migrations/index.ts';
 import { createRecorder, type RecordScans } from './scans/record-scan.ts';
 import { ScanWork } from './scans/scan-work.ts';
@@ -127,9 +127,9 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly feeds: FeedTable;
   /** Sync states of advisory sources. */
   readonly sources: SourceTable;
-  /** The ledger of all nodes of this database; undefined on SQLite, where the ledger is a folder of one process. */
-  readonly ledger: { readonly log: LedgerTable; readonly keys: LedgerKeyTable } | undefined;
-  /** The copy of the newest checkpoint of a ledger folder. */
+  /** The ledger of all nodes of this database; undefined on SQLite, where the ledger is a file of one process. */
+  readonly ledger: LedgerTables | undefined;
+  /** The copy of the newest checkpoint of a ledger that is not in this database. */
   ledgerCheckpoint(origin: string): LedgerCheckpoint;
 }
 
@@ -206,7 +206,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     advisories: new AdvisoryTable(db),
     retention: new RetentionTable(db),
     sources: new SourceTable(db),
-    ledger: ledgerDb && { log: new LedgerTable(ledgerDb), keys: new LedgerKeyTable(ledgerDb) },
+    ledger: ledgerDb && ledgerTablesIn(ledgerDb),
     ledgerCheckpoint: (origin) => new LedgerCheckpoint(db, origin),
     async [Symbol.asyncDispose]() {
       await blocks?.[Symbol.asyncDispose]();

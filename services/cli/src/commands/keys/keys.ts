@@ -126,10 +126,9 @@ export async function rotateSigningCommand(
 
 async function rotateShared(
   directory: string,
-  { clock, ledger }: KeyStore,
+  { clock, ledger: shared }: KeyStore,
   { origin }: LedgerName,
 ): Promise<readonly string[]> {
-  const shared = ledger && (await import('@strata/stack')).sharedLedgerOf(ledger);
   // Dated by the clock that dates receipts. Otherwise a receipt could be dated outside of the validity of its key.
   return rotateSigningKeys(directory, clock ?? localNow, { origin, shared });
 }

@@ -2,6 +2,7 @@
 import { getServers } from 'node:dns';
 import { lockedDirectories, StoreError } from '@strata/db';
 import type { GatewayConfig } from '@strata/gateway';
+import { LogError } from '@strata/log';
 import type { Config } from '@strata/stack';
 import type { WorkerConfig } from '@strata/worker';
 import { openLedgerSource } from '../../backup/ledger-source.ts';
@@ -131,14 +132,14 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
   ];
 }
 
-/** The ledger of the database. The check of the database reports errors of reading it. */
+/** The ledger of the database. The check of the database reports errors of reading it; `check-store` those of a ledger. */
 async function sharedLedger(config: Config): Promise<KeyLocation['shared']> {
   try {
     await using source = await openLedgerSource(config);
-    if (source.kind === 'folder' || source.note === undefined) return undefined;
+    if (source.kind === 'directory' || source.note === undefined) return undefined;
     return { note: source.note, published: new Map(Object.entries(await source.publishedKeys())) };
   } catch (error) {
-    if (error instanceof StoreError) return undefined;
+    if (error instanceof StoreError || error instanceof LogError) return undefined;
     throw error;
   }
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { checkStore, inspectStore, KeyTable, QuotaTable } from '@strata/db';
 import { detect, type Rulebook } from '@strata/detect';
+import { ledgerTablesIn } from '@strata/log';
 import { rulebook, rulebookWithout } from '../../../../../tests/support/rulebook.ts';
 import { DomainTable } from '../domains/domains.ts';
 import { EventTable } from '../events/events.ts';
@@ -10,9 +11,7 @@ import { readHeads } from '../events/heads.ts';
 import { IndexFeed } from '../events/index-feed.ts';
 import { SignalTable } from '../events/signals.ts';
 import { StreamTable } from '../events/stream.ts';
-import type { HistoryTable } from '../index.ts';
-import { stackSchema } from '../index.ts';
-import { LedgerTable } from '../ledger/ledger.ts';
+import { type HistoryTable, stackSchema } from '../index.ts';
 import { createRecorder } from '../scans/record-scan.ts';
 import { exec, kept, onEach, pathOf, plansOf, rows } from '../test/backends.ts';
 import { alert, anomaly, streamEvent } from '../test/records.ts';
@@ -122,8 +121,8 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       await keys.revoke(stored.id);
       await createRecorder(db, { rescanAfterMs: 1 })(scansOn(8), confirm);
       if (pathOf(url)) return;
-      // On SQLite the ledger is a folder.
-      const ledger = noted(new LedgerTable(db));
+      // On SQLite the ledger is in a file of its own.
+      const ledger = noted(ledgerTablesIn(db).log);
       const bytes = new Uint8Array(32);
       await ledger.begin({ origin: 'o', size: 0, root: bytes, edge: new Uint8Array(), note: '' });
       await ledger.head();

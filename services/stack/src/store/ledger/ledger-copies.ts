@@ -1,38 +1,9 @@
-// The ledger of a database when the store is copied: read without the store, and filled by a restore.
-import {
-  type LoadOptions,
-  loadPostgres,
-  openPool,
-  postgresDialect,
-  type RowsText,
-  type StoreCopy,
-  StoreError,
-  storeErrorOf,
-} from '@strata/db';
-import { Kysely, sql } from 'kysely';
+// Restores a PostgreSQL store with its ledger.
+import { type LoadOptions, loadPostgres, type RowsText, type StoreCopy, StoreError } from '@strata/db';
+import { type LedgerTables, ledgerTablesIn } from '@strata/log';
+import type { Kysely } from 'kysely';
 import type { Database } from '../schema.ts';
 import { stackSchema } from '../stack-schema.ts';
-import { LedgerKeyTable, LedgerTable, type LedgerTables } from './ledger.ts';
-
-/**
- * The ledger of the database of a `postgres://` URL; the schema is not upgraded. Undefined if the database has no ledger:
- * the schema is older, or no leaf was appended. Rejects with StoreError.
- */
-export async function openLedgerTables(url: string): Promise<(LedgerTables & AsyncDisposable) | undefined> {
-  const db = new Kysely<Database>({ dialect: postgresDialect(openPool(url, { poolSize: 1 })) });
-  try {
-    const { rows } = await sql<{ name: string | null }>`select to_regclass('ledger_head') as name`.execute(db);
-    const tables = tablesOf(db);
-    if (rows[0]?.name && (await tables.log.head())) return { ...tables, [Symbol.asyncDispose]: () => db.destroy() };
-  } catch (error) {
-    await db.destroy();
-    throw storeErrorOf(error);
-  }
-  await db.destroy();
-  return undefined;
-}
-
-const tablesOf = (db: Kysely<Database>): LedgerTables => ({ log: new LedgerTable(db), keys: new LedgerKeyTable(db) });
 
 export interface RestoreOptions extends Omit<LoadOptions<Database>, 'finish'> {
   /** Fills the ledger, which is empty and has no head, in the same transaction after the rows. A rejection aborts the restore. */
@@ -50,7 +21,7 @@ export async function restorePostgres(
     ...options,
     async finish(tx) {
       await clearLedger(tx);
-      await fillLedger?.(tablesOf(tx));
+      await fillLedger?.(ledgerTablesIn(tx));
     },
   });
 }

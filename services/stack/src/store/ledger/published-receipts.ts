@@ -18,7 +18,7 @@ export async function publishedReceipts(url: string): Promise<string[]> {
   }
 }
 
-/** The newest checkpoint of a ledger folder that `sqlite:<file>` stores; undefined without one. Throws StoreError. */
+/** The newest checkpoint of a ledger in a data directory that `sqlite:<file>` stores; undefined without one. Throws StoreError. */
 export function ledgerCheckpointIn(url: string, origin: string): string | undefined {
   const file = sqliteFileOf(url);
   if (file === undefined || !existsSync(file)) return undefined;
