@@ -36,3 +36,17 @@ export async function untilWaiting(url: string, count = 1): Promise<void> {
   const isWaiting = async () => (await backends(url, "wait_event_type = 'Lock'")).length >= count;
   await until(isWaiting, { what: `${count} wait for a lock`, intervalMs: 20 });
 }
+
+/** Names of the tables, without those of the database and of Kysely. */
+export async function tablesOf(url: string): Promise<string[]> {
+  const named = await rows(
+    url,
+    pathOf(url)
+      ? "select name from sqlite_schema where type = 'table'"
+      : 'select tablename as name from pg_tables where schemaname = current_schema()',
+  );
+  return named
+    .map(({ name }) => String(name))
+    .filter((name) => !/^(?:sqlite|kysely)_/.test(name))
+    .sort();
+}

@@ -157,14 +157,6 @@ onEach(kept, 'signals', (_backend, test) => {
     for (const limit of [1, 5, 12, 13, 59, 60, 1_000])
       assert.deepEqual(await signals.alerts(limit), { total: 60, alerts: sorted.slice(0, limit) });
   });
-
-  test('remember the position of the watch', async ({ signals }) => {
-    assert.equal(await signals.watched(), undefined);
-    for (const seq of [1, 3]) {
-      await signals.setWatched({ seq, day: seq + 1 });
-      assert.deepEqual(await signals.watched(), { seq, day: seq + 1 });
-    }
-  });
 });
 
 onEach(kept, 'the public stream', (_backend, test) => {

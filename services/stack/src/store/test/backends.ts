@@ -7,16 +7,7 @@ import * as plans from '../../../../../tests/support/database/plans.ts';
 import { openStore } from '../index.ts';
 import type { Database } from '../schema.ts';
 
-export {
-  type Backend,
-  damage,
-  exec,
-  failsWith,
-  freshPath,
-  pathOf,
-  postgresServer,
-  rows,
-} from '../../../../../tests/support/database/backends.ts';
+export * from '../../../../../tests/support/database/backends.ts';
 
 export const { memory, file, postgres, kept, onEach } = backendsOf({
   name: 'stack',
