@@ -20,7 +20,7 @@ const config = readConfig({
   STRATA_RESOLVERS: '127.0.0.1:9',
 });
 const running = await startStack(config, createLogger({ level: 'error' }));
-const { store, rulebook } = running.service.app;
+const { store, rulebook } = running.app;
 const { key } = await store.keys.create({ tier: 'unlimited' });
 for (let i = 0; i < domains; i += 1) {
   const domain = nameOf(i);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MentionTally, parseFeed } from '@strata/feeds';
 import { createFetcher } from '@strata/scan';
-import { type FeedPoller, LiveMentions, openPoller, readConfig } from '@strata/stack';
+import { EventBus, type FeedPoller, LiveMentions, openPoller, readConfig } from '@strata/stack';
 import { openStore, type Store } from '@strata/stack/store';
 import pino from 'pino';
 import { collectGarbage, type Figure, median, perSecond, rateOf, startChild } from '../measure.ts';
@@ -95,7 +95,8 @@ async function pollAll(poller: FeedPoller) {
 /** Seconds that a start spends on the mentions of the store. */
 async function counting(store: Store): Promise<number> {
   const startedAt = performance.now();
-  await LiveMentions.open({ store, logger: pino({ level: 'silent' }), now: () => new Date(), onMentions: () => {} });
+  const logger = pino({ level: 'silent' });
+  await LiveMentions.open({ store, logger, now: () => new Date(), events: new EventBus(logger) });
   return (performance.now() - startedAt) / 1_000;
 }
 

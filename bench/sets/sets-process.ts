@@ -35,7 +35,7 @@ const running = await startStack(config, logger, {
   now: () => new Date(endsAt),
   catalogEntries: catalogOf(loadedWorld({ domains: 0, endsAt })),
 });
-const { key } = await running.service.app.store.keys.create({ tier: 'unlimited' });
+const { key } = await running.app.store.keys.create({ tier: 'unlimited' });
 const base = `http://127.0.0.1:${running.port}`;
 const answer = await fetch(base + readyPath, { headers: { 'x-stack-key': key } });
 await answer.arrayBuffer();

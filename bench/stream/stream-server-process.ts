@@ -17,7 +17,7 @@ const config = readConfig({
   STRATA_RESOLVERS: '127.0.0.1:9',
 });
 const running = await startStack(config, createLogger({ level: 'error' }));
-const { store, rulebook, updateLoop } = running.service.app;
+const { store, rulebook } = running.app;
 const { key } = await store.keys.create({ tier: 'unlimited' });
 
 const servers = ['ada.ns.cloudflare.com', 'dns1.p01.nsone.net'];
@@ -33,7 +33,7 @@ async function scan(server: string | undefined): Promise<void> {
   await store.recordScans([{ profile, evidence, startedAt: at, finishedAt: at }], { confirmAfterMs: 1 });
 }
 await scan(servers[0]);
-await updateLoop.run();
+await running.updateLoop.run();
 
 process.on('message', async (message) => {
   if (message === 'memory') {
@@ -41,7 +41,7 @@ process.on('message', async (message) => {
     process.send?.({
       rss: process.memoryUsage().rss,
       heap: process.memoryUsage().heapUsed,
-      open: running.service.app.hub.subscribers,
+      open: running.app.hub.subscribers,
     });
     return;
   }
@@ -50,7 +50,7 @@ process.on('message', async (message) => {
   await scan(servers[0]);
   const committedAt = process.hrtime.bigint();
   // As the service does after each scan: it waits for 100 ms, so that scans share an update.
-  updateLoop.schedule();
+  running.updateLoop.schedule();
   process.send?.({ committedAt: String(committedAt) });
 });
 

@@ -65,14 +65,14 @@ async function main(): Promise<void> {
   });
   if (!inference) return;
   cleanup.use(inference);
-  const { app } = running.service;
+  const { app } = running;
   const { key } = await app.store.keys.create({ tier: 'unlimited', label: 'demo' });
 
   await app.store.addDomains(internet.domains(), { source: 'demo' });
   const setClock = (to: Date) => {
     behindMs = Math.max(0, Date.now() - to.getTime());
   };
-  await simulatePastWeeks({ internet, app, setClock, print, signal: stopping.signal });
+  await simulatePastWeeks({ internet, running, setClock, print, signal: stopping.signal });
   if (stopping.signal.aborted) return;
   const feeds = internet.feeds().map(({ url }) => ({ url }));
   await app.store.feeds.add(feeds, now());
@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   );
 
   const base = urlAt({ host: config.host, port: running.port });
-  example = (await movedCompany(running.service.app.store, internet)) ?? example;
+  example = (await movedCompany(running.app.store, internet)) ?? example;
   process.stdout.write(`ready\nstack key: ${key}\ninference key: ${inference.key}\n`);
   print(`try:  curl -H "X-Stack-Key: ${key}" ${base}/stack/v1/domains/${example}`);
   for (const path of [
@@ -184,7 +184,7 @@ async function movedCompany(store: Pick<Store, 'changes'>, internet: Internet): 
   return undefined;
 }
 
-type Store = Awaited<ReturnType<typeof startStack>>['service']['app']['store'];
+type Store = Awaited<ReturnType<typeof startStack>>['app']['store'];
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

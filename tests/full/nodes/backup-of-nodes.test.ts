@@ -91,7 +91,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     const then = checkpointOf(await readFile(path.join(set, 'ledger/checkpoint'), 'utf8'));
     {
       await using one = await startHarness({ internet, settings: env, world: busy.world });
-      assert.equal(one.running.service.app.ledger.log.size, leaves + OF_START);
+      assert.equal(one.running.app.ledger.log.size, leaves + OF_START);
       await using two = await beside(env.STRATA_DATA, { STRATA_DATABASE_URL: env.STRATA_DATABASE_URL });
       const latest = await receiptsInRows(readBackupFile(set, 'store/stream_events.copy.gz'));
       assert.ok(latest.length > 0);
@@ -105,7 +105,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
         [two, one],
       ] as const)
         assert.equal((await at.ask(`/ledger/receipts/${receiptOf(await ask(from))}`)).status, 200);
-      const { log } = one.running.service.app.ledger;
+      const { log } = one.running.app.ledger;
       const now = checkpointOf(log.checkpoint());
       assert.ok(now.size > leaves);
       const proof = await consistencyProof(tilesServedBy(log), then.size, now.size);
@@ -125,7 +125,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     assert.match(await fails(['restore', set, '--published', witness, '--unverified'], elsewhere), fork);
     assert.match(
       await fails(['restore', set, '--keep-ledger', '--unverified'], elsewhere, 2),
-      /for a ledger in a folder/,
+      /for a ledger in a data directory/,
     );
     // Nothing of it was kept: it goes into the same database under another name, and the keys of both nodes with it.
     const named = ['--published', witness, '--origin', 'example.test/two', '--unverified'];
@@ -189,6 +189,6 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     await assert.rejects(startHarness({ internet, settings: env }), /a restore .* was interrupted/);
     await succeeds(['restore', set, '--keys', `${set}.keys`], env);
     await using restored = await startHarness({ internet, settings: env, world: busy.world });
-    assert.equal(restored.running.service.app.ledger.log.size, manifestOf(set).ledger.leaves + OF_START);
+    assert.equal(restored.running.app.ledger.log.size, manifestOf(set).ledger.leaves + OF_START);
   });
 });

@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Harness, MODEL, startHarness } from '../test/harness.ts';
 import { offeredModel } from '../test/network/answers.ts';
 import { get, startOnSharedEngine } from '../test/shared.ts';
-import type { AuditRecord } from './audit/audit-log.ts';
+import type { AuditRecord } from './audit/auditor.ts';
 import { type KnownPeer, NetworkReport, networkReport } from './network-report.ts';
 
 const model = offeredModel({ slots: 2 });

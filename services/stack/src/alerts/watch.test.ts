@@ -6,6 +6,7 @@ import { createLogger } from '@strata/http';
 import { rulebook } from '../../../../tests/support/rulebook.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { Exposures } from '../enrichment/exposure/exposures.ts';
+import { EventBus } from '../events.ts';
 import { knownNames } from '../index/known-names.ts';
 import { LiveIndex } from '../index/live-index.ts';
 import { openStore } from '../store/index.ts';
@@ -29,14 +30,13 @@ async function openTown(count: number) {
   const store = stack.use(await openStore(`sqlite:${directory.path}/strata.db`));
   const file = path.join(directory.path, 'index.snapshot');
   const logger = createLogger({ level: 'silent' });
-  const live = stack.use(
-    await LiveIndex.open({ store, file, logger, onEvent: () => {}, onScans: () => {}, onRebuilt: () => {} }),
-  );
+  const events = new EventBus(logger);
+  const live = stack.use(await LiveIndex.open({ store, file, logger, events }));
   const { index } = live;
   let now = START;
   const exposures = await Exposures.open({ store, index, rulebook });
   const names = knownNames(rulebook);
-  const watch = await Watch.open({ store, index, names, exposures, now: () => new Date(now), onAlert: () => {} });
+  const watch = await Watch.open({ store, index, names, exposures, now: () => new Date(now), events });
   const company = (i: number): Company => ({ name: `company-${i}.com`, ns: NS.cloudflare, txt: ['v=spf1 -all'] });
   const companies = Array.from({ length: count }, (_, i) => company(i));
   const owned = stack.move();

@@ -5,9 +5,10 @@ import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { World } from '../context.ts';
+import { EventBus } from '../events.ts';
 import { openFetcher } from '../scan/open-fetcher.ts';
 import { openScanning } from '../scan/open-scanning.ts';
-import type { RecordedPoll, Store } from '../store/index.ts';
+import type { Store } from '../store/index.ts';
 import { createFeedScan } from './feed-scan.ts';
 import { createPoller, type FeedPoller } from './poller.ts';
 
@@ -17,9 +18,8 @@ export interface FeedDeps {
   readonly isOptedOut: (domain: string) => boolean;
   readonly logger: Logger;
   readonly now: () => Date;
+  readonly events?: EventBus;
   readonly concurrency?: number;
-  /** Called for each recorded poll. */
-  readonly onRecorded?: (recorded: RecordedPoll) => void;
 }
 
 export const DAY_MS = 86_400_000;
@@ -28,7 +28,7 @@ const CONCURRENCY = 16;
 
 /** The configured poller; does not start polling. */
 export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
-  const { store, fetcher, isOptedOut, logger, now } = deps;
+  const { store, fetcher, isOptedOut, logger, now, events = new EventBus(logger) } = deps;
   const scan =
     config.feedScansPerDay > 0
       ? createFeedScan({ store, isOptedOut, now, perDay: config.feedScansPerDay })
@@ -41,10 +41,8 @@ export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
       poll: pollFeed,
       ask: (url, request) => fetcher.fetch(url, request),
       random: Math.random,
-      onRecorded: async (recorded) => {
-        deps.onRecorded?.(recorded);
-        await scan();
-      },
+      events,
+      scan,
     },
     { concurrency: deps.concurrency ?? CONCURRENCY, keepMs: config.feedDays * DAY_MS },
   );

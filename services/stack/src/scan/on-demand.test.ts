@@ -38,7 +38,7 @@ describe('a domain that was never scanned', () => {
     service = resources.use(await startHarness({ internet, settings }));
   });
   after(() => resources.disposeAsync());
-  const counts = () => service.running.service.app.store.counts();
+  const counts = () => service.running.app.store.counts();
 
   it('is scanned while the request waits, and the answer keeps its receipt', async () => {
     const before = Date.now() - 1;
@@ -62,7 +62,7 @@ describe('a domain that was never scanned', () => {
   it('is unknown when it does not exist, leaves no trace, and is not asked for again', async () => {
     const { domains } = await counts();
     const caller = await callerOf(service);
-    const { prober } = service.running.service.app;
+    const { prober } = service.running.app;
     let sent = 0;
     for (const suffix of ['', '/changes', '']) {
       const answer = await service.get(`${profilePath('no-such-company-at-all.com')}${suffix}`, caller);
@@ -116,7 +116,7 @@ describe('a domain that was never scanned', () => {
   });
 
   it('is bounded by suffix and by address below a private suffix, where names cost nothing', async () => {
-    const app = { ...service.running.service.app };
+    const app = { ...service.running.app };
     const onDemand = new OnDemand({ perHour: 60, now: app.now, nameLimits: { perSuffix: 3, perAddress: 2 } });
     const asked: string[] = [];
     const scanner = {

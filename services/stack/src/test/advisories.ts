@@ -58,7 +58,7 @@ export function advisorySettings(publishers: Publishers): Record<string, string>
 
 /** Syncs every source once, or those named, without letting the service process what they brought. */
 export async function syncOnly(service: Harness, publishers: Publishers, names?: readonly string[]): Promise<void> {
-  const { app, scheduling } = service.running.service;
+  const { app, scheduling } = service.running;
   const { store, rulebook, clock } = app;
   const fetcher = scheduling?.fetcher;
   if (!fetcher) throw new Error('this process is no scheduler');
@@ -75,7 +75,7 @@ export async function syncOnly(service: Harness, publishers: Publishers, names?:
 /** One sync, processed and published. */
 export async function sync(service: Harness, publishers: Publishers, names?: readonly string[]): Promise<void> {
   await syncOnly(service, publishers, names);
-  await service.running.service.app.updateLoop.run();
+  await service.running.updateLoop.run();
 }
 
 /** Scanned and synced once. Tests publish advisories with ids of their own. */

@@ -49,7 +49,7 @@ it('a ledger is cosigned for verifiers; it answers without witnesses, and does n
   const start = (more: Record<string, string> = {}) =>
     startStack(readConfig({ STRATA_DATA: data, ...off, ...ports, ...more }), logger);
   const first = await start();
-  const [ledgerKey = ''] = first.service.app.ledger.keySet().ledger.verifier_keys;
+  const [ledgerKey = ''] = first.app.ledger.keySet().ledger.verifier_keys;
   await first[Symbol.asyncDispose]();
   const { publicKey } = parseVerifierKey(ledgerKey) ?? assert.fail(ledgerKey);
   const open = async (name: string) => stack.use(await startWitness(name, ledgerKey));
@@ -77,7 +77,7 @@ it('a ledger is cosigned for verifiers; it answers without witnesses, and does n
     const copy = path.join(directory, 'copy');
     const publish = (from: string, to: string, key = ledgerKey) => ['log', 'publish', from, to, '--ledger-key', key];
     const { size, added } = await jsonOf([...publish(`${base}/ledger/`, copy), '--json']);
-    assert.deepEqual([size, added], [running.service.app.ledger.log.size, size]);
+    assert.deepEqual([size, added], [running.app.ledger.log.size, size]);
     await using server = await serveFolder(copy);
     const before = await readStaticLog(server.base, publicKey);
     assert.match(before.note, /^— a\.example .+\n— b\.example /m);

@@ -1,33 +1,28 @@
 // Relays one answer from successive workers as a single stream: each token is added to the answer before it is sent,
 // and the next worker receives all tokens so far.
-import { EngineError, type Job, type JobContext, type JobEvent, type ModelInfo } from '@strata/engine';
+import { EngineError, type Job, type JobEvent, type ModelInfo } from '@strata/engine';
 import { MAX_TOKENS, replayOf, tokensSha256 } from '@strata/inference';
 import { isCutShort } from '../audit/audit-facts.ts';
 import type { Chosen } from '../fleet/fleet.ts';
 import { WorkerSearch } from '../fleet/worker-search.ts';
 import { knownBiases } from '../session/sampling-frame.ts';
 import { type SessionEvent, WorkerLostError } from '../session/worker-session.ts';
-import { AnswerPart, type AnswerPartDeps } from './answer-part.ts';
+import { AnswerPart, type AnswerPartDeps, type RelayTask } from './answer-part.ts';
 
 /** Minimum delay before a hedged request: ordinary delays are as long. */
 const MIN_HEDGE_MS = 200;
 /** Expected times double with each loss, at most this often. */
 const MAX_DOUBLINGS = 6;
+/** Maximum interruption when a worker is lost; within it, tokens are replayed exactly. */
+const REPLAY_BUDGET_MS = 1_000;
 
 export interface RelayDeps extends AnswerPartDeps {
   readonly info: () => ModelInfo;
 }
 
 export interface RelayOptions {
-  readonly replayBudgetMs: number;
   readonly hedgeAfter: number | undefined;
   readonly patienceMs: number;
-}
-
-export interface RelayTask {
-  readonly job: Job;
-  readonly context: JobContext;
-  readonly signal: AbortSignal;
 }
 
 interface PartEvent {
@@ -177,8 +172,7 @@ export class AnswerRelay {
   #replay({ decodeTokensPerSecond }: Chosen): Job['replay'] {
     const { job } = this.#task;
     if (job.replay === 'fast' || !this.#hasTokens) return job.replay;
-    const { replayBudgetMs } = this.#options;
-    return replayOf({ givenTokens: this.#answer.length, decodeTokensPerSecond, budgetMs: replayBudgetMs });
+    return replayOf({ givenTokens: this.#answer.length, decodeTokensPerSecond, budgetMs: REPLAY_BUDGET_MS });
   }
 }
 

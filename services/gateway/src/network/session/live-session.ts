@@ -14,7 +14,6 @@ import {
 import { RateLimiter } from '@strata/limits';
 import { type Channel, MAX_MESSAGE_BYTES, verifyPeerSignature } from '@strata/p2p';
 import { beginWorkerSpan } from '../relay/trace-worker.ts';
-import { Outbox } from './outbox.ts';
 import { embedCall, SessionCalls, scoreCall, vocabularyCall } from './session-calls.ts';
 import { FIRST_CREDIT } from './session-job.ts';
 import { SessionJobs } from './session-jobs.ts';
@@ -35,6 +34,8 @@ const FRAMES_PER_TICK = { limit: 1_000, period: 1, refill: 'window' } as const;
 const BYTES_PER_TICK = { limit: 1024 * 1024, period: 1, refill: 'window' } as const;
 /** Offers whose signature is verified: 30 at once, and one each 8 ticks. */
 const OFFERS = { limit: 30, period: 30 * 8, refill: 'steady' } as const;
+/** More than the largest requests, and less than the channel buffers: a worker with this much unsent is not reading. */
+const MAX_UNSENT_BYTES = 30 * 1024 * 1024;
 
 export interface SessionOptions {
   /** Name and version for the hello frame. */
@@ -64,7 +65,6 @@ export class LiveSession implements WorkerSession {
   readonly peer: string;
   readonly #deps: LiveSessionDeps;
   readonly #options: SessionOptions;
-  readonly #outbox: Outbox;
   readonly #jobs: SessionJobs;
   readonly #calls: SessionCalls;
   #ticks = 0;
@@ -78,13 +78,15 @@ export class LiveSession implements WorkerSession {
   #reported = { running: 0, waiting: 0, otherGateways: 0 };
   #lastId = 0;
   #lost: WorkerLostError | undefined;
+  /** Given to the channel and not accepted by the connection yet. */
+  #unsentBytes = 0;
+  #hasSendFailed = false;
 
   constructor(deps: LiveSessionDeps, options: SessionOptions) {
     const { channel, tickMs } = deps;
     this.peer = channel.peer;
     this.#deps = deps;
     this.#options = options;
-    this.#outbox = new Outbox(channel);
     this.#jobs = new SessionJobs({ peer: channel.peer, tickMs, send: (frame) => this.#send(frame) });
     this.#calls = new SessionCalls({
       peer: channel.peer,
@@ -109,7 +111,13 @@ export class LiveSession implements WorkerSession {
   }
 
   run(request: SessionRequest, options: SessionRunOptions): AsyncIterable<SessionEvent> {
-    return { [Symbol.asyncIterator]: () => this.#run(request, options) };
+    options.signal.throwIfAborted();
+    const span = beginWorkerSpan(this.peer);
+    const frame = { kind: 'request', id: this.#newId(), credit: FIRST_CREDIT, ...request, ...span.field } as const;
+    const bytes = this.#encoded(frame);
+    const job = this.#jobs.start({ request: frame, requestSha256: bytesSha256(bytes), options, span });
+    this.#sendBytes(bytes);
+    return job;
   }
 
   async score(request: Omit<FrameOf<'score'>, 'kind' | 'id'>, signal: AbortSignal): Promise<readonly number[]> {
@@ -136,16 +144,6 @@ export class LiveSession implements WorkerSession {
     await this.#farewell;
   }
 
-  #run(request: SessionRequest, options: SessionRunOptions): AsyncIterator<SessionEvent> {
-    options.signal.throwIfAborted();
-    const span = beginWorkerSpan(this.peer);
-    const frame = { kind: 'request', id: this.#newId(), credit: FIRST_CREDIT, ...request, ...span.field } as const;
-    const bytes = this.#encoded(frame);
-    const job = this.#jobs.start({ request: frame, requestSha256: bytesSha256(bytes), options, span });
-    this.#sendBytes(bytes);
-    return job;
-  }
-
   /** Throws EngineError `job-too-long` for a request that every worker would reject. */
   #encoded(frame: Frame): Uint8Array {
     try {
@@ -170,7 +168,20 @@ export class LiveSession implements WorkerSession {
   }
 
   #sendBytes(bytes: Uint8Array): void {
-    if (!this.#lost && !this.#outbox.push(bytes)) this.#end('stalled');
+    if (this.#lost || this.#hasSendFailed) return;
+    if (this.#unsentBytes + bytes.byteLength > MAX_UNSENT_BYTES) {
+      this.#end('stalled');
+      return;
+    }
+    this.#unsentBytes += bytes.byteLength;
+    this.#deps.channel.send(bytes).then(
+      () => {
+        this.#unsentBytes -= bytes.byteLength;
+      },
+      () => {
+        this.#hasSendFailed = true;
+      },
+    );
   }
 
   async #read(): Promise<void> {
@@ -254,8 +265,7 @@ export class LiveSession implements WorkerSession {
 
   /** Counts an unsolicited frame. */
   #isWithinLimits(sizeBytes: number): boolean {
-    const isSmall = sizeBytes <= BYTES_PER_TICK.limit;
-    return isSmall && this.#frames.take('') === 0 && this.#bytes.take('', sizeBytes) === 0;
+    return sizeBytes <= BYTES_PER_TICK.limit && this.#frames.take('') === 0 && this.#bytes.take('', sizeBytes) === 0;
   }
 
   async #takeOffer({ offer: bytes, signature }: FrameOf<'offer'>): Promise<string | undefined> {
@@ -271,7 +281,7 @@ export class LiveSession implements WorkerSession {
     this.#ticks += 1;
     if (this.#jobs.tick()) this.#end('stalled');
     // Not immediately: frames that arrived before the channel broke are still read, and may contain the reason.
-    else if (this.#outbox.hasFailed) this.#end('disconnected');
+    else if (this.#hasSendFailed) this.#end('disconnected');
   }
 
   #end(loss: LossCause, { breach, cause }: { readonly breach?: string; readonly cause?: unknown } = {}): void {

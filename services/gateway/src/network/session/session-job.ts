@@ -43,7 +43,7 @@ type JobState = 'reading' | 'leaving' | 'over';
 type Result = IteratorResult<SessionEvent, undefined>;
 
 /** Its reader waits for one event at a time. Unlike a generator, it can be left while it waits. */
-export class SessionJob implements AsyncIterator<SessionEvent> {
+export class SessionJob implements AsyncIterableIterator<SessionEvent> {
   readonly id: number;
   readonly #task: SessionJobTask;
   readonly #deps: SessionJobDeps;
@@ -87,6 +87,10 @@ export class SessionJob implements AsyncIterator<SessionEvent> {
     this.#close({});
     this.#cancel();
     return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 
   /** Handles a frame; returns the protocol violation, if any. */

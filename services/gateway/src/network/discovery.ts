@@ -1,5 +1,5 @@
-// Publishes the gateway in the network's index (DHT), where workers find it, and searches there for workers of pinned
-// models.
+// The gateway's search for its network: publishes it in the index (DHT), where workers find it, searches there for workers
+// of pinned models, and logs whether the peers named in the settings were reached.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GATEWAY_KEY } from '@strata/inference';
 import type { PeerNode } from '@strata/p2p';
@@ -14,6 +14,8 @@ export interface AdvertiseOptions {
 
 /** Interval of searches for workers of pinned models. */
 const SEARCH_MS = 30_000;
+/** After this time a peer is logged as not reached. */
+const LIMIT_MS = 15_000;
 
 /** Runs until the signal aborts. Failed queries are retried. */
 export async function advertise({ peers }: Pick<PeerNode, 'peers'>, options: AdvertiseOptions): Promise<void> {
@@ -35,4 +37,22 @@ export async function advertise({ peers }: Pick<PeerNode, 'peers'>, options: Adv
     await sleep(SEARCH_MS, undefined, { signal }).catch(() => {});
   }
   await providing;
+}
+
+/** The node itself keeps trying. Addresses and tokens are not logged: a token may contain the key of a private network. */
+export async function reportJoined(
+  { peers }: { readonly peers: Pick<PeerNode['peers'], 'join'> },
+  { join, logger, signal }: { readonly join: readonly string[]; readonly logger: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  await Promise.all(
+    join.map(async (target, i) => {
+      const setting = join.length === 1 ? 'STRATA_JOIN' : `STRATA_JOIN, number ${i + 1}`;
+      try {
+        const reached = await peers.join(target, { signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]) });
+        logger.info({ setting, peers: reached }, 'joined the network');
+      } catch (error) {
+        if (!signal.aborted) logger.warn({ setting, err: error }, 'no peer was reached; retrying');
+      }
+    }),
+  );
 }
