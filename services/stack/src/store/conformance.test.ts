@@ -230,10 +230,4 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     for (const n of [9, 5]) await retention.acceptTime(new Date(day(n)));
     assert.deepEqual(await retention.acceptedTime(), new Date(day(5)));
   });
-
-  test('keeps the latest text of a name', async ({ texts }) => {
-    assert.equal(await texts.get('a'), undefined);
-    for (const value of ['one', 'two']) await texts.put('a', value);
-    assert.deepEqual([await texts.get('a'), await texts.get('b')], ['two', undefined]);
-  });
 });

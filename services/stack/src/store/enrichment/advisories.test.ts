@@ -100,20 +100,6 @@ onEach(kept, 'stored advisories', (backend, test) => {
     assert.match([...bodies][0] ?? '', /"state":"published","title":"As the CNA has it"/);
   });
 
-  test('have exploitation and scores in any order of arrival, until they are withdrawn', async ({ advisories }) => {
-    await advisories.putExploited([exploited(ONE), exploited(TWO)]);
-    await advisories.putScores([{ cve: ONE, epss: 0.5, percentile: 0.9 }]);
-    assert.deepEqual(await advisories.read([ONE]), []);
-    const before = await advisories.latestChange();
-    await advisories.putRecords([record(ONE)]);
-    assert.deepEqual(await changedSince(advisories, before), [ONE]);
-    const found = await readOne(advisories, ONE);
-    assert.deepEqual([found?.score, found?.exploited?.cve], [{ epss: 0.5, percentile: 0.9 }, ONE]);
-    const seq = await advisories.latestChange();
-    await advisories.putExploited([exploited(TWO)]);
-    assert.deepEqual([await changedSince(advisories, seq), (await readOne(advisories, ONE))?.exploited], [[ONE], null]);
-  });
-
   it('are followed by their changes to the same that reading all gives', async () => {
     const cve = fc.integer({ min: 1, max: 6 }).map((n) => `CVE-2024-000${n}`);
     const operation = fc.oneof(
