@@ -1,4 +1,4 @@
-// Migrations of the table of segments, each at the place in a service's list where it was released.
+// Migrations of the table of segments; each keeps the number under which it was released.
 import { createTable } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
 

@@ -158,7 +158,7 @@ function createServer(app: StackApp, deps: ServerDeps): SignedServer {
     notary: timedNotary(ledger.notary, metrics),
     keys: { ...countedGate(store, metrics), revision: () => updateLoop.heads?.keys ?? 0 },
     trustedProxies: config.trustedProxies,
-    limits: config.bounds,
+    limits: config.limits,
     // Not bugs: a full disk; a damaged, locked or unreachable database; keys that another node retired.
     isUnavailable: (error) => error instanceof StoreError || error instanceof LogError || error instanceof KeyringError,
     hostGuard: createHostGuard({ ...config, keyedPath: '/stack/v1/' }),
