@@ -41,7 +41,6 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
     '\\[([^\\]\\n]*)\\]\\([^)\\n]*\\)',
   ],
   ['packages/client/src/stack/stack-request.ts', 'a path of our own', '\\{([^}]+)\\}'],
-  ['packages/client/src/write-types.ts', 'run by hand on a file of our own', '(?: \\*\\n)+ \\*\\/'],
   [
     'packages/p2p/src/connections/listen-error.ts',
     "Node's words on an operator's address",

@@ -137,11 +137,9 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     await scanner[Symbol.asyncDispose]();
     await Promise.all(tasks);
   });
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ app, server, port, metricsPort, metrics, answers, updateLoop, scheduling, store, isDnsWorking },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }
 
 interface ServerDeps extends Pick<RunningStack, 'answers' | 'metrics' | 'updateLoop'> {
