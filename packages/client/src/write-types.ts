@@ -46,7 +46,10 @@ export async function typesOf({ name, source }: (typeof GENERATED)[number]): Pro
       }),
     },
   };
-  const text = await compile(relocated(schema) as JSONSchema, `${name}Paths`, {
+  const lists = repeatedLists(schema);
+  const used = relocated(schema, lists) as typeof schema;
+  const definitions = { ...used.definitions, ...Object.fromEntries(lists.values()) };
+  const text = await compile({ ...used, definitions }, `${name}Paths`, {
     additionalProperties: false,
     bannerComment: `// Generated from ${source} by write-types.ts: \`npm run openapi\` rewrites it. Do not edit.`,
     ignoreMinAndMaxItems: true,
@@ -104,12 +107,48 @@ function bodyOf(operation: Operation): JSONSchema {
   return contentOf(operation)[mediaTypeOf(operation)]?.schema ?? {};
 }
 
+/** A shorter list of values is as short as a name. */
+const MIN_LIST = 5;
+
+/** Lists of values that occur more than once, by their JSON: each becomes a type named after its first property. */
+function repeatedLists(schema: JSONSchema): ReadonlyMap<string, readonly [name: string, JSONSchema]> {
+  const first = new Map<string, string>();
+  const repeated = new Map<string, readonly [string, JSONSchema]>();
+  const visit = (value: unknown, property: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, inner] of Object.entries(value)) {
+      if (key === 'properties') for (const [name, each] of Object.entries(inner)) visit(each, name);
+      else if (key !== 'enum') visit(inner, property);
+      else if (inner.length >= MIN_LIST) {
+        const list = JSON.stringify(inner);
+        const name = first.get(list);
+        first.set(list, name ?? property);
+        if (name)
+          repeated.set(list, [
+            typeNameOf(name),
+            { type: 'string', enum: inner, description: `Values of \`${name}\`.` },
+          ]);
+      }
+    }
+  };
+  visit(schema, '');
+  return repeated;
+}
+
+/** `categories` and `category` become `Category`. */
+function typeNameOf(property: string): string {
+  const single = property.replace(/ies$/, 'y').replace(/([^s])s$/, '$1');
+  return single.replaceAll(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** Components become definitions. Members beside a reference are removed, since they would create a second type. */
-function relocated(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(relocated);
+function relocated(value: unknown, lists: ReturnType<typeof repeatedLists>): unknown {
+  if (Array.isArray(value)) return value.map((each) => relocated(each, lists));
   if (typeof value !== 'object' || value === null) return value;
   if ('$ref' in value) return { $ref: String(value.$ref).replace('#/components/schemas/', '#/definitions/') };
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, relocated(inner)]));
+  const [name] = ('enum' in value && lists.get(JSON.stringify(value.enum))) || [];
+  if (name) return { $ref: `#/definitions/${name}` };
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, relocated(inner, lists)]));
 }
 
 if (import.meta.main)

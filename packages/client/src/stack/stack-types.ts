@@ -1,9 +1,130 @@
 // Generated from openapi/stack.json by write-types.ts: `npm run openapi` rewrites it. Do not edit.
 
 /**
+ * Values of `category`.
+ */
+export type Category =
+  | 'dns'
+  | 'email'
+  | 'email_security'
+  | 'email_sending'
+  | 'hosting'
+  | 'cdn'
+  | 'security'
+  | 'verified_service'
+  | 'certificate_authority'
+  | 'web_platform';
+/**
+ * Values of `kinds`.
+ */
+export type Kind =
+  | 'registrar'
+  | 'dns-host'
+  | 'domain-marketplace'
+  | 'mailbox'
+  | 'mail-gateway'
+  | 'mail-forwarding'
+  | 'transactional-email'
+  | 'email-marketing'
+  | 'email-authentication'
+  | 'email-signature'
+  | 'cloud'
+  | 'web-host'
+  | 'managed-host'
+  | 'app-platform'
+  | 'static-host'
+  | 'object-storage'
+  | 'cdn'
+  | 'waf'
+  | 'ddos-protection'
+  | 'bot-management'
+  | 'certificate-authority'
+  | 'network-operator'
+  | 'site-builder'
+  | 'cms'
+  | 'ecommerce'
+  | 'forum'
+  | 'wiki'
+  | 'learning-platform'
+  | 'landing-pages'
+  | 'web-server'
+  | 'application-server'
+  | 'web-framework'
+  | 'ui-library'
+  | 'language'
+  | 'control-panel'
+  | 'operating-system'
+  | 'cache'
+  | 'analytics'
+  | 'product-analytics'
+  | 'session-replay'
+  | 'ab-testing'
+  | 'tag-manager'
+  | 'advertising'
+  | 'affiliate'
+  | 'consent'
+  | 'personalisation'
+  | 'marketing-automation'
+  | 'crm'
+  | 'forms'
+  | 'surveys'
+  | 'reviews'
+  | 'loyalty'
+  | 'search'
+  | 'recommendations'
+  | 'live-chat'
+  | 'help-desk'
+  | 'status-page'
+  | 'documentation'
+  | 'scheduling'
+  | 'video'
+  | 'maps'
+  | 'fonts'
+  | 'social'
+  | 'comments'
+  | 'payments'
+  | 'accessibility'
+  | 'translation'
+  | 'monitoring'
+  | 'error-tracking'
+  | 'feature-flags'
+  | 'push-notifications'
+  | 'customer-data'
+  | 'identity'
+  | 'single-sign-on'
+  | 'device-management'
+  | 'collaboration'
+  | 'video-conferencing'
+  | 'project-management'
+  | 'file-sharing'
+  | 'e-signature'
+  | 'design'
+  | 'source-hosting'
+  | 'developer-tools'
+  | 'ai'
+  | 'data-platform'
+  | 'security'
+  | 'security-training'
+  | 'compliance'
+  | 'password-manager'
+  | 'hr'
+  | 'recruiting'
+  | 'finance'
+  | 'erp'
+  | 'sales'
+  | 'telephony'
+  | 'events'
+  | 'publishing'
+  | 'search-engine'
+  | 'app-store';
+/**
  * absent: measured and not present; unmeasured: the lookup failed; blocked: access was denied.
  */
 export type Measurement = 'observed' | 'absent' | 'unmeasured' | 'blocked';
+/**
+ * Values of `grade`.
+ */
+export type Grade = 'A+' | 'A' | 'B' | 'C' | 'D' | 'F';
 /**
  * Null until an advisory source has been read.
  */
@@ -39,6 +160,32 @@ export type AdvisorySeverity = 'low' | 'medium' | 'high' | 'critical';
  * version: the observed version is in an affected range. product: only the product was observed; this does not claim that it is affected.
  */
 export type Match = 'version' | 'product';
+/**
+ * Values of `reason`.
+ */
+export type Reason = 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
+/**
+ * Values of `sector`.
+ */
+export type Sector =
+  | 'unknown'
+  | 'computer_it'
+  | 'media'
+  | 'finance_insurance'
+  | 'education_research'
+  | 'service'
+  | 'agriculture_mining'
+  | 'community_nonprofit'
+  | 'construction_real_estate'
+  | 'museums_libraries_entertainment'
+  | 'utilities'
+  | 'health'
+  | 'travel'
+  | 'freight_postal'
+  | 'government'
+  | 'retail_ecommerce'
+  | 'manufacturing'
+  | 'other';
 export type Severity = 'info' | 'low' | 'medium' | 'high' | 'critical';
 
 /**
@@ -132,17 +279,7 @@ export interface StackPaths {
       domain: string;
     };
     query: {
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
       limit?: number;
       offset?: number;
     };
@@ -153,17 +290,7 @@ export interface StackPaths {
        * Number of changes for every category with changes, regardless of the filter.
        */
       by_category: {
-        category:
-          | 'dns'
-          | 'email'
-          | 'email_security'
-          | 'email_sending'
-          | 'hosting'
-          | 'cdn'
-          | 'security'
-          | 'verified_service'
-          | 'certificate_authority'
-          | 'web_platform';
+        category: Category;
         changes: number;
       }[];
       limit: number;
@@ -185,17 +312,7 @@ export interface StackPaths {
        * Id, name or alias of a provider.
        */
       provider?: string;
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
       /**
        * Confidence of the service that matches `provider` and `category`, or of any service.
        */
@@ -208,25 +325,7 @@ export interface StackPaths {
        * An additional provider of the domain, by id, name or alias.
        */
       with?: string;
-      sector?:
-        | 'unknown'
-        | 'computer_it'
-        | 'media'
-        | 'finance_insurance'
-        | 'education_research'
-        | 'service'
-        | 'agriculture_mining'
-        | 'community_nonprofit'
-        | 'construction_real_estate'
-        | 'museums_libraries_entertainment'
-        | 'utilities'
-        | 'health'
-        | 'travel'
-        | 'freight_postal'
-        | 'government'
-        | 'retail_ecommerce'
-        | 'manufacturing'
-        | 'other';
+      sector?: Sector;
       /**
        * `live`: active or parked, as counted by the security scorecard.
        */
@@ -296,17 +395,7 @@ export interface StackPaths {
         last_30d: number;
       };
       by_category: {
-        category:
-          | 'dns'
-          | 'email'
-          | 'email_security'
-          | 'email_sending'
-          | 'hosting'
-          | 'cdn'
-          | 'security'
-          | 'verified_service'
-          | 'certificate_authority'
-          | 'web_platform';
+        category: Category;
         domains: number;
         providers: number;
       }[];
@@ -333,18 +422,7 @@ export interface StackPaths {
         rank: number;
         provider: string;
         provider_id: string;
-        categories: (
-          | 'dns'
-          | 'email'
-          | 'email_security'
-          | 'email_sending'
-          | 'hosting'
-          | 'cdn'
-          | 'security'
-          | 'verified_service'
-          | 'certificate_authority'
-          | 'web_platform'
-        )[];
+        categories: Category[];
         domains: number;
         /**
          * Share of all scanned domains.
@@ -380,17 +458,7 @@ export interface StackPaths {
        * The provider at the other end, by id, name or alias; only together with `provider`.
        */
       other?: string;
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
       /**
        * Only migrations confirmed within this number of UTC days, including today.
        */
@@ -531,7 +599,7 @@ export interface StackPaths {
         mean_score: number | null;
       }[];
       grades: {
-        grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F';
+        grade: Grade;
         domains: number;
       }[];
       scored: number;
@@ -548,17 +616,7 @@ export interface StackPaths {
   '/stack/v1/intelligence/market-share': {
     path: Record<string, never>;
     query: {
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
       include_parked?: 'true' | 'false';
     };
     body: {
@@ -967,7 +1025,7 @@ export interface StackPaths {
         sector: string;
         services: Service[];
         score: number | null;
-        grade: ('A+' | 'A' | 'B' | 'C' | 'D' | 'F') | null;
+        grade: Grade | null;
       } | null;
       _alpha: true;
       _notice: string;
@@ -980,25 +1038,7 @@ export interface StackPaths {
   '/stack/v1/security/export.csv': {
     path: Record<string, never>;
     query: {
-      sector?:
-        | 'unknown'
-        | 'computer_it'
-        | 'media'
-        | 'finance_insurance'
-        | 'education_research'
-        | 'service'
-        | 'agriculture_mining'
-        | 'community_nonprofit'
-        | 'construction_real_estate'
-        | 'museums_libraries_entertainment'
-        | 'utilities'
-        | 'health'
-        | 'travel'
-        | 'freight_postal'
-        | 'government'
-        | 'retail_ecommerce'
-        | 'manufacturing'
-        | 'other';
+      sector?: Sector;
       /**
        * Maximum score.
        */
@@ -1024,17 +1064,7 @@ export interface StackPaths {
        * The provider at the other end, by id, name or alias; only together with `provider`.
        */
       other?: string;
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
       /**
        * Only migrations confirmed within this number of UTC days, including today.
        */
@@ -1104,122 +1134,11 @@ export interface StackPaths {
       /**
        * Kinds of the provider, most characteristic first.
        */
-      kinds: (
-        | 'registrar'
-        | 'dns-host'
-        | 'domain-marketplace'
-        | 'mailbox'
-        | 'mail-gateway'
-        | 'mail-forwarding'
-        | 'transactional-email'
-        | 'email-marketing'
-        | 'email-authentication'
-        | 'email-signature'
-        | 'cloud'
-        | 'web-host'
-        | 'managed-host'
-        | 'app-platform'
-        | 'static-host'
-        | 'object-storage'
-        | 'cdn'
-        | 'waf'
-        | 'ddos-protection'
-        | 'bot-management'
-        | 'certificate-authority'
-        | 'network-operator'
-        | 'site-builder'
-        | 'cms'
-        | 'ecommerce'
-        | 'forum'
-        | 'wiki'
-        | 'learning-platform'
-        | 'landing-pages'
-        | 'web-server'
-        | 'application-server'
-        | 'web-framework'
-        | 'ui-library'
-        | 'language'
-        | 'control-panel'
-        | 'operating-system'
-        | 'cache'
-        | 'analytics'
-        | 'product-analytics'
-        | 'session-replay'
-        | 'ab-testing'
-        | 'tag-manager'
-        | 'advertising'
-        | 'affiliate'
-        | 'consent'
-        | 'personalisation'
-        | 'marketing-automation'
-        | 'crm'
-        | 'forms'
-        | 'surveys'
-        | 'reviews'
-        | 'loyalty'
-        | 'search'
-        | 'recommendations'
-        | 'live-chat'
-        | 'help-desk'
-        | 'status-page'
-        | 'documentation'
-        | 'scheduling'
-        | 'video'
-        | 'maps'
-        | 'fonts'
-        | 'social'
-        | 'comments'
-        | 'payments'
-        | 'accessibility'
-        | 'translation'
-        | 'monitoring'
-        | 'error-tracking'
-        | 'feature-flags'
-        | 'push-notifications'
-        | 'customer-data'
-        | 'identity'
-        | 'single-sign-on'
-        | 'device-management'
-        | 'collaboration'
-        | 'video-conferencing'
-        | 'project-management'
-        | 'file-sharing'
-        | 'e-signature'
-        | 'design'
-        | 'source-hosting'
-        | 'developer-tools'
-        | 'ai'
-        | 'data-platform'
-        | 'security'
-        | 'security-training'
-        | 'compliance'
-        | 'password-manager'
-        | 'hr'
-        | 'recruiting'
-        | 'finance'
-        | 'erp'
-        | 'sales'
-        | 'telephony'
-        | 'events'
-        | 'publishing'
-        | 'search-engine'
-        | 'app-store'
-      )[];
+      kinds: Kind[];
       /**
        * Categories in which domains use it.
        */
-      categories: (
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform'
-      )[];
+      categories: Category[];
       domains: {
         total: number;
         limit: number;
@@ -1240,17 +1159,7 @@ export interface StackPaths {
         share: number;
         change_30d: number;
         by_category: {
-          category:
-            | 'dns'
-            | 'email'
-            | 'email_security'
-            | 'email_sending'
-            | 'hosting'
-            | 'cdn'
-            | 'security'
-            | 'verified_service'
-            | 'certificate_authority'
-            | 'web_platform';
+          category: Category;
           domains: number;
           share: number;
           rank: number;
@@ -1350,17 +1259,7 @@ export interface StackPaths {
        * Only events of this provider: id, name or alias.
        */
       provider?: string;
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
     };
     body: {
       events: (MigrationEvent | ServiceChangeEvent | AnomalyEvent | AdvisoryEvent)[];
@@ -1454,17 +1353,7 @@ export interface Provenance {
   key_id: string;
 }
 export interface Service {
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
+  category: Category;
   /**
    * The role of the provider.
    */
@@ -1496,107 +1385,7 @@ export interface Service {
   /**
    * Kinds of the provider, more specific than the category.
    */
-  kinds: (
-    | 'registrar'
-    | 'dns-host'
-    | 'domain-marketplace'
-    | 'mailbox'
-    | 'mail-gateway'
-    | 'mail-forwarding'
-    | 'transactional-email'
-    | 'email-marketing'
-    | 'email-authentication'
-    | 'email-signature'
-    | 'cloud'
-    | 'web-host'
-    | 'managed-host'
-    | 'app-platform'
-    | 'static-host'
-    | 'object-storage'
-    | 'cdn'
-    | 'waf'
-    | 'ddos-protection'
-    | 'bot-management'
-    | 'certificate-authority'
-    | 'network-operator'
-    | 'site-builder'
-    | 'cms'
-    | 'ecommerce'
-    | 'forum'
-    | 'wiki'
-    | 'learning-platform'
-    | 'landing-pages'
-    | 'web-server'
-    | 'application-server'
-    | 'web-framework'
-    | 'ui-library'
-    | 'language'
-    | 'control-panel'
-    | 'operating-system'
-    | 'cache'
-    | 'analytics'
-    | 'product-analytics'
-    | 'session-replay'
-    | 'ab-testing'
-    | 'tag-manager'
-    | 'advertising'
-    | 'affiliate'
-    | 'consent'
-    | 'personalisation'
-    | 'marketing-automation'
-    | 'crm'
-    | 'forms'
-    | 'surveys'
-    | 'reviews'
-    | 'loyalty'
-    | 'search'
-    | 'recommendations'
-    | 'live-chat'
-    | 'help-desk'
-    | 'status-page'
-    | 'documentation'
-    | 'scheduling'
-    | 'video'
-    | 'maps'
-    | 'fonts'
-    | 'social'
-    | 'comments'
-    | 'payments'
-    | 'accessibility'
-    | 'translation'
-    | 'monitoring'
-    | 'error-tracking'
-    | 'feature-flags'
-    | 'push-notifications'
-    | 'customer-data'
-    | 'identity'
-    | 'single-sign-on'
-    | 'device-management'
-    | 'collaboration'
-    | 'video-conferencing'
-    | 'project-management'
-    | 'file-sharing'
-    | 'e-signature'
-    | 'design'
-    | 'source-hosting'
-    | 'developer-tools'
-    | 'ai'
-    | 'data-platform'
-    | 'security'
-    | 'security-training'
-    | 'compliance'
-    | 'password-manager'
-    | 'hr'
-    | 'recruiting'
-    | 'finance'
-    | 'erp'
-    | 'sales'
-    | 'telephony'
-    | 'events'
-    | 'publishing'
-    | 'search-engine'
-    | 'app-store'
-  )[];
+  kinds: Kind[];
 }
 /**
  * Security posture. Unmeasured factors are excluded from the denominator of the score.
@@ -1839,7 +1628,7 @@ export interface Security {
     advice: string | null;
   }[];
   score: number | null;
-  grade: ('A+' | 'A' | 'B' | 'C' | 'D' | 'F') | null;
+  grade: Grade | null;
   coverage: number;
   score_version: string;
 }
@@ -1865,10 +1654,7 @@ export interface Exposure {
   published: string;
   title: string | null;
   match: Match;
-  /**
-   * in_range: the observed version is affected. For a product match: no_version: no version was observed; no_range: there is no comparable range, or the observed version is too short to compare; condition: affected only in combination with something that was not observed; backport: a distribution fixes old versions without a new version number.
-   */
-  reason: 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
+  reason: Reason;
   product: string;
   product_id: string;
   /**
@@ -1892,17 +1678,7 @@ export interface Change {
    * Time of the second, confirming observation.
    */
   confirmed_at: string;
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
+  category: Category;
   role: string;
   type: 'added' | 'removed' | 'migrated' | 'reclassified';
   from: string | null;
@@ -1919,17 +1695,7 @@ export interface FoundDomain {
   sector: string;
   score: number | null;
   services: {
-    category:
-      | 'dns'
-      | 'email'
-      | 'email_security'
-      | 'email_sending'
-      | 'hosting'
-      | 'cdn'
-      | 'security'
-      | 'verified_service'
-      | 'certificate_authority'
-      | 'web_platform';
+    category: Category;
     provider: string;
     provider_id: string;
     confidence: 'high' | 'medium' | 'low';
@@ -1945,17 +1711,7 @@ export interface Migration {
    * Time of the second, confirming observation.
    */
   confirmed_at: string;
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
+  category: Category;
   role: string;
   type: 'added' | 'removed' | 'migrated' | 'reclassified';
   from: string | null;
@@ -1967,17 +1723,7 @@ export interface Migration {
   domain: string;
 }
 export interface Flow {
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
+  category: Category;
   from: string;
   from_id: string;
   to: string;
@@ -2046,17 +1792,7 @@ export interface Adoption {
   share: number | null;
 }
 export interface Market {
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
+  category: Category;
   /**
    * Domains with the role: attributed, self-hosted and unknown.
    */
@@ -2232,10 +1968,7 @@ export interface Affected {
   published: string;
   title: string | null;
   match: Match;
-  /**
-   * in_range: the observed version is affected. For a product match: no_version: no version was observed; no_range: there is no comparable range, or the observed version is too short to compare; condition: affected only in combination with something that was not observed; backport: a distribution fixes old versions without a new version number.
-   */
-  reason: 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
+  reason: Reason;
   product: string;
   product_id: string;
   /**
@@ -2285,7 +2018,7 @@ export interface FeedLeader {
    * Security score of the latest scan.
    */
   score: number | null;
-  grade: ('A+' | 'A' | 'B' | 'C' | 'D' | 'F') | null;
+  grade: Grade | null;
 }
 export interface MentionWindow {
   window: '1d' | '7d' | '30d';
@@ -2326,17 +2059,7 @@ export interface Customer {
    * Time of the second, confirming observation.
    */
   confirmed_at: string;
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
+  category: Category;
   role: string;
   type: 'added' | 'removed' | 'migrated' | 'reclassified';
   from: string | null;
@@ -2350,17 +2073,7 @@ export interface Customer {
    * The new or previous provider of each service; empty if unknown.
    */
   moves: {
-    category:
-      | 'dns'
-      | 'email'
-      | 'email_security'
-      | 'email_sending'
-      | 'hosting'
-      | 'cdn'
-      | 'security'
-      | 'verified_service'
-      | 'certificate_authority'
-      | 'web_platform';
+    category: Category;
     provider: string;
     provider_id: string;
   }[];
@@ -2578,17 +2291,7 @@ export interface StackStreams {
        * Only events of this provider: id, name or alias.
        */
       provider?: string;
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
     };
     body: string;
   };
