@@ -6,7 +6,7 @@ const SUBSCRIBERS = 10_000;
 /** Open before the memory is first read: the process has grown to what serving takes at all. */
 const WARM_UP = 2_000;
 const ROUNDS = 7;
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 /** Files that a process has open in addition to its sockets, with a margin. */
 const OTHER_FILES = 200;
 
@@ -45,7 +45,7 @@ export async function benchStream(): Promise<Figure[]> {
   const spread: number[] = [];
   for (let i = 0; i < ROUNDS; i += 1) {
     await ask(clients, 'wait');
-    const received = once(clients.process, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const received = once(clients.process, 'message', { signal: AbortSignal.timeout(TIMEOUT_MS) });
     const { committedAt } = await ask<{ committedAt: string }>(server, 'publish');
     const [{ firstAt, lastAt }] = (await received) as [{ firstAt: string; lastAt: string }];
     toLast.push(Number(BigInt(lastAt) - BigInt(committedAt)) / 1e6);
@@ -70,7 +70,7 @@ export async function benchStream(): Promise<Figure[]> {
 }
 
 async function ask<Answer>(child: Child<unknown>, message: string): Promise<Answer> {
-  const answer = once(child.process, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) });
+  const answer = once(child.process, 'message', { signal: AbortSignal.timeout(TIMEOUT_MS) });
   child.process.send(message);
   const [value] = (await answer) as [Answer];
   return value;
