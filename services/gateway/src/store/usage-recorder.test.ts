@@ -35,8 +35,7 @@ async function scene() {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory()).path;
   const store = stack.use(await openStore('sqlite::memory:', { keyPrefix: 'sk-' }));
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     store,
     openLedger: () => openSignedLedger({ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now }),
     /** `append` replaces the ledger’s own. */
@@ -48,8 +47,7 @@ async function scene() {
     },
     keep: (recorder: UsageRecorder, id = recorder.newId()) => recorder.keep(id, start, end).then(() => id),
     unentered: async () => (await store.answers.unentered(99)).length,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }
 
 describe('receipts', () => {

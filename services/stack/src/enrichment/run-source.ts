@@ -74,7 +74,7 @@ export async function runSource(source: AdvisorySource, deps: RunDeps): Promise<
 /** Grows with each consecutive failure; at least what the publisher requests. */
 function backoffAfter(error: unknown, failures: number): number {
   const ownMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10), LAST_RETRY_MS);
-  const askedMs = error instanceof SourceError ? (error.retryAfterMs ?? 0) : 0;
+  const askedMs = error instanceof SourceError ? error.retryAfterMs : 0;
   return Math.max(ownMs, Math.min(askedMs, LONGEST_RETRY_MS));
 }
 
