@@ -31,7 +31,7 @@ export async function earningsCommand(
     throw new CommandError(`this worker has not served anything yet: ${file} does not exist; check STRATA_DATA`);
   await using store = await openStore(file);
   const fromMs = startOfDays(options.days);
-  if (options.export) return printReceipts(stdout, store.segments, fromMs);
+  if (options.export) return await printReceipts(stdout, store.segments, fromMs);
   const { by, json = false } = options;
   await printTotals(stdout, await store.segments.totals({ by, fromMs }), { by, fromMs, json });
 }
