@@ -1,5 +1,5 @@
 // A store with companies scanned three times over three days, some of which changed provider.
-import { detect, evidenceFromRecord } from '@strata/detect';
+import { detect, evidenceFromRecord, type Rulebook } from '@strata/detect';
 import { openRulebook } from '@strata/stack';
 import { openStore } from '@strata/store';
 
@@ -21,19 +21,25 @@ export async function seedStore(databaseUrl: string, companies: number): Promise
   for (let round = 0; round < SCANS; round += 1) {
     for (let from = 0; from < companies; from += AT_ONCE) {
       const at = new Date(Date.now() - (SCANS - round) * DAY_MS);
-      const scans = Array.from({ length: Math.min(AT_ONCE, companies - from) }, (_, i) => {
-        const evidence = { ...evidenceOf(from + i, round), observedAt: at.toISOString() };
-        return { profile: detect(evidence, rulebook), evidence, startedAt: at, finishedAt: at };
-      });
+      const scans = Array.from({ length: Math.min(AT_ONCE, companies - from) }, (_, i) =>
+        scanOf(from + i, { at, rulebook, round }),
+      );
       await store.recordScans(scans, { confirmAfterMs: DAY_MS / 4 });
     }
   }
   return (await store.keys.create({ tier: 'unlimited' })).key;
 }
 
-function evidenceOf(i: number, round: number) {
+interface ScanOf {
+  readonly at: Date;
+  readonly rulebook: Rulebook;
+  /** Some have moved after the first. */
+  readonly round?: number;
+}
+
+export function scanOf(i: number, { at, rulebook, round = 0 }: ScanOf) {
   const moved = round > 0 && i % MOVING === 0 ? 1 : 0;
-  return evidenceFromRecord({
+  const evidence = evidenceFromRecord({
     domain: companyOf(i),
     ns: [SERVERS[(i + moved) % SERVERS.length]],
     mx: [{ preference: 1, exchange: EXCHANGES[i % EXCHANGES.length] }],
@@ -42,4 +48,10 @@ function evidenceOf(i: number, round: number) {
     headers: { server: 'cloudflare', 'cf-ray': `${i}-FRA` },
     tls_issuer: "Let's Encrypt",
   });
+  return {
+    profile: detect(evidence, rulebook),
+    evidence: { ...evidence, observedAt: at.toISOString() },
+    startedAt: at,
+    finishedAt: at,
+  };
 }
