@@ -28,12 +28,7 @@ const ready: BenchInternet = {
   securePort: web(443),
   publishers: publishers
     ? {
-        STRATA_NVD_URL: publishers.nvdUrl,
-        STRATA_KEV_URL: publishers.kevUrl,
-        STRATA_EPSS_URL: publishers.epssUrl,
-        STRATA_OSV_URL: publishers.osvUrl,
-        STRATA_CVE_API_URL: publishers.cveListUrl,
-        STRATA_CVE_RAW_URL: publishers.rawUrl,
+        STRATA_ADVISORY_URLS: publishers.urlsSetting,
       }
     : {},
 };

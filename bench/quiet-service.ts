@@ -13,7 +13,6 @@ export async function startQuiet(directory: string, world: World = {}, logger = 
     STRATA_RESOLVERS: '127.0.0.1:9',
   });
   const running = await startStack(config, logger, world);
-  const { app } = running.service;
-  const { key } = await app.store.keys.create({ tier: 'unlimited' });
-  return { app, key, port: running.port, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
+  const { key } = await running.app.store.keys.create({ tier: 'unlimited' });
+  return Object.assign(running, { key });
 }

@@ -15,30 +15,37 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   'packages/analytics': { may: ['detect'], why: 'core: the index is a value, files and SQL stay outside' },
   'packages/receipts': { may: [], why: 'core: also runs in the browser' },
   'packages/advisories': { may: [], why: 'core: files and sources stay outside' },
-  'packages/db': { may: [], why: 'edge: locks and file systems, for whatever may have one owner' },
-  'packages/scan': { may: ['detect'], why: 'edge: opens sockets, never touches the database' },
+  'packages/db': { may: [], why: 'edge: databases and locks; knows the tables of no service' },
+  'packages/scan': { may: ['detect', 'limits'], why: 'edge: opens sockets, never touches the database' },
   'packages/feeds': {
     may: ['detect'],
     why: 'edge: uses the fetcher that it is given, so that one module decides what may be visited',
   },
-  'packages/store': { may: ['advisories', 'db', 'detect'], why: 'edge: the only package that knows SQL' },
-  'packages/log': { may: ['db', 'receipts'], why: 'edge: the only package that writes tiles' },
-  'packages/http': { may: ['receipts'], why: 'edge: keys and quotas come in as interfaces' },
+  'packages/store': { may: ['advisories', 'db', 'detect', 'log'], why: 'edge: the tables of the services' },
+  'packages/log': {
+    may: ['db', 'receipts'],
+    why: 'edge: the tables of the ledger, the only package that writes tiles',
+  },
+  'packages/http': { may: ['limits', 'receipts'], why: 'edge: keys and quotas come in as interfaces' },
   'packages/client': { may: ['receipts'], why: 'runs at the user, knows only what is public' },
   'packages/inference': { may: [], why: 'core: what a completion is, for any engine' },
-  'packages/engine': { may: ['db', 'inference'], why: 'edge: the only package that loads models' },
-  'packages/p2p': { may: ['db'], why: 'edge: carries messages, understands none of them' },
+  'packages/limits': { may: [], why: 'core: the clock is an argument; a limit is the same in every edge' },
+  'packages/engine': { may: ['db', 'inference', 'limits'], why: 'edge: the only package that loads models' },
+  'packages/p2p': { may: ['db', 'limits'], why: 'edge: carries messages, understands none of them' },
   'packages/testnet': { may: [], why: 'must not learn from the code that it tests' },
   'services/stack': {
-    may: ['advisories', 'analytics', 'catalog', 'db', 'detect', 'feeds', 'receipts', 'scan', 'store', 'log', 'http'],
+    may: [
+      ...['advisories', 'analytics', 'catalog', 'db', 'detect', 'feeds', 'limits', 'receipts'],
+      ...['scan', 'store', 'log', 'http'],
+    ],
     why: 'composes',
   },
   'services/gateway': {
-    may: ['db', 'engine', 'http', 'inference', 'log', 'p2p', 'receipts', 'scan', 'store'],
+    may: ['db', 'engine', 'http', 'inference', 'limits', 'log', 'p2p', 'receipts', 'scan', 'store'],
     why: 'composes; knows nothing of domains, and asks its witnesses as the prober asks',
   },
   'services/worker': {
-    may: ['db', 'engine', 'http', 'inference', 'p2p', 'store'],
+    may: ['db', 'engine', 'http', 'inference', 'limits', 'p2p', 'store'],
     why: 'composes; knows the gateway by its frames alone',
   },
   'services/cli': {
@@ -52,6 +59,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
         'engine',
         'feeds',
         'inference',
+        'limits',
         'store',
         'http',
         'log',
@@ -72,6 +80,7 @@ const pure = [
   'packages/analytics',
   'packages/receipts',
   'packages/inference',
+  'packages/limits',
 ];
 
 const MAX_FILE_LINES = 300;

@@ -30,12 +30,10 @@ async function measure() {
   const rss = process.memoryUsage().rss;
 
   // The first round hands out everything that was there at the start.
-  await exposures.follow(async () => {});
+  for await (const _ of exposures.changes());
   const news = await timesOf(100, async (i) => {
     await store.advisories.putRecords([recordOf(advisories + i)]);
-    await exposures.follow(async ({ entries }) => {
-      for (const entry of entries) exposures.countsOf(entry);
-    });
+    for await (const { entries } of exposures.changes()) for (const entry of entries) exposures.countsOf(entry);
   });
   const scans = await timesOf(2_000, async (i) => exposures.ofDomain(1 + ((i * 7_919) % domains)));
   const builds = await timesOf(100, async (i) => {

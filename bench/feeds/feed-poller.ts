@@ -14,9 +14,10 @@ export async function openFeeds(urls: readonly string[], fetcher: Fetcher) {
   await using stack = new AsyncDisposableStack();
   const { path } = stack.use(await temporaryDirectory());
   const store = stack.use(await openStore(`sqlite:${path}/feeds.db`));
-  const config = readConfig({ STRATA_DATA: path, STRATA_FEED_CONCURRENCY: String(CONCURRENCY) });
+  const config = readConfig({ STRATA_DATA: path });
   const logger = pino({ level: 'error' }, pino.destination(2));
-  const poller = openPoller(config, { store, fetcher, logger, isOptedOut: () => false, now: () => new Date() });
+  const parts = { store, fetcher, logger, isOptedOut: () => false, now: () => new Date(), concurrency: CONCURRENCY };
+  const poller = openPoller(config, parts);
   await store.feeds.add(
     urls.map((url) => ({ url })),
     new Date(),

@@ -1,7 +1,7 @@
 // Feeds: parsing, polling 5,000 of them over real sockets, and the tally of mentions with a million domains.
 import { MentionTally, parseFeed } from '@strata/feeds';
 import { createFetcher } from '@strata/scan';
-import { LiveMentions } from '@strata/stack';
+import { EventBus, LiveMentions } from '@strata/stack';
 import pino from 'pino';
 import { collectGarbage, type Figure, median, perSecond, rateOf, startChild, timed, timesOf } from '../measure.ts';
 import { rssOf } from '../rss.ts';
@@ -50,8 +50,9 @@ async function polling(): Promise<Figure[]> {
   const rss = Math.round(process.memoryUsage().rss / 2 ** 20);
   await store.feeds.markAllDue();
   const again = await pollAll(poller);
+  const logger = pino({ level: 'silent' });
   const { seconds: counted } = await timed(() =>
-    LiveMentions.open({ store, logger: pino({ level: 'silent' }), now: () => new Date(), onMentions: () => {} }),
+    LiveMentions.open({ store, logger, now: () => new Date(), events: new EventBus(logger) }),
   );
   return [
     {

@@ -1,7 +1,8 @@
 // Ten thousand keys with quotas, used round-robin at two nodes: what counting them costs, and whether the counts are right.
 import { Agent, get, type RequestOptions } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore, TIERS, type Tier } from '@strata/store';
+import { TIERS, type Tier } from '@strata/db';
+import { openStore } from '@strata/store';
 import { type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
 import { type Figure, median, perSecond, quantile, useOf } from '../measure.ts';
 import { postgresCpuSeconds } from './cpu.ts';

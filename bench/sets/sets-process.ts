@@ -19,8 +19,9 @@ const logger = createLogger(
 );
 const startedAt = performance.now();
 const world = { now: () => new Date(endsAt), catalogEntries: catalogOf(loadedWorld({ domains: 0, endsAt })) };
-const { key, port, ...running } = await startQuiet(directory, world, logger);
-const base = `http://127.0.0.1:${port}`;
+const running = await startQuiet(directory, world, logger);
+const { key } = running;
+const base = `http://127.0.0.1:${running.port}`;
 const answer = await fetch(base + readyPath, { headers: { 'x-stack-key': key } });
 await answer.arrayBuffer();
 if (!answer.ok) throw new Error(`${readyPath}: ${answer.status}`);

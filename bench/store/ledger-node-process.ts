@@ -1,6 +1,6 @@
 // A node of the ledger in a database: keeps a given number of appends in flight for a given time and reports how many were acknowledged.
 import { createPrivateKey, randomBytes, sign } from 'node:crypto';
-import { openSharedLog } from '@strata/log';
+import { openLog } from '@strata/log';
 import { decodeBase64Url } from '@strata/receipts';
 import { openStore } from '@strata/store';
 import { childArgument, reportReady } from '../measure.ts';
@@ -29,14 +29,14 @@ const privateKey = createPrivateKey(key);
 const publicKey = decodeBase64Url(privateKey.export({ format: 'jwk' }).x ?? '') ?? new Uint8Array();
 const store = await openStore(url, { poolSize: 4 });
 if (!store.ledger) throw new Error('the ledger of several nodes needs PostgreSQL');
-const log = await openSharedLog({
+const log = await openLog({
   origin: 'bench.example/ledger',
   keys: {
     signer: { publicKey, sign: (bytes) => sign(null, bytes, privateKey) },
     publicKeys: () => [publicKey],
     reload: async () => false,
   },
-  storage: { heads: store.ledger.log, rows: store.ledger.log },
+  table: store.ledger.log,
 });
 
 process.on('message', async ({ concurrency, runMs }: LedgerRun) => {

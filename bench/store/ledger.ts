@@ -1,8 +1,8 @@
-// Durable leaves a second, against one write and fdatasync for each leaf: what a log without group commit would do.
+// Durable leaves a second in a SQLite file, against one write and fdatasync for each leaf: what a log without group commit would do.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { openLog } from '@strata/log';
+import { openLedgerFile, openLog } from '@strata/log';
 import { decodeBase64Url } from '@strata/receipts';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
 import { type Figure, median, perSecond, rateAtOnce } from '../measure.ts';
@@ -19,7 +19,7 @@ export async function benchLedger(): Promise<Figure[]> {
   for (const concurrency of [1, 64, 512]) {
     const runs = [];
     for (let i = 0; i < RUNS; i += 1) {
-      const log = await logRate(path.join(directory.path, `log-${concurrency}-${i}`), concurrency);
+      const log = await logRate(path.join(directory.path, `log-${concurrency}-${i}.db`), concurrency);
       const plain = await plainRate(path.join(directory.path, `plain-${concurrency}-${i}`));
       runs.push({ log, ratio: log / plain });
     }
@@ -32,12 +32,14 @@ export async function benchLedger(): Promise<Figure[]> {
   return [...rows, ...(await benchLedgerNodes(LEAF_BYTES))];
 }
 
-async function logRate(directory: string, concurrency: number): Promise<number> {
+async function logRate(file: string, concurrency: number): Promise<number> {
   const { privateKey } = generateKeyPairSync('ed25519');
   const publicKey = decodeBase64Url(privateKey.export({ format: 'jwk' }).x ?? '');
   if (!publicKey) throw new Error('make a key');
   const signer = { publicKey, sign: (bytes: Uint8Array) => sign(null, bytes, privateKey) };
-  await using log = await openLog({ directory, origin: 'bench.example/ledger', signer });
+  const keys = { signer, publicKeys: () => [publicKey], reload: async () => false };
+  await using tables = await openLedgerFile(file);
+  await using log = await openLog({ origin: 'bench.example/ledger', keys, table: tables.log });
   return await rateAtOnce(concurrency, RUN_MS, () => log.append(randomBytes(LEAF_BYTES)));
 }
 

@@ -6,8 +6,8 @@ import { startQuiet } from '../quiet-service.ts';
 
 const stack = new AsyncDisposableStack();
 const directory = stack.use(await temporaryDirectory());
-const { app, key, port } = stack.use(await startQuiet(directory.path));
-const { store, rulebook, updateLoop, hub } = app;
+const { app, updateLoop, key, port } = stack.use(await startQuiet(directory.path));
+const { store, rulebook, hub } = app;
 
 const servers = ['ada.ns.cloudflare.com', 'dns1.p01.nsone.net'];
 let hours = 0;

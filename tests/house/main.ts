@@ -1,12 +1,13 @@
 // `npm run house`: the size and the order of the code by package, and what the project does not allow.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { filesInCircles, isTestCode } from './imports.ts';
 import { retiredWords } from './words.ts';
 
 /** Source files that one folder holds at most, tests aside. */
 const MAX_LOOSE_FILES = 12;
+const MAX_METHODS = 9;
 const SOURCE = /\.(?:ts|tsx|css|html|sh)$/;
 const GENERATED = /^[^\n]*[Gg]enerated/;
 
@@ -73,6 +74,28 @@ export const fullFolders = () =>
     .filter(({ files }) => files > MAX_LOOSE_FILES)
     .sort((a, b) => b.files - a.files);
 
+/** Interfaces with more than nine methods, which hide several concerns. */
+const wideInterfaces = () =>
+  code.flatMap(({ file, text }) =>
+    [...text.matchAll(/^(?:export )?interface (\w+)[^{]*\{\n([\s\S]*?)^\}/gm)].flatMap(([, name, body = '']) => {
+      const methods = body.match(/^ {2}(?:readonly )?\w+\??(?:[<(]|: (?:<.+>)?\(.*\) =>)/gm)?.length ?? 0;
+      return methods > MAX_METHODS ? [{ name, file, methods }] : [];
+    }),
+  );
+
+/** The settings of all services, from the generated page. */
+function settings(): number {
+  const [current = ''] = readFileSync(path.join(root, 'docs/settings.md'), 'utf8').split('## Settings without effect');
+  return current.match(/^\| `STRATA_/gm)?.length ?? 0;
+}
+
+/** What `npm ci` has written to disk; undefined without `node_modules`. */
+function installedMiB(): number | undefined {
+  const modules = path.join(root, 'node_modules');
+  if (!existsSync(modules)) return undefined;
+  return Number.parseInt(execFileSync('du', ['-sm', modules], { encoding: 'utf8' }), 10);
+}
+
 function report(): void {
   const packages = grouped(code, ({ file }) => packageOf(file)).sort(([a], [b]) => a.localeCompare(b));
   console.table(Object.fromEntries(packages.map(([name, files]) => [name, rowOf(name, files)])));
@@ -83,6 +106,10 @@ function report(): void {
   const full = fullFolders();
   console.log(`folders with more than ${MAX_LOOSE_FILES} source files: ${full.length}`);
   for (const { folder, files } of full) console.log(`  ${files} ${folder}`);
+  const wide = wideInterfaces();
+  console.log(`interfaces with more than ${MAX_METHODS} methods: ${wide.length}`);
+  for (const { name, file, methods } of wide) console.log(`  ${methods} ${name} (${file})`);
+  console.log(`settings: ${settings()}; installed: ${installedMiB() ?? '?'} MiB`);
   const words = retiredWords(root);
   console.log(`retired words: ${words.length} (npm run check:words lists them)`);
   for (const [name, hits] of grouped(words, ({ file }) => packageOf(file))) console.log(`  ${hits.length} ${name}`);

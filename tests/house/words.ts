@@ -73,7 +73,7 @@ const CONTRACTS: readonly { readonly word: string; readonly files: RegExp; reado
   { word: 'whole', files: /^packages\/client\/|^web\/src\/chat\//, why: 'state of a stored answer' },
   {
     word: 'standings|seen|tellings',
-    files: /^packages\/store\/|storage\.md$|known-peers/,
+    files: /^packages\/(?:store|db)\/|\/src\/store\/|storage\.md$|known-peers/,
     why: 'tables, columns, files',
   },
   {

@@ -17,7 +17,7 @@ describe('the stack service', () => {
     const key = await service.newKey();
     const client = new StackClient({ baseUrl: service.base, key });
     await service.scan(...internet.domains().slice(0, 20));
-    await service.running.service.app.updateLoop.run();
+    await service.running.updateLoop.run();
 
     const domain = company(internet, 0);
     const answer = await client.get('/stack/v1/domains/{domain}', { path: { domain } });
@@ -42,7 +42,7 @@ describe('the stack service', () => {
       now += hours * HOUR_MS;
       await service.scan(moved.domain);
     }
-    await service.running.service.app.updateLoop.run();
+    await service.running.updateLoop.run();
     const { data } = await stream.next('migration');
     const change = { from_id: moved.from, to_id: moved.to };
     assert.partialDeepStrictEqual(JSON.parse(data), { domain: moved.domain, change });

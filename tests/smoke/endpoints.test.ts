@@ -52,7 +52,7 @@ describe('the table of the interface', () => {
     await stack.scan(...internet.domains());
     internet.advance(40);
     for (let round = 0; round < 2; round += 1) await stack.scan(...internet.domains());
-    await stack.running.service.app.updateLoop.run();
+    await stack.running.updateLoop.run();
 
     const { body } = await stack.ask('/openapi.json');
     assert.partialDeepStrictEqual(body, { openapi: '3.1.0', info: { version: '1.10.2' } });

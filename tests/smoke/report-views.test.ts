@@ -28,7 +28,7 @@ describe('the report views', { skip: postgres.skip }, () => {
       for (const hours of [24, 7]) {
         now += hours * HOUR_MS;
         await harness.scan(...domains);
-        await harness.running.service.app.updateLoop.run();
+        await harness.running.updateLoop.run();
       }
       const { domain } = moveDns(internet);
       if (!domains.includes(domain)) domains.push(domain);

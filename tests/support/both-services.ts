@@ -33,13 +33,13 @@ export async function startBothServices(settings: Settings = {}) {
   };
   const stack = owned.use(await startStack(readConfig(given), logger));
   const { gateway, port } = owned.use(await startGateway(readGatewayConfig(given), logger));
-  const { app } = stack.service;
+  const { app } = stack;
   const stackKey = (await app.store.keys.create({ tier: 'unlimited' })).key;
   const gatewayKey = (await gateway.keys.create({ tier: 'unlimited' })).key;
   const kept = owned.move();
   return {
     ...{ stackPort: stack.port, metricsPort: stack.metricsPort, gatewayPort: port },
-    servers: { stack: stack.service.server.fastify.server, gateway: gateway.server.fastify.server },
+    servers: { stack: stack.server.fastify.server, gateway: gateway.server.fastify.server },
     ...{ stackKey, gatewayKey, log },
     /** Leaves in the ledger of the stack service. */
     leaves: () => app.ledger.log.size,

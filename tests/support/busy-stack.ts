@@ -22,7 +22,7 @@ export async function startBusy(internet: Internet, settings: Readonly<Record<st
     for (const hours of [24, 7]) {
       now += hours * HOUR_MS;
       await harness.scan(...domains);
-      await harness.running.service.app.updateLoop.run();
+      await harness.running.updateLoop.run();
       const answers = await Promise.all(domains.map((domain) => harness.get(`/stack/v1/domains/${domain}`)));
       for (const { body } of answers) receiptIds.push(body.provenance.ledger_receipt_id ?? assert.fail('no receipt'));
     }

@@ -1,6 +1,5 @@
 // Clients of a fleet during faults: they ask, keep what they are answered, and have the checker compare it with store and ledger.
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Finding, StreamedEvent } from '../survival/checker/store-checks.ts';
 import type { Fleet, FleetAtWork } from './fleet.ts';
@@ -89,9 +88,9 @@ export async function startLoad({ fleet, key, asked, databaseUrl, dataOf, checke
   };
   /** What does not hold of all answers so far. Call it after `stop`. */
   const findings = async (): Promise<readonly Finding[]> => {
-    const folder = databaseUrl.startsWith('sqlite:') ? path.join(dataOf(0), 'ledger') : undefined;
+    const ledgerUrl = databaseUrl.startsWith('sqlite:') ? `sqlite:${dataOf(0)}/ledger/ledger.db` : undefined;
     const { base } = await fleet.api();
-    const service = { databaseUrl, folder, base, keySetPath: KEY_SET };
+    const service = { databaseUrl, ledgerUrl, base, keySetPath: KEY_SET };
     const acknowledged = { scans, counted, events: stream.events };
     const found = await checker.check({ ...received, acknowledged }, service);
     return [...wrong.map((what) => ({ kind: 'wrong', what }) as const), ...found];

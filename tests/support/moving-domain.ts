@@ -1,7 +1,8 @@
 // A domain whose mail moves from one provider to another and back, for events of the stream; each second scan confirms a change.
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Store, StoreError } from '@strata/store';
+import { StoreError } from '@strata/db';
+import type { Store } from '@strata/store';
 import { confirm, day, exchangeOn, HOUR, recordScan, scanOf } from '../../packages/store/src/test/scans.ts';
 
 /** Records scans, a day apart from the last that is stored, until SIGTERM. */

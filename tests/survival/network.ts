@@ -105,7 +105,12 @@ async function startStreams(network: Network) {
       }
       const data = path.join(network.cluster.directory, NAME);
       const databaseUrl = `sqlite:${path.join(data, 'inference.db')}`;
-      const service = { databaseUrl, folder: path.join(data, 'inference/ledger'), base, keySetPath: KEY_SET };
+      const service = {
+        databaseUrl,
+        ledgerUrl: `sqlite:${data}/inference/ledger/ledger.db`,
+        base,
+        keySetPath: KEY_SET,
+      };
       return [
         ...findings,
         ...(await network.checker.check({ ...answered, receiptIds: new Set(receipts.keys()) }, service)),

@@ -1,4 +1,4 @@
-// Faults of the one process that has a SQLite file and a ledger in a folder, on a small file system of its own where one can be mounted.
+// Faults of the one process that has SQLite files for its store and its ledger, on a small file system of its own where one can be mounted.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

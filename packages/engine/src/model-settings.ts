@@ -5,15 +5,34 @@ import type { ModelStoreOptions } from './model-store/resolve-model.ts';
 
 /** Spread into the settings schema of the service that opens the model. */
 export const ModelEnvironment = z.object({
-  STRATA_MODEL: z.string().min(1).optional(),
-  STRATA_MODEL_DIRECTORY: z.string().min(1).optional(),
-  STRATA_HF_ENDPOINT: z.url({ protocol: /^https?$/ }).default('https://huggingface.co'),
-  STRATA_HF_TOKEN: z.string().min(1).optional(),
-  STRATA_MODEL_SLOTS: z.coerce.number().int().min(1).max(64).default(4),
-  STRATA_MODEL_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional(),
-  STRATA_MODEL_PROCESSES: z.coerce.number().int().min(1).max(64).optional(),
-  STRATA_MODEL_THREADS: z.coerce.number().int().min(1).max(256).optional(),
-  STRATA_MODEL_GPU: z.enum(['auto', 'off']).default('off'),
+  STRATA_MODEL: z.string().min(1).optional().describe('GGUF file or `hf:` reference'),
+  STRATA_MODEL_DIRECTORY: z.string().min(1).optional().meta({
+    description: 'downloaded models',
+    absent: '`models` in the data directory',
+  }),
+  STRATA_HF_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .default('https://huggingface.co')
+    .describe('Hugging Face or a mirror: the source of `hf:` references'),
+  STRATA_HF_TOKEN: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('token for models that are not public, sent to that endpoint only'),
+  STRATA_MODEL_SLOTS: z.coerce.number().int().min(1).max(64).default(4).describe('concurrent answers'),
+  STRATA_MODEL_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional().meta({
+    description: 'tokens of prompt and answer per slot',
+    absent: 'what the model was trained on, at most 8192',
+  }),
+  STRATA_MODEL_PROCESSES: z.coerce.number().int().min(1).max(64).optional().meta({
+    description: 'engine processes that share the slots',
+    absent: 'one per core, at most one per slot; one for large models and GPUs',
+  }),
+  STRATA_MODEL_THREADS: z.coerce.number().int().min(1).max(256).optional().meta({
+    description: 'threads of each process',
+    absent: 'the cores but one, shared by the processes; at least 1',
+  }),
+  STRATA_MODEL_GPU: z.enum(['auto', 'off']).default('off').describe('`auto` uses a GPU if there is one'),
 });
 
 export interface ModelSettings {

@@ -1,9 +1,10 @@
 // Reads and writes feed lists: OPML 1.0 and 2.0 (opml.org/spec2.opml).
-import { generateOpml, parseOpml } from 'feedsmith';
+import { generateOpml } from 'feedsmith';
 import { plainTitle } from './document/feed-items.ts';
 import type { OpmlFeed } from './feed.ts';
 import { resolveAddress } from './links/addresses.ts';
-import { tidyXml } from './xml/tidy-xml.ts';
+import { attributeOf, childrenOf, type Element, firstChild } from './xml/element.ts';
+import { readElements } from './xml/read-elements.ts';
 import { OPML_VOCABULARY } from './xml/vocabulary.ts';
 
 /** About ninety thousand feeds as written here; also the limit for input. */
@@ -13,24 +14,24 @@ export type OpmlReading =
   | { readonly ok: true; readonly feeds: readonly OpmlFeed[]; readonly skipped: number }
   | { readonly ok: false; readonly problem: string };
 
-type Outline = NonNullable<NonNullable<ReturnType<typeof parseOpml<string>>['body']>['outlines']>[number];
-
 /** The feeds of a document, nested outlines included, without duplicates; `skipped` counts outlines with an invalid feed URL. */
 export function readOpml(text: string): OpmlReading {
   if (text.length > MAX_CHARACTERS) {
     return { ok: false, problem: `The document has more than ${MAX_CHARACTERS} characters.` };
   }
-  const tidied = tidyXml(text, { vocabulary: OPML_VOCABULARY, isTruncated: false });
-  if (!tidied.ok) return tidied;
+  const reading = readElements(text, { vocabulary: OPML_VOCABULARY, isTruncated: false });
+  if (!reading.ok) return reading;
   const feeds = new Map<string, OpmlFeed>();
   let skipped = 0;
-  for (const outline of outlinesOf(tidied.xml)) {
-    if (outline.xmlUrl === undefined) continue;
-    const url = absolute(outline.xmlUrl);
+  for (const outline of outlinesIn(firstChild(reading.root, 'body'))) {
+    const xmlUrl = attributeOf(outline, 'xmlurl');
+    if (xmlUrl === undefined) continue;
+    const url = absolute(xmlUrl);
     if (url === null) skipped++;
     else if (!feeds.has(url)) {
-      const title = plainTitle(plain(outline.title ?? outline.text));
-      feeds.set(url, { url, title, siteUrl: outline.htmlUrl === undefined ? null : absolute(outline.htmlUrl) });
+      const title = plainTitle(plain(attributeOf(outline, 'title') ?? attributeOf(outline, 'text')));
+      const htmlUrl = attributeOf(outline, 'htmlurl');
+      feeds.set(url, { url, title, siteUrl: htmlUrl === undefined ? null : absolute(htmlUrl) });
     }
   }
   return { ok: true, feeds: [...feeds.values()], skipped };
@@ -53,18 +54,9 @@ export function writeOpml(
   return generateOpml({ head: { title: printable(title), dateCreated: now }, body });
 }
 
-function outlinesOf(xml: string): Outline[] {
-  try {
-    return flatten(parseOpml(xml).body?.outlines ?? []);
-  } catch {
-    // feedsmith rejects a document without a body: treated as an empty list.
-    return [];
-  }
-}
-
-/** In document order. `tidyXml` limits the depth. */
-function flatten(outlines: readonly Outline[]): Outline[] {
-  return outlines.flatMap((outline) => [outline, ...flatten(outline.outlines ?? [])]);
+/** In document order. `readElements` limits the depth. */
+function outlinesIn(parent: Element | undefined): Element[] {
+  return childrenOf(parent, 'outline').flatMap((outline) => [outline, ...outlinesIn(outline)]);
 }
 
 /** Accepts `feed:` URLs of old readers. */

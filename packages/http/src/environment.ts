@@ -1,6 +1,7 @@
 // Reads settings from the environment with a zod schema, with one error line per invalid variable.
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { ConnectionEnvironment } from './limits/connection-settings.ts';
 import { SettingsError } from './user-error.ts';
 
 /** Items separated by commas and whitespace. */
@@ -58,8 +59,49 @@ function isUnambiguous(value: string): boolean {
   return !isCut;
 }
 
-/** Maximum connections to a database server. */
-export const PoolSize = z.coerce.number().int().min(2).max(1_000);
+export const Port = z.coerce.number().int().min(0).max(65_535);
+
+/** The origin of a ledger: the first line of its checkpoints. */
+export const LedgerOrigin = z
+  .string()
+  .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path');
+
+/** Settings of every service. */
+export const ServiceEnvironment = z.object({
+  STRATA_DATA: z.string().min(1).default('./data').describe('data directory: databases, ledgers, signing keys, models'),
+  STRATA_HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; of a worker, for its metrics'),
+  STRATA_LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('`fatal` … `trace`, `silent`'),
+});
+
+/** Settings of every service with an API and a database. */
+export const ServerEnvironment = z.object({
+  STRATA_DATABASE_CONNECTIONS: z.coerce
+    .number()
+    .int()
+    .min(2)
+    .max(1_000)
+    .default(10)
+    .describe('PostgreSQL connections of a process; plus up to three for the ledger and one for locks'),
+  STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange))
+    .default([])
+    .describe('addresses or CIDRs whose `X-Forwarded-For` is trusted; limits per address need it'),
+  STRATA_ALLOWED_HOSTS: List.pipe(z.array(HostName))
+    .default([])
+    .describe('host names that requests may name, `*` for any ([security](security.md#host-and-origin))'),
+  STRATA_ALLOW_ADDRESSES: List.pipe(z.array(AddressRange))
+    .default([])
+    .describe('private CIDRs that scans, feeds, alerts and witnesses may connect to'),
+  ...ConnectionEnvironment.shape,
+  STRATA_DRAIN_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .max(600)
+    .default(0)
+    .describe('time between a failing `/ready` and the end on SIGTERM'),
+});
 
 /** `NAME: message`. For an item of a list, the message names the item. */
 function describeIssue({ path, code, message, ...rest }: z.core.$ZodIssue): string {

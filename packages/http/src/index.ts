@@ -1,19 +1,23 @@
 // What @strata/http offers: routes, the server, the OpenAPI document, and the seams that a service fills.
 
-export { createHostGuard, type HostGuard, refusalCodeOf } from './access/host-guard.ts';
+export { createHostGuard, type HostGuard } from './access/host-guard.ts';
 export { InvalidKeyLimit } from './access/invalid-key-limit.ts';
 export type { KeyGate } from './access/keys.ts';
 export { RefusalLog } from './access/refusal-log.ts';
-export { addSecurityHeaders, answerSecurity } from './access/security-headers.ts';
+export { answerSecurity } from './access/security-headers.ts';
 export {
   AddressRange,
   DatabaseUrl,
   HostName,
+  LedgerOrigin,
   List,
-  PoolSize,
+  Port,
   readEnvironment,
+  ServerEnvironment,
+  ServiceEnvironment,
   WebAddress,
 } from './environment.ts';
+export { parseInput } from './input.ts';
 export {
   ConnectionEnvironment,
   type ConnectionLimits,
@@ -22,13 +26,10 @@ export {
 export { Connections, type Figures } from './limits/connections.ts';
 export { type CountedNetwork, countedAddress, countedNetworks } from './limits/counted-address.ts';
 export { countedCache } from './limits/counted-cache.ts';
-export { createPipelineLimit } from './limits/pipeline-limit.ts';
-export { RateWindow, type RateWindowOptions } from './limits/rate-window.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { createLogger, withoutApiKeys } from './operations/logger.ts';
 export { Metrics, serveMetrics } from './operations/metrics.ts';
 export { canSign, NotReady, Readiness, type ReadinessChecks, type ReadinessReport } from './operations/readiness.ts';
-export { traceRequests } from './operations/trace-requests.ts';
 export { checkTracing, startTracing } from './operations/tracing.ts';
 export { type WarmUpRequest, warmUp } from './operations/warm-up.ts';
 export {
@@ -44,8 +45,12 @@ export { AnswerCache, type ReadyAnswer } from './responses/answer-cache.ts';
 export type { Csv, CsvColumn } from './responses/csv.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
-export { type ClientTimeouts, createHttpServer, type HttpServer, type HttpServerDeps } from './server.ts';
+export type { Responder } from './server/add-routes.ts';
+export type { ClientTimeouts } from './server/create-fastify.ts';
+export type { ErrorFormat } from './server/error-format.ts';
+export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
 export { publicUrlOf, urlAt } from './service-url.ts';
+export { createSignedServer, type SignedServer, type SignedServerDeps } from './signed-server.ts';
 export { type Site, serveSite } from './site.ts';
 export {
   formatSse,
@@ -54,5 +59,5 @@ export {
   type SseOptions,
   type SseSubscription,
 } from './streams/sse.ts';
-export { limitClients, type ReachedLimit } from './streams/stream-limits.ts';
+export type { ReachedLimit } from './streams/stream-limits.ts';
 export { isUserError, SettingsError, StartError, UserError } from './user-error.ts';

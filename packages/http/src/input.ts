@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { type FieldProblem, Refusal } from './problems/errors.ts';
 
 interface InputContract {
+  readonly path?: string;
   readonly params?: z.ZodObject | undefined;
   readonly query?: z.ZodObject | undefined;
 }
@@ -17,7 +18,7 @@ interface InputSource {
 export function parseInput(contract: InputContract, request: InputSource): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   const problems: FieldProblem[] = [];
-  if (contract.params) read(contract.params, paramsOf(request), input, problems);
+  if (contract.params) read(contract.params, paramsOf(request, contract), input, problems);
   if (contract.query) read(contract.query, request.query as Record<string, unknown>, input, problems);
   if (problems.length > 0) {
     const fields = problems.map((problem) => problem.field).join(', ');
@@ -26,9 +27,11 @@ export function parseInput(contract: InputContract, request: InputSource): Recor
   return input;
 }
 
-function paramsOf(request: InputSource): Record<string, unknown> {
+/** The rest of the path has the name in the contract: `rest` for `/files/{rest*}`. */
+function paramsOf(request: InputSource, { path = '' }: InputContract): Record<string, unknown> {
   const { '*': rest, ...params } = request.params as Record<string, unknown>;
-  return rest === undefined ? params : { ...params, rest };
+  const name = /\{(\w+)\*\}$/.exec(path)?.[1];
+  return name === undefined ? params : { ...params, [name]: rest };
 }
 
 function read(

@@ -1,7 +1,8 @@
-// The transparency log, in a directory or a database, and the signing keys of a service.
+// The transparency log in a database, and the signing keys of a service.
 
 export type { CheckpointCopy } from './files/checkpoint-file.ts';
 export { makeDirectory, removeLeftOvers, replaceFile } from './files/durable-file.ts';
+export { lockLog } from './files/log-lock.ts';
 export { deniedText } from './files/permission.ts';
 export { KEYRINGS, type KeyringName } from './keys/keyrings.ts';
 export {
@@ -19,7 +20,6 @@ export {
   publishedLedgerKeys,
   publishedReceiptKeys,
 } from './keys/ledger-keys.ts';
-export type { KeyStorage } from './keys/published-keys.ts';
 export { type RotatedLedger, rotateSigningKeys } from './keys/rotate-keys.ts';
 export {
   type Keyring,
@@ -28,6 +28,14 @@ export {
   type KeyringSigner,
   openKeyring,
 } from './keys/signing-keys.ts';
+export {
+  checkpointIn,
+  createDirectoryLog,
+  type DirectoryReader,
+  isLedgerDirectory,
+  ledgerIn,
+  readDirectoryLog,
+} from './ledger-directory.ts';
 export type { AppendedLeaf, CheckpointSigner, Log, LogStats, PublishedCheckpoint } from './log.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export {
@@ -37,40 +45,36 @@ export {
   encodeLeaves,
   type LeafBatches,
   type LogDigest,
-  readCheckpoint,
   readCheckpointFile,
-  readLeaves,
   receiptIdsOf,
-  writeLog,
-} from './publication/log-copy.ts';
+} from './publication/leaf-stream.ts';
 export { type PublishedLog, type PublishOptions, publishLog } from './publication/publish-log.ts';
-export { type CheckOptions, checkSharedLog, type SharedLogReport } from './shared/check-shared-log.ts';
-export type { ImportedLog } from './shared/import-log.ts';
-export { openSharedLog } from './shared/open-shared-log.ts';
-export { readSharedLeaves } from './shared/shared-copy.ts';
-export type { CheckpointKeys } from './shared/shared-head.ts';
-export type { SharedLog, SharedLogOptions } from './shared/shared-log.ts';
-export type {
-  Grow,
-  Growth,
-  SharedHead,
-  SharedHeads,
-  SharedRows,
-  SharedStorage,
-} from './shared/shared-storage.ts';
+export { type CheckOptions, checkLog, type LogReport } from './rows/check-log.ts';
+export { type CopiedLog, type CopyOptions, readLeaves } from './rows/copy-leaves.ts';
+export type { DatabaseLog, OpenLogOptions } from './rows/database-log.ts';
+export type { CheckpointKeys } from './rows/head.ts';
+export { openLedgerFile, openLedgerTables } from './rows/ledger-databases.ts';
+export {
+  type GrowLedger,
+  type KeyStorage,
+  type LedgerDatabase,
+  type LedgerGrowth,
+  type LedgerHead,
+  LedgerKeyTable,
+  LedgerTable,
+  type LedgerTables,
+  ledgerTablesIn,
+} from './rows/ledger-tables.ts';
+export { checkPublished, openLog } from './rows/open-log.ts';
 export {
   type FillLedgerOptions,
   fillLedger,
   type ImportLedgerOptions,
   importLedger,
   openSignedLedger,
-  type SharedLedger,
   type SignedLedger,
   type SignedLedgerOptions,
 } from './signed-ledger.ts';
-export { checkLog, type LogReport } from './tile-log/check-log.ts';
-export { lockLog } from './tile-log/recover.ts';
-export { type LogOptions, openLog, type TileLog } from './tile-log/tile-log.ts';
 export { Witness, type WitnessAnswer, type WitnessOptions } from './witness/witness.ts';
 export type { WitnessFetch } from './witness/witness-client.ts';
 export { type LogWitnesses, WitnessedLog } from './witness/witnessed-log.ts';

@@ -31,16 +31,25 @@ export type LogErrorCode =
   | 'leaf-too-large'
   | 'closed';
 
+/** What an operator can do about an error, where the message does not say it. */
+const HINTS: Partial<Readonly<Record<LogErrorCode, string>>> = {
+  locked: 'another process of this service uses this data directory; stop it, or set STRATA_DATA to another directory',
+  'lost-leaves':
+    'check that STRATA_DATA is the directory of the service that uses this database; if it is, published leaves are lost: see "The ledger fails" in docs/operations.md',
+};
+
 /** An error of the log; `message` is written for operators, `cause` is the system's error. */
 export class LogError extends Error {
   override readonly name = 'LogError';
   /** Of a program that ends with this error. */
   readonly exitCode = 1;
   readonly code: LogErrorCode;
+  readonly hint: string | undefined;
 
   constructor(code: LogErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
+    this.hint = HINTS[code];
   }
 }
 

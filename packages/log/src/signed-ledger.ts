@@ -1,7 +1,5 @@
 // A service's signing keys with its log: receipts are signed by the keys and stored in the log.
 import { hash, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import {
   type IssueOptions,
   type KeySet,
@@ -14,18 +12,23 @@ import type { CheckpointCopy } from './files/checkpoint-file.ts';
 import { makeDirectory } from './files/durable-file.ts';
 import { checkpointKeysOf, type Keyrings, openKeyrings, refuseWithoutKeys } from './keys/keyrings.ts';
 import { LedgerKeys, publicKeyBytes } from './keys/ledger-keys.ts';
-import { type KeyStorage, PublishedKeys } from './keys/published-keys.ts';
-import { KeyringError, type KeyringSigner, outsideSpan } from './keys/signing-keys.ts';
+import { PublishedKeys } from './keys/published-keys.ts';
+import { type Keyring, KeyringError, type KeyringSigner, outsideSpan } from './keys/signing-keys.ts';
+import {
+  checkpointIn,
+  isLedgerDirectory,
+  ledgerIn,
+  type MoveOptions,
+  moveLog,
+  openDirectoryLog,
+} from './ledger-directory.ts';
 import type { Log } from './log.ts';
 import { LogError } from './log-error.ts';
-import { type ImportedLog, type ImportOptions, importLog } from './shared/import-log.ts';
-import { openSharedLog } from './shared/open-shared-log.ts';
-import { type FillOptions, fillSharedLog } from './shared/shared-copy.ts';
-import type { CheckpointKeys } from './shared/shared-head.ts';
-import type { SharedLog } from './shared/shared-log.ts';
-import type { SharedStorage } from './shared/shared-storage.ts';
-import { logPaths } from './tile-log/recover.ts';
-import { openLog } from './tile-log/tile-log.ts';
+import { type CopiedLog, type CopyOptions, copyLeaves } from './rows/copy-leaves.ts';
+import type { DatabaseLog } from './rows/database-log.ts';
+import type { CheckpointKeys } from './rows/head.ts';
+import type { KeyStorage, LedgerTables } from './rows/ledger-tables.ts';
+import { openLog } from './rows/open-log.ts';
 import { type LogWitnesses, WitnessedLog } from './witness/witnessed-log.ts';
 
 export interface SignedLedgerOptions {
@@ -37,17 +40,11 @@ export interface SignedLedgerOptions {
   readonly keySetPath: string;
   readonly now: () => Date;
   /** The log of several nodes, instead of one in the directory. All nodes have the same `keys/ledger`, the newest or the previous one. */
-  readonly shared?: SharedLedger | undefined;
+  readonly shared?: LedgerTables | undefined;
   /** Stores the newest checkpoint of a log in the directory a second time, outside of it. */
   readonly checkpointCopy?: CheckpointCopy | undefined;
   /** Witnesses that cosign the log's checkpoints. */
   readonly witnesses?: LogWitnesses | undefined;
-}
-
-/** The storage that several nodes share. */
-export interface SharedLedger {
-  readonly storage: SharedStorage;
-  readonly keys: KeyStorage;
 }
 
 export interface SignedLedger extends AsyncDisposable {
@@ -78,15 +75,13 @@ const NO_RANDOM = new Uint8Array();
 /** Opens both keyrings and the log, creating them on first start. Rejects with KeyringError or LogError. */
 export async function openSignedLedger(options: SignedLedgerOptions): Promise<SignedLedger> {
   const { origin, keySetPath, now, checkpointCopy } = options;
-  if (options.shared) await refuseWithoutKeys(options, options.shared);
+  if (options.shared) await refuseWithoutKeys(options, options.shared.log);
   const keyrings = await openKeyrings(options.directory, now);
   const { receipts, checkpoints } = keyrings;
   await using opened = new AsyncDisposableStack();
   const { log, shared } = options.shared
     ? await openShared(options, options.shared, keyrings)
-    : {
-        log: await openLog({ directory: logIn(options.directory), origin, signer: checkpoints.signer, checkpointCopy }),
-      };
+    : { log: await openDirectoryLog({ ...directoryOptions(options, checkpoints), checkpointCopy }) };
   opened.use(log);
   const ledgerKeys = () => shared?.ledgerKeys.entries ?? checkpoints.keys;
   const publicKeys = () => publicKeyBytes(ledgerKeys());
@@ -134,8 +129,7 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
     problem() {
       const clock = clockProblem();
       if (clock !== undefined) return clock;
-      // Without other nodes and witnesses, a log with a background error still issues receipts from memory.
-      const { refusal } = shared || witnessed?.refusal ? (witnessed ?? log).stats() : {};
+      const { refusal } = (witnessed ?? log).stats();
       try {
         refuseRetired();
       } catch (error) {
@@ -165,28 +159,31 @@ function publishedLedgerEntry({ entries, rotations }: Pick<LedgerKeys, 'entries'
   return ledgerEntry(entries, { origin, url: '/ledger/', rotations: notes });
 }
 
-const logIn = (directory: string): string => path.join(directory, 'ledger');
+const directoryOptions = (
+  { directory, origin }: Pick<SignedLedgerOptions, 'directory' | 'origin'>,
+  checkpoints: Keyring,
+) => ({ directory: ledgerIn(directory), origin, keys: checkpointKeysOf(checkpoints) });
 
 async function openShared(
   { directory, origin, now }: SignedLedgerOptions,
-  { storage, keys }: SharedLedger,
+  { log: table, keys }: LedgerTables,
   { receipts, checkpoints }: Keyrings,
 ): Promise<{
-  readonly log: SharedLog;
+  readonly log: DatabaseLog;
   readonly shared: { readonly published: PublishedKeys; readonly ledgerKeys: LedgerKeys };
 }> {
-  const paths = logPaths(logIn(directory));
-  if (existsSync(paths.journal) && !existsSync(paths.moved)) {
+  const folder = ledgerIn(directory);
+  if (isLedgerDirectory(folder)) {
     throw new LogError(
       'not-moved',
-      `${logIn(directory)} holds a log that has not been moved to the database: move it with strata stack migrate-log`,
+      `${folder} holds a log that has not been moved to the database: move it with strata stack migrate-log`,
     );
   }
-  await makeDirectory(logIn(directory));
+  await makeDirectory(folder);
   const ledgerKeys = new LedgerKeys({ origin, keyring: checkpoints, storage: keys, now });
   await ledgerKeys.refresh();
   // The log is opened first: only a node that may write it publishes its keys.
-  const log = await openSharedLog({ origin, storage, keys: ledgerKeys, checkpointFile: paths.checkpoint });
+  const log = await openLog({ origin, table, keys: ledgerKeys, checkpointFile: checkpointIn(folder) });
   try {
     ledgerKeys.refuseRetired({ overlapMs: 0 });
     await ledgerKeys.publish();
@@ -200,31 +197,31 @@ async function openShared(
   }
 }
 
-export type ImportLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now'> &
-  Pick<ImportOptions, 'storage' | 'onProgress' | 'signal'>;
+export type ImportLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now' | 'checkpointCopy'> &
+  Pick<MoveOptions, 'to' | 'onProgress' | 'signal'>;
 
-/** Moves the log of a directory to a database: `importLog`, with the directory's keys. */
-export async function importLedger({ directory, now, ...options }: ImportLedgerOptions): Promise<ImportedLog> {
+/** Moves the log of a data directory: `moveLog`, with the directory's keys. */
+export async function importLedger({ directory, origin, now, ...options }: ImportLedgerOptions): Promise<CopiedLog> {
   const { checkpoints } = await openKeyrings(directory, now);
-  return importLog({ ...options, directory: logIn(directory), keys: checkpointKeysOf(checkpoints) });
+  return moveLog({ ...options, ...directoryOptions({ directory, origin }, checkpoints) });
 }
 
 export type FillLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now'> &
-  Omit<FillOptions, 'storage' | 'keys'> & {
-    readonly shared: SharedLedger;
+  Omit<CopyOptions, 'table' | 'keys'> & {
+    readonly tables: LedgerTables;
     /** Texts of receipt keys that another ledger with these checkpoint keys published, and its origin. */
     readonly published: { readonly origin: string; readonly keys: ReadonlyMap<string, string> };
   };
 
-/** Fills the log of a database: `fillSharedLog`, with the directory's keys, which are created if missing, and publishes its receipt keys. */
-export async function fillLedger({ directory, now, shared, published, ...options }: FillLedgerOptions): Promise<void> {
+/** Fills an empty log: `copyLeaves`, with the directory's keys, which are created if missing, and publishes its receipt keys. */
+export async function fillLedger({ directory, now, tables, published, ...options }: FillLedgerOptions): Promise<void> {
   const { origin } = options;
-  const checkpointKeys = checkpointKeysOf((await openKeyrings(directory, now)).checkpoints);
-  await fillSharedLog({ ...options, keys: checkpointKeys, storage: shared.storage });
+  const keys = checkpointKeysOf((await openKeyrings(directory, now)).checkpoints);
+  await copyLeaves({ ...options, keys, table: tables.log });
   const storage = { all: async () => published.keys, put: async () => {} };
-  const before = receiptKeysOf({ origin: published.origin, keys: checkpointKeys, storage });
+  const before = receiptKeysOf({ origin: published.origin, keys, storage });
   await before.refresh();
-  await receiptKeysOf({ origin, keys: checkpointKeys, storage: shared.keys }).publish(before.entries);
+  await receiptKeysOf({ origin, keys, storage: tables.keys }).publish(before.entries);
 }
 
 const receiptKeysOf = ({ origin, keys, storage }: { origin: string; keys: CheckpointKeys; storage: KeyStorage }) =>

@@ -7,7 +7,6 @@ import { createGossip, GossipError } from './gossip.ts';
 import { GOSSIP } from './limits.ts';
 import type { PeerNode, Verdict } from './peer-node.ts';
 import { Penalties } from './penalties.ts';
-import { RateLimit } from './rate-limit.ts';
 import { useHosts } from './test/hosts.ts';
 
 const TOPIC = 'strata/test/1';
@@ -99,7 +98,7 @@ describe('gossip', { concurrency: true }, () => {
     for (let count = 0; count < 500; count += 1) await a.gossip.publish(TOPIC, Buffer.from(`flood ${count}`));
     // Real: what is dropped gives no sign. On a busy machine less is received, and more allowed.
     await new Promise((resolve) => setTimeout(resolve, 500));
-    const max = GOSSIP.signerBurst + ((Date.now() - beganAt) / 1_000) * GOSSIP.signerPerSecond + 2;
+    const max = GOSSIP.signer.limit * (1 + (Date.now() - beganAt) / GOSSIP.signer.period) + 2;
     assert.ok(received.length <= max, `${received.length} received, ${max} allowed`);
   });
 });
@@ -118,9 +117,9 @@ it('a neighbour is not penalized for forwarded messages, and is accepted again w
   t.mock.timers.enable({ apis: ['Date'] });
   const penalties = new Penalties();
   const hear = await listenerOf(open, penalties);
-  const outcomes = Array.from({ length: 2 * GOSSIP.neighbourBurst }, (_, at) => hear('honest', `stranger-${at}`));
-  assert.equal(outcomes.lastIndexOf(TopicValidatorResult.Accept), GOSSIP.neighbourBurst - 1);
-  assert.equal(outcomes.indexOf(TopicValidatorResult.Ignore), GOSSIP.neighbourBurst);
+  const outcomes = Array.from({ length: 2 * GOSSIP.neighbour.limit }, (_, at) => hear('honest', `stranger-${at}`));
+  assert.equal(outcomes.lastIndexOf(TopicValidatorResult.Accept), GOSSIP.neighbour.limit - 1);
+  assert.equal(outcomes.indexOf(TopicValidatorResult.Ignore), GOSSIP.neighbour.limit);
   assert.equal(penalties.points('honest', Date.now()), 0);
   t.mock.timers.tick(1_000);
   assert.equal(hear('honest', 'worker'), TopicValidatorResult.Accept);
@@ -135,25 +134,8 @@ it('a neighbour is blamed for its own flood', async () => {
 
 it('a neighbour does not use up its bound with those who are not on the allow-list', async () => {
   const hear = await listenerOf({ ...open, isAllowed: (peer) => peer === 'friend' }, new Penalties());
-  for (let at = 0; at < 2 * GOSSIP.neighbourBurst; at += 1) hear('honest', `stranger-${at}`);
+  for (let at = 0; at < 2 * GOSSIP.neighbour.limit; at += 1) hear('honest', `stranger-${at}`);
   assert.equal(hear('honest', 'friend'), TopicValidatorResult.Accept);
-});
-
-it('a rate limit allows a burst, and then so many a second, for each alone', () => {
-  const limit = new RateLimit({ burst: 3, perSecond: 2, max: 10 });
-  for (const [name, nowMs, taken] of [
-    ['a', 0, 3],
-    ['b', 0, 3],
-    ['a', 1_000, 2],
-    ['a', 500, 0],
-    ['a', 60_000, 3],
-  ] as const)
-    assert.equal(Array.from({ length: 10 }, () => limit.take(name, nowMs)).filter(Boolean).length, taken);
-});
-
-it('a rate limit remembers a bounded number of names', () => {
-  const limit = new RateLimit({ burst: 1, perSecond: 0.001, max: 2 });
-  assert.equal([...'abacab'].filter((name) => limit.take(name, 0)).join(''), 'abcb');
 });
 
 it('penalties counts against a neighbour, up to a bound, and fades', () => {

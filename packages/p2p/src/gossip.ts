@@ -1,11 +1,11 @@
 // Gossip over gossipsub: each message signed, delivered once, forwarded only if the listener accepts it, and
 // rate-limited by signer and by neighbour.
 import { type GossipSub, type GossipsubOpts, TopicValidatorResult } from '@libp2p/gossipsub';
+import { RateLimiter } from '@strata/limits';
 import type { Gate } from './connections/gate.ts';
 import { GOSSIP, STREAMS } from './limits.ts';
 import type { Gossip, Verdict } from './peer-node.ts';
 import type { Penalties } from './penalties.ts';
-import { RateLimit } from './rate-limit.ts';
 
 export class GossipError extends Error {
   override readonly name = 'GossipError';
@@ -66,33 +66,24 @@ export function gossipsubOptions(penalties: Penalties): Partial<GossipsubOpts> {
 
 /** Messages signed by a peer that the gate does not allow are ignored, also when forwarded by other peers. */
 export function createGossip(pubsub: GossipSub, gate: Gate, penalties: Penalties): Gossip {
-  const signers = new RateLimit({
-    burst: GOSSIP.signerBurst,
-    perSecond: GOSSIP.signerPerSecond,
-    max: GOSSIP.maxSigners,
-  });
-  const neighbours = new RateLimit({
-    burst: GOSSIP.neighbourBurst,
-    perSecond: GOSSIP.neighbourPerSecond,
-    max: GOSSIP.maxSigners,
-  });
+  const signers = new RateLimiter({ ...GOSSIP.signer, now: Date.now, maxNames: GOSSIP.maxSigners });
+  const neighbours = new RateLimiter({ ...GOSSIP.neighbour, now: Date.now, maxNames: GOSSIP.maxSigners });
   return {
     async subscribe(topic, hear) {
       if (pubsub.topicValidators.has(topic)) throw new GossipError(`the topic ${topic} already has a listener`);
       pubsub.topicValidators.set(topic, (neighbour, message) => {
         if (message.type !== 'signed') return TopicValidatorResult.Reject;
-        const nowMs = Date.now();
         const from = message.from.toString();
         if (!gate.isAllowed(from)) return TopicValidatorResult.Ignore;
         // An honest neighbour forwards messages of many signers, each within its limit: this is not penalized.
-        if (!neighbours.take(neighbour.toString(), nowMs)) return TopicValidatorResult.Ignore;
-        if (!signers.take(from, nowMs)) {
-          if (from === neighbour.toString()) penalties.add(from, FLOOD_POINTS, nowMs);
+        if (neighbours.take(neighbour.toString()) > 0) return TopicValidatorResult.Ignore;
+        if (signers.take(from) > 0) {
+          if (from === neighbour.toString()) penalties.add(from, FLOOD_POINTS, Date.now());
           return TopicValidatorResult.Ignore;
         }
         const isTooLong = message.data.byteLength > GOSSIP.maxMessageBytes;
         const verdict = isTooLong ? 'reject' : hear(message.data, from);
-        if (verdict === 'reject') penalties.add(neighbour.toString(), REJECT_POINTS, nowMs);
+        if (verdict === 'reject') penalties.add(neighbour.toString(), REJECT_POINTS, Date.now());
         return RESULTS[verdict];
       });
       pubsub.subscribe(topic);

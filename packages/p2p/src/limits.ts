@@ -110,15 +110,13 @@ export const GOSSIP = {
   maxUnsentBytes: 8 * MIB,
   /** Default 2 minutes, kept: older messages are stale offers. */
   deduplicationMs: 2 * MINUTE_MS,
-  /** Messages of one signer at once, and per second: an offer every 30 s, and again on changes. */
-  signerBurst: 32,
-  signerPerSecond: 4,
+  /** Messages of one signer: 32 at once and 4 per second. It sends an offer every 30 s, and again on changes. */
+  signer: { limit: 32, period: 8_000, refill: 'steady' },
   /**
-   * Messages that one neighbour may forward, of all signers: 1,000 workers with an offer each second. Further ones are
-   * ignored.
+   * Messages that one neighbour may forward, of all signers: 2,000 at once and 1,000 per second, for 1,000 workers with
+   * an offer each second. Further ones are ignored.
    */
-  neighbourBurst: 2_000,
-  neighbourPerSecond: 1_000,
+  neighbour: { limit: 2_000, period: 2_000, refill: 'steady' },
   /** Default 1 MiB, about 1,000 topics: this network has only a few. */
   maxTopicBytesPerPeer: 64 * KIB,
   /** Defaults 5,000 of each in one frame. */
@@ -149,12 +147,13 @@ export const RECORDS = {
    */
   parallelQueries: 3,
   disjointPaths: 3,
-  /** Default: none. A query costs up to 5 ms; a lookup is a few messages, about one a minute. */
-  messageBurst: 64,
-  messagesPerSecond: 8,
-  /** The same for one machine, or all machines behind one NAT: one machine can have any number of keys. */
-  hostMessageBurst: 512,
-  hostMessagesPerSecond: 64,
+  /**
+   * Default: none. 64 messages at once and 8 per second: a query costs up to 5 ms; a lookup is a few messages, about
+   * one a minute.
+   */
+  messages: { limit: 64, period: 8_000, refill: 'steady' },
+  /** For one machine, or all machines behind one NAT, 64 per second: one machine can have any number of keys. */
+  hostMessages: { limit: 512, period: 8_000, refill: 'steady' },
   /** A message names its sender as provider, and some 20 closer peers. Each peer costs a lookup in memory. */
   maxPeersPerMessage: 64,
   /** Keys that this host provides: other peers store no more of it. */

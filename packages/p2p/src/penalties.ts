@@ -1,5 +1,5 @@
 // Penalty points of gossip neighbours: they decay over time, and a peer with too many is ignored for a while.
-import { forgetOldest } from './forget-oldest.ts';
+import { forgetOldest } from '@strata/limits';
 
 interface Count {
   readonly points: number;

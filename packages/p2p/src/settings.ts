@@ -30,16 +30,24 @@ const Switch = z.enum(['on', 'off']);
 
 /** Every setting of a host; spread into the settings schema of the service that runs it. */
 export const PeerEnvironment = z.object({
-  /** Multiaddrs or join tokens; invalid ones are reported when joining. */
-  STRATA_JOIN: listOf(() => true, 'address').optional(),
-  STRATA_P2P_LISTEN: Addresses.optional(),
-  STRATA_P2P_ANNOUNCE: Addresses.optional(),
-  STRATA_P2P_KEY_FILE: z.string().min(1).optional(),
-  STRATA_NETWORK_KEY_FILE: z.string().min(1).optional(),
-  STRATA_P2P_ALLOW: PeerIds.optional(),
-  STRATA_P2P_RELAY: Switch.default('off'),
-  STRATA_P2P_PRIVATE_ADDRESSES: Switch.default('on'),
-  STRATA_MDNS: Switch.default('on'),
+  // Invalid ones are reported when joining.
+  STRATA_JOIN: listOf(() => true, 'address')
+    .optional()
+    .describe('multiaddrs or join tokens, comma-separated'),
+  STRATA_P2P_LISTEN: Addresses.optional().meta({
+    description: 'multiaddrs to listen on',
+    absent: 'gateway: TCP 9788 and WebSockets 9789; worker: TCP at a free port; on all interfaces',
+  }),
+  STRATA_P2P_ANNOUNCE: Addresses.optional().describe('multiaddrs to advertise instead'),
+  STRATA_P2P_KEY_FILE: z.string().min(1).optional().meta({
+    description: 'identity, created if missing',
+    absent: '`peer.key` in the folder `inference` or `inference/worker` of the data directory',
+  }),
+  STRATA_NETWORK_KEY_FILE: z.string().min(1).optional().describe('key of a private network'),
+  STRATA_P2P_ALLOW: PeerIds.optional().meta({ description: 'peer ids that may connect', absent: 'all' }),
+  STRATA_P2P_RELAY: Switch.default('off').describe('relay for other hosts'),
+  STRATA_P2P_PRIVATE_ADDRESSES: Switch.default('on').describe('advertise addresses of the LAN'),
+  STRATA_MDNS: Switch.default('on').describe('find peers on the LAN'),
 });
 
 export interface PeerSettings extends Omit<PeerNodeOptions, 'networkKey'> {

@@ -6,10 +6,11 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it, mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { checkStore } from '@strata/db';
 import { randomFrom } from '../../../tests/support/random.ts';
 import { shared } from '../../../tests/support/shared.ts';
 import { until } from '../../../tests/support/until.ts';
-import { checkStore, openStore } from './index.ts';
+import { openStore, stackSchema } from './index.ts';
 import { exec, failsWith, file, kept, onEach, postgres, rows } from './test/backends.ts';
 import { assertCounts } from './test/feed-store.ts';
 import { taken, untilLost } from './test/locks.ts';
@@ -59,7 +60,7 @@ onEach(kept, 'a store whose writer is killed', (backend, _test, _onFresh, onEmpt
     assert.deepEqual([scannedDomains, scans, services], [domains, domains, 3 * domains], 'each scan complete and once');
     assert.equal((await rows(url, 'SELECT seq FROM events')).length, domains);
     await assertCounts(url);
-    assert.deepEqual((await checkStore(url)).findings, []);
+    assert.deepEqual((await checkStore(stackSchema, url)).findings, []);
   });
 
   onEmpty('gets its schema once when several processes open it first', async (url) => {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { AdvisoryRecord } from '@strata/advisories';
+import { guardOf, LOCK_WRITERS } from '@strata/db';
+import { ledgerTablesIn } from '@strata/log';
 import type { Kysely } from 'kysely';
 import pg from 'pg';
-import { LOCK_WRITERS } from './db/dialects/postgres-dialect.ts';
-import { guardOf } from './db/transactions/term.ts';
 import { AnswerTable } from './inference/answers.ts';
 import type { Database } from './schema.ts';
 import { DomainTable } from './stack/domains/domains.ts';
@@ -13,7 +13,6 @@ import { AdvisoryTable } from './stack/enrichment/advisories.ts';
 import { StreamTable } from './stack/events/stream.ts';
 import { FeedTable } from './stack/feeds/feeds.ts';
 import { RetentionTable } from './stack/history/retention.ts';
-import { LedgerTable } from './stack/ledger/ledger.ts';
 import { createRecorder } from './stack/scans/record-scan.ts';
 import { ScanWork } from './stack/scans/scan-work.ts';
 import { kept, onEach, postgres, rows } from './test/backends.ts';
@@ -136,7 +135,7 @@ const WRITERS: Readonly<Record<string, readonly [Trips, (db: Kysely<Database>, n
   'leaves of the ledger': [
     [3, 0],
     (db, n) =>
-      new LedgerTable(db).withHead((head, grow) =>
+      ledgerTablesIn(db).log.withHead((head, grow) =>
         grow({
           ...{ from: head, head: { ...head, size: head.size + n, root: hash(n) }, subtrees: [] },
           leaves: times(n, (i) => ({ hash: hash(i), leaf: hash(i) })),
@@ -153,7 +152,7 @@ onEach([postgres], 'a batch', (_backend, _test, onFresh) => {
   onFresh('is written in as many round trips whatever its size, hardly any under the lock', async (url) => {
     await using db = databaseOf(url);
     await new StreamTable(db).begin(0, 1);
-    await new LedgerTable(db).begin(HEAD);
+    await ledgerTablesIn(db).log.begin(HEAD);
     for (const [what, [expected, write]] of Object.entries(WRITERS))
       for (const n of [1, 8, 64]) assert.deepEqual(await tripsOf(() => write(db, n)), expected, `${n} ${what}`);
   });

@@ -1,5 +1,7 @@
 // The table types for Kysely. Times are milliseconds since the epoch, which compare and index alike in both databases; JSON is
 // text that only this code reads. docs/storage.md explains each table.
+
+import type { CommonTables, SizeTables } from '@strata/db';
 import type {
   Category,
   ChangeType,
@@ -11,7 +13,12 @@ import type {
 } from '@strata/detect';
 import type { Generated } from 'kysely';
 
-export interface Database {
+/**
+ * Counters: `alerts`: alerts written. `keys`: keys revoked. `feeds`: feeds polled, added or removed. `scheduler-term` and
+ * `gateway-term`: the current term of the scheduler and of the gateway of the inference service. `alert-rows`,
+ * `anomaly-rows`, `advisory-rows`, `score-rows`, `record-rows` and a source: rows stored.
+ */
+export interface Database extends CommonTables, SizeTables {
   domains: {
     id: Generated<number>;
     name: string;
@@ -176,23 +183,6 @@ export interface Database {
     observed_at: number;
     /** Deflated JSON of the evidence, which is evaluated again when the rulebook changes. */
     body: Uint8Array;
-  };
-  api_keys: {
-    id: string;
-    /** Hex SHA-256 of the key, which is not stored. */
-    hash: string;
-    tier: string;
-    priority: string;
-    label: string | null;
-    created_at: number;
-    revoked_at: number | null;
-    /** The UTC day, and salted hashes of the networks and the address of the request; null for keys of an operator. */
-    origin: string | null;
-  };
-  quota_usage: {
-    key_id: string;
-    day: string;
-    used: number;
   };
   answer_receipts: {
     seq: Generated<number>;
@@ -384,20 +374,6 @@ export interface Database {
     kid: string;
     /** JSON of a public key and its days of validity, signed by the ledger's key. */
     key: string;
-  };
-  settings: {
-    name: string;
-    value: string;
-  };
-  counters: {
-    name: string;
-    value: number;
-  };
-  /** Estimated rows of a table on a UTC day (days since the epoch). */
-  table_sizes: {
-    day: number;
-    table_name: string;
-    table_rows: number;
   };
 }
 

@@ -4,10 +4,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { KeyTable, openFile, sqliteDialect } from '@strata/db';
 import { Kysely } from 'kysely';
-import { openDatabase, sqliteDialect } from './db/dialects/sqlite-dialect.ts';
 import { openStore } from './index.ts';
-import { KeyTable } from './keys/keys.ts';
 import type { Database } from './schema.ts';
 import { damage, exec, failsWith, file, freshPath, kept, onEach, pathOf, rows } from './test/backends.ts';
 import { plansOf } from './test/plans.ts';
@@ -159,7 +158,7 @@ describe('a SQLite file', () => {
   });
 
   it('reports a disk that is full, and is still read', async () => {
-    const database = openDatabase(pathOf(await file.fresh()) ?? '');
+    const database = openFile(pathOf(await file.fresh()) ?? '');
     // A file that has no page left is full, as a disk is.
     database.exec('PRAGMA max_page_count = 1');
     await using db = new Kysely<Database>({ dialect: sqliteDialect(database) });

@@ -1,46 +1,52 @@
 // The store: its interface for the services, and `openStore`.
-import { sqliteFileOf } from '@strata/db';
-import type { Category } from '@strata/detect';
-import { type Dialect, Kysely } from 'kysely';
-import { readHeads, type StoreHeads } from './db/counters.ts';
-import { openPool, type PostgresOptions, postgresDialect } from './db/dialects/postgres-dialect.ts';
-import { openDatabase, sqliteDialect } from './db/dialects/sqlite-dialect.ts';
-import { tracedDialect } from './db/dialects/traced-dialect.ts';
 import {
-  countAll,
+  fileLock,
+  guardOf,
+  type KeyPrefix,
+  KeyTable,
+  openDatabase,
+  openPool,
   type PoolFigures,
+  type PostgresOptions,
+  pooledDialect,
   poolFigures,
-  readFigures,
-  type StoreCounts,
-  type StoreFigures,
-} from './db/inspection/figures.ts';
-import { readSizes, type TableSize } from './db/inspection/table-sizes.ts';
-import { TextTable } from './db/settings.ts';
-import { SharedClock } from './db/transactions/shared-clock.ts';
-import { guardOf, unguarded } from './db/transactions/term.ts';
-import { fileLock, sessionLock, soleLock, type TermLock } from './db/transactions/term-lock.ts';
+  type Quota,
+  QuotaBlocks,
+  QuotaTable,
+  readSizes,
+  SharedClock,
+  sessionLock,
+  soleLock,
+  type TableSize,
+  type TermLock,
+  TextTable,
+  unguarded,
+} from '@strata/db';
+import type { Category } from '@strata/detect';
+import { type LedgerTables, ledgerTablesIn } from '@strata/log';
+import { Kysely } from 'kysely';
 import { AnswerTable } from './inference/answers.ts';
 import { type Reputations, ReputationTable } from './inference/reputations.ts';
 import { type Segments, SegmentTable } from './inference/segments.ts';
-import { type KeyPrefix, KeyTable } from './keys/keys.ts';
-import { type Quota, QuotaTable } from './keys/quota.ts';
-import { QuotaBlocks } from './keys/quota-blocks.ts';
-import { migrate } from './migrations/index.ts';
+import { migrations } from './migrations/index.ts';
 import type { Database } from './schema.ts';
 import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './stack/domains/domains.ts';
 import { OnDemandDays } from './stack/domains/on-demand-days.ts';
 import { AdvisoryTable } from './stack/enrichment/advisories.ts';
 import { SourceTable } from './stack/enrichment/advisory-sources.ts';
 import { EventTable, type StoredEvent } from './stack/events/events.ts';
+import { readHeads, type StoreHeads } from './stack/events/heads.ts';
 import { IndexFeed } from './stack/events/index-feed.ts';
 import { SignalTable } from './stack/events/signals.ts';
 import { StreamTable } from './stack/events/stream.ts';
 import { FeedTable } from './stack/feeds/feeds.ts';
+import { countAll, readFigures, type StoreCounts, type StoreFigures } from './stack/figures.ts';
 import { ListTable } from './stack/history/lists.ts';
 import { RetentionTable } from './stack/history/retention.ts';
-import { LedgerCheckpoint, LedgerKeyTable, LedgerTable } from './stack/ledger/ledger.ts';
+import { LedgerCheckpoint } from './stack/ledger/ledger.ts';
 import { createRecorder, type RecordScans } from './stack/scans/record-scan.ts';
 import { ScanWork } from './stack/scans/scan-work.ts';
+import { stackSchema } from './stack-schema.ts';
 
 export interface StoreOptions extends PostgresOptions {
   readonly now?: () => Date;
@@ -145,14 +151,16 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly reputations: Reputations;
   /** Sync states of advisory sources. */
   readonly sources: SourceTable;
-  /** The ledger of all nodes of this database; undefined on SQLite, where the ledger is a folder of one process. */
-  readonly ledger: { readonly log: LedgerTable; readonly keys: LedgerKeyTable } | undefined;
-  /** The copy of the newest checkpoint of a ledger folder. */
+  /** The ledger of all nodes of this database; undefined on SQLite, where the ledger is a file of one process. */
+  readonly ledger: LedgerTables | undefined;
+  /** The copy of the newest checkpoint of a ledger that is not in this database. */
   ledgerCheckpoint(origin: string): LedgerCheckpoint;
 }
 
 /** A separate pool, connected on first use, so that appends to the ledger do not wait for scans. */
 const LEDGER_POOL_SIZE = 3;
+export const SCHEDULER = { name: 'scheduler', number: 0x5354_5253, counter: 'scheduler-term' } as const;
+const GATEWAY = { name: 'gateway', number: 0x5354_5247, counter: 'gateway-term' } as const;
 const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
 
 /**
@@ -160,15 +168,11 @@ const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
  * Rejects with StoreError if the file is damaged, is not a database, is not writable, or was written by a newer version.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const pool = isPostgresUrl(url) ? openPool(url, { ...options, isPipelined: true }) : undefined;
-  const db = new Kysely<Database>({
-    dialect: pool ? tracedDialect(postgresDialect(pool), 'postgresql') : tracedDialect(sqliteDialectOf(url), 'sqlite'),
-  });
+  const { db, pool, file } = await openDatabase<Database>(url, migrations, options);
   let clock = () => new Date();
   let now = options.now ?? clock;
   let keys: KeyTable;
   try {
-    await migrate(db);
     if (pool) clock = (await SharedClock.open(db)).now;
     now = options.now ?? clock;
     keys = await KeyTable.open(db, { now, prefix: options.keyPrefix ?? 'ssk_' });
@@ -179,19 +183,14 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
 
   const isShared = pool !== undefined;
   const ledgerDb = isShared
-    ? new Kysely<Database>({
-        dialect: tracedDialect(
-          postgresDialect(openPool(url, { poolSize: LEDGER_POOL_SIZE, isPipelined: true })),
-          'postgresql',
-        ),
-      })
+    ? new Kysely<Database>({ dialect: pooledDialect(openPool(url, { poolSize: LEDGER_POOL_SIZE, isPipelined: true })) })
     : undefined;
   const rescanAfterMs = options.rescanAfterMs ?? DEFAULT_RESCAN_AFTER_MS;
   const recordScans = createRecorder(db, { rescanAfterMs });
   const counted = new QuotaTable(db);
   const blocks = isShared ? new QuotaBlocks(counted) : undefined;
-  const schedulerLock = isShared ? sessionLock(db, 'scheduler', url) : soleLock(db, 'scheduler');
-  const gatewayLock = isShared ? sessionLock(db, 'gateway', url) : fileLock(db, 'gateway', fileOf(url));
+  const schedulerLock = isShared ? sessionLock(db, SCHEDULER, url) : soleLock(db, SCHEDULER);
+  const gatewayLock = isShared ? sessionLock(db, GATEWAY, url) : fileLock(db, GATEWAY, file ?? '');
   const domains = new DomainTable(db, now);
   const events = new EventTable(db);
   return {
@@ -211,7 +210,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     heads: () => readHeads(db),
     schedulerLock,
     inTerm(term) {
-      const guard = guardOf('scheduler-term', () => term);
+      const guard = guardOf(SCHEDULER.counter, () => term);
       return {
         signals: new SignalTable(db, guard),
         stream: new StreamTable(db, guard),
@@ -222,11 +221,11 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     gatewayLock,
     inGatewayTerm(term) {
       // A file lock is held until the process ends, so no later term can begin.
-      const guard = isShared ? guardOf('gateway-term', term) : unguarded;
+      const guard = isShared ? guardOf(GATEWAY.counter, term) : unguarded;
       return { answers: new AnswerTable(db, guard), reputations: new ReputationTable(db, guard) };
     },
     figures: (at) => readFigures(db, at.getTime()),
-    sizes: () => readSizes(db),
+    sizes: () => readSizes(db, stackSchema.sized),
     pool: () => poolFigures(pool),
     keys,
     texts: new TextTable(db),
@@ -242,7 +241,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     advisories: new AdvisoryTable(db),
     retention: new RetentionTable(db),
     sources: new SourceTable(db),
-    ledger: ledgerDb && { log: new LedgerTable(ledgerDb), keys: new LedgerKeyTable(ledgerDb) },
+    ledger: ledgerDb && ledgerTablesIn(ledgerDb),
     ledgerCheckpoint: (origin) => new LedgerCheckpoint(db, origin),
     async [Symbol.asyncDispose]() {
       await blocks?.[Symbol.asyncDispose]();
@@ -252,16 +251,4 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
       await db.destroy();
     },
   };
-}
-
-const isPostgresUrl = (url: string) => /^postgres(?:ql)?:\/\//.test(url);
-
-function sqliteDialectOf(url: string): Dialect {
-  return sqliteDialect(openDatabase(fileOf(url)));
-}
-
-function fileOf(url: string): string {
-  const file = sqliteFileOf(url);
-  if (file !== undefined) return file;
-  throw new Error('the database URL must begin with sqlite: and name a file, or with postgres:// and name a server');
 }

@@ -35,16 +35,6 @@ const FILE_REASONS: Readonly<Record<string, (file: string) => string>> = {
   EACCES: (file) => `'${file}' cannot be read: permission denied`,
 };
 
-/** What to do about an error code where the message does not say it. */
-const HINTS: Readonly<Record<string, (owner: DataOwner) => Promise<string | undefined>>> = {
-  locked: async () =>
-    'another process of this service uses this data directory; stop it, or set STRATA_DATA to another directory',
-  'lost-leaves': async () =>
-    'check that STRATA_DATA is the directory of the service that uses this database; if it is, published leaves are lost: see "The ledger fails" in docs/operations.md',
-  'cannot-open': (owner) => owner.denied(),
-  EACCES: (owner) => owner.denied(),
-};
-
 /** Prints an error and returns the exit code. An error that is not for the user is a bug and is printed with its stack. */
 export async function reportError(error: unknown, { stderr }: CommandContext, owner: DataOwner): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -54,19 +44,20 @@ export async function reportError(error: unknown, { stderr }: CommandContext, ow
     return error.exitCode;
   }
   // Errors of packages whose message is written for the user have an exit code; checked without loading their classes.
-  const { name, message, code, syscall, exitCode } = Object(error) as NodeJS.ErrnoException & { exitCode?: number };
+  const { name, message, code, hint, syscall, exitCode } = Object(error) as NodeJS.ErrnoException & {
+    readonly exitCode?: number;
+    /** What to do about it. */
+    readonly hint?: string;
+  };
   if (name === 'SettingsError') {
     stderr.write(`strata: invalid settings\n${message.replace(/^/gm, '  ')}\n`);
     return 2;
   }
-  if (exitCode !== undefined) {
-    const hint = await HINTS[String(code)]?.(owner);
-    stderr.write(`strata: ${hint === undefined ? message : `${message.replace(/\.$/, '')}: ${hint}`}\n`);
-    return exitCode;
-  }
-  if (syscall) {
-    stderr.write(`strata: ${[message, await owner.denied()].filter(Boolean).join('; ')}\n`);
-    return 1;
+  if (exitCode !== undefined || syscall) {
+    const isAboutFile = syscall !== undefined || code === 'cannot-open' || code === 'EACCES';
+    const advice = hint ?? (isAboutFile ? await owner.denied() : undefined);
+    stderr.write(`strata: ${advice === undefined ? message : `${message.replace(/\.$/, '')}: ${advice}`}\n`);
+    return exitCode ?? 1;
   }
   stderr.write(`strata: unexpected: ${error instanceof Error ? error.stack : String(error)}\n`);
   return 1;

@@ -28,10 +28,12 @@ function program(context: CommandContext, owner: DataOwner): Command {
   // Each command imports what it needs when it runs: `explain` starts without a server or a database.
   const config = async (overrides: Readonly<Record<string, string>> = {}): Promise<Config> => {
     const { readConfig } = await import('@strata/stack');
-    return owner.remember(readConfig({ ...(await effectiveEnvironment(context.env, 'stack')), ...overrides }));
+    return owner.remember(readConfig({ ...(await effectiveEnvironment(context, 'stack')), ...overrides }));
   };
   const strata = new Command('strata')
-    .description('Technology providers of domains, with evidence, history and signed receipts; and chat completions')
+    .description(
+      'Stack Intelligence (the providers that a domain uses, with evidence, history and receipts) and Inference (chat completions)',
+    )
     .version(versionText, '-V, --version', 'print the version of the command and of the API')
     .showHelpAfterError('(strata --help lists the commands)')
     .exitOverride()
@@ -44,18 +46,26 @@ function program(context: CommandContext, owner: DataOwner): Command {
     .hook('preAction', (_strata, command) => setOptionVariables(command, context.env));
   strata
     .command('start')
-    .description('run both services until SIGINT or SIGTERM; configured by STRATA_* variables')
+    .description('run both services until SIGINT or SIGTERM')
     .action(async () => {
-      const { readGatewayConfig } = await import('@strata/gateway');
+      const [{ readConfig }, { readGatewayConfig }] = await Promise.all([
+        import('@strata/stack'),
+        import('@strata/gateway'),
+      ]);
       const { startCommand, withLinks } = await import('./commands/stack/start.ts');
+      const settings = await effectiveEnvironment(context, 'stack');
       const { stack, inference } = withLinks(
-        await config({ STRATA_ROLE: 'all' }),
-        owner.remember(readGatewayConfig(await effectiveEnvironment(context.env, 'gateway'))),
+        owner.remember(readConfig({ ...settings, STRATA_ROLE: 'all' })),
+        owner.remember(readGatewayConfig(settings)),
       );
       await startCommand(context, stack, inference);
     });
-  addStackCommands(strata.command('stack').description('the stack service'), context, config);
-  addInferenceCommands(strata.command('inference').description('chat completions'), context, owner);
+  addStackCommands(
+    strata.command('stack').description('scans, verification and operation of the stack service'),
+    context,
+    config,
+  );
+  addInferenceCommands(strata.command('inference').description('gateway, workers, models and chat'), context, owner);
   addLogCommands(strata, context);
   addMcpCommand(strata, context);
   addOperationsCommands(strata, context);

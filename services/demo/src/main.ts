@@ -65,14 +65,14 @@ async function main(): Promise<void> {
   });
   if (!inference) return;
   cleanup.use(inference);
-  const { app } = running.service;
+  const { app } = running;
   const { key } = await app.store.keys.create({ tier: 'unlimited', label: 'demo' });
 
   await app.store.addDomains(internet.domains(), { source: 'demo' });
   const setClock = (to: Date) => {
     behindMs = Math.max(0, Date.now() - to.getTime());
   };
-  await simulatePastWeeks({ internet, app, setClock, print, signal: stopping.signal });
+  await simulatePastWeeks({ internet, running, setClock, print, signal: stopping.signal });
   if (stopping.signal.aborted) return;
   const feeds = internet.feeds().map(({ url }) => ({ url }));
   await app.store.feeds.add(feeds, now());
@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   );
 
   const base = urlAt({ host: config.host, port: running.port });
-  example = (await movedCompany(running.service.app.store, internet)) ?? example;
+  example = (await movedCompany(running.app.store, internet)) ?? example;
   process.stdout.write(`ready\nstack key: ${key}\ninference key: ${inference.key}\n`);
   print(`try:  curl -H "X-Stack-Key: ${key}" ${base}/stack/v1/domains/${example}`);
   for (const path of [
@@ -149,18 +149,13 @@ function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: De
       STRATA_ADVISORIES: '',
       STRATA_ADVISORY_FOLDER: '',
       STRATA_ADVISORY_HOURS: String(SYNC_MS / 3_600_000),
-      STRATA_NVD_URL: publishers.nvdUrl,
-      STRATA_KEV_URL: publishers.kevUrl,
-      STRATA_EPSS_URL: publishers.epssUrl,
-      STRATA_OSV_URL: publishers.osvUrl,
-      STRATA_CVE_API_URL: publishers.cveListUrl,
-      STRATA_CVE_RAW_URL: publishers.rawUrl,
+      STRATA_ADVISORY_URLS: publishers.urlsSetting,
+      STRATA_LOG_LEVEL: process.env.STRATA_LOG_LEVEL || 'warn',
       STRATA_FREE_KEYS_PER_DAY: process.env.STRATA_FREE_KEYS_PER_DAY || FREE_KEYS,
       STRATA_CHAT_URL: process.env.STRATA_CHAT_URL || chatUrl,
       STRATA_LEDGER_ORIGIN: process.env.STRATA_LEDGER_ORIGIN || newLedgerName('stack'),
     }),
     resolvers: [internet.resolver],
-    logLevel: process.env.STRATA_LOG_LEVEL || 'warn',
     scanConcurrency: 96,
     confirmAfterMs: CONFIRM_AFTER_MS,
     rescanAfterMs: RESCAN_AFTER_MS,
@@ -189,7 +184,7 @@ async function movedCompany(store: Pick<Store, 'changes'>, internet: Internet): 
   return undefined;
 }
 
-type Store = Awaited<ReturnType<typeof startStack>>['service']['app']['store'];
+type Store = Awaited<ReturnType<typeof startStack>>['app']['store'];
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

@@ -1,5 +1,5 @@
 // Simulates the past four weeks of the internet: scans each day with a clock that is set back.
-import type { StackApp } from '@strata/stack';
+import type { RunningStack } from '@strata/stack';
 import type { Internet } from '@strata/testnet';
 
 const DAY_MS = 86_400_000;
@@ -14,20 +14,20 @@ const EXODUS = 24;
 
 export interface PastWeeksDeps {
   readonly internet: Internet;
-  readonly app: StackApp;
+  readonly running: RunningStack;
   /** Sets the clock of scans. */
   readonly setClock: (now: Date) => void;
   readonly print: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
-export async function simulatePastWeeks({ internet, app, setClock, print, signal }: PastWeeksDeps): Promise<void> {
+export async function simulatePastWeeks({ internet, running, setClock, print, signal }: PastWeeksDeps): Promise<void> {
   const names = internet.domains();
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   // Companies with unresponsive or broken servers delay a scan by seconds. They are scanned only first and last.
   const responsive = new Set<string>();
   const scan = async (domains: Iterable<string>) => {
-    await app.scanner.runAll(domains, {
+    await running.app.scanner.runAll(domains, {
       onDone: (domain, outcome) => {
         if (outcome.kind !== 'recorded') return;
         if (Object.values(outcome.profile.sources).includes('unmeasured')) responsive.delete(domain);
@@ -35,7 +35,7 @@ export async function simulatePastWeeks({ internet, app, setClock, print, signal
       },
       signal,
     });
-    await app.updateLoop.run();
+    await running.updateLoop.run();
   };
   const startedAt = performance.now();
   setClock(new Date(today - PAST_DAYS * DAY_MS + SCAN_TIMES_MS[0]));

@@ -1,7 +1,7 @@
 // The composition root of the gateway: creates every object, in order; disposed in reverse.
 import { mkdir } from 'node:fs/promises';
 import type { Engine } from '@strata/engine';
-import { canSign, createHostGuard, Metrics, Readiness, traceRequests, witnessFacts } from '@strata/http';
+import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, witnessFacts } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import { openStore, type Store } from '@strata/store';
@@ -10,28 +10,27 @@ import { EngineBackend } from './answers/engine-backend.ts';
 import type { Models } from './answers/models.ts';
 import { openModels } from './answers/open-models.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
-import { addGatewayMetrics, answerMeter, meterRequests } from './gateway-metrics.ts';
+import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
 import { stopping } from './limits/admission.ts';
 import { Callers } from './limits/callers.ts';
 import { followRevocations } from './limits/follow-revocations.ts';
 import { Limits } from './limits/limits.ts';
 import { type GatewayNetwork, type GatewayNetworkDeps, openGatewayNetwork } from './network/gateway-network.ts';
 import type { OpenVocabulary } from './network/vocabulary/vocabularies.ts';
-import { addHealthRoutes } from './routes/health-routes.ts';
-import { addKeyRoute } from './routes/key-routes.ts';
-import { addLedgerRoutes, addReceiptRoute, KEY_SET_PATH } from './routes/ledger-routes.ts';
-import { addNetworkRoute } from './routes/network-route.ts';
+import { newKeyRequests } from './routes/key-routes.ts';
+import { KEY_SET_PATH } from './routes/ledger-routes.ts';
 import { gatewayOpenApi } from './routes/openapi.ts';
 import { servePages } from './routes/pages.ts';
-import { addRoutes } from './routes/routes.ts';
-import { createServer, type GatewayServer } from './routes/server.ts';
+import type { GatewayApp } from './routes/route.ts';
+import { createGatewayServer } from './routes/server.ts';
+import { cachedReport } from './routes/status-routes.ts';
 import { networkStartError } from './start-error.ts';
 import { GatewayLock } from './store/gateway-lock.ts';
 import { openWitnesses } from './store/open-witnesses.ts';
 import { UsageRecorder } from './store/usage-recorder.ts';
 
 export interface Gateway extends AsyncDisposable {
-  readonly server: GatewayServer;
+  readonly server: HttpServer;
   readonly models: Models;
   readonly keys: Store['keys'];
   readonly answers: Store['answers'];
@@ -137,38 +136,29 @@ export async function createGateway(
     closed.abort();
     await following;
   });
+  let description: object | undefined;
+  const app: GatewayApp = {
+    ...{ models, ownModels: own, recorder, limits, ledger, logger, now, running, stopping: late.signal },
+    ...{ keys: store.keys, keyRequests: newKeyRequests(now), freeKeysPerDay: config.freeKeysPerDay, hostGuard },
+    ...{ readiness, networkReport: network && cachedReport(network.report) },
+    openApi: () => {
+      description ??= gatewayOpenApi();
+      return description;
+    },
+  };
   const server = stack.use(
-    createServer({
-      callers,
-      limits,
-      ...{ bounds: config.bounds, logger, metrics, problem: () => ledger.problem() },
+    createGatewayServer({
+      ...{ app, callers, hostGuard, logger, metrics, limits: config.bounds, trustedProxies: config.trustedProxies },
       onStopping: () => {
-        for (const { admission } of models.list()) admission.close();
+        for (const { admission } of models.list()) admission.close(stopping());
       },
       onLate: () => late.abort(stopping()),
-      trustedProxies: config.trustedProxies,
-      hostGuard,
-      ...(world.shutdownMs === undefined ? {} : { shutdownMs: world.shutdownMs }),
+      shutdownMs: world.shutdownMs,
     }),
   );
-  traceRequests(server.fastify);
-  meterRequests(server.fastify, metrics);
   metrics.disk(config.dataDirectory);
   addGatewayMetrics(metrics, { models, ledger, network });
-  addHealthRoutes(server.fastify, models, { own, readiness });
-  addNetworkRoute(server.fastify, network?.report);
-  let description: ReturnType<typeof gatewayOpenApi> | undefined;
-  server.fastify.get('/openapi.json', () => {
-    description ??= gatewayOpenApi();
-    return description;
-  });
-  addLedgerRoutes(server.fastify, ledger);
-  addKeyRoute(server.fastify, { keys: store.keys, freeKeysPerDay: config.freeKeysPerDay, now, hostGuard });
   await servePages(server.fastify, config);
-  server.addV1((v1) => {
-    addRoutes(v1, { models, recorder, limits, logger, now, running, stopping: late.signal });
-    addReceiptRoute(v1, recorder);
-  });
   const owned = stack.move();
   return {
     server,

@@ -1,124 +1,107 @@
 // The only reader of the environment: STRATA_* variables to one validated Config.
 import path from 'node:path';
-import { ModelEnvironment, type ModelSettings, readModelSettings } from '@strata/engine';
+import { ModelEnvironment, readModelSettings } from '@strata/engine';
 import {
-  AddressRange,
-  ConnectionEnvironment,
-  type ConnectionLimits,
   connectionLimitsOf,
   DatabaseUrl,
-  HostName,
-  List,
-  PoolSize,
+  LedgerOrigin,
+  Port,
   readEnvironment,
+  ServerEnvironment,
+  ServiceEnvironment,
   SettingsError,
   WebAddress,
   WitnessEnvironment,
-  type WitnessSettings,
   witnessesOf,
 } from '@strata/http';
 import { z } from 'zod';
-import { type NetworkConfig, NetworkEnvironment, networkConfigOf } from './network/network-config.ts';
+import { NetworkEnvironment, networkConfigOf } from './network/network-config.ts';
 
-const Port = z.coerce.number().int().min(0).max(65_535);
-
-/** All settings: variable, validation and default. `docs/inference.md` is checked against this table. */
+/** Every setting of the gateway. `docs/settings.md` is generated from it; `absent` describes the value of an unset variable. */
 export const Environment = z.object({
-  STRATA_DATA: z.string().min(1).default('./data'),
-  STRATA_INFERENCE_DATABASE_URL: DatabaseUrl.optional(),
-  STRATA_INFERENCE_DATABASE_CONNECTIONS: PoolSize.default(10),
-  STRATA_HOST: z.string().min(1).default('127.0.0.1'),
-  STRATA_INFERENCE_PORT: Port.default(8788),
-  STRATA_INFERENCE_METRICS_PORT: Port.optional(),
-  ...ModelEnvironment.shape,
-  STRATA_UPSTREAM: z.url({ protocol: /^https?$/ }).optional(),
-  STRATA_UPSTREAM_KEY: z.string().min(1).optional(),
-  STRATA_UPSTREAM_MODELS: z.string().min(1).optional(),
-  STRATA_UPSTREAM_PLACES: z.coerce.number().int().min(1).max(10_000).default(8),
-  STRATA_UPSTREAM_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional(),
-  ...NetworkEnvironment.shape,
-  STRATA_QUEUE: z.coerce.number().int().min(0).max(100_000).default(64),
-  STRATA_INFERENCE_FREE_KEYS_PER_DAY: z.coerce.number().int().min(0).max(1_000).default(0),
-  STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange)).default([]),
-  ...ConnectionEnvironment.shape,
-  STRATA_ALLOWED_HOSTS: List.pipe(z.array(HostName)).default([]),
-  STRATA_EXPLORER_URL: WebAddress.optional(),
-  STRATA_INFERENCE_LEDGER_ORIGIN: z
-    .string()
-    .regex(/^[a-z0-9.-]+(?:\/[a-z0-9./-]+)?$/, 'must be a host name with an optional path')
-    .default('localhost/strata/inference'),
+  ...ServiceEnvironment.shape,
+  ...ServerEnvironment.shape,
   ...WitnessEnvironment.shape,
-  STRATA_ALLOW_ADDRESSES: List.pipe(z.array(AddressRange)).default([]),
-  STRATA_RECEIPT_DAYS: z.coerce.number().min(1).max(36_500).default(90),
-  STRATA_DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
-  STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  STRATA_INFERENCE_DATABASE_URL: DatabaseUrl.optional().meta({
+    description: '`sqlite:` and a file, or `postgres://user:password@host/database`; each gateway needs its own',
+    absent: '`sqlite:<STRATA_DATA>/inference.db`',
+  }),
+  STRATA_INFERENCE_PORT: Port.default(8788).describe('port of the API'),
+  STRATA_INFERENCE_METRICS_PORT: Port.optional().meta({
+    description: 'port of metrics, `/health` and `/ready`',
+    absent: 'off',
+  }),
+  STRATA_INFERENCE_LEDGER_ORIGIN: LedgerOrigin.default('localhost/strata/inference').describe(
+    'permanent name of the ledger: set it before the first answer',
+  ),
+  STRATA_UPSTREAM: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('base address, ending in `/v1`, of llama-server, vLLM, Ollama …'),
+  STRATA_UPSTREAM_KEY: z.string().min(1).optional().describe('its API key'),
+  STRATA_UPSTREAM_MODELS: z.string().min(1).optional().describe('its models to serve, comma-separated'),
+  STRATA_UPSTREAM_PLACES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(8)
+    .describe('concurrent answers per model'),
+  STRATA_UPSTREAM_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional().meta({
+    description: 'tokens of prompt and answer',
+    absent: 'what the upstream reports',
+  }),
+  ...ModelEnvironment.shape,
+  ...NetworkEnvironment.shape,
+  STRATA_QUEUE: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(64)
+    .describe('requests per model that may wait for a slot; further ones get 503'),
+  STRATA_INFERENCE_FREE_KEYS_PER_DAY: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(1_000)
+    .default(0)
+    .describe(
+      'free keys per address and UTC day; its /56 4 times, /48 16 times, all clients 1,000 times as many; 0: off',
+    ),
+  STRATA_EXPLORER_URL: WebAddress.optional().meta({
+    description: 'link of the chat to the explorer',
+    absent: "with `npm start` the stack service's, if `STRATA_HOST` can be opened; else none",
+  }),
+  STRATA_RECEIPT_DAYS: z.coerce
+    .number()
+    .min(1)
+    .max(36_500)
+    .default(90)
+    .describe('retention of receipts and worker receipts; ledger and counts stay'),
 });
 
-export interface GatewayConfig extends ModelSettings {
-  readonly dataDirectory: string;
-  /** `sqlite:<path>` or `postgres://…`; by default `inference.db` in the data directory. */
-  readonly databaseUrl: string;
-  /** Maximum number of connections to PostgreSQL. */
-  readonly databaseConnections: number;
-  readonly host: string;
-  readonly port: number;
-  /** Undefined: metrics are not served. */
-  readonly metricsPort: number | undefined;
-  /** Another server with an OpenAI-compatible API. */
-  readonly upstream:
-    | {
-        /** Ends in /v1. */
-        readonly baseUrl: string;
-        readonly apiKey: string | undefined;
-        readonly models: readonly string[];
-        readonly slots: number;
-        readonly contextLength: number | undefined;
-      }
-    | undefined;
-  /** Undefined: only the models named above are served. */
-  readonly network: NetworkConfig | undefined;
-  /** Maximum number of answers that wait for a slot, in addition to those in progress. */
-  readonly queue: number;
-  /** Free keys that one address can get per UTC day; 0 disables free keys. */
-  readonly freeKeysPerDay: number;
-  /** Addresses or CIDRs of proxies; X-Forwarded-For is only trusted from these. */
-  readonly trustedProxies: readonly string[];
-  /** Limits on connections and concurrent answers. */
-  readonly bounds: ConnectionLimits;
-  /** Host names, in addition to this machine's, that are accepted in requests; `*`: any. */
-  readonly allowedHosts: readonly string[];
-  /** The URL of the stack service's explorer; the pages of the two services link to each other. */
-  readonly explorerUrl: string | undefined;
-  /** The ledger's origin in its checkpoints. It must never change. */
-  readonly ledgerOrigin: string;
-  /** The witnesses that cosign the ledger's checkpoints. */
-  readonly witnesses: WitnessSettings | undefined;
-  /** Private addresses that witnesses may have. */
-  readonly allowAddresses: readonly string[];
-  /** Retention of receipts in days; the ledger keeps its leaves forever. */
-  readonly receiptDays: number;
-  /** When stopping, requests are served for this long before connections are closed. */
-  readonly drainMs: number;
-  readonly logLevel: string;
-}
+export type GatewayConfig = Readonly<ReturnType<typeof readGatewayConfig>>;
 
 /** The directory of signing keys, ledger, peer key and vocabularies, separate from those of the stack service. */
-export function inferenceDirectory({ dataDirectory }: Pick<GatewayConfig, 'dataDirectory'>): string {
+export function inferenceDirectory({ dataDirectory }: { readonly dataDirectory: string }): string {
   return path.join(dataDirectory, 'inference');
 }
 
 /** Empty values are treated as absent. Throws SettingsError. */
-export function readGatewayConfig(env: Readonly<Record<string, string | undefined>>): GatewayConfig {
+export function readGatewayConfig(env: Readonly<Record<string, string | undefined>>) {
   const settings = readEnvironment(Environment, env);
   return {
     dataDirectory: settings.STRATA_DATA,
     databaseUrl: settings.STRATA_INFERENCE_DATABASE_URL ?? `sqlite:${path.join(settings.STRATA_DATA, 'inference.db')}`,
-    databaseConnections: settings.STRATA_INFERENCE_DATABASE_CONNECTIONS,
+    databaseConnections: settings.STRATA_DATABASE_CONNECTIONS,
     host: settings.STRATA_HOST,
     port: settings.STRATA_INFERENCE_PORT,
+    /** Undefined: metrics are not served. */
     metricsPort: settings.STRATA_INFERENCE_METRICS_PORT,
     ...readModelSettings(settings, { dataDirectory: settings.STRATA_DATA }),
     upstream: upstreamOf(settings),
+    /** Undefined: only the models named above are served. */
     network: networkConfigOf(settings, inferenceDirectory({ dataDirectory: settings.STRATA_DATA })),
     queue: settings.STRATA_QUEUE,
     freeKeysPerDay: settings.STRATA_INFERENCE_FREE_KEYS_PER_DAY,
@@ -135,7 +118,8 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
   };
 }
 
-function upstreamOf(settings: z.output<typeof Environment>): GatewayConfig['upstream'] {
+/** Another server with an OpenAI-compatible API; its address ends in /v1. */
+function upstreamOf(settings: z.output<typeof Environment>) {
   const { STRATA_UPSTREAM: baseUrl, STRATA_UPSTREAM_MODELS: names } = settings;
   if (baseUrl === undefined) return undefined;
   const models = (names ?? '').split(/[\s,]+/).filter((name) => name !== '');

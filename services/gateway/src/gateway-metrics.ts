@@ -1,27 +1,9 @@
 // Prometheus metrics of the gateway, documented in docs/monitoring.md.
 import { addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
-import type { FastifyInstance } from 'fastify';
 import type { Models } from './answers/models.ts';
 import type { GatewayNetwork } from './network/gateway-network.ts';
 import type { UsageRecorderDeps } from './store/usage-recorder.ts';
-
-/** Counts and times requests by route pattern, not by path. Must be called before any route is added. */
-export function meterRequests(fastify: FastifyInstance, metrics: Metrics): void {
-  const meters = new Map<string, ReturnType<Metrics['routeMeter']>>();
-  let refused = 0;
-  metrics.total('strata_quota_refusals_total', 'Requests refused because a limit was reached', () => refused);
-  fastify.addHook('onResponse', async (request, reply) => {
-    // Requests that match no route may have any method.
-    const { url } = request.routeOptions;
-    const [method, route] = url === undefined ? ['*', 'unmatched'] : [request.method, url];
-    const name = `${method} ${route}`;
-    const meter = meters.get(name) ?? metrics.routeMeter(method, route);
-    meters.set(name, meter);
-    meter(reply.statusCode, reply.elapsedTime);
-    if (reply.statusCode === 429) refused += 1;
-  });
-}
 
 /** Records finished answers: outcome, duration and usage. */
 export function answerMeter(metrics: Metrics): NonNullable<UsageRecorderDeps['onAnswer']> {
@@ -57,7 +39,7 @@ export function addGatewayMetrics(
   const sum = (of: (admission: ReturnType<typeof admissions>[number]) => number) =>
     admissions().reduce((total, admission) => total + of(admission), 0);
   metrics.gauges('strata_inference_answers', 'Answers in progress, and answers waiting for a slot', 'state', () => [
-    ['running', sum(({ size, waiting }) => size - waiting)],
+    ['running', sum(({ running }) => running)],
     ['waiting', sum(({ waiting }) => waiting)],
   ]);
   metrics.gauge('strata_inference_places', 'Maximum number of concurrent answers', () => sum(({ slots }) => slots));

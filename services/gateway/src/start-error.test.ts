@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { startPeerNode } from '@strata/p2p';
 import { pino } from 'pino';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { reportJoined } from './network/report-joined.ts';
+import { reportJoined } from './network/discovery.ts';
 import { networkStartError } from './start-error.ts';
 import { GatewayLock, type GatewayLockDeps } from './store/gateway-lock.ts';
 import { freshBed } from './test/network/shared-bed.ts';

@@ -9,7 +9,6 @@ import type { Exposures } from './enrichment/exposure/exposures.ts';
 import type { LiveMentions } from './feeds/live-mentions.ts';
 import type { KnownNames } from './index/known-names.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import type { UpdateLoop } from './roles/update-loop.ts';
 import type { OnDemand } from './scan/on-demand.ts';
 import type { Scanner } from './scan/scanner.ts';
 import type { StreamHub } from './stream/stream-hub.ts';
@@ -49,8 +48,6 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly exposures: Exposures;
   readonly sourceNames: readonly string[];
   readonly hub: StreamHub;
-  /** Updates the index from the store, and in the scheduler evaluates and publishes. Scheduled after each scan. */
-  readonly updateLoop: UpdateLoop;
   readonly mentions: LiveMentions;
   /** The clock of receipts and quotas. */
   readonly now: () => Date;
@@ -74,8 +71,8 @@ export interface Scanning extends AsyncDisposable {
 export interface RunningRole extends AsyncDisposable {
   readonly store: Store;
   /** The API port, if the role has one. */
-  readonly port: number | undefined;
+  readonly port?: number;
   readonly metricsPort: number;
   /** Undefined if the role does not scan. */
-  readonly isDnsWorking: (() => Promise<boolean>) | undefined;
+  readonly isDnsWorking?: () => Promise<boolean>;
 }

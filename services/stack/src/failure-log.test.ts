@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger, Metrics } from '@strata/http';
+import { EventBus } from './events.ts';
 import { FailureLog } from './failure-log.ts';
-import { followStore } from './index/follow-store.ts';
 import { addLedgerRefusal } from './roles/stack-metrics.ts';
+import { UpdateLoop } from './roles/update-loop.ts';
 
 /** A logger whose lines, without their times, can be inspected. */
 function logging() {
@@ -59,9 +60,9 @@ describe('the log of repeated failures', () => {
       if (reads <= 3) throw new Error('the database is unreachable');
       return { events: 1 } as never;
     };
-    const store = { heads };
     const update = async () => stop.abort();
-    await followStore({ store, logger, update, sleep: async () => {} }, stop.signal);
+    const deps = { store: { heads }, logger, events: new EventBus(logger), steps: [update], sleep: async () => {} };
+    await new UpdateLoop(deps).follow(stop.signal);
     const what = 'reading the positions of the logs';
     const logged = lines.map(({ msg, failures }) => `${msg} ${failures}`);
     assert.deepEqual(logged, [`${what} failed: will retry undefined`, `${what} recovered 3`]);
@@ -72,17 +73,17 @@ it('polling the store reports changes during a slow update, and waits for it at 
   const [stop, held] = [new AbortController(), Promise.withResolvers<void>()];
   const keys: number[] = [];
   const store = { heads: async () => ({ keys: Math.min(keys.length, 2) }) as never };
-  const onChange = (_differing: unknown, heads: { readonly keys: number }) => {
+  const { logger } = logging();
+  const events = new EventBus(logger);
+  events.subscribe('logs-polled', ({ heads }) => {
     keys.push(heads.keys);
     if (heads.keys === 2) stop.abort();
-  };
-  const update = () => held.promise;
+  });
   let isOver = false;
-  const following = followStore({ store, onChange, update, ...logging(), sleep: async () => {} }, stop.signal).then(
-    () => {
-      isOver = true;
-    },
-  );
+  const loop = new UpdateLoop({ store, events, logger, steps: [() => held.promise], sleep: async () => {} });
+  const following = loop.follow(stop.signal).then(() => {
+    isOver = true;
+  });
   await nextTurn();
   assert.deepEqual([keys, isOver], [[0, 1, 2], false]);
   held.resolve();

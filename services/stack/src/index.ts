@@ -8,6 +8,7 @@ export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts
 export { runSource, type SyncEnd, type SyncProgress } from './enrichment/run-source.ts';
 export { type AdvisorySource, SOURCE_NAMES } from './enrichment/source.ts';
 export { enrichmentState } from './enrichment/state.ts';
+export { EventBus } from './events.ts';
 export { LiveMentions } from './feeds/live-mentions.ts';
 export { type Feeding, openFeeding, openPoller } from './feeds/open-poller.ts';
 export type { FeedPoller, PollResult } from './feeds/poller.ts';
@@ -20,9 +21,9 @@ export {
   type Subscriptions,
   withoutCredentials,
 } from './feeds/subscriptions.ts';
-export { sharedLedgerOf } from './ledger/ledger.ts';
-export { type StackService, stackOpenApi } from './roles/app.ts';
-export { type RunningStack, serve, startRole, startStack } from './roles/serve.ts';
+export { type RunningStack, startStack } from './roles/api.ts';
+export { serve, startRole } from './roles/serve.ts';
+export { stackOpenApi } from './routes/index.ts';
 export { loadFingerprints, readFingerprintFiles } from './scan/fingerprint-files.ts';
 export { openFetcher } from './scan/open-fetcher.ts';
 export { openRulebook } from './scan/open-rulebook.ts';

@@ -2,15 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { assertDocumented } from '../../../tests/support/documented.ts';
-import { Environment, readWorkerConfig } from './config.ts';
+import { readWorkerConfig } from './config.ts';
 import { VERSION } from './version.ts';
 
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
 
 describe('the settings of a worker', () => {
-  it('are documented in docs/worker.md: every variable with its default, and no other', () =>
-    assertDocumented('worker.md', Environment.shape));
   it('that are invalid are named', () => {
     const limits = { STRATA_MODEL_SLOTS: '0', STRATA_QUEUE: '-1' };
     for (const [name, value] of Object.entries({ ...limits, STRATA_P2P_ALLOW: 'some', STRATA_LOG_LEVEL: 'loud' }))

@@ -1,41 +1,41 @@
 // The only reader of the environment: STRATA_* variables to one validated WorkerConfig.
 import path from 'node:path';
-import { ModelEnvironment, type ModelSettings, readModelSettings } from '@strata/engine';
-import { readEnvironment } from '@strata/http';
-import { PeerEnvironment, type PeerSettings, readPeerSettings } from '@strata/p2p';
+import { ModelEnvironment, readModelSettings } from '@strata/engine';
+import { Port, readEnvironment, ServiceEnvironment } from '@strata/http';
+import { PeerEnvironment, readPeerSettings } from '@strata/p2p';
 import { z } from 'zod';
 
-/** All settings: variable, validation and default. `docs/worker.md` is checked against this table. */
+/** Every setting of a worker. `docs/settings.md` is generated from it; `absent` describes the value of an unset variable. */
 export const Environment = z.object({
-  STRATA_DATA: z.string().min(1).default('./data'),
-  STRATA_HOST: z.string().min(1).default('127.0.0.1'),
-  STRATA_WORKER_METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  ...ServiceEnvironment.shape,
+  STRATA_WORKER_METRICS_PORT: Port.optional().meta({
+    description: 'port of metrics, `/health` and `/ready`',
+    absent: 'off',
+  }),
   ...ModelEnvironment.shape,
-  STRATA_WORKER_NAME: z.string().min(1).max(200).optional(),
-  STRATA_QUEUE: z.coerce.number().int().min(0).max(10_000).default(16),
-  STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  STRATA_WORKER_NAME: z.string().min(1).max(200).optional().meta({
+    description: 'advertised name of the model',
+    absent: "the file's name without `.gguf`",
+  }),
+  STRATA_QUEUE: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(10_000)
+    .default(16)
+    .describe('requests per model that may wait for a slot; further ones get 503'),
   ...PeerEnvironment.shape,
 });
 
-export interface WorkerConfig extends ModelSettings {
-  /** The directory of the worker's key and receipts. */
-  readonly directory: string;
-  /** The name of the model in the network; the file name by default. */
-  readonly name: string | undefined;
-  /** Maximum number of requests that wait for a slot, in addition to those being served. */
-  readonly queue: number;
-  readonly peer: PeerSettings;
-  /** Undefined: metrics are not served. */
-  readonly metricsAt: { readonly host: string; readonly port: number } | undefined;
-  readonly logLevel: string;
-}
+export type WorkerConfig = Readonly<ReturnType<typeof readWorkerConfig>>;
 
 /** Empty values are treated as absent. Throws SettingsError. */
-export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
+export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>) {
   const settings = readEnvironment(Environment, env);
   const { STRATA_HOST: host, STRATA_WORKER_METRICS_PORT: port } = settings;
   const directory = path.join(settings.STRATA_DATA, 'inference', 'worker');
   return {
+    /** The worker's key and receipts. */
     directory,
     ...readModelSettings(settings, { dataDirectory: settings.STRATA_DATA }),
     name: settings.STRATA_WORKER_NAME,
@@ -43,6 +43,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     // The worker connects to gateways; the port is for peers in the same LAN, and for gateways that discover the worker
     // first.
     peer: readPeerSettings(settings, { directory, listen: ['/ip4/0.0.0.0/tcp/0'] }),
+    /** Undefined: metrics are not served. */
     metricsAt: port === undefined ? undefined : { host, port },
     logLevel: settings.STRATA_LOG_LEVEL,
   };

@@ -13,7 +13,7 @@ import type { ContributedModel } from './contributed-model.ts';
 import { Gateways } from './network/find-gateways.ts';
 import { joinNetwork } from './network/join-network.ts';
 import { Offers } from './network/offers.ts';
-import { EngineSlots } from './serve/engine-slots.ts';
+import { openEngineSlots } from './serve/engine-slots.ts';
 import { Fitness } from './serve/fitness.ts';
 import { Grammars } from './serve/grammars.ts';
 import { serveChannel } from './serve/serve-channel.ts';
@@ -90,22 +90,22 @@ export async function startWorker(
   const store = stack.use(await openStore(`sqlite:${storeFile(config)}`));
   const model = world.model ?? (await contributeModel(config, { logger, stack, signal }));
   signal?.throwIfAborted();
-  let offers: Offers | undefined;
   const fitness = new Fitness({
     engine: model.engine,
     nowMs: monotonicMs,
     onChange: (reason) => onEvent({ kind: 'refusing', reason }),
   });
+  const isFit = () => fitness.failure() === undefined;
   const { slots } = model.engine.info;
-  const engineSlots = new EngineSlots({ slots, queue: config.queue }, () => offers?.noteLoad());
-  offers = stack.use(
+  const engineSlots = openEngineSlots({ slots, queue: config.queue }, () => offers.noteLoad());
+  const offers: Offers = stack.use(
     await Offers.start({
       node,
       model,
       slots: engineSlots,
       logger,
       nowMs,
-      isFit: () => fitness.failure() === undefined,
+      isFit,
     }),
   );
   const receipts = new Receipts(store.segments, {
@@ -146,7 +146,6 @@ export async function startWorker(
   const aloneTimer = setTimeout(() => {
     if (gateways.serving().length === 0) onEvent({ kind: 'alone', connected: node.peers.connected().length });
   }, ALONE_MS);
-  const isFit = () => fitness.failure() === undefined;
   metrics.disk(config.directory);
   addWorkerMetrics(metrics, { engineSlots, slots, gateways: () => gateways.serving().length, isFit });
   readiness.watch('engine', async () => {

@@ -1,7 +1,7 @@
 // Prometheus metrics of the worker, documented in docs/monitoring.md. They do not identify who sent requests.
 import type { Metrics } from '@strata/http';
 import type { SegmentReceipt } from '@strata/inference';
-import type { EngineSlots } from './serve/engine-slots.ts';
+import type { FairSlots } from '@strata/limits';
 
 /** Records receipts: segments and tokens. */
 export function segmentMeter(metrics: Metrics): (receipt: SegmentReceipt) => void {
@@ -25,7 +25,7 @@ export function addWorkerMetrics(
     gateways,
     isFit,
   }: {
-    readonly engineSlots: EngineSlots;
+    readonly engineSlots: FairSlots;
     readonly slots: number;
     /** The number of gateways with an open channel. */
     readonly gateways: () => number;

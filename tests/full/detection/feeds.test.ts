@@ -17,7 +17,7 @@ describe('feeds of a simulated internet', () => {
   const now = Date.parse('2026-03-10T12:00:00Z');
   const subscribed = () => internet.feeds().filter(({ behaviour }) => !UNKNOWN.includes(behaviour));
   const readable = () => subscribed().filter(({ behaviour }) => behaviour !== 'html-page');
-  const feeds = () => service.running.service.app.store.feeds;
+  const feeds = () => service.running.app.store.feeds;
   const ids = new Map<string, number>();
 
   before(async () => {
@@ -35,8 +35,8 @@ describe('feeds of a simulated internet', () => {
 
   async function poll(): Promise<void> {
     await feeds().markAllDue();
-    await service.running.service.scheduling?.poller.runDue({ onDone: () => {}, signal: AbortSignal.timeout(120_000) });
-    await service.running.service.app.updateLoop.run();
+    await service.running.scheduling?.poller.runDue({ onDone: () => {}, signal: AbortSignal.timeout(120_000) });
+    await service.running.updateLoop.run();
   }
 
   /** `feed kind domain day` of each mention in what the feeds show. */

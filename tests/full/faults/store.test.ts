@@ -7,7 +7,8 @@ import { chmodSync, chownSync, existsSync, readFileSync, rmSync, statSync, trunc
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { checkStore, openStore } from '@strata/store';
+import { checkStore } from '@strata/db';
+import { openStore, stackSchema } from '@strata/store';
 import { OTHER_UID, otherUserSkip, runStrata, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { fillStore, settingsOf, startServe } from '../../support/serve-process.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
@@ -84,7 +85,7 @@ describe('a service whose disk is full', { skip: !hasLimits && 'there is no prli
     // Each request that was answered was counted; one that was refused may have been.
     const used = await usedOf(at.file, at.countedId);
     assert.ok(used >= acknowledged + 1 && used <= acknowledged + 200, `${used}, ${acknowledged}`);
-    assert.deepEqual((await checkStore(`sqlite:${at.file}`)).findings, []);
+    assert.deepEqual((await checkStore(stackSchema, `sqlite:${at.file}`)).findings, []);
   });
 });
 
@@ -197,7 +198,7 @@ describe('a store that was killed', () => {
       await using at = await killed();
       spoilLog(`${at.file}-wal`);
       rmSync(`${at.file}-shm`, { force: true });
-      assert.deepEqual((await checkStore(`sqlite:${at.file}`)).findings, []);
+      assert.deepEqual((await checkStore(stackSchema, `sqlite:${at.file}`)).findings, []);
       // The ledger is ahead of the store: harmless, every receipt that was given is in it.
       await using service = await startServe(at.path);
       assert.equal((await service.get('/stack/v1/domains/d7.com', at.free)).status, 200);

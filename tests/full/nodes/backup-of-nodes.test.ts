@@ -6,12 +6,12 @@ import { readFileSync } from 'node:fs';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { checkStore, openPool } from '@strata/db';
 import { checkpointOf } from '@strata/log';
 import { consistencyProof, verifyConsistency } from '@strata/receipts';
-import { checkStore, openStore, receiptsInRows } from '@strata/store';
+import { openStore, receiptsInRows, stackSchema } from '@strata/store';
 import type { Internet } from '@strata/testnet';
 import { tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
-import { openPool } from '../../../packages/store/src/db/dialects/postgres-dialect.ts';
 import { postgres, rows } from '../../../packages/store/src/test/backends.ts';
 import { readBackupFile } from '../../../services/cli/src/backup/backup-files.ts';
 import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
@@ -91,7 +91,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     const then = checkpointOf(await readFile(path.join(set, 'ledger/checkpoint'), 'utf8'));
     {
       await using one = await startHarness({ internet, settings: env, world: busy.world });
-      assert.equal(one.running.service.app.ledger.log.size, leaves + OF_START);
+      assert.equal(one.running.app.ledger.log.size, leaves + OF_START);
       await using two = await beside(env.STRATA_DATA, { STRATA_DATABASE_URL: env.STRATA_DATABASE_URL });
       const latest = await receiptsInRows(readBackupFile(set, 'store/stream_events.copy.gz'));
       assert.ok(latest.length > 0);
@@ -105,14 +105,14 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
         [two, one],
       ] as const)
         assert.equal((await at.ask(`/ledger/receipts/${receiptOf(await ask(from))}`)).status, 200);
-      const { log } = one.running.service.app.ledger;
+      const { log } = one.running.app.ledger;
       const now = checkpointOf(log.checkpoint());
       assert.ok(now.size > leaves);
       const proof = await consistencyProof(tilesServedBy(log), then.size, now.size);
       const sizes = { oldSize: then.size, oldRoot: then.root, newSize: now.size, newRoot: now.root };
       assert.ok(verifyConsistency({ ...sizes, proof }), 'the log goes on from the one of the backup');
     }
-    assert.deepEqual((await checkStore(env.STRATA_DATABASE_URL)).findings, []);
+    assert.deepEqual((await checkStore(stackSchema, env.STRATA_DATABASE_URL)).findings, []);
 
     // The published ledger is newer than the backup: this node's last checkpoint shows it, and so do the database and a witness.
     const elsewhere = await nowhere();
@@ -189,6 +189,6 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     await assert.rejects(startHarness({ internet, settings: env }), /a restore .* was interrupted/);
     await succeeds(['restore', set, '--keys', `${set}.keys`], env);
     await using restored = await startHarness({ internet, settings: env, world: busy.world });
-    assert.equal(restored.running.service.app.ledger.log.size, manifestOf(set).ledger.leaves + OF_START);
+    assert.equal(restored.running.app.ledger.log.size, manifestOf(set).ledger.leaves + OF_START);
   });
 });

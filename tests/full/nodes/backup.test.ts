@@ -65,10 +65,9 @@ describe('a backup of a service at work', () => {
       assert.equal((await restored.get(`/stack/v1/domains/${busy.domains[0]}`)).status, 200);
       // Both logs at the size of the backup are the same log.
       const { leaves } = manifestOf(folder).ledger;
-      const tileOf = ({ running: { service } }: Harness) =>
-        service.app.ledger.log.read(`tile/0/000.p/${Math.min(leaves, 255)}`);
+      const tileOf = ({ running }: Harness) => running.app.ledger.log.read(`tile/0/000.p/${Math.min(leaves, 255)}`);
       assert.deepEqual(await tileOf(restored), await tileOf(busy.harness));
-      assert.ok(restored.running.service.app.ledger.log.size > leaves);
+      assert.ok(restored.running.app.ledger.log.size > leaves);
     }
     await using to = await empty();
     await succeeds(['restore', last, '--ledger-key', await ledgerKeyOf(busy.harness)], to.env);
@@ -271,7 +270,7 @@ describe('a backup', () => {
     {
       await using restored = await startHarness({ internet, settings: to.env });
       const [, size] = published.split('\n');
-      assert.ok(restored.running.service.app.ledger.log.size >= Number(size));
+      assert.ok(restored.running.app.ledger.log.size >= Number(size));
     }
     const STRATA_LEDGER_ORIGIN = 'example.test/two';
     const named = ['restore', set, ...trusted, '--published', witness, '--origin', STRATA_LEDGER_ORIGIN];

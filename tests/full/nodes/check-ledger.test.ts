@@ -1,11 +1,13 @@
 // `strata stack check-store` and the ledger: sound ones pass, beside who appends; each kind of damage is found, in a folder and in a database.
 import assert from 'node:assert/strict';
-import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { readDirectoryLog } from '@strata/log';
 import { issueReceipt } from '@strata/receipts';
 import { readConfig } from '@strata/stack';
 import { openStore } from '@strata/store';
+import { journalRecord, segmentIn } from '../../../packages/log/src/test/log-on-disk.ts';
 import { exec, postgres } from '../../../packages/store/src/test/backends.ts';
 import { checkLedger } from '../../../services/cli/src/commands/store/check-ledger.ts';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
@@ -40,71 +42,62 @@ const assertFound = async (env: Env, expected: RegExp, why?: string) =>
 const UNKNOWN = `insert into stream_events (seq, published_us, type, providers, body)
   select max(seq) + 1, 99, 'migration', '[]', '{"ledger_receipt_id":"cr_${'a'.repeat(32)}"}' from stream_events`;
 
-describe('a ledger in a folder', () => {
-  it('passes while it is written to, and what is damaged is found', async () => {
+describe('a ledger in a data directory', () => {
+  it('passes while it is written to, and what is lost or altered is found', async () => {
     await using directory = await temporaryDirectory();
     const env = { STRATA_DATA: directory.path };
     await fill(env, async () => assert.deepEqual(await findingsOf(env), []));
     assert.match(await succeeds(['check-store'], env), new RegExp(`ledger of ${LEAVES} leaves`));
 
-    const journal = path.join(directory.path, 'ledger/journal', '0'.repeat(16));
-    const intact = await readFile(journal);
-    const spoilt = Buffer.from(intact);
-    spoilt[1_000] = (spoilt[1_000] ?? 0) ^ 1;
-    await writeFile(journal, spoilt);
-    await assertFound(env, /^The ledger: (?:.*damaged at byte|the checkpoint covers 600 leaves, there are \d+)/);
-    await writeFile(journal, intact);
-
-    const checkpoint = path.join(directory.path, 'ledger/checkpoint');
-    const note = await readFile(checkpoint, 'utf8');
-    await writeFile(checkpoint, note.replace(`\n${LEAVES}\n`, `\n${LEAVES - 1}\n`));
-    await assertFound(env, /^The ledger: the checkpoint is not signed by a key of this directory/);
+    const folder = path.join(directory.path, 'ledger');
+    const [file, checkpoint] = ['ledger.db', 'checkpoint'].map((name) => path.join(folder, name)) as [string, string];
+    const [intact, note] = [await readFile(file), await readFile(checkpoint, 'utf8')];
+    for (const [damage, expected] of [
+      ['update ledger_leaves set leaf = zeroblob(9) where leaf_index = 300', /hashes from leaf 256 on do not match/],
+      ['delete from ledger_leaves where leaf_index = 10', /lacks|are missing/],
+      ["update ledger_head set note = replace(note, '600', '601')", /the checkpoint of the log .* was altered/],
+      ['delete from ledger_head', /the database has 0 leaves of the log, but 600 were published/],
+    ] as const) {
+      await exec(`sqlite:${file}`, damage);
+      await assertFound(env, expected, damage);
+      await writeFile(file, intact);
+    }
+    await writeFile(checkpoint, note.replace(`\n${LEAVES}\n`, `\n${LEAVES + 1}\n`));
+    await assertFound(env, /the database has 600 leaves of the log, but 601 were published/);
     await rm(checkpoint);
     assert.deepEqual(await findingsOf(env), [], 'the store keeps another');
-    await truncate(journal, 9_000);
-    await assertFound(env, /^The ledger: the checkpoint covers 600 leaves, there are \d+/);
-    const lost = {
-      code: 'lost-leaves',
-      message: /^the checkpoint in the database covers 600 leaves, the disk holds \d+/,
-    };
+    await exec(`sqlite:${file}`, 'delete from ledger_head');
+    const lost = { code: 'lost-leaves', message: /^the database has 0 leaves of the log, but 600 were published/ };
     await assert.rejects(fill(env), lost);
-    await writeFile(journal, intact);
-    await writeFile(checkpoint, note);
+    await writeFile(file, intact);
 
     assert.deepEqual(await findingsOf(env), []);
-    const folder = path.join(directory.path, 'ledger');
     await rename(folder, `${folder}.away`);
     await assertFound(env, /^The ledger: the checkpoint covers 600 leaves, there are 0/, 'all of it is lost');
     await rename(`${folder}.away`, folder);
     await exec(`sqlite:${path.join(directory.path, 'strata.db')}`, UNKNOWN);
     await assertFound(env, /^The ledger does not have 1 of the 2 latest receipts .* cr_a{32}/);
   });
-});
 
-describe('a ledger in tiles', () => {
-  it('is found damaged, with the name of the tile', async () => {
+  it('is found damaged in the folder of an earlier version, and sound beside it', async () => {
     await using directory = await temporaryDirectory();
     const env = { STRATA_DATA: directory.path };
-    await fill(env, undefined, 4_100);
-    assert.deepEqual(await findingsOf(env), []);
-    const damaged: readonly (readonly [string, (bytes: Buffer) => Buffer, RegExp])[] = [
-      ['entries/003', (bytes) => bytes.subarray(0, -9), /tile\/entries\/003 does not hold 256 entries/],
-      ['entries/003', flipped, /tile\/0\/003 does not match .+ or ledger\/tile\/entries\/003 is damaged/],
-      ['0/007', flipped, /tile\/0\/007 does not match the hashes of its leaves/],
-    ];
-    for (const [tile, damage, expected] of damaged) {
-      const file = path.join(directory.path, 'ledger/tile', tile);
-      const intact = await readFile(file);
-      await writeFile(file, damage(intact));
-      await assertFound(env, expected);
-      await writeFile(file, intact);
+    await fill(env);
+    const [own, old] = ['ledger', 'old'].map((name) => path.join(directory.path, name)) as [string, string];
+    {
+      await using log = await readDirectoryLog(own);
+      const leaves = (await Array.fromAsync(log.leaves())).flat();
+      await mkdir(path.join(old, 'journal'), { recursive: true });
+      await writeFile(segmentIn(old), journalRecord(0, leaves));
+      await writeFile(path.join(old, 'checkpoint'), log.note ?? '');
     }
-    await rename(path.join(directory.path, 'ledger/tile/entries/003'), path.join(directory.path, 'aside'));
-    await assertFound(env, /tile\/entries\/003 is missing/);
+    await rm(own, { recursive: true });
+    await rename(old, own);
+    assert.deepEqual(await findingsOf(env), []);
+    await truncate(segmentIn(own), 9_000);
+    await assertFound(env, /^The ledger: the checkpoint covers 600 leaves, there are \d+/);
   });
 });
-
-const flipped = (bytes: Buffer): Buffer => bytes.map((byte, at) => (at === 100 ? byte ^ 1 : byte)) as Buffer;
 
 describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
   it('passes while it is written to, and each kind of damage is found', async () => {
@@ -130,7 +123,7 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
       ["update ledger_head set note = replace(note, '600', '601')", /the checkpoint of the log .* was altered/],
       ["update ledger_head set origin = 'other.example/log'", /the database holds the log other\.example/],
       [UNKNOWN, /does not have 1 of the 2 latest receipts/],
-      ['delete from ledger_head', /the checkpoint covers 600 leaves, there are 0/],
+      ['delete from ledger_head', /the checkpoint covers 600 leaves, there are 0|the database has 0 leaves/],
     ] as const) {
       const tables = ['ledger_leaves', 'ledger_subtrees', 'ledger_head', 'stream_events'];
       await using _altered = await altered(url, tables, damage);

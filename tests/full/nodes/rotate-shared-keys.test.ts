@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { rotateSigningKeys, writeKeysFile } from '@strata/log';
-import { readConfig, sharedLedgerOf, startStack } from '@strata/stack';
+import { readConfig, startStack } from '@strata/stack';
 import { openStore } from '@strata/store';
 import { postgres } from '../../../packages/store/src/test/backends.ts';
 import { openLedger } from '../../../services/stack/src/ledger/ledger.ts';
@@ -99,7 +99,7 @@ describe('strata stack keys rotate-signing', { skip: postgres.skip }, () => {
     const rotated = (minutesAgo: number) =>
       rotateSigningKeys(two.path, () => new Date(Date.now() - minutesAgo * 60_000), {
         origin: config.ledgerOrigin,
-        shared: sharedLedgerOf(store.ledger ?? assert.fail('no ledger')),
+        shared: store.ledger ?? assert.fail('no ledger'),
       });
     await give(one.path, two.path);
     await rotated(1);

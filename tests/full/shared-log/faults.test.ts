@@ -5,26 +5,26 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
+import { BEGIN_WRITING, type StoreError } from '@strata/db';
 import { Metrics } from '@strata/http';
-import { checkSharedLog, LogError, openSharedLog, type SharedLog, type SharedStorage } from '@strata/log';
+import { checkLog, type DatabaseLog, type LedgerTable, LogError, openLog } from '@strata/log';
 import { signNote } from '@strata/receipts';
-import { openStore, type StoreError } from '@strata/store';
+import { openStore } from '@strata/store';
 import pg from 'pg';
 import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
-import { idOf, leafOf, ORIGIN, testSigner } from '../../../packages/log/src/test/fixture.ts';
+import { idOf, keysOf, leafOf, ORIGIN, testSigner } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
-import { BEGIN_WRITING } from '../../../packages/store/src/db/dialects/postgres-dialect.ts';
 import { exec, postgres, rows } from '../../../packages/store/src/test/backends.ts';
 import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { addLedgerRefusal } from '../../../services/stack/src/roles/stack-metrics.ts';
 import { startCuttingProxy } from '../../support/shared-log/cutting-proxy.ts';
-import { altered, keysOf, openNode, openShared } from '../../support/shared-log/database.ts';
+import { altered, openNode, openShared, withMethods } from '../../support/shared-log/database.ts';
 import { until as untilSo } from '../../support/until.ts';
 
 const FROZEN = path.join(import.meta.dirname, '../../support/shared-log/frozen-process.ts');
 const until = (holds: () => boolean | Promise<boolean>) => untilSo(holds, { limitMs: 60_000 });
 
-const stoppedBy = (log: SharedLog): string => {
+const stoppedBy = (log: DatabaseLog): string => {
   const { backgroundError } = log.stats();
   return backgroundError instanceof LogError ? backgroundError.code : '';
 };
@@ -32,8 +32,8 @@ const stoppedBy = (log: SharedLog): string => {
 /** Everything adds up, and there are so many leaves, each number once. */
 async function check(url: string, numbers: readonly number[]): Promise<void> {
   await using shared = await openShared(url);
-  const { size } = await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), storage: shared.storage });
-  const leaves = await shared.storage.rows.leaves(0, size);
+  const { size } = await checkLog({ origin: ORIGIN, keys: keysOf(2), table: shared.log });
+  const leaves = await shared.log.leaves(0, size);
   const texts = leaves.map((leaf) => Buffer.from(leaf).toString()).sort();
   assert.deepEqual(texts, numbers.map((number) => Buffer.from(leafOf(number)).toString()).sort());
 }
@@ -122,7 +122,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     await Promise.all(upTo(100).map((number) => append(20_000 + number)));
     for (const number of acknowledged) assert.ok(await log.receipt(idOf(leafOf(number))), `leaf ${number} is lost`);
     await using shared = await openShared(url);
-    assert.equal((await checkSharedLog({ ...shared, origin: ORIGIN, keys: keysOf(2) })).size, log.size);
+    assert.equal((await checkLog({ table: shared.log, origin: ORIGIN, keys: keysOf(2) })).size, log.size);
   });
 
   it('refuses a head that was altered, in appends, in what it serves and at the start', async () => {
@@ -196,7 +196,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
       await appendAll(other, upTo(900).reverse());
     }
     await using from = await openShared(otherUrl);
-    const forged = (await from.storage.heads.head()) ?? assert.fail();
+    const forged = (await from.log.head()) ?? assert.fail();
     const hex = (bytes: Uint8Array) => `'\\x${Buffer.from(bytes).toString('hex')}'`;
     await exec(
       url,
@@ -213,7 +213,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     const url = await postgres.fresh();
     await using store = await openStore(url, { poolSize: 2 });
     const { log: table } = store.ledger ?? assert.fail();
-    await using log = await openSharedLog({ origin: ORIGIN, keys: keysOf(2), storage: { heads: table, rows: table } });
+    await using log = await openLog({ origin: ORIGIN, keys: keysOf(2), table });
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     await client.query(BEGIN_WRITING);
@@ -229,21 +229,17 @@ describe('a log in a database', { skip: postgres.skip }, () => {
 
   it('serves its newly signed head when a read that began earlier ends later', async () => {
     await using shared = await openShared(await postgres.fresh());
-    const { heads, rows } = shared.storage;
+    const { log: table } = shared;
     let keys = keysOf(2);
     const rotated = { ...keys, publicKeys: () => keys.publicKeys() };
     Object.defineProperty(rotated, 'signer', { get: () => keys.signer });
-    const own: SharedStorage['heads'] = {
-      head: () => heads.head(),
-      begin: (first) => heads.begin(first),
-      withHead: (work) => heads.withHead(work),
-    };
-    await using log = await openSharedLog({ origin: ORIGIN, keys: rotated, storage: { rows, heads: own } });
+    const own: Partial<LedgerTable> = {};
+    await using log = await openLog({ origin: ORIGIN, keys: rotated, table: withMethods(table, own) });
     const [hasRead, hasSigned] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const served: string[] = [];
     own.head = async () => {
       served.push(log.checkpoint());
-      const head = await heads.head();
+      const head = await table.head();
       hasRead.resolve();
       await hasSigned.promise;
       return head;
@@ -263,22 +259,18 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     await using log = await openNode(url);
     await appendAll(log, upTo(5));
     await using shared = await openShared(url);
-    const { heads, rows } = shared.storage;
-    const stale = (await heads.head()) ?? assert.fail();
+    const { log: table } = shared;
+    const stale = (await table.head()) ?? assert.fail();
     await appendAll(log, [5, 6]);
     // A database that grants the turn to two at once.
-    const broken: SharedStorage = {
-      rows,
-      heads: {
-        head: async () => stale,
-        begin: (first) => heads.begin(first),
-        withHead: (work) => heads.withHead((_newest, grow) => work(stale, grow)),
-      },
-    };
-    await using forking = await openSharedLog({ origin: ORIGIN, keys: keysOf(2), storage: broken });
+    const broken = withMethods(table, {
+      head: async () => stale,
+      withHead: (work) => table.withHead((_newest, grow) => work(stale, grow)),
+    });
+    await using forking = await openLog({ origin: ORIGIN, keys: keysOf(2), table: broken });
     await assert.rejects(forking.append(leafOf(100)));
     // One without leaves, which no row stands against.
-    await using signing = await openSharedLog({ origin: ORIGIN, keys: keysOf(3, 2), storage: broken });
+    await using signing = await openLog({ origin: ORIGIN, keys: keysOf(3, 2), table: broken });
     await assert.rejects(signing.resign(), failsWith('forked'));
     await check(url, upTo(7));
   });

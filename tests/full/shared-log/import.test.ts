@@ -1,9 +1,9 @@
-// A ledger's folder brought to a database: the same history goes on there, and nowhere else.
+// A ledger of one process moved to PostgreSQL: the same history goes on there, and nowhere else.
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { checkpointOf, type ImportedLog, importLedger } from '@strata/log';
+import { type CopiedLog, checkpointOf, importLedger } from '@strata/log';
 import { consistencyProof, verifyConsistency } from '@strata/receipts';
 import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
 import { idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
@@ -15,9 +15,9 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 const LEAVES = 5_000;
 type Options = Partial<Parameters<typeof importLedger>[0]>;
 
-async function bringOver(directory: string, url: string, more: Options = {}): Promise<ImportedLog> {
+async function bringOver(directory: string, url: string, more: Options = {}): Promise<CopiedLog> {
   await using shared = await openShared(url);
-  return await importLedger({ directory, origin: ORIGIN, now: () => new Date(), storage: shared.storage, ...more });
+  return await importLedger({ directory, origin: ORIGIN, now: () => new Date(), to: shared.log, ...more });
 }
 
 /** Appends leaves at a node of a directory, on a database or on none; its newest checkpoint. */
@@ -32,6 +32,10 @@ async function filled(leaves = LEAVES) {
   const directory = await temporaryDirectory();
   return Object.assign(directory, { checkpoint: await append(directory.path, undefined, upTo(leaves)) });
 }
+
+/** Undoes the closing of a folder. */
+const reopen = (directory: string) =>
+  renameSync(path.join(directory, 'ledger/ledger.db.moved'), path.join(directory, 'ledger/ledger.db'));
 
 describe('a ledger brought to a database', { skip: postgres.skip }, () => {
   it('goes on there, with every leaf, and not in its folder', async () => {
@@ -69,15 +73,15 @@ describe('a ledger brought to a database', { skip: postgres.skip }, () => {
     await assert.rejects(bringOver(folder.path, url, { onProgress, signal: stopping.signal }), /stopped/);
     {
       await using shared = await openShared(url);
-      assert.equal((await shared.storage.heads.head())?.size, 0);
-      assert.equal((await shared.storage.rows.leaves(0, 10)).length, 0);
+      assert.equal((await shared.log.head())?.size, 0);
+      assert.equal((await shared.log.leaves(0, 10)).length, 0);
     }
     assert.equal(await append(folder.path, undefined, []), folder.checkpoint, 'the folder is as it was');
     assert.equal((await bringOver(folder.path, url)).added, LEAVES);
     // Ended between the commit and the closing of the folder.
-    rmSync(path.join(folder.path, 'ledger/moved'));
+    reopen(folder.path);
     assert.deepEqual((await bringOver(folder.path, url)).added, 0);
-    assert.ok(existsSync(path.join(folder.path, 'ledger/moved')));
+    assert.ok(existsSync(path.join(folder.path, 'ledger/ledger.db.moved')));
   });
 
   it('brings what came after an earlier copy, and is refused behind anything else', async () => {
@@ -89,7 +93,7 @@ describe('a ledger brought to a database', { skip: postgres.skip }, () => {
     await append(folder.path, undefined, upTo(1_000).slice(700));
     assert.equal((await bringOver(folder.path, url)).added, 300);
     await append(folder.path, url, [1_000]);
-    rmSync(path.join(earlier.path, 'ledger/moved'));
+    reopen(earlier.path);
     await assert.rejects(bringOver(earlier.path, url), failsWith('forked'), 'the database has more');
 
     const otherUrl = await postgres.fresh();

@@ -8,9 +8,9 @@ import { describe, it } from 'node:test';
 import {
   KEYRINGS,
   KeyringError,
+  type LedgerTables,
   openKeyring,
   rotateSigningKeys,
-  type SharedLedger,
   type SignedLedger,
 } from '@strata/log';
 import { openNote, publishedLedger, vouchedKeys } from '@strata/receipts';
@@ -223,14 +223,14 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
 });
 
 /** A database that fails at the `at`th write, before the write or before its answer. */
-function breaking({ storage, keys }: SharedLedger, at: number, isWritten: boolean): SharedLedger {
+function breaking({ log, keys }: LedgerTables, at: number, isWritten: boolean): LedgerTables {
   let texts = 0;
   const put = async (id: string, text: string) => {
     texts++;
     if (texts < at || isWritten) await keys.put(id, text);
     if (texts >= at) throw new Error('the connection broke');
   };
-  return { storage, keys: { all: () => keys.all(), put } };
+  return { log, keys: { all: () => keys.all(), put } };
 }
 
 describe('a rotation of the keys of several nodes', { skip: postgres.skip }, () => {

@@ -7,13 +7,13 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkSharedLog } from '@strata/log';
+import { checkLog } from '@strata/log';
 import { consistencyProof, equalBytes, leafHash, verifyConsistency } from '@strata/receipts';
 import { type LogBackend, logConformance } from '../../../packages/log/src/test/conformance.ts';
-import { headOf, idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
+import { headOf, idOf, keysOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { publicLogConformance } from '../../../packages/log/src/test/public-log.ts';
 import { postgres } from '../../../packages/store/src/test/backends.ts';
-import { keysOf, openNode, openShared } from '../../support/shared-log/database.ts';
+import { openNode, openShared } from '../../support/shared-log/database.ts';
 import { repeatDuring } from '../../support/until.ts';
 
 const inDatabase: LogBackend = {
@@ -87,7 +87,7 @@ describe('a log that two processes write', { skip: postgres.skip }, () => {
     assert.ok(kills >= 4, `${kills} kills`);
 
     await using shared = await openShared(url);
-    const report = await checkSharedLog({ origin: ORIGIN, keys: keysOf(2), storage: shared.storage });
+    const report = await checkLog({ origin: ORIGIN, keys: keysOf(2), table: shared.log });
     assert.ok(report.size >= 2 * LEAVES);
     await using last = await openNode(url);
     const head = await headOf(last.checkpoint());
@@ -100,7 +100,7 @@ describe('a log that two processes write', { skip: postgres.skip }, () => {
     }
     const texts = new Set<string>();
     for (let from = 0; from < report.size; from += 1_000) {
-      for (const leaf of await shared.storage.rows.leaves(from, 1_000)) texts.add(Buffer.from(leaf).toString());
+      for (const leaf of await shared.log.leaves(from, 1_000)) texts.add(Buffer.from(leaf).toString());
     }
     assert.equal(texts.size, report.size, 'no leaf stands twice');
 

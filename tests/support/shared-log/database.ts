@@ -1,28 +1,35 @@
 // Logs of several nodes in a database of the test's own.
-import { openSharedLog, openSignedLedger, type SharedLedger, type SharedLog, type SignedLedger } from '@strata/log';
+import {
+  type DatabaseLog,
+  type LedgerTable,
+  type LedgerTables,
+  openLog,
+  openSignedLedger,
+  type SignedLedger,
+} from '@strata/log';
 import { openStore } from '@strata/store';
-import { ORIGIN, testSigner } from '../../../packages/log/src/test/fixture.ts';
+import { keysOf, ORIGIN } from '../../../packages/log/src/test/fixture.ts';
 import { exec } from '../../../packages/store/src/test/backends.ts';
 
-/** A node's keys, from a seed byte each; the first is the current one. */
-export function keysOf(...seeds: readonly number[]) {
-  const [signer = testSigner(), ...older] = seeds.map(testSigner);
-  return { signer, publicKeys: () => [signer, ...older].map(({ publicKey }) => publicKey), reload: async () => false };
+/** A table with other methods in place of some of its own. */
+export function withMethods(table: LedgerTable, methods: Partial<LedgerTable>): LedgerTable {
+  return new Proxy(table, {
+    get: (own, name: keyof LedgerTable) => methods[name] ?? own[name].bind(own),
+  });
 }
 
 /** The ledger of a database, as the service takes it. */
-export async function openShared(url: string): Promise<SharedLedger & AsyncDisposable> {
+export async function openShared(url: string): Promise<LedgerTables & AsyncDisposable> {
   const store = await openStore(url, { poolSize: 4 });
   if (!store.ledger) throw new Error('no database of several nodes');
-  const { log, keys } = store.ledger;
-  return { storage: { heads: log, rows: log }, keys, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+  return { ...store.ledger, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 
 /** A node with the test's key, closed with its connections. */
-export async function openNode(url: string): Promise<SharedLog> {
+export async function openNode(url: string): Promise<DatabaseLog> {
   await using stack = new AsyncDisposableStack();
-  const { storage } = stack.use(await openShared(url));
-  const log = stack.use(await openSharedLog({ origin: ORIGIN, keys: keysOf(2), storage }));
+  const { log: table } = stack.use(await openShared(url));
+  const log = stack.use(await openLog({ origin: ORIGIN, keys: keysOf(2), table }));
   const owned = stack.move();
   return Object.assign(log, { [Symbol.asyncDispose]: () => owned.disposeAsync() });
 }

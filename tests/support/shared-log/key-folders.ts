@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { rotateSigningKeys, type SharedLedger, type SignedLedger } from '@strata/log';
+import { type LedgerTables, rotateSigningKeys, type SignedLedger } from '@strata/log';
 import { issueReceipt, verifyAnswer } from '@strata/receipts';
 import { ORIGIN } from '../../../packages/log/src/test/fixture.ts';
 import { postgres } from '../../../packages/store/src/test/backends.ts';
@@ -42,11 +42,11 @@ export async function assertBothHold(one: SignedLedger, other: SignedLedger): Pr
 /** Nodes on a database of their own, under a clock that the test sets; all of it is closed with it. */
 export class Nodes implements AsyncDisposable {
   readonly url: string;
-  readonly shared: SharedLedger;
+  readonly shared: LedgerTables;
   readonly #owned: AsyncDisposableStack;
   #now = Date.now();
 
-  private constructor(url: string, shared: SharedLedger, owned: AsyncDisposableStack) {
+  private constructor(url: string, shared: LedgerTables, owned: AsyncDisposableStack) {
     this.url = url;
     this.shared = shared;
     this.#owned = owned;

@@ -1,7 +1,7 @@
 // The checker of the survival tests: reads store and ledger by itself, and shares no code with the service.
 import { setTimeout as delay } from 'node:timers/promises';
 import { withDatabase } from './database.ts';
-import { type Ledger, ledgerInFolder, ledgerInTables, ledgerServed } from './ledger-sources.ts';
+import { type Ledger, ledgerInTables, ledgerServed } from './ledger-sources.ts';
 import { leafHash, rootOfProof, Tree } from './merkle.ts';
 import { type KeySet, leafOfAnswer, openCheckpoint } from './signatures.ts';
 import { type Acknowledged, checkEvents, checkState, checkUsage, type Finding } from './store-checks.ts';
@@ -19,8 +19,8 @@ export interface Answered {
 }
 export interface Service {
   readonly databaseUrl: string;
-  /** Of the ledger; undefined where it is in the database. */
-  readonly folder?: string | undefined;
+  /** The database of the ledger; undefined where it is that of the service. */
+  readonly ledgerUrl?: string | undefined;
   /** Address of the service, and the path of its key set. */
   readonly base: string;
   readonly keySetPath: string;
@@ -51,16 +51,16 @@ export class Checker {
   }
 
   /** Everything that is wrong; nothing when all that clients got still holds. */
-  async check(answered: Answered, { databaseUrl, folder, base, keySetPath }: Service): Promise<readonly Finding[]> {
+  async check(answered: Answered, { databaseUrl, ledgerUrl, base, keySetPath }: Service): Promise<readonly Finding[]> {
     const findings: Finding[] = [];
-    const stored = await withDatabase(databaseUrl, async (sql) => {
+    await withDatabase(databaseUrl, async (sql) => {
       if (answered.acknowledged) {
         for await (const finding of checkState(sql, answered.acknowledged)) findings.push(finding);
         for await (const finding of checkEvents(sql, answered.acknowledged)) findings.push(finding);
       }
       if (answered.receiptIds) for await (const finding of checkUsage(sql, answered.receiptIds)) findings.push(finding);
-      return folder === undefined ? await ledgerInTables(sql) : ledgerInFolder(folder);
     });
+    const stored = await withDatabase(ledgerUrl ?? databaseUrl, ledgerInTables);
     // A node may be behind the one that gave the last answer.
     let served = await ledgerServed(base);
     for (const start = Date.now(); served.leaves.length < stored.leaves.length && Date.now() - start < LAG_MS; ) {

@@ -1,10 +1,11 @@
 // The checker agrees with the published example, and finds what is altered.
 import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { Checker } from './check.ts';
 import type { Sql } from './database.ts';
@@ -100,15 +101,23 @@ it('finds what is lost, altered or doubled in a ledger, wrong proofs, and keys t
   const server = createServer(({ url = '' }, response) => response.writeHead(pages[url] ? 200 : 404).end(pages[url]));
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const folder = mkdtempSync(path.join(tmpdir(), 'checker-'));
-  for (const each of ['journal', 'tile/entries']) mkdirSync(path.join(folder, each), { recursive: true });
+  using ledger = new DatabaseSync(path.join(folder, 'ledger.db'));
+  ledger.exec('create table ledger_head (note text); create table ledger_leaves (leaf_index integer, leaf blob)');
   const base = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-  const service = { databaseUrl: 'sqlite::memory:', folder, base, keySetPath: '/keys' };
+  const service = {
+    databaseUrl: 'sqlite::memory:',
+    ledgerUrl: `sqlite:${folder}/ledger.db`,
+    base,
+    keySetPath: '/keys',
+  };
   const answered = { answers: new Map([['r0', answer]]), checkpoints: new Set([noteOf(good)]) };
   const kinds = async (leaves = good, { note = noteOf(leaves), isProved = true, keys = keySet } = {}) => {
     const length = (leaf: string) => Buffer.of(leaf.length >> 8, leaf.length & 255);
     const bundle = Buffer.concat(leaves.flatMap((leaf) => [length(leaf), Buffer.from(leaf)]));
-    writeFileSync(path.join(folder, 'checkpoint'), note);
-    writeFileSync(path.join(folder, 'tile/entries/000'), bundle);
+    ledger.exec('delete from ledger_head; delete from ledger_leaves');
+    ledger.prepare('insert into ledger_head values (?)').run(note);
+    for (const [index, leaf] of leaves.entries())
+      ledger.prepare('insert into ledger_leaves values (?, ?)').run(index, Buffer.from(leaf));
     const siblings = good.slice(1).map((leaf) => leafHash(Buffer.from(leaf)).toString('base64'));
     const proof = isProved ? siblings : siblings.toReversed();
     const served = { index: 0, tree_size: 3, proof, checkpoint: noteOf(good) };
@@ -130,8 +139,8 @@ it('finds what is lost, altered or doubled in a ledger, wrong proofs, and keys t
     const added = { keys: [first.jwk, second.jwk], ledger: { origin: 'log', verifier_keys: both } };
     assert.deepEqual(await kinds(good, { keys: added }), [], 'a rotation');
     assert.deepEqual(await kinds(good, { keys: { ...added, keys: [second.jwk] } }), ['lost'], 'a signing key');
-    const ledger = { origin: 'log', verifier_keys: both.slice(1) };
-    assert.deepEqual(await kinds(good, { keys: { ...added, ledger } }), ['lost'], 'a key of the ledger');
+    const other = { origin: 'log', verifier_keys: both.slice(1) };
+    assert.deepEqual(await kinds(good, { keys: { ...added, ledger: other } }), ['lost'], 'a key of the ledger');
   } finally {
     server.close();
     rmSync(folder, { recursive: true });

@@ -4,25 +4,8 @@ import { z } from 'zod';
 import type { AdvisoryRecord, Cvss } from '../advisory.ts';
 import { cvssOf } from '../cvss.ts';
 import { Applicability, configurationClaims } from './applicability.ts';
-import {
-  bounded,
-  CveId,
-  complaintOf,
-  MAX_RECORDS,
-  type RecordReading,
-  type RecordsReading,
-  readAll,
-  Texts,
-  Time,
-  unread,
-} from './reading.ts';
+import { bounded, CveId, complaintOf, MAX_RECORDS, type RecordReading, Texts, Time, unread } from './reading.ts';
 import { englishOf, oneLine, summaryOf } from './text.ts';
-
-interface NvdPage extends RecordsReading {
-  readonly startIndex: number;
-  readonly resultsPerPage: number;
-  readonly totalResults: number;
-}
 
 /** CISA's identifier as a source of scores within NVD. */
 const CISA_ADP = '134c704f-9b21-4f2e-91b3-4a353353bcc0';
@@ -64,17 +47,6 @@ export function readNvdHead(
   return parsed.success
     ? { ok: true, page: parsed.data }
     : { ok: false, problem: `NVD page: ${complaintOf(parsed.error)}` };
-}
-
-/** A complete page or file; parse files of many thousand records one by one, in slices. */
-export function readNvdPage(
-  value: unknown,
-): { readonly ok: true; readonly page: NvdPage } | { readonly ok: false; readonly problem: string } {
-  const head = readNvdHead(value);
-  if (!head.ok) return head;
-  const { startIndex, resultsPerPage, totalResults, vulnerabilities } = head.page;
-  const reading = readAll(vulnerabilities, readNvdRecord);
-  return { ok: true, page: { startIndex, resultsPerPage, totalResults, ...reading } };
 }
 
 /** One element of `vulnerabilities`. */

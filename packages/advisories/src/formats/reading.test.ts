@@ -9,7 +9,7 @@ import { advisoryIdOf, mergeRecords } from '../merge.ts';
 import { readCveRecord } from './cve/cve-record.ts';
 import { isEpssColumns, readEpssHead, readEpssRow } from './epss.ts';
 import { readKev } from './kev.ts';
-import { readNvdPage, readNvdRecord } from './nvd.ts';
+import { readNvdHead, readNvdRecord } from './nvd.ts';
 import { readOsvRecord } from './osv/osv.ts';
 import type { RecordReading } from './reading.ts';
 import { recognise } from './recognise.ts';
@@ -107,7 +107,7 @@ function check({ record, problem }: RecordReading): void {
 function readAny(value: unknown): void {
   for (const read of Object.values(readers)) check(read(value));
   readKev(value);
-  readNvdPage(value);
+  readNvdHead(value);
   recognise(value);
 }
 
@@ -189,7 +189,7 @@ describe('whatever a publisher sends', () => {
     for (const document of eachReplaced(Array.isArray, million)) check(readOne(document as object));
     readKev({ catalogVersion: '1', vulnerabilities: million });
     const page = { resultsPerPage: 1, startIndex: 0, totalResults: 1, format: 'NVD_CVE', version: '2.0' };
-    readNvdPage({ ...page, vulnerabilities: million });
+    readNvdHead({ ...page, vulnerabilities: million });
     readEpssRow(million as string[]);
     for (const endless of ['a'.repeat(20_000_000), ' '.repeat(20_000_000), '1.'.repeat(10_000_000)]) {
       for (const document of eachReplaced((value) => typeof value === 'string', endless)) readOne(document as object);

@@ -10,14 +10,6 @@ export interface RecordReading {
   readonly problem: string | null;
 }
 
-export interface RecordsReading {
-  readonly records: readonly AdvisoryRecord[];
-  /** Records that could not be read. */
-  readonly skipped: number;
-  /** The first problems, one line each. */
-  readonly problems: readonly string[];
-}
-
 /** Twice the size of NVD's largest yearly file. */
 export const MAX_RECORDS = 100_000;
 /** Criteria, version entries or events of one record; the largest published ones have a few thousand. */
@@ -52,18 +44,6 @@ export function labelled(id: unknown, complaint: string): string {
 
 export function unread(id: unknown, complaint: string): RecordReading {
   return { record: null, problem: labelled(id, complaint) };
-}
-
-/** Reads records one by one; a problem of one does not affect the rest. */
-export function readAll(values: readonly unknown[], read: (value: unknown) => RecordReading): RecordsReading {
-  const records: AdvisoryRecord[] = [];
-  const problems: string[] = [];
-  for (const value of values) {
-    const { record, problem } = read(value);
-    if (record !== null) records.push(record);
-    if (problem !== null && problems.length < MAX_PROBLEMS) problems.push(problem);
-  }
-  return { records, skipped: values.length - records.length, problems };
 }
 
 function asUtc(text: string, context: z.RefinementCtx): string {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { readCveRecord } from './cve/cve-record.ts';
-import { readNvdPage, readNvdRecord } from './nvd.ts';
+import { readNvdHead, readNvdRecord } from './nvd.ts';
 import { recognise } from './recognise.ts';
 
 const root = path.join(import.meta.dirname, '../../../../vectors/advisories');
@@ -23,11 +23,13 @@ describe('NVD', () => {
     const broken = [null, {}, ...changes.map(withCve)];
     const given = { ...page, vulnerabilities: [log4shell, ...broken, nginx] };
     assert.equal(recognise(given), 'nvd');
-    const read = readNvdPage(given);
-    assert.ok(read.ok);
-    assert.partialDeepStrictEqual(read.page, { ...figures, skipped: 5 });
-    assert.equal(read.page.records.map(({ id }) => id).join(), 'CVE-2021-44228,CVE-2021-23017');
-    assert.deepEqual(read.page.problems.slice(2), [
+    const head = readNvdHead(given);
+    assert.ok(head.ok);
+    assert.partialDeepStrictEqual(head.page, figures);
+    const read = head.page.vulnerabilities.map(readNvdRecord);
+    const ids = read.flatMap(({ record }) => record?.id ?? []);
+    assert.equal(ids.join(), 'CVE-2021-44228,CVE-2021-23017');
+    assert.deepEqual(read.flatMap(({ problem }) => problem ?? []).slice(2), [
       'CVE-2021-23017: cve.published: expected an ISO 8601 time',
       'CVE-1: cve.id: Invalid string: must match pattern /^CVE-\\d{4}-\\d{4,19}$/',
       'CVE-2021-23017: cve.configurations: expected an array of at most 20000 elements',
@@ -40,7 +42,7 @@ describe('NVD', () => {
       { ...empty, version: '1.1' },
       { ...empty, startIndex: -1 },
     ];
-    for (const other of [null, [], 'page', {}, ...pages]) assert.equal(readNvdPage(other).ok, false);
+    for (const other of [null, [], 'page', {}, ...pages]) assert.equal(readNvdHead(other).ok, false);
   });
   it('has records without configurations and metrics: they are not enriched', () => {
     const { configurations, metrics, ...bare } = nginx.cve;

@@ -72,10 +72,6 @@ export class Vocabulary {
     return (this.#byProvider[provider] ?? []).filter((placement) => placement !== undefined);
   }
 
-  findPlacement(category: number, provider: number): Placement | undefined {
-    return this.#byProvider[provider]?.[category];
-  }
-
   pack([category, provider, confidence]: IndexedService): number {
     const placement = this.#placement(categoryNumber(category), this.providers.number(provider));
     return packService(placement.number, LEVELS.indexOf(confidence));

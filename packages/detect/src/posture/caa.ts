@@ -6,29 +6,17 @@ import { measurementOf } from '../judge/measure.ts';
 import { caaIssuer } from '../match/match-dns.ts';
 import type { Posture } from '../profile.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
-import type { Measurement } from './posture-type.ts';
+import { UNMEASURED } from './unmeasured.ts';
 
 const MAX_ISSUERS = 32;
 const ISSUE = /^issue(?:wild)?$/i;
 /** Properties that authorities know (RFC 8659, RFC 9495, CA/B Forum contacts; RFC 8657 has parameters only). */
 const KNOWN_TAG = /^(?:issue|issuewild|iodef|issuemail|issuevmc|contactemail|contactphone)$/i;
 
-function nothing(status: Measurement): Posture['caa'] {
-  return {
-    status,
-    issuers: [],
-    wildcardIssuers: [],
-    isRestricted: false,
-    hasIncidentContact: false,
-    unknownCritical: [],
-    permitsIssuer: null,
-  };
-}
-
 /** The rulebook maps authorities to names; without it `permitsIssuer` is null. */
 export function caaPart(reading: Reading, rulebook?: Rulebook): Posture['caa'] {
   const { caa } = reading.evidence.dns;
-  if (caa.records.length === 0) return nothing(measurementOf(caa.status));
+  if (caa.records.length === 0) return { ...UNMEASURED.caa, status: measurementOf(caa.status) };
   const named = (tag: RegExp) =>
     caa.records.filter((record) => tag.test(record.tag)).map(({ value }) => cutText(caaIssuer(value), 253));
   const listOf = (hosts: readonly string[]) =>

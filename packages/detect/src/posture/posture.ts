@@ -119,23 +119,13 @@ function spfPart({ evidence, spf }: Reading): Posture['spf'] {
 }
 
 function dmarcPart(lookup: Lookup<string>, dmarcPolicy: Dmarc): Posture['dmarc'] {
-  const { record } = dmarcPolicy;
+  const { organizationalDomain: _, reportHosts: __, isUnsettled: ___, ...shown } = dmarcPolicy;
+  const { record, refusingHosts } = shown;
   const isUnmeasured = !isSettled(lookup, dmarcPolicy);
   return {
     status: isUnmeasured ? 'unmeasured' : record === null ? 'absent' : 'observed',
+    ...shown,
     record: record === null ? null : cutText(record, MAX_RECORD_LENGTH),
-    foundAt: dmarcPolicy.foundAt,
-    isInherited: dmarcPolicy.isInherited,
-    policy: dmarcPolicy.policy,
-    effectivePolicy: dmarcPolicy.effectivePolicy,
-    subdomainPolicy: dmarcPolicy.subdomainPolicy,
-    effectiveSubdomainPolicy: dmarcPolicy.effectiveSubdomainPolicy,
-    nonexistentPolicy: dmarcPolicy.nonexistentPolicy,
-    effectiveNonexistentPolicy: dmarcPolicy.effectiveNonexistentPolicy,
-    isTesting: dmarcPolicy.isTesting,
-    hasReporting: dmarcPolicy.hasReporting,
-    reporting: dmarcPolicy.reporting,
-    refusingHosts: dmarcPolicy.refusingHosts.slice(0, MAX_HOSTS),
-    problems: dmarcPolicy.problems,
+    refusingHosts: refusingHosts.slice(0, MAX_HOSTS),
   };
 }

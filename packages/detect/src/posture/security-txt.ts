@@ -2,6 +2,7 @@
 
 import type { Reading } from '../evidence/reading.ts';
 import type { Posture, SecurityTxtProblem } from '../profile.ts';
+import { UNMEASURED } from './unmeasured.ts';
 
 const MAX_LINES = 256;
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
@@ -9,16 +10,15 @@ const SIGNED = '-----BEGIN PGP SIGNED MESSAGE-----';
 
 export function securityTxtPart({ evidence, webAnswer, hasNoWeb }: Reading): Posture['securityTxt'] {
   const file = evidence.files?.securityTxt;
-  const nothing = { expires: null, isSigned: false, problem: null };
-  if (hasNoWeb) return { status: 'absent', ...nothing };
+  if (hasNoWeb) return { ...UNMEASURED.securityTxt, status: 'absent' };
   // A domain that only redirects does not need the file; if it exists it is reported.
-  if (webAnswer === 'redirect' && file?.status !== 'found') return { status: 'absent', ...nothing };
-  if (file?.status === 'missing') return { status: 'absent', ...nothing };
-  if (file?.status !== 'found') return { status: 'unmeasured', ...nothing };
+  if (webAnswer === 'redirect' && file?.status !== 'found') return { ...UNMEASURED.securityTxt, status: 'absent' };
+  if (file?.status === 'missing') return { ...UNMEASURED.securityTxt, status: 'absent' };
+  if (file?.status !== 'found') return UNMEASURED.securityTxt;
   // Sites that answer every path with their home page have no such file.
   const isPage =
     /^\s*(?:<!doctype|<html)/i.test(file.text.slice(0, 256)) || /^text\/html/i.test(file.contentType ?? '');
-  if (isPage) return { status: 'absent', ...nothing };
+  if (isPage) return { ...UNMEASURED.securityTxt, status: 'absent' };
   const fields = readFields(file.text);
   const expires = fields.get('expires')?.[0] ?? null;
   const at = expires !== null && RFC3339.test(expires) ? Date.parse(expires) : Number.NaN;

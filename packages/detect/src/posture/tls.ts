@@ -2,6 +2,7 @@
 
 import type { Reading } from '../evidence/reading.ts';
 import type { Posture, TlsIssue } from '../profile.ts';
+import { UNMEASURED } from './unmeasured.ts';
 
 /** OpenSSL's codes mapped to issues; other codes make the certificate untrusted. */
 const ISSUES: Readonly<Record<string, TlsIssue>> = {
@@ -31,9 +32,7 @@ export function tlsPart({ evidence, hasOwnCertificate, hasNoWeb }: Reading): Pos
   }
   // A site that answers over HTTP and refuses port 443 was measured: it has no TLS.
   const isRefused = status === 'refused' && evidence.http.status === 'found';
-  const measurement = (hasNoWeb && status !== 'found') || isRefused ? 'absent' : 'unmeasured';
-  const nothing = { protocol: null, isTrusted: null, problem: null, validTo: null, issue: null, expiresSoon: false };
-  return { status: measurement, ...nothing };
+  return { ...UNMEASURED.tls, status: (hasNoWeb && status !== 'found') || isRefused ? 'absent' : 'unmeasured' };
 }
 
 function isLate(observedAt: string, validFrom: string | null, validTo: string | null): boolean {

@@ -4,6 +4,7 @@
 import { isPassingError, type Reading } from '../evidence/reading.ts';
 import { hostOfUrl } from '../names/names.ts';
 import type { Posture } from '../profile.ts';
+import { UNMEASURED } from './unmeasured.ts';
 
 const MAX_HEADER_LENGTH = 16_384;
 const MAX_DIRECTIVES = 64;
@@ -21,17 +22,16 @@ const CAREFUL_REFERRER: ReadonlySet<string> = new Set([
 
 /** HSTS of the site, or of its own redirect to another domain. */
 export function hstsPart(reading: Reading): Posture['hsts'] {
-  const nothing = { maxAge: null, includesSubdomains: false, isPreload: false };
   const scheme = ownScheme(reading);
-  if (scheme === null) return { status: reading.hasNoWeb ? 'absent' : 'unmeasured', ...nothing };
+  if (scheme === null) return { ...UNMEASURED.hsts, status: reading.hasNoWeb ? 'absent' : 'unmeasured' };
   const header = scheme === 'https:' ? headerOf(reading, 'strict-transport-security') : undefined;
-  if (header === undefined) return { status: isError(reading) ? 'unmeasured' : 'absent', ...nothing };
+  if (header === undefined) return { ...UNMEASURED.hsts, status: isError(reading) ? 'unmeasured' : 'absent' };
   // §8.1: of several headers the first counts; they are joined by a comma.
   const directives = (header.split(',', 1)[0] ?? '')
     .split(';', MAX_DIRECTIVES)
     .map((part) => part.trim().toLowerCase());
   const [, seconds] = directives.map((part) => /^max-age\s*=\s*"?(\d{1,64})"?$/.exec(part)).find(Boolean) ?? [];
-  if (seconds === undefined) return { status: 'absent', ...nothing };
+  if (seconds === undefined) return { ...UNMEASURED.hsts, status: 'absent' };
   return {
     status: 'observed',
     // The header has no limit; a thousand years is the maximum here.
@@ -46,14 +46,7 @@ export function headersPart(reading: Reading): Posture['headers'] {
   const isMeasured = reading.webAnswer === 'own' && !isError(reading);
   if (!isMeasured) {
     const status = reading.hasNoWeb || reading.webAnswer === 'redirect' ? 'absent' : 'unmeasured';
-    return {
-      status,
-      csp: null,
-      isSniffingOff: null,
-      isFramingLimited: null,
-      isReferrerCareful: null,
-      hasPermissionsPolicy: null,
-    };
+    return { ...UNMEASURED.headers, status };
   }
   const policy = headerOf(reading, 'content-security-policy');
   const directives = policy === undefined ? null : cspDirectives(policy);

@@ -7,8 +7,8 @@ import {
   type CompletionRequest,
   type Generation,
 } from '@strata/inference';
+import { Semaphore } from '@strata/limits';
 import { EngineError } from '../engine.ts';
-import { Semaphore } from '../semaphore.ts';
 import { answerDeltas, type UpstreamUsage } from './answer.ts';
 import { type HttpDeps, UpstreamHttp } from './client.ts';
 import { type Embedded, embedAll } from './embeddings.ts';
@@ -134,7 +134,7 @@ class OpenUpstream implements Upstream {
   }
 
   async embed(inputs: readonly (string | readonly number[])[], signal: AbortSignal): Promise<Embedded> {
-    using _slot = await this.#slots.acquire(signal);
+    using _slot = await this.#slots.enter(signal);
     return await embedAll(this.#http, { model: this.info.name, inputs, signal });
   }
 
@@ -143,7 +143,7 @@ class OpenUpstream implements Upstream {
     { stops, topLogprobs }: Generation,
     { usage, signal }: AskDeps,
   ): AsyncGenerator<ChatDelta> {
-    using _slot = await this.#slots.acquire(signal);
+    using _slot = await this.#slots.enter(signal);
     const opened = await this.#http.open({ path, body, signal });
     const type = opened.response.headers['content-type'] ?? 'no content type';
     if (!/^text\/event-stream\b/i.test(type)) {

@@ -1,4 +1,4 @@
-// Parses the body of an answer into a feed. The input is untrusted: see `tidyXml`.
+// Parses the body of an answer into a feed. The input is untrusted: see `readElements`.
 
 import type { ParsedFeed } from '../feed.ts';
 import { resolveAddress } from '../links/addresses.ts';

@@ -1,9 +1,16 @@
 // The stack of open elements, with constant-time lookup of names that are not open.
+import type { Element } from './element.ts';
+
+/** An element while its children are read. */
+export interface Container extends Element {
+  readonly children: Element[];
+}
 
 export interface OpenElement {
+  /** In its end tag. */
   readonly name: string;
-  /** The name in the output; null if the element is skipped. */
-  readonly written: string | null;
+  /** Null if the element is skipped. */
+  readonly container: Container | null;
 }
 
 export class OpenElements {

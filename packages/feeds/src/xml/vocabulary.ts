@@ -1,4 +1,4 @@
-// The elements and attributes of XML feeds and outlines that are read. Nothing else reaches the feed parser.
+// The elements and attributes of XML feeds and outlines that are read.
 
 export interface Vocabulary {
   /** Local names of document elements. */

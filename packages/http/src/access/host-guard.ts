@@ -4,6 +4,7 @@
 // requests.
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import type { ErrorCode } from '../problems/errors.ts';
 
 interface HostGuardOptions {
   /** The configured listen address. */
@@ -34,9 +35,11 @@ interface Arriving {
   readonly raw: { readonly rawHeaders: readonly string[]; readonly url?: string | undefined };
 }
 
-/** The error code of a rejection, for services of either kind. */
-export function refusalCodeOf({ status }: HostRejection): 'foreign_page' | 'misdirected_request' | undefined {
-  if (status === 400) return undefined;
+/** The error code of a rejection. */
+export function refusalCodeOf({
+  status,
+}: HostRejection): ErrorCode & ('invalid_parameter' | 'foreign_page' | 'misdirected_request') {
+  if (status === 400) return 'invalid_parameter';
   return status === 403 ? 'foreign_page' : 'misdirected_request';
 }
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RateLimiter } from '@strata/limits';
 import { countedNetworks } from '../limits/counted-address.ts';
-import { RateWindow } from '../limits/rate-window.ts';
 import { type ErrorCode, Refusal } from '../problems/errors.ts';
 import type { ApiKey } from '../route.ts';
 import { KeyCheck } from './keys.ts';
@@ -143,11 +143,11 @@ describe('the key check', () => {
 
   it('counts all callers of the service together', () => {
     let at = 86_400_000;
-    const window = new RateWindow({ limit: 2, windowMs: 60_000, now: () => new Date(at) });
+    const window = new RateLimiter({ limit: 2, period: 60_000, refill: 'window', now: () => at });
     const taken = (i: number) => window.take(countedNetworks(`198.18.${i >> 8}.${i & 255}`));
-    assert.equal(Array.from({ length: 2_100 }, (_, i) => taken(i)).filter((seconds) => seconds === 60).length, 100);
+    assert.equal(Array.from({ length: 2_100 }, (_, i) => taken(i)).filter((ms) => ms === 60_000).length, 100);
     window.refund(countedNetworks('198.18.0.0'));
-    assert.deepEqual([taken(2_200), taken(2_201)], [0, 60]);
+    assert.deepEqual([taken(2_200), taken(2_201)], [0, 60_000]);
     at = 0;
     assert.equal(taken(2_201), 0, 'a clock that is set back refuses nothing for a day');
   });

@@ -4,11 +4,20 @@ import { z } from 'zod';
 
 /** Settings of every service that accepts clients. */
 export const ConnectionEnvironment = z.object({
-  STRATA_CONNECTIONS: z.coerce.number().int().min(16).max(1_000_000).default(50_000),
-  STRATA_CONNECTIONS_PER_ADDRESS: z.coerce.number().int().min(1).max(1_000_000).optional(),
-  STRATA_STREAMS_PER_KEY: z.coerce.number().int().min(1).max(1_000_000).default(200),
-  STRATA_FREE_STREAMS_PER_KEY: z.coerce.number().int().min(1).max(1_000_000).default(10),
-  STRATA_FREE_STREAMS_PER_ADDRESS: z.coerce.number().int().min(1).max(1_000_000).default(20),
+  STRATA_CONNECTIONS: z.coerce
+    .number()
+    .int()
+    .min(16)
+    .max(1_000_000)
+    .default(50_000)
+    .describe('concurrent connections ([limits](operations.md#connections-and-streams))'),
+  STRATA_STREAMS_PER_KEY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(200)
+    .describe('event streams or answers of a `standard` key at once; `unlimited` has no limit'),
 });
 
 export interface ConnectionLimits {
@@ -26,12 +35,14 @@ export interface ConnectionLimits {
   readonly freeStreamsPerAddress: number;
 }
 
+const FREE_STREAMS_PER_KEY = 10;
+const FREE_STREAMS_PER_ADDRESS = 20;
+
 export const connectionLimitsOf = (settings: z.output<typeof ConnectionEnvironment>): ConnectionLimits => ({
   connections: settings.STRATA_CONNECTIONS,
-  connectionsPerAddress: settings.STRATA_CONNECTIONS_PER_ADDRESS,
   streamsPerKey: settings.STRATA_STREAMS_PER_KEY,
-  freeStreamsPerKey: settings.STRATA_FREE_STREAMS_PER_KEY,
-  freeStreamsPerAddress: settings.STRATA_FREE_STREAMS_PER_ADDRESS,
+  freeStreamsPerKey: FREE_STREAMS_PER_KEY,
+  freeStreamsPerAddress: FREE_STREAMS_PER_ADDRESS,
 });
 
 export const DEFAULT_BOUNDS = connectionLimitsOf(ConnectionEnvironment.parse({}));

@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
-import { createLogger, type HttpServer, type HttpServerDeps, Metrics, type Route, route } from '../index.ts';
+import { createLogger, type HttpServer, Metrics, type Route, route, type SignedServerDeps } from '../index.ts';
 import { StreamBounds } from '../streams/stream-limits.ts';
 import { connectionsOf, nothing, plain, plainBytes, rawClient, serverOf, until } from '../test/test-server.ts';
 import { DEFAULT_BOUNDS } from './connection-settings.ts';
@@ -76,7 +76,7 @@ describe('bounds', { timeout: 120_000 }, () => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  async function serve(bounds: HttpServerDeps<object>['limits'], ...trustedProxies: string[]): Promise<void> {
+  async function serve(bounds: SignedServerDeps<object>['limits'], ...trustedProxies: string[]): Promise<void> {
     metrics = new Metrics();
     log.length = counted = 0;
     const logger = createLogger({ level: 'info' }, { write: (line: string) => void log.push(line) });

@@ -1,11 +1,9 @@
 // Groups addresses for limits: a client can have many keys and many IPv6 addresses, but few networks.
 import { isIP } from 'node:net';
+import type { LimitedName } from '@strata/limits';
 
 /** Clients that are counted together; their common limit is `times` that of one address. */
-export interface CountedNetwork {
-  readonly name: string;
-  readonly times: number;
-}
+export type CountedNetwork = LimitedName;
 
 /**
  * Providers assign a /64, a /56 or a /48 to a customer (RFC 6177). A /56 contains 256 /64s and a /48 contains 65,536,

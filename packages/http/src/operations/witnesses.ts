@@ -26,8 +26,16 @@ const Witnesses = z.string().transform((value, context): WitnessSettings['addres
 
 /** Settings of every service with a ledger. */
 export const WitnessEnvironment = z.object({
-  STRATA_WITNESSES: Witnesses.default([]),
-  STRATA_WITNESSES_REQUIRED: z.coerce.number().int().min(1).max(63).optional(),
+  STRATA_WITNESSES: Witnesses.default([]).describe(
+    'verifier key and URL of each [witness](witnesses.md), comma-separated',
+  ),
+  STRATA_WITNESSES_REQUIRED: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(63)
+    .optional()
+    .meta({ description: 'cosignatures that a checkpoint should have', absent: 'all' }),
 });
 
 /** Undefined if no witness is configured. Throws SettingsError. */

@@ -1,9 +1,8 @@
 // Sends problem responses: logs internal errors and signs the body. The body is sent unsigned if signing fails.
-import type { Socket } from 'node:net';
+import { RateLimiter } from '@strata/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { RefusalLog } from '../access/refusal-log.ts';
-import { RateWindow } from '../limits/rate-window.ts';
 import { ThrottledReport } from '../operations/throttled-report.ts';
 import { envelope, type Notary } from '../responses/notary.ts';
 import { commonHeaders } from '../responses/send-answer.ts';
@@ -37,7 +36,7 @@ export function createProblemSender(parts: {
       logger.error({ ...where, err: error, ...(unreported > 0 && { unreported }) }, message);
   };
   const shared = new RefusalLog(logger);
-  const own = new RateWindow({ limit: 1, windowMs: DAY_MS, now });
+  const own = new RateLimiter({ limit: 1, period: DAY_MS, refill: 'window', now: () => now().getTime() });
   const hasOwn = (caller: ApiKey | undefined) =>
     caller !== undefined &&
     (caller.dailyLimit === null || own.take([{ name: caller.id, times: caller.dailyLimit }]) === 0);
@@ -67,16 +66,4 @@ export function createProblemSender(parts: {
       })
       .send(JSON.stringify(sent));
   };
-}
-
-const unreadStatus: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-};
-
-/** Not HTTP, headers above Node's limit, or too slow: there is no request to answer with a signed problem. */
-export function refuseUnread({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
-  const status = unreadStatus[code] ?? '400 Bad Request';
-  if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
-  else socket.destroy();
 }

@@ -9,9 +9,9 @@ import { codePoint, holds } from '../../../../tests/support/property.ts';
 import {
   type ConnectionLimits,
   formatSse,
-  type HttpServer,
   Metrics,
   route,
+  type SignedServer,
   type SseClient,
   type SseOptions,
 } from '../index.ts';
@@ -26,7 +26,7 @@ const SLOW = 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n';
 type Sent = Partial<Record<'headers' | 'method' | 'before' | 'after', string>>;
 
 describe('an event stream', () => {
-  let server: HttpServer | undefined;
+  let server: SignedServer | undefined;
   let metrics = new Metrics();
   let port = 0;
   let clients: SseClient[] = [];

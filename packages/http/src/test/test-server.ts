@@ -9,12 +9,12 @@ import { testKey } from '../../../../tests/support/ledger-service.ts';
 import { until as untilSo } from '../../../../tests/support/until.ts';
 import {
   AnswerCache,
-  createHttpServer,
-  type HttpServerDeps,
+  createSignedServer,
   Metrics,
   type Notary,
   type Route,
   route,
+  type SignedServerDeps,
 } from '../index.ts';
 
 export interface TestApp {
@@ -89,7 +89,7 @@ export function createTestServer(options: { readonly notary?: Notary; readonly l
     if (presented === LIMITED_KEY) return { id: 'limited', tier: 'free', dailyLimit: 3 };
     return presented === UNLIMITED_KEY ? { id: 'unlimited', tier: 'unlimited', dailyLimit: null } : undefined;
   };
-  const server = createHttpServer({
+  const server = createSignedServer({
     ...{ app, routes, answers, notary: options.notary ?? notary, keys: { find, take: countUses() } },
     logger: pino({ level: options.log ? 'info' : 'silent' }, options.log ?? pino.destination(2)),
     metrics: new Metrics(),
@@ -104,8 +104,8 @@ export function createTestServer(options: { readonly notary?: Notary; readonly l
 }
 
 /** A server without signatures and keys. */
-export const serverOf = (routes: readonly Route<object>[], options: Partial<HttpServerDeps<object>> = {}) =>
-  createHttpServer({
+export const serverOf = (routes: readonly Route<object>[], options: Partial<SignedServerDeps<object>> = {}) =>
+  createSignedServer({
     ...{ app: {}, routes, answers: new AnswerCache(), logger: pino({ level: 'silent' }), metrics: new Metrics() },
     notary: { sign: async (body) => body, signOnce: async (body) => body, signBytes: async () => ({}) },
     keys: { find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },

@@ -1,4 +1,4 @@
-// Saves the newest published checkpoint in a file and, for a log in a directory, in a second location, so that the next start
+// Saves the newest published checkpoint in a file and, for a log of one process, in a second location, so that the next start
 // detects lost leaves even if the directory lost the checkpoint with them.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Checkpoint, checkpointOfNote } from '@strata/receipts';
@@ -63,13 +63,18 @@ export class CheckpointSaver implements AsyncDisposable {
   }
 }
 
-/** Saves to a file without fsync. With `isShared`, other processes may save to the same file. */
-export function fileSaver(
-  file: string,
-  { served, isShared }: { readonly served: () => string; readonly isShared: boolean },
-): CheckpointSaver {
-  const write = (note: string) => replaceFile(file, new TextEncoder().encode(note), { isSynced: false, isShared });
+/** Saves to a file without fsync; other processes may save to the same file. */
+export function fileSaver(file: string, served: () => string): CheckpointSaver {
+  const write = (note: string) =>
+    replaceFile(file, new TextEncoder().encode(note), { isSynced: false, isShared: true });
   return new CheckpointSaver({ served, write });
+}
+
+/** Interval of the copy, which is a database transaction; a loss of later leaves is detected only by the file. */
+const COPY_PAUSE_MS = 200;
+
+export function copySaver(copy: CheckpointCopy, served: () => string): CheckpointSaver {
+  return new CheckpointSaver({ served, write: (note) => copy.write(note), pauseMs: COPY_PAUSE_MS });
 }
 
 export interface SavedCheckpoint {

@@ -1,8 +1,8 @@
 // The signing keys of a service: for receipts, and for its ledger.
 import path from 'node:path';
 import { LogError } from '../log-error.ts';
-import type { CheckpointKeys } from '../shared/shared-head.ts';
-import type { SharedStorage } from '../shared/shared-storage.ts';
+import type { CheckpointKeys } from '../rows/head.ts';
+import type { LedgerTable } from '../rows/ledger-tables.ts';
 import { publicKeyBytes } from './ledger-keys.ts';
 import { hasKeyring, type Keyring, openKeyring } from './signing-keys.ts';
 
@@ -34,10 +34,10 @@ export function checkpointKeysOf(keyring: Keyring): CheckpointKeys {
 /** Rejects if the database holds a log and this directory has no key: a new key would not be one of that log. */
 export async function refuseWithoutKeys(
   { directory, origin }: { readonly directory: string; readonly origin: string },
-  { storage }: { readonly storage: Pick<SharedStorage, 'heads'> },
+  table: Pick<LedgerTable, 'head'>,
 ): Promise<void> {
   if (hasKeyring(keysIn(directory, 'ledger'))) return;
-  if (await storage.heads.head())
+  if (await table.head())
     throw new LogError(
       'wrong-key',
       `the database holds a log, but ${path.join(directory, 'keys')} has no key of it (${origin}): give every node the same keys folder`,

@@ -2,8 +2,9 @@
 import { decodeBase64Url, type KeyKind, type PublicKeyEntry } from '@strata/receipts';
 import type { CheckpointSigner } from '../log.ts';
 import { LogError } from '../log-error.ts';
-import type { CheckpointKeys } from '../shared/shared-head.ts';
-import { type KeyStorage, PublishedKeys } from './published-keys.ts';
+import type { CheckpointKeys } from '../rows/head.ts';
+import type { KeyStorage } from '../rows/ledger-tables.ts';
+import { PublishedKeys } from './published-keys.ts';
 import { type Keyring, KeyringError } from './signing-keys.ts';
 
 export interface LedgerKeysOptions {

@@ -13,13 +13,8 @@ import {
   signNote,
 } from '@strata/receipts';
 import { type CheckpointSigner, noteSigner } from '../log.ts';
+import type { KeyStorage } from '../rows/ledger-tables.ts';
 import { KeyringError } from './signing-keys.ts';
-
-/** Texts by id, visible to every node when `put` resolves. */
-export interface KeyStorage {
-  all(): Promise<ReadonlyMap<string, string>>;
-  put(id: string, text: string): Promise<void>;
-}
 
 export interface PublishedKeysOptions {
   readonly origin: string;

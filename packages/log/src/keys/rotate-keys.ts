@@ -1,7 +1,7 @@
 // Rotates a service's signing keys, for its running processes too.
 
-import { openCheckpoint } from '../shared/shared-head.ts';
-import type { SharedLedger } from '../signed-ledger.ts';
+import { openCheckpoint } from '../rows/head.ts';
+import type { LedgerTables } from '../rows/ledger-tables.ts';
 import { openKeyrings, refuseWithoutKeys } from './keyrings.ts';
 import { LedgerKeys } from './ledger-keys.ts';
 import type { Keyring } from './signing-keys.ts';
@@ -10,7 +10,7 @@ import type { Keyring } from './signing-keys.ts';
 export interface RotatedLedger {
   readonly origin: string;
   /** Set for a log of several nodes. */
-  readonly shared?: SharedLedger | undefined;
+  readonly shared?: LedgerTables | undefined;
 }
 
 /**
@@ -25,7 +25,7 @@ export async function rotateSigningKeys(
   { origin, shared }: RotatedLedger,
 ): Promise<readonly string[]> {
   const ledger = shared && { origin, shared };
-  if (ledger) await refuseWithoutKeys({ directory, origin }, ledger.shared);
+  if (ledger) await refuseWithoutKeys({ directory, origin }, ledger.shared.log);
   const { receipts, checkpoints } = await openKeyrings(directory, now);
   const ledgerKeys = ledger && (await keysOfNewest(ledger, { keyring: checkpoints, now }));
   await checkpoints.rotate({ origin, announce: (keys) => ledgerKeys?.announce(keys) ?? Promise.resolve() });
@@ -36,10 +36,10 @@ export async function rotateSigningKeys(
 
 /** Undefined if the ledger has no head yet. */
 async function keysOfNewest(
-  { origin, shared }: { readonly origin: string; readonly shared: SharedLedger },
+  { origin, shared }: { readonly origin: string; readonly shared: LedgerTables },
   { keyring, now }: { readonly keyring: Keyring; readonly now: () => Date },
 ): Promise<LedgerKeys | undefined> {
-  const head = await shared.storage.heads.head();
+  const head = await shared.log.head();
   if (!head) return undefined;
   const keys = new LedgerKeys({ origin, keyring, storage: shared.keys, now });
   await keys.refresh();

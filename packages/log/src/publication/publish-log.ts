@@ -20,8 +20,8 @@ import {
 } from '@strata/receipts';
 import { readCheckpointFile } from '../files/checkpoint-file.ts';
 import { makeDirectory, replaceFile, syncDirectory } from '../files/durable-file.ts';
+import { acquireLock } from '../files/log-lock.ts';
 import { LogError, otherOriginText } from '../log-error.ts';
-import { acquireLock, logPaths } from '../tile-log/recover.ts';
 import { areLeavesOf } from './published-tree.ts';
 import { type ReadPath, ServedTiles, servedEntries } from './served-tiles.ts';
 
@@ -57,12 +57,12 @@ export interface PublishedLog {
  */
 export async function publishLog(options: PublishOptions): Promise<PublishedLog> {
   const { read, directory, origin } = options;
-  if (existsSync(logPaths(directory).journal))
+  if (['ledger.db', 'journal'].some((name) => existsSync(path.join(directory, name))))
     throw new LogError('locked', `${directory} is the folder of a log: name another folder for its copy`);
   await makeDirectory(directory);
   // Beside the directory, whose content is served; the lock names a host and process.
   using _lock = acquireLock(`${realpathSync(directory)}.lock`);
-  const file = logPaths(directory).checkpoint;
+  const file = path.join(directory, 'checkpoint');
   const before = (await readCheckpointFile(file))?.checkpoint ?? { origin, size: 0, root: EMPTY_ROOT };
   if (before.origin !== origin) throw new LogError('wrong-origin', otherOriginText(file, before.origin, origin));
   const note = await read('checkpoint');

@@ -15,7 +15,7 @@ import {
   treeRoot,
 } from '@strata/receipts';
 import { LogError } from '../log-error.ts';
-import { TileCache } from '../tree/tile-cache.ts';
+import { TileCache } from './tile-cache.ts';
 
 /** Reads a resource by its path below the log's prefix; undefined if it does not exist. */
 export type ReadPath = (path: string) => Promise<Uint8Array | undefined>;

@@ -1,12 +1,14 @@
 // A process that appends leaves. `full`: under a file-size limit, until that fails, and again; prints what happened
 // as JSON. `killed`: as fast as it can, and prints `ack <number> <index>` or `checkpoint <base64>` for each.
 // Arguments: `full` or `killed`, directory, number of the first leaf.
+
+import { StoreError } from '@strata/db';
 import { printLine } from '../../../../tests/support/print-line.ts';
-import { LogError, openLog } from '../index.ts';
-import { leafOf, ORIGIN, testSigner } from './fixture.ts';
+import { leafOf } from './fixture.ts';
+import { openIn } from './log-on-disk.ts';
 
 const [until, directory = '', firstNumber = '0'] = process.argv.slice(2);
-const log = await openLog({ directory, origin: ORIGIN, signer: testSigner() });
+const log = await openIn(directory);
 let number = Number(firstNumber);
 
 async function appendForever(): Promise<void> {
@@ -24,7 +26,7 @@ async function appendBatch(): Promise<string> {
   const results = await Promise.allSettled(batch);
   number += results.filter(({ status }) => status === 'fulfilled').length;
   const [error] = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-  return error instanceof LogError ? error.code : String(error ?? '');
+  return error instanceof StoreError ? error.code : String(error ?? '');
 }
 
 if (until === 'killed') await Promise.all(Array.from({ length: 64 }, appendForever));

@@ -4,10 +4,17 @@ import * as receipts from '@strata/receipts';
 import { ed25519Key } from '../../../../tests/support/ed25519.ts';
 import type { CheckpointSigner, Log } from '../log.ts';
 import { ServedTiles } from '../publication/served-tiles.ts';
+import type { CheckpointKeys } from '../rows/head.ts';
 
 export const ORIGIN = 'strata.example/ledger';
 
 export const testSigner = (seedByte = 2): CheckpointSigner => ed25519Key(seedByte);
+
+/** A node's keys, from a seed byte each; the first is the current one. */
+export function keysOf(...seeds: readonly number[]): CheckpointKeys {
+  const [signer = testSigner(), ...older] = seeds.map(testSigner);
+  return { signer, publicKeys: () => [signer, ...older].map(({ publicKey }) => publicKey), reload: async () => false };
+}
 
 export const VERIFIERS = [receipts.noteVerifier(ORIGIN, testSigner().publicKey)];
 

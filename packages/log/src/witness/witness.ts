@@ -17,10 +17,10 @@ import {
 } from '@strata/receipts';
 import { type SavedCheckpoint, savedCheckpointOf } from '../files/checkpoint-file.ts';
 import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from '../files/durable-file.ts';
+import { lockLog } from '../files/log-lock.ts';
 import { openKeyring } from '../keys/signing-keys.ts';
 import { noteSigner } from '../log.ts';
 import { LogError } from '../log-error.ts';
-import { lockLog } from '../tile-log/recover.ts';
 
 export interface WitnessOptions {
   /** Holds the witness's key and the latest checkpoint of each log; one process at a time. */

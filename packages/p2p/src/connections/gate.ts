@@ -1,8 +1,8 @@
 // The connection gate: refuses connections to itself, peers outside the allow-list, too frequent attempts, and a single
 // machine that would take the slots of all other machines.
 import type { Connection, ConnectionGater, MultiaddrConnection, PeerId } from '@libp2p/interface';
+import { RateLimiter } from '@strata/limits';
 import { CONNECTIONS } from '../limits.ts';
-import { RateLimit } from '../rate-limit.ts';
 import { connectionToEvict } from './connection-to-evict.ts';
 import { isNeverDialled } from './never-dialled.ts';
 import { remoteHost } from './remote-host.ts';
@@ -32,7 +32,7 @@ export function createGate(self: string, { allow, named, connections, isBusy, on
   const allowed = allow && new Set(allow);
   const kept = new Set(named);
   const pending = new Map<string, Set<MultiaddrConnection>>();
-  const reported = new RateLimit({ burst: 1, perSecond: 1 / 60, max: 1_000 });
+  const reported = new RateLimiter({ limit: 1, period: 60_000, refill: 'steady', now: Date.now, maxNames: 1_000 });
   const isAllowed = (peer: string) => peer !== self && (allowed?.has(peer) ?? true);
   const isDenied = (peer: PeerId) => !isAllowed(peer.toString());
 
@@ -75,7 +75,7 @@ export function createGate(self: string, { allow, named, connections, isBusy, on
       denyInboundEncryptedConnection: (peer) => {
         const name = peer.toString();
         if (!isDenied(peer)) return false;
-        if (name !== self && reported.take(name, Date.now())) onRefused(name);
+        if (name !== self && reported.take(name) === 0) onRefused(name);
         return true;
       },
       denyOutboundEncryptedConnection: isDenied,

@@ -92,7 +92,7 @@ describe('what may be asked of the DHT', () => {
       return [...new MessageReader().read(Buffer.concat(chunks))].length;
     });
     const answered = (await Promise.all(asked)).reduce((sum, count) => sum + count);
-    const max = RECORDS.messageBurst + ((Date.now() - beganAt) / 1_000) * RECORDS.messagesPerSecond + 1;
+    const max = RECORDS.messages.limit * (1 + (Date.now() - beganAt) / RECORDS.messages.period) + 1;
     assert.ok(answered > 0 && answered <= max, `${answered} answers of 800 questions, ${max} allowed`);
 
     const [provider, asker] = await Promise.all([hosts.start('provider'), hosts.start('asker')]);

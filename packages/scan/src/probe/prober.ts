@@ -1,10 +1,10 @@
 // Collects the Evidence of a domain: all DNS queries concurrently, then networks and home page. Failures are statuses.
 import type { Evidence, Lookup } from '@strata/detect';
+import { KeyedSemaphore } from '@strata/limits';
 import { askOnce, skipIfUnresponsive } from '../dns/ask.ts';
 import { noRecords } from '../dns/message/answer.ts';
 import { Resolver, type ResolverOptions, type ResolverStats } from '../dns/resolver.ts';
 import { askApex, validationOf } from '../dns/validation.ts';
-import { KeyedSemaphore } from '../semaphore.ts';
 import { createAddressGuard } from '../web/address-guard.ts';
 import { addressesOf } from '../web/checked-address.ts';
 import { siteSkipped, visitSite } from '../web/site/site.ts';

@@ -1,6 +1,6 @@
 // Visits of example.com at a scripted web server, with addresses from a table instead of DNS.
 
-import { KeyedSemaphore } from '../semaphore.ts';
+import { KeyedSemaphore } from '@strata/limits';
 import { createAddressGuard } from '../web/address-guard.ts';
 import { visitHomePage } from '../web/site/home-page.ts';
 import { type SiteDeps, SiteVisit } from '../web/site/site-visit.ts';

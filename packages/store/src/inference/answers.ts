@@ -1,11 +1,21 @@
 // Receipts of the answers of the inference service, and token usage by key, model and UTC day.
+
+import {
+  type Guard,
+  isPostgres,
+  jsonRows,
+  jsonText,
+  type Plan,
+  plan,
+  readSetting,
+  rowsIn,
+  toJson,
+  unguarded,
+  valuesOf,
+  writePipelined,
+  writeSetting,
+} from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import { isPostgres } from '../db/dialects/postgres-dialect.ts';
-import { readSetting, writeSetting } from '../db/settings.ts';
-import { jsonRows, jsonText, rowsIn, toJson, valuesOf } from '../db/statements/json-rows.ts';
-import { type Plan, plan } from '../db/statements/plan.ts';
-import { type Guard, unguarded } from '../db/transactions/term.ts';
-import { writePipelined } from '../db/transactions/write-transaction.ts';
 import type { Database } from '../schema.ts';
 
 export interface TokensUsed {

@@ -1,7 +1,7 @@
 // The last reputation of each worker, stored for the inference service.
+
+import { type Guard, unguarded, writePipelined } from '@strata/db';
 import type { Kysely } from 'kysely';
-import { type Guard, unguarded } from '../db/transactions/term.ts';
-import { writePipelined } from '../db/transactions/write-transaction.ts';
 import type { Database } from '../schema.ts';
 
 /** Reputations by peer id, as JSON. */

@@ -1,7 +1,7 @@
 // The first schema. SQLite tables are STRICT, so that SQLite checks column types as PostgreSQL does.
+
+import { createKeyTables, createSettings, createTable, type TableOptions } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import type { TableOptions } from './table.ts';
-import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   const table = (name: string, options?: TableOptions) => createTable(db, name, options);
@@ -84,26 +84,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('body', 'blob', (column) => column.notNull())
     .execute();
 
-  await table('api_keys')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('hash', 'text', (column) => column.notNull().unique())
-    .addColumn('tier', 'text', (column) => column.notNull())
-    .addColumn('label', 'text')
-    .addColumn('created_at', timeColumn, (column) => column.notNull())
-    .addColumn('revoked_at', timeColumn)
-    .addColumn('origin', 'text')
-    .execute();
-  await db.schema.createIndex('api_keys_origin').on('api_keys').columns(['origin', 'created_at']).execute();
-
-  await table('quota_usage')
-    .addColumn('key_id', 'text', (column) => column.notNull().references('api_keys.id'))
-    .addColumn('day', 'text', (column) => column.notNull())
-    .addColumn('used', 'integer', (column) => column.notNull())
-    .addPrimaryKeyConstraint('quota_usage_key', ['key_id', 'day'])
-    .execute();
-
-  await table('settings')
-    .addColumn('name', 'text', (column) => column.primaryKey())
-    .addColumn('value', 'text', (column) => column.notNull())
-    .execute();
+  await createKeyTables(db);
+  await createSettings(db);
 }

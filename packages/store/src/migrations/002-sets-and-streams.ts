@@ -1,8 +1,8 @@
 // Columns for counts over all domains, indexes for lists by provider and time, and the public stream.
 import { randomUUID } from 'node:crypto';
+import { createTable } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema.ts';
-import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   // Zero means "not measured": an existing domain gets its bits with its next scan.

@@ -1,6 +1,7 @@
 // Tables of the inference service: the receipt of each answer, and the usage by key, model and day.
+
+import { createTable } from '@strata/db';
 import type { Kysely } from 'kysely';
-import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'answer_receipts', { id: 'generated', key: 'seq' })

@@ -1,6 +1,7 @@
 // Versions of the products that domains show, and published vulnerabilities of products.
+
+import { createTable } from '@strata/db';
 import type { Kysely } from 'kysely';
-import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   // Shown in a header or page with the provider: `1.18.0`, and the platform, `ubuntu`.

@@ -1,6 +1,7 @@
 // Subscribed feeds, their items, and the domains that the items name.
+
+import { createTable } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'feeds', { id: 'generated' })

@@ -1,6 +1,7 @@
 // Receipts of segments, signed by worker and gateway, and the reputation of each worker.
+
+import { createTable } from '@strata/db';
 import type { Kysely } from 'kysely';
-import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'segments', { id: 'generated', key: 'seq' })

@@ -1,6 +1,7 @@
 // Scan work shared by several processes: scan leases, the revision of a domain, and the columns of the schedule.
+
+import { createTable } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const [name, type] of [

@@ -1,7 +1,8 @@
 // The ledger of several nodes: its head, leaves, the subtrees above them, and the keys that sign receipts. On SQLite the tables
 // exist and stay empty: there the ledger is a folder of one process.
+
+import { createTable } from '@strata/db';
 import type { Kysely } from 'kysely';
-import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'ledger_head')

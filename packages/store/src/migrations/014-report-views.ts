@@ -1,7 +1,8 @@
 // PostgreSQL: views for external SQL tools, in native types. Only names that begin with report_ are a public interface. A later
 // migration that drops or retypes a column of a view drops and recreates the view.
+
+import { isPostgres } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import { isPostgres } from '../db/dialects/postgres-dialect.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   if (!isPostgres(db)) return;

@@ -1,8 +1,9 @@
 // Scans and changes by UTC day, and counts of alerts and anomalies, which would otherwise be counted over all rows. Sizes of tables
 // by day, and an index for the deletion of scans.
+
+import { createTable } from '@strata/db';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { countChangeDays, countScanDays } from '../stack/history/day-counts.ts';
-import { createTable } from './table.ts';
 
 /** Keeps each statement far below the statement time-out. */
 const ROWS_AT_ONCE = 500_000;

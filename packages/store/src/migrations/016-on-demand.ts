@@ -1,6 +1,7 @@
 // Domains that a request added: an index in the order in which they are forgotten, and daily counts of names below private suffixes.
+
+import { createTable } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import { createTable } from './table.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index domains_on_demand on domains ((coalesce(asked_at, created_at)))

@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
-import { sqliteFileOf } from '@strata/db';
-import { openPool } from '../db/dialects/postgres-dialect.ts';
-import { StoreError, type StoreErrorCode } from '../db/store-error.ts';
+import { openPool, StoreError, type StoreErrorCode, sqliteFileOf } from '@strata/db';
 import { openStore, type Store } from '../store.ts';
 import { asAnotherStore, binaries, clusterAt, notice, type PostgresCluster, startPostgres } from './postgres.ts';
 

@@ -1,16 +1,16 @@
 // Connections to a PostgreSQL server in addition to those of a store, and the server's view of all.
+
+import { openFile, openPool, postgresDialect, sqliteDialect } from '@strata/db';
 import { Kysely, type Logger } from 'kysely';
 import pg from 'pg';
 import { until } from '../../../../tests/support/until.ts';
-import { openPool, postgresDialect } from '../db/dialects/postgres-dialect.ts';
-import { openDatabase, sqliteDialect } from '../db/dialects/sqlite-dialect.ts';
 import type { Database } from '../schema.ts';
 import { exec, pathOf, rows } from './backends.ts';
 
 export function databaseOf(url: string, log: Logger = () => {}): Kysely<Database> {
   const path = pathOf(url);
   const dialect =
-    path === undefined ? postgresDialect(openPool(url, { isPipelined: true })) : sqliteDialect(openDatabase(path));
+    path === undefined ? postgresDialect(openPool(url, { isPipelined: true })) : sqliteDialect(openFile(path));
   return new Kysely({ dialect, log });
 }
 

@@ -1,6 +1,7 @@
 // Acquires a lock and reports it. With the scheduler's lock it writes until the lock is lost, and reports that.
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore, StoreError } from '../index.ts';
+import { StoreError } from '@strata/db';
+import { openStore } from '../index.ts';
 import { taken } from './locks.ts';
 
 const [url = '', name] = process.argv.slice(2);

@@ -1,6 +1,7 @@
 // Waiting for locks of a store to change hands.
+
+import type { TermHold, TermLock } from '@strata/db';
 import { until } from '../../../../tests/support/until.ts';
-import type { TermHold, TermLock } from '../index.ts';
 
 const options = { limitMs: 120_000, intervalMs: 20 };
 

@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
-import { isPostgres } from '../db/dialects/postgres-dialect.ts';
-import { checkStore, openStore, type Store } from '../index.ts';
-import { MIGRATIONS, migrateTo } from '../migrations/index.ts';
+import { checkStore, isPostgres, migrateTo } from '@strata/db';
+import { openStore, type Store, stackSchema } from '../index.ts';
+import { migrations } from '../migrations/index.ts';
 import { exec, kept, onEach, rows } from './backends.ts';
 import { databaseOf } from './connections.ts';
 import { confirm, day, GOOGLE, MICROSOFT, readFeed, recordScan, scanOf } from './scans.ts';
@@ -16,7 +16,7 @@ const KEY = `ssk_${'a'.repeat(43)}`;
 const KEY_ID = 'key_0000000000000001';
 const PAGE = { limit: 10, offset: 0 } as const;
 /** Released with rows of their time; a later migration brings its own text, or needs none. */
-export const RELEASED = MIGRATIONS.filter((name) => name <= '014-zzz');
+export const RELEASED = Object.keys(migrations).filter((name) => name <= '014-zzz');
 
 /** Some tables have rows on PostgreSQL only: their text is a separate one. */
 function rowsOf(number: string, isOnPostgres: boolean): string {
@@ -32,7 +32,7 @@ function rowsOf(number: string, isOnPostgres: boolean): string {
 export async function makeOld(url: string, last: string): Promise<void> {
   await using db = databaseOf(url);
   for (const name of RELEASED.filter((each) => each <= last)) {
-    await db.transaction().execute((tx) => migrateTo(tx, name));
+    await db.transaction().execute((tx) => migrateTo(tx, migrations, name));
     await exec(url, rowsOf(name.slice(0, 3), isPostgres(db)));
     // A scan takes time; its time is that of its start.
     if (name === RELEASED[0]) await exec(url, 'update scans set finished_at = finished_at + 1');
@@ -109,7 +109,7 @@ export function upgradesFrom(schemas: readonly string[]): void {
         const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
         const sums = [sum(scanDays.map(({ scans }) => scans)), sum(changeDays.map(({ gained }) => gained))];
         assert.deepEqual(sums, [9, 3]);
-        assert.deepEqual((await checkStore(url)).findings, []);
+        assert.deepEqual((await checkStore(stackSchema, url)).findings, []);
       });
   });
 }

@@ -35,6 +35,8 @@ export interface AdvisorySources extends AsyncDisposable {
   readonly cveListUrl: string;
   /** The repository's raw files: `/cves/delta.json` is appended. */
   readonly rawUrl: string;
+  /** All of them, as the setting STRATA_ADVISORY_URLS. */
+  readonly urlsSetting: string;
   readonly kevUrl: string;
   readonly epssUrl: string;
   /** `/npm/all.zip` is appended. */
@@ -71,13 +73,15 @@ export async function createAdvisorySources(options: AdvisorySourcesOptions): Pr
     osv: stack.use(await startPublisher(osvHandler(library, { directory }))),
   };
   const owned = stack.move();
+  const nvdUrl = `${publishers.nvd.origin}${NVD_PATH}`;
+  const cveListUrl = `${publishers['cve-list'].origin}${CVE_API_PATH}`;
+  const rawUrl = `${publishers['cve-list'].origin}${CVE_RAW_PATH}`;
+  const kevUrl = `${publishers.kev.origin}${KEV_PATH}`;
+  const epssUrl = `${publishers.epss.origin}${EPSS_PATH}`;
+  const osvUrl = publishers.osv.origin;
   return {
-    nvdUrl: `${publishers.nvd.origin}${NVD_PATH}`,
-    cveListUrl: `${publishers['cve-list'].origin}${CVE_API_PATH}`,
-    rawUrl: `${publishers['cve-list'].origin}${CVE_RAW_PATH}`,
-    kevUrl: `${publishers.kev.origin}${KEV_PATH}`,
-    epssUrl: `${publishers.epss.origin}${EPSS_PATH}`,
-    osvUrl: publishers.osv.origin,
+    ...{ nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl },
+    urlsSetting: `nvd=${nvdUrl},kev=${kevUrl},epss=${epssUrl},osv=${osvUrl},cve=${cveListUrl},cve-raw=${rawUrl}`,
     advance(days) {
       for (let i = 0; i < days; i += 1) passDay(library, seed);
     },

@@ -1,8 +1,8 @@
 // Verifies a backup without restoring it: the signature of the manifest, the digest of every file, the rows of the store, the root and the
 // signed checkpoint of the ledger, and that the ledger contains the receipts that the store refers to.
 import path from 'node:path';
+import { checkSqliteCopy, digestOfRows, type StoreCopy } from '@strata/db';
 import { CheckedLeaves, decodeLeaves, type PublicKeys, publicKeysFrom, receiptIdsOf } from '@strata/log';
-import { checkSqliteCopy, digestOfRows, type StoreCopy } from '@strata/store';
 import { CommandError } from '../errors.ts';
 import { digestOf, readVerified, readVerifiedText, refuseOther } from './backup-files.ts';
 import { refuseUnsigned } from './ledger-source.ts';

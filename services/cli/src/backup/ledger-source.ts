@@ -1,27 +1,27 @@
-// The ledger of a service, for copies: in the database that several nodes share, otherwise in a folder.
-import { existsSync } from 'node:fs';
-import path from 'node:path';
+// The ledger of a service, for copies: in the database that several nodes share, otherwise in the data directory.
 import {
   checkpointOf,
+  isLedgerDirectory,
   type LeafBatches,
+  ledgerIn,
+  openLedgerTables,
   type PublicKeys,
   publicKeyBytes,
-  readCheckpoint,
+  readDirectoryLog,
   readLeaves,
-  readSharedLeaves,
 } from '@strata/log';
 import { noteVerifier, openNote } from '@strata/receipts';
-import { type Config, sharedLedgerOf } from '@strata/stack';
-import { ledgerCheckpointIn, openLedgerTables } from '@strata/store';
+import type { Config } from '@strata/stack';
+import { ledgerCheckpointIn } from '@strata/store';
 import { CommandError } from '../errors.ts';
 
 export interface LedgerSource extends AsyncDisposable {
-  readonly kind: 'folder' | 'database';
+  readonly kind: 'directory' | 'database';
   /** Signed checkpoint, read before the leaves, so that it covers no more than these. Undefined for a log without one. */
   readonly note: string | undefined;
-  /** In a database the leaves under the checkpoint; a folder may have further ones. */
+  /** The leaves under the checkpoint; a folder of an earlier version may have further ones. */
   leaves(): LeafBatches;
-  /** Published keys by key id; empty for a folder. */
+  /** Published keys by key id; empty for the log of one process. */
   publishedKeys(): Promise<Readonly<Record<string, string>>>;
 }
 
@@ -29,37 +29,35 @@ export interface LedgerSource extends AsyncDisposable {
 export async function openLedgerSource({ dataDirectory, databaseUrl, ledgerOrigin }: Config): Promise<LedgerSource> {
   const tables = databaseUrl.startsWith('sqlite:') ? undefined : await openLedgerTables(databaseUrl);
   const head = await tables?.log.head();
-  const directory = path.join(dataDirectory, 'ledger');
-  // The folder is the ledger as long as it was not migrated to the database, which has no leaves then.
-  if (tables && head && (head.size > 0 || !isOpenLog(directory))) {
-    const { storage, keys } = sharedLedgerOf(tables);
+  const directory = ledgerIn(dataDirectory);
+  // The ledger is that of the directory as long as it was not migrated to the database, which has no leaves then.
+  if (tables && head && (head.size > 0 || !isLedgerDirectory(directory))) {
     return {
       kind: 'database',
       note: head.note,
-      leaves: () => readSharedLeaves(storage, head),
-      publishedKeys: async () => Object.fromEntries(await keys.all()),
+      leaves: () => readLeaves(tables.log, head),
+      publishedKeys: async () => Object.fromEntries(await tables.keys.all()),
       [Symbol.asyncDispose]: () => tables[Symbol.asyncDispose](),
     };
   }
   await tables?.[Symbol.asyncDispose]();
+  // Written after the leaves that it covers, so that it is read before them.
+  const copy = ledgerCheckpointIn(databaseUrl, ledgerOrigin);
+  const own = await readDirectoryLog(directory);
   return {
-    kind: 'folder',
-    note: newest(await readCheckpoint(directory), ledgerCheckpointIn(databaseUrl, ledgerOrigin)),
-    leaves: () => readLeaves(directory),
+    kind: 'directory',
+    note: newest(own.note, copy),
+    leaves: () => own.leaves(),
     publishedKeys: async () => ({}),
-    [Symbol.asyncDispose]: async () => {},
+    [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
   };
 }
 
-/** The newer of the checkpoints in the folder and in the store; either may be slightly older, or missing. */
-function newest(file: string | undefined, copy: string | undefined): string | undefined {
-  if (file === undefined || copy === undefined) return file ?? copy;
-  return checkpointOf(copy).size > checkpointOf(file).size ? copy : file;
+/** The newer of the checkpoints in the directory and in the store; either may be slightly older, or missing. */
+function newest(own: string | undefined, copy: string | undefined): string | undefined {
+  if (own === undefined || copy === undefined) return own ?? copy;
+  return checkpointOf(copy).size > checkpointOf(own).size ? copy : own;
 }
-
-/** Whether the folder contains a log that was not migrated. */
-export const isOpenLog = (directory: string): boolean =>
-  existsSync(path.join(directory, 'journal')) && !existsSync(path.join(directory, 'moved'));
 
 /** Throws CommandError unless one of the keys has signed the checkpoint. */
 export async function refuseUnsigned(note: string | undefined, keys: PublicKeys, advice: string): Promise<void> {

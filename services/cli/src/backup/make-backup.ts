@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { sqliteFileOf } from '@strata/db';
+import { backupSqlite, dumpPostgres, type RowsText, type StoreCopy, sqliteFileOf } from '@strata/db';
 import {
   CheckedLeaves,
   encodeLeaves,
@@ -21,14 +21,7 @@ import {
 } from '@strata/log';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
 import type { Config } from '@strata/stack';
-import {
-  backupSqlite,
-  dumpPostgres,
-  type RowsText,
-  receiptsInRows,
-  receiptsInSqliteCopy,
-  type StoreCopy,
-} from '@strata/store';
+import { receiptsInRows, receiptsInSqliteCopy, stackSchema } from '@strata/store';
 import { CommandError, usageError } from '../errors.ts';
 import { counted } from '../output.ts';
 import { COMMAND_VERSION } from '../version.ts';
@@ -80,7 +73,7 @@ export async function makeBackup(config: Config, target: string, options: Backup
     await using source = await openLedgerSource(config);
     const ledger = await backupLedger(source, work, files, options);
     const published = await source.publishedKeys();
-    const isNew = source.kind === 'folder' && source.note === undefined && ledger.leaves === 0;
+    const isNew = source.kind === 'directory' && source.note === undefined && ledger.leaves === 0;
     const own = await keysOf(config.dataDirectory, { isNew, hasKeysFile: keysFile !== undefined });
     const keys = await withPublishedKeys(own, { origin: config.ledgerOrigin, published });
     refuseOldKeys(keys, own, keysFile);
@@ -190,7 +183,7 @@ async function backupStore(
   const rowsOf = new Map<string, number>();
   const write = async (table: string, rows: RowsText) =>
     void files.push(await writeBackupFile(work, rowsFile(table), rows));
-  return dumpPostgres(databaseUrl, write, {
+  return dumpPostgres(stackSchema, databaseUrl, write, {
     ...stopping,
     onProgress: ({ table, rows }) => {
       rowsOf.set(table, rows);
@@ -221,7 +214,7 @@ async function backupLedger(
   }
   files.push(await writeBackupFile(work, LEAVES_FILE, encodeLeaves(counting(checked.through(source.leaves())))));
   const advice =
-    source.kind === 'folder'
+    source.kind === 'directory'
       ? 'check that STRATA_DATA is the directory of the service that uses this database'
       : 'the tables of this database are inconsistent';
   refuseMissing(missing, expected, advice);

@@ -5,23 +5,26 @@
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { sqliteFileOf } from '@strata/db';
+import { prepareRestoredSqlite, sqliteFileOf } from '@strata/db';
 import {
+  checkpointIn,
   checkpointOf,
-  decodeLeaves,
+  createDirectoryLog,
+  isLedgerDirectory,
+  ledgerIn,
   lockLog,
-  openSignedLedger,
   readCheckpointFile,
   readKeysFile,
+  replaceFile,
   restoreKeys,
-  writeLog,
 } from '@strata/log';
 import { type Config, RESTORING } from '@strata/stack';
-import { ledgerCheckpointIn, prepareRestoredSqlite } from '@strata/store';
+import { ledgerCheckpointIn, stackSchema } from '@strata/store';
 import { CommandError, usageError } from '../errors.ts';
-import { digestOf, readVerified, refuseOther } from './backup-files.ts';
+import { digestOf, refuseOther } from './backup-files.ts';
 import { type CheckedBackup, checkBackup } from './check-backup.ts';
-import { LEAVES_FILE, type Manifest, type Part, partOf, STORE_FILE } from './manifest.ts';
+import { type Filling, fillFrom } from './fill-ledger.ts';
+import { type Manifest, type Part, partOf, STORE_FILE } from './manifest.ts';
 import {
   moveAside,
   type Restored,
@@ -40,8 +43,7 @@ export async function restoreBackup(config: Config, folder: string, options: Res
   const target = targetOf(config, checked.manifest);
   if (target.storeFile === undefined) return restoreToPostgres(config, folder, checked, options);
   const { storeFile } = target;
-  const ledgerHere =
-    existsSync(path.join(target.ledger, 'journal')) || existsSync(path.join(target.ledger, 'checkpoint'));
+  const ledgerHere = isLedgerDirectory(target.ledger) || existsSync(checkpointIn(target.ledger));
   const existing = [storeFile, ledgerHere ? target.ledger : undefined].filter(
     (each) => each !== undefined && existsSync(each),
   );
@@ -59,23 +61,25 @@ export async function restoreBackup(config: Config, folder: string, options: Res
   await mkdir(staging, { mode: 0o700 });
   let isMoving = false;
   try {
-    if (!options.keepLedger) {
-      const note = options.origin === undefined ? checked.checkpoint : undefined;
-      const leaves = decodeLeaves(readVerified(folder, partOf(checked.manifest, LEAVES_FILE)));
-      await writeLog(path.join(staging, 'ledger'), leaves, note);
-    }
+    const now = new Date();
+    const isFilled = !options.keepLedger && (checked.manifest.ledger.leaves > 0 || options.origin !== undefined);
+    const origin = options.origin ?? checked.manifest.ledger.origin ?? config.ledgerOrigin;
+    const { directory } = target;
+    const filled = isFilled
+      ? await fillStaged(staging, { folder, checked, given, directory, origin, now, options })
+      : undefined;
     options.signal?.throwIfAborted();
     const ready = `${storeFile}.${RESTORING}`;
     await stageStore(folder, partOf(checked.manifest, STORE_FILE), { ready, signal: options.signal });
     options.signal?.throwIfAborted();
     isMoving = true;
     const aside = await moveAside(target, { keepsLedger: options.keepLedger });
-    if (!options.keepLedger) await rename(path.join(staging, 'ledger'), target.ledger);
+    if (filled) await rename(ledgerIn(staging), target.ledger);
     await rename(ready, storeFile);
-    const now = new Date();
-    const newKeys = await restoreKeys(target.directory, { published: checked.keys, now, ...(given ? { given } : {}) });
-    if (options.origin !== undefined) await beginOrigin(target.directory, options.origin);
+    const keys = filled?.keys ?? given;
+    const made = await restoreKeys(directory, { published: checked.keys, now, ...(keys ? { given: keys } : {}) });
     await rm(staging, { recursive: true });
+    const newKeys = filled?.newKeys ?? made;
     return { manifest: checked.manifest, signedBy: checked.signedBy, leaves, newKeys, aside };
   } catch (error) {
     // After the first rename, only a complete restore makes the data usable, so the folder `restoring` remains.
@@ -95,7 +99,7 @@ function targetOf({ dataDirectory, databaseUrl }: Config, { store }: Manifest): 
         : 'set STRATA_DATABASE_URL to an empty PostgreSQL database';
     throw usageError(`the backup is of ${of}, and the configured database is ${here}: ${advice}`);
   }
-  return { directory: dataDirectory, ledger: path.join(dataDirectory, 'ledger'), storeFile };
+  return { directory: dataDirectory, ledger: ledgerIn(dataDirectory), storeFile };
 }
 
 /**
@@ -158,11 +162,14 @@ async function stageStore(
   // The file may have been altered after its verification.
   refuseOther(part, await digestOf(ready, signal));
   // A commit of SQLite makes the file durable.
-  prepareRestoredSqlite(ready);
+  prepareRestoredSqlite(stackSchema, ready);
 }
 
-/** Signs a checkpoint with the new name, so that the service cannot start with another one. */
-async function beginOrigin(directory: string, origin: string): Promise<void> {
-  const signed = await openSignedLedger({ directory, origin, keySetPath: '/', now: () => new Date() });
-  await signed[Symbol.asyncDispose]();
+async function fillStaged(staging: string, filling: Filling): ReturnType<typeof fillFrom> {
+  const ledger = ledgerIn(staging);
+  await using tables = await createDirectoryLog(ledger);
+  const filled = await fillFrom(staging, tables, filling);
+  const note = new TextEncoder().encode((await tables.log.head())?.note);
+  await replaceFile(checkpointIn(ledger), note, { isSynced: true });
+  return filled;
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { CheckedLeaves, checkpointOf, type KeyringName, readCheckpoint, readLeaves } from '@strata/log';
+import { CheckedLeaves, checkpointOf, type KeyringName, readDirectoryLog } from '@strata/log';
 import { CommandError } from '../errors.ts';
 import { counted } from '../output.ts';
 import type { BackupOptions } from './make-backup.ts';
@@ -55,12 +55,13 @@ interface LedgerHere {
 }
 
 export async function readHere(directory: string, leavesThen: number): Promise<LedgerHere> {
-  const note = await readCheckpoint(directory).catch(() => undefined);
+  await using log = await readDirectoryLog(directory);
+  const { note } = log;
   const all = new CheckedLeaves(note);
   const then = new CheckedLeaves(undefined);
   async function* first() {
     let left = leavesThen;
-    for await (const batch of all.through(readLeaves(directory))) {
+    for await (const batch of all.through(log.leaves())) {
       if (left > 0) yield batch.slice(0, left);
       left -= batch.length;
     }

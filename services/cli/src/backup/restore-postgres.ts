@@ -2,30 +2,31 @@
 // the commit leaves the database empty. The keys are written to the data directory just before the commit. From the first change to the
 // last, the data directory contains the folder `restoring`, as with SQLite.
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { StoreError } from '@strata/db';
 import {
   CheckedLeaves,
+  checkpointIn,
   checkpointOf,
   decodeLeaves,
-  fillLedger,
+  isLedgerDirectory,
+  type LedgerTables,
   LogError,
+  ledgerIn,
   lockLog,
-  readCheckpoint,
+  openLedgerTables,
   readKeysFile,
   restoreKeys,
-  writeKeysFile,
 } from '@strata/log';
-import { type Config, RESTORING, sharedLedgerOf } from '@strata/stack';
-import { type LedgerTables, loadPostgres, openLedgerTables, StoreError } from '@strata/store';
+import { type Config, RESTORING } from '@strata/stack';
+import { restorePostgres } from '@strata/store';
 import { CommandError, usageError } from '../errors.ts';
 import { readBackupFile, readVerified } from './backup-files.ts';
 import { type CheckedBackup, storeOf } from './check-backup.ts';
-import { isOpenLog } from './ledger-source.ts';
+import { fillFrom } from './fill-ledger.ts';
 import { LEAVES_FILE, partOf, rowsFile } from './manifest.ts';
 import { moveAside, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-options.ts';
-
-type Given = Awaited<ReturnType<typeof readKeysFile>>;
 
 /** Restores a verified backup. */
 export async function restoreToPostgres(
@@ -41,15 +42,14 @@ export async function restoreToPostgres(
       '--keep-ledger is for a ledger in a folder: with PostgreSQL the ledger is in the database, which must be empty.\n' +
         'if receipts after the backup are lost, --origin NAME starts a log with a new name from the receipts of the backup',
     );
-  const ledger = path.join(directory, 'ledger');
+  const ledger = ledgerIn(directory);
   // A new log would start in this folder. Otherwise it has the checkpoint that this node served last, which the restored log must extend.
-  const leavesLedger =
-    isOpenLog(ledger) || (options.origin !== undefined && existsSync(path.join(ledger, 'checkpoint')));
+  const leavesLedger = isLedgerDirectory(ledger) || (options.origin !== undefined && existsSync(checkpointIn(ledger)));
   if (leavesLedger && !options.replace)
     throw usageError(`${ledger} already exists; use --replace to replace existing data`);
   const given = options.keysFile === undefined ? undefined : await readKeysFile(options.keysFile);
   await mkdir(directory, { recursive: true });
-  using _lock = isOpenLog(ledger) ? lockLog(ledger) : undefined;
+  using _lock = isLedgerDirectory(ledger) ? lockLog(ledger) : undefined;
   await checkLedgers(databaseUrl, ledger, { folder, checked, options });
 
   const staging = path.join(directory, RESTORING);
@@ -71,7 +71,7 @@ export async function restoreToPostgres(
       restored.newKeys = filled?.newKeys ?? made;
       restored.aside = await moveAside({ directory, ledger, storeFile: undefined }, { keepsLedger: !leavesLedger });
     };
-    await loadPostgres(
+    await restorePostgres(
       databaseUrl,
       storeOf(manifest),
       (table) => readVerified(folder, partOf(manifest, rowsFile(table))),
@@ -89,45 +89,6 @@ export async function restoreToPostgres(
   }
 }
 
-interface Filling {
-  readonly folder: string;
-  readonly checked: CheckedBackup;
-  readonly given: Given | undefined;
-  readonly directory: string;
-  readonly origin: string;
-  readonly now: Date;
-  readonly options: RestoreOptions;
-}
-
-/** Fills the ledger with the keys that the directory will have; they are staged in `staging`. */
-async function fillFrom(
-  staging: string,
-  tables: LedgerTables,
-  { folder, checked, given, directory, origin, now, options }: Filling,
-): Promise<{ readonly keys: Given; readonly newKeys: Restored['newKeys'] }> {
-  const { onProgress, signal } = options;
-  const existing = path.join(directory, 'keys');
-  if (existsSync(existing)) await cp(existing, path.join(staging, 'keys'), { recursive: true, dereference: true });
-  const newKeys = await restoreKeys(staging, { published: checked.keys, now, ...(given ? { given } : {}) });
-  await fillLedger({
-    directory: staging,
-    origin,
-    now: () => now,
-    shared: sharedLedgerOf(tables),
-    published: {
-      origin: checked.manifest.ledger.origin ?? origin,
-      keys: new Map(Object.entries(checked.keys.published ?? {})),
-    },
-    leaves: decodeLeaves(readVerified(folder, partOf(checked.manifest, LEAVES_FILE))),
-    note: checked.checkpoint,
-    onProgress: (done) => onProgress?.({ what: 'ledger', done, unit: 'receipts' }),
-    ...(signal ? { signal } : {}),
-  });
-  const file = path.join(staging, 'keys.json');
-  await writeKeysFile(staging, file);
-  return { keys: await readKeysFile(file), newKeys };
-}
-
 interface LedgersToCheck {
   readonly folder: string;
   readonly checked: CheckedBackup;
@@ -142,11 +103,11 @@ async function checkLedgers(url: string, ledger: string, { folder, checked, opti
   const { leaves } = checked.manifest.ledger;
   const stored = await leavesInDatabase(url);
   const notes = [
-    await readCheckpoint(ledger).catch(() => undefined),
+    await readFile(checkpointIn(ledger), 'utf8').catch(() => undefined),
     options.published === undefined ? undefined : await readFile(options.published, 'utf8'),
-  ].flatMap((note) => note ?? []);
+  ].flatMap((note) => note || []);
   const sizes = notes.map((note) => checkpointOf(note).size);
-  const inFolder = isOpenLog(ledger) ? (await readHere(ledger, leaves)).leaves : 0;
+  const inFolder = isLedgerDirectory(ledger) ? (await readHere(ledger, leaves)).leaves : 0;
   if (options.origin === undefined) {
     refuseFork(leaves, Math.max(stored, inFolder, ...sizes), '');
     for (const note of notes) await refuseOther(note, folder);

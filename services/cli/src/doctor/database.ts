@@ -1,8 +1,10 @@
 // Checks the database: reachable, schema version, latency, free connections, clock.
+
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { inspectStore, StoreError, type StoreState, type TableGrowth } from '@strata/db';
 import type { Config } from '@strata/stack';
-import { inspectStore, StoreError, type StoreState, type TableGrowth } from '@strata/store';
+import { stackSchema } from '@strata/store';
 import { type Finding, bytes as inUnits, ok, problem, warning } from './finding.ts';
 
 /** Above this latency, users notice the delay of each uncached request. */
@@ -44,7 +46,7 @@ export async function checkDatabase(url: string, needs: DatabaseNeeds): Promise<
   const check = 'database';
   let state: StoreState;
   try {
-    state = await inspectStore(url);
+    state = await inspectStore(stackSchema, url);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const means = error.code === 'corrupt' ? 'The data is unreliable.' : 'The service cannot start.';
@@ -80,7 +82,7 @@ const OF_LIMIT = {
 } as const;
 
 function judge(
-  { kind, schema, latencyMs, domains, sizes, isWritable, connections, clockAheadMs, hasSessions }: StoreState,
+  { kind, schema, latencyMs, counted: domains, sizes, isWritable, connections, clockAheadMs, hasSessions }: StoreState,
   needs: DatabaseNeeds,
 ) {
   const check = 'database';

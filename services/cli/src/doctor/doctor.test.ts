@@ -107,7 +107,7 @@ describe('strata doctor', () => {
     }
     is('ok', await first(), /schema current, 2 domains, no damage found/);
     is('ok', (await checkDatabase(url, needs)).findings[1] as Finding, /^domains 2 rows, 0 rows more a day$/);
-    assert.equal((await checkDatabase(url, needs)).state?.domains, 2);
+    assert.equal((await checkDatabase(url, needs)).state?.counted, 2);
     await writeFile(path.join(directory.path, 'strata.db'), 'no database at all, but a text of some length');
     is('problem', await first(), /not a Strata database/);
     const away = await checkDatabase('postgres://user:hidden@127.0.0.1:9/none', needs);
@@ -210,7 +210,7 @@ describe('strata doctor', () => {
     ['it scans with its own', { contactUrl }, 'contact ok'],
     ['it does not scan', { isScanning: false, isOnDemand: false }, ''],
     ['it is public', { host: '0.0.0.0' }, 'contact warning, ledger name warning'],
-    ['it is the scheduler', { role: 'scheduler', allowedHosts: ['stack.example'] }, 'ledger name warning'],
+    ['it is the scheduler', { role: 'scheduler', allowedHosts: ['stack.example'] as string[] }, 'ledger name warning'],
     ['it issues no receipts', { role: 'scanner', host: '::' }, 'contact warning'],
     ['both are its own', { ledgerOrigin: 'a.example/log', contactUrl, host: '::' }, 'contact ok, ledger name ok'],
   ] as const)

@@ -39,13 +39,13 @@ export function judgeOpenFiles({ openFiles }: Pick<MachineFacts, 'openFiles'>): 
   if (openFiles < MIN_FILES)
     return problem(check, {
       found: `at most ${openFiles}`,
-      means: 'Scans and requests fail at the limit.',
+      means: 'Scans and requests fail when the limit is reached.',
       todo,
     });
   if (openFiles < RECOMMENDED_FILES)
     return warning(check, {
       found: `at most ${openFiles}`,
-      means: 'Each event stream and each connection needs one; the service supports 20,000 streams.',
+      means: 'Each connection and event stream uses one file; the service supports 20,000 streams.',
       todo,
     });
   return ok(check, `at most ${openFiles}`);

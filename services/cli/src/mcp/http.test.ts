@@ -34,7 +34,7 @@ describe('strata mcp --http', () => {
   });
 
   it('uses the key of the client, and does not share its own with forwarded requests', async () => {
-    const { key } = await service.running.service.app.store.keys.create({ tier: 'free' });
+    const { key } = await service.running.app.store.keys.create({ tier: 'free' });
     const client = await mcp.connect({ 'X-Stack-Key': key });
     assert.equal((await callTool(client, 'stack_statistics')).body.quota.limit, 50);
     await client.close();

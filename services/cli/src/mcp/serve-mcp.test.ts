@@ -140,7 +140,7 @@ describe('strata mcp', () => {
   });
 
   it('reports a used-up quota, and when to retry', async () => {
-    const { key } = await service.running.service.app.store.keys.create({ tier: 'free' });
+    const { key } = await service.running.app.store.keys.create({ tier: 'free' });
     await using poor = await asking(service.base, key);
     const first = await poor.call('stack_statistics');
     assert.deepEqual([first.body.quota.limit, first.body.quota.remaining], [50, 49]);
@@ -153,13 +153,13 @@ describe('strata mcp', () => {
   });
 
   it('explains how to get a key, and creates none', async () => {
-    const before = (await service.running.service.app.store.keys.list()).length;
+    const before = (await service.running.app.store.keys.list()).length;
     await using keyless = await startMcp({ STRATA_KEY: '' }, ['--base-url', service.base]);
     const { isError, text, body } = await keyless.call('stack_statistics');
     assert.deepEqual([isError, body.error.code], [true, 'missing_key']);
     assert.ok(text.includes(`curl -X POST ${service.base}/keys`), text);
     assert.match(keyless.stderr(), /no API key/);
-    assert.equal((await service.running.service.app.store.keys.list()).length, before);
+    assert.equal((await service.running.app.store.keys.list()).length, before);
     await using wrong = await asking(service.base, 'ssk_wrong');
     assert.match((await wrong.call('stack_statistics')).text, /^invalid_key \(401\)[\s\S]*STRATA_KEY/);
   });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { assertEnds, runStrata, succeed } from '../test/run-strata.ts';
-import { findSettings, gatherSettings } from './settings.ts';
+import { findSettings } from './settings.ts';
 import { parseSettingsFile } from './settings-file.ts';
 import { SECRETS, SERVICES, tableOf } from './tables.ts';
 
@@ -54,7 +54,7 @@ describe('settings', () => {
   it('come from the environment before the file', async () => {
     await using files = await folder();
     const file = await files.config('stack_port: 8080', 'host: 192.0.2.1');
-    const given = await gatherSettings({ STRATA_CONFIG: file, STRATA_STACK_PORT: '9090', STRATA_HOST: ' ' }, 'stack');
+    const { given } = await findSettings({ STRATA_CONFIG: file, STRATA_STACK_PORT: '9090', STRATA_HOST: ' ' }, 'stack');
     assert.deepEqual(given.get('STRATA_STACK_PORT'), { value: '9090', source: 'environment' });
     assert.deepEqual(given.get('STRATA_HOST'), { value: '192.0.2.1', source: `${file}:2` });
   });
@@ -63,11 +63,11 @@ describe('settings', () => {
     await using files = await folder();
     const secret = await files.write('secret', 'of-the-file\n', 0o600);
     for (const name of SECRETS) {
-      const given = await gatherSettings({ [`${name}_FILE`]: secret }, 'gateway');
+      const { given } = await findSettings({ [`${name}_FILE`]: secret }, 'gateway');
       assert.deepEqual(given.get(name), { value: 'of-the-file', source: `file ${secret}` });
       assert.equal(given.has(`${name}_FILE`), false);
     }
-    const given = await gatherSettings({ STRATA_CONFIG: await files.config('database_url_file: secret') }, 'stack');
+    const { given } = await findSettings({ STRATA_CONFIG: await files.config('database_url_file: secret') }, 'stack');
     assert.equal(given.get('STRATA_DATABASE_URL')?.value, 'of-the-file');
   });
 
@@ -172,6 +172,12 @@ describe('strata config', () => {
     await assertEnds('stack serve', 2, /STRATA_STACK_PROT: unknown setting/, { env: { STRATA_STACK_PROT: '1' } });
     const good = await succeed('config check --json', { env: { STRATA_STACK_PORT: '8080' } });
     assert.deepEqual(JSON.parse(good.stdout), { ok: true, problems: [], warnings: [] });
+    // Names of earlier versions do not stop a start.
+    const old = await succeed('config check', { env: { STRATA_KEV_URL: 'https://kev.example' } });
+    assert.match(old.stdout, /^warning: STRATA_KEV_URL has no effect any more: write STRATA_ADVISORY_URLS=kev=URL$/m);
+    const former = { STRATA_DATA: files.path, STRATA_FEED_SCAN: 'on' };
+    const oneLine = /^strata: warning: STRATA_FEED_SCAN has no effect any more: .+\nstrata: database /;
+    await assertEnds('stack keys list', 1, oneLine, { env: former });
     // It refuses what tracing would refuse at the start.
     const exporter = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
     for (const [env, code, words] of [

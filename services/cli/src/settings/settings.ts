@@ -1,7 +1,9 @@
 // Collects settings: from the environment, then the settings file; secrets also from files of their own. Reports all problems at once.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { CommandContext } from '../context.ts';
 import { nearest } from './nearest.ts';
+import { RETIRED } from './retired.ts';
 import { parseSettingsFile, readSmallFile } from './settings-file.ts';
 import {
   COMMAND_SECRETS,
@@ -29,31 +31,45 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const MAX_SECRET_BYTES = 65_536;
 
 /**
- * The settings of `env` and of the file that STRATA_CONFIG names. The table of `service` is loaded first. Rejects with SettingsError for
- * unknown names, files that cannot be read, and secrets that are set twice.
+ * The settings of `env` and of the file that STRATA_CONFIG names, as plain values; prints the warnings. The table of
+ * `service` is loaded first. Rejects with SettingsError for unknown names, files that cannot be read, and secrets that
+ * are set twice.
  */
-export async function gatherSettings(env: Environment, service: ServiceName): Promise<GivenSettings> {
-  const { given, problems } = await findSettings(env, service);
+export async function effectiveEnvironment(
+  { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,
+  service: ServiceName,
+): Promise<Record<string, string>> {
+  const { given, problems, warnings } = await findSettings(env, service);
   if (problems.length > 0) throw await settingsError(problems.join('\n'));
-  return given;
+  stderr.write(warnings.map((warning) => `strata: warning: ${warning}\n`).join(''));
+  return Object.fromEntries([...given].map(([name, { value }]) => [name, value]));
 }
 
-/** The same as plain values. */
-export async function effectiveEnvironment(env: Environment, service: ServiceName): Promise<Record<string, string>> {
-  return Object.fromEntries([...(await gatherSettings(env, service))].map(([name, { value }]) => [name, value]));
-}
-
-/** The same, with the problems as values. */
+/** The same, with the problems and warnings as values. */
 export async function findSettings(
   env: Environment,
   service: ServiceName,
-): Promise<{ readonly given: GivenSettings; readonly problems: readonly string[] }> {
+): Promise<{
+  readonly given: GivenSettings;
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}> {
+  const warnings: string[] = [];
   const problems: string[] = [];
   const inEnvironment = new Map<string, Given>();
   for (const [name, value] of Object.entries(env))
     if (name.startsWith('STRATA_') && value?.trim()) inEnvironment.set(name, { value, source: 'environment' });
   const config = inEnvironment.get('STRATA_CONFIG')?.value;
   const inFile = config === undefined ? new Map<string, Given>() : await readSettingsFile(config, problems);
+
+  for (const level of [inEnvironment, inFile])
+    for (const [name, { source }] of level) {
+      const now = Object.hasOwn(RETIRED, name) ? RETIRED[name] : undefined;
+      if (now === undefined) continue;
+      const where = source === 'environment' ? '' : ` (${source})`;
+      warnings.push(`${name} has no effect any more: ${now}${where}`);
+      level.delete(name);
+    }
 
   const known = await knownNames(service, [...inEnvironment.keys(), ...inFile.keys()]);
   for (const name of inEnvironment.keys())
@@ -68,7 +84,7 @@ export async function findSettings(
     const base = level === inFile && config !== undefined ? path.dirname(path.resolve(config)) : '.';
     for (const [name, value] of await withSecretFiles(level, base, problems)) given.set(name, value);
   }
-  return { given, problems };
+  return { given, problems, warnings };
 }
 
 async function readSettingsFile(file: string, problems: string[]): Promise<Map<string, Given>> {
@@ -120,8 +136,7 @@ function suggestion(
 }
 
 /** Warnings about secret files that every user of the machine can read. */
-export async function openSecrets(env: Environment, service: ServiceName): Promise<readonly string[]> {
-  const { given } = await findSettings(env, service);
+export async function openSecrets(given: GivenSettings): Promise<readonly string[]> {
   const found: string[] = [];
   for (const secret of SECRETS) {
     const file = /^file (.+)$/s.exec(given.get(secret)?.source ?? '')?.[1];

@@ -15,7 +15,7 @@ export const liveService = shared(async () => {
   const config = readConfig({ STRATA_DATA: directory, STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', ...ports });
   const world = { dial: (to: { address: string; port: number }) => internet.dial(to), trustedCa: [internet.caPem] };
   const running = stack.use(await startStack(config, createLogger({ level: 'silent' }), world));
-  const { key } = await running.service.app.store.keys.create({ tier: 'unlimited' });
+  const { key } = await running.app.store.keys.create({ tier: 'unlimited' });
   const named = { base: `http://127.0.0.1:${running.port}`, domain: internet.domains()[1] ?? '' };
   return Object.assign(stack.move(), { internet, running, key, directory, ...named });
 });

@@ -1,5 +1,7 @@
 // Runs one answer from its plan to its receipt: choices are generated as slots become free, collected or streamed, then
 // recorded.
+
+import type { StoredKey } from '@strata/db';
 import {
   type AnswerContent,
   type AnswerHead,
@@ -12,8 +14,7 @@ import {
   type Usage,
   usageChunk,
 } from '@strata/inference';
-import type { StoredKey } from '@strata/store';
-import type { Admission } from '../limits/admission.ts';
+import { type Admission, SHARES } from '../limits/admission.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { AnswerEnd, AnswerStart, UsageRecorder } from '../store/usage-recorder.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
@@ -134,7 +135,7 @@ export class AnswerRun {
     const concurrency = Math.min(plan.choices.length, this.#deps.admission.slots);
     const runs = Array.from({ length: concurrency }, async () => {
       // A slot is kept for all remaining choices, so that an answer in progress is never rejected.
-      using _slot = await this.#deps.admission.enter(caller.id, stop, caller.priority);
+      using _slot = await this.#deps.admission.enter(caller.id, stop, SHARES[caller.priority]);
       for (const index of numbers) await this.#oneChoice(index, stop, onDelta);
     });
     try {

@@ -1,8 +1,9 @@
 // Generates one choice: tokens to text, stop strings, tool calls, log-probabilities.
-import type { Engine, Job, TokenChoice } from '@strata/engine';
+import { type Engine, EngineError, type Job, type TokenChoice } from '@strata/engine';
 import {
   type ChatDelta,
   type ChosenLogprob,
+  CompletionError,
   type FinishReason,
   StopScanner,
   type TokenLogprob,
@@ -20,9 +21,16 @@ export interface ChoiceOptions extends ChoiceDeps {
   readonly isCallForced: boolean;
   /** Calls after this many are dropped. */
   readonly maxCalls: number;
+  /** The prompt's text, if the answer begins with it. */
+  readonly echo?: string | undefined;
+  /** The parameter to report if the engine cannot enforce its schema. */
+  readonly grammarParam: string;
 }
 
-/** The deltas of a choice, from `begin` to `end`. The engine stops when the consumer stops reading. */
+/**
+ * The deltas of a choice, from `begin` to `end`. The engine stops when the consumer stops reading. Engine errors that
+ * the request caused become client errors.
+ */
 export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOptions): AsyncGenerator<ChatDelta> {
   const { stops, tools, isCallForced, signal, usage, context } = options;
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -49,30 +57,39 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
   const deltasOf = (text: string) => (reader ? callDeltas(reader.push(text)) : textDeltas(text));
 
   let hasBegun = false;
-  for await (const event of engine.generate(job, signal, context)) {
-    if (event.kind === 'begin') {
-      usage.cachedTokens = event.cachedTokens;
-      hasBegun = true;
-      yield { kind: 'begin' };
-      continue;
+  try {
+    for await (const event of engine.generate(job, signal, context)) {
+      if (event.kind === 'begin') {
+        usage.cachedTokens = event.cachedTokens;
+        yield* beginning();
+        continue;
+      }
+      if (event.kind === 'end') {
+        reason = event.reason;
+        break;
+      }
+      usage.completionTokens += 1;
+      if (job.topLogprobs !== undefined)
+        logprobs.push({ ...logprobOf(event), top_logprobs: (event.top ?? []).map(logprobOf) });
+      const { text, stop } = scanner.push(decoder.decode(event.bytes, { stream: true }));
+      yield* deltasOf(text);
+      if (stop !== undefined) {
+        yield* ending('');
+        return;
+      }
     }
-    if (event.kind === 'end') {
-      reason = event.reason;
-      break;
-    }
-    usage.completionTokens += 1;
-    if (job.topLogprobs !== undefined)
-      logprobs.push({ ...logprobOf(event), top_logprobs: (event.top ?? []).map(logprobOf) });
-    const { text, stop } = scanner.push(decoder.decode(event.bytes, { stream: true }));
-    yield* deltasOf(text);
-    if (stop !== undefined) {
-      yield* ending('');
-      return;
-    }
+  } catch (error) {
+    throw asClientError(error, options.grammarParam);
   }
-  if (!hasBegun) yield { kind: 'begin' };
+  if (!hasBegun) yield* beginning();
   // An incomplete character at the end is dropped.
   yield* ending(scanner.end());
+
+  function* beginning(): Generator<ChatDelta> {
+    hasBegun = true;
+    yield { kind: 'begin' };
+    if (options.echo !== undefined) yield { kind: 'text', text: options.echo };
+  }
 
   function* ending(rest: string): Generator<ChatDelta> {
     yield* deltasOf(rest);
@@ -83,4 +100,16 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
 
 function logprobOf({ bytes, logprob }: TokenChoice): TokenLogprob {
   return { token: Buffer.from(bytes).toString('utf8'), logprob, bytes: [...bytes] };
+}
+
+function asClientError(cause: unknown, grammarParam: string): unknown {
+  const code = cause instanceof EngineError ? cause.code : undefined;
+  if (code === 'grammar-unusable')
+    return new CompletionError('unsupported_value', 'The engine cannot enforce this schema.', {
+      param: grammarParam,
+      cause,
+    });
+  if (code === 'job-too-long')
+    return new CompletionError('context_length', 'This request is too long for the engine.', { cause });
+  return cause;
 }

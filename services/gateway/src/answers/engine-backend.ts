@@ -1,7 +1,6 @@
 // Backend for an engine: converts a request to jobs (prompt tokens, grammar, remaining context).
 import { type Engine, EngineError, type Job } from '@strata/engine';
 import {
-  type ChatDelta,
   type ChatRequest,
   CompletionError,
   type CompletionRequest,
@@ -55,9 +54,9 @@ export class EngineBackend implements Backend {
     });
     const jobs = this.#jobs(request, { prompt, grammar, what: 'messages' });
     const maxCalls = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
-    const options = { stops: request.stops, tools, isCallForced, maxCalls };
     const grammarParam = isCallForced ? 'tools' : 'response_format';
-    return { promptTokens: prompt.length, choices: jobs.map((job) => this.#choice(job, options, { grammarParam })) };
+    const options = { stops: request.stops, tools, isCallForced, maxCalls, grammarParam };
+    return { promptTokens: prompt.length, choices: jobs.map((job) => this.#choice(job, 0, options)) };
   }
 
   async planText(request: CompletionRequest): Promise<Plan> {
@@ -70,9 +69,9 @@ export class EngineBackend implements Backend {
         throw new CompletionError('invalid_value', 'An empty prompt cannot be completed.', { param: what });
       promptTokens += prompt.length;
       const jobs = this.#jobs(request, { prompt, grammar: undefined, what });
-      const options = { stops: request.stops, tools: [], isCallForced: false, maxCalls: 0 };
       const echo = request.isEchoed ? await this.#textOf(given) : undefined;
-      for (const job of jobs) choices.push(this.#choice(job, options, { prompt: at, echo }));
+      const options = { stops: request.stops, tools: [], isCallForced: false, maxCalls: 0, echo };
+      for (const job of jobs) choices.push(this.#choice(job, at, { ...options, grammarParam: 'response_format' }));
     }
     return { promptTokens, choices };
   }
@@ -101,21 +100,12 @@ export class EngineBackend implements Backend {
     };
   }
 
-  #choice(
-    job: Job,
-    options: Omit<ChoiceOptions, keyof ChoiceDeps>,
-    {
-      prompt = 0,
-      echo,
-      grammarParam = 'response_format',
-    }: { readonly prompt?: number; readonly echo?: string | undefined; readonly grammarParam?: string },
-  ): PlannedChoice {
+  #choice(job: Job, prompt: number, options: Omit<ChoiceOptions, keyof ChoiceDeps>): PlannedChoice {
     return {
       prompt,
       deltas: (deps) => {
         deps.usage.promptTokens = job.prompt.length;
-        const deltas = asClientErrors(grammarParam, choiceDeltas(this.engine, job, { ...options, ...deps }));
-        return echo === undefined ? deltas : echoed(echo, deltas);
+        return choiceDeltas(this.engine, job, { ...options, ...deps });
       },
     };
   }
@@ -183,29 +173,4 @@ function tooLong(what: string, contextLength: number, tokens: string): Completio
     `This model's maximum context length is ${contextLength} tokens. However, your ${what} resulted in ${tokens} tokens. Please reduce the length of the ${what}.`,
     { param: what },
   );
-}
-
-/** Prepends the prompt to the answer. */
-async function* echoed(text: string, deltas: AsyncIterable<ChatDelta>): AsyncGenerator<ChatDelta> {
-  for await (const delta of deltas) {
-    yield delta;
-    if (delta.kind === 'begin') yield { kind: 'text', text };
-  }
-}
-
-/** Converts engine errors that the request caused to client errors. */
-async function* asClientErrors(grammarParam: string, deltas: AsyncIterable<ChatDelta>): AsyncGenerator<ChatDelta> {
-  try {
-    yield* deltas;
-  } catch (cause) {
-    const code = cause instanceof EngineError ? cause.code : undefined;
-    if (code === 'grammar-unusable')
-      throw new CompletionError('unsupported_value', 'The engine cannot enforce this schema.', {
-        param: grammarParam,
-        cause,
-      });
-    if (code === 'job-too-long')
-      throw new CompletionError('context_length', 'This request is too long for the engine.', { cause });
-    throw cause;
-  }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Admission } from '../limits/admission.ts';
+import { openAdmission } from '../limits/admission.ts';
 import type { Backend } from './backend.ts';
 import { Models, type ServedModel } from './models.ts';
 
-const admission = new Admission({ slots: 1, queue: 0 });
+const admission = openAdmission({ slots: 1, queue: 0 });
 const model = (id: string): ServedModel => ({ id, backend: {} as Backend, created: 0, admission });
 
 describe('models', () => {

@@ -2,7 +2,7 @@
 import { type Engine, openModel, openUpstream } from '@strata/engine';
 import type { Logger } from 'pino';
 import type { GatewayConfig } from '../config.ts';
-import { Admission } from '../limits/admission.ts';
+import { openAdmission } from '../limits/admission.ts';
 import type { Backend } from './backend.ts';
 import { EngineBackend } from './engine-backend.ts';
 import { Models, type ServedModel } from './models.ts';
@@ -29,7 +29,7 @@ export async function openModels(
   const created = Math.floor(deps.now().getTime() / 1_000);
   const served: ServedModel[] = [];
   const serve = (id: string, backend: Backend) => {
-    const admission = new Admission({ slots: backend.facts.slots, queue: config.queue });
+    const admission = openAdmission({ slots: backend.facts.slots, queue: config.queue });
     served.push({ id, backend, created, admission });
   };
   for (const [id, engine] of Object.entries(deps.engines)) serve(id, new EngineBackend(engine));

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { it } from 'node:test';
+import type { StoredKey } from '@strata/db';
 import { CompletionError } from '@strata/inference';
-import type { StoredKey } from '@strata/store';
 import { Callers } from './callers.ts';
 
 it('a revocation takes effect during a lookup, while the store fails, and in open requests', async () => {

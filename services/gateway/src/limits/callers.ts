@@ -1,9 +1,10 @@
 // Authentication: the key in the Authorization header, cached briefly so that not every request queries the database.
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import type { StoredKey } from '@strata/db';
 import { countedCache, countedNetworks, InvalidKeyLimit } from '@strata/http';
 import { CompletionError } from '@strata/inference';
-import type { Store, StoredKey } from '@strata/store';
+import type { Store } from '@strata/store';
 
 /** A revocation takes effect within this time even if `endRevoked` is not called. */
 const MEMORY_MS = 2_000;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openStore } from '@strata/store';
 import { durationText, Limits } from './limits.ts';
-import { RateBucket } from './rate-bucket.ts';
 
 const free = { requestsPerMinute: 3, tokensPerMinute: 100, tokensPerDay: 250 };
 const tiers = { free, standard: null, unlimited: null };
@@ -105,12 +104,4 @@ describe('limits', () => {
     const texts = [1, 999, 1_000, 61_000, 3_600_000, 3_661_500].map(durationText);
     assert.deepEqual(texts, ['1ms', '999ms', '1s', '1m1s', '1h0m0s', '1h1m2s']);
   });
-});
-
-it('a bucket never exceeds its size, and is not refilled when the clock is set back', () => {
-  const bucket = new RateBucket(10, 1);
-  assert.deepEqual([bucket.take(1_000, 10), bucket.take(500, 1), bucket.at(1_000_000).level], [0, 1, 10]);
-  bucket.spend(1_000_000, 25);
-  assert.deepEqual(bucket.at(1_000_000), { level: -15, fullAfterMs: 25 });
-  assert.equal(bucket.take(1_000_000, 1), 16);
 });

@@ -1,8 +1,10 @@
 // The limits of a key: requests and tokens, per minute and per UTC day, reported in OpenAI's rate limit headers.
+
+import type { StoredKey, Tier } from '@strata/db';
 import { countedCache } from '@strata/http';
 import { CompletionError } from '@strata/inference';
-import type { Store, StoredKey, Tier } from '@strata/store';
-import { RateBucket } from './rate-bucket.ts';
+import { RateLimiter } from '@strata/limits';
+import type { Store } from '@strata/store';
 
 interface TierLimits {
   readonly requestsPerMinute: number;
@@ -22,12 +24,17 @@ export interface LimitsDeps extends Pick<Store, 'quota' | 'answers'> {
   readonly tiers?: Readonly<Record<Tier, TierLimits | null>>;
 }
 
-interface KeyState {
+/** The limits of a tier, and what its keys have used of them in the last minute. */
+interface TierState {
   readonly limits: TierLimits;
-  readonly requests: RateBucket;
-  readonly tokens: RateBucket;
-  /** Tokens used on a day: the stored count when it was read, plus everything since. */
-  day: { readonly name: string; used: number } | undefined;
+  readonly requests: RateLimiter;
+  readonly tokens: RateLimiter;
+}
+
+/** Tokens that a key has used on a day: the stored count when it was read, plus everything since. */
+interface UsedOnDay {
+  readonly name: string;
+  used: number;
 }
 
 interface Window {
@@ -43,23 +50,32 @@ const MINUTE_MS = 60_000;
 
 export class Limits {
   readonly #deps: LimitsDeps;
-  readonly #tiers: Readonly<Record<Tier, TierLimits | null>>;
-  /** An evicted key starts a new minute; daily counts are in the database. */
-  readonly #states = countedCache<KeyState>(50_000);
+  readonly #tiers: Readonly<Record<Tier, TierState | null>>;
+  /** By key. Daily counts are in the database too. */
+  readonly #days = countedCache<UsedOnDay>(50_000);
 
   constructor(deps: LimitsDeps) {
     this.#deps = deps;
-    this.#tiers = deps.tiers ?? TIER_LIMITS;
+    const tiers = deps.tiers ?? TIER_LIMITS;
+    const limiter = (limit: number) =>
+      new RateLimiter({ limit, period: MINUTE_MS, refill: 'steady', now: () => deps.now().getTime() });
+    const stateOf = (limits: TierLimits | null) =>
+      limits && { limits, requests: limiter(limits.requestsPerMinute), tokens: limiter(limits.tokensPerMinute) };
+    this.#tiers = {
+      free: stateOf(tiers.free),
+      standard: stateOf(tiers.standard),
+      unlimited: stateOf(tiers.unlimited),
+    };
   }
 
   /** Counts a request. Returns the rate limit headers; throws CompletionError `rate_limit` if a limit is reached. */
   async takeRequest(key: StoredKey): Promise<Headers> {
-    const state = this.#stateOf(key);
-    if (!state) return {};
-    const { limits, requests } = state;
+    const tier = this.#tiers[key.tier];
+    if (!tier) return {};
+    const { limits, requests } = tier;
     const now = this.#deps.now();
-    const waitMs = requests.take(now.getTime(), 1);
-    const ofMinute = windowOf(requests, limits.requestsPerMinute, now);
+    const waitMs = requests.take(key.id);
+    const ofMinute = windowOf(requests, limits.requestsPerMinute, key);
     if (waitMs > 0)
       throw refusal(`This key's ${limits.requestsPerMinute} requests a minute are used up.`, 'requests', {
         window: ofMinute,
@@ -82,11 +98,11 @@ export class Limits {
    * them. Returns the rate limit headers; throws CompletionError `rate_limit` if a limit is reached.
    */
   async takePrompt(key: StoredKey, promptTokens: number): Promise<Headers> {
-    const state = this.#stateOf(key);
-    if (!state) return {};
-    const { limits, tokens } = state;
+    const tier = this.#tiers[key.tier];
+    if (!tier) return {};
+    const { limits, tokens } = tier;
     const now = this.#deps.now();
-    const used = await this.#usedOn(dayOf(now), key.id, state);
+    const used = await this.#usedOn(dayOf(now), key.id);
     const ofDay = {
       limit: limits.tokensPerDay,
       remaining: Math.max(0, limits.tokensPerDay - used - promptTokens),
@@ -98,8 +114,8 @@ export class Limits {
         'tokens',
         { window: ofDay, waitMs: ofDay.resetMs },
       );
-    const waitMs = tokens.take(now.getTime(), promptTokens);
-    const ofMinute = windowOf(tokens, limits.tokensPerMinute, now);
+    const waitMs = tokens.take(key.id, promptTokens);
+    const ofMinute = windowOf(tokens, limits.tokensPerMinute, key);
     if (waitMs > 0)
       throw refusal(
         `This key has ${limits.tokensPerMinute} tokens a minute, of which ${ofMinute.remaining} are left; the prompt needs ${promptTokens}.`,
@@ -117,48 +133,34 @@ export class Limits {
     { promptTokens, completionTokens }: { readonly promptTokens: number; readonly completionTokens: number },
     taken = promptTokens,
   ): void {
-    const state = this.#stateOf(key);
-    if (!state) return;
-    const now = this.#deps.now();
-    state.tokens.spend(now.getTime(), completionTokens + Math.max(0, promptTokens - taken));
-    const name = dayOf(now);
+    const tier = this.#tiers[key.tier];
+    if (!tier) return;
+    tier.tokens.spend(key.id, completionTokens + Math.max(0, promptTokens - taken));
     // The first answer of a day: the stored count may not include it.
-    if (!isReached(state.day, name)) state.day = { name, used: 0 };
-    state.day.used += promptTokens + completionTokens;
+    this.#day(key.id, dayOf(this.#deps.now()), 0).used += promptTokens + completionTokens;
   }
 
-  #stateOf({ id, tier }: StoredKey): KeyState | undefined {
-    const limits = this.#tiers[tier];
-    if (!limits) return undefined;
-    const known = this.#states.get(id);
-    if (known) return known;
-    const state = {
-      limits,
-      requests: new RateBucket(limits.requestsPerMinute, limits.requestsPerMinute / MINUTE_MS),
-      tokens: new RateBucket(limits.tokensPerMinute, limits.tokensPerMinute / MINUTE_MS),
-      day: undefined,
-    };
-    this.#states.set(id, state);
-    return state;
+  async #usedOn(name: string, keyId: string): Promise<number> {
+    const known = this.#days.get(keyId);
+    if (known && known.name >= name) return known.used;
+    const used = await this.#deps.answers.tokensOf(keyId, name);
+    // Another request may have read the count concurrently, and tokens may have been spent since.
+    return this.#day(keyId, name, used).used;
   }
 
-  async #usedOn(name: string, keyId: string, state: KeyState): Promise<number> {
-    if (!isReached(state.day, name)) {
-      const used = await this.#deps.answers.tokensOf(keyId, name);
-      // Another request may have read the count concurrently, and tokens may have been spent since.
-      if (!isReached(state.day, name)) state.day = { name, used };
-    }
-    return state.day?.used ?? 0;
+  /** The known usage of a key, or this one on a new day. A clock that is set back does not start a new day. */
+  #day(keyId: string, name: string, used: number): UsedOnDay {
+    const known = this.#days.get(keyId);
+    if (known && known.name >= name) return known;
+    const day = { name, used };
+    this.#days.set(keyId, day);
+    return day;
   }
 }
 
-/** A clock that is set back does not start a new day. */
-const isReached = (day: KeyState['day'], name: string): day is NonNullable<typeof day> =>
-  day !== undefined && day.name >= name;
-
-function windowOf(bucket: RateBucket, limit: number, now: Date): Window {
-  const { level, fullAfterMs } = bucket.at(now.getTime());
-  return { limit, remaining: Math.max(0, Math.floor(level)), resetMs: fullAfterMs };
+function windowOf(limiter: RateLimiter, limit: number, { id }: StoredKey): Window {
+  const { left, fullAfter } = limiter.state(id);
+  return { limit, remaining: Math.max(0, Math.floor(left)), resetMs: fullAfter };
 }
 
 function rateLimitHeaders(what: 'requests' | 'tokens', { limit, remaining, resetMs }: Window): Headers {

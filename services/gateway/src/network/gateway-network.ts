@@ -9,20 +9,17 @@ import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Models } from '../answers/models.ts';
 import { VERSION } from '../version.ts';
-import { advertise } from './advertise.ts';
-import { openAuditor } from './audit/auditor.ts';
+import { Auditor } from './audit/auditor.ts';
+import { advertise, reportJoined } from './discovery.ts';
 import { LiveFleet } from './fleet/live-fleet.ts';
-import { knownPeers } from './known-peers.ts';
-import type { NetworkConfig } from './network-config.ts';
+import { MAX_MODELS, MAX_WORKERS, type NetworkConfig } from './network-config.ts';
 
 import { NetworkModels, networkModelInfo } from './network-models.ts';
-import { type NetworkReport, networkReport } from './network-report.ts';
+import { knownPeers, type NetworkReport, networkReport } from './network-report.ts';
 import { Offers } from './offers.ts';
 import { createNetworkEngine } from './relay/network-engine.ts';
-import { reportJoined } from './report-joined.ts';
 import { Sessions } from './session/sessions.ts';
-import { openSegmentAccounts } from './settlement/open-segment-accounts.ts';
-import { throttled } from './throttled.ts';
+import { openSegmentAccounts } from './settlement/segment-accounts.ts';
 import { byTrust, fetchVocabulary } from './vocabulary/fetch-vocabulary.ts';
 import { type OpenVocabulary, Vocabularies } from './vocabulary/vocabularies.ts';
 import { VocabularyCache } from './vocabulary/vocabulary-cache.ts';
@@ -57,11 +54,6 @@ export interface GatewayNetworkDeps {
 const SOFTWARE = `strata-gateway/${VERSION}`;
 /** Interval at which expired offers and models without workers are removed. */
 const TICK_MS = 1_000;
-/**
- * Minimum interval between evaluations of the offers: with thousands of models one takes milliseconds, and any peer can
- * send an offer.
- */
-const REFRESH_MS = 150;
 
 /** Resolves when workers can connect; their models are served as they arrive. Rejects if the node cannot listen. */
 export async function openGatewayNetwork(
@@ -75,25 +67,17 @@ export async function openGatewayNetwork(
   const directory = new Directory();
   const prefixes = new PrefixMap();
   const closing = new AbortController();
-  let models: NetworkModels | undefined;
-  const scheduleRefresh = throttled(REFRESH_MS, () => {
-    try {
-      models?.refresh();
-    } catch (error) {
-      logger.error({ err: error }, 'updating the models of the network failed');
-    }
-  });
   const sessions: Sessions = stack.use(
     new Sessions({
       software: SOFTWARE,
-      max: options.maxWorkers,
+      max: MAX_WORKERS,
       trustOf: (peer) => trust.of(peer),
       hasModels: (peer) => (directory.worker(peer)?.offer.models.length ?? 0) > 0,
       roundTripMs: (peer) => node.peers.roundTripMs(peer),
       onOffer: (offer) => offers.take(offer, { isConnected: true }),
       onChange: (peer) => {
         if (!sessions.all.has(peer)) directory.drop(peer);
-        scheduleRefresh();
+        models.scheduleRefresh();
       },
       onBreach: (peer, breach) => trust.breach(peer, breach),
       logger,
@@ -103,17 +87,17 @@ export async function openGatewayNetwork(
   const offers = new Offers({
     ...{ directory, isConnected, nowMs: () => now().getTime() },
     onTaken: ({ peer }) => {
-      if (isConnected(peer)) scheduleRefresh();
+      if (isConnected(peer)) models.scheduleRefresh();
     },
   });
-  const servedOf = (sha256: string) => models?.list().find(({ group }) => group.sha256 === sha256);
+  const servedOf = (sha256: string) => models.list().find(({ group }) => group.sha256 === sha256);
   const offered = (peer: string, sha256: string) =>
     directory.worker(peer)?.offer.models.find((model) => model.sha256 === sha256);
   const cache = new VocabularyCache({ directory: path.join(options.directory, 'vocabularies') });
   // Disposed after trust, whose last audits need them.
   const vocabularies = stack.use(new Vocabularies(deps.openVocabulary ?? openerWithSpare(stack)));
   const trust = stack.use(
-    await openAuditor(
+    await Auditor.open(
       {
         reputations: deps.store.reputations,
         workers: (sha256) => [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
@@ -132,12 +116,11 @@ export async function openGatewayNetwork(
       peers.flatMap((peer) => sessions.all.get(peer) ?? []),
       { of: weigh, random: Math.random },
     );
-  models = stack.use(
+  const models: NetworkModels = stack.use(
     new NetworkModels(
-      { max: options.maxModels, pins: options.pins, queue: options.queue },
+      { max: MAX_MODELS, pins: options.pins, queue: options.queue },
       {
         models: deps.models,
-        onOpened: scheduleRefresh,
         groups: (nameOf) => modelGroups(directory.connected(), { weigh, ...(nameOf ? { nameOf } : {}) }),
         vocabularyOf: (sha256, peers) =>
           vocabularies.of(sha256, () =>
@@ -159,7 +142,6 @@ export async function openGatewayNetwork(
             ...{ vocabulary, fleet, trust, accounts },
             info: () => networkModelInfo(group(), facts, fleet.slots),
             gateway: node.id,
-            replayBudgetMs: options.replayBudgetMs,
             ...(options.hedgeAfter === undefined ? {} : { hedgeAfter: options.hedgeAfter }),
           });
           return { engine, fleet };
@@ -173,7 +155,7 @@ export async function openGatewayNetwork(
   await node.channels.handle(PROTOCOL, (channel) => void sessions.take(channel));
   const tick = setInterval(() => {
     directory.expire(now().getTime());
-    scheduleRefresh();
+    models.scheduleRefresh();
   }, TICK_MS);
   const discovery = Promise.all([
     advertise(node, { pins: options.pins, logger, signal: closing.signal }),
@@ -184,7 +166,6 @@ export async function openGatewayNetwork(
     closing.abort();
     await discovery;
   });
-  const served = models;
   const owned = stack.move();
   return {
     node,
@@ -194,15 +175,10 @@ export async function openGatewayNetwork(
         self: { peer: node.id, software: SOFTWARE },
         peers: knownPeers({ node, directory, sessions, trust }),
         audits: trust.audits(),
-        models: served.list().map(({ id, group, admission, fleet }) => {
-          const running = Math.min(admission.size, admission.slots);
-          return {
-            ...{ id, name: group.name, sha256: group.sha256, slots: fleet.slots },
-            workers: group.peers.filter(isConnected).length,
-            running,
-            waiting: admission.size - running,
-          };
-        }),
+        models: models.list().map(({ id, group, admission: { running, waiting }, fleet }) => ({
+          ...{ id, name: group.name, sha256: group.sha256, slots: fleet.slots, running, waiting },
+          workers: group.peers.filter(isConnected).length,
+        })),
       }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

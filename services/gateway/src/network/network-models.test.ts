@@ -6,7 +6,7 @@ import type { ModelGroup } from '@strata/inference';
 import { pino } from 'pino';
 import type { Backend } from '../answers/backend.ts';
 import { Models } from '../answers/models.ts';
-import { Admission } from '../limits/admission.ts';
+import { openAdmission } from '../limits/admission.ts';
 import { offeredModel } from '../test/network/answers.ts';
 import { NetworkModels, type NetworkModelsOptions, networkModelInfo } from './network-models.ts';
 import type { LazyVocabulary } from './vocabulary/vocabularies.ts';
@@ -27,7 +27,7 @@ const bytewise: LazyVocabulary = {
 };
 
 function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string[] = []) {
-  const admission = new Admission({ slots: 1, queue: 0 });
+  const admission = openAdmission({ slots: 1, queue: 0 });
   const models = new Models(own.map((id) => ({ id, backend: {} as Backend, created: 0, admission })));
   let groups: readonly ModelGroup[] = [];
   const given = { vocabulary: bytewise };
@@ -35,12 +35,11 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
   const opened: string[] = [];
   const ended: string[] = [];
   const network: NetworkModels = new NetworkModels(
-    { max: 3, pins: new Map(), queue: 1, graceMs: 0, ...options },
+    { max: 3, pins: new Map(), queue: 1, graceMs: 0, refreshMs: 0, ...options },
     {
       ...{ models, logger: pino({ level: 'silent' }), now: () => new Date(0) },
       groups: () => groups,
       vocabularyOf: () => given.vocabulary,
-      onOpened: () => network.refresh(),
       openModel: (group, _vocabulary, { vocabularySize }) => {
         opened.push(`${group().name} ${vocabularySize}`);
         const engine = { [Symbol.asyncDispose]: async () => void ended.push(group().name) };
@@ -55,8 +54,8 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
     offer: async (...offered: readonly ModelGroup[]) => {
       groups = offered;
       network.refresh();
-      // Checking a vocabulary takes a few iterations of the event loop here.
-      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      // Checking a vocabulary takes a few iterations of the event loop here, and the refresh after it a timer.
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
     },
   };
 }

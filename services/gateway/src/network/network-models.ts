@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { EngineBackend } from '../answers/engine-backend.ts';
 import { type Models, type ServedModel, unavailable } from '../answers/models.ts';
-import { Admission } from '../limits/admission.ts';
+import { type Admission, openAdmission } from '../limits/admission.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import { checkVocabulary } from './vocabulary/check-vocabulary.ts';
 import type { LazyVocabulary } from './vocabulary/vocabularies.ts';
@@ -20,6 +20,11 @@ export interface NetworkModelsOptions {
   readonly queue: number;
   /** How long a model without workers is kept. 30,000 by default, so that a worker can restart. */
   readonly graceMs?: number;
+  /**
+   * Minimum interval between scheduled refreshes. 150 by default: with thousands of models one takes milliseconds, and
+   * any peer can send an offer.
+   */
+  readonly refreshMs?: number;
 }
 
 export interface NetworkModelsDeps {
@@ -30,8 +35,6 @@ export interface NetworkModelsDeps {
   readonly vocabularyOf: (sha256: string, peers: () => readonly string[]) => LazyVocabulary;
   /** `group` returns the current state of the group. */
   readonly openModel: (group: () => ModelGroup, vocabulary: LazyVocabulary, facts: VocabularyFacts) => NetworkModelDeps;
-  /** Called when a model was opened or could not be opened: a refresh is due. */
-  readonly onOpened: () => void;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -54,6 +57,7 @@ interface Served extends NetworkModelDeps {
 }
 
 const GRACE_MS = 30_000;
+const REFRESH_MS = 150;
 /** Retry delay if no worker delivered the vocabulary; longer if the vocabulary could not be opened. */
 const RETRY_MS = 5_000;
 const UNUSABLE_MS = 60_000;
@@ -76,6 +80,8 @@ export class NetworkModels implements AsyncDisposable {
   #offered: ReadonlyMap<string, ModelGroup> = new Map();
   #bound: ReadonlyMap<string, Binding> = new Map();
   #isClosed = false;
+  #isRefreshDue = false;
+  #refreshedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: NetworkModelsOptions, deps: NetworkModelsDeps) {
     this.#options = options;
@@ -87,7 +93,27 @@ export class NetworkModels implements AsyncDisposable {
     return [...this.#served.values()].flatMap((served) => [...served.ids].slice(0, 1).map((id) => ({ ...served, id })));
   }
 
-  /** Updates the served models to match the offers. Must be called after changes, and periodically. */
+  /** Schedules an update; those requested before it runs are combined. Must be called after changes, and periodically. */
+  scheduleRefresh(): void {
+    if (this.#isRefreshDue) return;
+    this.#isRefreshDue = true;
+    const { refreshMs = REFRESH_MS } = this.#options;
+    const dueMs = this.#refreshedAtMs + refreshMs - performance.now();
+    setTimeout(
+      () => {
+        this.#isRefreshDue = false;
+        try {
+          this.refresh();
+        } catch (error) {
+          this.#deps.logger.error({ err: error }, 'updating the models of the network failed');
+        }
+        this.#refreshedAtMs = performance.now();
+      },
+      Math.max(0, dueMs),
+    ).unref();
+  }
+
+  /** Updates the served models to match the offers. */
   refresh(): void {
     if (this.#isClosed) return;
     const nowMs = performance.now();
@@ -171,7 +197,7 @@ export class NetworkModels implements AsyncDisposable {
       })
       .finally(() => {
         this.#opening.delete(key);
-        this.#deps.onOpened();
+        this.scheduleRefresh();
       });
     this.#opening.set(key, opening);
   }
@@ -184,7 +210,7 @@ export class NetworkModels implements AsyncDisposable {
     await checkVocabulary(vocabulary, facts);
     if (this.#isClosed) return;
     const { engine, fleet } = openModel(() => this.#served.get(key)?.group ?? offered, vocabulary, facts);
-    const admission = new Admission({ slots: Math.max(1, fleet.slots), queue: this.#options.queue });
+    const admission = openAdmission({ slots: Math.max(1, fleet.slots), queue: this.#options.queue });
     const created = Math.floor(now().getTime() / 1_000);
     const model = { backend: new EngineBackend(engine), created, admission };
     const offeredAtMs = performance.now();

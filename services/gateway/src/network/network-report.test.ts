@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Harness, MODEL, startHarness } from '../test/harness.ts';
 import { offeredModel } from '../test/network/answers.ts';
 import { get, startOnSharedEngine } from '../test/shared.ts';
-import type { AuditRecord } from './audit/audit-log.ts';
+import type { AuditRecord } from './audit/auditor.ts';
 import { type KnownPeer, NetworkReport, networkReport } from './network-report.ts';
 
 const model = offeredModel({ slots: 2 });
@@ -81,7 +81,7 @@ describe('GET /network', () => {
     for (const target of ['/network/', '/network/peers', '/network/..%2f'])
       assert.equal((await service.get(target)).status, 404, target);
     const { status, headers } = await service.post('/network', {});
-    assert.deepEqual([status, headers.get('allow')], [405, 'GET']);
+    assert.deepEqual([status, headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
   });
 
   it('is cached for a second', async () => {

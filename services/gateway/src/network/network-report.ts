@@ -1,7 +1,10 @@
 // The report of `GET /network`: peers, models, load and reputation. It contains no addresses.
-import type { Offer, Reputation } from '@strata/inference';
+import type { Directory, Offer, Reputation } from '@strata/inference';
+import type { PeerNode } from '@strata/p2p';
 import { z } from 'zod';
-import type { AuditRecord } from './audit/audit-log.ts';
+import type { AuditRecord } from './audit/auditor.ts';
+import type { Trust } from './audit/trust.ts';
+import type { Sessions } from './session/sessions.ts';
 
 /** Maximum number of listed peers; the totals count all. */
 const MAX_PEERS = 500;
@@ -138,4 +141,27 @@ function peerReport({ peer, connectedSince, roundTripMs, load, offer, reputation
     waiting: load?.waiting ?? offer?.waiting ?? 0,
     standing: offer && reputation ? { state: reputation.state, trust, audits: reputation.audits } : null,
   };
+}
+
+interface KnownPeersDeps {
+  readonly node: PeerNode;
+  readonly directory: Pick<Directory, 'worker' | 'workers'>;
+  readonly sessions: Pick<Sessions, 'all'>;
+  readonly trust: Pick<Trust, 'of' | 'reputation'>;
+}
+
+/** All known peers: connected peers, and workers known by gossip. */
+export function knownPeers({ node, directory, sessions, trust }: KnownPeersDeps): readonly KnownPeer[] {
+  const since = new Map(node.peers.connected().map(({ id, connectedAt }) => [id, connectedAt]));
+  const peers = new Set([...since.keys(), ...sessions.all.keys(), ...directory.workers().map(({ peer }) => peer)]);
+  return [...peers].map((peer) => {
+    const session = sessions.all.get(peer);
+    const offer = directory.worker(peer)?.offer;
+    return {
+      ...{ peer, offer, load: session?.load, reputation: offer && trust.reputation(peer) },
+      connectedSince: since.get(peer),
+      roundTripMs: session?.rttMs ?? node.peers.roundTripMs(peer),
+      trust: trust.of(peer),
+    };
+  });
 }

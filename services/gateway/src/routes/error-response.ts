@@ -1,10 +1,10 @@
 // Errors as responses: the body and headers that clients of the OpenAI contract expect.
-import type { Socket } from 'node:net';
+import { StoreError } from '@strata/db';
 import { EngineError } from '@strata/engine';
-import type { ReachedLimit } from '@strata/http';
+import { answerSecurity, type ErrorFormat, type Metrics, type ReachedLimit, Refusal, RefusalLog } from '@strata/http';
 import { CompletionError, errorBody } from '@strata/inference';
 import { KeyringError } from '@strata/log';
-import { StoreError } from '@strata/store';
+import type { Logger } from 'pino';
 
 /** Maximum size of a request body; prompts are long. */
 export const BODY_BYTES = 16 * 1024 * 1024;
@@ -14,27 +14,55 @@ export function tooManyAnswers({ bound, detail }: ReachedLimit): CompletionError
   return new CompletionError(isFull ? 'overloaded' : 'rate_limit', detail, { retryAfterMs: 1_000 });
 }
 
-/** Answers a request that is not valid HTTP in the usual error format, and closes the connection. */
-export function refuseUnread({ code }: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || code === 'ECONNRESET') {
-    socket.destroy();
-    return;
+/** OpenAI's error objects. Counts refusals by a limit in the metrics. */
+export function errorFormat({ logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics }): ErrorFormat {
+  const refusals = new RefusalLog(logger);
+  let limited = 0;
+  metrics.total('strata_quota_refusals_total', 'Requests refused because a limit was reached', () => limited);
+  return {
+    send(error, request, reply) {
+      const refusal = asRefusal(error);
+      const { status, kind, message } = refusal;
+      const where = { requestId: request.id, path: request.url.slice(0, 200) };
+      const isExpected = error === refusal || error instanceof Refusal;
+      if (kind === 'internal') logger.error({ ...where, err: error }, 'request failed');
+      // Internal errors are logged for the operator with or without a key; other refusals without a key are aggregated.
+      else if (request.caller === undefined && (status < 500 || isExpected))
+        refusals.note(request, { code: kind, detail: message });
+      else if (status >= 500) logger.warn({ ...where, kind, detail: message }, 'request refused');
+      if (status === 429) limited += 1;
+      return reply
+        .code(status)
+        .headers({ ...answerSecurity, ...retryHeaders(refusal) })
+        .type('application/json; charset=utf-8')
+        .send(errorBody(refusal));
+    },
+    unreadBody: (message) => JSON.stringify(errorBody(new CompletionError('invalid_request', message))),
+  };
+}
+
+/** The server's own refusals: early ones, unknown paths and methods, and invalid parameters. */
+function ofServer({ code, message, errors: [first], headers }: Refusal): CompletionError {
+  switch (code) {
+    case 'foreign_page':
+    case 'misdirected_request':
+    case 'method_not_allowed':
+      return new CompletionError(code, message, { headers });
+    case 'not_found':
+      return new CompletionError('not_found', 'There is no such path. See GET /openapi.json.');
+    case 'unavailable':
+      return new CompletionError('overloaded', message, { retryAfterMs: 5_000, headers: { connection: 'close' } });
+    default:
+      return first
+        ? new CompletionError('invalid_value', first.message, { param: first.field })
+        : new CompletionError('invalid_request', message);
   }
-  const [status, message] =
-    code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'The headers are too large.']
-      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'The request did not arrive in time.']
-        : ['400 Bad Request', 'This cannot be read as HTTP.'];
-  const body = JSON.stringify(errorBody(new CompletionError('invalid_request', message)));
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
 }
 
 /** Converts an error to a response: client errors in detail, internal errors in general terms. */
 export function asRefusal(error: unknown): CompletionError {
   if (error instanceof CompletionError) return error;
+  if (error instanceof Refusal) return ofServer(error);
   if (error instanceof EngineError && error.code === 'upstream-refused')
     return new CompletionError(
       'engine_failed',
@@ -79,9 +107,9 @@ export function asRefusal(error: unknown): CompletionError {
     default:
       // A path outside the directory of the pages, or a hidden file in it.
       if (statusCode === 403 || statusCode === 404)
-        return new CompletionError('not_found', 'There is no such file here.', { cause: error });
+        return new CompletionError('not_found', 'The file does not exist.', { cause: error });
       if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
-        return new CompletionError('invalid_request', 'We could not parse the JSON body of your request.', {
+        return new CompletionError('invalid_request', 'The body is not valid JSON.', {
           cause: error,
         });
       return new CompletionError('internal', 'Internal error. Please report the x-request-id.', {

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createHostGuard } from '@strata/http';
-import Fastify from 'fastify';
+import Fastify, { type FastifyRequest } from 'fastify';
 import { TIER_LIMITS } from '../limits/limits.ts';
 import { type Harness, type Json, MODEL } from '../test/harness.ts';
 import { get, MESSAGES as messages, sharedGateway, startOnSharedEngine } from '../test/shared.ts';
-import { addKeyRoute } from './key-routes.ts';
+import { createKey, newKeyRequests } from './key-routes.ts';
+import type { GatewayApp } from './route.ts';
 
 async function request(base: string, address: string, { headers = {}, ...init }: RequestInit = {}) {
   const asked = { method: 'POST', headers: { 'x-forwarded-for': address, ...(headers as object) }, ...init };
@@ -93,7 +94,16 @@ it('an address with too many requests causes no database queries, and is served 
   let at = 0;
   const issue = async () => void queries++;
   const hostGuard = createHostGuard({ host: '127.0.0.1', allowedHosts: [] });
-  addKeyRoute(fastify, { keys: { issue }, freeKeysPerDay: 5, now: () => new Date(at), hostGuard });
+  const keyRequests = newKeyRequests(() => new Date(at));
+  const app = {
+    keys: { issue },
+    freeKeysPerDay: 5,
+    now: () => new Date(at),
+    hostGuard,
+    keyRequests,
+  } as unknown as GatewayApp;
+  const onRequest = async (request: FastifyRequest) => createKey.contract.admit?.(app, request);
+  fastify.post('/keys', { onRequest }, (request, reply) => createKey.handler(app, {}, { request, reply }));
   const ask = (remoteAddress: string, headers = {}) =>
     fastify.inject({ method: 'POST', url: '/keys', remoteAddress, headers });
   // Pages of other sites cannot use up the requests of their visitors.

@@ -1,54 +1,35 @@
 // `POST /keys`: free keys without an account, if the operator enables them, so that new users only need a browser.
-import { countedNetworks, type HostGuard, RateWindow } from '@strata/http';
+import { countedNetworks } from '@strata/http';
 import { CompletionError } from '@strata/inference';
-import type { Store } from '@strata/store';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { RateLimiter } from '@strata/limits';
+import type { FastifyRequest } from 'fastify';
 import { restOfDay, TIER_LIMITS } from '../limits/limits.ts';
-
-export interface KeyRouteDeps {
-  readonly keys: Pick<Store['keys'], 'issue'>;
-  /** Keys that one address can get per UTC day; 0 disables free keys. */
-  readonly freeKeysPerDay: number;
-  readonly now: () => Date;
-  readonly hostGuard: Pick<HostGuard, 'isCrossSite'>;
-}
+import { type GatewayApp, route } from './route.ts';
 
 /** Requests per address (more for its networks); requests above the limit cause no database query. */
-const REQUEST_LIMIT = { limit: 10, windowMs: 60_000 } as const;
+const REQUEST_LIMIT = { limit: 10, period: 60_000, refill: 'window' } as const;
 /** No body is needed; clients send `{}`. */
 const BODY_BYTES = 1_024;
 
-/**
- * Adds the route. It requires no key, and neither reads the body nor queries the database before the address is
- * counted.
- */
-export function addKeyRoute(fastify: FastifyInstance, deps: KeyRouteDeps): void {
-  const { keys, freeKeysPerDay, now, hostGuard } = deps;
-  const requests = new RateWindow({ ...REQUEST_LIMIT, now });
-  const count = async (request: FastifyRequest) => {
-    if (freeKeysPerDay === 0)
-      throw new CompletionError(
-        'not_found',
-        'This gateway does not issue free keys; its operator creates keys with `strata inference keys create`.',
-      );
-    // The page would get a key in its visitor's name and use up the quota of the visitor's address. Not counted:
-    // otherwise any page could use up its visitor's requests.
-    if (hostGuard.isCrossSite(request))
-      throw new CompletionError(
-        'foreign_page',
-        'Pages of other sites cannot get a key here; use the page of this gateway.',
-      );
-    const waitSeconds = requests.take(countedNetworks(request.ip));
-    if (waitSeconds > 0)
-      throw new CompletionError(
-        'rate_limit',
-        'Too many requests for free keys from this address, its network or all clients.',
-        {
-          retryAfterMs: waitSeconds * 1_000,
-        },
-      );
-  };
-  fastify.post('/keys', { onRequest: count, bodyLimit: BODY_BYTES }, async (request, reply) => {
+/** Limits requests for free keys. */
+export const newKeyRequests = (now: () => Date) => new RateLimiter({ ...REQUEST_LIMIT, now: () => now().getTime() });
+
+export const createKey = route(
+  {
+    method: 'POST',
+    path: '/keys',
+    access: 'open',
+    admit: countRequest,
+    bodyBytes: BODY_BYTES,
+    described: {
+      summary: 'Get a free API key',
+      description:
+        'No account or request body is needed. The key is returned once; only its hash is stored. Limited per address (IPv6: per /64 prefix) and UTC day. 404 if the operator has not enabled free keys, which are disabled by default.',
+      status: 201,
+      answer: 'NewKey',
+    },
+  },
+  async ({ keys, freeKeysPerDay, now }, _input, { request, reply }) => {
     const issued = await keys.issue(countedNetworks(request.ip), { perDay: freeKeysPerDay });
     if (!issued)
       throw new CompletionError(
@@ -66,5 +47,28 @@ export function addKeyRoute(fastify: FastifyInstance, deps: KeyRouteDeps): void 
       tokens_per_minute: tokensPerMinute,
       tokens_per_day: tokensPerDay,
     });
-  });
+  },
+);
+
+/** Neither the body is read nor the database queried before the address is counted. */
+function countRequest({ freeKeysPerDay, keyRequests, hostGuard }: GatewayApp, request: FastifyRequest): void {
+  if (freeKeysPerDay === 0)
+    throw new CompletionError(
+      'not_found',
+      'This gateway does not issue free keys; its operator creates keys with `strata inference keys create`.',
+    );
+  // The page would get a key in its visitor's name and use up the quota of the visitor's address. Not counted:
+  // otherwise any page could use up its visitor's requests.
+  if (hostGuard.isCrossSite(request))
+    throw new CompletionError(
+      'foreign_page',
+      'Pages of other sites cannot get a key here; use the page of this gateway.',
+    );
+  const waitMs = keyRequests.take(countedNetworks(request.ip));
+  if (waitMs > 0)
+    throw new CompletionError(
+      'rate_limit',
+      'Too many requests for free keys from this address, its network or all clients.',
+      { retryAfterMs: Math.ceil(waitMs / 1_000) * 1_000 },
+    );
 }

@@ -1,255 +1,18 @@
-// The OpenAPI 3.1 description: request schemas are those that validate requests.
+// The OpenAPI 3.1 description, generated from the routes: request schemas are those that validate requests.
 import { requestSchemas } from '@strata/inference';
 import { z } from 'zod';
-import { NetworkReport } from '../network/network-report.ts';
 import { VERSION } from '../version.ts';
-
-const usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }).loose();
-/** Hexadecimal. A receipt with a salt has HMACs, one without has plain digests. */
-const Digest = z.string().optional();
-const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter']);
-const chosenLogprob = z
-  .object({ token: z.string(), logprob: z.number(), bytes: z.array(z.int()), top_logprobs: z.array(z.looseObject({})) })
-  .loose();
-const chatLogprobs = z
-  .object({ content: z.array(chosenLogprob) })
-  .loose()
-  .nullable();
-const toolCall = z.object({
-  id: z.string(),
-  type: z.literal('function'),
-  function: z.object({ name: z.string(), arguments: z.string() }),
-});
-/** The increment of a chunk: calls have an index; the name of a call comes first, then its arguments in pieces. */
-const chatDelta = z.looseObject({
-  role: z.literal('assistant').optional(),
-  content: z.string().nullable().optional(),
-  refusal: z.null().optional(),
-  tool_calls: z
-    .array(
-      z.object({
-        index: z.int(),
-        id: z.string().optional(),
-        type: z.literal('function').optional(),
-        function: z.object({ name: z.string().optional(), arguments: z.string() }),
-      }),
-    )
-    .optional(),
-});
-const head = { id: z.string(), created: z.int(), model: z.string(), system_fingerprint: z.string() };
-
-const answers = {
-  ChatCompletion: z.object({
-    ...head,
-    object: z.literal('chat.completion'),
-    choices: z.array(
-      z.object({
-        index: z.int(),
-        message: z.object({
-          role: z.literal('assistant'),
-          content: z.string().nullable(),
-          refusal: z.null(),
-          tool_calls: z.array(toolCall).optional(),
-        }),
-        logprobs: chatLogprobs,
-        finish_reason: finishReason,
-      }),
-    ),
-    usage,
-  }),
-  ChatCompletionChunk: z.object({
-    ...head,
-    object: z.literal('chat.completion.chunk'),
-    choices: z.array(
-      z.object({
-        index: z.int(),
-        delta: chatDelta,
-        logprobs: chatLogprobs,
-        finish_reason: finishReason.nullable(),
-      }),
-    ),
-    usage: usage.nullable().optional(),
-  }),
-  Completion: z.object({
-    ...head,
-    object: z.literal('text_completion'),
-    choices: z.array(
-      z.object({
-        index: z.int(),
-        text: z.string(),
-        logprobs: z.looseObject({}).nullable(),
-        finish_reason: finishReason.nullable(),
-      }),
-    ),
-    usage: usage.optional(),
-  }),
-  Response: z
-    .object({
-      id: z.string(),
-      object: z.literal('response'),
-      created_at: z.int(),
-      status: z.enum(['in_progress', 'completed', 'incomplete', 'failed']),
-      model: z.string(),
-      output: z.array(z.object({ id: z.string(), type: z.enum(['message', 'function_call']) }).loose()),
-      usage: z.object({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).loose().nullable(),
-    })
-    .loose(),
-  Embeddings: z.object({
-    object: z.literal('list'),
-    data: z.array(
-      z.object({
-        object: z.literal('embedding'),
-        index: z.int(),
-        embedding: z.union([z.array(z.number()), z.string()]),
-      }),
-    ),
-    model: z.string(),
-    usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
-  }),
-  Model: z.object({
-    id: z.string(),
-    object: z.literal('model'),
-    created: z.int(),
-    owned_by: z.string(),
-    name: z.string(),
-    engine: z.string(),
-    sha256: z.string().nullable(),
-    size_bytes: z.int().nullable(),
-    parameters: z.int().nullable(),
-    quantisation: z.string().nullable(),
-    context_length: z.int().nullable(),
-    slots: z.int(),
-  }),
-  Receipt: z.object({
-    object: z.literal('inference.receipt'),
-    answer_id: z.string(),
-    request_id: z.string(),
-    key_id: z.string(),
-    endpoint: z.string(),
-    model: z.object({ id: z.string(), sha256: z.string().nullable(), engine: z.string() }),
-    request_hmac_sha256: Digest.describe('HMAC-SHA-256 of the request body, with `x-receipt-salt` as the key.'),
-    answer_hmac_sha256: Digest.describe('HMAC-SHA-256 of the content of the answer, with the same key.'),
-    request_sha256: Digest.describe('Plain SHA-256, in earlier receipts without a salt.'),
-    answer_sha256: Digest,
-    outcome: z.enum(['completed', 'cancelled', 'failed']),
-    finish_reasons: z.array(finishReason.nullable()),
-    usage: z.object({ prompt_tokens: z.int(), cached_tokens: z.int(), completion_tokens: z.int() }),
-    times: z.object({ received_at: z.string(), first_token_at: z.string().nullable(), finished_at: z.string() }),
-    segments: z
-      .array(
-        z.object({
-          choice: z.int(),
-          worker: z.string(),
-          nonce: z.string(),
-          from: z.int(),
-          to: z.int(),
-          chain_head_hmac_sha256: Digest,
-          chain_head: Digest.describe('Only in earlier receipts without a salt.'),
-        }),
-      )
-      .optional(),
-    provenance: z.looseObject({ receipt_id: z.string(), signature: z.string(), key_id: z.string() }),
-  }),
-  NewKey: z.object({
-    key: z.string().describe('Returned only once. Send it as `Authorization: Bearer sk-…`.'),
-    key_id: z.string(),
-    tier: z.string(),
-    daily_limit: z.int().nullable().describe('Requests per UTC day.'),
-    requests_per_minute: z.int(),
-    tokens_per_minute: z.int(),
-    tokens_per_day: z.int(),
-  }),
-  Network: NetworkReport,
-  Error: z.object({
-    error: z.object({
-      message: z.string(),
-      type: z.string(),
-      param: z.string().nullable(),
-      code: z.string().nullable(),
-    }),
-  }),
-} as const;
-type AnswerName = keyof typeof answers;
-
-interface Operation {
-  readonly path: string;
-  readonly summary: string;
-  readonly description?: string;
-  readonly body?: keyof typeof requestSchemas;
-  /** GET, or POST with a body, by default. */
-  readonly method?: 'post';
-  /** The status of a successful response; 200 by default. */
-  readonly status?: number;
-  readonly answer: AnswerName | { readonly listOf: AnswerName };
-  /** The description of a streamed response. */
-  readonly stream?: string;
-  readonly parameter?: string;
-  /** Requires no key. */
-  readonly isKeyless?: true;
-}
-
-const operations: readonly Operation[] = [
-  {
-    path: '/v1/chat/completions',
-    summary: 'Answer a conversation',
-    body: 'ChatCompletionRequest',
-    answer: 'ChatCompletion',
-    stream: 'With `stream: true`: chunks as `data: {ChatCompletionChunk}`, terminated by `data: [DONE]`.',
-  },
-  {
-    path: '/v1/completions',
-    summary: 'Complete a text',
-    body: 'CompletionRequest',
-    answer: 'Completion',
-    stream: 'With `stream: true`: chunks as `data: {Completion}`, terminated by `data: [DONE]`.',
-  },
-  {
-    path: '/v1/responses',
-    summary: 'Answer a conversation (Responses API)',
-    body: 'ResponseRequest',
-    answer: 'Response',
-    stream: 'With `stream: true`: typed events, from `response.created` to `response.completed`.',
-  },
-  { path: '/v1/embeddings', summary: 'Compute embeddings', body: 'EmbeddingRequest', answer: 'Embeddings' },
-  { path: '/v1/models', summary: 'List the models', answer: { listOf: 'Model' } },
-  { path: '/v1/models/{id}', summary: 'Get a model', answer: 'Model', parameter: 'id' },
-  {
-    path: '/v1/receipts/{id}',
-    summary: 'Get the receipt of an answer of this key',
-    answer: 'Receipt',
-    parameter: 'id',
-  },
-  {
-    path: '/keys',
-    summary: 'Get a free API key',
-    description:
-      'No account or request body is needed. The key is returned once; only its hash is stored. Limited per address (IPv6: per /64 prefix) and UTC day. 404 if the operator has not enabled free keys, which are disabled by default.',
-    method: 'post',
-    status: 201,
-    answer: 'NewKey',
-    isKeyless: true,
-  },
-  {
-    path: '/network',
-    summary: 'Peers, models, load and reputation in the network',
-    answer: 'Network',
-    isKeyless: true,
-  },
-];
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const json = (schema: object) => ({ 'application/json': { schema } });
+import { routes } from './index.ts';
+import type { Route } from './route.ts';
+import { answers } from './v1/schemas.ts';
 
 /** The document; tests compare it with `openapi/gateway.json` and with real responses. */
 export function gatewayOpenApi() {
-  const schemaOf = (schema: z.ZodType, io: 'input' | 'output') => {
-    const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
-    return rest;
-  };
-  const schemas = Object.fromEntries([
-    ...Object.entries(requestSchemas).map(([name, schema]) => [name, schemaOf(schema, 'input')] as const),
-    ...Object.entries(answers).map(([name, schema]) => [name, schemaOf(schema, 'output')] as const),
-  ]);
+  const schemas = (named: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output') =>
+    Object.entries(named).map(([name, schema]) => {
+      const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+      return [name, rest];
+    });
   return {
     openapi: '3.1.1',
     info: {
@@ -260,20 +23,18 @@ export function gatewayOpenApi() {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     security: [{ key: [] }],
-    paths: Object.fromEntries(
-      operations.map((operation) => [
-        operation.path,
-        { [operation.method ?? (operation.body ? 'post' : 'get')]: described(operation) },
-      ]),
-    ),
+    paths: Object.fromEntries(routes.flatMap(({ contract }) => pathOf(contract))),
     components: {
-      schemas,
+      schemas: Object.fromEntries([...schemas(requestSchemas, 'input'), ...schemas(answers, 'output')]),
       securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key, `sk-…`.' } },
     },
   };
 }
 
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const json = (schema: object) => ({ 'application/json': { schema } });
 const textHeader = (description: string) => ({ description, schema: { type: 'string' } });
+
 /** Headers of answers with a receipt. */
 const RECEIPT_HEADERS = {
   'x-receipt-id': textHeader('The id of the signed receipt.'),
@@ -282,8 +43,11 @@ const RECEIPT_HEADERS = {
   ),
 };
 
-function described(operation: Operation) {
-  const { path, summary, description, body, status = 200, answer, stream, parameter, isKeyless } = operation;
+/** Path and operation; nothing for a route that is not described. No two described routes share a path. */
+function pathOf({ method, path, access, params, body, described }: Route['contract']): readonly [string, object][] {
+  if (!described) return [];
+  const { summary, description, answer, status = 200, stream } = described;
+  const url = path.replace('*}', '}');
   const schema =
     typeof answer === 'string'
       ? ref(answer)
@@ -292,13 +56,16 @@ function described(operation: Operation) {
           required: ['object', 'data'],
           properties: { object: { const: 'list' }, data: { type: 'array', items: ref(answer.listOf) } },
         };
-  return {
+  const parameters = Object.keys(params?.shape ?? {}).map((name) => ({
+    ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+  }));
+  const operation = {
     summary,
     ...(description ? { description } : {}),
-    operationId: path.replaceAll(/[^a-z]+/g, '_').replaceAll(/^_|_$/g, ''),
-    ...(isKeyless ? { security: [] } : {}),
-    ...(parameter ? { parameters: [{ name: parameter, in: 'path', required: true, schema: { type: 'string' } }] } : {}),
-    ...(body ? { requestBody: { required: true, content: json(ref(body)) } } : {}),
+    operationId: url.replaceAll(/[^a-z]+/g, '_').replaceAll(/^_|_$/g, ''),
+    ...(access === 'open' ? { security: [] } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body ? { requestBody: { required: true, content: json(ref(body.schema)) } } : {}),
     responses: {
       [status]: {
         description: stream ?? summary,
@@ -308,4 +75,5 @@ function described(operation: Operation) {
       default: { description: 'An error.', content: json(ref('Error')) },
     },
   };
+  return [[url, { [method.toLowerCase()]: operation }]];
 }

@@ -19,5 +19,5 @@ export async function servePages(
       .header('cache-control', 'no-cache')
       .send({ explorer_url: explorerUrl ?? null, free_keys_per_day: freeKeysPerDay }),
   );
-  await serveSite(fastify, { directory: SITE, page: 'chat.html', routes: CHAT_ROUTES });
+  await serveSite(fastify, { directory: SITE, page: 'chat.html', routes: CHAT_ROUTES, api: ['/'] });
 }

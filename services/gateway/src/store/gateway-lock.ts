@@ -1,8 +1,9 @@
 // Allows one gateway per database: worker reputations and the ledger position of receipts are kept in memory, and with
 // two gateways some receipts would be in no ledger. The lock excludes other gateways; its term fences off late writes.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TermHold } from '@strata/db';
 import { StartError } from '@strata/http';
-import type { GatewayTables, Store, TermHold } from '@strata/store';
+import type { GatewayTables, Store } from '@strata/store';
 import type { Logger } from 'pino';
 
 export interface GatewayLockDeps {

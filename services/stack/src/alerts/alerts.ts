@@ -86,7 +86,7 @@ export function massMigrationAlert({
     domain: null,
     provider,
     title: `${out} domains left ${name} within ${days} days`,
-    detail: `${(share * 100).toFixed(1)} % of the domains that used ${name} for ${category} moved away; most to ${where}.`,
+    detail: `${(share * 100).toFixed(1)} % of the domains that used ${name} for ${category} left it, most often for ${where}.`,
     ref: `/stack/v1/migrations/export.csv?provider=${encodeURIComponent(provider)}&direction=out&category=${category}`,
   };
 }

@@ -7,6 +7,7 @@ import { openStore } from '@strata/store';
 import { rulebook } from '../../../../tests/support/rulebook.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { Exposures } from '../enrichment/exposure/exposures.ts';
+import { EventBus } from '../events.ts';
 import { knownNames } from '../index/known-names.ts';
 import { LiveIndex } from '../index/live-index.ts';
 import { evidenceAt, HOUR_MS, recordScan } from '../test/recorded-scans.ts';
@@ -29,14 +30,13 @@ async function openTown(count: number) {
   const store = stack.use(await openStore(`sqlite:${directory.path}/strata.db`));
   const file = path.join(directory.path, 'index.snapshot');
   const logger = createLogger({ level: 'silent' });
-  const live = stack.use(
-    await LiveIndex.open({ store, file, logger, onEvent: () => {}, onScans: () => {}, onRebuilt: () => {} }),
-  );
+  const events = new EventBus(logger);
+  const live = stack.use(await LiveIndex.open({ store, file, logger, events }));
   const { index } = live;
   let now = START;
   const exposures = await Exposures.open({ store, index, rulebook });
   const names = knownNames(rulebook);
-  const watch = await Watch.open({ store, index, names, exposures, now: () => new Date(now), onAlert: () => {} });
+  const watch = await Watch.open({ store, index, names, exposures, now: () => new Date(now), events });
   const company = (i: number): Company => ({ name: `company-${i}.com`, ns: NS.cloudflare, txt: ['v=spf1 -all'] });
   const companies = Array.from({ length: count }, (_, i) => company(i));
   const owned = stack.move();
@@ -103,7 +103,7 @@ describe('the watch', () => {
     const alerts = (await town.alerts()).filter(({ kind }) => kind === 'migration');
     const [alert, ...rest] = alerts;
     assert.deepEqual([alert?.provider, alert?.severity, rest.length], ['ovhcloud', 'high', 0]);
-    const expected = '33.3 % of the domains that used OVHcloud for dns moved away; most to NS1 (10).';
+    const expected = '33.3 % of the domains that used OVHcloud for dns left it, most often for NS1 (10).';
     assert.equal(alert?.detail, expected);
   });
 

@@ -13,6 +13,7 @@ import {
 import type { ChangeConfirmed, DomainChanged, Store, StoredAlert, StoredAnomaly, StoredEvent } from '@strata/store';
 import { announceDomain, type Reach, raiseReachAlerts, reachOf } from '../enrichment/exposure/announcements.ts';
 import type { Exposures } from '../enrichment/exposure/exposures.ts';
+import type { EventBus } from '../events.ts';
 import type { KnownNames } from '../index/known-names.ts';
 import { dateOf } from '../index/live-index.ts';
 import { anomalyAlert, massMigrationAlert, regressionAlert } from './alerts.ts';
@@ -24,8 +25,7 @@ export interface WatchDeps {
   readonly exposures: Exposures;
   /** The clock of the history. */
   readonly now: () => Date;
-  /** Called after an alert is stored. */
-  readonly onAlert: () => void;
+  readonly events: EventBus;
 }
 
 const EVENTS_AT_ONCE = 500;
@@ -195,7 +195,8 @@ export class Watch {
   }
 
   async #alert(alert: StoredAlert): Promise<void> {
-    if (await this.#deps.store.signals.addAlert(alert, { quietMs: QUIET_MS })) this.#deps.onAlert();
+    const { store, events } = this.#deps;
+    if (await store.signals.addAlert(alert, { quietMs: QUIET_MS })) events.publish('alert-stored');
   }
 }
 

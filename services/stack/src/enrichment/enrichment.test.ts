@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
+import { EventBus } from '../events.ts';
 import { runEnrichment } from './enrichment.ts';
 import { type AdvisorySource, RecordBatch, SourceError, type SourceName } from './source.ts';
 import { enrichmentState } from './state.ts';
@@ -13,8 +14,10 @@ const sourceThat = (name: SourceName, sync: AdvisorySource['sync']): AdvisorySou
 
 async function keepUntil(ground: Ground, sources: readonly AdvisorySource[], isDone: () => boolean): Promise<void> {
   const stopping = new AbortController();
-  const onStep = () => isDone() && stopping.abort();
-  const deps = { ...ground.deps, sources, logger: pino({ level: 'silent' }), onStep, sleep: () => setImmediate() };
+  const logger = pino({ level: 'silent' });
+  const events = new EventBus(logger);
+  events.subscribe('advisories-stored', () => isDone() && stopping.abort());
+  const deps = { ...ground.deps, sources, logger, events, sleep: () => setImmediate() };
   await runEnrichment(deps, AbortSignal.any([stopping.signal, AbortSignal.timeout(20_000)]));
 }
 

@@ -1,6 +1,7 @@
 // Syncs each advisory source when it is due, sequentially, until the service stops.
 import type { Store, StoredSource } from '@strata/store';
 import type { Logger } from 'pino';
+import type { EventBus } from '../events.ts';
 import { sleep } from '../sleep.ts';
 import { LAST_RETRY_MS, runSource } from './run-source.ts';
 import type { AdvisorySource, SourceDeps } from './source.ts';
@@ -9,8 +10,7 @@ export interface EnrichmentDeps extends Omit<SourceDeps, 'signal'> {
   readonly store: Store;
   readonly sources: readonly AdvisorySource[];
   readonly logger: Logger;
-  /** Called after a step stored data. */
-  readonly onStep: () => void;
+  readonly events: EventBus;
   /** Replaces the delay in tests. */
   readonly sleep?: typeof sleep;
 }
@@ -34,8 +34,9 @@ export async function runEnrichment(deps: EnrichmentDeps, signal: AbortSignal): 
 }
 
 async function syncOnce(source: AdvisorySource, deps: EnrichmentDeps, signal: AbortSignal): Promise<void> {
-  const { store, fetcher, directory, now, logger, onStep } = deps;
+  const { store, fetcher, directory, now, logger, events } = deps;
   const startedAt = performance.now();
+  const onStep = () => events.publish('advisories-stored');
   const end = await runSource(source, { store, fetcher, directory, now, signal, onStep });
   const outcome = { source: source.name, ...end, ms: Math.round(performance.now() - startedAt) };
   if (end.kind === 'failed') logger.warn(outcome, 'an advisory source cannot be read');

@@ -14,15 +14,15 @@ export function configuredSources(
   { advisories }: Config,
   { rulebook, nvdGapMs }: { readonly rulebook: Rulebook; readonly nvdGapMs?: number | undefined },
 ): AdvisorySource[] {
-  const { everyMs, folder, nvdApiKey } = advisories;
+  const { everyMs, folder, urls, nvdApiKey } = advisories;
   if (folder !== undefined) return [folderSource({ directory: folder, everyMs })];
   const gap = nvdGapMs === undefined ? {} : { gapMs: nvdGapMs };
   const all: readonly AdvisorySource[] = [
-    kevSource({ url: advisories.kevUrl, everyMs }),
-    epssSource({ url: advisories.epssUrl, everyMs }),
-    nvdSource({ url: advisories.nvdUrl, apiKey: nvdApiKey, everyMs, ...gap }),
-    osvSource({ baseUrl: advisories.osvUrl, ecosystems: ecosystemsOf(rulebook), everyMs }),
-    cveListSource({ apiUrl: advisories.cveApiUrl, rawUrl: advisories.cveRawUrl, everyMs }),
+    kevSource({ url: urls.kev, everyMs }),
+    epssSource({ url: urls.epss, everyMs }),
+    nvdSource({ url: urls.nvd, apiKey: nvdApiKey, everyMs, ...gap }),
+    osvSource({ baseUrl: urls.osv, ecosystems: ecosystemsOf(rulebook), everyMs }),
+    cveListSource({ apiUrl: urls.cve, rawUrl: urls['cve-raw'], everyMs }),
   ];
   return all.filter(({ name }) => (advisories.sources as readonly string[]).includes(name));
 }
@@ -52,6 +52,5 @@ function ecosystemsOf({ providers }: Rulebook): string[] {
 
 /** Origins that the operator configured, which may be at any address, including local ones. */
 export function originsOf({ advisories }: Pick<Config, 'advisories'>): string[] {
-  const { kevUrl, epssUrl, nvdUrl, osvUrl, cveApiUrl, cveRawUrl } = advisories;
-  return [...new Set([kevUrl, epssUrl, nvdUrl, osvUrl, cveApiUrl, cveRawUrl].map((url) => new URL(url).origin))];
+  return [...new Set(Object.values(advisories.urls).map((url) => new URL(url).origin))];
 }

@@ -1,5 +1,6 @@
 // Adds newly observed domains in feeds to the scan schedule: limited per day, without opted-out domains.
 import type { OfferedDomain, Store } from '@strata/store';
+import { SharedRun } from '../shared-run.ts';
 
 export interface FeedScanDeps {
   readonly store: Pick<Store, 'feeds' | 'addDomains'>;
@@ -18,29 +19,16 @@ const AT_ONCE = 500;
 export function createFeedScan(deps: FeedScanDeps): () => Promise<void> {
   /** The day whose limit is reached. */
   let spentOn = '';
-  let running: Promise<void> | undefined;
-  let isRequestedAgain = false;
-
-  async function scheduleAll(): Promise<void> {
-    do {
-      isRequestedAgain = false;
-      const day = deps.now().toISOString().slice(0, 10);
-      while (spentOn !== day) {
-        const waiting = await deps.store.feeds.offers.waiting(AT_ONCE);
-        if (waiting.length === 0) break;
-        if (!(await scheduleBatch(deps, waiting, day))) spentOn = day;
-      }
-    } while (isRequestedAgain);
-  }
-
   // Sequential: two runs would process the same domains, and count them twice.
-  return () => {
-    isRequestedAgain = running !== undefined;
-    running ??= scheduleAll().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
+  const runs = new SharedRun(async () => {
+    const day = deps.now().toISOString().slice(0, 10);
+    while (spentOn !== day) {
+      const waiting = await deps.store.feeds.offers.waiting(AT_ONCE);
+      if (waiting.length === 0) return;
+      if (!(await scheduleBatch(deps, waiting, day))) spentOn = day;
+    }
+  });
+  return () => runs.start();
 }
 
 /** Returns false if the day's limit is reached. */

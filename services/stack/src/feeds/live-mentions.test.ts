@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createLogger } from '@strata/http';
 import { openStore, type Store } from '@strata/store';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { EventBus } from '../events.ts';
 import { recordMentions, T0, withStore } from '../test/polling.ts';
 import { createFeedScan } from './feed-scan.ts';
 import { LiveMentions } from './live-mentions.ts';
@@ -14,7 +15,8 @@ const DAY_MS = 86_400_000;
 const A = 'https://a.example/feed';
 
 const name = (store: Store, domains: readonly string[], at = T0) => recordMentions(store, A, domains, at);
-const parts = { logger: createLogger({ level: 'silent' }), now: () => new Date(T0), onMentions: () => {} };
+const logger = createLogger({ level: 'silent' });
+const parts = { logger, now: () => new Date(T0), events: new EventBus(logger) };
 const openLive = (store: Pick<Store, 'feeds'>, more: Partial<Parameters<typeof LiveMentions.open>[0]> = {}) =>
   LiveMentions.open({ ...parts, store, ...more });
 
@@ -43,8 +45,9 @@ describe('the tally of a running service', () => {
     await name(theirs, ['old.com'], T0 - 70 * DAY_MS);
     await name(theirs, ['a.com', 'b.com'], T0 - DAY_MS);
     const published: (readonly string[] | undefined)[] = [];
-    const onMentions = (domains?: Iterable<string>) => published.push(domains && [...domains].sort());
-    await using live = await openLive(mine, { now: () => new Date(now), onMentions });
+    const events = new EventBus(logger);
+    events.subscribe('mentions-counted', (domains) => published.push(domains && [...domains].sort()));
+    await using live = await openLive(mine, { now: () => new Date(now), events });
     assert.equal(live.tally().size, 2);
     await live.catchUp();
     assert.deepEqual(published, []);

@@ -2,18 +2,17 @@
 // processes. Counting runs in short slices in the background: neither requests nor the update loop wait for it.
 import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Mention, MentionTally } from '@strata/feeds';
-import type { AnswerCache } from '@strata/http';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
+import type { EventBus } from '../events.ts';
 import { FailureLog } from '../failure-log.ts';
-import { tags } from '../index/live-index.ts';
+import { SharedRun } from '../shared-run.ts';
 
 export interface LiveMentionsDeps {
   readonly store: Pick<Store, 'feeds'>;
   readonly logger: Logger;
   readonly now: () => Date;
-  /** Called after domains were counted; undefined: the counts of any domain may have changed. */
-  readonly onMentions: (domains: ReadonlySet<string> | undefined) => void;
+  readonly events: EventBus;
 }
 
 /** Mentions per read. */
@@ -35,8 +34,7 @@ export class LiveMentions implements AsyncDisposable {
   #isInexact = false;
   #countedAt = 0;
   #countTookMs = 0;
-  #running: Promise<void> | undefined;
-  #isUpdatePending = false;
+  readonly #updates = new SharedRun(() => this.#updateOnce());
   readonly #stopping = new AbortController();
 
   private constructor(deps: LiveMentionsDeps) {
@@ -58,7 +56,7 @@ export class LiveMentions implements AsyncDisposable {
     if (this.#tally.isAheadOf(now)) this.#isInexact = true;
     if (this.#tally.moveTo(now)) {
       if (this.#tally.hasEarly) this.#isInexact = true;
-      this.#deps.onMentions(undefined);
+      this.#deps.events.publish('mentions-counted');
     }
     return this.#tally;
   }
@@ -68,22 +66,17 @@ export class LiveMentions implements AsyncDisposable {
    * background. Failures are logged; the next call retries.
    */
   async catchUp(): Promise<void> {
-    this.#isUpdatePending = true;
-    this.#running ??= this.#updateAll().finally(() => {
-      this.#running = undefined;
-    });
+    const updated = this.#updates.start();
     const waiting = new AbortController();
     const waited = delay(CATCH_UP_WAIT_MS, undefined, { signal: waiting.signal }).catch(() => {});
-    await Promise.race([this.#running, waited]);
+    await Promise.race([updated, waited]);
     waiting.abort();
   }
 
-  async #updateAll(): Promise<void> {
+  async #updateOnce(): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
     try {
-      while (this.#isUpdatePending && !this.#stopping.signal.aborted) {
-        this.#isUpdatePending = false;
-        await this.#update();
-      }
+      await this.#update();
       this.#failures.recovered();
     } catch (error) {
       this.#failures.failed(error);
@@ -91,19 +84,19 @@ export class LiveMentions implements AsyncDisposable {
   }
 
   async #update(): Promise<void> {
-    const { store, onMentions } = this.#deps;
+    const { store, events } = this.#deps;
     this.tally();
     const isOld = this.#isInexact || (await store.feeds.mentions.epoch()) !== this.#epoch;
     if (isOld && this.#mayRecount()) {
       await this.#recount();
-      onMentions(undefined);
+      events.publish('mentions-counted');
     }
     while (!this.#stopping.signal.aborted) {
       const mentions = await store.feeds.mentions.since(this.#lastId, AT_ONCE);
       if (mentions.length === 0) return;
       for (const mention of mentions) this.#tally.add(mention);
       this.#lastId = mentions.at(-1)?.id ?? this.#lastId;
-      onMentions(new Set(mentions.map(({ domain }) => domain)));
+      events.publish('mentions-counted', new Set(mentions.map(({ domain }) => domain)));
       await yieldToEventLoop();
     }
   }
@@ -146,13 +139,6 @@ export class LiveMentions implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
-    await this.#running;
+    await this.#updates.ended();
   }
-}
-
-/** Invalidates cached answers of mentioned domains. */
-export function forgetMentions(answers: AnswerCache, named: ReadonlySet<string> | undefined): void {
-  answers.invalidate(tags.mentions[0]);
-  if (named) for (const domain of named) answers.invalidate(tags.mentionsOf(domain));
-  else answers.invalidate(tags.mentionsOfAny[0]);
 }

@@ -2,10 +2,11 @@
 
 import { pollFeed } from '@strata/feeds';
 import type { Fetcher } from '@strata/scan';
-import type { RecordedPoll, Store } from '@strata/store';
+import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { World } from '../context.ts';
+import { EventBus } from '../events.ts';
 import { openFetcher } from '../scan/open-fetcher.ts';
 import { openScanning } from '../scan/open-scanning.ts';
 import { createFeedScan } from './feed-scan.ts';
@@ -17,18 +18,21 @@ export interface FeedDeps {
   readonly isOptedOut: (domain: string) => boolean;
   readonly logger: Logger;
   readonly now: () => Date;
-  /** Called for each recorded poll. */
-  readonly onRecorded?: (recorded: RecordedPoll) => void;
+  readonly events?: EventBus;
+  readonly concurrency?: number;
 }
 
 export const DAY_MS = 86_400_000;
+/** Concurrent polls; two per host. */
+const CONCURRENCY = 16;
 
 /** The configured poller; does not start polling. */
 export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
-  const { store, fetcher, isOptedOut, logger, now } = deps;
-  const scan = config.isFeedScanning
-    ? createFeedScan({ store, isOptedOut, now, perDay: config.feedScansPerDay })
-    : async () => {};
+  const { store, fetcher, isOptedOut, logger, now, events = new EventBus(logger) } = deps;
+  const scan =
+    config.feedScansPerDay > 0
+      ? createFeedScan({ store, isOptedOut, now, perDay: config.feedScansPerDay })
+      : async () => {};
   return createPoller(
     {
       store,
@@ -37,12 +41,10 @@ export function openPoller(config: Config, deps: FeedDeps): FeedPoller {
       poll: pollFeed,
       ask: (url, request) => fetcher.fetch(url, request),
       random: Math.random,
-      onRecorded: async (recorded) => {
-        deps.onRecorded?.(recorded);
-        await scan();
-      },
+      events,
+      scan,
     },
-    { concurrency: config.feedConcurrency, keepMs: config.feedDays * DAY_MS },
+    { concurrency: deps.concurrency ?? CONCURRENCY, keepMs: config.feedDays * DAY_MS },
   );
 }
 

@@ -171,8 +171,8 @@ describe('polls', () => {
   withStore('are recorded though what follows from them fails', async (store) => {
     await subscribe(store, A);
     const results: string[] = [];
-    const onRecorded = () => Promise.reject(new Error('busy'));
-    await runDue(setUp(store, { onRecorded }).poller, (_, result) => results.push(result));
+    const scan = () => Promise.reject(new Error('busy'));
+    await runDue(setUp(store, { scan }).poller, (_, result) => results.push(result));
     assert.deepEqual(results, ['read']);
   });
 

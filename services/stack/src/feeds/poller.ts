@@ -1,8 +1,9 @@
 // Polls due feeds concurrently with a limit per host, and records each outcome. A feed is claimed before its poll, so that no other
 // process polls it too. If a poll was not recorded, the feed is due again when the claim expires: a crash loses nothing.
 import { type Ask, type pollFeed, retryAfterMs } from '@strata/feeds';
-import type { RecordedPoll, Store, StoredFeed } from '@strata/store';
+import type { Store, StoredFeed } from '@strata/store';
 import type { Logger } from 'pino';
+import type { EventBus } from '../events.ts';
 import { createDueFeeds } from './due-feeds.ts';
 import { HostQueue, hostOf } from './host-queue.ts';
 import { loopPolls } from './poll-loop.ts';
@@ -15,8 +16,9 @@ export interface PollerDeps {
   readonly now: () => Date;
   /** 0–1: distributes the next polls. */
   readonly random: () => number;
-  /** Called for each recorded poll; the slot is free after it resolves. */
-  readonly onRecorded: (recorded: RecordedPoll) => Promise<void> | void;
+  readonly events: EventBus;
+  /** Schedules the new domains of a recorded poll; its slot is free after this resolves. */
+  readonly scan: () => Promise<void>;
 }
 
 export interface PollerOptions {
@@ -103,7 +105,8 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
         counts.failed += 1;
         logger.debug({ feed: feed.state.url, error: outcome.state.error, kind: outcome.kind }, 'feed not read');
       } else if (outcome.kind === 'unchanged') counts.unchanged += 1;
-      await notify(recorded);
+      deps.events.publish('feed-polled', recorded);
+      await scan();
       return outcome.kind;
     } catch (error) {
       if (signal.aborted) return 'stopped';
@@ -124,9 +127,9 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
   };
 
   /** A failure here does not affect the poll, which is recorded: later polls catch up. */
-  async function notify(recorded: RecordedPoll): Promise<void> {
+  async function scan(): Promise<void> {
     try {
-      await deps.onRecorded(recorded);
+      await deps.scan();
     } catch (error) {
       logger.error({ err: error }, 'the work after a poll failed');
     }

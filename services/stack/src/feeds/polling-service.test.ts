@@ -22,10 +22,10 @@ describe('a service that polls', () => {
     const files = { STRATA_FEEDS_FILE: list, STRATA_OPT_OUT_FILE: optOut };
     await using polling = await startHarness({
       internet: await sharedInternet(),
-      settings: { ...files, STRATA_FEED_SCAN: 'on', STRATA_FEED_SCAN_PER_DAY: '2' },
+      settings: { ...files, STRATA_FEED_SCAN_PER_DAY: '2' },
       world: { fetcher: world.fetcher },
     });
-    const { app, metrics } = polling.running.service;
+    const { app, metrics } = polling.running;
     await until(async () => (await app.store.counts()).domains >= 2);
     const tracked = ['never.com', 'one.com', 'two.com', 'three.com'].map((name) => app.store.isTracked(name));
     assert.deepEqual(await Promise.all(tracked), [false, false, true, true]);
@@ -58,7 +58,7 @@ describe('a service that polls', () => {
       },
     };
     await using polling = await startHarness({ internet: await sharedInternet(), world: { fetcher: hangs } });
-    await polling.running.service.app.store.feeds.add([{ url: A }], new Date());
+    await polling.running.app.store.feeds.add([{ url: A }], new Date());
     await until(() => asked.length === 1);
     const startedAt = performance.now();
     await polling.restart();

@@ -5,21 +5,16 @@ import type { Rulebook } from '@strata/detect';
 import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { Exposures, type FollowedChange } from '../enrichment/exposure/exposures.ts';
+import { Exposures } from '../enrichment/exposure/exposures.ts';
+import type { EventBus } from '../events.ts';
 import { type KnownNames, knownNames } from './known-names.ts';
-import { LiveIndex, type LiveIndexDeps } from './live-index.ts';
+import { LiveIndex } from './live-index.ts';
 
 export interface KnowledgeDeps {
   readonly store: Store;
   readonly rulebook: Rulebook;
+  readonly events: EventBus;
   readonly logger: Logger;
-}
-
-/** Callbacks after changes are applied, in their order. */
-export interface KnowledgeListener extends Pick<LiveIndexDeps, 'onEvent' | 'onScans' | 'onRebuilt'> {
-  readonly onAdvisories: (change: FollowedChange) => void;
-  /** Called when the status of domains becomes known: when all advisories are loaded, and after the first complete sync. */
-  readonly onLearned: () => void;
 }
 
 export interface Knowledge extends AsyncDisposable {
@@ -33,39 +28,23 @@ export interface Knowledge extends AsyncDisposable {
 }
 
 /** Opens both, up to date with the store. */
-export async function openKnowledge(
-  config: Config,
-  { store, rulebook, logger }: KnowledgeDeps,
-  listener: KnowledgeListener,
-): Promise<Knowledge> {
+export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promise<Knowledge> {
+  const { store, rulebook, events } = deps;
   await using stack = new AsyncDisposableStack();
-  let opened: Exposures | undefined;
-  const live = stack.use(
-    await LiveIndex.open({
-      store,
-      file: path.join(config.dataDirectory, 'index.snapshot'),
-      logger,
-      onEvent: (event, taken) => {
-        opened?.touch(taken.providers);
-        opened?.addBuilds(taken.newBuilds);
-        listener.onEvent(event, taken);
-      },
-      onScans: listener.onScans,
-      onRebuilt: () => {
-        opened?.readBuilds();
-        listener.onRebuilt();
-      },
-    }),
-  );
+  const live = stack.use(await LiveIndex.open({ ...deps, file: path.join(config.dataDirectory, 'index.snapshot') }));
   const { index } = live;
   const exposures = stack.use(await Exposures.open({ store, index, rulebook }));
-  opened = exposures;
+  events.subscribe('event-indexed', ({ effects }) => {
+    exposures.touch(effects.providers);
+    exposures.addBuilds(effects.newBuilds);
+  });
+  events.subscribe('index-rebuilt', () => exposures.readBuilds());
   let wasLoaded = exposures.isLoaded;
   const updateAdvisories = async () => {
     const isNew = exposures.isLoaded && !wasLoaded;
     wasLoaded = exposures.isLoaded;
-    if ((await exposures.learn()) || isNew) listener.onLearned();
-    await exposures.follow(async (change) => listener.onAdvisories(change));
+    if ((await exposures.learn()) || isNew) events.publish('exposures-known');
+    for await (const change of exposures.changes()) events.publish('advisories-changed', change);
   };
   const owned = stack.move();
   return {

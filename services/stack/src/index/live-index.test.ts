@@ -8,6 +8,7 @@ import { openStore, type Store } from '@strata/store';
 import fc from 'fast-check';
 import { rulebook, rulebookWithout } from '../../../../tests/support/rulebook.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { EventBus } from '../events.ts';
 import { evidenceAt, HOUR_MS, recordScan } from '../test/recorded-scans.ts';
 import { LiveIndex } from './live-index.ts';
 
@@ -90,9 +91,8 @@ function contentsOf(index: DomainIndex) {
   };
 }
 
-type Parts = Parameters<typeof LiveIndex.open>[0];
-const openIndex = (store: Store, file: string, more: Partial<Parts> = {}) =>
-  LiveIndex.open({ ...{ store, file, logger, onEvent: () => {}, onScans: () => {}, onRebuilt: () => {} }, ...more });
+const openIndex = (store: Store, file: string, more: { logger?: typeof logger; events?: EventBus } = {}) =>
+  LiveIndex.open({ store, file, logger, events: new EventBus(logger), ...more });
 
 describe('the live index', () => {
   it('updated from the log through restarts equals a rebuilt one, for any scans', async () => {
@@ -168,7 +168,9 @@ describe('the live index', () => {
       await utimes(`${file}.${name}.new`, 0, 0);
     }
     const rebuilds: number[] = [];
-    await using live = await openIndex(store, file, { onRebuilt: () => rebuilds.push(1) });
+    const events = new EventBus(logger);
+    events.subscribe('index-rebuilt', () => rebuilds.push(1));
+    await using live = await openIndex(store, file, { events });
     const { index } = live;
     const left = (await readdir(directory.path)).filter((name) => name.endsWith('.new'));
     assert.deepEqual(left, []);
@@ -193,8 +195,9 @@ describe('the live index', () => {
     await using directory = await temporaryDirectory();
     await using store = await openStore(`sqlite:${directory.path}/strata.db`);
     const touched: string[][] = [];
-    const onEvent: Parts['onEvent'] = (_event, { tags }) => void touched.push([...tags].sort());
-    await using live = await openIndex(store, path.join(directory.path, 'index.snapshot'), { onEvent });
+    const events = new EventBus(logger);
+    events.subscribe('event-indexed', ({ effects }) => touched.push([...effects.tags].sort()));
+    await using live = await openIndex(store, path.join(directory.path, 'index.snapshot'), { events });
     const scanCase: ScanCase = { ...FIRST, exchange: 3 };
     await record(store, scanCase, START);
     await live.catchUp();

@@ -1,36 +1,17 @@
 // The index over all domains in a running service: loaded from its snapshot or built from the store, then updated from the logs.
-import { DAY_MS, type DomainIndex, dayOf, FLOW_DAYS, IndexBuilder, type Touched } from '@strata/analytics';
+import { DAY_MS, type DomainIndex, dayOf, FLOW_DAYS, IndexBuilder } from '@strata/analytics';
 import type { FeedReader, Store, StoredEvent } from '@strata/store';
 import type { Logger } from 'pino';
-import { type ObservedService, servicesShown } from '../enrichment/exposure/product-uses.ts';
+import { servicesShown } from '../enrichment/exposure/product-uses.ts';
+import type { EventBus, EventEffects } from '../events.ts';
+import { SharedRun } from '../shared-run.ts';
 import { loadIndex, saveIndex } from './index-file.ts';
 
 export interface LiveIndexDeps {
   readonly store: Store;
   readonly file: string;
   readonly logger: Logger;
-  /** Called for each event after it is in the index, in order, with its effects. */
-  readonly onEvent: (event: StoredEvent, effects: EventEffects) => void;
-  /** Called for scans after they are counted, in order. */
-  readonly onScans: (scans: readonly CountedScan[]) => void;
-  /** Called after the index was rebuilt, because unread events or scans were deleted: anything may differ. */
-  readonly onRebuilt: () => void;
-}
-
-/** Milliseconds since the epoch. */
-export interface CountedScan {
-  readonly domain: string;
-  readonly at: number;
-}
-
-/** The effects of an event. */
-export interface EventEffects {
-  /** Cache tags of outdated answers. */
-  readonly tags: readonly string[];
-  readonly providers: readonly string[];
-  readonly newBuilds: Touched['newBuilds'];
-  /** The previous services of the domain; empty for its first scan. */
-  readonly shownBefore: readonly ObservedService[];
+  readonly events: EventBus;
 }
 
 /** Events and scans per read. */
@@ -43,8 +24,7 @@ export class LiveIndex implements AsyncDisposable {
   readonly #deps: LiveIndexDeps;
   readonly #storeId: string;
   readonly index: DomainIndex;
-  #running: Promise<void> | undefined;
-  #isRunRequested = false;
+  readonly #runs = new SharedRun(() => this.#run());
   #unsaved = 0;
   #saving: Promise<void> | undefined;
 
@@ -81,23 +61,13 @@ export class LiveIndex implements AsyncDisposable {
    * Applies new events and scans. Resolves when everything committed before the call is in the index; calls during a run share one
    * more run.
    */
-  async catchUp(): Promise<void> {
-    if (this.#running) {
-      this.#isRunRequested = true;
-      return this.#running;
-    }
-    this.#running = this.#run().finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
+  catchUp(): Promise<void> {
+    return this.#runs.start();
   }
 
   async #run(): Promise<void> {
-    do {
-      this.#isRunRequested = false;
-      while (await this.#applyEvents());
-      while (await this.#applyScans());
-    } while (this.#isRunRequested);
+    while (await this.#applyEvents());
+    while (await this.#applyScans());
     if (this.#unsaved >= SAVE_AFTER_EVENTS) this.#saving ??= this.save().finally(() => (this.#saving = undefined));
   }
 
@@ -109,7 +79,7 @@ export class LiveIndex implements AsyncDisposable {
     for (const event of events) {
       const effects = apply(index, event);
       index.position = { ...index.position, seq: event.seq };
-      this.#deps.onEvent(event, effects);
+      this.#deps.events.publish('event-indexed', { event, effects });
     }
     this.#unsaved += events.length;
     return events.length === EVENTS_AT_ONCE;
@@ -127,13 +97,14 @@ export class LiveIndex implements AsyncDisposable {
       index.position = { ...index.position, scanId: id };
     }
     const { names } = index;
-    if (scans.length > 0) this.#deps.onScans(scans.map(({ domainId, at }) => ({ domain: names.name(domainId), at })));
+    const counted = scans.map(({ domainId, at }) => ({ domain: names.name(domainId), at }));
+    if (counted.length > 0) this.#deps.events.publish('scans-indexed', counted);
     return scans.length === SCANS_AT_ONCE;
   }
 
   /** Rebuilds the index if rows after its position were deleted, for example if this process was stopped for longer than the retention. */
   async #isRebuilt(): Promise<boolean> {
-    const { store, logger, onRebuilt } = this.#deps;
+    const { store, logger, events } = this.#deps;
     if (await store.feed.reaches(this.index.position)) return false;
     logger.warn(
       { position: this.index.position },
@@ -141,7 +112,7 @@ export class LiveIndex implements AsyncDisposable {
     );
     this.index.replaceWith(await build(store));
     this.#unsaved = SAVE_AFTER_EVENTS;
-    onRebuilt();
+    events.publish('index-rebuilt');
     return true;
   }
 
@@ -157,7 +128,7 @@ export class LiveIndex implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#running?.catch(() => {});
+    await this.#runs.ended();
     await this.#saving;
     if (this.#unsaved > 0) await this.save();
   }
@@ -232,6 +203,8 @@ export const MAX_STALE_MS = 600;
 export const tags = {
   /** Any domain: its services, its posture, or its existence. */
   domains: ['domains'],
+  /** The scans of one domain. */
+  domain: (domain: string) => `domain:${domain}`,
   /** Confirmed changes. */
   changes: ['changes'],
   scans: ['scans'],

@@ -1,7 +1,7 @@
 // The notary of the service: signs bodies, and returns them after their receipt is durable in the log.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { Notary } from '@strata/http';
-import { type LogWitnesses, openSignedLedger, type SharedLedger, type SignedLedger } from '@strata/log';
+import { type LogWitnesses, openSignedLedger, type SignedLedger } from '@strata/log';
 import { type IssueOptions, issueDetachedReceipt, issueReceipt, type Signer } from '@strata/receipts';
 import type { Store } from '@strata/store';
 import { createSignOnce } from './sign-once.ts';
@@ -27,9 +27,8 @@ export interface LedgerOptions {
 
 /** Opens both keyrings below the data directory, and the log there or in the database; creates them on first start. */
 export async function openLedger({ dataDirectory, origin, now, store, witnesses }: LedgerOptions): Promise<Ledger> {
-  const shared = store.ledger && sharedLedgerOf(store.ledger);
   const signed = await openSignedLedger({
-    ...{ directory: dataDirectory, origin, keySetPath: KEY_SET_PATH, now, shared },
+    ...{ directory: dataDirectory, origin, keySetPath: KEY_SET_PATH, now, shared: store.ledger },
     ...{ checkpointCopy: store.ledgerCheckpoint(origin), witnesses },
   });
   const ephemeral = ephemeralSigner();
@@ -45,11 +44,6 @@ export async function openLedger({ dataDirectory, origin, now, store, witnesses 
     notary: { ...signing, signOnce: createSignOnce({ sign: signing.sign, log, keyId, texts: store.texts }) },
     rehearsal: { ...rehearsing, signOnce: rehearsing.sign },
   };
-}
-
-/** The store's tables in the form that the log expects. */
-export function sharedLedgerOf({ log, keys }: NonNullable<Store['ledger']>): SharedLedger {
-  return { storage: { heads: log, rows: log }, keys };
 }
 
 /** Signs with the current key; returns after the leaf is appended. */

@@ -24,13 +24,13 @@ describe('a running service', () => {
   it('runs the largest requests before it listens, without a receipt, cache entry or count', async () => {
     const domain = company(service.internet, 2);
     await service.scan(domain);
-    const leaves = service.running.service.app.ledger.log.size;
+    const leaves = service.running.app.ledger.log.size;
     service.log.length = 0;
     await service.restart();
     const lines = service.log.map((line) => JSON.parse(line) as { level: number; msg: string });
     const notable = lines.filter(({ msg, level }) => /warm-up/.test(msg) || level >= 40).map(({ msg }) => msg);
     assert.deepEqual(notable, ['warm-up requests done']);
-    const { app, answers } = service.running.service;
+    const { app, answers } = service.running;
     // But its health, which it answers once at each start.
     assert.deepEqual([app.ledger.log.size, answers.size], [leaves + 1, 1]);
   });
@@ -44,7 +44,7 @@ describe('a running service', () => {
     const pinned = publishedLedger(await keySet()).verifiers;
 
     const [newKeyId] = await rotateSigningKeys(service.directory, () => new Date(), {
-      origin: service.running.service.app.config.ledgerOrigin,
+      origin: service.running.app.config.ledgerOrigin,
     });
     // The two keyrings are read one after the other, within about a second.
     const hasBoth = (set: Awaited<ReturnType<typeof keySet>>) =>
@@ -126,7 +126,7 @@ describe('a service that stops', () => {
     const domain = company(internet, 20);
     internet.fail(domain, { type: 'CAA', status: 'timeout' });
     const waiting = service.get(profilePath(domain));
-    await until(() => service.running.service.app.scanner.isScanning(domain));
+    await until(() => service.running.app.scanner.isScanning(domain));
     const { base } = service;
     await service[Symbol.asyncDispose]();
     const { status, body } = await waiting;
@@ -139,7 +139,7 @@ describe('a service that stops', () => {
     const internet = await sharedInternet();
     const settings = { STRATA_SCAN: 'on', STRATA_SCAN_CONCURRENCY: '8' };
     const service = await startHarness({ internet, settings, log });
-    const { store } = service.running.service.app;
+    const { store } = service.running.app;
     await store.addDomains(internet.domains(), { source: 'test' });
     await until(async () => (await store.counts()).scannedDomains > 0);
     await service[Symbol.asyncDispose]();

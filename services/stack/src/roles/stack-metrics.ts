@@ -4,18 +4,19 @@ import { addWitnessMetrics, type KeyGate, type Metrics, type Notary } from '@str
 import type { Prober } from '@strata/scan';
 import type { Store } from '@strata/store';
 import type { StackApp } from '../context.ts';
+import type { EventBus } from '../events.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { ScannerDeps } from '../scan/scanner.ts';
 
 /** Minimum interval between counts in the database. */
 const FIGURES_MS = 15_000;
 
-/** Records the outcome and duration of scans. */
-export function scanMeter(metrics: Metrics): NonNullable<ScannerDeps['onScanned']> {
-  return metrics.durations('strata_scan_seconds', 'Scans by outcome', {
+/** The outcome and duration of scans. */
+export function addScanMetrics(metrics: Metrics, events: EventBus): void {
+  const took = metrics.durations('strata_scan_seconds', 'Scans by outcome', {
     label: 'outcome',
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   });
+  events.subscribe('scan-ended', ({ outcome, ms }) => took(outcome, ms));
 }
 
 const tracer = trace.getTracer('strata-stack');

@@ -1,29 +1,54 @@
-// The update loop: the index applies new events, the watch evaluates them, the stream publishes them. Updates never overlap.
+// The update loop: polls the store's logs and processes what is new, in steps: the index applies events, the watch evaluates them, the
+// stream publishes them. Changes by other processes are visible in this one within a second.
+import type { Store, StoreHeads } from '@strata/store';
 import type { Logger } from 'pino';
+import type { EventBus } from '../events.ts';
 import { FailureLog } from '../failure-log.ts';
+import { SharedRun } from '../shared-run.ts';
+import { sleep } from '../sleep.ts';
 
 export interface UpdateLoopDeps {
+  readonly store: Pick<Store, 'heads'>;
+  readonly events: EventBus;
   /** In order: each sees the results of the previous one. */
   readonly steps: readonly (() => Promise<void>)[];
   readonly logger: Logger;
+  /** Replaces the delay between polls in tests. */
+  readonly sleep?: typeof sleep;
 }
 
 /** Requests within this time share an update: constant scanning causes a few updates a second, not one per scan. */
 const DEBOUNCE_MS = 100;
+/** One statement per poll. Together with an update and the permitted age of aggregates the delay is below a second. */
+const POLL_INTERVAL_MS = 250;
+/** Maximum interval between updates: days end without scans, and failures are retried. */
+const MAX_UPDATE_INTERVAL_MS = 1_000;
 
 export class UpdateLoop implements AsyncDisposable {
+  readonly #deps: UpdateLoopDeps;
   /** Separate failure logs: a permanent failure of one step must not hide those of another. */
   readonly #steps: readonly { readonly step: () => Promise<void>; readonly failures: FailureLog }[];
-  #running: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  readonly #updates = new SharedRun(() => this.#update());
+  #heads: StoreHeads | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
+  /** Updates run soon after a scan, a sync step or new mentions. */
   constructor(deps: UpdateLoopDeps) {
+    this.#deps = deps;
+    const { events, logger } = deps;
     this.#steps = deps.steps.map((step) => ({
       step,
-      failures: new FailureLog(deps.logger, { what: 'processing the event log' }),
+      failures: new FailureLog(logger, { what: 'processing the event log' }),
     }));
+    events.subscribe('scan-recorded', () => this.schedule());
+    events.subscribe('advisories-stored', () => this.schedule());
+    events.subscribe('feed-polled', ({ mentions }) => mentions > 0 && this.schedule());
+  }
+
+  /** The positions of the logs at the last poll. */
+  get heads(): StoreHeads | undefined {
+    return this.#heads;
   }
 
   /** Schedules an update. */
@@ -35,22 +60,41 @@ export class UpdateLoop implements AsyncDisposable {
     }, DEBOUNCE_MS);
   }
 
-  /** Runs an update that begins after this call; resolves when it has ended. Failures are logged: the next update retries. */
+  /**
+   * Processes everything that was committed before this call. Updates never overlap: calls during one share the next one. Failures are
+   * logged, and the next update retries.
+   */
   run(): Promise<void> {
-    if (!this.#running) {
-      this.#running = this.#tick().finally(() => {
-        this.#running = undefined;
-      });
-      return this.#running;
-    }
-    this.#next ??= this.#running.then(() => {
-      this.#next = undefined;
-      return this.run();
-    });
-    return this.#next;
+    return this.#updates.start();
   }
 
-  async #tick(): Promise<void> {
+  /** Polls the store until `signal` aborts. Events of the bus do not wait for a slow update. */
+  async follow(signal: AbortSignal): Promise<void> {
+    const { store, events, logger, sleep: pause = sleep } = this.#deps;
+    const failures = new FailureLog(logger, { what: 'reading the positions of the logs' });
+    let updatedAt = Number.NEGATIVE_INFINITY;
+    while (!signal.aborted) {
+      const startedAt = performance.now();
+      try {
+        const heads = await store.heads();
+        failures.recovered();
+        const changed = changedOf(heads, this.#heads);
+        this.#heads = heads;
+        if (changed.size > 0 || startedAt - updatedAt >= MAX_UPDATE_INTERVAL_MS) {
+          updatedAt = startedAt;
+          events.publish('logs-polled', { heads, changed });
+          void this.run();
+        }
+      } catch (error) {
+        failures.failed(error);
+        await pause(MAX_UPDATE_INTERVAL_MS, signal);
+      }
+      await pause(Math.max(0, startedAt + POLL_INTERVAL_MS - performance.now()), signal);
+    }
+    await this.#updates.ended();
+  }
+
+  async #update(): Promise<void> {
     for (const { step, failures } of this.#steps) {
       if (this.#isStopped) return;
       try {
@@ -66,7 +110,12 @@ export class UpdateLoop implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    await this.#next?.catch(() => {});
-    await this.#running;
+    await this.#updates.ended();
   }
+}
+
+/** The logs whose positions differ; all of them at first. */
+function changedOf(heads: StoreHeads, before: StoreHeads | undefined): ReadonlySet<keyof StoreHeads> {
+  const names = Object.keys(heads) as (keyof StoreHeads)[];
+  return new Set(names.filter((name) => heads[name] !== before?.[name]));
 }

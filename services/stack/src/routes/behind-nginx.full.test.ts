@@ -60,7 +60,7 @@ describe('behind nginx', { skip: hasNginx ? false : 'nginx is not installed', ti
 
   it('events come when they happen, one by one, and a reader that leaves is gone here too', async () => {
     const { internet } = service;
-    const { hub, updateLoop: loop } = service.running.service.app;
+    const { app, updateLoop } = service.running;
     const domain = internet.domains().find((name) => {
       const { state, services } = internet.truth(name);
       return state === 'active' && services.filter(({ category }) => category === 'dns').length === 1;
@@ -70,13 +70,13 @@ describe('behind nginx', { skip: hasNginx ? false : 'nginx is not installed', ti
       for (const to of ['ns1', 'dnsimple']) {
         internet.migrate(domain, { category: 'dns', to });
         await scanTwice(service, domain);
-        await loop.run();
+        await updateLoop.run();
         const { data } = await stream.next('migration');
         assert.equal(JSON.parse(data).change.to_id, to);
       }
-      assert.equal(hub.subscribers, 1);
+      assert.equal(app.hub.subscribers, 1);
     }
-    await until(() => hub.subscribers === 0);
+    await until(() => app.hub.subscribers === 0);
   });
 
   it('answers arrive as they left, validators and receipts too', async () => {

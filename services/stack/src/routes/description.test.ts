@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { stackOpenApi } from '../roles/app.ts';
 import { assertDescribed } from '../test/described.ts';
 import { company } from '../test/harness.ts';
 import { sharedService } from '../test/shared.ts';
+import { stackOpenApi } from './index.ts';
 
 interface Described {
   readonly responses: Record<string, { readonly content: Record<string, { readonly example?: unknown }> }>;

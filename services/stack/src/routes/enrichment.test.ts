@@ -220,7 +220,7 @@ describe('what changes of advisories', () => {
     const open = await openOf(`domains/${onRequest}`);
     const risk = await openOf(`intelligence/risk/${onRequest}`);
     await service.scan(waited);
-    await service.running.service.app.updateLoop.run();
+    await service.running.updateLoop.run();
     shared.age();
     const rows = await affected(`&domain=${onRequest}`);
     assert.ok(rows.length > 0);

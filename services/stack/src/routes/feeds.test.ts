@@ -21,12 +21,12 @@ const { service, age } = await shared(async () => {
 const ago = (days: number) => new Date(NOON - days * DAY_MS);
 
 async function update(): Promise<void> {
-  await service.running.service.app.updateLoop.run();
+  await service.running.updateLoop.run();
   age();
 }
 /** Polls every feed and lets the service process it. */
 async function poll(): Promise<void> {
-  const { app, scheduling } = service.running.service;
+  const { app, scheduling } = service.running;
   await app.store.feeds.markAllDue();
   await scheduling?.poller.runDue({ onDone: () => {}, signal: new AbortController().signal });
   await update();
@@ -74,7 +74,7 @@ describe('numbers of feeds', () => {
     ]);
     web.pages.set(C, 410);
     const feeds = [A, B, C].map((url) => ({ url }));
-    await service.running.service.app.store.feeds.add(feeds, new Date(now));
+    await service.running.app.store.feeds.add(feeds, new Date(now));
     await poll();
     const week = ['1 top.com 4 2  ', '2 linked.com 1 1  ', '2 second.com 1 1 1 -1', '2 third.com 1 1  '];
     assert.deepEqual(await board('limit=10'), [...week, '2 undated.com 1 1  ']);

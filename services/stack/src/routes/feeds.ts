@@ -17,7 +17,7 @@ import {
   windowsReport,
 } from '../feeds/feed-report.ts';
 import { MAX_STALE_MS, tags } from '../index/live-index.ts';
-import { domainOf, domainParams, domainTag } from './domains/domains.ts';
+import { domainOf, domainParams } from './domains/domains.ts';
 import { Limit, Word } from './parameters.ts';
 
 /** Polls by other processes do not invalidate the cache: maximum age of an answer. */
@@ -128,7 +128,7 @@ export const getFeedDomain = route(
       const domain = domainOf(input.domain, context);
       return {
         key: `feed domain ${domain}`,
-        tags: [tags.mentionsOf(domain), ...tags.mentionsOfAny, domainTag(domain)],
+        tags: [tags.mentionsOf(domain), ...tags.mentionsOfAny, tags.domain(domain)],
         maxStaleMs: MAX_STALE_MS,
         maxAgeMs: MAX_AGE_MS,
       };

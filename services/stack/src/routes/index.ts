@@ -1,6 +1,7 @@
-// The API: every route, in the order of the reference.
-import type { Route } from '@strata/http';
-import type { StackApp } from '../context.ts';
+// The API: every route, in the order of the reference, and the description of them all.
+import { openApiDocument, type Route } from '@strata/http';
+import type { OpenApi, StackApp } from '../context.ts';
+import { apiInfo } from '../roles/api-info.ts';
 import { getCustomers, getCustomersCsv } from './accounts/customers.ts';
 import { createKey, getKeySet } from './accounts/keys.ts';
 import { getHealth } from './accounts/status.ts';
@@ -10,6 +11,7 @@ import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './domai
 import { getAlerts, getAnomalies } from './domains/monitoring.ts';
 import { getSearch } from './domains/search.ts';
 import { getAdvisories, getAffected, getEnrichmentStatus } from './enrichment.ts';
+import examples from './examples.json' with { type: 'json' };
 import { getFeedDomain, getFeedLeaders, getFeedStats } from './feeds.ts';
 import { getCheckpoint, getLedgerProof, getLedgerReceipt, getTile } from './ledger.ts';
 import { getAdoption, getMarketShare, getScorecard, getSupplyChain } from './market/intelligence.ts';
@@ -57,3 +59,11 @@ export const routes: readonly Route<StackApp>[] = [
   getOpenApi,
   getProblem,
 ];
+
+let openApi: OpenApi | undefined;
+
+/** The OpenAPI document of the service, without starting it; created once. */
+export function stackOpenApi(): OpenApi {
+  openApi ??= openApiDocument(routes, apiInfo, examples) as OpenApi;
+  return openApi;
+}

@@ -66,7 +66,7 @@ describe('the ledger', () => {
   });
 
   it('has one leaf for each kind of refusal without a valid key, for as long as its signing key is in use', async () => {
-    const { log } = service.running.service.app.ledger;
+    const { log } = service.running.app.ledger;
     const refused = new Map<string, string>();
     const refuse = async (chosen: string) => {
       const headers = { 'x-request-id': `request-${chosen}` };
@@ -100,12 +100,12 @@ describe('the ledger', () => {
       assert.ok((await verifyAnswer(body, { keySet, ledgerReceipt })).ok, text);
     }
     await service.restart();
-    const { ledger } = service.running.service.app;
+    const { ledger } = service.running.app;
     const restarted = ledger.log.size;
     await refuse('after-a-restart');
     assert.equal(ledger.log.size, restarted);
     await rotateSigningKeys(service.directory, () => new Date(), {
-      origin: service.running.service.app.config.ledgerOrigin,
+      origin: service.running.app.config.ledgerOrigin,
     });
     await ledger.reload();
     refused.clear();

@@ -9,7 +9,7 @@ import { dependenceLevel } from '../reports/dependence-level.ts';
 import { DAY_MS, dateOf, type Row, sharedTimeline } from '../test/timeline.ts';
 
 const timeline = await sharedTimeline();
-const { app } = timeline.service.running.service;
+const { app } = timeline.service.running;
 
 const ownerOf = (id: string) => app.names.ownerOf(id);
 const named = <T extends { readonly provider: string }>(list: readonly T[]) =>

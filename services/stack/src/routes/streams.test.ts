@@ -15,7 +15,7 @@ let key: string;
 async function move(count: number): Promise<string[]> {
   const moved = moveDnsOf(service.internet, count).map(({ domain }) => domain);
   await scanTwice(service, ...moved);
-  await service.running.service.app.updateLoop.run();
+  await service.running.updateLoop.run();
   return moved;
 }
 
@@ -111,7 +111,7 @@ describe('the event stream', () => {
   it('sends reset to who was away longer than the log is kept, then all that is kept; a poller gets a gap', async () => {
     const since = await now();
     await move(4);
-    const { stream: table } = service.running.service.app.store;
+    const { stream: table } = service.running.app.store;
     const all = await pollAll(LONG_AGO, 1_000);
     const latest = await table.latest();
     await table.prune((latest?.publishedUs ?? 0) - 1, 10_000);

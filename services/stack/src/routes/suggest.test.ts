@@ -44,7 +44,7 @@ describe('suggestions', () => {
       assert.equal(idsOf(await suggest(q))[0], 'google-workspace');
     assert.ok(idsOf(await suggest('workspace')).includes('google-workspace'));
     assert.ok((await suggest('a')).providers.length <= 5);
-    const { rulebook } = service.running.service.app;
+    const { rulebook } = service.running.app;
     const aliased = [...rulebook.providers.values()].filter(({ aliases }) => aliases.length > 0).slice(0, 20);
     assert.equal(aliased.length, 20);
     for (const { id, aliases } of aliased) assert.ok(idsOf(await suggest(aliases[0] ?? '')).includes(id), aliases[0]);

@@ -2,7 +2,8 @@
 // no key, does not count towards the quota and has no receipt: like /site.json it belongs to the page and not to the API, whose JSON
 // answers are all signed.
 import { type DomainIndex, searchDomains } from '@strata/analytics';
-import { countedNetworks, type HttpServer, RateWindow, Refusal } from '@strata/http';
+import { countedNetworks, type HttpServer, Refusal } from '@strata/http';
+import { RateLimiter } from '@strata/limits';
 import { asciiPart } from './parameters.ts';
 
 const MAX_DOMAINS = 8;
@@ -12,7 +13,7 @@ const MAX_LENGTH = 253;
 /** Shorter text is in nearly every name: then only names that begin with it are suggested, without aliases. */
 const ANYWHERE_FROM = 3;
 /** For one address (its networks have more, see counted-address.ts): several users behind it, each typing fast. */
-const RATE = { limit: 100, windowMs: 10_000 } as const;
+const RATE = { limit: 100, period: 10_000, refill: 'window' } as const;
 
 export interface Suggestions {
   readonly domains: readonly string[];
@@ -33,11 +34,11 @@ interface Known {
 /** Serves `GET /suggest?q=`. */
 export function serveSuggestions(fastify: HttpServer['fastify'], known: Known): void {
   const suggest = suggester(known);
-  const rate = new RateWindow({ ...RATE, now: known.now });
+  const rate = new RateLimiter({ ...RATE, now: () => known.now().getTime() });
   fastify.get<{ Querystring: { readonly q?: unknown } }>('/suggest', (request, reply) => {
-    const seconds = rate.take(countedNetworks(request.ip));
-    if (seconds > 0) {
-      const headers = { 'retry-after': String(seconds) };
+    const waitMs = rate.take(countedNetworks(request.ip));
+    if (waitMs > 0) {
+      const headers = { 'retry-after': String(Math.ceil(waitMs / 1_000)) };
       throw new Refusal('quota_exceeded', undefined, { headers });
     }
     const { q = '' } = request.query;

@@ -104,7 +104,7 @@ export async function loadFingerprints(
   const why = first
     ? `: ${first.file}: ${withoutControls([first.technology, first.field, first.problem].filter(Boolean).join(' '))}`
     : '';
-  throw new StartError(`no technology of the fingerprints ${paths.join(', ')} can be used${why}`);
+  throw new StartError(`the fingerprints in ${paths.join(', ')} contain no usable technology${why}`);
 }
 
 /** Names are untrusted, and the message is printed to a terminal. */

@@ -11,6 +11,7 @@ import { temporaryDirectory } from '../../../../tests/support/temporary-director
 import { until } from '../../../../tests/support/until.ts';
 import { type Answer, company, type Harness, smallInternet, startHarness } from '../test/harness.ts';
 import { evidenceAt, recordScan } from '../test/recorded-scans.ts';
+import { OnDemand } from './on-demand.ts';
 import type { ScanOutcome } from './scanner.ts';
 
 const profilePath = (name: string) => `/stack/v1/domains/${name}`;
@@ -37,7 +38,7 @@ describe('a domain that was never scanned', () => {
     service = resources.use(await startHarness({ internet, settings }));
   });
   after(() => resources.disposeAsync());
-  const counts = () => service.running.service.app.store.counts();
+  const counts = () => service.running.app.store.counts();
 
   it('is scanned while the request waits, and the answer keeps its receipt', async () => {
     const before = Date.now() - 1;
@@ -61,7 +62,7 @@ describe('a domain that was never scanned', () => {
   it('is unknown when it does not exist, leaves no trace, and is not asked for again', async () => {
     const { domains } = await counts();
     const caller = await callerOf(service);
-    const { prober } = service.running.service.app;
+    const { prober } = service.running.app;
     let sent = 0;
     for (const suffix of ['', '/changes', '']) {
       const answer = await service.get(`${profilePath('no-such-company-at-all.com')}${suffix}`, caller);
@@ -115,8 +116,8 @@ describe('a domain that was never scanned', () => {
   });
 
   it('is bounded by suffix and by address below a private suffix, where names cost nothing', async () => {
-    const app = { ...service.running.service.app };
-    const config = { ...app.config, onDemandSuffixPerDay: 3, onDemandAddressPerDay: 2 };
+    const app = { ...service.running.app };
+    const onDemand = new OnDemand({ perHour: 60, now: app.now, nameLimits: { perSuffix: 3, perAddress: 2 } });
     const asked: string[] = [];
     const scanner = {
       ...app.scanner,
@@ -133,7 +134,7 @@ describe('a domain that was never scanned', () => {
         throw new Error(`${code}: ${detail}`);
       };
       const context = { address, key: { id: domain }, resetReads: () => {}, refuse } as never;
-      await app.onDemand.profile({ ...app, config, scanner }, domain, context).catch((error: Error) => {
+      await onDemand.profile({ ...app, scanner }, domain, context).catch((error: Error) => {
         if (!/NXDOMAIN/.test(error.message)) throw error;
       });
     };

@@ -1,7 +1,8 @@
 // The profile of a domain, with a scan during the request if it was never scanned.
 import { DAY_MS, dayOf } from '@strata/analytics';
 import { privateSuffixOf } from '@strata/detect';
-import { RateWindow, type RequestContext } from '@strata/http';
+import type { RequestContext } from '@strata/http';
+import { RateLimiter } from '@strata/limits';
 import type { Bound, Store, StoredProfile } from '@strata/store';
 import type { Config } from '../config.ts';
 import type { Scanner, ScanOutcome } from './scanner.ts';
@@ -15,11 +16,13 @@ const MAX_REQUESTED = 10_000;
 const RETRY_SECONDS = 5;
 /** Daily limit over all private suffixes, as a multiple of the limit of one. */
 const SUFFIXES = 10;
+/** New names per UTC day below one private suffix, and below all of them for one client address. */
+const NAME_LIMITS = { perSuffix: 200, perAddress: 20 };
 
 export type DomainCodes = 'invalid_domain' | 'unknown_domain' | 'unavailable';
 
 export interface OnDemandDeps {
-  readonly config: Pick<Config, 'isOnDemand' | 'onDemandSuffixPerDay' | 'onDemandAddressPerDay'>;
+  readonly config: Pick<Config, 'isOnDemand'>;
   readonly store: Pick<Store, 'domain' | 'keys' | 'onDemandDays' | 'work'>;
   readonly scanner: Scanner;
   readonly isOptedOut: (domain: string) => boolean;
@@ -36,15 +39,25 @@ interface CountedName {
 }
 
 export class OnDemand {
-  readonly #perKey: RateWindow;
+  readonly #perKey: RateLimiter;
   readonly #waitMs: number;
+  readonly #nameLimits: typeof NAME_LIMITS;
   /** Known domains that were requested since the last report. */
   readonly #requested = new Set<string>();
   #markedAt = 0;
 
-  constructor(options: { readonly perHour: number; readonly now: () => Date; readonly waitMs?: number }) {
+  constructor(options: {
+    readonly perHour: number;
+    readonly now: () => Date;
+    readonly waitMs?: number;
+    readonly nameLimits?: typeof NAME_LIMITS;
+  }) {
+    this.#nameLimits = options.nameLimits ?? NAME_LIMITS;
     this.#waitMs = options.waitMs ?? WAIT_MS;
-    this.#perKey = new RateWindow({ limit: options.perHour, windowMs: 3_600_000, now: options.now });
+    this.#perKey = new RateLimiter({
+      ...{ limit: options.perHour, period: 3_600_000, refill: 'window' },
+      now: () => options.now().getTime(),
+    });
   }
 
   /** Counts a name below a private suffix, where names are free; refuses it above the daily limits. */
@@ -55,7 +68,7 @@ export class OnDemand {
   ): Promise<CountedName | undefined> {
     const suffix = privateSuffixOf(domain);
     if (suffix === null) return undefined;
-    const { onDemandSuffixPerDay: perSuffix, onDemandAddressPerDay: perAddress } = app.config;
+    const { perSuffix, perAddress } = this.#nameLimits;
     const bounds = [
       { subject: `address ${app.store.keys.saltedHash(context.address)}`, limit: perAddress },
       { subject: `suffix ${suffix}`, limit: perSuffix },
@@ -127,9 +140,10 @@ export class OnDemand {
     if (!app.config.isOnDemand) unknown(`${domain} has not been scanned, and scanning on demand is off here.`);
     // A client that retries during a scan does not start another one.
     const isNew = !app.scanner.isScanning(domain);
-    const waitSeconds = isNew ? this.#perKey.take(callerOf(context)) : 0;
-    if (waitSeconds > 0) {
-      unknown(`${domain} has not been scanned, and this key has used up its on-demand scans for now.`, waitSeconds);
+    const waitMs = isNew ? this.#perKey.take(callerOf(context)) : 0;
+    if (waitMs > 0) {
+      const seconds = Math.ceil(waitMs / 1_000);
+      unknown(`${domain} has not been scanned, and this key has used up its on-demand scans for now.`, seconds);
     }
     const counted = isNew ? await this.#countName(app, domain, context) : undefined;
     const scan = app.scanner.scan(domain);

@@ -9,11 +9,12 @@ import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Scanning, World } from '../context.ts';
+import { EventBus } from '../events.ts';
 import { startErrorOf } from '../start-error.ts';
 import { describeRanges } from './address-range-files.ts';
 import { userAgentOf } from './open-fetcher.ts';
 import { openRulebook } from './open-rulebook.ts';
-import { createScanner, type ScannerDeps } from './scanner.ts';
+import { createScanner } from './scanner.ts';
 
 /** A name that always exists. */
 const KNOWN_NAME = 'com';
@@ -37,15 +38,15 @@ export async function openConfiguredStore(config: Config, { now }: Pick<World, '
   return openStore(databaseUrl, { ...(now ? { now } : {}), poolSize, rescanAfterMs });
 }
 
-/** Opens the dependencies of a scan; `onRecorded` is called for each recorded scan before its outcome is returned. */
+/** Opens the dependencies of a scan. */
 export async function openScanning(
   config: Config,
-  deps: { readonly logger: Logger } & Partial<Pick<ScannerDeps, 'onRecorded' | 'onScanned'>>,
+  { logger, events = new EventBus(logger) }: { readonly logger: Logger; readonly events?: EventBus },
   world: World = {},
 ): Promise<Scanning> {
   await using stack = new AsyncDisposableStack();
-  const rulebook = await openRulebook(config, world.catalogEntries, deps.logger);
-  if (rulebook.ranges) deps.logger.info(describeRanges(rulebook.ranges), 'address ranges loaded');
+  const rulebook = await openRulebook(config, world.catalogEntries, logger);
+  if (rulebook.ranges) logger.info(describeRanges(rulebook.ranges), 'address ranges loaded');
   const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
   const store = stack.use(await openConfiguredStore(config, world));
   const now = world.now ?? store.clock;
@@ -68,10 +69,7 @@ export async function openScanning(
   });
   stack.use(prober);
   const scanner = createScanner(
-    {
-      ...{ store, prober, rulebook, now, isDnsWorking },
-      ...{ logger: deps.logger, onRecorded: deps.onRecorded ?? (() => {}), onScanned: deps.onScanned },
-    },
+    { store, prober, rulebook, now, isDnsWorking, logger, events },
     {
       confirmAfterMs: config.confirmAfterMs,
       concurrency: config.scanConcurrency,

@@ -4,6 +4,7 @@ import { detect, type Evidence, type Profile, type Rulebook } from '@strata/dete
 import type { Prober } from '@strata/scan';
 import type { RecordedScan, Store } from '@strata/store';
 import type { Logger } from 'pino';
+import type { EventBus } from '../events.ts';
 import { ScanClaims } from './scan-claims.ts';
 import { ScanRecorder } from './scan-recorder.ts';
 
@@ -26,10 +27,7 @@ export interface ScannerDeps {
   readonly now: () => Date;
   /** Whether a name that always exists can be resolved. */
   readonly isDnsWorking: () => Promise<boolean>;
-  /** Called after each recorded scan, before its outcome is returned: cached answers about the domain are outdated. */
-  readonly onRecorded: (profile: Profile, recorded: RecordedScan) => void;
-  /** Called for each scan with its outcome and its duration in milliseconds. */
-  readonly onScanned?: ((kind: ScanOutcome['kind'], ms: number) => void) | undefined;
+  readonly events: EventBus;
 }
 
 export interface ScannerOptions {
@@ -62,7 +60,7 @@ const tracer = trace.getTracer('strata-stack');
 const LEASE_MS = 120_000;
 
 export function createScanner(deps: ScannerDeps, options: ScannerOptions): Scanner {
-  const { store, prober, rulebook, logger, now } = deps;
+  const { store, prober, rulebook, logger, now, events } = deps;
   const inProgress = new Map<string, Promise<ScanOutcome>>();
   /** Domains that a request waits for. */
   const awaited = new Set<string>();
@@ -91,7 +89,7 @@ export function createScanner(deps: ScannerDeps, options: ScannerOptions): Scann
       }
       const scan = { profile, evidence, startedAt, finishedAt: now() };
       const recorded = await recorder.record(scan, { isAwaited: awaited.has(domain) });
-      deps.onRecorded(profile, recorded);
+      events.publish('scan-recorded', { domain: profile.domain, at: Date.parse(profile.observedAt) });
       return { kind: 'recorded', profile, recorded };
     } catch (error) {
       if (!stopping.signal.aborted) logger.error({ err: error, domain }, 'scan failed');
@@ -108,7 +106,7 @@ export function createScanner(deps: ScannerDeps, options: ScannerOptions): Scann
       .with(trace.setSpan(context.active(), span), () => scanOnce(domain))
       .then((outcome) => {
         const ended = metricOutcome(outcome);
-        deps.onScanned?.(ended, performance.now() - startedAt);
+        events.publish('scan-ended', { outcome: ended, ms: performance.now() - startedAt });
         span.setAttribute('strata.outcome', ended).end();
         return outcome;
       })

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { createLogger } from '@strata/http';
 import { openStore, type Store, type StreamTable } from '@strata/store';
+import { EventBus } from '../events.ts';
 import { StreamHub } from './stream-hub.ts';
+
+const events = new EventBus(createLogger({ level: 'silent' }));
+const openHub = (table: StreamTable, options = {}) => StreamHub.open({ table, events }, options);
 
 /** A client that takes what it is sent only when asked to, and records how much was waiting at most. */
 function slowClient(lastEventId?: string) {
@@ -51,7 +56,7 @@ describe('the hub of the stream', () => {
   it('replays thousands from the log and from memory to a slow client, in order, without a flood, then goes live', async () => {
     await using store = await openBegun();
     const { stream } = store;
-    const hub = await StreamHub.open(stream, { recent: 300 });
+    const hub = await openHub(stream, { recent: 300 });
     await publish(stream, hub, 3_000);
     for (let i = 0; i < 5; i += 1) await publish(stream, hub, 100);
     const client = slowClient('1');
@@ -71,7 +76,7 @@ describe('the hub of the stream', () => {
 
   it('takes a client on from an id that another process gave moments ago, and hands out each event once', async () => {
     await using store = await openBegun();
-    const [other, hub] = [await StreamHub.open(store.stream), await StreamHub.open(store.stream)];
+    const [other, hub] = [await openHub(store.stream), await openHub(store.stream)];
     const before = slowClient();
     await hub.serve(before, {});
     await publish(store.stream, other, 5);
@@ -87,7 +92,7 @@ describe('the hub of the stream', () => {
 
   it('lets a client that leaves during the replay go', async () => {
     await using store = await openBegun();
-    const hub = await StreamHub.open(store.stream, { recent: 10 });
+    const hub = await openHub(store.stream, { recent: 10 });
     await publish(store.stream, hub, 2_000);
     const client = slowClient('0');
     const served = hub.serve(client, {});
@@ -101,9 +106,9 @@ describe('the hub of the stream', () => {
   it('sends an event once to a client that comes while another process is ahead of this one', async () => {
     await using store = await openBegun();
     const { stream } = store;
-    const other = await StreamHub.open(stream);
+    const other = await openHub(stream);
     await publish(stream, other, 2);
-    const hub = await StreamHub.open(stream);
+    const hub = await openHub(stream);
     await publish(stream, other, 1);
     const client = slowClient('1');
     await hub.serve(client, {});

@@ -2,12 +2,17 @@
 
 import { formatSse, formatSseId, type SseClient } from '@strata/http';
 import { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from '@strata/store';
+import type { EventBus } from '../events.ts';
+import { SharedRun } from '../shared-run.ts';
+
+export interface HubDeps {
+  readonly table: StreamTable;
+  readonly events: EventBus;
+}
 
 export interface HubOptions {
   /** Events kept in memory for clients that reconnect. */
   readonly recent?: number;
-  /** Called after events are read, before subscribers get them. */
-  readonly onPublished?: () => void;
 }
 
 const RECENT = 2_000;
@@ -25,24 +30,23 @@ interface Subscriber {
 
 export class StreamHub {
   readonly #table: StreamTable;
+  readonly #events: EventBus;
   readonly #recent: number;
   #ring: Encoded[] = [];
   /** Every live subscriber has got everything up to this number. */
   #seq = 0;
   readonly #live = new Set<Subscriber>();
-  #reading: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  readonly #reads = new SharedRun(() => this.#read());
 
-  readonly #onPublished: () => void;
-
-  private constructor(table: StreamTable, { recent = RECENT, onPublished = () => {} }: HubOptions) {
+  private constructor({ table, events }: HubDeps, { recent = RECENT }: HubOptions) {
     this.#table = table;
+    this.#events = events;
     this.#recent = recent;
-    this.#onPublished = onPublished;
   }
 
-  static async open(table: StreamTable, options: HubOptions = {}): Promise<StreamHub> {
-    const hub = new StreamHub(table, options);
+  static async open(deps: HubDeps, options: HubOptions = {}): Promise<StreamHub> {
+    const { table } = deps;
+    const hub = new StreamHub(deps, options);
     hub.#seq = (await table.latest())?.seq ?? (await table.prunedThrough());
     return hub;
   }
@@ -61,24 +65,13 @@ export class StreamHub {
    * the order of their commits. Only one reader runs, since two would duplicate events; calls during a run share the next one.
    */
   catchUp(): Promise<void> {
-    if (!this.#reading) {
-      this.#reading = this.#read().finally(() => {
-        this.#reading = undefined;
-      });
-      return this.#reading;
-    }
-    const again = () => {
-      this.#next = undefined;
-      return this.catchUp();
-    };
-    this.#next ??= this.#reading.then(again, again);
-    return this.#next;
+    return this.#reads.start();
   }
 
   async #read(): Promise<void> {
     for (;;) {
       const events = await this.#table.since(this.#seq, REPLAY_AT_ONCE);
-      if (events.length > 0) this.#onPublished();
+      if (events.length > 0) this.#events.publish('stream-read');
       this.#send(events);
       if (events.length < REPLAY_AT_ONCE) return;
     }

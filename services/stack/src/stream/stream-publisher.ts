@@ -1,6 +1,8 @@
 // Publishes changes, anomalies and advisories of the internal log as signed events of the public stream, each once.
+
+import { StoreError } from '@strata/db';
 import { NOTICE, type Notary } from '@strata/http';
-import { type Store, type StoredEvent, StoreError, type StreamEvent } from '@strata/store';
+import type { Store, StoredEvent, StreamEvent } from '@strata/store';
 import { anomalyReport } from '../alerts/anomaly-report.ts';
 import { advisoryNews } from '../enrichment/exposure/advisory-report.ts';
 import type { Exposures } from '../enrichment/exposure/exposures.ts';

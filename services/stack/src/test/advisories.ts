@@ -52,18 +52,13 @@ export const showing = ({ domains, truth }: Pick<Internet, 'domains' | 'truth'>,
 export function advisorySettings(publishers: Publishers): Record<string, string> {
   return {
     STRATA_ADVISORIES: 'off',
-    STRATA_NVD_URL: publishers.nvdUrl,
-    STRATA_KEV_URL: publishers.kevUrl,
-    STRATA_EPSS_URL: publishers.epssUrl,
-    STRATA_OSV_URL: publishers.osvUrl,
-    STRATA_CVE_API_URL: publishers.cveListUrl,
-    STRATA_CVE_RAW_URL: publishers.rawUrl,
+    STRATA_ADVISORY_URLS: publishers.urlsSetting,
   };
 }
 
 /** Syncs every source once, or those named, without letting the service process what they brought. */
 export async function syncOnly(service: Harness, publishers: Publishers, names?: readonly string[]): Promise<void> {
-  const { app, scheduling } = service.running.service;
+  const { app, scheduling } = service.running;
   const { store, rulebook, clock } = app;
   const fetcher = scheduling?.fetcher;
   if (!fetcher) throw new Error('this process is no scheduler');
@@ -80,7 +75,7 @@ export async function syncOnly(service: Harness, publishers: Publishers, names?:
 /** One sync, processed and published. */
 export async function sync(service: Harness, publishers: Publishers, names?: readonly string[]): Promise<void> {
   await syncOnly(service, publishers, names);
-  await service.running.service.app.updateLoop.run();
+  await service.running.updateLoop.run();
 }
 
 /** Scanned and synced once. Tests publish advisories with ids of their own. */

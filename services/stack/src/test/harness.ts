@@ -4,7 +4,7 @@ import { createInternet, type Internet } from '@strata/testnet';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { readConfig } from '../config.ts';
 import type { World } from '../context.ts';
-import { startStack } from '../roles/serve.ts';
+import { startStack } from '../roles/api.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -64,7 +64,7 @@ export async function startHarness({ internet, settings, world, log }: HarnessOp
   let running = await start();
   stack.defer(() => running[Symbol.asyncDispose]());
 
-  const store = () => running.service.app.store;
+  const store = () => running.app.store;
   const newKey = async (tier: 'free' | 'standard' | 'unlimited' = 'unlimited') =>
     (await store().keys.create({ tier })).key;
   const ownKey = await newKey();
@@ -88,7 +88,7 @@ export async function startHarness({ internet, settings, world, log }: HarnessOp
     /** Scans companies now, as the schedule would. */
     async scan(...domains: string[]) {
       await store().addDomains(domains, { source: 'test' });
-      await running.service.app.scanner.runAll(domains, { onDone: () => {}, signal: new AbortController().signal });
+      await running.app.scanner.runAll(domains, { onDone: () => {}, signal: new AbortController().signal });
     },
     /** Stops the service and starts it again on the same data. */
     async restart(more?: Settings) {

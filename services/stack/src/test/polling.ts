@@ -3,6 +3,7 @@ import { it } from 'node:test';
 import { type FeedAnswer, newFeed, type PollOutcome } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import { openStore, type Store } from '@strata/store';
+import { EventBus } from '../events.ts';
 import { createPoller, type FeedPoller, type PollerDeps } from '../feeds/poller.ts';
 
 export const T0 = Date.parse('2026-03-01T12:00:00Z');
@@ -33,9 +34,10 @@ export function withStore(name: string, check: (store: Store) => Promise<void>):
 export function setUp(store: Store, more: Partial<PollerDeps> & { concurrency?: number; idleMs?: number } = {}) {
   const { concurrency = 16, idleMs, ...parts } = more;
   let now = T0;
+  const logger = createLogger({ level: 'silent' });
   const outside = { ask: async () => NOTHING, now: () => new Date(now), random: () => 0.5 };
   const poller = createPoller(
-    { store, poll: readsOne, logger: createLogger({ level: 'silent' }), onRecorded: () => {}, ...outside, ...parts },
+    { store, poll: readsOne, logger, events: new EventBus(logger), scan: async () => {}, ...outside, ...parts },
     { concurrency, keepMs: 400 * 86_400_000, ...(idleMs && { idleMs }) },
   );
   return { poller, pass: (ms: number) => (now += ms) };

@@ -36,7 +36,7 @@ export async function startScanned() {
   const { service, age } = await startAging({ internet, settings, log, world });
   stack.use(service);
   await service.scan(...internet.domains());
-  await service.running.service.app.updateLoop.run();
+  await service.running.updateLoop.run();
   let addresses = 0;
   const owned = stack.move();
   const more = {

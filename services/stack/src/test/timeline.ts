@@ -43,14 +43,14 @@ export const sharedTimeline = shared(async () => {
   let now = BEGIN;
   const service = stack.use(await startHarness({ internet, world: { now: () => new Date(now) } }));
   await service.scan(...internet.domains());
-  const { app } = service.running.service;
+  const { app, updateLoop } = service.running;
   for (const each of RECORDED) await recordScan(app.store, evidenceAt(each, now));
   for (const pair of SCAN_DAYS) {
     const moved = [...new Set(internet.advance(DAYS_PER_PAIR).map(({ domain }) => domain))];
     for (const days of pair) {
       now = BEGIN + days * DAY_MS;
       await service.scan(...moved);
-      await app.updateLoop.run();
+      await updateLoop.run();
     }
   }
   now = END - HOUR_MS;
@@ -58,7 +58,7 @@ export const sharedTimeline = shared(async () => {
   for (const domain of silent) internet.fail(domain, { type: 'MX', status: 'servfail' });
   await service.scan(...silent);
   now = END;
-  await app.updateLoop.run();
+  await updateLoop.run();
 
   const database = new DatabaseSync(path.join(service.directory, 'strata.db'), { readOnly: true });
   stack.defer(() => database.close());

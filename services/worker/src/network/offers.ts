@@ -1,9 +1,9 @@
 // Publishes the worker's offer: signed, valid for two minutes, and renewed periodically and when the load changes.
 import { encodeFrame, encodeOffer, OFFERS_TOPIC, type Offer, offerSignedBytes } from '@strata/inference';
+import type { FairSlots } from '@strata/limits';
 import type { PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
 import { type ContributedModel, offeredModel } from '../contributed-model.ts';
-import type { EngineSlots } from '../serve/engine-slots.ts';
 import { SOFTWARE } from '../version.ts';
 
 /** The content of an `offer` frame. */
@@ -15,7 +15,7 @@ export interface SignedOffer {
 export interface OfferDeps {
   readonly node: Pick<PeerNode, 'id' | 'sign' | 'gossip'>;
   readonly model: ContributedModel;
-  readonly slots: Pick<EngineSlots, 'running' | 'waiting'>;
+  readonly slots: Pick<FairSlots, 'running' | 'waiting'>;
   /** Whether the worker can serve requests at present. */
   readonly isFit: () => boolean;
   readonly logger: Logger;

@@ -1,7 +1,6 @@
 // Failures as reported to gateways: a code of the protocol and our own message, never that of a library.
 import { EngineError } from '@strata/engine';
 import type { FailureCode } from '@strata/inference';
-import { BusyError } from './engine-slots.ts';
 
 export class RequestFailure extends Error {
   override readonly name = 'RequestFailure';
@@ -16,7 +15,6 @@ export class RequestFailure extends Error {
 /** Unknown errors are reported as engine failures, so that the gateway continues on another worker. */
 export function failureOf(error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error;
-  if (error instanceof BusyError) return new RequestFailure('busy', error.message);
   if (error instanceof EngineError)
     switch (error.code) {
       case 'grammar-unusable':

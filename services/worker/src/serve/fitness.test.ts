@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { StoreError } from '@strata/db';
 import { EndlessGrammarError } from '@strata/engine';
-import { StoreError } from '@strata/store';
 import { Fitness } from './fitness.ts';
 import { Grammars } from './grammars.ts';
 

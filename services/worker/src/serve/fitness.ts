@@ -1,6 +1,6 @@
 // Whether this worker can serve requests at present: without a running engine, or if receipts cannot be stored,
 // requests are rejected.
-import { StoreError } from '@strata/store';
+import { StoreError } from '@strata/db';
 import { RequestFailure } from './failure.ts';
 
 export interface FitnessDeps {

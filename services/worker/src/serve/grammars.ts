@@ -2,6 +2,7 @@
 // process.
 import { EndlessGrammarError } from '@strata/engine';
 import { bytesSha256 } from '@strata/inference';
+import { forgetOldest } from '@strata/limits';
 import { RequestFailure } from './failure.ts';
 
 /** How long grammars are rejected from a gateway that sent such a grammar. */
@@ -46,11 +47,7 @@ export class Grammars {
     this.#endless.add(digest);
     this.#refused.delete(gateway);
     this.#refused.set(gateway, this.#nowMs() + REFUSED_MS);
-    // Sets and maps keep insertion order.
-    for (const kept of [this.#endless, this.#refused])
-      for (const oldest of kept.keys()) {
-        if (kept.size <= (kept === this.#endless ? MAX_GRAMMARS : MAX_GATEWAYS)) break;
-        kept.delete(oldest);
-      }
+    forgetOldest(this.#endless, MAX_GRAMMARS);
+    forgetOldest(this.#refused, MAX_GATEWAYS);
   }
 }

@@ -10,22 +10,21 @@ import {
   TokenChain,
   tokensSha256,
 } from '@strata/inference';
+import type { FairSlots } from '@strata/limits';
 import type { Logger } from 'pino';
 import type { ContributedModel } from '../contributed-model.ts';
 import type { Receipts } from '../store/receipts.ts';
-import { Credit } from './credit.ts';
-import type { EngineSlots } from './engine-slots.ts';
 import { failureOf, RequestFailure } from './failure.ts';
 import type { Fitness } from './fitness.ts';
 import type { Grammars } from './grammars.ts';
-import { TokenBatch } from './token-batch.ts';
+import { TokenSender } from './token-sender.ts';
 
 /** The dependencies that all requests share. */
 export interface RequestDeps {
   /** Peer id of this worker. */
   readonly worker: string;
   readonly model: ContributedModel;
-  readonly slots: EngineSlots;
+  readonly slots: FairSlots;
   readonly receipts: Receipts;
   readonly grammars: Grammars;
   readonly fitness: Fitness;
@@ -48,18 +47,14 @@ export interface GivenRequest {
  */
 export type StopCause = 'cancelled' | 'disconnected' | 'leaving';
 
-/** How long a slot is kept for a gateway that grants no credit. */
-const MAX_WAIT_MS = 120_000;
-
 const tracer = trace.getTracer('strata-worker');
 
 export class RequestRun {
   phase: 'waiting' | 'reading' | 'writing' = 'waiting';
   readonly #given: GivenRequest;
   readonly #deps: RequestDeps;
-  readonly #credit: Credit;
   readonly #stopping = new AbortController();
-  readonly #batch: TokenBatch;
+  readonly #sender: TokenSender;
   readonly #chain: TokenChain;
   readonly #startedAtMs: number;
   #stopCause: StopCause | undefined;
@@ -72,14 +67,16 @@ export class RequestRun {
     this.#given = given;
     this.#deps = deps;
     this.#startedAtMs = deps.nowMs();
-    this.#credit = new Credit(request.credit);
     const from = request.given.length;
-    this.#batch = new TokenBatch(from, (tokens, position) => send({ kind: 'tokens', id, position, tokens }));
+    this.#sender = new TokenSender({
+      ...{ from, credit: request.credit },
+      send: (tokens, position) => send({ kind: 'tokens', id, position, tokens }),
+    });
     this.#chain = new TokenChain({ nonce, modelSha256, promptSha256: tokensSha256(request.prompt), from });
   }
 
   grant(tokens: number): void {
-    this.#credit.grant(tokens);
+    this.#sender.grant(tokens);
   }
 
   /** The first cause takes precedence. */
@@ -106,7 +103,7 @@ export class RequestRun {
       });
       await this.#finish(reason);
     } catch (error) {
-      this.#batch.drop();
+      this.#sender.drop();
       await this.#fail(error);
     }
   }
@@ -149,29 +146,19 @@ export class RequestRun {
     }
     this.phase = 'writing';
     // Waits with a token at hand: the end of an answer needs no credit, and this may be the last token.
-    if (this.#credit.isSpent) await this.#moreCredit();
+    await this.#sender.untilCredit(this.#stopping.signal);
     this.#firstTokenAtMs ||= Math.max(this.#deps.nowMs(), this.#startedAtMs);
-    this.#credit.spend();
     this.#chain.push(event.token);
-    await this.#batch.push({
+    await this.#sender.push({
       ...{ token: event.token, text: event.bytes, logprob: event.logprob },
       top: (event.top ?? []).map(({ token, bytes, logprob }) => ({ token, text: bytes, logprob })),
     });
   }
 
-  async #moreCredit(): Promise<void> {
-    await this.#batch.flush();
-    const { signal } = this.#stopping;
-    const late = new RequestFailure('busy', `the gateway granted no credit for ${MAX_WAIT_MS / 1_000} s`);
-    const waiting = new AbortController();
-    const timer = setTimeout(() => waiting.abort(late), MAX_WAIT_MS);
-    await this.#credit.some(AbortSignal.any([signal, waiting.signal])).finally(() => clearTimeout(timer));
-  }
-
   async #finish(reason: SegmentReceipt['reason']): Promise<void> {
     const { request, gateway, bytes, send } = this.#given;
     const { model, receipts, fitness, worker, nowMs } = this.#deps;
-    await this.#batch.flush();
+    await this.#sender.flush();
     const receipt: SegmentReceipt = {
       version: 1,
       nonce: request.nonce,
@@ -180,7 +167,7 @@ export class RequestRun {
       promptSha256: tokensSha256(request.prompt),
       requestSha256: bytesSha256(bytes),
       from: request.given.length,
-      to: this.#batch.end,
+      to: this.#sender.end,
       chainHead: this.#chain.head,
       promptTokens: request.prompt.length,
       cachedTokens: this.#cachedTokens,

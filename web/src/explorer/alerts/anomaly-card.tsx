@@ -48,7 +48,7 @@ export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; r
   );
 }
 
-const chanceNote = (chance: number) => (chance === 0 ? 'too small to display' : 'of such a value by chance');
+const chanceNote = (chance: number) => (chance === 0 ? 'too small to display' : 'of a value at least this unusual');
 
 function Series({ anomaly }: { readonly anomaly: Anomaly }) {
   switch (seriesSource(anomaly)) {

@@ -1,6 +1,6 @@
 // One upstream resolver: its sockets, its slots for concurrent queries, and its recent time-outs.
 
-import { Semaphore } from '../../semaphore.ts';
+import { Semaphore } from '@strata/limits';
 import { isTruncated } from '../message/message.ts';
 import { askOverTcp } from './tcp-exchange.ts';
 import type { TimerWheel } from './timer-wheel.ts';

@@ -2,8 +2,8 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
+import { KeyedSemaphore } from '@strata/limits';
 import { Resolver, type ResolverOptions } from '../../dns/resolver.ts';
-import { KeyedSemaphore } from '../../semaphore.ts';
 import { createAddressGuard } from '../address-guard.ts';
 import { readBody } from '../body-reader.ts';
 import { addressesOf } from '../checked-address.ts';

@@ -1,7 +1,7 @@
 // Follows a URL through its redirects to an answer: each host is resolved, checked and rate-limited before it is dialled.
 import type { IncomingMessage } from 'node:http';
 import type { SecureContext } from 'node:tls';
-import type { KeyedSemaphore } from '../../semaphore.ts';
+import type { KeyedSemaphore } from '@strata/limits';
 import { type AddressDeps, checkAddress } from '../checked-address.ts';
 import type { Deadline } from '../deadline.ts';
 import { isWeb, redirectTarget, withoutSecrets } from '../redirect.ts';

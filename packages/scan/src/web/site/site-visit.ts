@@ -1,6 +1,6 @@
 // A visit of one domain's web hosts: each is resolved, checked and asked for its robots.txt, all within one time limit.
 import type { TlsEvidence } from '@strata/detect';
-import type { KeyedSemaphore } from '../../semaphore.ts';
+import type { KeyedSemaphore } from '@strata/limits';
 import { type AddressDeps, checkAddress } from '../checked-address.ts';
 import { type Answered, type EvidenceOptions, isBlockedStatus } from './response-evidence.ts';
 import { robotsRules } from './robots.ts';

@@ -1,5 +1,6 @@
 // Domains: adds names, and reads what is stored of a domain.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { batches, integer, jsonRows, writePipelined } from '@strata/db';
 import {
   type Category,
   type ChangeType,
@@ -13,8 +14,6 @@ import {
   type StoredPosture,
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
-import { batches, integer, jsonRows } from '../../db/statements/json-rows.ts';
-import { writePipelined } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { adopting, isFollowed } from './forget-domains.ts';
 

@@ -1,6 +1,8 @@
 // On-demand domains: forgotten without requests, and limited where names are free.
+
 import assert from 'node:assert/strict';
-import { checkStore } from '../../index.ts';
+import { checkStore } from '@strata/db';
+import { stackSchema } from '../../index.ts';
 import { kept, onEach, rows } from '../../test/backends.ts';
 import { plansOf } from '../../test/plans.ts';
 import * as scans from '../../test/scans.ts';
@@ -52,7 +54,7 @@ onEach(kept, 'a domain that a request has added', (_backend, test) => {
     assert.equal(mail?.firstObserved.toISOString(), day(6));
     assert.deepEqual(await store.addDomains(['busy.com'], { source: 'list' }), { added: 0, known: 1 });
     assert.deepEqual(await store.due(new Date(day(5)), 1), ['busy.com']);
-    assert.deepEqual((await checkStore(url)).findings, []);
+    assert.deepEqual((await checkStore(stackSchema, url)).findings, []);
   });
 
   test('is kept while it is scanned, and while clients request it, which is written once an hour', async (store, url) => {

@@ -1,8 +1,9 @@
 // Forgets domains that a request added and that no client has requested since: deletes the profile, open services and evidence.
 // The domain row, confirmed changes and the services that they ended are kept, since they refer to each other; scans have their
 // own retention.
+
+import { listed } from '@strata/db';
 import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
-import { listed } from '../../db/statements/json-rows.ts';
 import type { Database } from '../../schema.ts';
 import type { DomainRemoved } from '../events/events.ts';
 

@@ -1,7 +1,8 @@
 // Counts the names that requests add on a UTC day below private suffixes (github.io, netlify.app), where names are free: by
 // suffix, by address and in total, for all processes of the store.
+
+import { writeTransaction } from '@strata/db';
 import type { Kysely } from 'kysely';
-import { writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 
 export interface Bound {

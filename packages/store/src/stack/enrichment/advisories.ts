@@ -1,10 +1,7 @@
 // Published vulnerabilities: the records of each source, the merged advisory, and the order of changes.
 import type { Advisory, AdvisoryRecord, ExploitScore, KnownExploited } from '@strata/advisories';
+import { batches, executePipelined, type Guard, unguarded, writeTransaction } from '@strata/db';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { batches } from '../../db/statements/json-rows.ts';
-import { executePipelined } from '../../db/statements/pipeline.ts';
-import { type Guard, unguarded } from '../../db/transactions/term.ts';
-import { writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import type { AdvisoryTouched, DomainExposed } from '../events/events.ts';
 import { putExploited, putRecords, putScores } from './advisory-writes.ts';

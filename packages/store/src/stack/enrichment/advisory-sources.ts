@@ -1,6 +1,7 @@
 // The sync state of each advisory source. One process at a time syncs a source: it holds a lease that expires.
+
+import { writeTransaction } from '@strata/db';
 import type { Kysely, Selectable } from 'kysely';
-import { writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 
 /** `complete`: the last attempt was complete. `interrupted`: it was stopped or killed; the next one resumes at the cursor. */

@@ -8,10 +8,8 @@ import {
   mergeRecords,
   productKeysOf,
 } from '@strata/advisories';
+import { counterIncrement, executePipelined, jsonRows, listed } from '@strata/db';
 import { type CompiledQuery, sql, type Transaction } from 'kysely';
-import { counterIncrement } from '../../db/counters.ts';
-import { jsonRows, listed } from '../../db/statements/json-rows.ts';
-import { executePipelined } from '../../db/statements/pipeline.ts';
 import type { Database } from '../../schema.ts';
 
 type Tx = Transaction<Database>;

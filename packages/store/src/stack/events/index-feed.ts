@@ -1,8 +1,9 @@
 // The source of the index: every scanned domain with its services, changes and scans by day, and the log of scans. A full read
 // grows with domains and days, not with the number of scans and changes.
+
+import { readSetting } from '@strata/db';
 import type { Category, DomainState } from '@strata/detect';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import { readSetting } from '../../db/settings.ts';
 import type { Database } from '../../schema.ts';
 import { EVENTS_PRUNED_THROUGH, scansPrunedThrough } from '../history/retention.ts';
 import type { FeedService } from './events.ts';

@@ -1,10 +1,17 @@
 // Anomalies and alerts, each written once under an id that is derived from its content.
+
+import {
+  counterIncrement,
+  counterOf,
+  executePipelined,
+  type Guard,
+  readSetting,
+  unguarded,
+  writePipelined,
+  writeSetting,
+  writeTransaction,
+} from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import { counterIncrement, counterOf } from '../../db/counters.ts';
-import { readSetting, writeSetting } from '../../db/settings.ts';
-import { executePipelined } from '../../db/statements/pipeline.ts';
-import { type Guard, unguarded } from '../../db/transactions/term.ts';
-import { writePipelined, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import type { AnomalyFound } from './events.ts';
 

@@ -1,10 +1,16 @@
 // The public stream: signed events in order of publication, each with a unique time.
+
+import {
+  executePipelined,
+  type Guard,
+  jsonRows,
+  readSetting,
+  unguarded,
+  writePipelined,
+  writeSetting,
+  writeTransaction,
+} from '@strata/db';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import { readSetting, writeSetting } from '../../db/settings.ts';
-import { jsonRows } from '../../db/statements/json-rows.ts';
-import { executePipelined } from '../../db/statements/pipeline.ts';
-import { type Guard, unguarded } from '../../db/transactions/term.ts';
-import { writePipelined, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 
 export interface StreamEvent {

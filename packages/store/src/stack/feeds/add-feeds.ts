@@ -1,8 +1,7 @@
 // Adds subscriptions in batches.
+
+import { counterIncrement, integer, jsonRows, listed, writePipelined } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import { counterIncrement } from '../../db/counters.ts';
-import { integer, jsonRows, listed } from '../../db/statements/json-rows.ts';
-import { writePipelined } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { cutText, MAX_TITLE, MAX_URL, type NewFeed, textWithin } from './feed-records.ts';
 

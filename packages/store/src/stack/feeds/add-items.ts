@@ -1,6 +1,7 @@
 // Writes new items of a feed and their mentions in slices, with a constant number of statements each.
+
+import { integer, jsonRows, listed, valuesOf } from '@strata/db';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import { integer, jsonRows, listed, valuesOf } from '../../db/statements/json-rows.ts';
 import type { Database } from '../../schema.ts';
 import { itemRow, type NewItem } from './feed-records.ts';
 

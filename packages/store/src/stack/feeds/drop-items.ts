@@ -1,11 +1,8 @@
 // Deletes items and subtracts them from all counts: expired items, and items of removed feeds. A batch is one transaction of a
 // few hundred rows, which limits how long it blocks other writers.
+
+import { counterIncrement, executePipelined, jsonRows, listed, readSetting, writeTransaction } from '@strata/db';
 import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
-import { counterIncrement } from '../../db/counters.ts';
-import { readSetting } from '../../db/settings.ts';
-import { jsonRows, listed } from '../../db/statements/json-rows.ts';
-import { executePipelined } from '../../db/statements/pipeline.ts';
-import { writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 
 /** Maximum of rows, items and mentions, in a batch. A single item may exceed it. */

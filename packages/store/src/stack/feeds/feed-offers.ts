@@ -1,9 +1,8 @@
 // The queue of domains that feeds name, to be offered to the scan. A domain is enqueued in the transaction of its first mention
 // and stays until it is processed: a kill, an exhausted daily limit or a disabled setting loses none.
+
+import { listed, readSetting, writePipelined, writeSetting, writeTransaction } from '@strata/db';
 import type { Kysely } from 'kysely';
-import { readSetting, writeSetting } from '../../db/settings.ts';
-import { listed } from '../../db/statements/json-rows.ts';
-import { writePipelined, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { isFollowed } from '../domains/forget-domains.ts';
 

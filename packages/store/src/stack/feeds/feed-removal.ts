@@ -2,11 +2,16 @@
 // is marked `leaving` in one transaction, after which nothing is added to it, and emptied in batches. After a kill the mark
 // remains, and the next start continues.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import {
+  counterIncrement,
+  executePipelined,
+  integer,
+  jsonRows,
+  listed,
+  writePipelined,
+  writeTransaction,
+} from '@strata/db';
 import { type CompiledQuery, type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import { counterIncrement } from '../../db/counters.ts';
-import { integer, jsonRows, listed } from '../../db/statements/json-rows.ts';
-import { executePipelined } from '../../db/statements/pipeline.ts';
-import { writePipelined, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { onKnownPair, PAIRS } from './add-items.ts';
 import { addCounts, dropItems, incrementEpoch, itemBatch, subtractFromPairs } from './drop-items.ts';

@@ -1,8 +1,7 @@
 // Subscribed feeds: adding, scheduling, recording polls, and removal. feed-mentions.ts reads what they name.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { batches, writePipelined } from '@strata/db';
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import { batches } from '../../db/statements/json-rows.ts';
-import { writePipelined } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { addFeeds } from './add-feeds.ts';
 import { forgetItems } from './drop-items.ts';

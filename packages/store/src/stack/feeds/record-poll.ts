@@ -1,11 +1,8 @@
 // Records the outcome of a poll: new items with their mentions in slices, and the feed's state with the last slice. After a kill in
 // between the feed is still due, and the next poll adds the remaining items.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { counterIncrement, executePipelined, listed, writeTransaction } from '@strata/db';
 import type { CompiledQuery, Kysely, Selectable, Transaction } from 'kysely';
-import { counterIncrement } from '../../db/counters.ts';
-import { listed } from '../../db/statements/json-rows.ts';
-import { executePipelined } from '../../db/statements/pipeline.ts';
-import { writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import { type AddedItems, addItems, type DatedItem, knownKeys, slicesOf } from './add-items.ts';
 import { MAX_URL, type PolledFeed, type RecordedPoll, stateRow } from './feed-records.ts';

@@ -1,22 +1,23 @@
 // Tables that grow with time: no start and no response reads them completely.
+
 import assert from 'node:assert/strict';
+import { checkStore, inspectStore, KeyTable, QuotaTable } from '@strata/db';
 import { detect, type Rulebook } from '@strata/detect';
+import { ledgerTablesIn } from '@strata/log';
 import { rulebook, rulebookWithout } from '../../../../../tests/support/rulebook.ts';
-import { readHeads } from '../../db/counters.ts';
-import { checkStore, type HistoryTable, inspectStore } from '../../index.ts';
+import type { HistoryTable } from '../../index.ts';
+import { stackSchema } from '../../index.ts';
 import { AnswerTable } from '../../inference/answers.ts';
-import { KeyTable } from '../../keys/keys.ts';
-import { QuotaTable } from '../../keys/quota.ts';
 import { exec, kept, onEach, pathOf, rows } from '../../test/backends.ts';
 import { plansOf } from '../../test/plans.ts';
 import { alert, anomaly, streamEvent } from '../../test/records.ts';
 import * as scans from '../../test/scans.ts';
 import { DomainTable } from '../domains/domains.ts';
 import { EventTable } from '../events/events.ts';
+import { readHeads } from '../events/heads.ts';
 import { IndexFeed } from '../events/index-feed.ts';
 import { SignalTable } from '../events/signals.ts';
 import { StreamTable } from '../events/stream.ts';
-import { LedgerTable } from '../ledger/ledger.ts';
 import { createRecorder } from '../scans/record-scan.ts';
 import { ListTable } from './lists.ts';
 import { RetentionTable } from './retention.ts';
@@ -132,8 +133,8 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       await answers.tokensOf('k', '2026-01-01');
       await createRecorder(db, { rescanAfterMs: 1 })(scansOn(8), confirm);
       if (pathOf(url)) return;
-      // On SQLite the ledger is a folder.
-      const ledger = noted(new LedgerTable(db));
+      // On SQLite the ledger is in a file of its own.
+      const ledger = noted(ledgerTablesIn(db).log);
       const bytes = new Uint8Array(32);
       await ledger.begin({ origin: 'o', size: 0, root: bytes, edge: new Uint8Array(), note: '' });
       await ledger.head();
@@ -199,7 +200,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
     assert.deepEqual(after.changeDays, before.changeDays);
     assert.deepEqual(after.scanDays.slice(0, -1), before.scanDays);
     assert.deepEqual([after.position.scanId, (await store.heads()).scans], [all.length + 1, all.length + 1]);
-    assert.deepEqual((await checkStore(url)).findings, []);
+    assert.deepEqual((await checkStore(stackSchema, url)).findings, []);
   });
 
   test('is counted where an answer says how many there are', async ({ signals, retention }) => {
@@ -226,7 +227,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
     await store.recordScans(scansOn(1), confirm);
     for (const n of [2, 2]) await store.retention.recordSizes(new Date(day(n)));
     await exec(url, pathOf(url) ? 'analyze' : 'vacuum analyze');
-    const scans = (await inspectStore(url)).sizes.find(({ table }) => table === 'scans');
+    const scans = (await inspectStore(stackSchema, url)).sizes.find(({ table }) => table === 'scans');
     assert.equal(scans?.rows, 60);
     // PostgreSQL's statistics lag behind the rows.
     if (pathOf(url)) assert.deepEqual(scans, { table: 'scans', rows: 60, bytes: null, rowsPerDay: 15 });

@@ -1,12 +1,19 @@
 // Deletes old history in batches, oldest first. The newest row of a log is kept, so that the end of the log is known.
+
+import {
+  type Guard,
+  incrementCounter,
+  listed,
+  readSetting,
+  recordSizes,
+  unguarded,
+  writePipelined,
+  writeSetting,
+  writeTransaction,
+} from '@strata/db';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { incrementCounter } from '../../db/counters.ts';
-import { recordSizes } from '../../db/inspection/table-sizes.ts';
-import { readSetting, writeSetting } from '../../db/settings.ts';
-import { listed } from '../../db/statements/json-rows.ts';
-import { type Guard, unguarded } from '../../db/transactions/term.ts';
-import { writePipelined, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
+import { stackSchema } from '../../stack-schema.ts';
 import { type ForgetOptions, forgetUnasked } from '../domains/forget-domains.ts';
 import { SignalTable } from '../events/signals.ts';
 import { StreamTable } from '../events/stream.ts';
@@ -56,7 +63,7 @@ export class RetentionTable {
 
   /** Records the size of each table once a day; `strata doctor` shows the growth. */
   async recordSizes(now: Date): Promise<void> {
-    await this.#write((tx) => recordSizes(tx, now));
+    await this.#write((tx) => recordSizes(tx, stackSchema.sized, now));
   }
 
   /** The time of the last deletion; before the first, the time of the newest scan. */

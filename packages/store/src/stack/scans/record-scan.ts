@@ -1,10 +1,8 @@
 // Records scans in batches, one transaction each: the changed intervals, confirmed changes and events.
+
+import { executePipelined, isPostgres, StoreError, sendThenWrite, writeTransaction } from '@strata/db';
 import type { ServiceChange } from '@strata/detect';
 import type { Kysely, QueryResult } from 'kysely';
-import { isPostgres } from '../../db/dialects/postgres-dialect.ts';
-import { executePipelined } from '../../db/statements/pipeline.ts';
-import { StoreError } from '../../db/store-error.ts';
-import { sendThenWrite, writeTransaction } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 import {
   type KnownDomain,

@@ -1,9 +1,7 @@
 // The SQL statements that record scans: built once, each for any number of rows.
+
+import { executePipelined, isPostgres, type Json, type JsonColumns, listedIn, plan, rowsIn, toJson } from '@strata/db';
 import { type CompiledQuery, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
-import { isPostgres } from '../../db/dialects/postgres-dialect.ts';
-import { type Json, type JsonColumns, listedIn, rowsIn, toJson } from '../../db/statements/json-rows.ts';
-import { executePipelined } from '../../db/statements/pipeline.ts';
-import { plan } from '../../db/statements/plan.ts';
 import type { Database } from '../../schema.ts';
 import { countChangeDays, countScanDays } from '../history/day-counts.ts';
 import { openIntervals } from './intervals.ts';

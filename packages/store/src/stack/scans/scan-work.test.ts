@@ -1,7 +1,7 @@
 // Scan leases: exclusive, expired, released. Scans recorded in batches, as if one by one.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { BEGIN_WRITING } from '../../db/dialects/postgres-dialect.ts';
+import { BEGIN_WRITING } from '@strata/db';
 import { openStore, type Store } from '../../index.ts';
 import { kept, memory, onEach, postgres, rows } from '../../test/backends.ts';
 import { connect } from '../../test/connections.ts';

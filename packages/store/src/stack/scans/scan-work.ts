@@ -1,9 +1,8 @@
 // Scan leases: due domains are leased to one process, which scans or releases them. The lease of a killed process expires; a
 // domain that is therefore scanned twice is recorded like any two scans.
+
+import { integer, isPostgres, listed, withRetries, writePipelined } from '@strata/db';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { isPostgres } from '../../db/dialects/postgres-dialect.ts';
-import { integer, listed } from '../../db/statements/json-rows.ts';
-import { withRetries, writePipelined } from '../../db/transactions/write-transaction.ts';
 import type { Database } from '../../schema.ts';
 
 export interface Claim {

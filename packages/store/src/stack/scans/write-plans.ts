@@ -1,8 +1,9 @@
 // Converts planned scans into queries, one for each table. Numbers are assigned in scan order; a row that refers to another new row
 // counts back from the last one (json-rows.ts), so that no query waits for the result of another.
+
+import { valuesOf } from '@strata/db';
 import type { ServiceChange } from '@strata/detect';
 import type { QueryResult } from 'kysely';
-import { valuesOf } from '../../db/statements/json-rows.ts';
 import { changeId } from '../domains/domains.ts';
 import type { KnownDomain, PlannedScan } from './plan-scan.ts';
 import { changeEvents, differenceEvents, type NewEvent } from './scan-events.ts';

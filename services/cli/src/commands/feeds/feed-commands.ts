@@ -11,21 +11,21 @@ export function addFeedCommands(feeds: Command, context: CommandContext, config:
     .command('add')
     .description('subscribe to RSS, Atom or JSON feeds')
     .argument('<url...>', 'URLs of feeds')
-    .option('--no-check', 'do not check whether a URL is a web page that links to feeds')
+    .option('--no-check', 'do not search web pages for links to feeds')
     .option('--json', 'print as JSON')
     .action(async (urls: string[], options) =>
       (await commands()).addFeedsCommand(context, urls, options, await config()),
     );
   feeds
     .command('list')
-    .description('list subscribed feeds with the result of their last poll')
-    .option('--failing', 'only feeds whose last poll failed, and feeds that are no longer polled')
+    .description('list feeds and the results of their last polls')
+    .option('--failing', 'only feeds that failed at the last poll or are no longer polled')
     .option('--json', 'print as JSON')
     .action(async (options) => (await commands()).listFeedsCommand(context, options, await config()));
   feeds
     .command('remove')
     .description('unsubscribe from feeds and delete their items')
-    .argument('<url...>', 'URLs as list shows them')
+    .argument('<url...>', 'URLs of feeds, from the list')
     .option('--json', 'print as JSON')
     .action(async (urls: string[], options) =>
       (await commands()).removeFeedsCommand(context, urls, options, await config()),
@@ -45,8 +45,8 @@ export function addFeedCommands(feeds: Command, context: CommandContext, config:
     .action(async (options) => (await commands()).exportFeedsCommand(context, options, await config()));
   feeds
     .command('poll')
-    .description('poll the feeds that are due; after an interruption, run it again to poll the remaining ones')
-    .option('--all', 'make every feed due first, except those that are no longer polled')
+    .description('poll the feeds that are due; can be interrupted and repeated')
+    .option('--all', 'poll all feeds that are still polled, also those that are not due')
     .option('--json', 'print the summary as JSON')
     .action(async (options) => (await import('./poll-feeds.ts')).pollFeedsCommand(context, options, await config()));
 }

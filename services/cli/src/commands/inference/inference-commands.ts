@@ -16,11 +16,11 @@ import { addWorkerCommands } from './worker-commands.ts';
 
 const gatewayHelp = `
 Examples:
-  strata inference gateway                         workers join it; prints the command for them
-  strata inference gateway --model model.gguf      serves a model of this machine, without a network
+  strata inference gateway                         starts a network and prints the command that workers join with
+  strata inference gateway --model model.gguf      serves a local model, without a network
   strata inference gateway --join TOKEN            joins the network of another gateway or worker
   STRATA_INFERENCE_FREE_KEYS_PER_DAY=3 strata inference gateway
-                                                   visitors get free keys on its page or from POST /keys
+                                                   free keys for everyone, on its page and from POST /keys
 
 Exit codes:
   0  stopped by SIGINT or SIGTERM
@@ -32,13 +32,13 @@ A second gateway on one machine needs a port, addresses and a data directory of 
     strata inference gateway --join TOKEN`;
 
 const chatHelp = `
-To see failover, stop a worker of the network while this runs: answers continue as long as another worker has the model. The
-receipt that is printed at the end lists the workers that continued them (strata inference verify):
+To see failover, stop a worker of the network while this command runs: each answer continues on another worker that has the model.
+The receipts printed at the end list the workers of each answer (strata inference verify):
   strata inference chat --repeat 300 "What is DMARC?"
 
 Exit codes:
   0  all answers are complete
-  1  a request was refused, an answer broke off, or the gateway cannot be reached
+  1  a request was refused, an answer was cut off, or the gateway cannot be reached
   2  usage error: no key, or no question with --repeat`;
 
 const verifyHelp = `
@@ -64,13 +64,11 @@ const key = () => new Option('--key <key>', 'API key of the gateway').env('STRAT
 export function addInferenceCommands(inference: Command, context: CommandContext, owner: DataOwner): void {
   const config = async (overrides: Readonly<Record<string, string>> = {}) => {
     const { readGatewayConfig } = await import('@strata/gateway');
-    return owner.remember(readGatewayConfig({ ...(await effectiveEnvironment(context.env, 'gateway')), ...overrides }));
+    return owner.remember(readGatewayConfig({ ...(await effectiveEnvironment(context, 'gateway')), ...overrides }));
   };
   inference
     .command('gateway')
-    .description(
-      'serve chat completions until SIGINT or SIGTERM, from workers, a local engine or both; configured by STRATA_* variables',
-    )
+    .description('serve chat completions from workers, a local model or an upstream server, until SIGINT or SIGTERM')
     .option('--model <file>', 'a GGUF file, or hf:owner/repository:quantisation (STRATA_MODEL)')
     .option('--network', 'let workers join; the default without a model or an upstream (STRATA_NETWORK)')
     .option('--join <address...>', 'join tokens or multiaddrs of nodes of a network to join (STRATA_JOIN)')
@@ -85,7 +83,7 @@ export function addInferenceCommands(inference: Command, context: CommandContext
     .argument('[words...]', 'the question; without it, a conversation on standard input')
     .addOption(base())
     .addOption(key())
-    .option('--model <id>', 'the model (default: the first one that is served)')
+    .option('--model <id>', 'the model (default: the first in the list of the gateway)')
     .option('--temperature <number>', 'sampling temperature; 0 is deterministic', numberBetween(0, 2))
     .option('--repeat <number>', 'ask the question this many times and print a summary', integerBetween(1, 1_000_000))
     .addHelpText('after', chatHelp)
@@ -94,13 +92,13 @@ export function addInferenceCommands(inference: Command, context: CommandContext
       await chatCommand(context, words.join(' '), options);
     });
 
-  const models = inference.command('models').description('models of a gateway and model files of this machine');
+  const models = inference.command('models').description('models of a gateway, and downloaded model files');
   models
     .command('list')
-    .description('list the models of a gateway, or those downloaded to this machine')
+    .description('list the models of a gateway, or with --local the downloaded ones')
     .addOption(base())
     .addOption(key())
-    .option('--local', 'models downloaded to this machine')
+    .option('--local', 'list downloaded models')
     .option('--json', 'print as JSON')
     .action(async (options: ChatOptions & OutputOptions & { readonly local?: boolean }) => {
       const { listLocalModels, listModels } = await import('./models.ts');
@@ -136,8 +134,8 @@ export function addInferenceCommands(inference: Command, context: CommandContext
     .addOption(base())
     .addOption(key())
     .option('--salt <hex>', 'salt of the digests (header x-receipt-salt), for --request and --answer')
-    .option('--request <file>', 'check that the receipt is of this request: the body as it was sent')
-    .option('--answer <file>', 'check that the receipt is of this answer: its body, or the text of its stream')
+    .option('--request <file>', 'also check the request body, exactly as it was sent')
+    .option('--answer <file>', 'also check the answer: its body, or the text of its stream')
     .option('--json', 'print the steps as JSON')
     .addHelpText('after', verifyHelp)
     .action(async (target: string, options: VerifyReceiptOptions) =>
@@ -147,11 +145,7 @@ export function addInferenceCommands(inference: Command, context: CommandContext
   const open = async () => (await import('@strata/gateway')).openGatewayStore(await config());
   const databaseUrl = async () => (await config()).databaseUrl;
   const keys = addKeyCommands(
-    inference
-      .command('keys')
-      .description(
-        'API keys and signing keys of the gateway; with STRATA_INFERENCE_FREE_KEYS_PER_DAY, POST /keys creates free ones',
-      ),
+    inference.command('keys').description('API keys and signing keys of the gateway'),
     context,
     {
       hasPriorities: true,

@@ -17,7 +17,7 @@ interface WorkerOptions extends OutputOptions {
 export function addWorkerCommands(inference: Command, context: CommandContext): void {
   const config = async (overrides: Readonly<Record<string, string>> = {}) =>
     (await import('@strata/worker')).readWorkerConfig({
-      ...(await effectiveEnvironment(context.env, 'worker')),
+      ...(await effectiveEnvironment(context, 'worker')),
       ...overrides,
     });
   const worker = inference

@@ -26,11 +26,10 @@ export function addKeyCommands(
     .command('create')
     .description('create an API key; it is shown only once')
     .option('--tier <tier>', 'free, standard or unlimited', 'free')
-    .option('--label <text>', 'a label, such as the name of the holder')
+    .option('--label <text>', 'label, such as the name of the owner')
     .option('--json', 'print as JSON')
     .action(async (options) => (await commands()).createKeyCommand(context, options, open, await databaseUrl()));
-  if (hasPriorities)
-    create.option('--priority <priority>', 'low, normal or high: the order of queued requests', 'normal');
+  if (hasPriorities) create.option('--priority <priority>', 'low, normal or high: order in the queue', 'normal');
   keys
     .command('list')
     .description('list API keys')
@@ -39,14 +38,14 @@ export function addKeyCommands(
   keys
     .command('revoke')
     .description('revoke an API key')
-    .argument('<id>', 'id as list shows it')
+    .argument('<id>', 'id of the key, from the list')
     .option('--json', 'print as JSON')
     .action(async (id: string, options) =>
       (await commands()).revokeKeyCommand(context, id, options, open, await databaseUrl()),
     );
   keys
     .command('rotate-signing')
-    .description('retire the signing keys and create new ones')
+    .description('replace the signing keys by new ones; old receipts stay valid')
     .option('--json', 'print as JSON')
     .action(async (options) =>
       (await commands()).rotateSigningCommand(context, options, open, {

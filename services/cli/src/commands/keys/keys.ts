@@ -1,10 +1,10 @@
 // `strata stack keys` and `strata inference keys`: API keys, and the rotation of the signing keys.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { sqliteFileOf } from '@strata/db';
+import { isPriority, isTier, PRIORITIES, type StoredKey, sqliteFileOf, TIERS } from '@strata/db';
 import { rotateSigningKeys } from '@strata/log';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
-import { isPriority, isTier, PRIORITIES, type Store, type StoredKey, TIERS } from '@strata/store';
+import type { Store } from '@strata/store';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, usageError } from '../../errors.ts';
 import { type OutputOptions, printJson, printTable } from '../../output.ts';
@@ -126,10 +126,9 @@ export async function rotateSigningCommand(
 
 async function rotateShared(
   directory: string,
-  { clock, ledger }: KeyStore,
+  { clock, ledger: shared }: KeyStore,
   { origin }: LedgerName,
 ): Promise<readonly string[]> {
-  const shared = ledger && (await import('@strata/stack')).sharedLedgerOf(ledger);
   // Dated by the clock that dates receipts. Otherwise a receipt could be dated outside of the validity of its key.
   return rotateSigningKeys(directory, clock ?? localNow, { origin, shared });
 }

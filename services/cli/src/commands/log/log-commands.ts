@@ -28,7 +28,7 @@ export function addLogCommands(strata: Command, context: CommandContext): void {
     .addHelpText('after', witnessHelp)
     .action(async (options: LogWitnessOptions) => {
       const { readWitnessConfig } = await import('./witness-config.ts');
-      const config = readWitnessConfig(await effectiveEnvironment(context.env, 'witness'));
+      const config = readWitnessConfig(await effectiveEnvironment(context, 'witness'));
       await (await import('./log-witness.ts')).logWitnessCommand(context, options, config);
     });
   log

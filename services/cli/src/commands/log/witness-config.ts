@@ -1,6 +1,6 @@
 // Settings of a witness: STRATA_* -> one validated WitnessConfig.
 import path from 'node:path';
-import { readEnvironment } from '@strata/http';
+import { Port, readEnvironment, ServiceEnvironment } from '@strata/http';
 import { type NoteVerifier, noteVerifier, parseVerifierKey } from '@strata/receipts';
 import { z } from 'zod';
 
@@ -23,40 +23,36 @@ const Logs = z.string().transform((value, context): ReadonlyMap<string, readonly
 
 const KeyName = z.string().refine((name) => isKeyName(name), 'must not contain spaces or a plus sign');
 
-/** Every setting with its default. A test compares the table in `docs/witnesses.md`. */
+/** Every setting of a witness. `docs/settings.md` is generated from it. */
 export const Environment = z.object({
-  STRATA_DATA: z.string().min(1).default('./data'),
-  STRATA_HOST: z.string().min(1).default('127.0.0.1'),
-  STRATA_WITNESS_PORT: z.coerce.number().int().min(0).max(65_535).default(8790),
-  STRATA_WITNESS_NAME: KeyName.optional(),
-  STRATA_WITNESS_LOGS: Logs.optional(),
-  STRATA_WITNESS_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).default(20),
-  STRATA_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  ...ServiceEnvironment.shape,
+  STRATA_WITNESS_PORT: Port.default(8790).describe('port, behind a proxy that terminates TLS'),
+  STRATA_WITNESS_NAME: KeyName.optional().describe('permanent name of the key: a URL without the scheme'),
+  STRATA_WITNESS_LOGS: Logs.optional().describe(
+    'verifier keys of the logs, comma-separated; `<origin> <key>` if key and log have different names; a log may have several keys',
+  ),
+  STRATA_WITNESS_REQUESTS_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(20)
+    .describe('limit for an IPv4 address or IPv6 /64; behind a proxy, limit there and raise this'),
 });
 
-export interface WitnessConfig {
-  /** Contains the witness's key and the latest checkpoint of each log. */
-  readonly directory: string;
-  readonly host: string;
-  readonly port: number;
-  /** Name of the key. */
-  readonly name: string | undefined;
-  /** Keys by origin. */
-  readonly logs: ReadonlyMap<string, readonly NoteVerifier[]>;
-  /** For each client address. */
-  readonly requestsPerSecond: number;
-  readonly logLevel: string;
-}
+export type WitnessConfig = Readonly<ReturnType<typeof readWitnessConfig>>;
 
 /** Empty values are ignored. Throws SettingsError. */
-export function readWitnessConfig(env: Readonly<Record<string, string | undefined>>): WitnessConfig {
+export function readWitnessConfig(env: Readonly<Record<string, string | undefined>>) {
   const settings = readEnvironment(Environment, env);
   return {
+    /** Contains the witness's key and the latest checkpoint of each log. */
     directory: path.join(settings.STRATA_DATA, 'witness'),
     host: settings.STRATA_HOST,
     port: settings.STRATA_WITNESS_PORT,
     name: settings.STRATA_WITNESS_NAME,
-    logs: settings.STRATA_WITNESS_LOGS ?? new Map(),
+    /** Keys by origin. */
+    logs: settings.STRATA_WITNESS_LOGS ?? new Map<string, readonly NoteVerifier[]>(),
     requestsPerSecond: settings.STRATA_WITNESS_REQUESTS_PER_SECOND,
     logLevel: settings.STRATA_LOG_LEVEL,
   };

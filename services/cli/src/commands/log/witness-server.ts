@@ -1,7 +1,8 @@
 // A witness over HTTP (c2sp.org/tlog-witness), with limits on request size, time, and requests of each client address.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Connections, countedAddress, type createLogger, RateWindow } from '@strata/http';
+import { Connections, countedAddress, type createLogger } from '@strata/http';
+import { RateLimiter } from '@strata/limits';
 import type { Witness } from '@strata/log';
 import { noteText } from '@strata/receipts';
 
@@ -48,14 +49,14 @@ export async function serveWitness(
   { host, port, requestsPerSecond, logger, limits: changes }: WitnessServerOptions,
 ): Promise<WitnessServer> {
   const limits = { ...LIMITS, ...changes };
-  const rate = new RateWindow({ limit: requestsPerSecond, windowMs: 1_000, now: () => new Date() });
+  const rate = new RateLimiter({ limit: requestsPerSecond, period: 1_000, refill: 'window', now: Date.now });
   const logEvidence = evidenceLog(logger, limits);
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     if (connections.isExcess(request))
       return { status: 503, body: 'too many connections\n', headers: { 'retry-after': '5' } };
-    const waitSeconds = rate.take(countedAddress(request.socket.remoteAddress ?? ''));
-    if (waitSeconds > 0)
-      return { status: 429, body: 'too many requests\n', headers: { 'retry-after': `${waitSeconds}` } };
+    const waitMs = rate.take(countedAddress(request.socket.remoteAddress ?? ''));
+    if (waitMs > 0)
+      return { status: 429, body: 'too many requests\n', headers: { 'retry-after': `${Math.ceil(waitMs / 1_000)}` } };
     const path = request.url?.split('?')[0] ?? '';
     if (path === '/add-checkpoint') {
       if (request.method !== 'POST') return { status: 405, body: 'use POST\n', headers: { allow: 'POST' } };
@@ -117,7 +118,7 @@ export async function serveWitness(
 
 /** Logs each text once, up to the hourly limit. */
 function evidenceLog(logger: WitnessServerOptions['logger'], { evidencePerHour }: typeof LIMITS) {
-  const rate = new RateWindow({ limit: evidencePerHour, windowMs: 3_600_000, now: () => new Date() });
+  const rate = new RateLimiter({ limit: evidencePerHour, period: 3_600_000, refill: 'window', now: Date.now });
   const logged = new Set<string>();
   return (checkpoint: string): void => {
     const text = noteText(checkpoint);

@@ -1,7 +1,6 @@
 // Witnesses over sockets, a service whose ledger they cosign, verifiers that require them, and copies of the log.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdirSync, truncateSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
@@ -18,13 +17,12 @@ import {
   signNote,
 } from '@strata/receipts';
 import { readConfig, startStack } from '@strata/stack';
-import { assertDocumented } from '../../../../../tests/support/documented.ts';
 import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
 import { readStaticLog, serveFolder } from '../../../../../tests/support/static-log.ts';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../../tests/support/until.ts';
 import { assertEnds, jsonOf, runStrata, succeed } from '../../test/run-strata.ts';
-import { Environment, readWitnessConfig } from './witness-config.ts';
+import { readWitnessConfig } from './witness-config.ts';
 import { serveWitness } from './witness-server.ts';
 
 const logger = createLogger({ level: 'silent' });
@@ -51,7 +49,7 @@ it('a ledger is cosigned for verifiers; it answers without witnesses, and does n
   const start = (more: Record<string, string> = {}) =>
     startStack(readConfig({ STRATA_DATA: data, ...off, ...ports, ...more }), logger);
   const first = await start();
-  const [ledgerKey = ''] = first.service.app.ledger.keySet().ledger.verifier_keys;
+  const [ledgerKey = ''] = first.app.ledger.keySet().ledger.verifier_keys;
   await first[Symbol.asyncDispose]();
   const { publicKey } = parseVerifierKey(ledgerKey) ?? assert.fail(ledgerKey);
   const open = async (name: string) => stack.use(await startWitness(name, ledgerKey));
@@ -79,7 +77,7 @@ it('a ledger is cosigned for verifiers; it answers without witnesses, and does n
     const copy = path.join(directory, 'copy');
     const publish = (from: string, to: string, key = ledgerKey) => ['log', 'publish', from, to, '--ledger-key', key];
     const { size, added } = await jsonOf([...publish(`${base}/ledger/`, copy), '--json']);
-    assert.deepEqual([size, added], [running.service.app.ledger.log.size, size]);
+    assert.deepEqual([size, added], [running.app.ledger.log.size, size]);
     await using server = await serveFolder(copy);
     const before = await readStaticLog(server.base, publicKey);
     assert.match(before.note, /^— a\.example .+\n— b\.example /m);
@@ -98,9 +96,7 @@ it('a ledger is cosigned for verifiers; it answers without witnesses, and does n
     assert.match(metrics, /^strata_ledger_witnesses\{what="cosigning"\} 1$/m);
   }
   // Both of its own checkpoints are lost with the leaves; a witness has another.
-  const journal = path.join(data, 'ledger/journal');
-  truncateSync(path.join(journal, readdirSync(journal)[0] ?? ''), 300);
-  for (const lost of ['ledger/checkpoint', 'strata.db']) await rm(path.join(data, lost));
+  for (const lost of ['ledger/ledger.db', 'ledger/checkpoint', 'strata.db']) await rm(path.join(data, lost));
   const message =
     /^the witness a\.example has cosigned \d+ leaves of the log localhost\/strata\/stack, but there are \d+$/;
   await assert.rejects(start(settings), { name: 'LogError', code: 'lost-leaves', message });
@@ -167,7 +163,4 @@ describe('strata log witness', () => {
     assert.equal(openNow(), 3, 'three quarters of all');
     await until(() => openNow() === 0, { limitMs: 10_000, what: 'no headers came' });
   });
-
-  it('has its settings in docs/witnesses.md: every variable with its default, and no other', () =>
-    assertDocumented('witnesses.md', Environment.shape));
 });

@@ -18,7 +18,8 @@ export async function checkConfigCommand(
   { service, json = false }: ConfigOptions,
 ): Promise<void> {
   const problems = await problemsOf(service ? [service] : SERVICES, env);
-  const warnings = await openSecrets(env, service ?? 'stack');
+  const settings = await findSettings(env, service ?? 'stack');
+  const warnings = [...settings.warnings, ...(await openSecrets(settings.given))];
   if (!json) stdout.write(warnings.map((warning) => `warning: ${plainText(warning)}\n`).join(''));
   if (json) printJson(stdout, { ok: problems.length === 0, problems, warnings });
   else if (problems.length === 0) stdout.write('the settings are valid\n');

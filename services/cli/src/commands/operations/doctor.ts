@@ -1,9 +1,9 @@
 // `strata doctor`: checks this machine against the settings, and says how to fix problems.
 import { getServers } from 'node:dns';
-import { lockedDirectories } from '@strata/db';
+import { lockedDirectories, StoreError } from '@strata/db';
 import type { GatewayConfig } from '@strata/gateway';
+import { LogError } from '@strata/log';
 import type { Config } from '@strata/stack';
-import { StoreError } from '@strata/store';
 import type { WorkerConfig } from '@strata/worker';
 import { openLedgerSource } from '../../backup/ledger-source.ts';
 import type { CommandContext } from '../../context.ts';
@@ -20,7 +20,7 @@ import { checkReach } from '../../doctor/reach.ts';
 import { checkResolver } from '../../doctor/resolvers.ts';
 import { CommandError } from '../../errors.ts';
 import { counted, type OutputOptions, plainText, printJson } from '../../output.ts';
-import { effectiveEnvironment, openSecrets } from '../../settings/settings.ts';
+import { findSettings, openSecrets } from '../../settings/settings.ts';
 import type { ServiceName } from '../../settings/tables.ts';
 import { problemsOf } from './config.ts';
 
@@ -61,14 +61,16 @@ async function examine(service: ServiceName | undefined, env: Environment): Prom
     }),
   );
   if (settings.length > 0) return settings;
-  const readable = (await openSecrets(env, services[0] ?? 'stack')).map((found) =>
+  const { given, warnings } = await findSettings(env, services[0] ?? 'stack');
+  const retired = warnings.map((found) => warning('settings', { found, todo: 'Remove the setting.' }));
+  const readable = (await openSecrets(given)).map((found) =>
     warning('settings', {
       found,
       means: 'Every user of this machine can read the secret.',
       todo: 'Restrict the file mode, and change the secret if another user may have read it.',
     }),
   );
-  const values = await effectiveEnvironment(env, services[0] ?? 'stack');
+  const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value]));
   const machine = await readMachine();
   const checks: Check[] = [async () => [judgeClock(await readClock())], async () => [judgeOpenFiles(machine)]];
   if (services.includes('stack'))
@@ -81,7 +83,7 @@ async function examine(service: ServiceName | undefined, env: Environment): Prom
   }
   if (services.includes('worker'))
     checks.push(...workerChecks((await import('@strata/worker')).readWorkerConfig(values), machine));
-  return [...readable, ...(await Promise.all(checks.map(finished))).flat()];
+  return [...retired, ...readable, ...(await Promise.all(checks.map(finished))).flat()];
 }
 
 type Check = () => Promise<readonly Finding[]>;
@@ -118,7 +120,7 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
     async () => [await checkDisk(dataDirectory), ...lockedDirectories(config).map((each) => checkFileSystem(each))],
     async () => {
       const { findings, state } = await checkDatabase(databaseUrl, needsOf(config));
-      return [...findings, judgeMemory(machine, state?.domains ?? 0)];
+      return [...findings, judgeMemory(machine, state?.counted ?? 0)];
     },
     async () => {
       const shared = await sharedLedger(config);
@@ -130,14 +132,14 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
   ];
 }
 
-/** The ledger of the database. The check of the database reports errors of reading it. */
+/** The ledger of the database. The check of the database reports errors of reading it; `check-store` those of a ledger. */
 async function sharedLedger(config: Config): Promise<KeyLocation['shared']> {
   try {
     await using source = await openLedgerSource(config);
-    if (source.kind === 'folder' || source.note === undefined) return undefined;
+    if (source.kind === 'directory' || source.note === undefined) return undefined;
     return { note: source.note, published: new Map(Object.entries(await source.publishedKeys())) };
   } catch (error) {
-    if (error instanceof StoreError) return undefined;
+    if (error instanceof StoreError || error instanceof LogError) return undefined;
     throw error;
   }
 }

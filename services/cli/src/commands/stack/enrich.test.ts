@@ -12,11 +12,9 @@ async function openSetting(bulk = 0) {
   const data = stack.use(await temporaryDirectory());
   const now = () => new Date(Date.UTC(2026, 5, 1));
   const publishers = stack.use(await createAdvisorySources({ seed: 'cli', now, bulk }));
-  const { nvdUrl, kevUrl, epssUrl, osvUrl, cveListUrl, rawUrl } = publishers;
   const env = {
     ...{ STRATA_DATA: data.path, STRATA_NVD_API_KEY: '11111111-2222-3333-4444-555555555555' },
-    ...{ STRATA_NVD_URL: nvdUrl, STRATA_KEV_URL: kevUrl, STRATA_EPSS_URL: epssUrl, STRATA_OSV_URL: osvUrl },
-    ...{ STRATA_CVE_API_URL: cveListUrl, STRATA_CVE_RAW_URL: rawUrl },
+    STRATA_ADVISORY_URLS: publishers.urlsSetting,
   };
   const ends = (args: string, code: number, words = /^/, { env: more, ...options }: RunOptions = {}) =>
     assertEnds(`stack enrich ${args}`, code, words, { ...options, env: { ...env, ...more } });

@@ -52,12 +52,12 @@ Fields (only domain is required; unknown fields are reported on standard error a
    "spf_policies": {"_spf.example.net": ["..."]}, "dmarc_parents": {"com": ["..."]},
    "report_consents": {"example.net": ["..."]}, "mta_sts_policy": "...", "security_txt": "..."}
 
-The values of spf_policies, dmarc_parents and report_consents are TXT records: of a name that the SPF policy includes, of
-_dmarc below the parent, and of example.com._report._dmarc below the host. The last two fields are the contents of the files.`;
+spf_policies, dmarc_parents and report_consents hold TXT records: of the names that the SPF policy includes, of _dmarc at parent
+domains, and of example.com._report._dmarc at report receivers. mta_sts_policy and security_txt hold the contents of the files.`;
 
 const fingerprintsHelp = `
-Reads a fingerprint set in the Wappalyzer format. With STRATA_FINGERPRINTS the service detects its technologies in addition to
-those of the catalog.
+Reads a fingerprint set in the Wappalyzer format. Set STRATA_FINGERPRINTS to use it in the service, in addition to the
+catalog.
 
 Exit codes:
   0  the set can be used, with or without rejected patterns
@@ -71,10 +71,10 @@ export function addStackCommands(
 ): void {
   stack
     .command('serve')
-    .description('run the service until SIGINT or SIGTERM; configured by STRATA_* variables')
+    .description('run the service until SIGINT or SIGTERM')
     .addOption(
       // The settings table has the same names, but importing it would cost every command half a second.
-      new Option('--role <role>', 'role of this process; roles other than all need PostgreSQL').choices([
+      new Option('--role <role>', 'role of this process; all roles but "all" need PostgreSQL').choices([
         'all',
         'api',
         'scanner',
@@ -110,9 +110,11 @@ export function addStackCommands(
     });
   stack
     .command('explain')
-    .description('detect the services of records on standard input, one JSON object a line; uses no network')
+    .description(
+      'detect providers from DNS and HTTP records on standard input, one JSON object a line; no network access',
+    )
     .addOption(
-      new Option('--fingerprints <paths>', 'fingerprint sets to use in addition to the catalog, comma-separated').env(
+      new Option('--fingerprints <paths>', 'fingerprint sets in addition to the catalog, comma-separated').env(
         'STRATA_FINGERPRINTS',
       ),
     )
@@ -124,7 +126,7 @@ export function addStackCommands(
     });
   stack
     .command('fingerprints')
-    .description('report what a fingerprint set contains and what of it cannot be used')
+    .description('check a fingerprint set: its technologies, and the patterns that cannot be used')
     .argument('<path...>', 'files, or folders with technologies/*.json or *.json')
     .option('--json', 'print the report as JSON')
     .addHelpText('after', fingerprintsHelp)
@@ -132,7 +134,11 @@ export function addStackCommands(
       await (await import('./fingerprints.ts')).fingerprintsCommand(context, paths, options);
     });
   addStoreCommands(stack, context, config);
-  addFeedCommands(stack.command('feeds').description('feeds that are read for mentions of domains'), context, config);
+  addFeedCommands(
+    stack.command('feeds').description('news feeds; domains mentioned in them are counted'),
+    context,
+    config,
+  );
   addKeyCommands(stack.command('keys').description('API keys and signing keys'), context, {
     hasPriorities: false,
     open: async () => (await import('@strata/stack')).openConfiguredStore(await config()),

@@ -1,24 +1,29 @@
 // Checks the ledger of a service, which may be running, for damage: leaves, hashes, the signed checkpoint, and the receipts that the
 // store refers to. Only reads, a few hundred leaves at a time.
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
+import { StoreError, type StoreReport } from '@strata/db';
 import {
   CheckedLeaves,
-  checkSharedLog,
+  checkLog,
+  checkPublished,
+  checkpointIn,
+  isLedgerDirectory,
   KeyringError,
+  type LedgerTables,
   LogError,
   type LogErrorCode,
+  ledgerIn,
+  openLedgerTables,
   type PublicKeys,
   publicKeyBytes,
   publishedLedgerKeys,
-  readCheckpoint,
+  readDirectoryLog,
   readPublicKeys,
   receiptIdsOf,
 } from '@strata/log';
-import { noteVerifier, openNote, tilePath } from '@strata/receipts';
+import { noteVerifier, openNote } from '@strata/receipts';
 import type { Config } from '@strata/stack';
-import { type LedgerTables, openLedgerTables, publishedReceipts, StoreError, type StoreReport } from '@strata/store';
-import { isOpenLog, openLedgerSource } from '../../backup/ledger-source.ts';
+import { ledgerCheckpointIn, publishedReceipts } from '@strata/store';
+import { openLedgerSource } from '../../backup/ledger-source.ts';
 
 const KEYS = 'Run this with the newest keys folder of the service (STRATA_DATA).';
 const KEEP =
@@ -68,20 +73,29 @@ interface TreeOptions {
 
 /** The number of leaves; undefined where there is no ledger yet. */
 async function checkTree(config: Config, options: TreeOptions): Promise<number | undefined> {
-  const { databaseUrl, dataDirectory } = config;
+  const { databaseUrl, dataDirectory, ledgerOrigin } = config;
+  const directory = ledgerIn(dataDirectory);
   await using tables = databaseUrl.startsWith('sqlite:') ? undefined : await openLedgerTables(databaseUrl);
-  if (tables && !isOpenLog(path.join(dataDirectory, 'ledger')))
-    return (await tables.log.head()) && (await checkTables(config, tables, options));
-  return checkFolder(config, options);
+  if (tables && !isLedgerDirectory(directory)) return await checkTables(config, tables, options);
+  const copy = ledgerCheckpointIn(databaseUrl, ledgerOrigin);
+  await using own = await readDirectoryLog(directory);
+  return own.tables ? await checkTables(config, own.tables, { ...options, copy }) : await checkLeaves(config, options);
 }
 
 async function checkTables(
-  { ledgerOrigin: origin }: Config,
+  { ledgerOrigin: origin, dataDirectory }: Config,
   { log, keys }: LedgerTables,
-  { own, onLeaves }: TreeOptions,
-) {
+  { own, onLeaves, copy }: TreeOptions & { readonly copy?: string | undefined },
+): Promise<number | undefined> {
+  const checkpointFile = checkpointIn(ledgerIn(dataDirectory));
+  const saved = { checkpointFile, checkpointCopy: { read: async () => copy, write: async () => {} } };
+  if (!(await log.head())) {
+    await checkPublished(log, saved);
+    return undefined;
+  }
   const publicKeys = publicKeyBytes(await publishedLedgerKeys(own, { origin, texts: await keys.all() }));
-  const rows = {
+  const table = {
+    head: () => log.head(),
     hashes: (level: number, from: number, count: number) => log.hashes(level, from, count),
     find: (prefix: Uint8Array) => log.find(prefix),
     async leaves(from: number, count: number) {
@@ -90,51 +104,27 @@ async function checkTables(
       return leaves;
     },
   };
-  const report = await checkSharedLog({
-    origin,
-    keys: { publicKeys: () => publicKeys },
-    storage: { heads: log, rows },
-  });
-  return report.size;
+  const { size } = await checkLog({ origin, keys: { publicKeys: () => publicKeys }, table });
+  await checkPublished(log, saved);
+  return size;
 }
 
-/** A tile that is not written yet is not damage: its leaves are in the journal. */
-async function checkFolder(config: Config, { own, onLeaves }: TreeOptions): Promise<number | undefined> {
+/** A log that is not in rows: of an earlier version, or lost. */
+async function checkLeaves(config: Config, { own, onLeaves }: TreeOptions): Promise<number | undefined> {
   await using source = await openLedgerSource(config);
   const { note } = source;
-  const directory = path.join(config.dataDirectory, 'ledger');
   if (note === undefined) {
-    if (isOpenLog(directory))
+    if (isLedgerDirectory(ledgerIn(config.dataDirectory)))
       throw new LogError('corrupt-checkpoint', 'there are leaves but no checkpoint that covers them');
     return undefined;
   }
-  const verifiers = publicKeyBytes(own).map((key) => noteVerifier(config.ledgerOrigin, key));
-  // The source has the newer of the checkpoints of the folder and the store.
-  for (const each of new Set([note, (await readCheckpoint(directory)) ?? note])) {
-    const opened = await openNote(each, verifiers);
-    if (!opened.ok)
-      throw new LogError('wrong-key', `the checkpoint is not signed by a key of this directory: ${opened.problem}`);
-  }
+  const opened = await openNote(
+    note,
+    publicKeyBytes(own).map((key) => noteVerifier(config.ledgerOrigin, key)),
+  );
+  if (!opened.ok)
+    throw new LogError('wrong-key', `the checkpoint is not signed by a key of this directory: ${opened.problem}`);
   const checked = new CheckedLeaves(note);
-  const tiles: Parameters<NonNullable<Parameters<CheckedLeaves['through']>[1]>>[0][] = [];
-  for await (const leaves of checked.through(source.leaves(), (tile) => tiles.push(tile))) {
-    onLeaves(leaves);
-    for (const { address, bytes } of tiles.splice(0)) {
-      const file = path.join(directory, tilePath(address));
-      const stored = await readFile(file).catch(ifThere);
-      if (!stored || stored.equals(bytes)) continue;
-      const { level, index, width } = address;
-      const leavesIn =
-        level === 0 ? path.join('ledger', tilePath({ level: 'entries', index, width })) : 'the leaves below';
-      throw new LogError(
-        'corrupt-tile',
-        `${file} does not match the hashes of its leaves: it or ${leavesIn} is damaged`,
-      );
-    }
-  }
+  for await (const leaves of checked.through(source.leaves())) onLeaves(leaves);
   return checked.digest.leaves;
-}
-
-function ifThere(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw new LogError('io', error.message, { cause: error });
 }

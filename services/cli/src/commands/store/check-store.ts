@@ -1,6 +1,8 @@
 // `strata stack check-store`: damage of the database and of the ledger, with advice.
+
+import { checkStore } from '@strata/db';
 import type { Config } from '@strata/stack';
-import { checkStore } from '@strata/store';
+import { stackSchema } from '@strata/store';
 import type { CommandContext } from '../../context.ts';
 import { CommandError } from '../../errors.ts';
 import { counted, type OutputOptions, printJson } from '../../output.ts';
@@ -12,7 +14,7 @@ export async function checkStoreCommand(
   { json = false }: OutputOptions,
   config: Config,
 ): Promise<void> {
-  const store = await checkStore(config.databaseUrl);
+  const store = await checkStore(stackSchema, config.databaseUrl);
   const ledger = await checkLedger(config);
   const [checks, findings] = [
     [...store.checks, ...ledger.checks],

@@ -1,8 +1,8 @@
-// `strata stack migrate-log`: moves the ledger from the data directory to PostgreSQL.
+// `strata stack migrate-log`: moves the ledger from the data directory to PostgreSQL, or from the folder of an earlier version to rows.
 import { importLedger, LogError } from '@strata/log';
 import { encodeBase64 } from '@strata/receipts';
-import { type Config, sharedLedgerOf } from '@strata/stack';
-import { openStore } from '@strata/store';
+import type { Config } from '@strata/stack';
+import { ledgerCheckpointIn, openStore } from '@strata/store';
 import type { CommandContext } from '../../context.ts';
 import { CommandError } from '../../errors.ts';
 import { runInterruptible } from '../../interruption.ts';
@@ -16,17 +16,19 @@ export async function migrateLogCommand(
   { json = false }: OutputOptions,
   config: Config,
 ): Promise<void> {
-  const url = await postgresAddress(address ?? config.databaseUrl, context.stdin);
+  const isLocal = address === undefined && config.databaseUrl.startsWith('sqlite:');
+  const url = isLocal ? undefined : await postgresAddress(address ?? config.databaseUrl, context.stdin);
+  const published = ledgerCheckpointIn(config.databaseUrl, config.ledgerOrigin);
   const counter = startCounter('copied and checked', 'leaves', context.stderr);
   const done = { written: 0, checked: 0 };
   const run = runInterruptible(context, { state: 'run the same command again to continue' }, async (signal) => {
-    await using store = await openStore(url, { poolSize: 2 });
-    if (!store.ledger) throw new Error('a store on PostgreSQL has a ledger');
+    await using store = url === undefined ? undefined : await openStore(url, { poolSize: 2 });
     return await importLedger({
       directory: config.dataDirectory,
       origin: config.ledgerOrigin,
       now: () => new Date(),
-      storage: sharedLedgerOf(store.ledger).storage,
+      to: store?.ledger?.log,
+      checkpointCopy: { read: async () => published, write: async () => {} },
       onProgress: ({ leaves, isChecking }) => {
         done[isChecking ? 'checked' : 'written'] = leaves;
         counter.set((done.written + done.checked) / 2);
@@ -43,7 +45,8 @@ export async function migrateLogCommand(
       );
     });
   if (json) return printJson(context.stdout, { size, added, root: encodeBase64(root) });
+  const where = isLocal ? `${config.dataDirectory}/ledger/ledger.db` : 'the database';
   context.stdout.write(
-    `${size} leaves checked, ${added} of them new in the database; the ledger continues there, and the folder is closed\n`,
+    `${size} leaves checked, ${added} of them new in ${where}; the ledger continues there, and the folder is closed\n`,
   );
 }

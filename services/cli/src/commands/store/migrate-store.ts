@@ -1,9 +1,10 @@
 // `strata stack migrate-store`: copies the SQLite database to PostgreSQL and compares every row.
+
 import { text } from 'node:stream/consumers';
-import { sqliteFileOf } from '@strata/db';
+import { copyToPostgres, sqliteFileOf } from '@strata/db';
 import { DatabaseUrl } from '@strata/http';
 import type { Config } from '@strata/stack';
-import { copyToPostgres } from '@strata/store';
+import { stackSchema } from '@strata/store';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { runInterruptible } from '../../interruption.ts';
@@ -28,7 +29,7 @@ export async function migrateStoreCommand(
   const counter = startCounter('copied and compared', 'rows', context.stderr);
   const rows = new Map<string, number>();
   const copy = runInterruptible(context, { state: 'nothing was copied; run the same command again' }, (signal) =>
-    copyToPostgres(file, url, {
+    copyToPostgres(stackSchema, file, url, {
       onProgress: ({ table, rows: done, isComparing }) => {
         rows.set(`${table} ${isComparing}`, done);
         counter.set(rows.values().reduce((sum, each) => sum + each, 0) / 2);

@@ -43,12 +43,13 @@ Other users of the machine can read the arguments of a command, and so a passwor
 
 const migrateLogHelp = `
 Stop the service first. The leaves are copied in one transaction, after those that the database already has of the same log. Then
-all of them are read back and verified, and the folder is closed, since a ledger cannot continue in two locations. A database that
+all of them are read back and verified, and the folder is closed, since a ledger cannot continue in two locations. Without a URL
+and with SQLite, the folder of an earlier version is imported into ledger/ledger.db, as the next start would do. A database that
 has another ledger is refused. After an interruption, run the command again. Run after a completed migration, it reports that
 nothing is left to migrate. Every node that serves from the database needs the same keys/ledger folder.`;
 
 const backups = () => import('./backup.ts');
-const LEDGER_KEY = 'verifier key of the ledger (C2SP: name+id+key); accept no other signer';
+const LEDGER_KEY = 'accept only this signer: the verifier key of the ledger (name+id+key)';
 
 /** Adds the commands to `stack`. */
 export function addStoreCommands(stack: Command, context: CommandContext, config: () => Promise<Config>): void {
@@ -65,7 +66,9 @@ export function addStoreCommands(stack: Command, context: CommandContext, config
     });
   stack
     .command('migrate-log')
-    .description('move the ledger from the data directory to PostgreSQL and verify it')
+    .description(
+      'move the ledger from the data directory to PostgreSQL, or import that of an earlier version, and verify it',
+    )
     .argument(
       '[url]',
       'postgres://user:password@host/database, or - to read it from standard input (default: the configured one)',
@@ -78,10 +81,10 @@ export function addStoreCommands(stack: Command, context: CommandContext, config
     });
   stack
     .command('backup')
-    .description('back up store, ledger and public keys while the service runs; or verify a backup')
+    .description('back up database, ledger and public keys while the service runs, or verify a backup')
     .argument('<folder>', 'a new folder; with --verify, a backup')
-    .option('--verify', 'read a backup and check that it is complete')
-    .option('--keys <file>', 'also write the private signing keys, to a new file of mode 0600 outside of the backup')
+    .option('--verify', 'verify an existing backup')
+    .option('--keys <file>', 'also save the private signing keys, in a new file (mode 0600) outside the backup')
     .option('--ledger-key <key>', LEDGER_KEY)
     .option('--unverified', 'with --verify, skip the check of the signature')
     .option('--json', 'print the manifest as JSON')
@@ -94,10 +97,10 @@ export function addStoreCommands(stack: Command, context: CommandContext, config
     .description('verify a backup and replace the configured data with it; the service must be stopped')
     .argument('<folder>', 'a backup')
     .option('--keys <file>', 'private signing keys written by backup --keys; without them, missing keys are created')
-    .option('--replace', 'rename existing data')
-    .option('--keep-ledger', 'keep the ledger of the data directory if it extends that of the backup')
-    .option('--origin <name>', 'start a log with a new name from the receipts of the backup')
-    .option('--published <file>', 'the newest published checkpoint of the log; refuses to restore an older log')
+    .option('--replace', 'if there is data already, rename it')
+    .option('--keep-ledger', 'keep the current ledger if it continues that of the backup')
+    .option('--origin <name>', 'start a ledger with a new name from the receipts of the backup')
+    .option('--published <file>', 'newest published checkpoint of the ledger; an older ledger is not restored')
     .option('--ledger-key <key>', LEDGER_KEY)
     .option('--unverified', 'accept a backup that is unsigned or signed by an unknown key')
     .option('--json', 'print as JSON')
@@ -107,7 +110,7 @@ export function addStoreCommands(stack: Command, context: CommandContext, config
     );
   stack
     .command('check-store')
-    .description('check the database and the ledger for damage; changes nothing')
+    .description('check database and ledger for damage, without changes')
     .option('--json', 'print the findings as JSON')
     .action(async (options: OutputOptions) =>
       (await import('./check-store.ts')).checkStoreCommand(context, options, await config()),

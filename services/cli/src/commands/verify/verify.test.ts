@@ -48,7 +48,7 @@ describe('strata stack verify', () => {
     const steps = await verify([altered], 1, /^strata: the receipt is not valid: step 'signature' failed\n$/);
     assert.match(steps, /^ok +content .+\nok +key .+\nFAILED signature /);
     // An event of the stream is a file that holds its JSON.
-    const { notary } = service.running.service.app.ledger;
+    const { notary } = service.running.app.ledger;
     const event = await notary.sign({ id: 'ev_0000000001', type: 'migration', domain: service.domain });
     assert.match(await verify([await saved('event.json', JSON.stringify(event))]), ALL_STEPS);
     await verify([`${base}/stack/v1/stream`], 4, /is an endless stream; each of its events has its own receipt/);

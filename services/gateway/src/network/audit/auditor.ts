@@ -9,7 +9,6 @@ import type { Logger } from 'pino';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort, isTextOfTokens } from './audit-facts.ts';
-import { AuditLog, type AuditRecord } from './audit-log.ts';
 import { judge, type Panel, scoreOf } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
@@ -44,13 +43,26 @@ export interface AuditorOptions {
   readonly random?: () => number;
 }
 
-export interface Auditor extends Trust, AsyncDisposable {
-  /** The most recent fifty, newest first. */
-  audits(): readonly AuditRecord[];
-  /** Resolves when no answer waits for its audit. */
-  settled(): Promise<void>;
+export interface AuditRecord {
+  readonly atMs: number;
+  readonly kind: /** The audit of an answer. */
+    | 'answer'
+    /** The challenge of a verifier. */
+    | 'challenge';
+  /** The audited worker or the challenged verifier. */
+  readonly peer: string;
+  readonly modelSha256: string;
+  /** The number of checked tokens. */
+  readonly tokens: number;
+  /** Peers that scored it; empty if it was our own engine or nothing was scored. */
+  readonly verifiers: readonly string[];
+  readonly outcome: 'clean' | 'deviating' | 'proof' | 'unconfirmed' | 'disputed' | 'unverified' | 'passed' | 'failed';
+  /** 0 to 1; undefined: not scored. */
+  readonly deviation: number | undefined;
 }
 
+/** Records of audits that are kept for the report. */
+const MAX_RECORDS = 50;
 const MAX_QUEUED_ANSWERS = 500;
 /** Share of clean scores that a second verifier checks. */
 const DOUBLE_CHECK_SHARE = 0.1;
@@ -61,20 +73,13 @@ const ALERT_SHARE = 0.5;
 /** Maximum number of verifiers tried for one answer: three opinions, and some failures. */
 const MAX_VERIFIERS = 6;
 
-/** Rejects if the reputations cannot be read. */
-export async function openAuditor(deps: AuditorDeps, options: AuditorOptions = {}): Promise<Auditor> {
-  const nowMs = () => deps.now().getTime();
-  const recorder = await ReputationRecorder.open({ reputations: deps.reputations, logger: deps.logger, nowMs });
-  return new WorkersAuditor(deps, options, recorder);
-}
-
-class WorkersAuditor implements Auditor {
+export class Auditor implements Trust, AsyncDisposable {
   readonly #deps: AuditorDeps;
   readonly #reputations: ReputationRecorder;
   readonly #runs: AuditRuns;
   readonly #queue: AuditQueue;
   readonly #known = new KnownAnswers();
-  readonly #log = new AuditLog();
+  readonly #records: AuditRecord[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
   readonly #share: number;
@@ -82,7 +87,7 @@ class WorkersAuditor implements Auditor {
   readonly #random: () => number;
   readonly #timeoutMs: number;
 
-  constructor(deps: AuditorDeps, options: AuditorOptions, reputations: ReputationRecorder) {
+  private constructor(deps: AuditorDeps, options: AuditorOptions, reputations: ReputationRecorder) {
     const { share = 0.02, concurrency = 2, maxQueuedTokens = 2_000_000, timeoutMs = 60_000 } = options;
     this.#deps = deps;
     this.#reputations = reputations;
@@ -92,6 +97,13 @@ class WorkersAuditor implements Auditor {
     this.#random = options.random ?? (() => randomInt(2 ** 47) / 2 ** 47);
     this.#runs = new AuditRuns({ maxTokens: maxQueuedTokens, random: this.#random });
     this.#timeoutMs = timeoutMs;
+  }
+
+  /** Rejects if the reputations cannot be read. */
+  static async open(deps: AuditorDeps, options: AuditorOptions = {}): Promise<Auditor> {
+    const nowMs = () => deps.now().getTime();
+    const recorder = await ReputationRecorder.open({ reputations: deps.reputations, logger: deps.logger, nowMs });
+    return new Auditor(deps, options, recorder);
   }
 
   of(peer: string): number {
@@ -121,10 +133,12 @@ class WorkersAuditor implements Auditor {
     this.#note(peer, { kind: 'proof', reason });
   }
 
+  /** The most recent audits, newest first. */
   audits(): readonly AuditRecord[] {
-    return this.#log.list();
+    return this.#records.toReversed();
   }
 
+  /** Resolves when no answer waits for its audit. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -191,7 +205,7 @@ class WorkersAuditor implements Auditor {
       outcome: verdict.kind === 'judged' ? deviates : verdict.kind,
       deviation: found && deviation(found),
     };
-    this.#log.add(record);
+    this.#log(record);
     this.#deps.logger[record.outcome === 'clean' ? 'debug' : 'info']({ ...record, misjudged }, 'answer audited');
     return record.outcome;
   }
@@ -200,7 +214,12 @@ class WorkersAuditor implements Auditor {
     this.breach(peer, reason);
     const tokens = answer.length - from;
     const record = { kind: 'answer', peer, modelSha256, tokens, verifiers: [], outcome: 'proof' } as const;
-    this.#log.add({ ...record, atMs: this.#nowMs(), deviation: undefined });
+    this.#log({ ...record, atMs: this.#nowMs(), deviation: undefined });
+  }
+
+  #log(record: AuditRecord): void {
+    this.#records.push(record);
+    if (this.#records.length > MAX_RECORDS) this.#records.shift();
   }
 
   #note(peer: string, finding: Finding): void {
@@ -224,7 +243,7 @@ class WorkersAuditor implements Auditor {
     if (outcome === 'failed') this.#note(peer, { kind: 'misjudged' });
     const tokens = challenge.job.answer.length;
     const record = { peer, modelSha256, tokens, verifiers: [], outcome, deviation: undefined } as const;
-    this.#log.add({ ...record, atMs: this.#nowMs(), kind: 'challenge' });
+    this.#log({ ...record, atMs: this.#nowMs(), kind: 'challenge' });
     this.#deps.logger[outcome === 'passed' ? 'debug' : 'info'](record, 'verifier challenged');
   }
 

@@ -19,9 +19,13 @@ export interface AnswerPartDeps {
   readonly settle: SettleSegment;
 }
 
-export interface AnswerPartTask {
+export interface RelayTask {
   readonly job: Job;
   readonly context: JobContext;
+  readonly signal: AbortSignal;
+}
+
+export interface AnswerPartTask extends RelayTask {
   readonly modelSha256: string;
   readonly vocabularySize: number;
   readonly promptSha256: string;
@@ -31,7 +35,6 @@ export interface AnswerPartTask {
   readonly answer: readonly number[];
   /** Factor by which it may be slower than expected. */
   readonly slowness: number;
-  readonly signal: AbortSignal;
 }
 
 export class AnswerPart {

@@ -1,35 +1,36 @@
 // Relays one answer from successive workers as a single stream: each token is added to the answer before it is sent,
 // and the next worker receives all tokens so far.
-import { EngineError, type Job, type JobContext, type JobEvent, type ModelInfo } from '@strata/engine';
+import { EngineError, type Job, type JobEvent, type ModelInfo } from '@strata/engine';
 import { MAX_TOKENS, replayOf, tokensSha256 } from '@strata/inference';
 import { isCutShort } from '../audit/audit-facts.ts';
 import type { Chosen } from '../fleet/fleet.ts';
 import { WorkerSearch } from '../fleet/worker-search.ts';
 import { knownBiases } from '../session/sampling-frame.ts';
-import { WorkerLostError } from '../session/worker-session.ts';
-import { AnswerPart, type AnswerPartDeps } from './answer-part.ts';
-import { hedged } from './hedge.ts';
+import { type SessionEvent, WorkerLostError } from '../session/worker-session.ts';
+import { AnswerPart, type AnswerPartDeps, type RelayTask } from './answer-part.ts';
 
 /** Minimum delay before a hedged request: ordinary delays are as long. */
 const MIN_HEDGE_MS = 200;
 /** Expected times double with each loss, at most this often. */
 const MAX_DOUBLINGS = 6;
+/** Maximum interruption when a worker is lost; within it, tokens are replayed exactly. */
+const REPLAY_BUDGET_MS = 1_000;
 
 export interface RelayDeps extends AnswerPartDeps {
   readonly info: () => ModelInfo;
 }
 
 export interface RelayOptions {
-  readonly replayBudgetMs: number;
   readonly hedgeAfter: number | undefined;
   readonly patienceMs: number;
 }
 
-export interface RelayTask {
-  readonly job: Job;
-  readonly context: JobContext;
-  readonly signal: AbortSignal;
+interface PartEvent {
+  readonly part: AnswerPart;
+  readonly event: SessionEvent;
 }
+
+type PartResult = PartEvent | { readonly part: AnswerPart; readonly error: unknown };
 
 export class AnswerRelay {
   readonly #deps: RelayDeps;
@@ -40,6 +41,7 @@ export class AnswerRelay {
   readonly #search: WorkerSearch;
   /** A token is added before it is emitted, and never removed. */
   readonly #answer: number[];
+  #hasBegun = false;
 
   constructor(deps: RelayDeps, options: RelayOptions, task: RelayTask) {
     this.#deps = deps;
@@ -55,7 +57,6 @@ export class AnswerRelay {
   async *events(): AsyncGenerator<JobEvent> {
     const { job, signal } = this.#task;
     assertPrompt(job.prompt);
-    let hasBegun = false;
     let wasFull = false;
     while (this.#answer.length < job.maxTokens) {
       const chosen = await (wasFull
@@ -63,12 +64,12 @@ export class AnswerRelay {
         : this.#search.next(this.#wanted, signal));
       if (!chosen) break;
       wasFull = false;
+      let part: AnswerPart | undefined;
       try {
-        for await (const { part, event } of this.#eventsOf(chosen)) {
-          if (event.kind === 'begin') {
-            if (!hasBegun) yield event;
-            hasBegun = true;
-          } else if (event.kind === 'tokens') {
+        const first = yield* this.#first(chosen);
+        part = first.part;
+        for (let event = first.event; ; event = await part.next()) {
+          if (event.kind === 'tokens') {
             this.#search.progressed();
             for (const { token, bytes, logprob, top } of event.tokens) {
               signal.throwIfAborted();
@@ -76,19 +77,23 @@ export class AnswerRelay {
               part.commit(token, bytes);
               yield { kind: 'token', token, bytes, logprob, top };
             }
-          } else if (event.reason === 'length' && this.#isCutShort) {
+          } else if (event.kind === 'end') {
+            if (event.reason !== 'length' || !this.#isCutShort) {
+              yield { kind: 'end', reason: event.reason === 'length' ? 'length' : 'stop' };
+              return;
+            }
             wasFull = true;
-            this.#search.lost(new WorkerLostError(part.peer, 'full'), { hasTokens: true });
-          } else {
-            yield { kind: 'end', reason: event.reason === 'length' ? 'length' : 'stop' };
-            return;
+            throw new WorkerLostError(part.peer, 'full');
           }
         }
       } catch (error) {
         if (!(error instanceof WorkerLostError)) throw error;
+        this.#lost(error);
+      } finally {
+        part?.leave();
       }
     }
-    if (!hasBegun) yield { kind: 'begin', cachedTokens: 0 };
+    if (!this.#hasBegun) yield { kind: 'begin', cachedTokens: 0 };
     yield { kind: 'end', reason: 'length' };
   }
 
@@ -107,17 +112,50 @@ export class AnswerRelay {
     return this.#answer.length > this.#task.job.given.length;
   }
 
-  #eventsOf(chosen: Chosen) {
+  /**
+   * Yields `begin`, and returns the first tokens or the end, with the part that they came from. A second worker is asked
+   * if the first one is slow to start; the one with the first token generates the part, the other one is cancelled.
+   */
+  async *#first(chosen: Chosen): AsyncGenerator<JobEvent, PartEvent> {
+    const running = new Map<AnswerPart, Promise<PartResult>>();
+    const late = Promise.withResolvers<undefined>();
     const { hedgeAfter } = this.#options;
-    const isHedged = hedgeAfter !== undefined && !this.#hasTokens;
-    return hedged(this.#part(chosen), {
-      afterMs: isHedged ? Math.max(MIN_HEDGE_MS, hedgeAfter * chosen.expectedFirstTokenMs) : undefined,
-      second: () => {
-        const other = this.#search.other(this.#wanted, [chosen.session.peer]);
-        return other && this.#part(other);
-      },
-      onLost: (error) => this.#search.lost(error, { hasTokens: this.#hasTokens }),
-    });
+    const timer =
+      hedgeAfter === undefined || this.#hasTokens
+        ? undefined
+        : setTimeout(late.resolve, Math.max(MIN_HEDGE_MS, hedgeAfter * chosen.expectedFirstTokenMs), undefined);
+    let isLate = false;
+    let winner: AnswerPart | undefined;
+    try {
+      for (let part: AnswerPart | undefined = this.#part(chosen); ; ) {
+        if (part) running.set(part, resultOf(part));
+        part = undefined;
+        const result = await Promise.race(isLate ? running.values() : [...running.values(), late.promise]);
+        if (!result) {
+          isLate = true;
+          const other = this.#search.other(this.#wanted, [chosen.session.peer]);
+          part = other && this.#part(other);
+        } else if ('error' in result) {
+          if (running.size === 1 || !(result.error instanceof WorkerLostError)) throw result.error;
+          running.delete(result.part);
+          this.#lost(result.error);
+        } else if (result.event.kind === 'begin') {
+          if (!this.#hasBegun) yield result.event;
+          this.#hasBegun = true;
+          part = result.part;
+        } else {
+          winner = result.part;
+          return result;
+        }
+      }
+    } finally {
+      clearTimeout(timer);
+      for (const part of running.keys()) if (part !== winner) part.leave();
+    }
+  }
+
+  #lost(error: WorkerLostError): void {
+    this.#search.lost(error, { hasTokens: this.#hasTokens });
   }
 
   #part(chosen: Chosen): AnswerPart {
@@ -134,8 +172,7 @@ export class AnswerRelay {
   #replay({ decodeTokensPerSecond }: Chosen): Job['replay'] {
     const { job } = this.#task;
     if (job.replay === 'fast' || !this.#hasTokens) return job.replay;
-    const { replayBudgetMs } = this.#options;
-    return replayOf({ givenTokens: this.#answer.length, decodeTokensPerSecond, budgetMs: replayBudgetMs });
+    return replayOf({ givenTokens: this.#answer.length, decodeTokensPerSecond, budgetMs: REPLAY_BUDGET_MS });
   }
 }
 
@@ -148,3 +185,10 @@ function normalised(job: Job, { vocabularySize }: ModelInfo): Job {
 export function assertPrompt(prompt: readonly number[]): void {
   if (prompt.length === 0) throw new EngineError('prompt-empty', 'the prompt is empty');
 }
+
+/** Errors are values here, because they can occur while the promise is not awaited. */
+const resultOf = (part: AnswerPart): Promise<PartResult> =>
+  part.next().then(
+    (event) => ({ part, event }),
+    (error: unknown) => ({ part, error }),
+  );

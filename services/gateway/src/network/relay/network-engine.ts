@@ -19,20 +19,17 @@ export interface NetworkEngineOptions {
   readonly accounts: SegmentAccounts;
   /** Our own peer id. */
   readonly gateway: string;
-  /** Maximum interruption when a worker is lost; within it, tokens are replayed exactly. 1,000 by default. */
-  readonly replayBudgetMs?: number;
   /** A second worker is asked after this multiple of the expected time to first token. Undefined: never. */
   readonly hedgeAfter?: number;
   /** How long a job waits for a worker to connect. 10,000 by default. */
   readonly patienceMs?: number;
 }
 
-const DEFAULTS = { replayBudgetMs: 1_000, patienceMs: 10_000 };
+const PATIENCE_MS = 10_000;
 
 /** Answers reject with EngineError `no-worker` if no worker can complete them. */
 export function createNetworkEngine(options: NetworkEngineOptions): Engine {
-  const { info, vocabulary, fleet, hedgeAfter } = options;
-  const { replayBudgetMs = DEFAULTS.replayBudgetMs, patienceMs = DEFAULTS.patienceMs } = options;
+  const { info, vocabulary, fleet, hedgeAfter, patienceMs = PATIENCE_MS } = options;
   const settlement = new Settlement(options);
   const deps = { ...options, settle: settlement.settle };
   const closing = new AbortController();
@@ -69,7 +66,7 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     render: (prompt) => vocabulary.render(prompt),
     generate(job, signal, context = {}) {
       const task = { job, context, signal: whileOpen(signal) };
-      return new AnswerRelay(deps, { replayBudgetMs, hedgeAfter, patienceMs }, task).events();
+      return new AnswerRelay(deps, { hedgeAfter, patienceMs }, task).events();
     },
     async score(job, signal) {
       assertPrompt(job.prompt);

@@ -3,35 +3,23 @@ import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentele
 
 const tracer = trace.getTracer('strata-gateway');
 
-export interface TracedWork {
+export interface WorkerSpan {
   /** The trace context for the request frame; empty if tracing is off. */
   readonly field: { readonly traceparent?: string };
-  /** Passes the events through; the span ends with them. */
-  until<Event>(events: AsyncIterableIterator<Event>): AsyncIterator<Event>;
+  /** `error`: why the request failed, if it did. */
+  end(error?: unknown): void;
 }
 
-export function beginTraced(worker: string): TracedWork {
+export function beginWorkerSpan(worker: string): WorkerSpan {
   const span = tracer.startSpan('worker', { kind: SpanKind.CLIENT, attributes: { 'strata.worker': worker } });
-  if (!span.isRecording()) return { field: {}, until: (events) => events };
+  if (!span.isRecording()) return { field: {}, end: () => {} };
   const carrier: { traceparent?: string } = {};
   propagation.inject(trace.setSpan(context.active(), span), carrier);
-  return { field: carrier.traceparent === undefined ? {} : { traceparent: carrier.traceparent }, until };
-
-  function until<Event>(events: AsyncIterableIterator<Event>): AsyncIterator<Event> {
-    const ending = async (step: Promise<IteratorResult<Event>>): Promise<IteratorResult<Event>> => {
-      try {
-        const result = await step;
-        if (result.done) span.end();
-        return result;
-      } catch (error) {
-        span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).name });
-        span.end();
-        throw error;
-      }
-    };
-    return {
-      next: () => ending(events.next()),
-      return: (value: unknown) => ending(events.return?.(value) ?? Promise.resolve({ done: true, value })),
-    };
-  }
+  return {
+    field: carrier.traceparent === undefined ? {} : { traceparent: carrier.traceparent },
+    end: (error) => {
+      if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).name });
+      span.end();
+    },
+  };
 }

@@ -11,12 +11,11 @@ import {
   type Offer,
   offerSignedBytes,
 } from '@strata/inference';
+import { RateLimiter } from '@strata/limits';
 import { type Channel, MAX_MESSAGE_BYTES, verifyPeerSignature } from '@strata/p2p';
-import { beginTraced } from '../relay/trace-worker.ts';
-import { FloodGuard } from './flood-guard.ts';
-import { Outbox } from './outbox.ts';
+import { beginWorkerSpan } from '../relay/trace-worker.ts';
 import { embedCall, SessionCalls, scoreCall, vocabularyCall } from './session-calls.ts';
-import { FIRST_CREDIT, type JobFrame } from './session-job.ts';
+import { FIRST_CREDIT } from './session-job.ts';
 import { SessionJobs } from './session-jobs.ts';
 import {
   type LossCause,
@@ -26,6 +25,17 @@ import {
   WorkerLostError,
   type WorkerSession,
 } from './worker-session.ts';
+
+/**
+ * Limits of unsolicited frames: heartbeats, offers, and late frames of finished jobs. An honest worker sends a heartbeat
+ * per tick and occasionally an offer; the rest allows for our own late ticks.
+ */
+const FRAMES_PER_TICK = { limit: 1_000, period: 1, refill: 'window' } as const;
+const BYTES_PER_TICK = { limit: 1024 * 1024, period: 1, refill: 'window' } as const;
+/** Offers whose signature is verified: 30 at once, and one each 8 ticks. */
+const OFFERS = { limit: 30, period: 30 * 8, refill: 'steady' } as const;
+/** More than the largest requests, and less than the channel buffers: a worker with this much unsent is not reading. */
+const MAX_UNSENT_BYTES = 30 * 1024 * 1024;
 
 export interface SessionOptions {
   /** Name and version for the hello frame. */
@@ -55,10 +65,12 @@ export class LiveSession implements WorkerSession {
   readonly peer: string;
   readonly #deps: LiveSessionDeps;
   readonly #options: SessionOptions;
-  readonly #outbox: Outbox;
   readonly #jobs: SessionJobs;
   readonly #calls: SessionCalls;
-  readonly #flood = new FloodGuard();
+  #ticks = 0;
+  readonly #frames = new RateLimiter({ ...FRAMES_PER_TICK, now: () => this.#ticks });
+  readonly #bytes = new RateLimiter({ ...BYTES_PER_TICK, now: () => this.#ticks });
+  readonly #offers = new RateLimiter({ ...OFFERS, now: () => this.#ticks });
   readonly #timer: NodeJS.Timeout;
   readonly #reading: Promise<void>;
   #farewell: Promise<void> = Promise.resolve();
@@ -66,13 +78,15 @@ export class LiveSession implements WorkerSession {
   #reported = { running: 0, waiting: 0, otherGateways: 0 };
   #lastId = 0;
   #lost: WorkerLostError | undefined;
+  /** Given to the channel and not accepted by the connection yet. */
+  #unsentBytes = 0;
+  #hasSendFailed = false;
 
   constructor(deps: LiveSessionDeps, options: SessionOptions) {
     const { channel, tickMs } = deps;
     this.peer = channel.peer;
     this.#deps = deps;
     this.#options = options;
-    this.#outbox = new Outbox(channel);
     this.#jobs = new SessionJobs({ peer: channel.peer, tickMs, send: (frame) => this.#send(frame) });
     this.#calls = new SessionCalls({
       peer: channel.peer,
@@ -97,7 +111,13 @@ export class LiveSession implements WorkerSession {
   }
 
   run(request: SessionRequest, options: SessionRunOptions): AsyncIterable<SessionEvent> {
-    return { [Symbol.asyncIterator]: () => this.#run(request, options) };
+    options.signal.throwIfAborted();
+    const span = beginWorkerSpan(this.peer);
+    const frame = { kind: 'request', id: this.#newId(), credit: FIRST_CREDIT, ...request, ...span.field } as const;
+    const bytes = this.#encoded(frame);
+    const job = this.#jobs.start({ request: frame, requestSha256: bytesSha256(bytes), options, span });
+    this.#sendBytes(bytes);
+    return job;
   }
 
   async score(request: Omit<FrameOf<'score'>, 'kind' | 'id'>, signal: AbortSignal): Promise<readonly number[]> {
@@ -124,16 +144,6 @@ export class LiveSession implements WorkerSession {
     await this.#farewell;
   }
 
-  #run(request: SessionRequest, options: SessionRunOptions): AsyncIterator<SessionEvent> {
-    options.signal.throwIfAborted();
-    const traced = beginTraced(this.peer);
-    const frame = { kind: 'request', id: this.#newId(), credit: FIRST_CREDIT, ...request, ...traced.field } as const;
-    const bytes = this.#encoded(frame);
-    const { events } = this.#jobs.start({ request: frame, requestSha256: bytesSha256(bytes), options });
-    this.#sendBytes(bytes);
-    return traced.until(events);
-  }
-
   /** Throws EngineError `job-too-long` for a request that every worker would reject. */
   #encoded(frame: Frame): Uint8Array {
     try {
@@ -158,7 +168,20 @@ export class LiveSession implements WorkerSession {
   }
 
   #sendBytes(bytes: Uint8Array): void {
-    if (!this.#lost && !this.#outbox.push(bytes)) this.#end('stalled');
+    if (this.#lost || this.#hasSendFailed) return;
+    if (this.#unsentBytes + bytes.byteLength > MAX_UNSENT_BYTES) {
+      this.#end('stalled');
+      return;
+    }
+    this.#unsentBytes += bytes.byteLength;
+    this.#deps.channel.send(bytes).then(
+      () => {
+        this.#unsentBytes -= bytes.byteLength;
+      },
+      () => {
+        this.#hasSendFailed = true;
+      },
+    );
   }
 
   async #read(): Promise<void> {
@@ -183,8 +206,10 @@ export class LiveSession implements WorkerSession {
     switch (frame.kind) {
       case 'begin':
       case 'tokens':
-      case 'done':
-        return this.#takeOfJob(frame, size);
+      case 'done': {
+        const job = this.#jobs.get(frame.id);
+        return job ? job.take(frame, size) : this.#takeLate(frame, size);
+      }
       case 'scored':
       case 'embedded':
       case 'vocabularyPart':
@@ -193,10 +218,10 @@ export class LiveSession implements WorkerSession {
         return this.#takeFailed(frame, size);
       case 'pulse':
         this.#takeHeartbeat(frame);
-        return this.#flood.accepts(size) ? undefined : 'too many heartbeats';
+        return this.#isWithinLimits(size) ? undefined : 'too many heartbeats';
       case 'offer':
-        if (!this.#flood.accepts(size)) return 'too many offers';
-        return this.#flood.acceptsOffer() ? this.#takeOffer(frame) : undefined;
+        if (!this.#isWithinLimits(size)) return 'too many offers';
+        return this.#offers.take('') === 0 ? this.#takeOffer(frame) : undefined;
       case 'hello':
         return 'hello twice';
       case 'request':
@@ -222,15 +247,12 @@ export class LiveSession implements WorkerSession {
     this.#reported = { running, waiting, otherGateways: Math.max(0, running + waiting - own) };
   }
 
-  #takeOfJob(frame: JobFrame, sizeBytes: number): string | undefined {
-    return this.#jobs.has(frame.id) ? this.#jobs.take(frame, sizeBytes) : this.#takeLate(frame, sizeBytes);
-  }
-
   #takeFailed(frame: FrameOf<'failed'>, sizeBytes: number): string | undefined {
     const { id, code, message } = frame;
     const error = new WorkerLostError(this.peer, code, { detail: message });
+    const job = this.#jobs.get(id);
     if (id === 0) this.#end(code, { cause: error });
-    else if (this.#jobs.has(id)) this.#jobs.fail(id, error);
+    else if (job) job.fail(error, { isBelieved: true });
     else if (this.#calls.has(id)) this.#calls.fail(id, error);
     else return this.#takeLate(frame, sizeBytes);
     return undefined;
@@ -238,7 +260,12 @@ export class LiveSession implements WorkerSession {
 
   #takeLate({ kind, id }: Frame & { readonly id: number }, sizeBytes: number): string | undefined {
     if (!this.#jobs.isLate(id)) return `${kind} of ${id}, which was not requested`;
-    return this.#flood.accepts(sizeBytes) ? undefined : 'too many late frames';
+    return this.#isWithinLimits(sizeBytes) ? undefined : 'too many late frames';
+  }
+
+  /** Counts an unsolicited frame. */
+  #isWithinLimits(sizeBytes: number): boolean {
+    return sizeBytes <= BYTES_PER_TICK.limit && this.#frames.take('') === 0 && this.#bytes.take('', sizeBytes) === 0;
   }
 
   async #takeOffer({ offer: bytes, signature }: FrameOf<'offer'>): Promise<string | undefined> {
@@ -251,10 +278,10 @@ export class LiveSession implements WorkerSession {
   }
 
   #tick(): void {
-    this.#flood.tick();
+    this.#ticks += 1;
     if (this.#jobs.tick()) this.#end('stalled');
     // Not immediately: frames that arrived before the channel broke are still read, and may contain the reason.
-    else if (this.#outbox.hasFailed) this.#end('disconnected');
+    else if (this.#hasSendFailed) this.#end('disconnected');
   }
 
   #end(loss: LossCause, { breach, cause }: { readonly breach?: string; readonly cause?: unknown } = {}): void {

@@ -136,7 +136,7 @@ const embedded = { modelSha256: MODEL, tokens: PROMPT };
 
 it('a session that ends fails all jobs and calls, and accepts no more', async () => {
   const { bed, session, worker } = await sessionWith({ onFrame: () => true });
-  const run = () => Array.fromAsync(session.run(requestOf(), unread));
+  const run = async () => Array.fromAsync(session.run(requestOf(), unread));
   const pending = [run(), run(), session.score(scored, NEVER), session.vocabulary(MODEL, NEVER)];
   await until(() => worker.frames.length === 1 + pending.length);
   worker.kill();

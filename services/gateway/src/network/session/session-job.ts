@@ -1,6 +1,7 @@
-// One request on a channel: validates the worker's frames, keeps what was received, and delivers events to the reader.
-import { decodeSegmentReceipt, FrameError, type FrameOf } from '@strata/inference';
-import { EventQueue } from './event-queue.ts';
+// One request on a channel: validates the worker's frames, keeps what was received, and is the queue of events between
+// the session and the one reader. The queue is bounded by the worker's credit.
+import { decodeSegmentReceipt, FrameError, type FrameOf, type StallWatch } from '@strata/inference';
+import type { WorkerSpan } from '../relay/trace-worker.ts';
 import type {
   ObservedPart,
   SessionEvent,
@@ -18,59 +19,78 @@ const MAX_CHOICE_BYTES = 20 * 1_024;
 
 export type JobFrame = FrameOf<'begin' | 'tokens' | 'done'>;
 
-export interface SessionJobDeps {
+export interface SessionJobTask {
   readonly request: FrameOf<'request'>;
   /** Hexadecimal digest of the encoded request. */
   readonly requestSha256: string;
   readonly options: SessionRunOptions;
+  readonly span: WorkerSpan;
+}
+
+export interface SessionJobDeps {
+  readonly watch: Pick<StallWatch, 'phase' | 'tokens' | 'credited'>;
   readonly send: (frame: FrameOf<'cancel' | 'credit'>) => void;
+  /** Called for tokens that the reader gets. */
+  readonly onWriting: () => void;
+  /** Called before the job is cancelled at the worker; its receipt may still arrive. */
+  readonly onLeft: () => void;
+  readonly onOver: () => void;
 }
 
 /** `reading`: a reader waits for events. `leaving`: cancelled, but the receipt may still arrive. */
 type JobState = 'reading' | 'leaving' | 'over';
 
-export class SessionJob {
+type Result = IteratorResult<SessionEvent, undefined>;
+
+/** Its reader waits for one event at a time. Unlike a generator, it can be left while it waits. */
+export class SessionJob implements AsyncIterableIterator<SessionEvent> {
   readonly id: number;
-  readonly events: AsyncIterableIterator<SessionEvent>;
+  readonly #task: SessionJobTask;
   readonly #deps: SessionJobDeps;
-  readonly #queue: EventQueue<SessionEvent>;
   readonly #from: number;
   readonly #tokensReceived: ObservedPart['tokens'][number][] = [];
+  #events: SessionEvent[] = [];
+  #reader: PromiseWithResolvers<Result> | undefined;
+  /** The end of the events, with the error that is still to be delivered, if any. */
+  #end: { readonly error?: unknown } | undefined;
   #state: JobState = 'reading';
   #hasBegun = false;
-  /** Tokens that the worker may still send; tokens granted in total; tokens that the reader has consumed. */
+  /** Tokens that the worker may still send; tokens granted in total; tokens read, and those in the event read last. */
   #credit = FIRST_CREDIT;
   #granted = FIRST_CREDIT;
   #read = 0;
+  #reading = 0;
 
-  constructor(deps: SessionJobDeps) {
-    const { request, options } = deps;
+  constructor(task: SessionJobTask, deps: SessionJobDeps) {
+    this.#task = task;
     this.#deps = deps;
-    this.id = request.id;
-    this.#from = request.given.length;
-    this.#queue = new EventQueue({
-      onTaken: (event) => {
-        if (event.kind === 'tokens') this.#grant(event.tokens.length);
-      },
-      onLeft: () => this.cancel(),
-    });
-    this.events = this.#queue;
-    options.signal.addEventListener('abort', this.#abort, { once: true });
+    this.id = task.request.id;
+    this.#from = task.request.given.length;
+    task.options.signal.addEventListener('abort', this.#abort, { once: true });
   }
 
-  /** Whether a reader waits for more events. */
-  get isRead(): boolean {
-    return this.#state === 'reading';
+  /** The next event; credit for the previous one is granted. Events received before an error are delivered first. */
+  next(): Promise<Result> {
+    this.#grant();
+    const event = this.#events.shift();
+    if (event) return Promise.resolve(this.#handOver(event));
+    this.#reader = Promise.withResolvers();
+    const { promise } = this.#reader;
+    this.#deliverEnd();
+    return promise;
   }
 
-  /** Whether the worker must wait for the reader. */
-  get isHeld(): boolean {
-    return this.#credit === 0 && !this.#hasAllCredit;
+  /** The reader stops before the end. */
+  async return(): Promise<Result> {
+    this.#events = [];
+    this.#reading = 0;
+    this.#close({});
+    this.#cancel();
+    return { done: true, value: undefined };
   }
 
-  /** Whether the worker has credit for all requested tokens. */
-  get #hasAllCredit(): boolean {
-    return this.#from + this.#granted >= this.#deps.request.maxTokens;
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 
   /** Handles a frame; returns the protocol violation, if any. */
@@ -89,45 +109,48 @@ export class SessionJob {
 
   /** Ends the job without a receipt. Events received before are still delivered, unless the worker is not believed. */
   fail(error: WorkerLostError, { isBelieved }: { readonly isBelieved: boolean }): void {
-    if (!isBelieved) this.#queue.clear();
-    this.#queue.fail(error);
-    this.#end();
-  }
-
-  /** Cancels the job at the worker, which still sends its receipt. */
-  cancel(): void {
-    if (this.#state !== 'reading') return;
-    this.#state = 'leaving';
-    this.#deps.options.signal.removeEventListener('abort', this.#abort);
-    this.#deps.send({ kind: 'cancel', id: this.id });
+    if (!isBelieved) this.#events = [];
+    this.#close({ error });
+    this.#over();
   }
 
   /** Cancels the job; the reader gets the error after the events received before. */
   giveUp(error: unknown): void {
-    this.#queue.fail(error);
-    this.cancel();
+    this.#close({ error });
+    this.#cancel();
   }
 
   readonly #abort = (): void => {
-    this.#queue.clear();
-    this.giveUp(this.#deps.options.signal.reason);
+    this.#events = [];
+    this.giveUp(this.#task.options.signal.reason);
   };
 
-  #end(): void {
+  /** Cancels the job at the worker, which still sends its receipt. */
+  #cancel(): void {
+    if (this.#state !== 'reading') return;
+    this.#state = 'leaving';
+    this.#task.options.signal.removeEventListener('abort', this.#abort);
+    this.#deps.onLeft();
+    this.#deps.send({ kind: 'cancel', id: this.id });
+  }
+
+  #over(): void {
     this.#state = 'over';
-    this.#deps.options.signal.removeEventListener('abort', this.#abort);
+    this.#task.options.signal.removeEventListener('abort', this.#abort);
+    this.#deps.onOver();
   }
 
   #begin({ cachedTokens }: FrameOf<'begin'>): string | undefined {
     if (this.#hasBegun) return 'it began twice';
-    if (cachedTokens > this.#deps.request.prompt.length) return 'more cached tokens than the prompt has';
+    if (cachedTokens > this.#task.request.prompt.length) return 'more cached tokens than the prompt has';
     this.#hasBegun = true;
-    if (this.isRead) this.#queue.push({ kind: 'begin', cachedTokens });
+    this.#push({ kind: 'begin', cachedTokens });
+    this.#deps.watch.phase(this.id, 'reading');
     return undefined;
   }
 
   #tokens({ position, tokens }: FrameOf<'tokens'>, sizeBytes: number): string | undefined {
-    const { maxTokens, topLogprobs = 0 } = this.#deps.request;
+    const { maxTokens, topLogprobs = 0 } = this.#task.request;
     const due = this.#from + this.#tokensReceived.length;
     if (!this.#hasBegun) return 'tokens before it began';
     if (position !== due) return `tokens at ${position} instead of ${due}`;
@@ -138,19 +161,24 @@ export class SessionJob {
     if (tokens.some(({ top }) => top.length > topLogprobs)) return 'alternatives that were not requested';
     this.#credit -= tokens.length;
     for (const { token, text } of tokens) this.#tokensReceived.push({ token, bytes: text });
-    if (this.isRead)
-      this.#queue.push({
+    if (this.#state === 'reading') {
+      this.#push({
         kind: 'tokens',
         tokens: tokens.map(({ token, text, logprob, top }) => ({
           ...{ token, bytes: text, logprob },
           top: top.map((choice) => ({ token: choice.token, bytes: choice.text, logprob: choice.logprob })),
         })),
       });
+      this.#deps.onWriting();
+    }
+    // Held: the worker must wait for the reader.
+    const isHeld = this.#credit === 0 && !this.#hasAllCredit;
+    this.#deps.watch.tokens(this.id, tokens.length, { nowMs: performance.now(), isHeld });
     return undefined;
   }
 
   #done({ reason, receipt: bytes, signature }: FrameOf<'done'>): string | undefined {
-    if (reason === 'cancelled' ? this.isRead : !this.#hasBegun) return `an invalid end: ${reason}`;
+    if (reason === 'cancelled' ? this.#state === 'reading' : !this.#hasBegun) return `an invalid end: ${reason}`;
     let segment: SignedSegment;
     try {
       segment = { receipt: decodeSegmentReceipt(bytes), bytes, signature };
@@ -158,20 +186,59 @@ export class SessionJob {
       if (error instanceof FrameError) return 'a malformed receipt';
       throw error;
     }
-    const observed: ObservedPart = { tokens: this.#tokensReceived, requestSha256: this.#deps.requestSha256, reason };
-    if (this.isRead) this.#queue.push({ kind: 'end', reason, segment });
-    this.#queue.end();
-    this.#end();
-    this.#deps.options.onSegment(segment, observed);
+    const { requestSha256, options } = this.#task;
+    this.#push({ kind: 'end', reason, segment });
+    this.#close({});
+    this.#over();
+    options.onSegment(segment, { tokens: this.#tokensReceived, requestSha256, reason });
     return undefined;
   }
 
-  #grant(count: number): void {
-    this.#read += count;
+  /** Whether the worker has credit for all requested tokens. */
+  get #hasAllCredit(): boolean {
+    return this.#from + this.#granted >= this.#task.request.maxTokens;
+  }
+
+  /** Grants credit for the tokens of the event that the reader has read. */
+  #grant(): void {
+    this.#read += this.#reading;
+    this.#reading = 0;
     const owed = FIRST_CREDIT + this.#read - this.#granted;
-    if (!this.isRead || this.#hasAllCredit || owed < CREDIT_STEP) return;
+    if (this.#state !== 'reading' || this.#hasAllCredit || owed < CREDIT_STEP) return;
     this.#granted += owed;
     this.#credit += owed;
+    this.#deps.watch.credited(this.id, performance.now());
     this.#deps.send({ kind: 'credit', id: this.id, tokens: owed });
+  }
+
+  /** Delivers an event, or queues it; without a reader it is dropped. */
+  #push(event: SessionEvent): void {
+    if (this.#end) return;
+    const reader = this.#reader;
+    this.#reader = undefined;
+    if (reader) reader.resolve(this.#handOver(event));
+    else this.#events.push(event);
+  }
+
+  #handOver(event: SessionEvent): Result {
+    this.#reading = event.kind === 'tokens' ? event.tokens.length : 0;
+    return { done: false, value: event };
+  }
+
+  #close(end: { readonly error?: unknown }): void {
+    if (this.#end) return;
+    this.#end = end;
+    this.#task.span.end(end.error);
+    this.#deliverEnd();
+  }
+
+  /** An error is delivered once; afterwards the events are at their end. */
+  #deliverEnd(): void {
+    const [reader, end] = [this.#reader, this.#end];
+    if (!reader || !end) return;
+    this.#reader = undefined;
+    this.#end = {};
+    if ('error' in end) reader.reject(end.error);
+    else reader.resolve({ done: true, value: undefined });
   }
 }

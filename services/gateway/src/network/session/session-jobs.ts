@@ -1,6 +1,6 @@
 // The requests of one channel: with a reader, waiting for a receipt, or abandoned but with late frames to expect.
 import { type FrameOf, StallWatch } from '@strata/inference';
-import { type JobFrame, SessionJob, type SessionJobDeps } from './session-job.ts';
+import { SessionJob, type SessionJobDeps, type SessionJobTask } from './session-job.ts';
 import { WorkerLostError } from './worker-session.ts';
 
 /** Assumed before the speed of a worker is known. */
@@ -14,7 +14,7 @@ const MAX_LATE = 4_000;
 export interface SessionJobsDeps {
   readonly peer: string;
   readonly tickMs: number;
-  readonly send: (frame: FrameOf<'cancel' | 'credit'>) => void;
+  readonly send: SessionJobDeps['send'];
 }
 
 export class SessionJobs {
@@ -40,8 +40,8 @@ export class SessionJobs {
     return this.#writing.size;
   }
 
-  has(id: number): boolean {
-    return this.#jobs.has(id);
+  get(id: number): SessionJob | undefined {
+    return this.#jobs.get(id);
   }
 
   isLate(id: number): boolean {
@@ -54,20 +54,19 @@ export class SessionJobs {
     if (this.#late.size > MAX_LATE) this.#late.delete(oldestOf(this.#late));
   }
 
-  start(job: Pick<SessionJobDeps, 'request' | 'requestSha256' | 'options'>): SessionJob {
-    const { id, prompt, given } = job.request;
-    const { expectedFirstTokenMs: expectedMs = FIRST_TOKEN_MS, expectedGapMs: gapMs } = job.options;
+  start(task: SessionJobTask): SessionJob {
+    const { id, prompt, given } = task.request;
+    const { expectedFirstTokenMs: expectedMs = FIRST_TOKEN_MS, expectedGapMs: gapMs } = task.options;
     this.#watch.started(id, { readTokens: prompt.length + given.length, expectedMs, gapMs });
-    const started = new SessionJob({
-      ...job,
-      send: (frame) => {
-        if (frame.kind === 'cancel') this.#leave(id);
-        else this.#watch.credited(id, performance.now());
-        this.#deps.send(frame);
-      },
+    const job = new SessionJob(task, {
+      watch: this.#watch,
+      send: this.#deps.send,
+      onWriting: () => this.#writing.add(id),
+      onLeft: () => this.#leave(id),
+      onOver: () => this.#forget(id),
     });
-    this.#jobs.set(id, started);
-    return started;
+    this.#jobs.set(id, job);
+    return job;
   }
 
   received(): void {
@@ -80,30 +79,8 @@ export class SessionJobs {
     return jobs.reduce((sum, { id }) => sum + (this.#jobs.has(id) ? 1 : 0), 0);
   }
 
-  /** Handles a frame of a job; returns the protocol violation, if any. */
-  take(frame: JobFrame, sizeBytes: number): string | undefined {
-    const job = this.#jobs.get(frame.id);
-    const breach = job?.take(frame, sizeBytes);
-    if (!job || breach !== undefined) return breach;
-    if (frame.kind === 'begin') this.#watch.phase(frame.id, 'reading');
-    else if (frame.kind === 'done') this.#forget(frame.id);
-    else {
-      if (job.isRead) this.#writing.add(frame.id);
-      this.#watch.tokens(frame.id, frame.tokens.length, { nowMs: performance.now(), isHeld: job.isHeld });
-    }
-    return undefined;
-  }
-
-  fail(id: number, error: WorkerLostError): void {
-    const job = this.#jobs.get(id);
-    this.#forget(id);
-    job?.fail(error, { isBelieved: true });
-  }
-
   failAll(error: WorkerLostError, belief: { readonly isBelieved: boolean }): void {
-    const jobs = [...this.#jobs.values()];
-    for (const { id } of jobs) this.#forget(id);
-    for (const job of jobs) job.fail(error, belief);
+    for (const job of [...this.#jobs.values()]) job.fail(error, belief);
   }
 
   /** Returns true if the worker is silent. Stalled jobs are cancelled. */

@@ -15,7 +15,7 @@ import { at, COUNT, killed, truth, until } from '../../test/network/answers.ts';
 import { freshBed, networkOf, UNDISTURBED, type WorkerOptions } from '../../test/network/shared-bed.ts';
 import type { Trust } from '../audit/trust.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
-import { openSegmentAccounts } from './open-segment-accounts.ts';
+import { openSegmentAccounts } from './segment-accounts.ts';
 import { Settlement } from './settle-segment.ts';
 
 describe('a receipt', () => {

@@ -4,7 +4,7 @@ import type { Reputations } from '@strata/store';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
 import pino from 'pino';
 import { randomFrom } from '../../../../../tests/support/random.ts';
-import { type AuditorOptions, openAuditor } from '../../network/audit/auditor.ts';
+import { Auditor, type AuditorOptions } from '../../network/audit/auditor.ts';
 import type { ObservedAnswer } from '../../network/audit/trust.ts';
 import type { WorkerSession } from '../../network/session/worker-session.ts';
 
@@ -81,7 +81,7 @@ export async function auditedNetwork({ workers, hasOwnEngine, reputations, ...op
     logger: pino({ level: 'silent' }),
     now: () => new Date(clock.nowMs),
   };
-  const auditor = await openAuditor(parts, { random: randomFrom(42), ...options });
+  const auditor = await Auditor.open(parts, { random: randomFrom(42), ...options });
   return {
     ...{ auditor, asked, clock },
     reputation: (peer: string) => auditor.reputation(peer),

@@ -37,7 +37,7 @@ const { get, affected } = questionsTo({ get: (path) => service.get(path) });
 async function unread(): Promise<string[]> {
   const found: string[] = [];
   for (const domain of internet.domains()) {
-    const profile = await service.running.service.app.store.domain(domain);
+    const profile = await service.running.app.store.domain(domain);
     const seen = new Set(profile?.services.map(({ provider }) => provider));
     const shown = Object.keys(internet.truth(domain).versions);
     if (shown.some((id) => id !== 'openssl' && !seen.has(id))) found.push(domain);
@@ -128,7 +128,7 @@ describe('affected domains', () => {
   });
 
   it('are not users of a service of the company that makes a product', async () => {
-    const { rulebook, exposures } = service.running.service.app;
+    const { rulebook, exposures } = service.running.app;
     for (const id of ['cloudflare', 'google-workspace', 'microsoft-365', 'fastly', 'akamai'])
       assert.ok(rulebook.providers.has(id) && !exposures.advisories.products.includes(id), id);
     const product = (name: string, cpe: string) => ({ cpe, vendor: 'Cloudflare', product: name, versions: [{}] });

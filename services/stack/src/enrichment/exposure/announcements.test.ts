@@ -25,7 +25,7 @@ const shared = await sharedAdvisories();
 let { service } = shared;
 
 const kev = () => ({ kev: new Date().toISOString().slice(0, 10) });
-const tick = () => service.running.service.app.updateLoop.run();
+const tick = () => service.running.updateLoop.run();
 
 async function alerts(id: string): Promise<Alert[]> {
   const { body } = await service.get('/stack/v1/alerts?limit=1000');
@@ -78,7 +78,7 @@ describe('a known-exploited vulnerability of what domains use', () => {
     const id = 'CVE-2026-90002';
     publish(id, kev());
     // Synced by another process, or killed before the next tick: the service itself finds it at its start.
-    await service.running.service.app.updateLoop[Symbol.asyncDispose]();
+    await service.running.updateLoop[Symbol.asyncDispose]();
     await syncOnly(service, shared.publishers);
     for (let start = 0; start < 2; start += 1) {
       await service.restart();
@@ -90,7 +90,7 @@ describe('a known-exploited vulnerability of what domains use', () => {
   it('is published once where the alert was written and the event was not', async () => {
     const id = 'CVE-2026-90003';
     // Of all tables of that kind: the scheduler has one of its own in each term.
-    const table: AdvisoryTable = Object.getPrototypeOf(service.running.service.app.store.advisories);
+    const table: AdvisoryTable = Object.getPrototypeOf(service.running.app.store.advisories);
     const { addEvent: tell } = table;
     table.addEvent = function (subject, event) {
       return subject.includes(id) ? Promise.reject(new Error('killed')) : tell.call(this, subject, event);
@@ -176,7 +176,7 @@ describe('as time passes', () => {
     const { internet } = shared;
     const isPlain = (each: string) => internet.truth(each).versions.nginx?.platform === null;
     const domain = showing(internet, 'nginx').find(isPlain) ?? assert.fail();
-    const { app } = service.running.service;
+    const { app } = service.running;
     publish(id, { ...kev(), ...ofProduct('f5:nginx') });
     await syncAndAge();
     await scan(domain);

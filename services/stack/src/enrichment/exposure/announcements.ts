@@ -5,6 +5,7 @@ import type { Entry } from '@strata/advisories';
 import type { DomainIndex } from '@strata/analytics';
 import type { DomainChanged, FeedService, Store, StoredEvent } from '@strata/store';
 import { exploitedAlert } from '../../alerts/alerts.ts';
+import type { EventBus } from '../../events.ts';
 import type { KnownNames } from '../../index/known-names.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
 import type { Exposure, Exposures } from './exposures.ts';
@@ -17,8 +18,7 @@ export interface AnnouncementDeps {
   readonly names: KnownNames;
   /** The clock of the history. */
   readonly now: () => Date;
-  /** Called after an alert is stored. */
-  readonly onAlert: () => void;
+  readonly events: EventBus;
 }
 
 const DAY_MS = 86_400_000;
@@ -111,8 +111,8 @@ async function publish(
 }
 
 async function raiseAlert(entry: Entry, quietMs: number, deps: AnnouncementDeps): Promise<void> {
-  const { store, exposures, names, now, onAlert } = deps;
+  const { store, exposures, names, now, events } = deps;
   const counts = exposures.countsOf(entry);
   const isWritten = await store.signals.addAlert(exploitedAlert({ entry, counts, at: now(), names }), { quietMs });
-  if (isWritten) onAlert();
+  if (isWritten) events.publish('alert-stored');
 }

@@ -3,6 +3,7 @@ import { type Assessed, type Build, byUrgency, type Entry, ExposureIndex, isAffe
 import type { DomainIndex, DomainSet } from '@strata/analytics';
 import { productKeysOf, type Rulebook } from '@strata/detect';
 import type { Store } from '@strata/store';
+import type { AdvisoryChange } from '../../events.ts';
 import { sleep } from '../../sleep.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
 import type { SourceName } from '../source.ts';
@@ -31,12 +32,6 @@ export interface Exposure {
   readonly product: string;
   readonly build: Build;
   readonly isAffected: boolean;
-}
-
-/** A change: products with outdated answers, and the current entries. */
-export interface FollowedChange {
-  readonly products: ReadonlySet<string>;
-  readonly entries: readonly Entry[];
 }
 
 /** Sources of vulnerabilities; the remaining sources only add to their entries. */
@@ -138,8 +133,8 @@ export class Exposures implements AsyncDisposable {
     for (const { provider, version, platform } of builds) this.advisories.addBuild(provider, { version, platform });
   }
 
-  /** Processes changes in the store since the last call. If `onChanged` rejects, the next call repeats the change. */
-  async follow(onChanged: (change: FollowedChange) => Promise<void>): Promise<void> {
+  /** Applies changes in the store since the last call. A change whose consumer fails is repeated by the next call. */
+  async *changes(): AsyncGenerator<AdvisoryChange, void> {
     const { store } = this.#deps;
     if (!this.isLoaded) return;
     const budget = new EventLoopBudget();
@@ -157,7 +152,7 @@ export class Exposures implements AsyncDisposable {
         await budget.yieldIfSpent();
       }
       for (const id of removed) for (const product of this.advisories.delete(id)) products.add(product);
-      await onChanged({ products, entries });
+      yield { products, entries };
       this.#seq = last.seq;
       if (changes.length < CHANGES_AT_ONCE) return;
     }

@@ -83,12 +83,12 @@ describe('answers about all domains', () => {
     const receiptOf = async (path: string) => (await service.get(`/stack/v1/${path}`)).body.provenance.receipt_id;
     const receipts = () => Promise.all(paths.map(receiptOf));
     // What other tests have scanned is read before.
-    await service.running.service.app.updateLoop.run();
+    await service.running.updateLoop.run();
     service.age();
     const old = await receipts();
     internet.migrate(moving, { category: 'dns', to: 'ns1' });
     await scanTwice(service, moving);
-    await service.running.service.app.updateLoop.run();
+    await service.running.updateLoop.run();
     service.age();
     const isKept = (await receipts()).map((receipt, i) => receipt === old[i]);
     assert.deepEqual(isKept, [false, false, true, true]);
@@ -104,7 +104,7 @@ describe('answers about all domains', () => {
     };
     const scan = async () => {
       await service.scan(company(service.internet, 38));
-      await service.running.service.app.updateLoop.run();
+      await service.running.updateLoop.run();
     };
     service.age();
     const first = await stats();

@@ -4,6 +4,7 @@ import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { advisoriesOf, advisoryTags } from '../../enrichment/exposure/open-advisories.ts';
+import { tags } from '../../index/live-index.ts';
 import { ChangeSchema, changeReport, DomainReportSchema, domainReport } from '../../reports/domain-report.ts';
 import { CategoryParameter, Limit, Offset } from '../parameters.ts';
 
@@ -12,7 +13,6 @@ export const domainParams = z.object({
 });
 
 /** Invalidated when a scan of the domain is recorded. */
-export const domainTag = (domain: string) => `domain:${domain}`;
 
 export const getDomain = route(
   {
@@ -29,7 +29,7 @@ export const getDomain = route(
     access: 'key',
     cache: (app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
-      return { key: `domain ${domain}`, tags: [domainTag(domain), ...advisoryTags(app, domain)] };
+      return { key: `domain ${domain}`, tags: [tags.domain(domain), ...advisoryTags(app, domain)] };
     },
   },
   async (app, input, context) => {
@@ -71,7 +71,7 @@ export const getDomainChanges = route(
     cache: (_app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
       const { category = '', limit, offset } = input;
-      return { key: `changes ${domain} ${category} ${limit} ${offset}`, tags: [domainTag(domain)] };
+      return { key: `changes ${domain} ${category} ${limit} ${offset}`, tags: [tags.domain(domain)] };
     },
   },
   async (app, input, context) => {

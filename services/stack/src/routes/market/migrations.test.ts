@@ -95,7 +95,7 @@ describe('migrations', () => {
 
   it('as CSV: each side, newest first, the cells as the change has them', async () => {
     const provider = mover();
-    const { names } = timeline.service.running.service.app;
+    const { names } = timeline.service.running.app;
     const timeOf = (value: unknown) => new Date(Number(value)).toISOString();
     for (const [direction, where] of [
       ['', `'${provider}' IN (from_provider, to_provider)`],
@@ -116,7 +116,7 @@ describe('migrations', () => {
 });
 
 it('gains and losses of a provider are listed, each domain once with where it went, in pages and as CSV', async () => {
-  const { index, names, store } = timeline.service.running.service.app;
+  const { index, names, store } = timeline.service.running.app;
   const totals = { in: 0, out: 0, moves: 0 };
   const sides = 'SELECT to_provider AS p FROM changes UNION SELECT from_provider FROM changes';
   const movers = timeline.sql(`SELECT p FROM (${sides}) WHERE p IS NOT NULL ORDER BY p`).map(({ p }) => String(p));

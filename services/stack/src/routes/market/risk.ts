@@ -7,7 +7,8 @@ import type { StackApp } from '../../context.ts';
 import { OpenAdvisoriesSchema, openAdvisories } from '../../enrichment/exposure/advisory-report.ts';
 import type { Exposure } from '../../enrichment/exposure/exposures.ts';
 import { advisoryTags, exposuresOf } from '../../enrichment/exposure/open-advisories.ts';
-import { domainOf, domainParams, domainTag } from '../domains/domains.ts';
+import { tags } from '../../index/live-index.ts';
+import { domainOf, domainParams } from '../domains/domains.ts';
 
 const Level = z.enum(['low', 'medium', 'high', 'critical']).nullable();
 const FactorSchema = z
@@ -51,7 +52,7 @@ export const getRisk = route(
     cache: (app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
       // The underlying markets change slowly: maximum age of an answer.
-      return { key: `risk ${domain}`, tags: [domainTag(domain), ...advisoryTags(app, domain)], maxAgeMs: 60_000 };
+      return { key: `risk ${domain}`, tags: [tags.domain(domain), ...advisoryTags(app, domain)], maxAgeMs: 60_000 };
     },
   },
   async (app, input, context) => {

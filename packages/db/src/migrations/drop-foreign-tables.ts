@@ -1,0 +1,37 @@
+// Removes what a store has of other services: until migration 018 every store had the tables of all services.
+import { type Kysely, sql } from 'kysely';
+import { isPostgres } from '../dialects/postgres-dialect.ts';
+
+/** The tables of every store until migration 018; a table follows the tables that it references. History: never changed. */
+const TABLES_UNTIL_018 = [
+  ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
+  ...['services', 'scans', 'scan_days', 'changes', 'change_days', 'events', 'evidence', 'stream_events', 'anomalies'],
+  ...['alerts', 'answer_receipts', 'token_usage', 'segments', 'standings', 'advisory_sources', 'advisory_records'],
+  ...['advisories', 'advisory_products', 'known_exploited', 'exploit_scores', 'advisory_changes', 'advisory_tellings'],
+  ...['feeds', 'feed_moves', 'feed_items', 'named_domains', 'feed_mentions', 'feed_domains'],
+  ...['ledger_head', 'ledger_leaves', 'ledger_subtrees', 'ledger_keys'],
+];
+
+/** The migration of a name whose tables belong to another service. */
+export async function nothing(): Promise<void> {}
+
+/**
+ * Drops each of these tables that is not the service's own and is empty, and on PostgreSQL the views of it. A table with rows is
+ * left, and not used: rows are never dropped.
+ */
+export async function dropForeignTables(db: Kysely<unknown>, own: readonly string[]): Promise<void> {
+  const foreign = TABLES_UNTIL_018.filter((name) => !own.includes(name));
+  const list = sql.join(foreign);
+  const existing = isPostgres(db)
+    ? sql<{ name: string }>`select relname as name from pg_class
+        where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname in (${list})`
+    : sql<{ name: string }>`select name from sqlite_schema where type = 'table' and name in (${list})`;
+  const found = new Set((await existing.execute(db)).rows.map(({ name }) => name));
+  for (const name of foreign.toReversed()) {
+    if (!found.has(name)) continue;
+    const table = sql.table(name);
+    const { rows } = await sql`select 1 from ${table} limit 1`.execute(db);
+    if (rows.length > 0) continue;
+    await (isPostgres(db) ? sql`drop table ${table} cascade` : sql`drop table ${table}`).execute(db);
+  }
+}

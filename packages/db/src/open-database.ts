@@ -1,0 +1,42 @@
+// Opens the database of a URL and brings its schema up to date.
+import { type Dialect, Kysely } from 'kysely';
+import type pg from 'pg';
+import { openPool, type PostgresOptions, postgresDialect } from './dialects/postgres-dialect.ts';
+import { openFile, sqliteDialect } from './dialects/sqlite-dialect.ts';
+import { tracedDialect } from './dialects/traced-dialect.ts';
+import { sqliteFileOf } from './file-system.ts';
+import { type Migrations, migrate } from './migrations/migrator.ts';
+
+export interface OpenDatabase<Tables> {
+  readonly db: Kysely<Tables>;
+  /** Undefined on SQLite. */
+  readonly pool: pg.Pool | undefined;
+  /** Undefined on PostgreSQL; `:memory:` for a temporary store. */
+  readonly file: string | undefined;
+}
+
+/**
+ * Opens `sqlite:<path>` (`sqlite::memory:` for a temporary store), creating the file, or `postgres://…`, and upgrades the schema.
+ * Rejects with StoreError if the file is damaged, is not a database, is not writable, or was written by a newer version.
+ */
+export async function openDatabase<Tables>(
+  url: string,
+  migrations: Migrations,
+  options: PostgresOptions = {},
+): Promise<OpenDatabase<Tables>> {
+  const file = sqliteFileOf(url);
+  if (file === undefined && !/^postgres(?:ql)?:\/\//.test(url))
+    throw new Error('the database URL must begin with sqlite: and name a file, or with postgres:// and name a server');
+  const pool = file === undefined ? openPool(url, { ...options, isPipelined: true }) : undefined;
+  const db = new Kysely<Tables>({ dialect: pool ? pooledDialect(pool) : fileDialect(file ?? '') });
+  try {
+    await migrate(db, migrations);
+    return { db, pool, file };
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}
+
+export const pooledDialect = (pool: pg.Pool): Dialect => tracedDialect(postgresDialect(pool), 'postgresql');
+const fileDialect = (file: string): Dialect => tracedDialect(sqliteDialect(openFile(file)), 'sqlite');

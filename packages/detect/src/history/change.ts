@@ -1,0 +1,86 @@
+// Changes of a domain's services: arrivals and departures, paired into migrations.
+import { type Category, type ConfidenceLevel, EXCLUSIVE_ROLES, type Role } from '../profile.ts';
+import type { KnownService } from './known-service.ts';
+
+export type ChangeType = 'added' | 'removed' | 'migrated' | 'reclassified';
+export type Importance = 'high' | 'medium' | 'low';
+
+export interface ServiceChange {
+  /** When it was first observed; `confirmedAt` is the time of the confirming observation. */
+  readonly at: number;
+  readonly confirmedAt: number;
+  readonly category: Category;
+  readonly role: Role;
+  readonly type: ChangeType;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly confidence: ConfidenceLevel;
+  readonly importance: Importance;
+}
+
+/** A service that began or ended, and when. */
+export interface Movement {
+  readonly service: KnownService;
+  readonly at: number;
+}
+
+export function changesOf(
+  arrivals: readonly Movement[],
+  departures: readonly Movement[],
+  now: number,
+): ServiceChange[] {
+  return pairUp(arrivals, departures).map((pair) =>
+    changeOf(pair, pair.to && pair.from ? 'migrated' : pair.to ? 'added' : 'removed', now),
+  );
+}
+
+interface Pair {
+  readonly from?: Movement;
+  readonly to?: Movement;
+}
+
+/** In an exclusive role one departure and one arrival form one movement; all remaining ones are separate. */
+export function pairUp(arrivals: readonly Movement[], departures: readonly Movement[]): Pair[] {
+  const pairs: Pair[] = [];
+  const paired = new Set<Movement>();
+  for (const role of EXCLUSIVE_ROLES) {
+    const [to, ...moreTo] = arrivals.filter(({ service }) => service.role === role);
+    const [from, ...moreFrom] = departures.filter(({ service }) => service.role === role);
+    if (!to || !from || moreTo.length > 0 || moreFrom.length > 0) continue;
+    pairs.push({ from, to });
+    paired.add(from).add(to);
+  }
+  for (const from of departures) if (!paired.has(from)) pairs.push({ from });
+  for (const to of arrivals) if (!paired.has(to)) pairs.push({ to });
+  return pairs;
+}
+
+export function changeOf({ from, to }: Pair, type: ChangeType, now: number): ServiceChange {
+  const main = to ?? from;
+  if (!main) throw new Error('a change needs a service');
+  const { category, role, confidence } = main.service;
+  return {
+    at: Math.min(to?.at ?? now, from?.at ?? now),
+    confirmedAt: now,
+    category,
+    role,
+    type,
+    from: from?.service.provider ?? null,
+    to: to?.service.provider ?? null,
+    confidence,
+    importance: IMPORTANCE[role],
+  };
+}
+
+const IMPORTANCE: Readonly<Record<Role, Importance>> = {
+  mailbox: 'high',
+  dns: 'high',
+  origin: 'high',
+  gateway: 'medium',
+  edge: 'medium',
+  issuer: 'medium',
+  sender: 'low',
+  protection: 'low',
+  verified: 'low',
+  platform: 'low',
+};

@@ -1,0 +1,121 @@
+// Answers the routes of a signed API: keys in `X-Stack-Key`, validated input, receipts, and responses cached as bytes.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Callers } from '../access/callers.ts';
+import type { HostGuard } from '../access/host-guard.ts';
+import type { KeyCheck } from '../access/keys.ts';
+import { parseInput } from '../input.ts';
+import { countedAddress } from '../limits/counted-address.ts';
+import { countedCache } from '../limits/counted-cache.ts';
+import { type ErrorCode, Refusal } from '../problems/errors.ts';
+import type { ApiKey, Bytes, RequestContext, Route } from '../route.ts';
+import type { Responder } from '../server/add-routes.ts';
+import type { EventStreams } from '../streams/event-streams.ts';
+import type { SseSubscription } from '../streams/sse.ts';
+import type { AnswerCache } from './answer-cache.ts';
+import { answerOf } from './make-answer.ts';
+import type { Notary } from './notary.ts';
+import { sendAtOnce, sendBytes, sendReady } from './send-answer.ts';
+
+interface SignedResponderDeps<App> {
+  readonly app: App;
+  readonly notary: Notary;
+  readonly answers: AnswerCache;
+  readonly keys: KeyCheck;
+  readonly callers: Callers;
+  readonly streams: EventStreams;
+  readonly hostGuard: HostGuard | undefined;
+}
+
+/** Longer URLs are rarely repeated, and would let a client fill the memory. */
+const MAX_URL_LENGTH = 512;
+
+export class SignedResponder<App> implements Responder<Route<App>> {
+  readonly #deps: SignedResponderDeps<App>;
+  /** Cache keys by URL: a key depends on path and query only, so each URL is parsed once. */
+  readonly #cacheKeysByUrl = countedCache<string>(50_000);
+
+  constructor(deps: SignedResponderDeps<App>) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The hot path: the URL was answered before, its response is still cached, and the caller's key was cached recently and
+   * is not counted. Everything else takes the full path, refusals too.
+   */
+  sendCached({ contract }: Route<App>, request: FastifyRequest, reply: FastifyReply): number | undefined {
+    // Other methods share the URL with GET, and must not get its response.
+    if (!contract.cache || request.raw.url === undefined) return undefined;
+    const cacheKey = this.#cacheKeysByUrl.get(request.raw.url);
+    if (cacheKey === undefined) return undefined;
+    if (contract.access === 'key' && !this.#deps.keys.isKnownUncounted(request.headers['x-stack-key']))
+      return undefined;
+    const ready = this.#deps.answers.get(cacheKey);
+    return ready && sendAtOnce(request, reply, ready);
+  }
+
+  async respond(route: Route<App>, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { app, notary, answers, keys, callers, streams, hostGuard } = this.#deps;
+    const { contract } = route;
+    // A cross-site POST would act on behalf of the user, and use up the limits of the user's address.
+    if (contract.method === 'POST' && contract.access === 'open' && hostGuard?.isCrossSite(request))
+      throw new Refusal('foreign_page');
+    const identified = contract.access === 'key' ? callers.identify(request) : undefined;
+    const key = identified instanceof Promise ? await identified : identified;
+    const context = contextOf(request, key);
+    const input = parseInput(contract, request);
+    const { output } = contract;
+    const isKept = output.kind === 'signed' || output.kind === 'csv';
+    const policy = isKept && contract.cache?.(app, input as never, context);
+    // A refused stream is not counted.
+    if (output.kind === 'events' && request.method !== 'HEAD') streams.refuseFull(context);
+    if (key && key.dailyLimit !== null) reply.headers(await keys.count(key));
+    if (!policy) return this.#send(route, await route.handler(app, input, context), { context, request, reply });
+    const ready =
+      answers.get(policy.key) ??
+      (await answers.compute(policy, async (resetReads) => {
+        const data = await route.handler(app, input, Object.assign(context, { resetReads }));
+        return answerOf(output, notary, data);
+      }));
+    const { url } = request.raw;
+    if (url !== undefined && url.length <= MAX_URL_LENGTH) this.#cacheKeysByUrl.set(url, policy.key);
+    return sendReady(request, reply, ready);
+  }
+
+  async #send(
+    { contract: { output } }: Route<App>,
+    result: unknown,
+    { context, request, reply }: { context: RequestContext; request: FastifyRequest; reply: FastifyReply },
+  ): Promise<FastifyReply> {
+    switch (output.kind) {
+      case 'signed':
+      case 'csv':
+        return sendReady(request, reply, await answerOf(output, this.#deps.notary, result));
+      case 'json':
+        return sendBytes(request, reply, {
+          bytes: JSON.stringify(result),
+          contentType: output.contentType ?? 'application/json; charset=utf-8',
+        });
+      case 'events':
+        return this.#deps.streams.serve(result as SseSubscription, context, { request, reply });
+      case 'bytes':
+        return sendBytes(request, reply, { contentType: output.contentType, ...(result as Bytes) });
+      default:
+        return output satisfies never;
+    }
+  }
+}
+
+function contextOf(request: FastifyRequest, key: ApiKey | undefined): RequestContext {
+  return {
+    requestId: request.id,
+    address: countedAddress(request.ip),
+    key,
+    get signal() {
+      return request.signal;
+    },
+    resetReads: () => {},
+    refuse: (code: ErrorCode, detail, options) => {
+      throw new Refusal(code, detail, options);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// A server whose responses are signed: keys in `X-Stack-Key`, problems, receipts, cached responses and event streams.
+import { Callers } from './access/callers.ts';
+import { KeyCheck, type KeyGate } from './access/keys.ts';
+import type { IsUnavailable } from './problems/problem.ts';
+import { createProblemSender } from './problems/problem-sender.ts';
+import type { AnswerCache } from './responses/answer-cache.ts';
+import type { Notary } from './responses/notary.ts';
+import { commonHeaders } from './responses/send-answer.ts';
+import { SignedResponder } from './responses/signed-responder.ts';
+import type { Route } from './route.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
+import { EventStreams } from './streams/event-streams.ts';
+import type { SseOptions } from './streams/sse.ts';
+
+export interface SignedServerDeps<App>
+  extends Pick<HttpServerOptions, 'logger' | 'metrics' | 'trustedProxies' | 'hostGuard' | 'limits' | 'timeouts'> {
+  readonly app: App;
+  readonly routes: readonly Route<App>[];
+  readonly notary: Notary;
+  readonly keys: KeyGate;
+  readonly answers: AnswerCache;
+  readonly now?: () => Date;
+  /** Errors that are answered with 503 instead of being logged as bugs; none by default. */
+  readonly isUnavailable?: IsUnavailable;
+  /** Limits of one event stream; the defaults are for production. */
+  readonly sse?: SseOptions;
+}
+
+export interface SignedServer extends HttpServer {
+  /**
+   * Ends the streams of keys revoked since the gate's last revision; does nothing if it is unchanged. Rejects as the
+   * gate does; the next call then retries.
+   */
+  endRevokedStreams(): Promise<void>;
+}
+
+const ALLOWED_HEADERS = 'x-stack-key, content-type, if-none-match, last-event-id, x-request-id';
+
+/** Throws TypeError for a route that caches responses to anything but GET. */
+export function createSignedServer<App>(deps: SignedServerDeps<App>): SignedServer {
+  const { app, routes, notary, answers, logger, metrics, hostGuard, isUnavailable, now = () => new Date() } = deps;
+  for (const { contract } of routes)
+    if (contract.cache && contract.method !== 'GET')
+      throw new TypeError(`${contract.path}: only GET responses are cached`);
+  const keys = new KeyCheck(deps.keys, now);
+  const callers = new Callers(keys);
+  const callerOf = callers.of.bind(callers);
+  const server = createHttpServer({
+    ...deps,
+    errors: { send: createProblemSender({ notary, logger, now, isUnavailable, callerOf }) },
+    crossOrigin: { headers: commonHeaders, allowedHeaders: ALLOWED_HEADERS },
+    ignoresTrailingSlash: true,
+    onStopping: () => streams.closeAll(),
+  });
+  const streams = new EventStreams({ gate: deps.keys, callers, bounds: server.streams, logger }, deps.sse);
+  metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
+  server.addRoutes(routes, new SignedResponder({ app, notary, answers, keys, callers, streams, hostGuard }));
+  return { ...server, endRevokedStreams: () => streams.endRevoked() };
+}

@@ -1,0 +1,86 @@
+// Signs and verifies the head of a log in a database: it must be signed by a known key, and match its edge.
+import {
+  equalBytes,
+  formatCheckpoint,
+  type NoteVerifier,
+  noteVerifier,
+  openNote,
+  parseCheckpoint,
+  signNote,
+} from '@strata/receipts';
+import { type CheckpointSigner, noteSigner, type PublishedCheckpoint } from '../log.ts';
+import { LogError } from '../log-error.ts';
+import type { LedgerHead } from './ledger-tables.ts';
+import { TreeEdge } from './tree-edge.ts';
+
+/** The checkpoint keys known to this node. */
+export interface CheckpointKeys {
+  readonly signer: CheckpointSigner;
+  /** Current and retired public keys, 32 bytes each: only their signatures are trusted, whatever the database contains. */
+  publicKeys(): readonly Uint8Array[];
+  /** Reloads the keys; returns whether the current one changed. */
+  reload(): Promise<boolean>;
+}
+
+/** The head of a tree, with a checkpoint signed by the current key. */
+export function signedHead(origin: string, edge: TreeEdge, signer: CheckpointSigner): LedgerHead {
+  const [size, root] = [edge.size, edge.root()];
+  return {
+    origin,
+    size,
+    root,
+    edge: edge.bytes(),
+    note: signNote(formatCheckpoint({ origin, size, root }), [noteSigner(origin, signer)]),
+  };
+}
+
+/**
+ * The edge of a head. The signature is not verified again if it is that of `verified`. Rejects with LogError: `wrong-origin`;
+ * `wrong-key` if no known key signed the checkpoint; `corrupt-checkpoint` if head, edge and checkpoint do not match or the signature
+ * is invalid.
+ */
+export async function checkHead(
+  head: LedgerHead,
+  origin: string,
+  keys: Pick<CheckpointKeys, 'publicKeys'>,
+  verified?: PublishedCheckpoint,
+): Promise<TreeEdge> {
+  if (head.origin !== origin) {
+    throw new LogError('wrong-origin', `the database holds the log ${head.origin}, not ${origin}`);
+  }
+  const checkpoint = head.note === verified?.note ? verified : await openCheckpoint(head.note, origin, keys);
+  const edge = TreeEdge.of(head.size, head.edge);
+  const isOneTree =
+    checkpoint.size === head.size &&
+    equalBytes(checkpoint.root, head.root) &&
+    edge !== undefined &&
+    equalBytes(edge.root(), head.root);
+  if (!isOneTree) {
+    throw new LogError('corrupt-checkpoint', 'the head of the log in the database does not match its checkpoint');
+  }
+  return edge;
+}
+
+/** Size and root of a checkpoint that a known key signed. */
+export async function openCheckpoint(
+  note: string,
+  origin: string,
+  keys: Pick<CheckpointKeys, 'publicKeys'>,
+): Promise<PublishedCheckpoint> {
+  const verifiers: NoteVerifier[] = keys.publicKeys().map((key) => noteVerifier(origin, key));
+  const opened = await openNote(note, verifiers);
+  if (!opened.ok && opened.problem.startsWith('no signature')) {
+    throw new LogError(
+      'wrong-key',
+      `the log ${origin} in the database is signed by a key that this node does not have: give every node the same keys folder, the newest after a rotation`,
+    );
+  }
+  const checkpoint = opened.ok ? parseCheckpoint(opened.text) : undefined;
+  if (!checkpoint || checkpoint.origin !== origin) {
+    throw new LogError(
+      'corrupt-checkpoint',
+      `the checkpoint of the log ${origin} was altered${opened.ok ? '' : `: ${opened.problem}`}`,
+    );
+  }
+  return { size: checkpoint.size, root: checkpoint.root, note };
+}

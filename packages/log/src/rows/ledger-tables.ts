@@ -1,0 +1,230 @@
+// The rows of a ledger in SQLite or PostgreSQL: leaves, the hashes above them, one head whose lock serializes appends, and public keys.
+import { isPostgres } from '@strata/db';
+import { type Kysely, sql } from 'kysely';
+import type { SealedSubtree } from './tree-edge.ts';
+
+/** The tables, as the released migration of the PostgreSQL store creates them. */
+export interface LedgerDatabase {
+  readonly ledger_head: LedgerHead & { readonly id: number };
+  readonly ledger_leaves: { readonly leaf_index: number; readonly hash: Uint8Array; readonly leaf: Uint8Array };
+  readonly ledger_subtrees: { readonly level: number; readonly subtree_index: number; readonly hash: Uint8Array };
+  readonly ledger_keys: { readonly kid: string; readonly key: string };
+}
+
+type Db = Kysely<LedgerDatabase>;
+
+/** The one row of `ledger_head`. */
+const HEAD = 1;
+const HASH_BYTES = 32;
+/** Limit for a writer that stalls while it holds the head; normally it takes some milliseconds. */
+const IDLE_TIMEOUT_MS = 5_000;
+
+/** The end of the ledger. */
+export interface LedgerHead {
+  /** First line of every checkpoint. */
+  readonly origin: string;
+  /** Number of leaves. */
+  readonly size: number;
+  /** 32 bytes, RFC 6962. */
+  readonly root: Uint8Array;
+  /** Bytes of a `TreeEdge`. */
+  readonly edge: Uint8Array;
+  /** The signed checkpoint. */
+  readonly note: string;
+}
+
+/** Leaves to append after a head, and the new head. */
+export interface LedgerGrowth {
+  /** The head that the growth is based on. */
+  readonly from: Pick<LedgerHead, 'size' | 'root'>;
+  /** In order; the index of the first is the size of `from`. */
+  readonly leaves: readonly { readonly hash: Uint8Array; readonly leaf: Uint8Array }[];
+  readonly subtrees: readonly SealedSubtree[];
+  readonly head: LedgerHead;
+}
+
+/** Writes the growth after the head that it is based on; returns false if the head has moved, and the transaction must be rolled back. */
+export type GrowLedger = (growth: LedgerGrowth) => Promise<boolean>;
+
+/**
+ * Only the head is ever updated. What a resolved `withHead` wrote is durable and visible to all nodes. Methods reject with
+ * StoreError when the database fails; a rejected `withHead` may have been committed, if the connection broke during the commit.
+ */
+export class LedgerTable {
+  readonly #db: Db;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** The committed head; undefined before `begin`. */
+  async head(): Promise<LedgerHead | undefined> {
+    return headOf(this.#db).executeTakeFirst();
+  }
+
+  /** Inserts the head of an empty ledger unless a head exists; returns the stored head. */
+  async begin({ origin, size, root, edge, note }: LedgerHead): Promise<LedgerHead> {
+    await this.#db
+      .insertInto('ledger_head')
+      .values({ id: HEAD, origin, size, root, edge, note })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
+    return required(await this.head());
+  }
+
+  /**
+   * Runs `work` in a transaction that locks the head, exclusively among all nodes. What it writes with `grow` is committed when
+   * this resolves, and rolled back when `work` rejects. On PostgreSQL a writer that stalls for 5 s is rolled back, and its next
+   * statement fails; the writer lock of the store is not used, so scans do not delay it. A table of an existing transaction uses
+   * that transaction and its end.
+   */
+  async withHead<T>(work: (head: LedgerHead, grow: GrowLedger) => Promise<T>): Promise<T> {
+    const db = this.#db;
+    const within = async (tx: Db) => work(required(await lockedHead(tx)), (growth) => write(tx, growth));
+    return db.isTransaction ? within(db) : db.transaction().setIsolationLevel('read committed').execute(within);
+  }
+
+  /**
+   * Consecutive hashes of a level, concatenated, 32 bytes each: level 0 are leaves, higher levels subtrees of 256^level leaves.
+   * Returns those of `count` from `from` on that exist.
+   */
+  async hashes(level: number, from: number, count: number): Promise<Uint8Array> {
+    const [table, index, ofLevel] =
+      level === 0
+        ? [sql`ledger_leaves`, sql`leaf_index`, sql``]
+        : [sql`ledger_subtrees`, sql`subtree_index`, sql`level = ${level} and`];
+    const range = sql`from ${table} where ${ofLevel} ${index} >= ${from} and ${index} < ${from + count}`;
+    // SQLite cannot aggregate bytes.
+    const query = isPostgres(this.#db)
+      ? sql<{ hash: Uint8Array | null }>`select string_agg(hash, ''::bytea order by ${index}) as hash ${range}`
+      : sql<{ hash: Uint8Array | null }>`select hash ${range} order by ${index}`;
+    const { rows } = await query.execute(this.#db);
+    const [first] = rows;
+    return rows.length === 1 && first?.hash ? first.hash : Buffer.concat(rows.flatMap(({ hash }) => hash ?? []));
+  }
+
+  /** Leaves from an index on, at most `count`. */
+  async leaves(from: number, count: number): Promise<Uint8Array[]> {
+    const rows = await this.#db
+      .selectFrom('ledger_leaves')
+      .select('leaf')
+      .where('leaf_index', '>=', from)
+      .where('leaf_index', '<', from + count)
+      .orderBy('leaf_index')
+      .execute();
+    return rows.map(({ leaf }) => leaf);
+  }
+
+  /** Index of the first leaf whose hash begins with these bytes. */
+  async find(hashPrefix: Uint8Array): Promise<number | undefined> {
+    const last = new Uint8Array(HASH_BYTES).fill(0xff);
+    last.set(hashPrefix);
+    const leaves = this.#db.selectFrom('ledger_leaves').select('leaf_index');
+    // The index of the SQLite file has 8 bytes of each hash.
+    const indexed = isPostgres(this.#db)
+      ? leaves
+      : leaves.where(sql`substr(hash, 1, 8)`, '=', hashPrefix.subarray(0, 8));
+    const row = await indexed
+      .where('hash', '>=', hashPrefix)
+      .where('hash', '<=', last)
+      .orderBy('hash')
+      .orderBy('leaf_index')
+      .limit(1)
+      .executeTakeFirst();
+    return row?.leaf_index;
+  }
+}
+
+/** Texts by id, visible to every node when `put` resolves; a later text replaces an earlier one. */
+export interface KeyStorage {
+  all(): Promise<ReadonlyMap<string, string>>;
+  put(id: string, text: string): Promise<void>;
+}
+
+/** Public keys by id. */
+export class LedgerKeyTable implements KeyStorage {
+  readonly #db: Db;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  async all(): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#db.selectFrom('ledger_keys').selectAll().execute();
+    return new Map(rows.map(({ kid, key }) => [kid, key]));
+  }
+
+  async put(kid: string, key: string): Promise<void> {
+    await this.#db
+      .insertInto('ledger_keys')
+      .values({ kid, key })
+      .onConflict((conflict) => conflict.column('kid').doUpdateSet({ key }))
+      .execute();
+  }
+}
+
+/** The tables of a ledger in a database. */
+export interface LedgerTables {
+  readonly log: LedgerTable;
+  readonly keys: KeyStorage;
+}
+
+/** The tables in a database that may have further ones. */
+export function ledgerTablesIn<Tables extends LedgerDatabase>(db: Kysely<Tables>): LedgerTables {
+  const own = db as unknown as Db;
+  return { log: new LedgerTable(own), keys: new LedgerKeyTable(own) };
+}
+
+const headOf = (db: Db) =>
+  db.selectFrom('ledger_head').select(['origin', 'size', 'root', 'edge', 'note']).where('id', '=', HEAD);
+
+/** On PostgreSQL waits for the row lock of the head, and limits the transaction in idle time; on SQLite the transaction has the write lock. */
+async function lockedHead(tx: Db): Promise<LedgerHead | undefined> {
+  if (!isPostgres(tx)) return headOf(tx).executeTakeFirst();
+  const limit = sql`set_config('idle_in_transaction_session_timeout', ${sql.lit(String(IDLE_TIMEOUT_MS))}, true)`;
+  return headOf(tx).select(limit.as('idle_limit')).forUpdate().executeTakeFirst();
+}
+
+function required(head: LedgerHead | undefined): LedgerHead {
+  if (!head) throw new Error('the ledger has no head');
+  return head;
+}
+
+/** The head moves only from its expected state, whichever process held the lock. */
+async function write(tx: Db, growth: LedgerGrowth): Promise<boolean> {
+  const { from, leaves, subtrees, head } = growth;
+  const hashes = leaves.map(({ hash }) => hash);
+  const contents = leaves.map(({ leaf }) => leaf);
+  const move = sql`update ledger_head set size = ${head.size}, root = ${head.root}, edge = ${head.edge}, note = ${head.note}
+    where id = ${HEAD} and origin = ${head.origin} and size = ${from.size} and root = ${from.root}`;
+  if (isPostgres(tx)) {
+    // One statement, for one round trip.
+    const { numAffectedRows } = await sql`
+      with added as (
+        insert into ledger_leaves (leaf_index, hash, leaf)
+        select ${from.size}::bigint + position - 1, hash, leaf
+        from unnest(${hashes}::bytea[], ${contents}::bytea[]) with ordinality as given (hash, leaf, position)
+      ), completed as (
+        insert into ledger_subtrees (level, subtree_index, hash)
+        select * from unnest(${subtrees.map(({ level }) => level)}::bigint[], ${subtrees.map(({ index }) => index)}::bigint[],
+          ${subtrees.map(({ hash }) => hash)}::bytea[])
+      ) ${move}`.execute(tx);
+    return numAffectedRows === 1n;
+  }
+  if ((await move.execute(tx)).numAffectedRows !== 1n) return false;
+  // SQLite has no arrays: `substr` cuts the leaves out of one parameter.
+  let at = 1;
+  const spans = contents.map(({ length }) => {
+    at += length;
+    return [at - length, length];
+  });
+  await sql`insert into ledger_leaves (leaf_index, hash, leaf)
+    select ${from.size} + key, substr(${Buffer.concat(hashes)}, ${HASH_BYTES} * key + 1, ${HASH_BYTES}),
+      coalesce(substr(${Buffer.concat(contents)}, value ->> 0, value ->> 1), x'')
+    from json_each(${JSON.stringify(spans)})`.execute(tx);
+  for (const { level, index, hash } of subtrees)
+    await sql`insert into ledger_subtrees (level, subtree_index, hash) values (${level}, ${index}, ${hash})`.execute(
+      tx,
+    );
+  return true;
+}

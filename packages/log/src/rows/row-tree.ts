@@ -1,0 +1,49 @@
+// Tiles and leaves of a log in a database, through a small cache: tiles only grow, so cached hashes stay valid.
+import { encodeEntries, HASH_BYTES, TILE_WIDTH, TileNodes } from '@strata/receipts';
+import { LogError } from '../log-error.ts';
+import type { TreeSource } from '../publication/published-tree.ts';
+import { TileCache } from '../publication/tile-cache.ts';
+import type { LedgerTable } from './ledger-tables.ts';
+
+/** Committed leaves, and the hashes above them. */
+export type TreeRows = Pick<LedgerTable, 'hashes' | 'leaves'>;
+
+export class RowTree implements TreeSource {
+  readonly #rows: TreeRows;
+  readonly #cache = new TileCache();
+
+  constructor(rows: TreeRows) {
+    this.#rows = rows;
+  }
+
+  async nodes(level: number, index: number, width: number): Promise<TileNodes> {
+    const name = `${level}/${index}`;
+    const cached = this.#cache.get(name);
+    if (cached && cached.count >= width) return cached;
+    const hashes = await this.#rows.hashes(level, index * TILE_WIDTH, TILE_WIDTH);
+    if (hashes.length < width * HASH_BYTES) {
+      throw new LogError('corrupt-tile', `tile ${name} has ${hashes.length / HASH_BYTES} of ${width} hashes`);
+    }
+    const tile = TileNodes.of(hashes);
+    this.#cache.put(name, tile);
+    return tile;
+  }
+
+  async bundle(index: number, width: number): Promise<Uint8Array> {
+    const leaves = await this.#rows.leaves(index * TILE_WIDTH, width);
+    if (leaves.length !== width)
+      throw new LogError('corrupt-tile', `entry bundle ${index} does not hold ${width} entries`);
+    return encodeEntries(leaves);
+  }
+
+  async leaf(index: number): Promise<Uint8Array> {
+    const [leaf] = await this.#rows.leaves(index, 1);
+    if (!leaf) throw new LogError('corrupt-tile', `leaf ${index} is missing`);
+    return leaf;
+  }
+
+  /** Clears the cache. */
+  forget(): void {
+    this.#cache.clear();
+  }
+}

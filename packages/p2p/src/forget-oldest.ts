@@ -1,9 +1,0 @@
-// Limits the size of a map whose keys come from other peers: the oldest entries are deleted first.
-
-/** Callers delete and set an entry again on each use: the oldest entry is then the least recently used one. */
-export function forgetOldest(entries: Map<string, unknown>, max: number): void {
-  for (const oldest of entries.keys()) {
-    if (entries.size <= max) break;
-    entries.delete(oldest);
-  }
-}

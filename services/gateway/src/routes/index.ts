@@ -1,0 +1,30 @@
+// The API: every route, in the order of its description.
+
+import { createKey } from './key-routes.ts';
+import { getCheckpoint, getKeySet, getLedgerProof, getLedgerReceipt, getReceipt, getTile } from './ledger-routes.ts';
+import type { Route } from './route.ts';
+import { getHealth, getNetwork, getOpenApi, getReady } from './status-routes.ts';
+import { createChatCompletion, createCompletion } from './v1/completions.ts';
+import { createEmbeddings } from './v1/embeddings.ts';
+import { getModel, getModels } from './v1/models.ts';
+import { createResponse } from './v1/responses.ts';
+
+export const routes: readonly Route[] = [
+  createChatCompletion,
+  createCompletion,
+  createResponse,
+  createEmbeddings,
+  getModels,
+  getModel,
+  getReceipt,
+  createKey,
+  getNetwork,
+  getHealth,
+  getReady,
+  getOpenApi,
+  getKeySet,
+  getCheckpoint,
+  getTile,
+  getLedgerReceipt,
+  getLedgerProof,
+];

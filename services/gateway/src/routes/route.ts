@@ -1,0 +1,79 @@
+// A route of the gateway: contract and handler together. The server and the OpenAPI document read the same value.
+import type { HostGuard, Readiness } from '@strata/http';
+import type { requestSchemas } from '@strata/inference';
+import type { RateLimiter } from '@strata/limits';
+import type { SignedLedger } from '@strata/log';
+import type { Store } from '@strata/store';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import type { AnswerDeps } from '../answers/answer-run.ts';
+import type { Models, ServedModel } from '../answers/models.ts';
+import type { AnswerName } from './v1/schemas.ts';
+
+/** What the handlers need. */
+export interface GatewayApp extends Omit<AnswerDeps, 'admission'> {
+  readonly models: Models;
+  /** The models of the settings. Models of the network come and go; the gateway is healthy without them. */
+  readonly ownModels: readonly ServedModel[];
+  /** As JSON; undefined if the gateway is not connected to a network. */
+  readonly networkReport: (() => string) | undefined;
+  readonly openApi: () => object;
+  readonly ledger: SignedLedger;
+  readonly keys: Pick<Store['keys'], 'issue'>;
+  /** Limits requests for free keys. */
+  readonly keyRequests: RateLimiter;
+  /** Keys that one address can get per UTC day; 0 disables free keys. */
+  readonly freeKeysPerDay: number;
+  readonly hostGuard: Pick<HostGuard, 'isCrossSite'>;
+  readonly readiness: Readiness;
+  readonly logger: Logger;
+}
+
+export interface RouteContract<P extends z.ZodObject | undefined, B> {
+  readonly method: 'GET' | 'POST';
+  /** With parameters in OpenAPI syntax; a trailing `{rest*}` matches the remaining path. */
+  readonly path: string;
+  /** `key`: an API key is required; a POST counts in its limits and needs a ledger that can sign. */
+  readonly access: 'key' | 'open';
+  /** Before the body of an open route is read. */
+  readonly admit?: (app: GatewayApp, request: FastifyRequest) => void;
+  readonly params?: P;
+  /** The function that validates the body, and the name of its schema in the document. */
+  readonly body?: { readonly schema: keyof typeof requestSchemas; readonly read: (body: unknown) => B };
+  /** Maximum size of the body, if it is not that of prompts. */
+  readonly bodyBytes?: number;
+  /** Undefined: the route is not in the document. */
+  readonly described?: {
+    readonly summary: string;
+    readonly description?: string;
+    readonly answer: AnswerName | { readonly listOf: AnswerName };
+    /** The status of a successful response; 200 by default. */
+    readonly status?: number;
+    /** The description of a streamed response. */
+    readonly stream?: string;
+  };
+}
+
+export interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** A route of any shape. */
+export interface Route {
+  readonly contract: RouteContract<z.ZodObject | undefined, unknown>;
+  /** Returns the body of the response, or the reply if it has sent it. */
+  readonly handler: (app: GatewayApp, input: Record<string, unknown>, exchange: Exchange) => unknown;
+}
+
+type Parsed<P extends z.ZodObject | undefined> = P extends z.ZodObject ? z.output<P> : Record<never, never>;
+
+/** Combines a contract and its handler, which gets the validated parameters and body. */
+export function route<P extends z.ZodObject | undefined = undefined, B = undefined>(
+  contract: RouteContract<P, B>,
+  handler: (app: GatewayApp, input: Parsed<P> & { readonly body: B }, exchange: Exchange) => unknown,
+): Route {
+  // The types above relate input and body; from here on the server treats all routes alike.
+  return { contract, handler } as unknown as Route;
+}

@@ -1,0 +1,146 @@
+// A request that is answered by a model: planned and counted, then answered completely or as a stream, with the id of its
+// receipt and the salt of its digests in the headers.
+import { type AnswerHead, CompletionError, errorBody, type Generation } from '@strata/inference';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { AnswerRun } from '../../answers/answer-run.ts';
+import type { Plan } from '../../answers/backend.ts';
+import { EventWriter } from '../../answers/event-writer.ts';
+import { fingerprintOf, type ServedModel } from '../../answers/models.ts';
+import { SHARES } from '../../limits/admission.ts';
+import { randomText } from '../../store/random-ids.ts';
+import type { AnswerStart } from '../../store/usage-recorder.ts';
+import { asRefusal } from '../error-response.ts';
+import type { GatewayApp } from '../route.ts';
+
+interface AnswerContext {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly model: ServedModel;
+  readonly asked: Generation;
+  readonly prefix: string;
+}
+
+/** Plans an answer, takes its prompt's tokens, and returns functions to generate it at once or as a stream. */
+export async function begin(
+  app: GatewayApp,
+  { request, reply, model, asked, prefix }: AnswerContext,
+  plan: () => Promise<Plan>,
+) {
+  const { limits, logger, now } = app;
+  const { admission } = model;
+  const receivedAt = now();
+  const { id: key, priority } = request.caller;
+  admission.check(key, Math.min(asked.choices, admission.slots), SHARES[priority]);
+  const { signal, leave } = clientSignal(reply);
+  const head = headOf(model, prefix, receivedAt);
+  const planned = await plan();
+  reply.headers(await limits.takePrompt(request.caller, planned.promptTokens));
+  const start = startOf(request, { model, head, now: receivedAt });
+  const answer = new AnswerRun(
+    { ...app, admission },
+    { plan: planned, request: asked, head, start, caller: request.caller, signal, revoked: request.revoked },
+  );
+  return {
+    head,
+    answer,
+    gather: async () => {
+      const gathered = await answer.gather().catch(orDisconnected(signal));
+      reply.headers(receiptHeaders(answer.receiptId, start));
+      return gathered;
+    },
+    streaming: (
+      send: (writer: EventWriter) => Promise<void>,
+      fail: (refusal: CompletionError) => StreamEvent = errorBody,
+    ) => {
+      reply.headers(receiptHeaders(answer.receiptId, start));
+      return streaming({ request, reply, signal, leave, logger }, { send, fail });
+    },
+  };
+}
+
+/** A stream event; typed events have a name. */
+type StreamEvent = object & { readonly type?: string };
+
+/** Sends a stream. An error before the first event is thrown; a later one is sent as the last event, without [DONE]. */
+async function streaming(
+  {
+    request,
+    reply,
+    signal,
+    leave,
+    logger,
+  }: { request: FastifyRequest; reply: FastifyReply; signal: AbortSignal; leave: () => void; logger: Logger },
+  { send, fail }: { send: (writer: EventWriter) => Promise<void>; fail: (refusal: CompletionError) => StreamEvent },
+): Promise<FastifyReply> {
+  using writer = new EventWriter(reply, signal, { onIdle: leave });
+  try {
+    await send(writer);
+  } catch (error) {
+    if (!writer.hasBegun) {
+      for (const name of RECEIPT_HEADERS) reply.removeHeader(name);
+      throw signal.aborted ? disconnected(error) : error;
+    }
+    if (!signal.aborted) {
+      logger.warn({ requestId: request.id, err: error }, 'a stream failed');
+      const event = fail(asRefusal(error));
+      await writer.send(event, event.type).catch(() => {});
+    }
+  }
+  writer.end();
+  return reply;
+}
+
+export function headOf({ id, backend }: ServedModel, prefix: string, now: Date): AnswerHead {
+  return {
+    id: prefix + randomText(18),
+    created: Math.floor(now.getTime() / 1_000),
+    model: id,
+    fingerprint: fingerprintOf(backend),
+  };
+}
+
+const RECEIPT_HEADERS = ['x-receipt-id', 'x-receipt-salt'] as const;
+
+/** The salt is sent only here and stored nowhere. */
+export const receiptHeaders = (receiptId: string, { salt }: AnswerStart) => ({
+  'x-receipt-id': receiptId,
+  'x-receipt-salt': salt,
+});
+
+export function startOf(
+  request: FastifyRequest,
+  { model, head, now }: { readonly model: ServedModel; readonly head: AnswerHead; readonly now: Date },
+): AnswerStart {
+  const { sha256, engine } = model.backend.facts;
+  return {
+    answerId: head.id,
+    requestId: request.id,
+    keyId: request.caller.id,
+    endpoint: request.routeOptions.url ?? '',
+    model: { id: model.id, sha256, engine },
+    salt: request.receiptSalt,
+    requestDigest: request.bodyDigest,
+    receivedAt: now,
+  };
+}
+
+/** A signal that aborts when the client disconnects before its answer is sent, or when `leave` is called. */
+export function clientSignal(reply: FastifyReply): { readonly signal: AbortSignal; readonly leave: () => void } {
+  const controller = new AbortController();
+  const leave = () => controller.abort(new Error('the client has disconnected'));
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) leave();
+  });
+  return { signal: controller.signal, leave };
+}
+
+/** Never sent, because the client has disconnected. */
+const disconnected = (cause: unknown) =>
+  new CompletionError('invalid_request', 'The client has disconnected.', { cause });
+
+export function orDisconnected(signal: AbortSignal) {
+  return (error: unknown): never => {
+    throw signal.aborted ? disconnected(error) : error;
+  };
+}

@@ -1,0 +1,49 @@
+// `POST /v1/chat/completions` and `POST /v1/completions`.
+import { chatCompletion, readChatRequest, readCompletionRequest, textCompletion } from '@strata/inference';
+import { route } from '../route.ts';
+import { begin } from './answering.ts';
+
+export const createChatCompletion = route(
+  {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    access: 'key',
+    body: { schema: 'ChatCompletionRequest', read: readChatRequest },
+    described: {
+      summary: 'Answer a conversation',
+      answer: 'ChatCompletion',
+      stream: 'With `stream: true`: chunks as `data: {ChatCompletionChunk}`, terminated by `data: [DONE]`.',
+    },
+  },
+  async (app, { body: asked }, exchange) => {
+    const model = app.models.get(asked.model);
+    const run = await begin(app, { ...exchange, model, asked, prefix: 'chatcmpl-' }, () =>
+      model.backend.planChat(asked),
+    );
+    if (asked.isStreamed) return run.streaming((writer) => run.answer.stream(writer, 'chat.completion.chunk'));
+    const { choices, usage } = await run.gather();
+    return chatCompletion(run.head, choices, usage);
+  },
+);
+
+export const createCompletion = route(
+  {
+    method: 'POST',
+    path: '/v1/completions',
+    access: 'key',
+    body: { schema: 'CompletionRequest', read: readCompletionRequest },
+    described: {
+      summary: 'Complete a text',
+      answer: 'Completion',
+      stream: 'With `stream: true`: chunks as `data: {Completion}`, terminated by `data: [DONE]`.',
+    },
+  },
+  async (app, { body: asked }, exchange) => {
+    const model = app.models.get(asked.model);
+    const run = await begin(app, { ...exchange, model, asked, prefix: 'cmpl-' }, () => model.backend.planText(asked));
+    if (asked.isStreamed) return run.streaming((writer) => run.answer.stream(writer, 'text_completion'));
+    const { choices, usage } = await run.gather();
+    const texts = choices.map(({ content, ...rest }) => ({ text: content ?? '', ...rest }));
+    return textCompletion(run.head, texts, usage);
+  },
+);

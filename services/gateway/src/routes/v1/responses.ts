@@ -1,0 +1,36 @@
+// `POST /v1/responses`: the Responses API.
+import { CompletionError, errorBody, outputItems, readResponsesRequest, responseObject } from '@strata/inference';
+import { itemId, ResponseEvents } from '../../answers/response-events.ts';
+import { route } from '../route.ts';
+import { begin } from './answering.ts';
+
+export const createResponse = route(
+  {
+    method: 'POST',
+    path: '/v1/responses',
+    access: 'key',
+    body: { schema: 'ResponseRequest', read: readResponsesRequest },
+    described: {
+      summary: 'Answer a conversation (Responses API)',
+      answer: 'Response',
+      stream: 'With `stream: true`: typed events, from `response.created` to `response.completed`.',
+    },
+  },
+  async (app, { body: asked }, exchange) => {
+    const model = app.models.get(asked.chat.model);
+    const run = await begin(app, { ...exchange, model, asked: asked.chat, prefix: 'resp_' }, () =>
+      model.backend.planChat(asked.chat).catch((error: unknown) => {
+        throw error instanceof CompletionError ? asked.renamed(error) : error;
+      }),
+    );
+    if (asked.chat.isStreamed) {
+      const events = new ResponseEvents(run.head, asked);
+      const fail = (refusal: CompletionError) => events.fail(errorBody(refusal).error.code, refusal.message);
+      return run.streaming((writer) => run.answer.streamEvents(writer, events), fail);
+    }
+    const { choices, usage } = await run.gather();
+    const [choice] = choices;
+    if (!choice) throw new Error('an answer has no choice');
+    return responseObject(run.head, asked, { output: outputItems(choice, itemId), reason: choice.finishReason, usage });
+  },
+);

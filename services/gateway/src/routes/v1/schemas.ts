@@ -1,0 +1,170 @@
+// The schemas of responses, by their names in the OpenAPI document.
+import { z } from 'zod';
+import { NetworkReport } from '../../network/network-report.ts';
+
+const usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }).loose();
+/** Hexadecimal. A receipt with a salt has HMACs, one without has plain digests. */
+const Digest = z.string().optional();
+const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter']);
+const chosenLogprob = z
+  .object({ token: z.string(), logprob: z.number(), bytes: z.array(z.int()), top_logprobs: z.array(z.looseObject({})) })
+  .loose();
+const chatLogprobs = z
+  .object({ content: z.array(chosenLogprob) })
+  .loose()
+  .nullable();
+const toolCall = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+});
+/** The increment of a chunk: calls have an index; the name of a call comes first, then its arguments in pieces. */
+const chatDelta = z.looseObject({
+  role: z.literal('assistant').optional(),
+  content: z.string().nullable().optional(),
+  refusal: z.null().optional(),
+  tool_calls: z
+    .array(
+      z.object({
+        index: z.int(),
+        id: z.string().optional(),
+        type: z.literal('function').optional(),
+        function: z.object({ name: z.string().optional(), arguments: z.string() }),
+      }),
+    )
+    .optional(),
+});
+const head = { id: z.string(), created: z.int(), model: z.string(), system_fingerprint: z.string() };
+
+export const answers = {
+  ChatCompletion: z.object({
+    ...head,
+    object: z.literal('chat.completion'),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        message: z.object({
+          role: z.literal('assistant'),
+          content: z.string().nullable(),
+          refusal: z.null(),
+          tool_calls: z.array(toolCall).optional(),
+        }),
+        logprobs: chatLogprobs,
+        finish_reason: finishReason,
+      }),
+    ),
+    usage,
+  }),
+  ChatCompletionChunk: z.object({
+    ...head,
+    object: z.literal('chat.completion.chunk'),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        delta: chatDelta,
+        logprobs: chatLogprobs,
+        finish_reason: finishReason.nullable(),
+      }),
+    ),
+    usage: usage.nullable().optional(),
+  }),
+  Completion: z.object({
+    ...head,
+    object: z.literal('text_completion'),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        text: z.string(),
+        logprobs: z.looseObject({}).nullable(),
+        finish_reason: finishReason.nullable(),
+      }),
+    ),
+    usage: usage.optional(),
+  }),
+  Response: z
+    .object({
+      id: z.string(),
+      object: z.literal('response'),
+      created_at: z.int(),
+      status: z.enum(['in_progress', 'completed', 'incomplete', 'failed']),
+      model: z.string(),
+      output: z.array(z.object({ id: z.string(), type: z.enum(['message', 'function_call']) }).loose()),
+      usage: z.object({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).loose().nullable(),
+    })
+    .loose(),
+  Embeddings: z.object({
+    object: z.literal('list'),
+    data: z.array(
+      z.object({
+        object: z.literal('embedding'),
+        index: z.int(),
+        embedding: z.union([z.array(z.number()), z.string()]),
+      }),
+    ),
+    model: z.string(),
+    usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
+  }),
+  Model: z.object({
+    id: z.string(),
+    object: z.literal('model'),
+    created: z.int(),
+    owned_by: z.string(),
+    name: z.string(),
+    engine: z.string(),
+    sha256: z.string().nullable(),
+    size_bytes: z.int().nullable(),
+    parameters: z.int().nullable(),
+    quantisation: z.string().nullable(),
+    context_length: z.int().nullable(),
+    slots: z.int(),
+  }),
+  Receipt: z.object({
+    object: z.literal('inference.receipt'),
+    answer_id: z.string(),
+    request_id: z.string(),
+    key_id: z.string(),
+    endpoint: z.string(),
+    model: z.object({ id: z.string(), sha256: z.string().nullable(), engine: z.string() }),
+    request_hmac_sha256: Digest.describe('HMAC-SHA-256 of the request body, with `x-receipt-salt` as the key.'),
+    answer_hmac_sha256: Digest.describe('HMAC-SHA-256 of the content of the answer, with the same key.'),
+    request_sha256: Digest.describe('Plain SHA-256, in earlier receipts without a salt.'),
+    answer_sha256: Digest,
+    outcome: z.enum(['completed', 'cancelled', 'failed']),
+    finish_reasons: z.array(finishReason.nullable()),
+    usage: z.object({ prompt_tokens: z.int(), cached_tokens: z.int(), completion_tokens: z.int() }),
+    times: z.object({ received_at: z.string(), first_token_at: z.string().nullable(), finished_at: z.string() }),
+    segments: z
+      .array(
+        z.object({
+          choice: z.int(),
+          worker: z.string(),
+          nonce: z.string(),
+          from: z.int(),
+          to: z.int(),
+          chain_head_hmac_sha256: Digest,
+          chain_head: Digest.describe('Only in earlier receipts without a salt.'),
+        }),
+      )
+      .optional(),
+    provenance: z.looseObject({ receipt_id: z.string(), signature: z.string(), key_id: z.string() }),
+  }),
+  NewKey: z.object({
+    key: z.string().describe('Returned only once. Send it as `Authorization: Bearer sk-…`.'),
+    key_id: z.string(),
+    tier: z.string(),
+    daily_limit: z.int().nullable().describe('Requests per UTC day.'),
+    requests_per_minute: z.int(),
+    tokens_per_minute: z.int(),
+    tokens_per_day: z.int(),
+  }),
+  Network: NetworkReport,
+  Error: z.object({
+    error: z.object({
+      message: z.string(),
+      type: z.string(),
+      param: z.string().nullable(),
+      code: z.string().nullable(),
+    }),
+  }),
+} as const;
+export type AnswerName = keyof typeof answers;

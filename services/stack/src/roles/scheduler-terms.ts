@@ -1,0 +1,163 @@
+// Work that must run once for all processes of a store: publishing advisories, evaluating events, publishing the stream, syncing
+// advisories, polling feeds, retention. Any number of processes may be on standby; the lock selects one, and its term fences its writes.
+import { StoreError, type TermHold } from '@strata/db';
+import type { Notary } from '@strata/http';
+import type { Store } from '@strata/store';
+import type { Logger } from 'pino';
+import { Watch } from '../alerts/watch.ts';
+import { announceAdvisories } from '../enrichment/exposure/announcements.ts';
+import type { EventBus } from '../events.ts';
+import type { Knowledge } from '../index/knowledge.ts';
+import { aborted, sleep } from '../sleep.ts';
+import { StreamPublisher } from '../stream/stream-publisher.ts';
+
+export interface SchedulerDeps {
+  readonly store: Store;
+  readonly knowledge: Pick<Knowledge, 'index' | 'names' | 'exposures' | 'catchUp'>;
+  readonly notary: Notary;
+  readonly events: EventBus;
+  readonly logger: Logger;
+  /** The clock of receipts and of publication. */
+  readonly now: () => Date;
+  /** The clock of the history. */
+  readonly clock: () => Date;
+  /** Background work until the signal aborts, with the store of the term. */
+  readonly tasks: readonly ((store: Store, signal: AbortSignal) => Promise<void>)[];
+}
+
+/** Interval at which standby processes try the lock: the maximum gap after the active one ends. */
+const TRY_MS = 500;
+
+/** The work of one term. */
+interface Work {
+  readonly hold: TermHold;
+  /** Writes only within this term. */
+  readonly store: Store;
+  readonly watch: Watch;
+  readonly publisher: StreamPublisher;
+  readonly stopping: AbortController;
+  /** Changed advisories that were not processed yet. Undefined: all, since the previous term may have ended at any point. */
+  pending: Set<string> | undefined;
+  tasks: Promise<unknown>;
+  /** The step in progress; never rejects. */
+  step: Promise<void>;
+}
+
+export class Scheduler implements AsyncDisposable {
+  readonly #deps: SchedulerDeps;
+  #work: Work | undefined;
+  /** The steps of an update in the active process, in order: each sees the results of the previous one. */
+  readonly steps: readonly (() => Promise<void>)[];
+
+  constructor(deps: SchedulerDeps) {
+    this.#deps = deps;
+    this.steps = [
+      () => this.#inTerm((work) => this.#publishAdvisories(work)),
+      () => this.#inTerm(({ watch }) => watch.evaluate()),
+      // Alerts and anomalies are in the index before the stream publishes them.
+      () => this.#inTerm(() => deps.knowledge.catchUp()),
+      () => this.#inTerm(({ publisher }) => publisher.publish()),
+    ];
+    deps.events.subscribe('advisories-changed', ({ entries }) => {
+      for (const { advisory } of entries) this.#work?.pending?.add(advisory.id);
+    });
+  }
+
+  /** Whether this process is the active scheduler. */
+  get isWorking(): boolean {
+    return this.#work !== undefined && !this.#work.stopping.signal.aborted;
+  }
+
+  /** Becomes active unless another process is. Failures are logged. */
+  async tryBegin(): Promise<boolean> {
+    const { store, logger } = this.#deps;
+    let hold: TermHold | undefined;
+    try {
+      hold = await store.schedulerLock.tryTake();
+      if (!hold) return false;
+      this.#work = await this.#open(hold);
+      logger.info({ term: hold.term }, 'this process is the scheduler');
+      return true;
+    } catch (error) {
+      logger.error({ err: error }, 'the scheduler could not be started');
+      await hold?.[Symbol.asyncDispose]();
+      return false;
+    }
+  }
+
+  /** Is active whenever no other process is, until `signal` aborts; returns when the work has ended and the lock is released. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (!this.#work && !(await this.tryBegin())) {
+        await sleep(TRY_MS, signal);
+        continue;
+      }
+      const ended = this.#work?.stopping.signal ?? signal;
+      await aborted(AbortSignal.any([signal, ended]));
+      if (!signal.aborted) this.#deps.logger.warn('this process is no longer the scheduler');
+      await this.#end();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end();
+  }
+
+  async #open(hold: TermHold): Promise<Work> {
+    const { knowledge, notary, events, now, clock, tasks } = this.#deps;
+    const { index, names, exposures } = knowledge;
+    const store: Store = { ...this.#deps.store, ...this.#deps.store.inTerm(hold.term) };
+    const watch = await Watch.open({ store, index, names, exposures, now: clock, events });
+    const publisher = await StreamPublisher.open({ store, notary, names, exposures, now });
+    const stopping = new AbortController();
+    hold.lost.addEventListener('abort', () => stopping.abort(), { once: true });
+    if (hold.lost.aborted) stopping.abort();
+    const fail = (error: unknown) => this.#deps.logger.error({ err: error }, 'a task of the scheduler ended');
+    const running = Promise.all(tasks.map((task) => task(store, stopping.signal).catch(fail)));
+    return { hold, store, watch, publisher, stopping, pending: undefined, tasks: running, step: Promise.resolve() };
+  }
+
+  /** Releases the lock after the last write: the next scheduler sees everything. */
+  async #end(): Promise<void> {
+    const work = this.#work;
+    if (!work) return;
+    work.stopping.abort();
+    await work.step;
+    await work.tasks;
+    this.#work = undefined;
+    await work.hold[Symbol.asyncDispose]();
+  }
+
+  async #inTerm(step: (work: Work) => Promise<void>): Promise<void> {
+    const work = this.#work;
+    if (!work || work.stopping.signal.aborted) return;
+    const running = step(work);
+    work.step = running.catch(() => {});
+    try {
+      await running;
+    } catch (error) {
+      // A superseded term cannot write any more: the next term, here or in another process, continues its work.
+      if (error instanceof StoreError && error.code === 'superseded') work.stopping.abort();
+      else if (!work.stopping.signal.aborted) throw error;
+    }
+  }
+
+  /** Publishes changed advisories. After a crash all are processed again, and only missing events are written. */
+  async #publishAdvisories(work: Work): Promise<void> {
+    const { knowledge, clock, events } = this.#deps;
+    const { exposures } = knowledge;
+    if (!exposures.isLoaded) return;
+    const { pending } = work;
+    work.pending = new Set();
+    try {
+      const entries =
+        pending === undefined
+          ? exposures.advisories.inOrder()
+          : [...pending].map((id) => exposures.advisories.find(id)).filter((entry) => entry !== undefined);
+      await announceAdvisories(entries, { ...knowledge, store: work.store, now: clock, events });
+    } catch (error) {
+      work.pending = pending && new Set([...pending, ...work.pending]);
+      throw error;
+    }
+  }
+}
