@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { temporaryDirectory } from '../tests/support/temporary-directory.ts';
-import { companyOf, scanOf } from './load/seed.ts';
+import { AT_ONCE, companyOf, scanOf } from './load/seed.ts';
 import { childArgument, reportReady } from './measure.ts';
 import { startQuiet } from './quiet-service.ts';
 
@@ -10,8 +10,12 @@ const { domains } = childArgument<{ domains: number }>();
 const stack = new AsyncDisposableStack();
 const directory = stack.use(await temporaryDirectory());
 const { app, key, port } = stack.use(await startQuiet(directory.path));
-for (let i = 0; i < domains; i += 1)
-  await app.store.recordScans([scanOf(i, { at: new Date(), rulebook: app.rulebook })], { confirmAfterMs: 1 });
+for (let from = 0; from < domains; from += AT_ONCE) {
+  const scans = Array.from({ length: Math.min(AT_ONCE, domains - from) }, (_, i) =>
+    scanOf(from + i, { at: new Date(), rulebook: app.rulebook }),
+  );
+  await app.store.recordScans(scans, { confirmAfterMs: 1 });
+}
 
 const url = `http://127.0.0.1:${port}/stack/v1/domains/`;
 const answer = Buffer.from(await (await fetch(url + companyOf(0), { headers: { 'x-stack-key': key } })).arrayBuffer());

@@ -6,7 +6,7 @@ import { openStore } from '@strata/store';
 const DAY_MS = 86_400_000;
 /** Scans of each domain: the second observes a change after the first, the third confirms it. */
 const SCANS = 3;
-const AT_ONCE = 64;
+export const AT_ONCE = 64;
 const SERVERS = ['ada.ns.cloudflare.com', 'dns1.p01.nsone.net', 'ns1.dnsimple.com', 'ns-1.awsdns-01.com'] as const;
 const EXCHANGES = ['aspmx.l.google.com', 'mail.protonmail.ch', 'company.mail.protection.outlook.com'] as const;
 /** One in so many moves. */
