@@ -16,7 +16,8 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   'packages/receipts': { may: [], why: 'core: also runs in the browser' },
   'packages/advisories': { may: [], why: 'core: files and sources stay outside' },
   'packages/db': { may: [], why: 'edge: databases and locks; knows the tables of no service' },
-  'packages/scan': { may: ['detect', 'limits'], why: 'edge: opens sockets, never touches the database' },
+  'packages/files': { may: [], why: 'edge: files that survive a crash' },
+  'packages/scan': { may: ['detect', 'files', 'limits'], why: 'edge: opens sockets, never touches the database' },
   'packages/feeds': {
     may: ['detect'],
     why: 'edge: uses the fetcher that it is given, so that one module decides what may be visited',
@@ -30,7 +31,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   'packages/client': { may: ['receipts'], why: 'runs at the user, knows only what is public' },
   'packages/inference': { may: [], why: 'core: what a completion is, for any engine' },
   'packages/limits': { may: [], why: 'core: the clock is an argument; a limit is the same in every edge' },
-  'packages/engine': { may: ['db', 'inference', 'limits'], why: 'edge: the only package that loads models' },
+  'packages/engine': { may: ['db', 'files', 'inference', 'limits'], why: 'edge: the only package that loads models' },
   'packages/p2p': { may: ['db', 'limits'], why: 'edge: carries messages, understands none of them' },
   'packages/testnet': { may: [], why: 'must not learn from the code that it tests' },
   'services/stack': {

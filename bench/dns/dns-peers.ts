@@ -27,7 +27,7 @@ export interface PeerTask {
 
 /** As many sockets as the resolver has for an upstream. */
 const BARE_SOCKETS = 4;
-const BARE_PATIENCE_MS = 60_000;
+const BARE_TIMEOUT_MS = 60_000;
 
 export function isInstalled(program: string): boolean {
   return spawnSync(program, ['-h'], { timeout: 10_000 }).error === undefined;
@@ -100,7 +100,7 @@ export async function runBareSockets({ names, server, inFlight }: PeerTask): Pro
       if (answered === queries.length) all.resolve();
       else sendNext();
     });
-  const late = setTimeout(() => all.reject(new Error(`only ${answered} answers at bare sockets`)), BARE_PATIENCE_MS);
+  const late = setTimeout(() => all.reject(new Error(`only ${answered} answers at bare sockets`)), BARE_TIMEOUT_MS);
   try {
     const { seconds, cpuSeconds } = await timed(() => {
       for (let i = 0; i < inFlight; i++) sendNext();

@@ -22,7 +22,7 @@ const CONNECTIONS = 64;
 const AT_ONCE = 8;
 /** The most that a node holds of a key without having spent it. */
 const LARGEST_BLOCK = 200;
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 interface LimitedKey {
   readonly id: string;
@@ -130,7 +130,7 @@ async function countsOf(server: PostgresServer, url: string): Promise<ReadonlyMa
 
 /** After nodes have returned their unused leases. */
 async function settledCounts(server: PostgresServer, url: string, keys: readonly LimitedKey[]) {
-  for (const deadline = Date.now() + PATIENCE_MS; ; await delay(1_000)) {
+  for (const deadline = Date.now() + TIMEOUT_MS; ; await delay(1_000)) {
     const counts = await countsOf(server, url);
     const isSettled = keys.every(({ id, tier, answered }) => (counts.get(id) ?? 0) === startOf(tier) + answered);
     if (isSettled || Date.now() > deadline) return counts;

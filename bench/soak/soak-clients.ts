@@ -18,7 +18,7 @@ const PAUSE_MS = 100;
 const GUESTS = 24;
 const LONGEST_STAY_MS = 30_000;
 const POLL_MS = 1_000;
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 export interface SoakClients {
   /** Since the last call. */
@@ -44,7 +44,7 @@ export function startSoakClients(options: SoakClientsOptions): SoakClients {
       kind === 'none' ? {} : { 'x-stack-key': { unlimited: key, free: freeKey, wrong: `ssk_${'A'.repeat(43)}` }[kind] };
     const base = bases[turn++ % bases.length] ?? '';
     const startedAt = performance.now();
-    const response = await fetch(base + path, { method, headers, signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await fetch(base + path, { method, headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = await response.text();
     times.push(performance.now() - startedAt);
     totals.requests += 1;

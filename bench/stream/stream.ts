@@ -7,7 +7,7 @@ const SUBSCRIBERS = Number(process.env.STRATA_BENCH_SUBSCRIBERS ?? 10_000);
 /** Open before the memory is first read: the process has grown to what serving takes at all. */
 const WARM_UP = 2_000;
 const ROUNDS = 7;
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 interface Memory {
   readonly rss: number;
@@ -33,8 +33,8 @@ export async function benchStream(): Promise<Figure[]> {
   for (let seq = (await lastOfAll()) + 1; events.length < ROUNDS; seq += 1) {
     const { recordedAt } = await askChild<{ recordedAt: number }>(server, 'publish');
     events.push({ seq, recordedAt, publishedAt: recordedAt });
-    for (const deadline = Date.now() + PATIENCE_MS; (await lastOfAll()) < seq; await delay(50))
-      if (Date.now() > deadline) throw new Error(`not all have event ${seq} after ${PATIENCE_MS / 1_000} s`);
+    for (const deadline = Date.now() + TIMEOUT_MS; (await lastOfAll()) < seq; await delay(50))
+      if (Date.now() > deadline) throw new Error(`not all have event ${seq} after ${TIMEOUT_MS / 1_000} s`);
   }
   const { lost, outOfOrder, closed, toLast, spread } = await askChild<Judgement>(clients, { events });
   if (lost + outOfOrder + closed > 0) throw new Error('the subscribers have not had all events, once and in order');

@@ -7,7 +7,7 @@ import { sourcesOf } from './imports.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 /** Used by a command, an alias of the build, or another package; no source file names them. */
-const NOT_IMPORTED = /^(?:@types\/.+|@biomejs\/biome|@langchain\/core|node|preact|typescript)$/;
+const NOT_IMPORTED = /^(?:@types\/.+|@biomejs\/biome|node|preact|typescript)$/;
 
 const manifests = globSync('{.,catalog,packages/*,services/*,web}/package.json', { cwd: root }).map((file) => {
   const { dependencies = {}, devDependencies = {} } = JSON.parse(readFileSync(path.join(root, file), 'utf8'));

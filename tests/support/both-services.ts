@@ -36,15 +36,13 @@ export async function startBothServices(settings: Settings = {}) {
   const { app } = stack;
   const stackKey = (await app.store.keys.create({ tier: 'unlimited' })).key;
   const gatewayKey = (await gateway.keys.create({ tier: 'unlimited' })).key;
-  const kept = owned.move();
-  return {
+  return Object.assign(owned.move(), {
     ...{ stackPort: stack.port, metricsPort: stack.metricsPort, gatewayPort: port },
     servers: { stack: stack.server.fastify.server, gateway: gateway.server.fastify.server },
     ...{ stackKey, gatewayKey, log },
     /** Leaves in the ledger of the stack service. */
     leaves: () => app.ledger.log.size,
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
-  };
+  });
 }
 
 /** Services for the tests of the suite that calls this, stopped after them. */

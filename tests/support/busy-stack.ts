@@ -29,7 +29,6 @@ export async function startBusy(internet: Internet, settings: Readonly<Record<st
   };
   // The first scan starts the history; later changes are published in the stream.
   for (const _ of [1, 2]) await step();
-  const owned = stack.move();
   const env = { STRATA_DATA: harness.directory, ...settings };
-  return { harness, env, world, receiptIds, domains, step, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return Object.assign(stack.move(), { harness, env, world, receiptIds, domains, step });
 }

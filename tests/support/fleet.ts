@@ -105,11 +105,9 @@ export async function startFleet(databaseUrl: string, options: FleetOptions = {}
   const nodes = stack.use(await testNodes({ databaseUrl: reachedAt, domains: DOMAINS, canApiScan: true }));
   const fleet = new Fleet(nodes, roles, settingsOf);
   await fleet.settled();
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ databaseUrl, fleet, asked, key, dataOf, checker: new Checker() },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }
 
 async function namesOfCompanies(): Promise<readonly string[]> {

@@ -1,8 +1,22 @@
 // Writes stack-types.ts and gateway-types.ts from the committed OpenAPI documents; a test compares the two.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { compile, type JSONSchema } from 'json-schema-to-typescript';
 
+/** The part of JSON Schema that the documents use. */
+interface JSONSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly JSONSchema[];
+  readonly oneOf?: readonly JSONSchema[];
+  readonly items?: JSONSchema;
+  readonly properties?: Readonly<Record<string, JSONSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: JSONSchema | boolean;
+  readonly description?: string;
+}
 interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query';
@@ -27,38 +41,70 @@ export const GENERATED = [
 ] as const;
 
 const root = path.join(import.meta.dirname, '../../..');
+const BIOME = path.join(root, 'node_modules/@biomejs/biome/bin/biome');
 
 /** The TypeScript of one document: its schemas, and the parameters and bodies of its routes. */
-export async function typesOf({ name, source }: (typeof GENERATED)[number]): Promise<string> {
+export function typesOf({ name, source }: (typeof GENERATED)[number]): string {
   const document = JSON.parse(readFileSync(path.join(root, source), 'utf8')) as Document;
   const asked = Object.entries(document.paths).flatMap(([at, { get }]) => (get ? [[at, get] as const] : []));
   const posted = Object.entries(document.paths).flatMap(([at, { post }]) => (post ? [[at, post] as const] : []));
   const streams = asked.filter(([, operation]) => mediaTypeOf(operation) === 'text/event-stream');
   // Without binary content, such as tiles of the ledger.
   const values = asked.filter(([, operation]) => /json$|^text\/(?!event-stream)/.test(mediaTypeOf(operation)));
-  const schema = {
-    ...tableOf(values, 'Each GET path: its path and query parameters, and the body of its answer.'),
-    definitions: {
-      ...document.components.schemas,
-      [`${name}Posts`]: tableOf(posted, 'Each POST path, and the body of its complete answer.'),
-      ...(streams.length > 0 && {
-        [`${name}Streams`]: tableOf(streams, 'The paths that answer with a stream without an end.'),
-      }),
-    },
+  const schemas = {
+    [`${name}Paths`]: tableOf(values, 'Each GET path: its path and query parameters, and the body of its answer.'),
+    ...document.components.schemas,
+    [`${name}Posts`]: tableOf(posted, 'Each POST path, and the body of its complete answer.'),
+    ...(streams.length > 0 && {
+      [`${name}Streams`]: tableOf(streams, 'The paths that answer with a stream without an end.'),
+    }),
   };
-  const text = await compile(relocated(schema) as JSONSchema, `${name}Paths`, {
-    additionalProperties: false,
-    bannerComment: `// Generated from ${source} by write-types.ts: \`npm run openapi\` rewrites it. Do not edit.`,
-    ignoreMinAndMaxItems: true,
-    style: { printWidth: 120, singleQuote: true, trailingComma: 'all' },
-    unreachableDefinitions: true,
-  });
-  // Removes the comments about the definition of a type, and the empty lines and comments that remain.
-  return text
-    .replaceAll(/ \* This interface was referenced by[^\n]{0,300}\n \* via the `definition`[^\n]{0,300}\n/g, '')
-    .replaceAll(/(?: \*\n)+ \*\//g, ' */')
-    .replaceAll(/\/\*\*\n \*\/\n/g, '');
+  const banner = `// Generated from ${source} by write-types.ts: \`npm run openapi\` rewrites it. Do not edit.\n`;
+  return formatted(`${banner}\n${Object.entries(schemas).map(declaration).join('')}`);
 }
+
+const declaration = ([name, schema]: readonly [string, JSONSchema]) =>
+  `${commentOf(schema)}export ${schema.properties ? `interface ${name} ` : `type ${name} = `}${typeOf(schema)}\n`;
+
+/** Of the schema itself: what is beside a reference has no effect. */
+const commentOf = ({ $ref, description }: JSONSchema) =>
+  description && $ref === undefined ? `/**\n * ${description}\n */\n` : '';
+
+/** The TypeScript type of a schema. Members beside a reference have no effect. */
+function typeOf(schema: JSONSchema): string {
+  if (schema.$ref !== undefined) return schema.$ref.replace('#/components/schemas/', '');
+  if ('const' in schema) return JSON.stringify(schema.const);
+  const options = schema.enum?.map((value) => JSON.stringify(value)) ?? (schema.anyOf ?? schema.oneOf)?.map(typeOf);
+  if (options) return options.map((option) => `(${option})`).join(' | ');
+  if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type })).join(' | ');
+  switch (schema.type) {
+    case 'integer':
+      return 'number';
+    case 'array':
+      return `(${typeOf(schema.items ?? {})})[]`;
+    case 'object':
+      return objectOf(schema);
+    default:
+      return String(schema.type ?? 'unknown');
+  }
+}
+
+function objectOf({ properties = {}, required = [], additionalProperties: more }: JSONSchema): string {
+  const members = Object.entries(properties).map(
+    ([name, schema]) =>
+      `${commentOf(schema)}${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeOf(schema)};\n`,
+  );
+  if (more) members.push(`[k: string]: ${more === true ? 'unknown' : typeOf(more)};\n`);
+  return members.length === 0 ? 'Record<string, never>' : `{\n${members.join('')}}`;
+}
+
+/** As `npm run format` would write it. */
+const formatted = (text: string) =>
+  execFileSync(process.execPath, [BIOME, 'format', '--stdin-file-path=types.ts'], {
+    cwd: root,
+    input: text,
+    encoding: 'utf8',
+  });
 
 function tableOf(operations: readonly (readonly [string, Operation])[], description: string): JSONSchema {
   const rows = operations.map(([at, operation]) => [
@@ -77,12 +123,11 @@ function tableOf(operations: readonly (readonly [string, Operation])[], descript
 
 /** An object with these members; by default all are required. */
 function closed(properties: Record<string, JSONSchema>, description?: string, required = Object.keys(properties)) {
-  return { type: 'object', properties, required, ...(description === undefined ? {} : { description }) } as JSONSchema;
+  return { type: 'object', properties, required, ...(description === undefined ? {} : { description }) };
 }
 
 function parametersOf({ parameters = [] }: Operation, where: Parameter['in']): JSONSchema {
   const mine = parameters.filter((parameter) => parameter.in === where);
-  if (mine.length === 0) return { tsType: 'Record<string, never>' };
   const properties = mine.map(({ name, description, schema }) => [
     name,
     description === undefined ? schema : { ...schema, description },
@@ -104,14 +149,6 @@ function bodyOf(operation: Operation): JSONSchema {
   return contentOf(operation)[mediaTypeOf(operation)]?.schema ?? {};
 }
 
-/** Components become definitions. Members beside a reference are removed, since they would create a second type. */
-function relocated(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(relocated);
-  if (typeof value !== 'object' || value === null) return value;
-  if ('$ref' in value) return { $ref: String(value.$ref).replace('#/components/schemas/', '#/definitions/') };
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, relocated(inner)]));
-}
-
 if (import.meta.main)
   for (const generated of GENERATED)
-    writeFileSync(path.join(import.meta.dirname, generated.target), await typesOf(generated));
+    writeFileSync(path.join(import.meta.dirname, generated.target), typesOf(generated));

@@ -6,9 +6,7 @@ export type { KeyGate } from './access/keys.ts';
 export { RefusalLog } from './access/refusal-log.ts';
 export { answerSecurity } from './access/security-headers.ts';
 export {
-  AddressRange,
   DatabaseUrl,
-  HostName,
   LedgerOrigin,
   List,
   Port,
@@ -19,30 +17,27 @@ export {
 } from './environment.ts';
 export { parseInput } from './input.ts';
 export {
-  ConnectionEnvironment,
   type ConnectionLimits,
   connectionLimitsOf,
 } from './limits/connection-settings.ts';
 export { Connections, type Figures } from './limits/connections.ts';
-export { type CountedNetwork, countedAddress, countedNetworks } from './limits/counted-address.ts';
+export { countedAddress, countedNetworks } from './limits/counted-address.ts';
 export { countedCache } from './limits/counted-cache.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
-export { createLogger, withoutApiKeys } from './operations/logger.ts';
+export { createLogger } from './operations/logger.ts';
 export { Metrics, serveMetrics } from './operations/metrics.ts';
-export { canSign, NotReady, Readiness, type ReadinessChecks, type ReadinessReport } from './operations/readiness.ts';
+export { canSign, NotReady, Readiness } from './operations/readiness.ts';
 export { checkTracing, startTracing } from './operations/tracing.ts';
 export { type WarmUpRequest, warmUp } from './operations/warm-up.ts';
 export {
   addWitnessMetrics,
   WitnessEnvironment,
-  type WitnessSettings,
   witnessesOf,
   witnessFacts,
   witnessProblem,
 } from './operations/witnesses.ts';
 export { ERRORS, type ErrorCode, Refusal } from './problems/errors.ts';
 export { AnswerCache, type ReadyAnswer } from './responses/answer-cache.ts';
-export type { Csv, CsvColumn } from './responses/csv.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';
 export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
 export type { Responder } from './server/add-routes.ts';
@@ -57,7 +52,6 @@ export {
   formatSseId,
   type SseClient,
   type SseOptions,
-  type SseSubscription,
 } from './streams/sse.ts';
 export type { ReachedLimit } from './streams/stream-limits.ts';
 export { isUserError, SettingsError, StartError, UserError } from './user-error.ts';

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { HostGuard } from './access/host-guard.ts';
 import { addSecurityHeaders } from './access/security-headers.ts';
-import { type ConnectionLimits, DEFAULT_BOUNDS } from './limits/connection-settings.ts';
+import { type ConnectionLimits, DEFAULT_LIMITS } from './limits/connection-settings.ts';
 import type { Metrics } from './operations/metrics.ts';
 import { PendingWork } from './operations/pending-work.ts';
 import { traceRequests } from './operations/trace-requests.ts';
@@ -15,7 +15,7 @@ import { guardHosts, limitPipelining, limitUrls, refuseExcess } from './server/e
 import type { ErrorFormat } from './server/error-format.ts';
 import { handleErrors, meterOtherRoutes } from './server/other-routes.ts';
 import { type ShutdownOptions, shutDown } from './server/shutdown.ts';
-import { limitClients, type StreamBounds } from './streams/stream-limits.ts';
+import { limitClients, type StreamLimits } from './streams/stream-limits.ts';
 
 export interface HttpServerOptions extends RequestLimits, ShutdownOptions {
   readonly errors: ErrorFormat;
@@ -30,7 +30,7 @@ export interface HttpServerOptions extends RequestLimits, ShutdownOptions {
 
 export interface HttpServer extends AsyncDisposable {
   /** Limits of open streams, and of other responses that take long. */
-  readonly streams: StreamBounds;
+  readonly streams: StreamLimits;
   /** Adds a table of routes, before the server listens. */
   addRoutes<R extends TableRoute>(routes: readonly R[], responder: Responder<R>): void;
   /** Resolves with the port when the server listens. */
@@ -45,8 +45,8 @@ const BACKLOG = 4_096;
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { errors, logger, metrics, crossOrigin, hostGuard, trustedProxies } = options;
   const fastify = createFastify(errors, options);
-  const bounds = { ...DEFAULT_BOUNDS, ...options.limits };
-  const { connections, streams } = limitClients(fastify.server, { bounds, trustedProxies, logger, metrics });
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const { connections, streams } = limitClients(fastify.server, { limits, trustedProxies, logger, metrics });
   const pending = new PendingWork();
 
   // In this order, for every request:

@@ -52,7 +52,7 @@ export function createSignedServer<App>(deps: SignedServerDeps<App>): SignedServ
     ignoresTrailingSlash: true,
     onStopping: () => streams.closeAll(),
   });
-  const streams = new EventStreams({ gate: deps.keys, callers, bounds: server.streams, logger }, deps.sse);
+  const streams = new EventStreams({ gate: deps.keys, callers, limits: server.streams, logger }, deps.sse);
   metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
   server.addRoutes(routes, new SignedResponder({ app, notary, answers, keys, callers, streams, hostGuard }));
   return { ...server, endRevokedStreams: () => streams.endRevoked() };

@@ -14,8 +14,8 @@ const large = route({ ...plainBytes, path: '/large' }, (_app: object) => ({ byte
 const make = route({ ...plainBytes, method: 'POST', path: '/make' }, (_app: object) => ({ bytes: 'made' }));
 const GET_LARGE = 'GET /large HTTP/1.1\r\nhost: x\r\n';
 
-async function listening(patience: Partial<ClientTimeouts> = {}) {
-  const http = serverOf([large, make], { timeouts: { ...SHORT, ...patience } });
+async function listening(timeouts: Partial<ClientTimeouts> = {}) {
+  const http = serverOf([large, make], { timeouts: { ...SHORT, ...timeouts } });
   const port = await http.listen({ host: '127.0.0.1', port: 0 });
   return { open: () => connectionsOf(http), port, [Symbol.asyncDispose]: () => http[Symbol.asyncDispose]() };
 }

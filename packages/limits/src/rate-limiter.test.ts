@@ -42,6 +42,7 @@ it('a window is refilled at its end', () => {
   assert.equal(limiter.take('a'), 1);
   clock.now = 100;
   assert.deepEqual([limiter.take('a', 11), limiter.take('a')], [0, 100], 'more than the limit, if all of it is left');
+  assert.equal(limiter.take([{ name: 'b', times: 0 }]), 100, 'nothing of a limit of 0');
 });
 
 it('a limiter remembers a bounded number of names', () => {

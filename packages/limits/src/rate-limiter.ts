@@ -44,9 +44,10 @@ export class RateLimiter {
     let wait = 0;
     for (const { usage, max } of named) {
       const missing = Math.min(amount, max) - (max - usage.used);
-      if (missing <= 0) continue;
-      const after = refill === 'steady' ? (missing * period) / max : usage.at + period - this.#options.now();
-      wait = Math.max(wait, after);
+      if (missing <= 0 && max > 0) continue;
+      // A limit of 0 is never available.
+      const isRefilled = refill === 'steady' && max > 0;
+      wait = Math.max(wait, isRefilled ? (missing * period) / max : usage.at + period - this.#options.now());
     }
     if (wait === 0) for (const { usage } of named) usage.used += amount;
     return wait;

@@ -3,7 +3,7 @@ import { type Invariant, QUOTA_INVARIANT, REPORT, RESTORE, type StoreSchema } fr
 import { migrations } from './migrations/index.ts';
 import type { Database } from './schema.ts';
 
-/** SQLite has no ledger tables: its ledger is a folder, which is imported separately. */
+/** On SQLite the ledger is in a file of its own, which is moved separately. */
 type Table = Exclude<keyof Database, `ledger_${string}`>;
 
 /** Every table with its key columns; a table follows the tables that it references. */

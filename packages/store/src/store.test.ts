@@ -17,7 +17,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 /** How the backend rejects tables that are not the store's. */
 const ofAnotherProgram = (url: string) => failsWith(pathOf(url) === undefined ? 'names-taken' : 'not-a-database');
 
-onEach(kept, 'the checkpoint of a ledger in a folder', (_backend, test) => {
+onEach(kept, 'the checkpoint of a ledger in a data directory', (_backend, test) => {
   test('is the last one written, of each log by its name', async (store) => {
     const checkpoint = store.ledgerCheckpoint('a.example/log');
     assert.equal(await checkpoint.read(), undefined);

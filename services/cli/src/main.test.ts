@@ -1,4 +1,4 @@
-// The command itself: help, usage errors, failures at the start. start.full.test.ts runs it as a process.
+// The command itself: help, usage errors, failures at the start. process.full.test.ts runs it as a process.
 import assert from 'node:assert/strict';
 import { chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -61,13 +61,6 @@ describe('the strata command', () => {
     const { info } = stackOpenApi() as { info?: { version: string } };
     const stdout = `strata ${version} (API ${info?.version})\n`;
     assert.deepEqual(await runStrata('--version'), { code: 0, stdout, stderr: '' });
-  });
-
-  it('connects to loopback only in these tests', async () => {
-    const args = 'inference network --base http://192.0.2.1';
-    for (const run of [runStrata, spawnStrata])
-      assert.match((await run(args)).stderr, /^strata: no response from http:\/\/192\.0\.2\.1\/network/);
-    await assert.rejects(fetch('http://192.0.2.1/'), ({ cause }: Error) => /ECONNREFUSED/.test(String(cause)));
   });
 });
 

@@ -60,7 +60,7 @@ export interface GatewayWorld {
   /** How long to wait for answers in progress when the gateway stops. */
   readonly shutdownMs?: number;
   /** How long to wait for another gateway's lock on the database. */
-  readonly lockPatienceMs?: number;
+  readonly lockTimeoutMs?: number;
   /** Aborts the start, and stops everything that was started before. */
   readonly signal?: AbortSignal;
 }
@@ -92,9 +92,9 @@ export async function createGateway(
   const now = world.now ?? (() => new Date());
   const store = stack.use(await openGatewayStore(config));
   readiness.watch('database', () => store.latestSeq());
-  const { lockPatienceMs: patienceMs, signal } = world;
+  const { lockTimeoutMs: timeoutMs, signal } = world;
   const lock = stack.use(
-    await GatewayLock.take({ store, logger, signal, ...(patienceMs === undefined ? {} : { patienceMs }) }),
+    await GatewayLock.take({ store, logger, signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
   );
   const { models } = stack.use(
     await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
@@ -148,7 +148,7 @@ export async function createGateway(
   };
   const server = stack.use(
     createGatewayServer({
-      ...{ app, callers, hostGuard, logger, metrics, limits: config.bounds, trustedProxies: config.trustedProxies },
+      ...{ app, callers, hostGuard, logger, metrics, limits: config.limits, trustedProxies: config.trustedProxies },
       onStopping: () => {
         for (const { admission } of models.list()) admission.close(stopping());
       },

@@ -106,7 +106,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     queue: settings.STRATA_QUEUE,
     freeKeysPerDay: settings.STRATA_INFERENCE_FREE_KEYS_PER_DAY,
     trustedProxies: settings.STRATA_TRUSTED_PROXIES,
-    bounds: connectionLimitsOf(settings),
+    limits: connectionLimitsOf(settings),
     allowedHosts: settings.STRATA_ALLOWED_HOSTS,
     explorerUrl: settings.STRATA_EXPLORER_URL,
     ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,

@@ -83,8 +83,8 @@ describe('a gateway', () => {
     const { keys, models } = service.running.gateway;
     const bearer = async () => ({ authorization: `Bearer ${(await keys.create({ tier: 'free' })).key}` });
     const perAddress = 20;
-    const streams: ReturnType<typeof ask>[] = [];
-    for (let i = 0; i < perAddress; i++) streams.push(ask({ stream: true }, await bearer()));
+    const free = await Promise.all(Array.from({ length: perAddress }, bearer));
+    const streams = free.map((headers) => ask({ stream: true }, headers));
     await until(() => models.busy === perAddress);
     const { status, body } = await short(await bearer());
     assert.deepEqual([status, body.error.code], [429, 'rate_limit_exceeded']);

@@ -196,7 +196,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     /** Those of the system if empty. */
     resolvers: value.STRATA_RESOLVERS,
     trustedProxies: value.STRATA_TRUSTED_PROXIES,
-    bounds: connectionLimitsOf(value),
+    limits: connectionLimitsOf(value),
     allowedHosts: value.STRATA_ALLOWED_HOSTS,
     allowAddresses: value.STRATA_ALLOW_ADDRESSES,
     optOutFile: value.STRATA_OPT_OUT_FILE,

@@ -125,7 +125,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     assert.match(await fails(['restore', set, '--published', witness, '--unverified'], elsewhere), fork);
     assert.match(
       await fails(['restore', set, '--keep-ledger', '--unverified'], elsewhere, 2),
-      /for a ledger in a folder/,
+      /for a ledger in a data directory/,
     );
     // Nothing of it was kept: it goes into the same database under another name, and the keys of both nodes with it.
     const named = ['--published', witness, '--origin', 'example.test/two', '--unverified'];

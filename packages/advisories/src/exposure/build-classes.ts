@@ -4,7 +4,7 @@ import type { VersionScheme } from '../advisory.ts';
 import { type CompiledAdvisory, type Judgement, judgeCompiled } from '../judge/judge.ts';
 import { type ObservedProduct, type PreparedProduct, prepare, versionUnder } from '../judge/prepared-product.ts';
 import type { Interval } from '../versions/ranges.ts';
-import { connectionLimitsOf } from './version-bounds.ts';
+import { boundsOf } from './version-bounds.ts';
 
 /** Builds whose version under a scheme is a single point, in order. */
 interface Order {
@@ -66,7 +66,7 @@ export class BuildClasses {
   #classesUnder(advisory: CompiledAdvisory): Float64Array {
     const classes = Float64Array.from(this.#kinds);
     let radix = this.#kindNumbers.size;
-    for (const [scheme, bounds] of connectionLimitsOf(advisory)) {
+    for (const [scheme, bounds] of boundsOf(advisory)) {
       const { keys, builds } = this.#orderOf(scheme);
       const ranks = bounds.length + 2;
       // Above the limit two classes could get one number, and one would receive the other's judgement.

@@ -6,7 +6,7 @@ import type { CompiledAdvisory } from '../judge/judge.ts';
 import type { Interval } from '../versions/ranges.ts';
 
 /** Keys of versions by scheme, sorted, each once. */
-export function connectionLimitsOf({ sources }: CompiledAdvisory): ReadonlyMap<VersionScheme, readonly string[]> {
+export function boundsOf({ sources }: CompiledAdvisory): ReadonlyMap<VersionScheme, readonly string[]> {
   const bounds = new Map<VersionScheme, Set<string>>();
   const add = (scheme: VersionScheme, intervals: readonly Interval[]) => {
     let of = bounds.get(scheme);

@@ -44,128 +44,6 @@ export interface GatewayPaths {
     body: Network;
   };
 }
-export interface Model {
-  id: string;
-  object: 'model';
-  created: number;
-  owned_by: string;
-  name: string;
-  engine: string;
-  sha256: string | null;
-  size_bytes: number | null;
-  parameters: number | null;
-  quantisation: string | null;
-  context_length: number | null;
-  slots: number;
-}
-export interface Receipt {
-  object: 'inference.receipt';
-  answer_id: string;
-  request_id: string;
-  key_id: string;
-  endpoint: string;
-  model: {
-    id: string;
-    sha256: string | null;
-    engine: string;
-  };
-  /**
-   * HMAC-SHA-256 of the request body, with `x-receipt-salt` as the key.
-   */
-  request_hmac_sha256?: string;
-  /**
-   * HMAC-SHA-256 of the content of the answer, with the same key.
-   */
-  answer_hmac_sha256?: string;
-  /**
-   * Plain SHA-256, in earlier receipts without a salt.
-   */
-  request_sha256?: string;
-  answer_sha256?: string;
-  outcome: 'completed' | 'cancelled' | 'failed';
-  finish_reasons: (('stop' | 'length' | 'tool_calls' | 'content_filter') | null)[];
-  usage: {
-    prompt_tokens: number;
-    cached_tokens: number;
-    completion_tokens: number;
-  };
-  times: {
-    received_at: string;
-    first_token_at: string | null;
-    finished_at: string;
-  };
-  segments?: {
-    choice: number;
-    worker: string;
-    nonce: string;
-    from: number;
-    to: number;
-    chain_head_hmac_sha256?: string;
-    /**
-     * Only in earlier receipts without a salt.
-     */
-    chain_head?: string;
-  }[];
-  provenance: {
-    receipt_id: string;
-    signature: string;
-    key_id: string;
-    [k: string]: unknown;
-  };
-}
-export interface Network {
-  object: 'network';
-  self: {
-    peer: string;
-    software: string;
-  };
-  peers: {
-    peer: string;
-    role: 'worker' | 'other';
-    connected_since: string | null;
-    round_trip_ms: number | null;
-    software: string | null;
-    models: {
-      name: string;
-      sha256: string;
-      quantisation: string;
-      context_length: number;
-      slots: number;
-      prefill_tokens_per_second: number;
-      decode_tokens_per_second: number;
-    }[];
-    running: number;
-    waiting: number;
-    standing: {
-      state: string;
-      trust: number;
-      audits: number;
-    } | null;
-  }[];
-  models: {
-    id: string;
-    name: string;
-    sha256: string;
-    workers: number;
-    slots: number;
-    running: number;
-    waiting: number;
-  }[];
-  audits: {
-    at: string;
-    kind: 'answer' | 'challenge';
-    worker: string;
-    outcome: string;
-  }[];
-  totals: {
-    peers: number;
-    workers: number;
-    models: number;
-    slots: number;
-    running: number;
-    waiting: number;
-  };
-}
 export interface ChatCompletionRequest {
   model: string;
   stream?: boolean | null;
@@ -187,10 +65,6 @@ export interface ChatCompletionRequest {
   top_k?: number | null;
   min_p?: number | null;
   prompt_cache_key?: string | null;
-  /**
-   * @minItems 1
-   * @maxItems 4096
-   */
   messages: (
     | {
         role: 'system' | 'developer' | 'user';
@@ -575,6 +449,75 @@ export interface Embeddings {
     total_tokens: number;
   };
 }
+export interface Model {
+  id: string;
+  object: 'model';
+  created: number;
+  owned_by: string;
+  name: string;
+  engine: string;
+  sha256: string | null;
+  size_bytes: number | null;
+  parameters: number | null;
+  quantisation: string | null;
+  context_length: number | null;
+  slots: number;
+}
+export interface Receipt {
+  object: 'inference.receipt';
+  answer_id: string;
+  request_id: string;
+  key_id: string;
+  endpoint: string;
+  model: {
+    id: string;
+    sha256: string | null;
+    engine: string;
+  };
+  /**
+   * HMAC-SHA-256 of the request body, with `x-receipt-salt` as the key.
+   */
+  request_hmac_sha256?: string;
+  /**
+   * HMAC-SHA-256 of the content of the answer, with the same key.
+   */
+  answer_hmac_sha256?: string;
+  /**
+   * Plain SHA-256, in earlier receipts without a salt.
+   */
+  request_sha256?: string;
+  answer_sha256?: string;
+  outcome: 'completed' | 'cancelled' | 'failed';
+  finish_reasons: (('stop' | 'length' | 'tool_calls' | 'content_filter') | null)[];
+  usage: {
+    prompt_tokens: number;
+    cached_tokens: number;
+    completion_tokens: number;
+  };
+  times: {
+    received_at: string;
+    first_token_at: string | null;
+    finished_at: string;
+  };
+  segments?: {
+    choice: number;
+    worker: string;
+    nonce: string;
+    from: number;
+    to: number;
+    chain_head_hmac_sha256?: string;
+    /**
+     * Only in earlier receipts without a salt.
+     */
+    chain_head?: string;
+  }[];
+  provenance: {
+    receipt_id: string;
+    signature: string;
+    key_id: string;
+    [k: string]: unknown;
+  };
+}
 export interface NewKey {
   /**
    * Returned only once. Send it as `Authorization: Bearer sk-…`.
@@ -589,6 +532,59 @@ export interface NewKey {
   requests_per_minute: number;
   tokens_per_minute: number;
   tokens_per_day: number;
+}
+export interface Network {
+  object: 'network';
+  self: {
+    peer: string;
+    software: string;
+  };
+  peers: {
+    peer: string;
+    role: 'worker' | 'other';
+    connected_since: string | null;
+    round_trip_ms: number | null;
+    software: string | null;
+    models: {
+      name: string;
+      sha256: string;
+      quantisation: string;
+      context_length: number;
+      slots: number;
+      prefill_tokens_per_second: number;
+      decode_tokens_per_second: number;
+    }[];
+    running: number;
+    waiting: number;
+    standing: {
+      state: string;
+      trust: number;
+      audits: number;
+    } | null;
+  }[];
+  models: {
+    id: string;
+    name: string;
+    sha256: string;
+    workers: number;
+    slots: number;
+    running: number;
+    waiting: number;
+  }[];
+  audits: {
+    at: string;
+    kind: 'answer' | 'challenge';
+    worker: string;
+    outcome: string;
+  }[];
+  totals: {
+    peers: number;
+    workers: number;
+    models: number;
+    slots: number;
+    running: number;
+    waiting: number;
+  };
 }
 export interface Error {
   error: {

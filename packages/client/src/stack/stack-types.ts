@@ -1,47 +1,6 @@
 // Generated from openapi/stack.json by write-types.ts: `npm run openapi` rewrites it. Do not edit.
 
 /**
- * absent: measured and not present; unmeasured: the lookup failed; blocked: access was denied.
- */
-export type Measurement = 'observed' | 'absent' | 'unmeasured' | 'blocked';
-/**
- * Null until an advisory source has been read.
- */
-export type OpenAdvisories = {
-  /**
-   * Advisories that affect the observed versions.
-   */
-  version: number;
-  /**
-   * Advisories of the observed products that possibly affect them.
-   */
-  product: number;
-  /**
-   * Advisories in `version` that are known to be exploited.
-   */
-  known_exploited: number;
-  /**
-   * Advisories in `version` by severity.
-   */
-  by_severity: {
-    [k: string]: number;
-  };
-  /**
-   * The most urgent ones, those in `version` first; at most 10.
-   */
-  top: Exposure[];
-} | null;
-/**
- * Bands of the CVSS score (FIRST).
- */
-export type AdvisorySeverity = 'low' | 'medium' | 'high' | 'critical';
-/**
- * version: the observed version is in an affected range. product: only the product was observed; this does not claim that it is affected.
- */
-export type Match = 'version' | 'product';
-export type Severity = 'info' | 'low' | 'medium' | 'high' | 'critical';
-
-/**
  * Each GET path: its path and query parameters, and the body of its answer.
  */
 export interface StackPaths {
@@ -1443,17 +1402,488 @@ export interface StackPaths {
   };
 }
 /**
- * The receipt of this body; see the description of the API.
+ * Number of domains with the standard, and of domains in which it could be measured.
  */
-export interface Provenance {
-  receipt_id: string;
-  signature: string;
-  public_key_url: string;
-  signed_at: string;
-  ledger_receipt_id: string;
-  key_id: string;
+export interface Adoption {
+  domains: number;
+  measured: number;
+  share: number | null;
 }
-export interface Service {
+export interface Advisory {
+  /**
+   * CVE id if there is one, else the id of GHSA or OSV.
+   */
+  id: string;
+  severity: AdvisorySeverity | null;
+  cvss: number | null;
+  /**
+   * Probability of exploitation within 30 days (FIRST).
+   */
+  epss: number | null;
+  /**
+   * Listed in CISA's catalogue.
+   */
+  known_exploited: boolean;
+  /**
+   * act: exploited or EPSS from 0.5; attend: EPSS from 0.1 or critical; else track.
+   */
+  priority: 'act' | 'attend' | 'track';
+  published: string;
+  aliases: string[];
+  title: string | null;
+  summary: string | null;
+  cvss_version: string | null;
+  cvss_vector: string | null;
+  cvss_source: string | null;
+  epss_percentile: number | null;
+  exploited: {
+    date_added: string;
+    due_date: string | null;
+    ransomware: boolean;
+    required_action: string;
+  } | null;
+  modified: string;
+  match: Match;
+  domains: {
+    /**
+     * Domains that show an affected version.
+     */
+    version: number;
+    /**
+     * Further domains that use the product; whether they are affected is unknown.
+     */
+    product: number;
+  };
+  products: {
+    product: string;
+    product_id: string;
+    /**
+     * As published by `range_source`; null if not published.
+     */
+    version_range: string | null;
+    range_source: ('nvd' | 'cna' | 'ghsa' | 'osv') | null;
+    domains: {
+      /**
+       * Domains that show an affected version.
+       */
+      version: number;
+      /**
+       * Further domains that use the product; whether they are affected is unknown.
+       */
+      product: number;
+    };
+  }[];
+  /**
+   * At most 10 domains that show an affected version; `/enrichment/affected` lists all.
+   */
+  affected: string[];
+  references: string[];
+}
+export interface AdvisoryEvent {
+  _alpha: true;
+  _notice: string;
+  id: string;
+  /**
+   * Time of confirmation.
+   */
+  at: string;
+  /**
+   * Time of publication in microseconds; unique for each event.
+   */
+  published_at: string;
+  provenance: {
+    receipt_id: string;
+    signature: string;
+    ledger_receipt_id: string;
+    [k: string]: unknown;
+  };
+  type: 'advisory';
+  domain?: string;
+  /**
+   * published: a new advisory; exploited: it is known to be exploited; exposed: a scan of `domain` shows affected versions.
+   */
+  reason: 'published' | 'exploited' | 'exposed';
+  advisories: AdvisoryNews[];
+}
+export interface AdvisoryNews {
+  /**
+   * CVE id if there is one, else the id of GHSA or OSV.
+   */
+  id: string;
+  severity: AdvisorySeverity | null;
+  cvss: number | null;
+  /**
+   * Probability of exploitation within 30 days (FIRST).
+   */
+  epss: number | null;
+  /**
+   * Listed in CISA's catalogue.
+   */
+  known_exploited: boolean;
+  /**
+   * act: exploited or EPSS from 0.5; attend: EPSS from 0.1 or critical; else track.
+   */
+  priority: 'act' | 'attend' | 'track';
+  published: string;
+  title: string | null;
+  products: {
+    product: string;
+    product_id: string;
+  }[];
+  match: Match;
+  domains: {
+    /**
+     * Domains that show an affected version.
+     */
+    version: number;
+    /**
+     * Further domains that use the product; whether they are affected is unknown.
+     */
+    product: number;
+  };
+}
+/**
+ * Bands of the CVSS score (FIRST).
+ */
+export type AdvisorySeverity = 'low' | 'medium' | 'high' | 'critical';
+export interface AdvisorySource {
+  source: string;
+  /**
+   * complete: the last sync was complete. interrupted: it was stopped; the next one resumes it.
+   */
+  state: 'never' | 'syncing' | 'complete' | 'failed' | 'interrupted' | 'off';
+  /**
+   * End of the last complete sync.
+   */
+  last_sync: string | null;
+  started: string | null;
+  next_sync: string | null;
+  /**
+   * Stored records of the source.
+   */
+  records: number;
+  /**
+   * Records read by the current sync, or the last one that found any.
+   */
+  read: number;
+  /**
+   * Unreadable records among those read.
+   */
+  skipped: number;
+  skipped_example: string | null;
+  error: string | null;
+}
+export interface Affected {
+  /**
+   * CVE id if there is one, else the id of GHSA or OSV.
+   */
+  id: string;
+  severity: AdvisorySeverity | null;
+  cvss: number | null;
+  /**
+   * Probability of exploitation within 30 days (FIRST).
+   */
+  epss: number | null;
+  /**
+   * Listed in CISA's catalogue.
+   */
+  known_exploited: boolean;
+  /**
+   * act: exploited or EPSS from 0.5; attend: EPSS from 0.1 or critical; else track.
+   */
+  priority: 'act' | 'attend' | 'track';
+  published: string;
+  title: string | null;
+  match: Match;
+  /**
+   * in_range: the observed version is affected. For a product match: no_version: no version was observed; no_range: there is no comparable range, or the observed version is too short to compare; condition: affected only in combination with something that was not observed; backport: a distribution fixes old versions without a new version number.
+   */
+  reason: 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
+  product: string;
+  product_id: string;
+  /**
+   * As published by `range_source`; null if not published.
+   */
+  version_range: string | null;
+  range_source: ('nvd' | 'cna' | 'ghsa' | 'osv') | null;
+  /**
+   * As shown by the domain.
+   */
+  version: string | null;
+  platform: string | null;
+  domain: string;
+}
+export interface Alert {
+  id: string;
+  at: string;
+  kind: 'migration' | 'anomaly' | 'advisory' | 'security';
+  severity: Severity;
+  domain?: string;
+  provider?: string;
+  provider_id?: string;
+  title: string;
+  detail: string;
+  /**
+   * Path of the underlying data.
+   */
+  ref: string;
+}
+export interface Anomaly {
+  id: string;
+  /**
+   * End of the anomalous day; for a domain the time of the scan.
+   */
+  at: string;
+  /**
+   * Name of the provider, category or domain.
+   */
+  subject: string;
+  subject_kind: 'provider' | 'category' | 'domain';
+  subject_id: string;
+  metric: 'domains' | 'gains' | 'losses' | 'migrations' | 'services' | 'changes' | 'records';
+  value: number;
+  /**
+   * Mean of the window, the day itself excluded.
+   */
+  mean: number;
+  /**
+   * Standard deviation, with the value of a Poisson process as its minimum.
+   */
+  stddev: number;
+  /**
+   * (value - mean) / stddev.
+   */
+  sigma: number;
+  direction: 'up' | 'down';
+  severity: Severity;
+  window_days: number;
+  /**
+   * Days of the window with data.
+   */
+  samples: number;
+  /**
+   * Probability of such a day by chance.
+   */
+  chance: number;
+}
+export interface AnomalyEvent {
+  _alpha: true;
+  _notice: string;
+  id: string;
+  /**
+   * Time of confirmation.
+   */
+  at: string;
+  /**
+   * Time of publication in microseconds; unique for each event.
+   */
+  published_at: string;
+  provenance: {
+    receipt_id: string;
+    signature: string;
+    ledger_receipt_id: string;
+    [k: string]: unknown;
+  };
+  type: 'anomaly';
+  domain?: string;
+  anomaly: Anomaly;
+}
+export interface Change {
+  id: string;
+  /**
+   * Time of the first observation.
+   */
+  at: string;
+  /**
+   * Time of the second, confirming observation.
+   */
+  confirmed_at: string;
+  category:
+    | 'dns'
+    | 'email'
+    | 'email_security'
+    | 'email_sending'
+    | 'hosting'
+    | 'cdn'
+    | 'security'
+    | 'verified_service'
+    | 'certificate_authority'
+    | 'web_platform';
+  role: string;
+  type: 'added' | 'removed' | 'migrated' | 'reclassified';
+  from: string | null;
+  to: string | null;
+  from_id: string | null;
+  to_id: string | null;
+  confidence: 'high' | 'medium' | 'low';
+  importance: 'high' | 'medium' | 'low';
+}
+/**
+ * The change that gained or lost the domain.
+ */
+export interface Customer {
+  id: string;
+  /**
+   * Time of the first observation.
+   */
+  at: string;
+  /**
+   * Time of the second, confirming observation.
+   */
+  confirmed_at: string;
+  category:
+    | 'dns'
+    | 'email'
+    | 'email_security'
+    | 'email_sending'
+    | 'hosting'
+    | 'cdn'
+    | 'security'
+    | 'verified_service'
+    | 'certificate_authority'
+    | 'web_platform';
+  role: string;
+  type: 'added' | 'removed' | 'migrated' | 'reclassified';
+  from: string | null;
+  to: string | null;
+  from_id: string | null;
+  to_id: string | null;
+  confidence: 'high' | 'medium' | 'low';
+  importance: 'high' | 'medium' | 'low';
+  domain: string;
+  /**
+   * The new or previous provider of each service; empty if unknown.
+   */
+  moves: {
+    category:
+      | 'dns'
+      | 'email'
+      | 'email_security'
+      | 'email_sending'
+      | 'hosting'
+      | 'cdn'
+      | 'security'
+      | 'verified_service'
+      | 'certificate_authority'
+      | 'web_platform';
+    provider: string;
+    provider_id: string;
+  }[];
+}
+export interface Exposure {
+  /**
+   * CVE id if there is one, else the id of GHSA or OSV.
+   */
+  id: string;
+  severity: AdvisorySeverity | null;
+  cvss: number | null;
+  /**
+   * Probability of exploitation within 30 days (FIRST).
+   */
+  epss: number | null;
+  /**
+   * Listed in CISA's catalogue.
+   */
+  known_exploited: boolean;
+  /**
+   * act: exploited or EPSS from 0.5; attend: EPSS from 0.1 or critical; else track.
+   */
+  priority: 'act' | 'attend' | 'track';
+  published: string;
+  title: string | null;
+  match: Match;
+  /**
+   * in_range: the observed version is affected. For a product match: no_version: no version was observed; no_range: there is no comparable range, or the observed version is too short to compare; condition: affected only in combination with something that was not observed; backport: a distribution fixes old versions without a new version number.
+   */
+  reason: 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
+  product: string;
+  product_id: string;
+  /**
+   * As published by `range_source`; null if not published.
+   */
+  version_range: string | null;
+  range_source: ('nvd' | 'cna' | 'ghsa' | 'osv') | null;
+  /**
+   * As shown by the domain.
+   */
+  version: string | null;
+  platform: string | null;
+}
+export interface FeedLeader {
+  /**
+   * Equal counts share a rank: 1, 2, 2, 4.
+   */
+  rank: number;
+  domain: string;
+  mentions: number;
+  /**
+   * Feeds that mentioned it within the window.
+   */
+  feeds: number;
+  /**
+   * Rank in the previous window; null if not mentioned in it.
+   */
+  previous_rank: number | null;
+  /**
+   * Ranks gained since the previous window; null without a previous rank.
+   */
+  movement: number | null;
+  /**
+   * Share of all mentions within the window.
+   */
+  share: number;
+  /**
+   * Whether it has been scanned, or waits for its first scan.
+   */
+  tracked: boolean;
+  /**
+   * Security score of the latest scan.
+   */
+  score: number | null;
+  grade: ('A+' | 'A' | 'B' | 'C' | 'D' | 'F') | null;
+}
+export interface Flow {
+  category:
+    | 'dns'
+    | 'email'
+    | 'email_security'
+    | 'email_sending'
+    | 'hosting'
+    | 'cdn'
+    | 'security'
+    | 'verified_service'
+    | 'certificate_authority'
+    | 'web_platform';
+  from: string;
+  from_id: string;
+  to: string;
+  to_id: string;
+  domains: number;
+}
+export interface FoundDomain {
+  domain: string;
+  scanned_at: string;
+  state: 'active' | 'parked' | 'nonexistent' | 'unmeasured';
+  sector: string;
+  score: number | null;
+  services: {
+    category:
+      | 'dns'
+      | 'email'
+      | 'email_security'
+      | 'email_sending'
+      | 'hosting'
+      | 'cdn'
+      | 'security'
+      | 'verified_service'
+      | 'certificate_authority'
+      | 'web_platform';
+    provider: string;
+    provider_id: string;
+    confidence: 'high' | 'medium' | 'low';
+  }[];
+}
+export interface Market {
   category:
     | 'dns'
     | 'email'
@@ -1466,137 +1896,227 @@ export interface Service {
     | 'certificate_authority'
     | 'web_platform';
   /**
-   * The role of the provider.
+   * Domains with the role: attributed, self-hosted and unknown.
    */
-  role:
-    'dns' | 'mailbox' | 'gateway' | 'sender' | 'origin' | 'edge' | 'protection' | 'verified' | 'issuer' | 'platform';
-  provider: string;
-  provider_id: string;
-  confidence: 'high' | 'medium' | 'low';
-  first_seen: string;
-  last_seen: string;
+  domains: number;
   /**
-   * As shown by a header or the page.
+   * Base of shares and HHI: attributed and self-hosted domains.
    */
-  version: string | null;
+  denominator: number;
+  attributed_share: number | null;
+  self_hosted_share: number | null;
+  unknown_share: number | null;
   /**
-   * The platform of the version, if shown: `ubuntu`.
+   * Domains whose role could not be measured; excluded from all other numbers.
    */
-  platform: string | null;
-  evidence: {
-    source:
-      'ns' | 'soa' | 'mx' | 'spf' | 'txt' | 'dmarc' | 'caa' | 'cname' | 'asn' | 'header' | 'cookie' | 'html' | 'tls';
-    value: string;
-    rule: string;
+  unmeasured: number;
+  /**
+   * HHI by brand.
+   */
+  hhi: number | null;
+  hhi_by_owner: number | null;
+  /**
+   * `insufficient_data` below 200 domains or with less than half of them attributed.
+   */
+  band: 'unconcentrated' | 'moderate' | 'high' | 'insufficient_data';
+  /**
+   * Share of the four largest providers.
+   */
+  cr4: number | null;
+  /**
+   * 10,000 / HHI: the number of equal providers with the same concentration.
+   */
+  effective_providers: number | null;
+  /**
+   * Providers in this market.
+   */
+  total: number;
+  providers: {
+    provider: string;
+    provider_id: string;
+    owner: string;
+    domains: number;
+    share: number;
   }[];
+}
+/**
+ * version: the observed version is in an affected range. product: only the product was observed; this does not claim that it is affected.
+ */
+export type Match = 'version' | 'product';
+/**
+ * absent: measured and not present; unmeasured: the lookup failed; blocked: access was denied.
+ */
+export type Measurement = 'observed' | 'absent' | 'unmeasured' | 'blocked';
+export interface MentionDay {
+  date: string;
+  mentions: number;
+}
+export interface MentionWindow {
+  window: '1d' | '7d' | '30d';
+  mentions: number;
+  feeds: number;
   /**
-   * The reason for the claim, in one sentence.
+   * Mentions in the previous window of the same length.
    */
-  explanation: string;
+  previous: number;
+  change: number;
   /**
-   * Kinds of the provider, more specific than the category.
+   * new: not mentioned before; none: mentioned in neither window.
    */
-  kinds: (
-    | 'registrar'
-    | 'dns-host'
-    | 'domain-marketplace'
-    | 'mailbox'
-    | 'mail-gateway'
-    | 'mail-forwarding'
-    | 'transactional-email'
-    | 'email-marketing'
-    | 'email-authentication'
-    | 'email-signature'
-    | 'cloud'
-    | 'web-host'
-    | 'managed-host'
-    | 'app-platform'
-    | 'static-host'
-    | 'object-storage'
+  trend: 'new' | 'up' | 'down' | 'same' | 'none';
+}
+export interface Migration {
+  id: string;
+  /**
+   * Time of the first observation.
+   */
+  at: string;
+  /**
+   * Time of the second, confirming observation.
+   */
+  confirmed_at: string;
+  category:
+    | 'dns'
+    | 'email'
+    | 'email_security'
+    | 'email_sending'
+    | 'hosting'
     | 'cdn'
-    | 'waf'
-    | 'ddos-protection'
-    | 'bot-management'
-    | 'certificate-authority'
-    | 'network-operator'
-    | 'site-builder'
-    | 'cms'
-    | 'ecommerce'
-    | 'forum'
-    | 'wiki'
-    | 'learning-platform'
-    | 'landing-pages'
-    | 'web-server'
-    | 'application-server'
-    | 'web-framework'
-    | 'ui-library'
-    | 'language'
-    | 'control-panel'
-    | 'operating-system'
-    | 'cache'
-    | 'analytics'
-    | 'product-analytics'
-    | 'session-replay'
-    | 'ab-testing'
-    | 'tag-manager'
-    | 'advertising'
-    | 'affiliate'
-    | 'consent'
-    | 'personalisation'
-    | 'marketing-automation'
-    | 'crm'
-    | 'forms'
-    | 'surveys'
-    | 'reviews'
-    | 'loyalty'
-    | 'search'
-    | 'recommendations'
-    | 'live-chat'
-    | 'help-desk'
-    | 'status-page'
-    | 'documentation'
-    | 'scheduling'
-    | 'video'
-    | 'maps'
-    | 'fonts'
-    | 'social'
-    | 'comments'
-    | 'payments'
-    | 'accessibility'
-    | 'translation'
-    | 'monitoring'
-    | 'error-tracking'
-    | 'feature-flags'
-    | 'push-notifications'
-    | 'customer-data'
-    | 'identity'
-    | 'single-sign-on'
-    | 'device-management'
-    | 'collaboration'
-    | 'video-conferencing'
-    | 'project-management'
-    | 'file-sharing'
-    | 'e-signature'
-    | 'design'
-    | 'source-hosting'
-    | 'developer-tools'
-    | 'ai'
-    | 'data-platform'
     | 'security'
-    | 'security-training'
-    | 'compliance'
-    | 'password-manager'
-    | 'hr'
-    | 'recruiting'
-    | 'finance'
-    | 'erp'
-    | 'sales'
-    | 'telephony'
-    | 'events'
-    | 'publishing'
-    | 'search-engine'
-    | 'app-store'
-  )[];
+    | 'verified_service'
+    | 'certificate_authority'
+    | 'web_platform';
+  role: string;
+  type: 'added' | 'removed' | 'migrated' | 'reclassified';
+  from: string | null;
+  to: string | null;
+  from_id: string | null;
+  to_id: string | null;
+  confidence: 'high' | 'medium' | 'low';
+  importance: 'high' | 'medium' | 'low';
+  domain: string;
+}
+export interface MigrationEvent {
+  _alpha: true;
+  _notice: string;
+  id: string;
+  /**
+   * Time of confirmation.
+   */
+  at: string;
+  /**
+   * Time of publication in microseconds; unique for each event.
+   */
+  published_at: string;
+  provenance: {
+    receipt_id: string;
+    signature: string;
+    ledger_receipt_id: string;
+    [k: string]: unknown;
+  };
+  domain: string;
+  change: Change;
+  type: 'migration';
+}
+export interface NamingFeed {
+  url: string;
+  title: string | null;
+  site_url: string | null;
+  mentions: number;
+  last_seen: string;
+  latest: {
+    title: string | null;
+    url: string | null;
+    published: string | null;
+  };
+}
+/**
+ * Null until an advisory source has been read.
+ */
+export type OpenAdvisories = {
+  /**
+   * Advisories that affect the observed versions.
+   */
+  version: number;
+  /**
+   * Advisories of the observed products that possibly affect them.
+   */
+  product: number;
+  /**
+   * Advisories in `version` that are known to be exploited.
+   */
+  known_exploited: number;
+  /**
+   * Advisories in `version` by severity.
+   */
+  by_severity: {
+    [k: string]: number;
+  };
+  /**
+   * The most urgent ones, those in `version` first; at most 10.
+   */
+  top: Exposure[];
+} | null;
+/**
+ * RFC 9457 problem details.
+ */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code:
+    | 'missing_key'
+    | 'invalid_key'
+    | 'invalid_domain'
+    | 'invalid_parameter'
+    | 'foreign_page'
+    | 'unknown_domain'
+    | 'unknown_provider'
+    | 'not_found'
+    | 'method_not_allowed'
+    | 'payload_too_large'
+    | 'uri_too_long'
+    | 'unsupported_media_type'
+    | 'misdirected_request'
+    | 'quota_exceeded'
+    | 'header_too_large'
+    | 'internal_error'
+    | 'unavailable';
+  /**
+   * Present with a valid key; otherwise only in the header `X-Request-Id`, like everything that differs by request.
+   */
+  request_id?: string;
+  errors?: {
+    field: string;
+    message: string;
+  }[];
+  _alpha: true;
+  _notice: string;
+  provenance: Provenance;
+}
+/**
+ * The receipt of this body; see the description of the API.
+ */
+export interface Provenance {
+  receipt_id: string;
+  signature: string;
+  public_key_url: string;
+  signed_at: string;
+  ledger_receipt_id: string;
+  key_id: string;
+}
+export interface RiskFactor {
+  factor: string;
+  /**
+   * Weight in the complete profile.
+   */
+  weight: number;
+  /**
+   * Null if unmeasured, which excludes it from the score.
+   */
+  risk: number | null;
+  finding: string;
 }
 /**
  * Security posture. Unmeasured factors are excluded from the denominator of the score.
@@ -1843,55 +2363,7 @@ export interface Security {
   coverage: number;
   score_version: string;
 }
-export interface Exposure {
-  /**
-   * CVE id if there is one, else the id of GHSA or OSV.
-   */
-  id: string;
-  severity: AdvisorySeverity | null;
-  cvss: number | null;
-  /**
-   * Probability of exploitation within 30 days (FIRST).
-   */
-  epss: number | null;
-  /**
-   * Listed in CISA's catalogue.
-   */
-  known_exploited: boolean;
-  /**
-   * act: exploited or EPSS from 0.5; attend: EPSS from 0.1 or critical; else track.
-   */
-  priority: 'act' | 'attend' | 'track';
-  published: string;
-  title: string | null;
-  match: Match;
-  /**
-   * in_range: the observed version is affected. For a product match: no_version: no version was observed; no_range: there is no comparable range, or the observed version is too short to compare; condition: affected only in combination with something that was not observed; backport: a distribution fixes old versions without a new version number.
-   */
-  reason: 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
-  product: string;
-  product_id: string;
-  /**
-   * As published by `range_source`; null if not published.
-   */
-  version_range: string | null;
-  range_source: ('nvd' | 'cna' | 'ghsa' | 'osv') | null;
-  /**
-   * As shown by the domain.
-   */
-  version: string | null;
-  platform: string | null;
-}
-export interface Change {
-  id: string;
-  /**
-   * Time of the first observation.
-   */
-  at: string;
-  /**
-   * Time of the second, confirming observation.
-   */
-  confirmed_at: string;
+export interface Service {
   category:
     | 'dns'
     | 'email'
@@ -1903,489 +2375,159 @@ export interface Change {
     | 'verified_service'
     | 'certificate_authority'
     | 'web_platform';
-  role: string;
-  type: 'added' | 'removed' | 'migrated' | 'reclassified';
-  from: string | null;
-  to: string | null;
-  from_id: string | null;
-  to_id: string | null;
+  /**
+   * The role of the provider.
+   */
+  role:
+    | 'dns'
+    | 'mailbox'
+    | 'gateway'
+    | 'sender'
+    | 'origin'
+    | 'edge'
+    | 'protection'
+    | 'verified'
+    | 'issuer'
+    | 'platform';
+  provider: string;
+  provider_id: string;
   confidence: 'high' | 'medium' | 'low';
-  importance: 'high' | 'medium' | 'low';
-}
-export interface FoundDomain {
-  domain: string;
-  scanned_at: string;
-  state: 'active' | 'parked' | 'nonexistent' | 'unmeasured';
-  sector: string;
-  score: number | null;
-  services: {
-    category:
-      | 'dns'
-      | 'email'
-      | 'email_security'
-      | 'email_sending'
-      | 'hosting'
-      | 'cdn'
-      | 'security'
-      | 'verified_service'
-      | 'certificate_authority'
-      | 'web_platform';
-    provider: string;
-    provider_id: string;
-    confidence: 'high' | 'medium' | 'low';
-  }[];
-}
-export interface Migration {
-  id: string;
-  /**
-   * Time of the first observation.
-   */
-  at: string;
-  /**
-   * Time of the second, confirming observation.
-   */
-  confirmed_at: string;
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
-  role: string;
-  type: 'added' | 'removed' | 'migrated' | 'reclassified';
-  from: string | null;
-  to: string | null;
-  from_id: string | null;
-  to_id: string | null;
-  confidence: 'high' | 'medium' | 'low';
-  importance: 'high' | 'medium' | 'low';
-  domain: string;
-}
-export interface Flow {
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
-  from: string;
-  from_id: string;
-  to: string;
-  to_id: string;
-  domains: number;
-}
-export interface Alert {
-  id: string;
-  at: string;
-  kind: 'migration' | 'anomaly' | 'advisory' | 'security';
-  severity: Severity;
-  domain?: string;
-  provider?: string;
-  provider_id?: string;
-  title: string;
-  detail: string;
-  /**
-   * Path of the underlying data.
-   */
-  ref: string;
-}
-export interface Anomaly {
-  id: string;
-  /**
-   * End of the anomalous day; for a domain the time of the scan.
-   */
-  at: string;
-  /**
-   * Name of the provider, category or domain.
-   */
-  subject: string;
-  subject_kind: 'provider' | 'category' | 'domain';
-  subject_id: string;
-  metric: 'domains' | 'gains' | 'losses' | 'migrations' | 'services' | 'changes' | 'records';
-  value: number;
-  /**
-   * Mean of the window, the day itself excluded.
-   */
-  mean: number;
-  /**
-   * Standard deviation, with the value of a Poisson process as its minimum.
-   */
-  stddev: number;
-  /**
-   * (value - mean) / stddev.
-   */
-  sigma: number;
-  direction: 'up' | 'down';
-  severity: Severity;
-  window_days: number;
-  /**
-   * Days of the window with data.
-   */
-  samples: number;
-  /**
-   * Probability of such a day by chance.
-   */
-  chance: number;
-}
-/**
- * Number of domains with the standard, and of domains in which it could be measured.
- */
-export interface Adoption {
-  domains: number;
-  measured: number;
-  share: number | null;
-}
-export interface Market {
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
-  /**
-   * Domains with the role: attributed, self-hosted and unknown.
-   */
-  domains: number;
-  /**
-   * Base of shares and HHI: attributed and self-hosted domains.
-   */
-  denominator: number;
-  attributed_share: number | null;
-  self_hosted_share: number | null;
-  unknown_share: number | null;
-  /**
-   * Domains whose role could not be measured; excluded from all other numbers.
-   */
-  unmeasured: number;
-  /**
-   * HHI by brand.
-   */
-  hhi: number | null;
-  hhi_by_owner: number | null;
-  /**
-   * `insufficient_data` below 200 domains or with less than half of them attributed.
-   */
-  band: 'unconcentrated' | 'moderate' | 'high' | 'insufficient_data';
-  /**
-   * Share of the four largest providers.
-   */
-  cr4: number | null;
-  /**
-   * 10,000 / HHI: the number of equal providers with the same concentration.
-   */
-  effective_providers: number | null;
-  /**
-   * Providers in this market.
-   */
-  total: number;
-  providers: {
-    provider: string;
-    provider_id: string;
-    owner: string;
-    domains: number;
-    share: number;
-  }[];
-}
-export interface RiskFactor {
-  factor: string;
-  /**
-   * Weight in the complete profile.
-   */
-  weight: number;
-  /**
-   * Null if unmeasured, which excludes it from the score.
-   */
-  risk: number | null;
-  finding: string;
-}
-export interface AdvisorySource {
-  source: string;
-  /**
-   * complete: the last sync was complete. interrupted: it was stopped; the next one resumes it.
-   */
-  state: 'never' | 'syncing' | 'complete' | 'failed' | 'interrupted' | 'off';
-  /**
-   * End of the last complete sync.
-   */
-  last_sync: string | null;
-  started: string | null;
-  next_sync: string | null;
-  /**
-   * Stored records of the source.
-   */
-  records: number;
-  /**
-   * Records read by the current sync, or the last one that found any.
-   */
-  read: number;
-  /**
-   * Unreadable records among those read.
-   */
-  skipped: number;
-  skipped_example: string | null;
-  error: string | null;
-}
-export interface Advisory {
-  /**
-   * CVE id if there is one, else the id of GHSA or OSV.
-   */
-  id: string;
-  severity: AdvisorySeverity | null;
-  cvss: number | null;
-  /**
-   * Probability of exploitation within 30 days (FIRST).
-   */
-  epss: number | null;
-  /**
-   * Listed in CISA's catalogue.
-   */
-  known_exploited: boolean;
-  /**
-   * act: exploited or EPSS from 0.5; attend: EPSS from 0.1 or critical; else track.
-   */
-  priority: 'act' | 'attend' | 'track';
-  published: string;
-  aliases: string[];
-  title: string | null;
-  summary: string | null;
-  cvss_version: string | null;
-  cvss_vector: string | null;
-  cvss_source: string | null;
-  epss_percentile: number | null;
-  exploited: {
-    date_added: string;
-    due_date: string | null;
-    ransomware: boolean;
-    required_action: string;
-  } | null;
-  modified: string;
-  match: Match;
-  domains: {
-    /**
-     * Domains that show an affected version.
-     */
-    version: number;
-    /**
-     * Further domains that use the product; whether they are affected is unknown.
-     */
-    product: number;
-  };
-  products: {
-    product: string;
-    product_id: string;
-    /**
-     * As published by `range_source`; null if not published.
-     */
-    version_range: string | null;
-    range_source: ('nvd' | 'cna' | 'ghsa' | 'osv') | null;
-    domains: {
-      /**
-       * Domains that show an affected version.
-       */
-      version: number;
-      /**
-       * Further domains that use the product; whether they are affected is unknown.
-       */
-      product: number;
-    };
-  }[];
-  /**
-   * At most 10 domains that show an affected version; `/enrichment/affected` lists all.
-   */
-  affected: string[];
-  references: string[];
-}
-export interface Affected {
-  /**
-   * CVE id if there is one, else the id of GHSA or OSV.
-   */
-  id: string;
-  severity: AdvisorySeverity | null;
-  cvss: number | null;
-  /**
-   * Probability of exploitation within 30 days (FIRST).
-   */
-  epss: number | null;
-  /**
-   * Listed in CISA's catalogue.
-   */
-  known_exploited: boolean;
-  /**
-   * act: exploited or EPSS from 0.5; attend: EPSS from 0.1 or critical; else track.
-   */
-  priority: 'act' | 'attend' | 'track';
-  published: string;
-  title: string | null;
-  match: Match;
-  /**
-   * in_range: the observed version is affected. For a product match: no_version: no version was observed; no_range: there is no comparable range, or the observed version is too short to compare; condition: affected only in combination with something that was not observed; backport: a distribution fixes old versions without a new version number.
-   */
-  reason: 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
-  product: string;
-  product_id: string;
-  /**
-   * As published by `range_source`; null if not published.
-   */
-  version_range: string | null;
-  range_source: ('nvd' | 'cna' | 'ghsa' | 'osv') | null;
-  /**
-   * As shown by the domain.
-   */
-  version: string | null;
-  platform: string | null;
-  domain: string;
-}
-export interface MentionDay {
-  date: string;
-  mentions: number;
-}
-export interface FeedLeader {
-  /**
-   * Equal counts share a rank: 1, 2, 2, 4.
-   */
-  rank: number;
-  domain: string;
-  mentions: number;
-  /**
-   * Feeds that mentioned it within the window.
-   */
-  feeds: number;
-  /**
-   * Rank in the previous window; null if not mentioned in it.
-   */
-  previous_rank: number | null;
-  /**
-   * Ranks gained since the previous window; null without a previous rank.
-   */
-  movement: number | null;
-  /**
-   * Share of all mentions within the window.
-   */
-  share: number;
-  /**
-   * Whether it has been scanned, or waits for its first scan.
-   */
-  tracked: boolean;
-  /**
-   * Security score of the latest scan.
-   */
-  score: number | null;
-  grade: ('A+' | 'A' | 'B' | 'C' | 'D' | 'F') | null;
-}
-export interface MentionWindow {
-  window: '1d' | '7d' | '30d';
-  mentions: number;
-  feeds: number;
-  /**
-   * Mentions in the previous window of the same length.
-   */
-  previous: number;
-  change: number;
-  /**
-   * new: not mentioned before; none: mentioned in neither window.
-   */
-  trend: 'new' | 'up' | 'down' | 'same' | 'none';
-}
-export interface NamingFeed {
-  url: string;
-  title: string | null;
-  site_url: string | null;
-  mentions: number;
+  first_seen: string;
   last_seen: string;
-  latest: {
-    title: string | null;
-    url: string | null;
-    published: string | null;
-  };
-}
-/**
- * The change that gained or lost the domain.
- */
-export interface Customer {
-  id: string;
   /**
-   * Time of the first observation.
+   * As shown by a header or the page.
    */
-  at: string;
+  version: string | null;
   /**
-   * Time of the second, confirming observation.
+   * The platform of the version, if shown: `ubuntu`.
    */
-  confirmed_at: string;
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
-  role: string;
-  type: 'added' | 'removed' | 'migrated' | 'reclassified';
-  from: string | null;
-  to: string | null;
-  from_id: string | null;
-  to_id: string | null;
-  confidence: 'high' | 'medium' | 'low';
-  importance: 'high' | 'medium' | 'low';
-  domain: string;
-  /**
-   * The new or previous provider of each service; empty if unknown.
-   */
-  moves: {
-    category:
-      | 'dns'
-      | 'email'
-      | 'email_security'
-      | 'email_sending'
-      | 'hosting'
-      | 'cdn'
-      | 'security'
-      | 'verified_service'
-      | 'certificate_authority'
-      | 'web_platform';
-    provider: string;
-    provider_id: string;
+  platform: string | null;
+  evidence: {
+    source:
+      | 'ns'
+      | 'soa'
+      | 'mx'
+      | 'spf'
+      | 'txt'
+      | 'dmarc'
+      | 'caa'
+      | 'cname'
+      | 'asn'
+      | 'header'
+      | 'cookie'
+      | 'html'
+      | 'tls';
+    value: string;
+    rule: string;
   }[];
-}
-export interface MigrationEvent {
-  _alpha: true;
-  _notice: string;
-  id: string;
   /**
-   * Time of confirmation.
+   * The reason for the claim, in one sentence.
    */
-  at: string;
+  explanation: string;
   /**
-   * Time of publication in microseconds; unique for each event.
+   * Kinds of the provider, more specific than the category.
    */
-  published_at: string;
-  provenance: {
-    receipt_id: string;
-    signature: string;
-    ledger_receipt_id: string;
-    [k: string]: unknown;
-  };
-  domain: string;
-  change: Change;
-  type: 'migration';
+  kinds: (
+    | 'registrar'
+    | 'dns-host'
+    | 'domain-marketplace'
+    | 'mailbox'
+    | 'mail-gateway'
+    | 'mail-forwarding'
+    | 'transactional-email'
+    | 'email-marketing'
+    | 'email-authentication'
+    | 'email-signature'
+    | 'cloud'
+    | 'web-host'
+    | 'managed-host'
+    | 'app-platform'
+    | 'static-host'
+    | 'object-storage'
+    | 'cdn'
+    | 'waf'
+    | 'ddos-protection'
+    | 'bot-management'
+    | 'certificate-authority'
+    | 'network-operator'
+    | 'site-builder'
+    | 'cms'
+    | 'ecommerce'
+    | 'forum'
+    | 'wiki'
+    | 'learning-platform'
+    | 'landing-pages'
+    | 'web-server'
+    | 'application-server'
+    | 'web-framework'
+    | 'ui-library'
+    | 'language'
+    | 'control-panel'
+    | 'operating-system'
+    | 'cache'
+    | 'analytics'
+    | 'product-analytics'
+    | 'session-replay'
+    | 'ab-testing'
+    | 'tag-manager'
+    | 'advertising'
+    | 'affiliate'
+    | 'consent'
+    | 'personalisation'
+    | 'marketing-automation'
+    | 'crm'
+    | 'forms'
+    | 'surveys'
+    | 'reviews'
+    | 'loyalty'
+    | 'search'
+    | 'recommendations'
+    | 'live-chat'
+    | 'help-desk'
+    | 'status-page'
+    | 'documentation'
+    | 'scheduling'
+    | 'video'
+    | 'maps'
+    | 'fonts'
+    | 'social'
+    | 'comments'
+    | 'payments'
+    | 'accessibility'
+    | 'translation'
+    | 'monitoring'
+    | 'error-tracking'
+    | 'feature-flags'
+    | 'push-notifications'
+    | 'customer-data'
+    | 'identity'
+    | 'single-sign-on'
+    | 'device-management'
+    | 'collaboration'
+    | 'video-conferencing'
+    | 'project-management'
+    | 'file-sharing'
+    | 'e-signature'
+    | 'design'
+    | 'source-hosting'
+    | 'developer-tools'
+    | 'ai'
+    | 'data-platform'
+    | 'security'
+    | 'security-training'
+    | 'compliance'
+    | 'password-manager'
+    | 'hr'
+    | 'recruiting'
+    | 'finance'
+    | 'erp'
+    | 'sales'
+    | 'telephony'
+    | 'events'
+    | 'publishing'
+    | 'search-engine'
+    | 'app-store'
+  )[];
 }
 export interface ServiceChangeEvent {
   _alpha: true;
@@ -2409,129 +2551,7 @@ export interface ServiceChangeEvent {
   change: Change;
   type: 'service_change';
 }
-export interface AnomalyEvent {
-  _alpha: true;
-  _notice: string;
-  id: string;
-  /**
-   * Time of confirmation.
-   */
-  at: string;
-  /**
-   * Time of publication in microseconds; unique for each event.
-   */
-  published_at: string;
-  provenance: {
-    receipt_id: string;
-    signature: string;
-    ledger_receipt_id: string;
-    [k: string]: unknown;
-  };
-  type: 'anomaly';
-  domain?: string;
-  anomaly: Anomaly;
-}
-export interface AdvisoryEvent {
-  _alpha: true;
-  _notice: string;
-  id: string;
-  /**
-   * Time of confirmation.
-   */
-  at: string;
-  /**
-   * Time of publication in microseconds; unique for each event.
-   */
-  published_at: string;
-  provenance: {
-    receipt_id: string;
-    signature: string;
-    ledger_receipt_id: string;
-    [k: string]: unknown;
-  };
-  type: 'advisory';
-  domain?: string;
-  /**
-   * published: a new advisory; exploited: it is known to be exploited; exposed: a scan of `domain` shows affected versions.
-   */
-  reason: 'published' | 'exploited' | 'exposed';
-  advisories: AdvisoryNews[];
-}
-export interface AdvisoryNews {
-  /**
-   * CVE id if there is one, else the id of GHSA or OSV.
-   */
-  id: string;
-  severity: AdvisorySeverity | null;
-  cvss: number | null;
-  /**
-   * Probability of exploitation within 30 days (FIRST).
-   */
-  epss: number | null;
-  /**
-   * Listed in CISA's catalogue.
-   */
-  known_exploited: boolean;
-  /**
-   * act: exploited or EPSS from 0.5; attend: EPSS from 0.1 or critical; else track.
-   */
-  priority: 'act' | 'attend' | 'track';
-  published: string;
-  title: string | null;
-  products: {
-    product: string;
-    product_id: string;
-  }[];
-  match: Match;
-  domains: {
-    /**
-     * Domains that show an affected version.
-     */
-    version: number;
-    /**
-     * Further domains that use the product; whether they are affected is unknown.
-     */
-    product: number;
-  };
-}
-/**
- * RFC 9457 problem details.
- */
-export interface Problem {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  code:
-    | 'missing_key'
-    | 'invalid_key'
-    | 'invalid_domain'
-    | 'invalid_parameter'
-    | 'foreign_page'
-    | 'unknown_domain'
-    | 'unknown_provider'
-    | 'not_found'
-    | 'method_not_allowed'
-    | 'payload_too_large'
-    | 'uri_too_long'
-    | 'unsupported_media_type'
-    | 'misdirected_request'
-    | 'quota_exceeded'
-    | 'header_too_large'
-    | 'internal_error'
-    | 'unavailable';
-  /**
-   * Present with a valid key; otherwise only in the header `X-Request-Id`, like everything that differs by request.
-   */
-  request_id?: string;
-  errors?: {
-    field: string;
-    message: string;
-  }[];
-  _alpha: true;
-  _notice: string;
-  provenance: Provenance;
-}
+export type Severity = 'info' | 'low' | 'medium' | 'high' | 'critical';
 /**
  * Each POST path, and the body of its complete answer.
  */

@@ -1,14 +1,18 @@
 // Downloads one file: resumes a partial download, verifies the complete file, and moves it into the store atomically.
 
-import { ModelStoreError } from './error.ts';
+import { mkdir, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import { PartFile } from '@strata/files';
+import { formatSize, ModelStoreError, onDisk } from './error.ts';
 import { ggufOnly, hashFile } from './gguf-file.ts';
 import { type FileAnswer, fileAddress, openFile } from './hub.ts';
 import type { Hub } from './hub-request.ts';
-import { PartFile } from './part-file.ts';
 import { formatReference, type Repository } from './reference.ts';
 import { type RetryPolicy, TransientError, withRetries } from './retry.ts';
 import type { HubFile } from './select-files.ts';
-import type { ModelPaths, Note } from './store-files.ts';
+import { type ModelPaths, type Note, noteOf } from './store-files.ts';
+
+type Part = PartFile<Note>;
 
 interface Download {
   readonly hub: Hub;
@@ -28,7 +32,7 @@ interface Download {
  * `corrupt`.
  */
 export async function download(job: Download): Promise<boolean> {
-  await using part = await PartFile.open(job.paths);
+  await using part: Part = await PartFile.open(job.paths.model, { readNote: noteOf, onDisk });
   const outcome = await withRetries(
     () => receive(part, job),
     job.retry,
@@ -36,7 +40,8 @@ export async function download(job: Download): Promise<boolean> {
   );
   if (outcome.kind === 'unchanged') return false;
   const sha256 = await checkedHash(part, job);
-  await part.complete(sha256);
+  if (part.note) await part.remember({ ...part.note, sizeBytes: part.sizeBytes, sha256 });
+  await part.complete(job.paths.note);
   job.reporter.end({ ...progressOf(part, job), isResumed: outcome.isResumed });
   return true;
 }
@@ -44,12 +49,12 @@ export async function download(job: Download): Promise<boolean> {
 type Outcome = { readonly kind: 'unchanged' } | { readonly kind: 'received'; readonly isResumed: boolean };
 
 /** Receives over one connection. */
-async function receive(part: PartFile, job: Download): Promise<Outcome> {
+async function receive(part: Part, job: Download): Promise<Outcome> {
   const { hub, repository, file, current, retry } = job;
   // Bytes from another hub are kept until this one sends a replacement.
   const note = part.note?.source === sourceOf(job) ? part.note : undefined;
   // Interrupted between the last byte and the verification. With `refresh`, the part may be outdated.
-  if (note && part.isComplete && !current) return { kind: 'received', isResumed: true };
+  if (note && part.sizeBytes === note.sizeBytes && !current) return { kind: 'received', isResumed: true };
   await using answer = await openFile(hub, {
     repository,
     file: file.path,
@@ -73,7 +78,7 @@ async function receive(part: PartFile, job: Download): Promise<Outcome> {
 }
 
 interface Arrival {
-  readonly part: PartFile;
+  readonly part: Part;
   readonly job: Download;
   readonly note: Note;
   readonly isResumed: boolean;
@@ -81,13 +86,15 @@ interface Arrival {
 
 async function keep(answer: FileAnswer, { part, job, note, isResumed }: Arrival): Promise<void> {
   const sizeBytes = note.sizeBytes;
-  if (sizeBytes !== undefined && isResumed) await part.checkFreeSpace(sizeBytes - part.sizeBytes);
+  if (sizeBytes !== undefined && isResumed) await checkFreeSpace(part, sizeBytes - part.sizeBytes);
   let isBegun = isResumed;
   for await (const chunk of isResumed ? answer.chunks() : ggufOnly(answer.chunks(), nameOf(job))) {
     // Only after the first valid chunk: an error page does not cost the bytes received before.
     if (!isBegun) {
+      const folder = mkdir(path.dirname(part.path), { recursive: true });
+      await onDisk(`create the folder of ${path.basename(part.path)}`, folder);
       await part.begin(note);
-      if (sizeBytes !== undefined) await part.checkFreeSpace(sizeBytes);
+      if (sizeBytes !== undefined) await checkFreeSpace(part, sizeBytes);
       isBegun = true;
     }
     if (part.sizeBytes + chunk.length > (sizeBytes ?? Number.POSITIVE_INFINITY)) {
@@ -100,6 +107,15 @@ async function keep(answer: FileAnswer, { part, job, note, isResumed }: Arrival)
   else if (part.sizeBytes < sizeBytes) {
     throw new TransientError(`${nameOf(job)} ended after ${part.sizeBytes} of ${sizeBytes} bytes`);
   }
+}
+
+/** Rejects with `disk` when the remaining bytes do not fit. */
+async function checkFreeSpace(part: Part, bytes: number): Promise<void> {
+  const disk = await statfs(path.dirname(part.path)).catch(() => undefined);
+  const free = disk ? disk.bavail * disk.bsize : Number.POSITIVE_INFINITY;
+  if (bytes <= free) return;
+  const needs = `${path.basename(part.path, '.part')} needs ${formatSize(bytes)} more, and ${formatSize(free)} are free`;
+  throw new ModelStoreError('disk', `the disk is full: ${needs}`);
 }
 
 /** The offered file as a note; throws `corrupt` where hub, listing and server contradict each other. Reads no bytes. */
@@ -128,7 +144,7 @@ function offerOf(answer: FileAnswer, job: Download): Note {
 }
 
 /** Whether the answer continues the received bytes, or the received bytes are complete. */
-function continues(answer: FileAnswer, part: PartFile): boolean {
+function continues(answer: FileAnswer, part: Part): boolean {
   const { sizeBytes, sha256, etag } = part.note ?? {};
   const size = answer.serverSizeBytes ?? answer.hubSizeBytes;
   if (answer.kind === 'remainder' && answer.fromBytes !== part.sizeBytes) return false;
@@ -150,7 +166,7 @@ function hasTagOf(answer: FileAnswer, current: Note | undefined): boolean {
 }
 
 /** Hashes the bytes on the disk, not the received ones. */
-async function checkedHash(part: PartFile, job: Download): Promise<string> {
+async function checkedHash(part: Part, job: Download): Promise<string> {
   const sha256 = await hashFile(part.path, job.retry.signal);
   const expected = part.note?.sha256;
   if (expected !== undefined && expected !== sha256) {
@@ -159,12 +175,12 @@ async function checkedHash(part: PartFile, job: Download): Promise<string> {
   return sha256;
 }
 
-async function corrupt(part: PartFile, message: string): Promise<ModelStoreError> {
+async function corrupt(part: Part, message: string): Promise<ModelStoreError> {
   await part.discard();
   return new ModelStoreError('corrupt', `${message}; the received bytes were removed`);
 }
 
-function progressOf(part: PartFile, job: Download) {
+function progressOf(part: Part, job: Download) {
   return { file: job.file.path, receivedBytes: part.sizeBytes, totalBytes: part.note?.sizeBytes };
 }
 

@@ -49,6 +49,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   EIO: 'the disk reports an error',
   EISDIR: 'a directory has this path',
+  EEXIST: 'a file has the path of a directory',
   ENOTDIR: 'a file has the path of a directory',
   ENAMETOOLONG: 'the name is too long',
 };

@@ -7,11 +7,12 @@ import { ModelStoreError, onDisk } from './error.ts';
 import { checkGgufFile, hashFile } from './gguf-file.ts';
 import { listFiles } from './hub.ts';
 import type { Hub } from './hub-request.ts';
-import { exists, finishInterruptedMove } from './part-file.ts';
 import { type ModelReference, parseReference, type Repository, type Wanted } from './reference.ts';
 import { type DownloadRetry, type RetryPolicy, withRetries } from './retry.ts';
 import { chooseModel, type HubFile, partsOf } from './select-files.ts';
 import {
+  exists,
+  finishInterruptedMove,
   listingPath,
   type ModelPaths,
   modelPathsOf,

@@ -2,7 +2,7 @@
 // describe a model. Notes are replaced atomically; an unreadable one is treated as missing.
 
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { onDisk } from './error.ts';
@@ -13,7 +13,7 @@ export interface ModelPaths {
   readonly model: string;
   /** Facts of the complete file. */
   readonly note: string;
-  /** The bytes received so far. */
+  /** The bytes received so far, as `PartFile` names them. */
   readonly part: string;
   /** Facts of the file that the part belongs to. */
   readonly partNote: string;
@@ -78,6 +78,8 @@ const Listing = z.array(
 );
 export type Listing = Readonly<z.infer<typeof Listing>>;
 
+export const noteOf = (json: unknown): Note | undefined => Note.safeParse(json).data;
+
 /** Undefined if the file is missing or invalid. */
 export const readNote = (file: string): Promise<Note | undefined> => read(file, Note);
 export const readListing = (file: string): Promise<Listing | undefined> => read(file, Listing);
@@ -104,4 +106,17 @@ async function read<T>(file: string, schema: z.ZodType<T>): Promise<T | undefine
   } catch {
     return undefined;
   }
+}
+
+/** Completes the move that a crash interrupted after the rename of the part. Call under the lock. */
+export async function finishInterruptedMove({ model, note, part, partNote }: ModelPaths): Promise<void> {
+  const [hasModel, hasPart] = await Promise.all([model, part].map(exists));
+  if (hasModel && !hasPart && (await exists(partNote))) await onDisk('rename the note', rename(partNote, note));
+}
+
+export async function exists(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
 }

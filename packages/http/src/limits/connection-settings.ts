@@ -45,7 +45,7 @@ export const connectionLimitsOf = (settings: z.output<typeof ConnectionEnvironme
   freeStreamsPerAddress: FREE_STREAMS_PER_ADDRESS,
 });
 
-export const DEFAULT_BOUNDS = connectionLimitsOf(ConnectionEnvironment.parse({}));
+export const DEFAULT_LIMITS = connectionLimitsOf(ConnectionEnvironment.parse({}));
 
 /** The usual limit, if the system does not report one. */
 const DEFAULT_FILES = 1_024;
@@ -70,7 +70,7 @@ function maxOpenFiles(): number {
   return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft ?? DEFAULT_FILES);
 }
 
-export type BoundName =
+export type LimitName =
   | 'connections'
   | 'connections-per-address'
   | 'streams-per-tier'
@@ -78,4 +78,4 @@ export type BoundName =
   | 'streams-per-address';
 
 /** Called each time a limit is reached; `facts` are for the log. */
-export type ReportBound = (bound: BoundName, facts: Readonly<Record<string, unknown>>) => void;
+export type ReportLimit = (limit: LimitName, facts: Readonly<Record<string, unknown>>) => void;

@@ -5,9 +5,9 @@ import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { createLogger, type HttpServer, Metrics, type Route, route, type SignedServerDeps } from '../index.ts';
-import { StreamBounds } from '../streams/stream-limits.ts';
+import { StreamLimits } from '../streams/stream-limits.ts';
 import { connectionsOf, nothing, plain, plainBytes, rawClient, serverOf, until } from '../test/test-server.ts';
-import { DEFAULT_BOUNDS } from './connection-settings.ts';
+import { DEFAULT_LIMITS } from './connection-settings.ts';
 import { Connections } from './connections.ts';
 
 const events = { kind: 'events', description: 'Events.', events: [] } as const;
@@ -21,7 +21,7 @@ const routes: readonly Route<object>[] = [
 ];
 const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${more}\r\n`;
 
-describe('bounds of IPv6 networks', () => {
+describe('limits of IPv6 networks', () => {
   /** How many of as many opened, each from another /64. */
   const opened = (open: (address: string) => boolean, count: number, subnet: (i: number) => number) =>
     Array.from({ length: count }, (_, i) => open(`2001:db8:0:${subnet(i).toString(16)}::1`)).filter(Boolean).length;
@@ -33,7 +33,7 @@ describe('bounds of IPv6 networks', () => {
     ] as const) {
       const server = new EventEmitter();
       const sockets: EventEmitter[] = [];
-      new Connections(server as Server, { bounds: { connections: 128, connectionsPerAddress } });
+      new Connections(server as Server, { limits: { connections: 128, connectionsPerAddress } });
       const open = (remoteAddress: string) => {
         let isOpen = true;
         const destroySoon = () => {
@@ -53,10 +53,10 @@ describe('bounds of IPv6 networks', () => {
   });
 
   it('hold for streams of free keys', () => {
-    const bounds = new StreamBounds({ bounds: DEFAULT_BOUNDS, connections: 20_000, report: () => {} });
+    const limits = new StreamLimits({ limits: DEFAULT_LIMITS, connections: 20_000, report: () => {} });
     const open = (address: string) => {
       const caller = { key: { id: address, tier: 'free' }, address };
-      return bounds.met(caller) === undefined && bounds.take(caller) !== undefined;
+      return limits.met(caller) === undefined && limits.take(caller) !== undefined;
     };
     const first = opened(open, 200, (i) => i % 256);
     const others = opened(open, 255, (i) => 256 * (1 + i));
@@ -64,7 +64,7 @@ describe('bounds of IPv6 networks', () => {
   });
 });
 
-describe('bounds', { timeout: 120_000 }, () => {
+describe('limits', { timeout: 120_000 }, () => {
   let server: HttpServer | undefined;
   let metrics = new Metrics();
   let [port, counted] = [0, 0];
@@ -76,13 +76,13 @@ describe('bounds', { timeout: 120_000 }, () => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  async function serve(bounds: SignedServerDeps<object>['limits'], ...trustedProxies: string[]): Promise<void> {
+  async function serve(limits: SignedServerDeps<object>['limits'], ...trustedProxies: string[]): Promise<void> {
     metrics = new Metrics();
     log.length = counted = 0;
     const logger = createLogger({ level: 'info' }, { write: (line: string) => void log.push(line) });
     const find = async (id: string) => ({ id, tier: id.split('-')[0] ?? '', dailyLimit: 50 });
     const take = async () => ({ isAllowed: true, used: ++counted });
-    server = serverOf(routes, { logger, metrics, limits: bounds ?? {}, trustedProxies, keys: { find, take } });
+    server = serverOf(routes, { logger, metrics, limits: limits ?? {}, trustedProxies, keys: { find, take } });
     port = await server.listen({ host: '127.0.0.1', port: 0 });
   }
 
@@ -176,8 +176,8 @@ const make = route({ ...plainBytes, method: 'POST', path: '/make' }, (_app: obje
 
 describe('a client that sends many requests on one connection', () => {
   it('is cut where it reads no answer, and few of its requests are begun', async () => {
-    const patience = { headersMs: 300, requestMs: 600, idleMs: 60_000, checkMs: 50 };
-    await using http = serverOf([large], { timeouts: patience });
+    const timeouts = { headersMs: 300, requestMs: 600, idleMs: 60_000, checkMs: 50 };
+    await using http = serverOf([large], { timeouts });
     const socket = connect(await http.listen({ host: '127.0.0.1', port: 0 }), '127.0.0.1');
     socket.pause().on('error', () => {});
     begun = 0;

@@ -2,10 +2,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import {
-  type BoundName,
   type ConnectionLimits,
   connectionsOfProcess,
-  type ReportBound,
+  type LimitName,
+  type ReportLimit,
 } from './connection-settings.ts';
 import { networksOf } from './counted-address.ts';
 
@@ -13,10 +13,10 @@ import { networksOf } from './counted-address.ts';
 export type Figures = Iterable<readonly [value: string, figure: number]>;
 
 interface ConnectionsOptions {
-  readonly bounds: Pick<ConnectionLimits, 'connections' | 'connectionsPerAddress'>;
+  readonly limits: Pick<ConnectionLimits, 'connections' | 'connectionsPerAddress'>;
   /** Addresses and ranges without a limit of their own: each serves many clients. */
   readonly trustedProxies?: readonly string[] | undefined;
-  readonly report?: ReportBound;
+  readonly report?: ReportLimit;
 }
 
 /** All clients of one address or network. */
@@ -52,7 +52,7 @@ const ofProcess = { open: 0, busy: 0 };
  */
 export class Connections {
   readonly #max: number;
-  readonly #report: ReportBound;
+  readonly #report: ReportLimit;
   readonly #maxInProcess = connectionsOfProcess();
   readonly #maxPerAddress: number;
   readonly #proxies = new BlockList();
@@ -60,10 +60,10 @@ export class Connections {
   readonly #peers = new Map<string, Peer>();
   readonly #idle = new Set<Socket>();
 
-  constructor(server: Server, { bounds, trustedProxies = [], report = () => {} }: ConnectionsOptions) {
-    this.#max = bounds.connections;
+  constructor(server: Server, { limits, trustedProxies = [], report = () => {} }: ConnectionsOptions) {
+    this.#max = limits.connections;
     this.#report = report;
-    this.#maxPerAddress = bounds.connectionsPerAddress ?? this.#maxPerNetwork;
+    this.#maxPerAddress = limits.connectionsPerAddress ?? this.#maxPerNetwork;
     for (const range of trustedProxies) {
       const [address = '', prefix] = range.split('/');
       const family = isIPv6(address) ? 'ipv6' : 'ipv4';
@@ -142,9 +142,9 @@ export class Connections {
   }
 
   /** Closes the longest idle connection; false if no connection is idle. */
-  #evictIdle(bound: BoundName, idle: ReadonlySet<Socket>, facts: object): boolean {
+  #evictIdle(limit: LimitName, idle: ReadonlySet<Socket>, facts: object): boolean {
     const [oldest] = idle;
-    this.#report(bound, { ...facts, closed: oldest ? 'an idle connection' : 'a new connection' });
+    this.#report(limit, { ...facts, closed: oldest ? 'an idle connection' : 'a new connection' });
     if (!oldest) return false;
     this.#forget(oldest);
     // Frees the file descriptor at once.

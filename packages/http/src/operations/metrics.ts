@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { createHostGuard } from '../access/host-guard.ts';
 import { answerSecurity } from '../access/security-headers.ts';
-import type { ReportBound } from '../limits/connection-settings.ts';
+import type { ReportLimit } from '../limits/connection-settings.ts';
 import { Connections, type Figures } from '../limits/connections.ts';
 import { Readiness } from './readiness.ts';
 import { ThrottledReport } from './throttled-report.ts';
@@ -168,7 +168,7 @@ export async function serveMetrics(
       response.writeHead(500).end();
     }
   });
-  new Connections(server, { bounds: { connections: MAX_CONNECTIONS, connectionsPerAddress: MAX_CONNECTIONS } });
+  new Connections(server, { limits: { connections: MAX_CONNECTIONS, connectionsPerAddress: MAX_CONNECTIONS } });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, resolve);
@@ -183,7 +183,7 @@ export async function serveMetrics(
 }
 
 /** Counts every event, and logs at a limited rate. */
-export function boundReport(logger: Logger, metrics: Metrics): ReportBound {
+export function limitReport(logger: Logger, metrics: Metrics): ReportLimit {
   const count = metrics.counter(
     'strata_bounds_met_total',
     'Connections and streams closed or refused because a limit was reached',

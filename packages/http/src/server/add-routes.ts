@@ -57,56 +57,68 @@ export function addRoutes<R extends TableRoute>(deps: TableDeps, routes: readonl
   for (const [url, methods] of methodsByUrl) addOtherMethods(deps, url, methods);
 }
 
-/** Durations include authentication; refusals by earlier hooks are not metered. */
 function addRoute<R extends TableRoute>(
-  { fastify, logger, metrics, pending }: TableDeps,
+  deps: TableDeps,
   url: string,
   { route, responder }: { readonly route: R; readonly responder: Responder<R> },
 ): void {
-  const { method, path, output, bodyBytes } = route.contract;
-  const meter = metrics.routeMeter(method, path);
-  const meterAtEnd = (reply: FastifyReply, startedAt: number) =>
-    reply.raw.once('close', () => meter(reply.statusCode, performance.now() - startedAt));
-  const hasHook = responder.onRequest !== undefined;
-  fastify.route({
+  const { method, path, bodyBytes } = route.contract;
+  const meter = deps.metrics.routeMeter(method, path);
+  const { onRequest } = responder;
+  deps.fastify.route({
     method,
     url,
     // HEAD runs the same handler and costs one request of the quota as well. It is counted with GET in the metrics.
     exposeHeadRoute: method === 'GET',
     config: { isMetered: true },
     ...(bodyBytes === undefined ? {} : { bodyLimit: bodyBytes }),
-    ...(hasHook && {
+    // Refusals are metered too; those of the server's own hooks are not.
+    ...(onRequest && {
       onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
-        meterAtEnd(reply, performance.now());
-        await responder.onRequest?.(route, request, reply);
+        meterAtEnd(meter, reply, performance.now());
+        await onRequest.call(responder, route, request, reply);
       },
     }),
-    handler: (request, reply) => {
-      const startedAt = performance.now();
-      const status = responder.sendCached?.(route, request, reply);
-      if (status !== undefined) {
-        meter(status, performance.now() - startedAt);
-        return reply;
-      }
-      reply.log = logger as FastifyBaseLogger;
-      const answered = pending.add(responder.respond(route, request, reply));
-      if (output?.kind !== 'events') {
-        if (!hasHook) meterAtEnd(reply, startedAt);
-        return answered;
-      }
-      // Metered at its start, so that no closure retains the request. Refusals are metered when they are sent.
-      return answered.then(
-        (begun) => {
-          meter(reply.raw.statusCode, performance.now() - startedAt);
-          return begun;
-        },
-        (error: unknown) => {
-          meterAtEnd(reply, startedAt);
-          throw error;
-        },
-      );
-    },
+    handler: handlerOf(deps, meter, { route, responder }),
   });
+}
+
+type Meter = ReturnType<Metrics['routeMeter']>;
+
+function meterAtEnd(meter: Meter, reply: FastifyReply, startedAt: number): void {
+  reply.raw.once('close', () => meter(reply.statusCode, performance.now() - startedAt));
+}
+
+function handlerOf<R extends TableRoute>(
+  { logger, pending }: TableDeps,
+  meter: Meter,
+  { route, responder }: { readonly route: R; readonly responder: Responder<R> },
+) {
+  const isStream = route.contract.output?.kind === 'events';
+  const isMetered = responder.onRequest !== undefined;
+  return (request: FastifyRequest, reply: FastifyReply) => {
+    const startedAt = performance.now();
+    const status = responder.sendCached?.(route, request, reply);
+    if (status !== undefined) {
+      meter(status, performance.now() - startedAt);
+      return reply;
+    }
+    reply.log = logger as FastifyBaseLogger;
+    if (!isStream && !isMetered) meterAtEnd(meter, reply, startedAt);
+    const answered = pending.add(responder.respond(route, request, reply));
+    if (!isStream) return answered;
+    // Metered at its start, so that no closure retains the request. Refusals are metered when they are sent.
+    return answered.then(
+      (begun) => {
+        meter(reply.raw.statusCode, performance.now() - startedAt);
+        return begun;
+      },
+      (error: unknown) => {
+        meterAtEnd(meter, reply, startedAt);
+        throw error;
+      },
+    );
+  };
 }
 
 /** HEAD comes with GET; OPTIONS lists the allowed methods; every other method gets 405 with the allowed methods. */

@@ -7,12 +7,12 @@ import type { KeyGate } from '../access/keys.ts';
 import { Refusal } from '../problems/errors.ts';
 import { commonHeaders } from '../responses/send-answer.ts';
 import { type SseOptions, SseStreams, type SseSubscription, sseHeaders } from './sse.ts';
-import type { StreamBounds, StreamCaller } from './stream-limits.ts';
+import type { StreamCaller, StreamLimits } from './stream-limits.ts';
 
 interface EventStreamsDeps {
   readonly gate: Pick<KeyGate, 'revision' | 'stillValid'>;
   readonly callers: Callers;
-  readonly bounds: StreamBounds;
+  readonly limits: StreamLimits;
   readonly logger: Logger;
 }
 
@@ -43,9 +43,9 @@ export class EventStreams {
 
   /** Refuses a stream above a limit: 429 if the caller can close another one, else 503. */
   refuseFull(caller: StreamCaller): void {
-    const met = this.#deps.bounds.met(caller);
+    const met = this.#deps.limits.met(caller);
     if (!met) return;
-    const code = met.bound === 'streams-per-tier' ? 'unavailable' : 'quota_exceeded';
+    const code = met.limit === 'streams-per-tier' ? 'unavailable' : 'quota_exceeded';
     throw new Refusal(code, met.detail, { headers: { 'retry-after': '30' } });
   }
 
@@ -104,7 +104,7 @@ export class EventStreams {
     const asked = request.headers['last-event-id'];
     const lastEventId = typeof asked === 'string' ? asked.trim().slice(0, 64) : undefined;
     const client = this.#streams.open(socket, { lastEventId, keyId: caller.key?.id });
-    client.onClose(this.#deps.bounds.take(caller));
+    client.onClose(this.#deps.limits.take(caller));
     const { id } = request;
     // Whether it throws synchronously or rejects, the headers are sent: no problem response is possible.
     new Promise<void>((resolve) => resolve(subscribe(client))).catch((error: unknown) => {

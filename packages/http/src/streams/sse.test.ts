@@ -40,7 +40,7 @@ describe('an event stream', () => {
   async function serve(
     subscribe: (client: SseClient) => void | Promise<void>,
     sse: SseOptions = {},
-    bounds: Partial<ConnectionLimits> = {},
+    limits: Partial<ConnectionLimits> = {},
   ): Promise<void> {
     clients = [];
     openClients = 0;
@@ -52,7 +52,7 @@ describe('an event stream', () => {
     };
     const stream = route({ ...plain, path: '/stream', output }, (_app: object) => subscribed);
     metrics = new Metrics();
-    server = serverOf([stream, slow], { metrics, sse, limits: bounds });
+    server = serverOf([stream, slow], { metrics, sse, limits });
     port = await server.listen({ host: '127.0.0.1', port: 0 });
   }
 

@@ -2,10 +2,10 @@
 // capacity of other keys.
 import type { Server } from 'node:http';
 import type { Logger } from 'pino';
-import type { BoundName, ConnectionLimits, ReportBound } from '../limits/connection-settings.ts';
+import type { ConnectionLimits, LimitName, ReportLimit } from '../limits/connection-settings.ts';
 import { Connections } from '../limits/connections.ts';
 import { networksOf } from '../limits/counted-address.ts';
-import { boundReport, type Metrics } from '../operations/metrics.ts';
+import { limitReport, type Metrics } from '../operations/metrics.ts';
 import type { ApiKey } from '../route.ts';
 
 export interface StreamCaller {
@@ -17,16 +17,16 @@ export interface StreamCaller {
 
 /** Why a stream is refused. */
 export interface ReachedLimit {
-  readonly bound: BoundName;
+  readonly limit: LimitName;
   /** For the caller. */
   readonly detail: string;
 }
 
-interface StreamBoundsOptions {
-  readonly bounds: Pick<ConnectionLimits, 'streamsPerKey' | 'freeStreamsPerKey' | 'freeStreamsPerAddress'>;
+interface StreamLimitsOptions {
+  readonly limits: Pick<ConnectionLimits, 'streamsPerKey' | 'freeStreamsPerKey' | 'freeStreamsPerAddress'>;
   /** Connections of the service: each stream needs one. */
   readonly connections: number;
-  readonly report: ReportBound;
+  readonly report: ReportLimit;
 }
 
 interface Line extends ReachedLimit {
@@ -39,11 +39,11 @@ const MAX_STREAMS = 20_000;
 /** Share of free keys in all streams. */
 const FREE_SHARE = 1 / 4;
 
-export class StreamBounds {
-  readonly #options: StreamBoundsOptions;
+export class StreamLimits {
+  readonly #options: StreamLimitsOptions;
   readonly #open = new Map<string, number>();
 
-  constructor(options: StreamBoundsOptions) {
+  constructor(options: StreamLimitsOptions) {
     this.#options = options;
   }
 
@@ -52,7 +52,7 @@ export class StreamBounds {
     const line = this.#linesOf(caller).find(({ name, max }) => (this.#open.get(name) ?? 0) >= max);
     if (!line) return undefined;
     const { key, address } = caller;
-    this.#options.report(line.bound, { max: line.max, tier: key?.tier, keyId: key?.id, address });
+    this.#options.report(line.limit, { max: line.max, tier: key?.tier, keyId: key?.id, address });
     return line;
   }
 
@@ -71,7 +71,7 @@ export class StreamBounds {
   }
 
   #linesOf({ key, address }: StreamCaller): readonly Line[] {
-    const { bounds, connections } = this.#options;
+    const { limits, connections } = this.#options;
     const max = Math.min(MAX_STREAMS, connections);
     const tier = key?.tier ?? 'free';
     const maxFree = Math.max(1, Math.floor(max * FREE_SHARE));
@@ -79,7 +79,7 @@ export class StreamBounds {
       key
         ? [
             {
-              bound: 'streams-per-key',
+              limit: 'streams-per-key',
               name: `key ${key.id}`,
               max: perKey,
               detail: `This key has reached its limit of ${perKey} open streams.`,
@@ -87,18 +87,18 @@ export class StreamBounds {
           ]
         : [];
     const ofTier = (name: string, perTier: number): Line => ({
-      ...{ bound: 'streams-per-tier', name, max: perTier, detail: 'Too many streams are open.' },
+      ...{ limit: 'streams-per-tier', name, max: perTier, detail: 'Too many streams are open.' },
     });
     if (tier === 'unlimited') return [ofTier('keys', max - maxFree)];
-    if (tier !== 'free') return [...ofKey(bounds.streamsPerKey), ofTier('keys', max - maxFree)];
+    if (tier !== 'free') return [...ofKey(limits.streamsPerKey), ofTier('keys', max - maxFree)];
     const ofNetworks = networksOf(address).map(({ name, times }): Line => {
-      const perNetwork = bounds.freeStreamsPerAddress * times;
+      const perNetwork = limits.freeStreamsPerAddress * times;
       return {
-        ...{ bound: 'streams-per-address', name: `address ${name}`, max: perNetwork },
+        ...{ limit: 'streams-per-address', name: `address ${name}`, max: perNetwork },
         detail: `Free keys of this address or network have reached the limit of ${perNetwork} open streams.`,
       };
     });
-    return [...ofKey(bounds.freeStreamsPerKey), ...ofNetworks, ofTier('free keys', maxFree)];
+    return [...ofKey(limits.freeStreamsPerKey), ...ofNetworks, ofTier('free keys', maxFree)];
   }
 }
 
@@ -108,15 +108,15 @@ export class StreamBounds {
 export function limitClients(
   server: Server,
   parts: {
-    readonly bounds: ConnectionLimits;
+    readonly limits: ConnectionLimits;
     readonly trustedProxies: readonly string[] | undefined;
     readonly logger: Logger;
     readonly metrics: Metrics;
   },
-): { readonly connections: Connections; readonly streams: StreamBounds } {
-  const { bounds, trustedProxies, logger, metrics } = parts;
-  const report = boundReport(logger, metrics);
-  const connections = new Connections(server, { bounds, trustedProxies, report });
+): { readonly connections: Connections; readonly streams: StreamLimits } {
+  const { limits, trustedProxies, logger, metrics } = parts;
+  const report = limitReport(logger, metrics);
+  const connections = new Connections(server, { limits, trustedProxies, report });
   metrics.gauges('strata_connections', 'Client connections', 'state', () => connections.figures());
-  return { connections, streams: new StreamBounds({ bounds, connections: connections.max, report }) };
+  return { connections, streams: new StreamLimits({ limits, connections: connections.max, report }) };
 }

@@ -1,5 +1,5 @@
 // The ledger of several nodes: its head, leaves, the subtrees above them, and the keys that sign receipts. On SQLite the tables
-// exist and stay empty: there the ledger is a folder of one process.
+// exist and stay empty: there the ledger is in a file of its own.
 
 import { createTable } from '@strata/db';
 import type { Kysely } from 'kysely';

@@ -39,7 +39,7 @@ export async function restoreToPostgres(
   const { manifest } = checked;
   if (options.keepLedger)
     throw usageError(
-      '--keep-ledger is for a ledger in a folder: with PostgreSQL the ledger is in the database, which must be empty.\n' +
+      '--keep-ledger is for a ledger in a data directory: with PostgreSQL the ledger is in the database, which must be empty.\n' +
         'if receipts after the backup are lost, --origin NAME starts a log with a new name from the receipts of the backup',
     );
   const ledger = ledgerIn(directory);

@@ -13,8 +13,10 @@ import { RecentAnswers } from './recent-answers.ts';
 import { MAX_CHARACTERS, shorten } from './shorten.ts';
 import { receiptOf } from './tool-result.ts';
 
-type ConnectionLimits = { readonly maximum?: number; readonly minimum?: number; readonly maxLength?: number };
-interface Schema extends ConnectionLimits {
+interface Schema {
+  readonly maximum?: number;
+  readonly minimum?: number;
+  readonly maxLength?: number;
   readonly enum?: readonly string[];
   readonly pattern?: string;
   readonly items?: Schema;

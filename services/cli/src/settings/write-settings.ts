@@ -74,7 +74,7 @@ ${entries.map(([name, row]) => `| \`${name}\`${SECRETS.has(name) ? ' *' : ''} | 
 
 /** The default with its unit, which the name ends with; several where services differ. */
 function defaultOf(name: string, { defaults }: Row): string {
-  const unit = UNITS[/[A-Z]+$/.exec(name)?.[0] ?? ''];
+  const unit = UNITS[name.split('_').at(-1) ?? ''];
   const texts = new Set(defaults.values());
   const each = texts.size === 1 ? [...texts] : [...defaults].map(([service, text]) => `${service}: ${text}`);
   const text = each.join('; ');

@@ -1,12 +1,7 @@
-// Official and other clients, unmodified: OpenAI’s, the Vercel AI SDK, LangChain, and a compatibility scanner.
+// Official and other clients, unmodified: OpenAI’s and the Vercel AI SDK.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import path from 'node:path';
 import { before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { embed, generateText, jsonSchema, Output, streamText, tool } from 'ai';
 import OpenAI, { APIUserAbortError, AuthenticationError, BadRequestError, NotFoundError } from 'openai';
 import { MODEL } from '../test/harness.ts';
@@ -201,34 +196,5 @@ describe('a client', () => {
     assert.match(toolResults.map(({ output }) => String(output)).join(), /^sun in (Bern|Oslo)$/);
     const { output } = await generateText({ ...asked, output: Output.object({ schema }) });
     assert.ok(city.enum.includes(output.city));
-  });
-
-  it('may be LangChain: text, streams with usage, embeddings, tools', async () => {
-    const settings = { model: MODEL, apiKey: client.apiKey, configuration: { baseURL: client.baseURL } };
-    /** The types of the library omit this field. */
-    const outputTokens = (message: object): number =>
-      (message as { usage_metadata?: { output_tokens: number } }).usage_metadata?.output_tokens ?? 0;
-    const chat = new ChatOpenAI({ ...settings, temperature: 0 });
-    const message = await chat.invoke(question);
-    assert.match(String(message.content), answer);
-    const chunks = await Array.fromAsync(await chat.stream(question));
-    assert.equal(chunks.map(({ content }) => String(content)).join(''), message.content);
-    const streamed = chunks.map(outputTokens).reduce((a, b) => a + b);
-    assert.equal(streamed, outputTokens(message));
-    assert.equal((await new OpenAIEmbeddings(settings).embedQuery(question)).length, 192);
-    const tools = [{ type: 'function', function: { name: 'forecast', parameters: weather } }];
-    const [call] = (await chat.bindTools(tools, { tool_choice: 'forecast' }).invoke(question)).tool_calls ?? [];
-    assert.ok(call?.name === 'forecast' && city.enum.includes(call.args.city));
-  });
-
-  it('may be CompatCanary, which finds no incompatibility in its modern profile', async () => {
-    const scanner = path.join(path.dirname(fileURLToPath(import.meta.resolve('compatcanary'))), 'cli.js');
-    const args = `scan --base-url ${client.baseURL} --model ${MODEL} --profile modern --format json --fail-on never`;
-    const env = { ...process.env, OPENAI_API_KEY: client.apiKey ?? '' };
-    const { stdout } = await promisify(execFile)(process.execPath, [scanner, ...args.split(' ')], { env });
-    const { results } = JSON.parse(stdout) as { results: { id: string; status: string; summary: string }[] };
-    assert.ok(results.length >= 7);
-    const faults = results.filter(({ status }) => status !== 'pass').map(({ id, summary }) => `${id}: ${summary}`);
-    assert.deepEqual(faults, []);
   });
 });

@@ -9,8 +9,8 @@ import type { Logger } from 'pino';
 /** Maximum size of a request body; prompts are long. */
 export const BODY_BYTES = 16 * 1024 * 1024;
 
-export function tooManyAnswers({ bound, detail }: ReachedLimit): CompletionError {
-  const isFull = bound === 'streams-per-tier';
+export function tooManyAnswers({ limit, detail }: ReachedLimit): CompletionError {
+  const isFull = limit === 'streams-per-tier';
   return new CompletionError(isFull ? 'overloaded' : 'rate_limit', detail, { retryAfterMs: 1_000 });
 }
 

@@ -10,12 +10,12 @@ export interface GatewayLockDeps {
   readonly store: Pick<Store, 'gatewayLock' | 'inGatewayTerm'>;
   readonly logger: Logger;
   /** How long to retry while the lock is held; the lock of a disconnected machine is released after ten seconds. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   /** Aborts the wait. */
   readonly signal?: AbortSignal | undefined;
 }
 
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 const TRY_MS = 500;
 
 export class GatewayLock implements AsyncDisposable {
@@ -36,8 +36,8 @@ export class GatewayLock implements AsyncDisposable {
 
   /** Rejects with StartError if another gateway holds the lock. */
   static async take(deps: GatewayLockDeps): Promise<GatewayLock> {
-    const { store, logger, patienceMs = PATIENCE_MS, signal } = deps;
-    for (const deadline = performance.now() + patienceMs; ; ) {
+    const { store, logger, timeoutMs = TIMEOUT_MS, signal } = deps;
+    for (const deadline = performance.now() + timeoutMs; ; ) {
       const hold = await store.gatewayLock.tryTake();
       if (hold) return new GatewayLock(deps, hold);
       if (performance.now() >= deadline) throw new StartError(TAKEN);

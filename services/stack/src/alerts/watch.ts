@@ -1,4 +1,5 @@
 // Evaluates new events and completed days, and stores anomalies and alerts.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   type Anomaly,
   DAY_MS,
@@ -200,5 +201,4 @@ export class Watch {
   }
 }
 
-const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 const anomalyDay = ({ at }: StoredAnomaly): number => dayOf(at.getTime());

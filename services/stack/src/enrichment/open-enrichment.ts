@@ -30,14 +30,13 @@ export async function openEnrichment(config: Config, world: World = {}): Promise
   const fetcher = world.fetcher ?? stack.use(openFetcher(config, world));
   const rulebook = await openRulebook(config, world.catalogEntries);
   const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
-  const owned = stack.move();
-  return {
+  const sourceNames = sources.map(({ name }) => name);
+  return Object.assign(stack.move(), {
     store,
     fetcher,
     sources,
-    sourceNames: sources.map(({ name }) => name),
+    sourceNames,
     directory: advisoryDirectory(config),
     now,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }

@@ -59,6 +59,5 @@ export async function openFeeding(config: Config, { logger }: { logger: Logger }
   const fetcher = stack.use(world.fetcher ?? openFetcher(config, world));
   const now = world.now ?? store.clock;
   const poller = openPoller(config, { store, fetcher, isOptedOut, logger, now });
-  const owned = stack.move();
-  return { store, poller, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return Object.assign(stack.move(), { store, poller });
 }

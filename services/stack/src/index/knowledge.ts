@@ -46,13 +46,11 @@ export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promis
     if ((await exposures.learn()) || isNew) events.publish('exposures-known');
     for await (const change of exposures.changes()) events.publish('advisories-changed', change);
   };
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     index,
     names: knownNames(rulebook),
     exposures,
     catchUp: () => live.catchUp(),
     steps: [() => live.catchUp(), updateAdvisories],
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }

@@ -3,20 +3,13 @@ import type { LogWitnesses } from '@strata/log';
 import { createNamedFetcher } from '@strata/scan';
 import type { Config } from '../config.ts';
 import type { World } from '../context.ts';
-import { userAgentOf } from '../scan/open-fetcher.ts';
+import { outboundOptions } from '../scan/open-fetcher.ts';
 
 /** Undefined without configured witnesses. Disposing ends their requests. */
 export function openWitnesses(config: Config, world: World): (LogWitnesses & AsyncDisposable) | undefined {
   if (!config.witnesses) return undefined;
-  const fetcher = createNamedFetcher(
-    config.witnesses.addresses.map(({ url }) => url),
-    {
-      resolver: { upstreams: config.resolvers },
-      ...{ allowAddresses: config.allowAddresses, userAgent: userAgentOf(config) },
-      ...(world.trustedCa && { trustedCa: world.trustedCa }),
-      ...(world.dial && { dial: world.dial }),
-    },
-  );
+  const urls = config.witnesses.addresses.map(({ url }) => url);
+  const fetcher = createNamedFetcher(urls, outboundOptions(config, world));
   const { fetch } = fetcher;
   return { ...config.witnesses, fetch, [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose]() };
 }

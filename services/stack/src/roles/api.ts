@@ -137,11 +137,9 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     await scanner[Symbol.asyncDispose]();
     await Promise.all(tasks);
   });
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ app, server, port, metricsPort, metrics, answers, updateLoop, scheduling, store, isDnsWorking },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }
 
 interface ServerDeps extends Pick<RunningStack, 'answers' | 'metrics' | 'updateLoop'> {
@@ -158,7 +156,7 @@ function createServer(app: StackApp, deps: ServerDeps): SignedServer {
     notary: timedNotary(ledger.notary, metrics),
     keys: { ...countedGate(store, metrics), revision: () => updateLoop.heads?.keys ?? 0 },
     trustedProxies: config.trustedProxies,
-    limits: config.bounds,
+    limits: config.limits,
     // Not bugs: a full disk; a damaged, locked or unreachable database; keys that another node retired.
     isUnavailable: (error) => error instanceof StoreError || error instanceof LogError || error instanceof KeyringError,
     hostGuard: createHostGuard({ ...config, keyedPath: '/stack/v1/' }),

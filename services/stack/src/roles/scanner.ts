@@ -29,6 +29,5 @@ export async function startScanner(config: Config, logger: Logger, world: World 
     await scanner[Symbol.asyncDispose]();
     await scanning;
   });
-  const owned = stack.move();
-  return { store, isDnsWorking, metricsPort, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return Object.assign(stack.move(), { store, isDnsWorking, metricsPort });
 }

@@ -55,8 +55,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
     stopping.abort();
     await Promise.all(tasks);
   });
-  const owned = stack.move();
-  return { store, metricsPort, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return Object.assign(stack.move(), { store, metricsPort });
 }
 
 export interface SchedulingDeps {
@@ -105,6 +104,5 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
   const scheduler = stack.use(new Scheduler({ store, knowledge, notary, events, logger, now, clock, tasks }));
   const help = 'Whether this process is the active scheduler: 1 or 0';
   metrics.gauge('strata_scheduler', help, () => (scheduler.isWorking ? 1 : 0));
-  const owned = stack.move();
-  return { scheduler, poller, fetcher, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return Object.assign(stack.move(), { scheduler, poller, fetcher });
 }

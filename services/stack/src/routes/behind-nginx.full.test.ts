@@ -45,8 +45,7 @@ async function startNginx(upstream: string) {
     return (await fetch(`${base}/health`).catch(() => undefined))?.ok === true;
   };
   await until(isServing);
-  const owned = stack.move();
-  return { base, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return Object.assign(stack.move(), { base });
 }
 
 describe('behind nginx', { skip: hasNginx ? false : 'nginx is not installed', timeout: 60_000 }, () => {

@@ -6,18 +6,20 @@ import { originsOf } from '../enrichment/sources.ts';
 import { API_VERSION } from '../roles/api-info.ts';
 
 export function openFetcher(config: Config, world: World): Fetcher {
-  return createFetcher({
+  return createFetcher({ ...outboundOptions(config, world), trustedOrigins: originsOf(config) });
+}
+
+/** What all requests of the service to the internet have in common. */
+export function outboundOptions(config: Config, world: World) {
+  return {
     resolver: {
       upstreams: config.resolvers,
       ...(world.dnsTryTimeoutMs ? { tryTimeoutMs: world.dnsTryTimeoutMs } : {}),
     },
     allowAddresses: config.allowAddresses,
-    trustedOrigins: originsOf(config),
-    userAgent: userAgentOf(config),
+    /** Identifies the scanner and how to opt out. */
+    userAgent: `StrataBot/${API_VERSION} (+${config.contactUrl})`,
     trustedCa: world.trustedCa ?? [],
     ...(world.dial ? { dial: world.dial } : {}),
-  });
+  };
 }
-
-/** Identifies the scanner and how to opt out. */
-export const userAgentOf = (config: Config) => `StrataBot/${API_VERSION} (+${config.contactUrl})`;

@@ -12,7 +12,7 @@ import type { Scanning, World } from '../context.ts';
 import { EventBus } from '../events.ts';
 import { startErrorOf } from '../start-error.ts';
 import { describeRanges } from './address-range-files.ts';
-import { userAgentOf } from './open-fetcher.ts';
+import { outboundOptions } from './open-fetcher.ts';
 import { openRulebook } from './open-rulebook.ts';
 import { createScanner } from './scanner.ts';
 
@@ -50,24 +50,18 @@ export async function openScanning(
   const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
   const store = stack.use(await openConfiguredStore(config, world));
   const now = world.now ?? store.clock;
-  const resolving = {
-    upstreams: config.resolvers,
-    ...(world.dnsTryTimeoutMs ? { tryTimeoutMs: world.dnsTryTimeoutMs } : {}),
-  };
-  const resolver = stack.use(new Resolver(resolving));
+  const outbound = outboundOptions(config, world);
+  const resolver = stack.use(new Resolver(outbound.resolver));
   const isDnsWorking = async () => (await resolver.query(KNOWN_NAME, 'NS')).status === 'found';
-  const prober = createProber({
-    probeLabels: rulebook.probeLabels,
-    keepSource: rulebook.sets?.needsSource ?? false,
-    resolver: resolving,
-    ...(world.requestTimeoutMs ? { requestTimeoutMs: world.requestTimeoutMs } : {}),
-    allowAddresses: config.allowAddresses,
-    userAgent: userAgentOf(config),
-    trustedCa: world.trustedCa ?? [],
-    ...(world.dial ? { dial: world.dial } : {}),
-    now,
-  });
-  stack.use(prober);
+  const prober = stack.use(
+    createProber({
+      ...outbound,
+      probeLabels: rulebook.probeLabels,
+      keepSource: rulebook.sets?.needsSource ?? false,
+      ...(world.requestTimeoutMs ? { requestTimeoutMs: world.requestTimeoutMs } : {}),
+      now,
+    }),
+  );
   const scanner = createScanner(
     { store, prober, rulebook, now, isDnsWorking, logger, events },
     {
@@ -78,16 +72,7 @@ export async function openScanning(
     },
   );
   stack.use(scanner);
-  const owned = stack.move();
-  return {
-    store,
-    prober,
-    rulebook,
-    scanner,
-    isOptedOut,
-    isDnsWorking,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  return Object.assign(stack.move(), { store, prober, rulebook, scanner, isOptedOut, isDnsWorking });
 }
 
 /** Fails if the list is unreadable: never scans without the configured list. */

@@ -90,14 +90,12 @@ export const sharedAdvisories = shared(async () => {
   const scanned = internet.domains().filter((domain) => !unscanned.includes(domain));
   await service.scan(...scanned);
   await sync(service, publishers);
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ internet, publishers, service, unscanned, scanned, age },
     /** One sync of every source, or of those named, processed, and no older answer kept. */
     async sync(names?: readonly string[]) {
       await sync(service, publishers, names);
       age();
     },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 });

@@ -72,8 +72,7 @@ export const sharedTimeline = shared(async () => {
     if (answer.status !== 200) throw new Error(`${target}: ${answer.status} ${answer.text.slice(0, 300)}`);
     return answer;
   };
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ internet, service, begin: BEGIN, end: END, profiles, sql },
     live: () => profiles.filter(({ state }) => state === 'active' || state === 'parked'),
     users: (id: string) => profiles.filter(({ services }) => services.some(({ provider }) => provider === id)),
@@ -94,6 +93,5 @@ export const sharedTimeline = shared(async () => {
       now += days * DAY_MS;
       await service.restart();
     },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 });

@@ -1,9 +1,9 @@
 // Downloads a document into a file: streamed into a partial file, resumed after an interruption, and renamed when complete.
-import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { PartFile } from '@strata/files';
 import type { Deadline } from '../deadline.ts';
 import { withoutSecrets } from '../redirect.ts';
-import { beginPart, continuePart, discardPart, findPart, finishPart, type Part } from './part-file.ts';
+import { boundedValidator, type PartNote, type ResumablePart, readPartNote, resumable } from './part-note.ts';
 import {
   type Failed,
   type Fetched,
@@ -40,83 +40,78 @@ export interface DownloadWork extends DownloadRequest {
 type Restart = { readonly kind: 'restart' };
 
 interface Receiving {
-  readonly handle: FileHandle;
-  readonly doneBytes: number;
-  readonly totalBytes: number | undefined;
+  /** As requested and recorded: without credentials. */
+  readonly href: string;
+  readonly part: PartFile<PartNote>;
+  readonly work: DownloadWork;
 }
 
 /** Rejects only for errors of the file system. */
 export async function download(deps: WalkDeps, url: string, file: string, work: DownloadWork): Promise<Downloaded> {
-  // The URL as requested and recorded: without credentials.
   const href = URL.canParse(url) ? withoutSecrets(new URL(url)).href : url;
-  let part = await findPart(file, href);
+  await using part = await PartFile.open(file, { readNote: readPartNote });
+  let from = resumable(part, href);
   for (;;) {
     const { deadline, maxRedirects } = work;
-    const range = part ? { range: `bytes=${part.doneBytes}-`, 'if-range': part.validator } : {};
+    const range = from ? { range: `bytes=${from.doneBytes}-`, 'if-range': from.validator } : {};
     const walkRequest = { headers: { ...work.headers, ...range }, acceptEncoding: 'identity', maxRedirects, deadline };
     const outcome = await walk<Downloaded | Restart>(deps, href, walkRequest, (answer) =>
-      receive(answer, part, { href, file, work }),
+      receive(answer, from, { href, part, work }),
     );
     if (outcome.kind !== 'restart') return outcome;
-    part = undefined;
+    from = undefined;
   }
 }
 
 async function receive(
   answer: WebAnswer,
-  part: Part | undefined,
-  { href, file, work }: { readonly href: string; readonly file: string; readonly work: DownloadWork },
+  from: ResumablePart | undefined,
+  { href, part, work }: Receiving,
 ): Promise<Downloaded | Restart> {
   const { status, headers } = answer;
-  if (part && (status === 416 || (status === 206 && !continuesPart(headers, part)))) return { kind: 'restart' };
-  if (status !== 200 && (status !== 206 || !part)) return { kind: 'answered', status, headers };
-  const isContinued = status === 206 && part !== undefined;
+  if (from && (status === 416 || (status === 206 && !continuesPart(headers, from)))) return { kind: 'restart' };
+  if (status !== 200 && (status !== 206 || !from)) return { kind: 'answered', status, headers };
+  const isContinued = status === 206 && from !== undefined;
   const totalBytes = isContinued
-    ? (readContentRange(headers)?.totalBytes ?? part.totalBytes ?? undefined)
+    ? (readContentRange(headers)?.totalBytes ?? from.totalBytes ?? undefined)
     : lengthOf(headers);
   if ((totalBytes ?? 0) > work.maxBytes) {
-    await discardPart(file);
+    await part.discard();
     return failed(answer, `${totalBytes} bytes are more than the ${work.maxBytes} allowed`);
   }
-  const doneBytes = isContinued ? part.doneBytes : 0;
-  const { etag = null, 'last-modified': lastModified = null } = headers;
-  const handle = isContinued
-    ? await continuePart(file, doneBytes)
-    : await beginPart(file, { url: href, etag, lastModified, totalBytes: totalBytes ?? null });
-  try {
-    const sizeBytes = await store(answer, { handle, doneBytes, totalBytes }, work);
-    if (typeof sizeBytes !== 'number') return sizeBytes;
-    if (sizeBytes <= Math.min(work.maxBytes, totalBytes ?? Infinity)) {
-      await handle.sync();
-      await handle.close();
-      await finishPart(file);
-      return { kind: 'downloaded', sizeBytes, headers, url: answer.url };
-    }
-  } finally {
-    await handle.close();
+  if (isContinued) await part.truncate(from.doneBytes);
+  else {
+    const validators = {
+      etag: boundedValidator(headers.etag),
+      lastModified: boundedValidator(headers['last-modified']),
+    };
+    await part.begin({ url: href, ...validators, totalBytes: totalBytes ?? null });
   }
-  await discardPart(file);
-  return failed(answer, `more than ${Math.min(work.maxBytes, totalBytes ?? Infinity)} bytes arrived`);
+  const problem = await store(answer, { part, totalBytes, work });
+  if (problem) return problem;
+  await part.complete();
+  return { kind: 'downloaded', sizeBytes: part.sizeBytes, headers, url: answer.url };
 }
 
-/** Writes the body; returns the size of the partial file, which exceeds the bound if more arrived. */
+/** Writes the body; the received bytes are kept for the next download, unless there are too many. */
 async function store(
   answer: WebAnswer,
-  { handle, doneBytes, totalBytes }: Receiving,
-  { maxBytes, deadline, onProgress }: DownloadWork,
-): Promise<number | Failed> {
+  { part, totalBytes, work }: Pick<Receiving, 'part' | 'work'> & { readonly totalBytes: number | undefined },
+): Promise<Failed | undefined> {
+  const { maxBytes, deadline, onProgress } = work;
   const bound = Math.min(maxBytes, totalBytes ?? Infinity);
-  let size = doneBytes;
   for await (const chunk of untilCut(answer.response)) {
-    size += chunk.length;
-    if (size > bound) return size;
+    if (part.sizeBytes + chunk.length > bound) {
+      await part.discard();
+      return failed(answer, `more than ${bound} bytes arrived`);
+    }
     // File system errors are thrown.
-    await handle.writeFile(chunk);
-    onProgress?.(size, totalBytes);
+    await part.append(chunk);
+    onProgress?.(part.sizeBytes, totalBytes);
   }
   if (deadline.signal.aborted) return { ...stopped(deadline), redirects: answer.redirects };
-  if (!answer.response.complete || size < (totalBytes ?? 0)) return failed(answer, `cut off after ${size} bytes`);
-  return size;
+  const isCut = !answer.response.complete || part.sizeBytes < (totalBytes ?? 0);
+  return isCut ? failed(answer, `cut off after ${part.sizeBytes} bytes`) : undefined;
 }
 
 /** The chunks of a body; ends if the connection breaks, in which case the response is not `complete`. */
@@ -135,7 +130,7 @@ async function* untilCut(response: IncomingMessage): AsyncGenerator<Buffer> {
 }
 
 /** Whether a 206 continues the partial file. A server may respect `Range` and ignore `If-Range`. */
-function continuesPart(headers: WebAnswer['headers'], part: Part): boolean {
+function continuesPart(headers: WebAnswer['headers'], part: ResumablePart): boolean {
   const range = readContentRange(headers);
   if (range?.startByte !== part.doneBytes) return false;
   const { totalBytes } = range;

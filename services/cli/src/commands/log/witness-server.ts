@@ -98,7 +98,7 @@ export async function serveWitness(
   const timeouts = { headersTimeout: limits.headersMs, requestTimeout: limits.requestMs };
   const options = { ...timeouts, connectionsCheckingInterval: CHECK_MS };
   const server = createServer(options, (request, response) => void serve(request, response));
-  const connections = new Connections(server, { bounds: limits });
+  const connections = new Connections(server, { limits });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

@@ -25,7 +25,7 @@ function searchAmong(count: number) {
   const sleep = async (ms: number) => {
     nowMs += ms;
   };
-  return { lost, search: new WorkerSearch(fleet, { patienceMs: 600, nowMs: () => nowMs, sleep }) };
+  return { lost, search: new WorkerSearch(fleet, { timeoutMs: 600, nowMs: () => nowMs, sleep }) };
 }
 
 /** All workers fail in the same way: how often a worker was asked before the search gave up, and the reason. */

@@ -22,12 +22,12 @@ const REFUSALS_BELIEVED = 5;
  * How long to wait for a worker that can do what the previous ones could not; longer than the first backoff after a
  * failure.
  */
-const ALTERNATIVE_PATIENCE_MS = 1_000;
+const ALTERNATIVE_TIMEOUT_MS = 1_000;
 
 type Wanted = Pick<Job, 'prompt' | 'given'>;
 
 export interface WorkerSearchOptions {
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   /** The clock, replaceable in tests. */
   readonly nowMs?: () => number;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
@@ -36,7 +36,7 @@ export interface WorkerSearchOptions {
 /** The search for workers of one job, for its entire duration. */
 export class WorkerSearch {
   readonly #fleet: Fleet;
-  readonly #patienceMs: number;
+  readonly #timeoutMs: number;
   readonly #nowMs: () => number;
   readonly #sleep: NonNullable<WorkerSearchOptions['sleep']>;
   readonly #lost = new Set<string>();
@@ -54,7 +54,7 @@ export class WorkerSearch {
 
   constructor(fleet: Fleet, options: WorkerSearchOptions) {
     this.#fleet = fleet;
-    this.#patienceMs = options.patienceMs;
+    this.#timeoutMs = options.timeoutMs;
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#sleep = options.sleep ?? ((ms, signal) => sleep(ms, undefined, { signal }));
   }
@@ -73,9 +73,9 @@ export class WorkerSearch {
       throw new EngineError('crashed', `${this.#losses} workers failed one after another`);
     const sinceMs = this.#nowMs();
     const refusals = this.#refused.size;
-    const leftMs = this.#patienceMs - this.#waitedMs;
-    const patienceMs = refusals > 0 ? Math.min(leftMs, ALTERNATIVE_PATIENCE_MS) : leftMs;
-    const chosen = refusals < REFUSALS_BELIEVED ? await this.#find(wanted, { patienceMs, signal }) : undefined;
+    const leftMs = this.#timeoutMs - this.#waitedMs;
+    const timeoutMs = refusals > 0 ? Math.min(leftMs, ALTERNATIVE_TIMEOUT_MS) : leftMs;
+    const chosen = refusals < REFUSALS_BELIEVED ? await this.#find(wanted, { timeoutMs, signal }) : undefined;
     this.#waitedMs += this.#nowMs() - sinceMs;
     if (chosen) return chosen;
     if (refusals > 0) throw new EngineError('grammar-unusable', `${refusals} workers cannot use the grammar`);
@@ -87,7 +87,7 @@ export class WorkerSearch {
    * reason.
    */
   larger(wanted: Wanted, signal: AbortSignal): Promise<Chosen | undefined> {
-    return this.#find(wanted, { patienceMs: ALTERNATIVE_PATIENCE_MS, signal });
+    return this.#find(wanted, { timeoutMs: ALTERNATIVE_TIMEOUT_MS, signal });
   }
 
   /** A worker that has not lost the job and is not being asked already. */
@@ -122,7 +122,7 @@ export class WorkerSearch {
 
   async #find(
     wanted: Wanted,
-    { patienceMs, signal }: { readonly patienceMs: number; readonly signal: AbortSignal },
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<Chosen | undefined> {
     const sinceMs = this.#nowMs();
     const backoffMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** this.#again);
@@ -136,7 +136,7 @@ export class WorkerSearch {
         this.#again += 1;
         return again;
       }
-      if (waitedMs >= patienceMs) return undefined;
+      if (waitedMs >= timeoutMs) return undefined;
       const pollMs = Math.min(MAX_POLL_MS, Math.max(FIRST_POLL_MS, POLL_SHARE * waitedMs));
       await this.#sleep(pollMs, signal).catch(() => signal.throwIfAborted());
     }

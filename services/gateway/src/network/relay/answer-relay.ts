@@ -22,7 +22,7 @@ export interface RelayDeps extends AnswerPartDeps {
 
 export interface RelayOptions {
   readonly hedgeAfter: number | undefined;
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }
 
 interface PartEvent {

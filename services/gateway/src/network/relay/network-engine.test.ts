@@ -138,7 +138,7 @@ describe('an answer whose worker is killed', () => {
     });
 
   it('fails if no worker connects in time', async () => {
-    await using net = await networkOf([at(5, killed)], { patienceMs: 100 });
+    await using net = await networkOf([at(5, killed)], { timeoutMs: 100 });
     await assert.rejects(net.answer(), { name: 'EngineError', code: 'no-worker' });
   });
 });

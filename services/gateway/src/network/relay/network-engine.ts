@@ -22,14 +22,14 @@ export interface NetworkEngineOptions {
   /** A second worker is asked after this multiple of the expected time to first token. Undefined: never. */
   readonly hedgeAfter?: number;
   /** How long a job waits for a worker to connect. 10,000 by default. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** Answers reject with EngineError `no-worker` if no worker can complete them. */
 export function createNetworkEngine(options: NetworkEngineOptions): Engine {
-  const { info, vocabulary, fleet, hedgeAfter, patienceMs = PATIENCE_MS } = options;
+  const { info, vocabulary, fleet, hedgeAfter, timeoutMs = TIMEOUT_MS } = options;
   const settlement = new Settlement(options);
   const deps = { ...options, settle: settlement.settle };
   const closing = new AbortController();
@@ -40,7 +40,7 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     signal: AbortSignal,
     call: (session: WorkerSession) => Promise<Result>,
   ): Promise<Result> {
-    const search = new WorkerSearch(fleet, { patienceMs });
+    const search = new WorkerSearch(fleet, { timeoutMs });
     for (;;) {
       const { session } = await search.next(wanted, signal);
       try {
@@ -66,7 +66,7 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     render: (prompt) => vocabulary.render(prompt),
     generate(job, signal, context = {}) {
       const task = { job, context, signal: whileOpen(signal) };
-      return new AnswerRelay(deps, { hedgeAfter, patienceMs }, task).events();
+      return new AnswerRelay(deps, { hedgeAfter, timeoutMs }, task).events();
     },
     async score(job, signal) {
       assertPrompt(job.prompt);

@@ -101,7 +101,7 @@ describe('a breach of the protocol', () => {
         worker.send({ kind: 'tokens', id: frame.id, position, tokens: [token] });
       return true;
     };
-    await using net = await networkOf([{ onFrame }], { patienceMs: 300 });
+    await using net = await networkOf([{ onFrame }], { timeoutMs: 300 });
     const events = net.engine.generate(job({ maxTokens: 2_000 }), NEVER);
     await events[Symbol.asyncIterator]().next();
     await until(() => net.bed.ends.length === 1);

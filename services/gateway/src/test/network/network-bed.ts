@@ -141,7 +141,7 @@ export class TestNetwork implements AsyncDisposable {
       info: () => ({ sha256, vocabularySize: 4_096, contextLength: CONTEXT, slots: fleet.slots }) as ModelInfo,
       vocabulary: {} as Vocabulary,
       accounts: { agree, recent: async () => [] },
-      ...{ fleet, trust, gateway: gateway.id, patienceMs: 30_000, ...options },
+      ...{ fleet, trust, gateway: gateway.id, timeoutMs: 30_000, ...options },
     });
   }
 

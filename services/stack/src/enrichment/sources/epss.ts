@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { type ExploitScore, isEpssColumns, readEpssHead, readEpssRow } from '@strata/advisories';
 import { parse } from 'csv-parse';
@@ -93,5 +94,3 @@ async function* rowsOf(file: string): AsyncGenerator<string[]> {
     throw new SourceError(`${path.basename(file)} cannot be read: it is damaged or not CSV`, { cause });
   }
 }
-
-const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));

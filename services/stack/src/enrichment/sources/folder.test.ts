@@ -39,8 +39,7 @@ async function openFolder() {
   const directory = path.join(ground.directory, 'files');
   await mkdir(directory);
   const source = folderSource({ directory, everyMs: HOUR });
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ world, ground, directory, source },
     put: (name: string, body: Buffer | string) => writeFile(path.join(directory, name), body),
     async sync() {
@@ -50,8 +49,7 @@ async function openFolder() {
       const changes = (await ground.store.advisories.latestChange()) - latest;
       return { ...end, changes, example: (await ground.stored('folder')).skippedExample };
     },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }
 
 const osv = (id: string, more: object = {}) =>

@@ -43,8 +43,7 @@ export async function openGround(clock: { readonly at: number }, fetcher: Fetche
     timeouts: { firstPauseMs: 2, requestMs: 10_000, downloadMs: 10_000 },
     signal: new AbortController().signal,
   };
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ store, directory, deps },
     run: (source: AdvisorySource, options?: Partial<RunDeps>) => runSource(source, { ...deps, ...options }),
     async stored(name: SourceName) {
@@ -54,8 +53,7 @@ export async function openGround(clock: { readonly at: number }, fetcher: Fetche
     },
     /** What is kept of advisories, as text to compare. */
     dump: () => dumpOf(file),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }
 
 function dumpOf(file: string): Readonly<Record<string, readonly string[]>> {
@@ -81,8 +79,7 @@ export async function openWorld(options: Omit<Partial<AdvisorySourcesOptions>, '
   const urls = ['nvdUrl', 'cveListUrl', 'kevUrl', 'epssUrl', 'osvUrl'] as const;
   const trustedOrigins = urls.map((name) => new URL(publishers[name]).origin);
   const fetcher = stack.use(createFetcher({ trustedOrigins, userAgent: 'StrataBot/test' }));
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ clock, publishers, fetcher },
     source: (name: NetName) => sourceOf(name, publishers),
     ground: () => openGround(clock, fetcher),
@@ -92,8 +89,7 @@ export async function openWorld(options: Omit<Partial<AdvisorySourcesOptions>, '
         publishers.advance(1);
       }
     },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }
 
 /** A test with publishers and a store of its own. */
@@ -132,10 +128,8 @@ export async function openPublisher(answers: RequestListener, sourceAt: SourceAt
   const clock = { at: START };
   const ground = stack.use(await openGround(clock, fetcher));
   const source = sourceAt(origin);
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ clock, ground, source },
     sync: () => ground.run(source),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }

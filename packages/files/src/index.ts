@@ -1,0 +1,2 @@
+// The public interface of @strata/files.
+export { PartFile, type PartFileOptions } from './part-file.ts';
