@@ -113,7 +113,7 @@ function cpuSeconds(): number {
   return (user + system) / 1e6;
 }
 
-/** What work gives, how long it takes, and the processor time of this process meanwhile. */
+/** What work gives, how long it takes, and the processor time of this process for it. */
 export async function timed<T>(work: () => Promise<T> | T) {
   const cpuBefore = cpuSeconds();
   const startedAt = performance.now();

@@ -2,7 +2,7 @@
 import { compileAdvisory, judgeCompiled } from '@strata/advisories';
 import { productKeysOf } from '@strata/detect';
 import { Exposures, listAdvisories, listAffected } from '@strata/stack';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
 import { childArgument, collectGarbage, median, quantile, reportReady, timed, timesOf } from '../measure.ts';
 import { advisoryOf, indexOf, recordOf, rulebook } from './advisory-load.ts';

@@ -1,7 +1,7 @@
 // A poller of feeds with a store of its own.
 import type { Fetcher } from '@strata/scan';
 import { type FeedPoller, openPoller, readConfig } from '@strata/stack';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import pino from 'pino';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
 import { timed } from '../measure.ts';

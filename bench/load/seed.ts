@@ -1,7 +1,7 @@
 // A store with companies scanned three times over three days, some of which changed provider.
 import { detect, evidenceFromRecord, type Rulebook } from '@strata/detect';
 import { openRulebook } from '@strata/stack';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 
 const DAY_MS = 86_400_000;
 /** Scans of each domain: the second observes a change after the first, the third confirms it. */

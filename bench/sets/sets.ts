@@ -1,7 +1,7 @@
 // Questions about sets of domains at 20,000, 200,000 and 1,000,000: the service over HTTP, and the index beside DuckDB and SQLite.
 import path from 'node:path';
 import { compileRulebook, loadCatalog } from '@strata/detect';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import { loadedWorld } from '@strata/testnet';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
 import { type Figure, startChild } from '../measure.ts';

@@ -2,7 +2,7 @@
 import { createPrivateKey, randomBytes, sign } from 'node:crypto';
 import { openLog } from '@strata/log';
 import { decodeBase64Url } from '@strata/receipts';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import { childArgument, reportReady } from '../measure.ts';
 
 export interface LedgerNodeOptions {

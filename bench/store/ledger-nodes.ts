@@ -1,6 +1,6 @@
 // Durable leaves a second of one and two nodes that share a ledger in PostgreSQL, each a process; and how long one append alone takes.
 import { generateKeyPairSync } from 'node:crypto';
-import { startPostgres } from '../../packages/store/src/test/postgres.ts';
+import { startPostgres } from '../../tests/support/database/postgres.ts';
 import { askChild, type Child, type Figure, median, perSecond, quantile, startChild } from '../measure.ts';
 import type { LedgerNodeOptions, LedgerRun, LedgerRunResult } from './ledger-node-process.ts';
 

@@ -1,8 +1,8 @@
 // Scans recorded: how many a second, in batches, on SQLite and on PostgreSQL, which waits for the disk with each commit.
 import path from 'node:path';
-import { openStore, type Store } from '@strata/store';
-import { binaries, notice, startPostgres } from '../../packages/store/src/test/postgres.ts';
-import { confirm, day, GOOGLE, scanOf } from '../../packages/store/src/test/scans.ts';
+import { openStore, type Store } from '@strata/stack/store';
+import { confirm, day, GOOGLE, scanOf } from '../../services/stack/src/store/test/scans.ts';
+import { binaries, notice, startPostgres } from '../../tests/support/database/postgres.ts';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
 import { type Figure, perSecond, timed } from '../measure.ts';
 

@@ -1,6 +1,6 @@
 // A scanner of the suite round-trips: makes scans of names of its own, and records them in batches when it is asked to.
-import { openStore, type ScanRecord } from '@strata/store';
-import { confirm, day, GOOGLE, scanOf } from '../../packages/store/src/test/scans.ts';
+import { openStore, type ScanRecord } from '@strata/stack/store';
+import { confirm, day, GOOGLE, scanOf } from '../../services/stack/src/store/test/scans.ts';
 import { childArgument, reportReady } from '../measure.ts';
 
 /** Scans to be prepared; recorded at the next message, which has none. */

@@ -1,8 +1,8 @@
 // Ten thousand subscribers of one node while a scanner records what moves: how long an event takes to reach each, whether all have all of
 // them, and what the subscribers cost the scans.
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore } from '@strata/store';
-import { type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
+import { openStore } from '@strata/stack/store';
+import { type PostgresServer, startPostgres } from '../../tests/support/database/postgres.ts';
 import { startInternet } from '../internet.ts';
 import { nodesOn } from '../load/nodes-on.ts';
 import { askChild, type Child, type Figure, openFilesFor, perSecond, startChild, useOf } from '../measure.ts';

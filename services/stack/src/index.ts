@@ -1,16 +1,16 @@
 // @strata/stack: settings, scanning without a server, and the running service.
 
-export { type Config, Environment as StackEnvironment, Paths, ROLES, readConfig } from './config.ts';
-export type { RunningRole, Scanning, StackApp, World } from './context.ts';
+export { type Config, Environment as StackEnvironment, Paths, readConfig } from './config.ts';
+export type { Scanning, World } from './context.ts';
 export { listAdvisories, listAffected } from './enrichment/exposure/affected.ts';
 export { Exposures } from './enrichment/exposure/exposures.ts';
 export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts';
-export { runSource, type SyncEnd, type SyncProgress } from './enrichment/run-source.ts';
+export { runSource, type SyncEnd } from './enrichment/run-source.ts';
 export { type AdvisorySource, SOURCE_NAMES } from './enrichment/source.ts';
 export { enrichmentState } from './enrichment/state.ts';
 export { EventBus } from './events.ts';
 export { LiveMentions } from './feeds/live-mentions.ts';
-export { type Feeding, openFeeding, openPoller } from './feeds/open-poller.ts';
+export { openFeeding, openPoller } from './feeds/open-poller.ts';
 export type { FeedPoller, PollResult } from './feeds/poller.ts';
 export {
   feedAddress,
@@ -18,7 +18,6 @@ export {
   MAX_LIST_BYTES,
   readListFile,
   readSubscriptions,
-  type Subscriptions,
   withoutCredentials,
 } from './feeds/subscriptions.ts';
 export { type RunningStack, startStack } from './roles/api.ts';
@@ -29,4 +28,3 @@ export { openFetcher } from './scan/open-fetcher.ts';
 export { openRulebook } from './scan/open-rulebook.ts';
 export { openConfiguredStore, openScanning, RESTORING } from './scan/open-scanning.ts';
 export type { ScanOutcome } from './scan/scanner.ts';
-export { wellKnownDomains } from './well-known-domains.ts';

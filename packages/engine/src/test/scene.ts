@@ -31,8 +31,7 @@ async function start(files: Readonly<Record<string, FakeFile>> = {}) {
   /** As a caller does, but with shorter timeouts. */
   const pull = (reference: string, given?: Partial<ModelStoreOptions>) =>
     resolveModel(reference, options(given), { ...events, onRetry: (retry) => retries.push(retry) });
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ hub, dir, progress, retries, options, at, read, pull },
     /** A pull that is interrupted after some bytes; returns how many were kept. */
     async cutOff(afterBytes: number, name = 'm.gguf'): Promise<number> {
@@ -50,8 +49,7 @@ async function start(files: Readonly<Record<string, FakeFile>> = {}) {
       const names = await readdir(at(...folder)).catch(() => []);
       return names.filter((name) => !name.startsWith('.')).sort();
     },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }
 
 export type Scene = Awaited<ReturnType<typeof start>>;

@@ -39,8 +39,7 @@ export async function startWitnesses(count: number) {
     ({ verifierKey }) => parseVerifierKey(verifierKey, SIGNATURE_TYPES.cosignature) ?? assert.fail(verifierKey),
   );
   const addresses = verifiers.map((verifier, at) => ({ verifier, url: `https://w${at}.example` }));
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ witnesses, verifiers, down, directory, open, fetch },
     /** Cosigned by so many of them. */
     watch: (log: Log, required = count, changes: Pick<Partial<LogWitnesses>, 'fetch' | 'timing'> = {}) =>
@@ -50,8 +49,7 @@ export async function startWitnesses(count: number) {
       }),
     cosigned: async (note: string, required = count) =>
       (await checkWitnesses(note, { witnesses: verifiers, required })).ok,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }
 
 export function publicLogConformance({ name, skip, fresh }: LogBackend): void {

@@ -4,10 +4,10 @@ import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { verifyAnswer } from '@strata/receipts';
-import { openStore } from '@strata/store';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { KEY_SET_PATH } from '../routes/ledger-routes.ts';
+import { openStore } from './index.ts';
 import { UsageRecorder } from './usage-recorder.ts';
 
 const now = () => new Date();
@@ -34,9 +34,8 @@ type Append = (leaf: Uint8Array) => Promise<unknown>;
 async function scene() {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory()).path;
-  const store = stack.use(await openStore('sqlite::memory:', { keyPrefix: 'sk-' }));
-  const owned = stack.move();
-  return {
+  const store = stack.use(await openStore('sqlite::memory:'));
+  return Object.assign(stack.move(), {
     store,
     openLedger: () => openSignedLedger({ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now }),
     /** `append` replaces the ledger’s own. */
@@ -48,8 +47,7 @@ async function scene() {
     },
     keep: (recorder: UsageRecorder, id = recorder.newId()) => recorder.keep(id, start, end).then(() => id),
     unentered: async () => (await store.answers.unentered(99)).length,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }
 
 describe('receipts', () => {

@@ -36,8 +36,7 @@ export async function startHarness(settings: Record<string, string> = {}, world:
     ...{ method: 'POST', headers: { ...own, 'content-type': 'application/json', ...headers } },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ running, base, key },
     /** Posts JSON, or text unchanged. */
     post: (target: string, body: unknown, headers?: Record<string, string>) => ask(target, posting(body, headers)),
@@ -48,6 +47,5 @@ export async function startHarness(settings: Record<string, string> = {}, world:
       { signal = null, ...by }: { signal?: AbortSignal | null; key?: string } = {},
     ) => fetch(base + target, { ...posting(body, { authorization: `Bearer ${by.key ?? key}` }), signal }),
     get: (target: string, headers: Record<string, string> = {}) => ask(target, { headers: { ...own, ...headers } }),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }

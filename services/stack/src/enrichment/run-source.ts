@@ -1,7 +1,7 @@
 // One sync of one source: each step is stored before the next is requested, so that a crash loses at most one step.
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '@strata/db';
-import type { Lease, Store, StoredSource } from '@strata/store';
+import type { Lease, Store, StoredSource } from '../store/index.ts';
 import { type AdvisorySource, type SourceDeps, SourceError, type SourceName } from './source.ts';
 
 export interface RunDeps extends SourceDeps {
@@ -74,7 +74,7 @@ export async function runSource(source: AdvisorySource, deps: RunDeps): Promise<
 /** Grows with each consecutive failure; at least what the publisher requests. */
 function backoffAfter(error: unknown, failures: number): number {
   const ownMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10), LAST_RETRY_MS);
-  const askedMs = error instanceof SourceError ? (error.retryAfterMs ?? 0) : 0;
+  const askedMs = error instanceof SourceError ? error.retryAfterMs : 0;
   return Math.max(ownMs, Math.min(askedMs, LONGEST_RETRY_MS));
 }
 

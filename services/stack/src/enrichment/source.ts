@@ -58,12 +58,15 @@ export interface AdvisorySource {
 /** The reason why a source cannot continue, for the operator. */
 export class SourceError extends Error {
   override readonly name = 'SourceError';
-  /** Backoff requested by the publisher. */
-  readonly retryAfterMs: number | undefined;
+  /** Backoff requested by the publisher; 0 without one. */
+  readonly retryAfterMs: number;
 
-  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {}) {
+  constructor(
+    message: string,
+    { retryAfterMs = 0, ...options }: ErrorOptions & { readonly retryAfterMs?: number } = {},
+  ) {
     super(message, options);
-    this.retryAfterMs = options.retryAfterMs;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 

@@ -92,8 +92,7 @@ export async function startScriptedGateway() {
     taken += 1;
     return channels[taken - 1] as ScriptedChannel;
   };
-  const owned = stack.move();
-  return {
+  return Object.assign(stack.move(), {
     ...{ node, address: node.addresses()[0] ?? '', nextChannel },
     async greeted() {
       const channel = await nextChannel();
@@ -102,6 +101,5 @@ export async function startScriptedGateway() {
       return channel;
     },
     opened: () => channels.length,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  });
 }

@@ -19,7 +19,8 @@ async function openAnswers(sourceAt: SourceAt) {
     if (answer === undefined) return void response.writeHead(404).end();
     response.end(Buffer.isBuffer(answer) || typeof answer === 'string' ? answer : JSON.stringify(answer));
   }, sourceAt);
-  return { ...publisher, answers, sync: async () => (await publisher.sync()).kind };
+  const { sync } = publisher;
+  return Object.assign(publisher, { answers, sync: async () => (await sync()).kind });
 }
 
 const iso = (time: number) => new Date(time).toISOString();

@@ -1,4 +1,5 @@
 // Requests to publishers: respects their rate limits, and retries with backoff.
+import { retryAfterMs } from '@strata/feeds';
 import type { Downloaded, Fetched } from '@strata/scan';
 import { sleep } from '../../sleep.ts';
 import { type SourceDeps, SourceError, type Timeouts } from '../source.ts';
@@ -71,8 +72,8 @@ export async function retry<T>(
     signal.throwIfAborted();
     if ('good' in outcome) return outcome.good;
     const { failure } = outcome;
-    const askedMs = failure.kind === 'answered' ? retryAfterMs(failure.headers['retry-after']) : undefined;
-    const pauseMs = Math.max(askedMs ?? 0, timeouts.firstPauseMs * 2 ** (tries - 1));
+    const askedMs = failure.kind === 'answered' ? (retryAfterMs(failure.headers, Date.now()) ?? 0) : 0;
+    const pauseMs = Math.max(askedMs, timeouts.firstPauseMs * 2 ** (tries - 1));
     if (tries === triesFor(failure) || !isTemporary(failure) || pauseMs > LONGEST_PAUSE_MS)
       throw new SourceError(messageOf(url, failure), { retryAfterMs: askedMs });
     await sleep(pauseMs, signal);
@@ -88,14 +89,6 @@ function triesFor(failure: Failure): number {
 /** Whether the failure is temporary. */
 function isTemporary(failure: Failure): boolean {
   return failure.kind === 'answered' ? BUSY.has(failure.status) : failure.reason !== 'forbidden';
-}
-
-/** RFC 9110 §10.2.3: seconds, or a date. */
-function retryAfterMs(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1_000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
 function messageOf(url: string, failure: Failure): string {
