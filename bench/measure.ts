@@ -38,6 +38,9 @@ export function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
+/** Generous: the machine may be busy. */
+const ANSWER_MS = 300_000;
+
 export interface Child<Ready> extends AsyncDisposable {
   readonly ready: Ready;
   readonly process: ChildProcess;
@@ -70,26 +73,92 @@ export async function startChild<Ready>(
   };
 }
 
-/** CPU seconds of a child since its start, which it reports on a message. */
-export async function cpuSecondsOf({ process: child }: Pick<Child<unknown>, 'process'>): Promise<number> {
-  const answer = once(child, 'message');
-  child.send({});
-  const [{ user, system }] = (await answer) as [NodeJS.CpuUsage];
+/** What a child answers to a message. */
+export async function askChild<Answer>(
+  { process: child }: Pick<Child<unknown>, 'process'>,
+  message: object | string,
+): Promise<Answer> {
+  const answer = once(child, 'message', { signal: AbortSignal.timeout(ANSWER_MS) });
+  child.send(message);
+  return ((await answer) as [Answer])[0];
+}
+
+/** What a process uses; `live` in `askChild` collects its garbage before. */
+export interface Use {
+  readonly cpuSeconds: number;
+  readonly rss: number;
+  readonly heapUsed: number;
+  readonly external: number;
+}
+
+export const useOf = (child: Pick<Child<unknown>, 'process'>, what: 'use' | 'live' = 'use'): Promise<Use> =>
+  askChild(child, what);
+
+/** In the child: answers `useOf`. */
+export function reportUse(): void {
+  process.on('message', (message) => {
+    if (message !== 'use' && message !== 'live') return;
+    if (message === 'live') collectGarbage();
+    const { rss, heapUsed, external } = process.memoryUsage();
+    process.send?.({ cpuSeconds: cpuSeconds(), rss, heapUsed, external } satisfies Use);
+  });
+}
+
+/** In the child: the argument that it was started with. */
+export const childArgument = <Argument>(): Argument => JSON.parse(process.argv[2] ?? '{}') as Argument;
+
+/** Processor time of this process since its start. */
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
 }
 
+/** What work gives, how long it takes, and the processor time of this process for it. */
+export async function timed<T>(work: () => Promise<T> | T) {
+  const cpuBefore = cpuSeconds();
+  const startedAt = performance.now();
+  const value = await work();
+  const seconds = (performance.now() - startedAt) / 1_000;
+  return { value, seconds, cpuSeconds: cpuSeconds() - cpuBefore };
+}
+
+/** Milliseconds of each run. */
+export async function timesOf(runs: number, work: (run: number) => unknown): Promise<number[]> {
+  const times: number[] = [];
+  for (let run = 0; run < runs; run += 1) times.push((await timed(() => work(run))).seconds * 1_000);
+  return times;
+}
+
+/** The same work again and again, so many at once, for a time; how often it was done in a second. */
+export async function rateAtOnce(concurrency: number, ms: number, work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  let done = 0;
+  const worker = async () => {
+    for (; performance.now() - startedAt < ms; done += 1) await work();
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  return (done * 1_000) / (performance.now() - startedAt);
+}
+
 /** In the child: reports that it is ready, and ends when the parent disconnects. */
-export function reportReady(ready: object, dispose: () => Promise<void>): void {
-  process.once('disconnect', () => void dispose().finally(() => process.exit(0)));
+export function reportReady(ready: object, dispose: () => PromiseLike<void> | void): void {
+  process.once('disconnect', () => void (async () => dispose())().finally(() => process.exit(0)));
   process.send?.(ready);
 }
 
-/** The soft limit, which is the one that counts; Node has raised it to the hard one. */
-export function openFileLimit(): number {
+/** Files that a process has open in addition to its sockets, with a margin. */
+const OTHER_FILES = 200;
+
+/** How many files a process may have open, where they suffice for so many sockets. The soft limit counts; Node has raised it to the hard one. */
+export function openFilesFor(sockets: number): number {
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
   const soft = report.userLimits?.open_files?.soft;
-  return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
+  const files = typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
+  if (files < sockets + OTHER_FILES)
+    throw new Error(`a process may open ${files} files here; ${sockets + OTHER_FILES} are needed: ulimit -n`);
+  return files;
 }
+
 export interface Figure {
   readonly what: string;
   readonly value: string;

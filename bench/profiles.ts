@@ -12,7 +12,7 @@ interface ServiceProcess {
 const ROUNDS = 5;
 const SECONDS = 3;
 const CONNECTIONS = 32;
-const COLD_DOMAINS = 20_000;
+const COLD_DOMAINS = Number(process.env.STRATA_BENCH_DOMAINS ?? 20_000);
 
 export async function benchProfiles(): Promise<Figure[]> {
   await using service = await startChild<ServiceProcess>(new URL('./service-process.ts', import.meta.url), {

@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Node, parse } from 'acorn';
-import { binaries, startPostgres } from '../packages/store/src/test/postgres.ts';
 import { importsOf } from './house/imports.ts';
 import { type FileCoverage, readCoverage } from './house/v8-coverage.ts';
+import { binaries, startPostgres } from './support/database/postgres.ts';
 import { randomFrom } from './support/random.ts';
 
 export interface Mutant {
@@ -32,13 +32,16 @@ type Operator = 'comparison' | 'boundary' | 'await' | 'number' | 'condition' | '
 type Outcome = 'killed' | 'timeout' | 'survived';
 
 const packages: readonly string[] = [
-  ...['detect', 'analytics', 'receipts', 'log', 'store', 'http', 'inference'].map((name) => `packages/${name}`),
+  ...['detect', 'analytics', 'receipts', 'log', 'db', 'http', 'inference'].map((name) => `packages/${name}`),
   ...['services/stack', 'services/gateway'],
 ];
 
 /** Tests of a workspace outside it. */
 const sharedLog = 'tests/full/shared-log/*.test.ts';
-const elsewhere: Readonly<Record<string, string>> = { 'packages/log': sharedLog, 'packages/store': sharedLog };
+const elsewhere: Readonly<Record<string, string>> = {
+  'packages/log': sharedLog,
+  'packages/db': 'services/stack/src/store/*.test.ts',
+};
 
 const { values: options } = parseArgs({
   options: {

@@ -4,7 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { chmodSync, globSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { binaries, startPostgres } from '../packages/store/src/test/postgres.ts';
+import { binaries, startPostgres } from './support/database/postgres.ts';
 
 /** What a group's process sends for each test. */
 export interface TestReport {
@@ -42,7 +42,7 @@ const groupLimitMs = 15 * 60_000;
 
 /** Groups that take the longest start first, so that the run does not end with one process at work. */
 const slowestFirst: readonly string[] = [
-  ...['tests/full/faults', 'tests/full/web', 'packages/store', 'tests/full/nodes'],
+  ...['tests/full/faults', 'tests/full/web', 'tests/full/nodes'],
   ...['tests/full/database', 'tests/full/survival'],
   ...['services/stack', 'services/cli', 'services/gateway', 'tests/smoke'],
 ];

@@ -1,38 +1,31 @@
 // A quarter of a million advisories beside a million domains in one process: what it takes, and what each new one costs.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { compileAdvisory, judgeCompiled } from '@strata/advisories';
 import { productKeysOf } from '@strata/detect';
 import { Exposures, listAdvisories, listAffected } from '@strata/stack';
-import { openStore } from '@strata/store';
-import { collectGarbage, median, quantile } from '../measure.ts';
+import { openStore } from '@strata/stack/store';
+import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
+import { childArgument, collectGarbage, median, quantile, reportReady, timed, timesOf } from '../measure.ts';
 import { advisoryOf, indexOf, recordOf, rulebook } from './advisory-load.ts';
 
-const { advisories, domains } = JSON.parse(process.argv[2] ?? '{}') as { advisories: number; domains: number };
-const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
-try {
-  process.send?.(await measure());
-} finally {
-  await rm(directory, { recursive: true, force: true });
-  process.disconnect?.();
-}
+const { advisories, domains } = childArgument<{ advisories: number; domains: number }>();
+reportReady(await measure(), async () => {});
 
 async function measure() {
-  await using store = await openStore(`sqlite:${directory}/strata.db`);
+  await using directory = await temporaryDirectory();
+  await using store = await openStore(`sqlite:${directory.path}/strata.db`);
   const AT_ONCE = 2_000;
-  const writtenAt = performance.now();
-  for (let from = 0; from < advisories; from += AT_ONCE) {
-    await store.advisories.putRecords(Array.from({ length: AT_ONCE }, (_, i) => recordOf(from + i)));
-  }
-  const written = advisories / ((performance.now() - writtenAt) / 1_000);
+  const writing = await timed(async () => {
+    for (let from = 0; from < advisories; from += AT_ONCE)
+      await store.advisories.putRecords(Array.from({ length: AT_ONCE }, (_, i) => recordOf(from + i)));
+  });
+  const written = advisories / writing.seconds;
   const index = indexOf(domains);
   collectGarbage();
   const before = process.memoryUsage().rss;
-  const publicUrlOf = performance.now();
+  const openedAt = performance.now();
   await using exposures = await Exposures.open({ store, index, rulebook });
   while (!exposures.isLoaded) await new Promise((resolve) => setTimeout(resolve, 10));
-  const openMs = performance.now() - publicUrlOf;
+  const openMs = performance.now() - openedAt;
   collectGarbage();
   const rss = process.memoryUsage().rss;
 
@@ -81,15 +74,4 @@ async function measure() {
     }
     return count;
   }
-}
-
-/** Milliseconds of each run. */
-async function timesOf(runs: number, work: (run: number) => Promise<unknown>): Promise<number[]> {
-  const times: number[] = [];
-  for (let run = 0; run < runs; run += 1) {
-    const startedAt = performance.now();
-    await work(run);
-    times.push(performance.now() - startedAt);
-  }
-  return times;
 }

@@ -1,11 +1,7 @@
 // Advisories: a sync against the mere reading of the same pages, and matching at a quarter of a million by a million.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { openEnrichment, readConfig, runSource } from '@strata/stack';
-import { type Figure, perSecond, startChild } from '../measure.ts';
+import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
+import { type Figure, perSecond, startChild, timed } from '../measure.ts';
 
 const RECORDS = 50_000;
 const ADVISORIES = 250_000;
@@ -27,37 +23,31 @@ async function benchSync(): Promise<Figure[]> {
   // Made once before anything is timed: the publisher makes its records when it is first asked.
   await readPages(nvdUrl);
   const bare = await readPages(nvdUrl);
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
-  try {
-    const settings = { STRATA_DATA: directory, STRATA_ADVISORIES: 'nvd', STRATA_ADVISORY_URLS: `nvd=${nvdUrl}` };
-    await using enrichment = await openEnrichment(readConfig(settings), { nvdGapMs: 0 });
-    const [nvd] = enrichment.sources;
-    if (!nvd) throw new Error('NVD is not configured');
-    const startedAt = performance.now();
-    const end = await runSource(nvd, { ...enrichment, signal: new AbortController().signal });
-    const ms = performance.now() - startedAt;
-    if (end.kind !== 'complete') throw new Error(`the sync ended as ${end.kind}`);
-    return [
-      {
-        what: `sync of ${end.read.toLocaleString('en-US')} records from NVD's API: read, checked, merged, committed`,
-        value: `${perSecond((end.read * 1_000) / ms)}, ${(ms / 1_000).toFixed(1)} s`,
-        against: `${(bare.ms / ms).toFixed(2)} × fetch and JSON.parse of the same pages (${(bare.ms / 1_000).toFixed(1)} s); NVD itself lets a key have 200,000 records in a minute`,
-      },
-    ];
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  await using directory = await temporaryDirectory();
+  const settings = { STRATA_DATA: directory.path, STRATA_ADVISORIES: 'nvd', STRATA_ADVISORY_URLS: `nvd=${nvdUrl}` };
+  await using enrichment = await openEnrichment(readConfig(settings), { nvdGapMs: 0 });
+  const [nvd] = enrichment.sources;
+  if (!nvd) throw new Error('NVD is not configured');
+  const { signal } = new AbortController();
+  const { value: end, seconds } = await timed(() => runSource(nvd, { ...enrichment, signal }));
+  if (end.kind !== 'complete') throw new Error(`the sync ended as ${end.kind}`);
+  return [
+    {
+      what: `sync of ${end.read.toLocaleString('en-US')} records from NVD's API: read, checked, merged, committed`,
+      value: `${perSecond(end.read / seconds)}, ${seconds.toFixed(1)} s`,
+      against: `${(bare.seconds / seconds).toFixed(2)} × fetch and JSON.parse of the same pages (${bare.seconds.toFixed(1)} s); NVD itself lets a key have 200,000 records in a minute`,
+    },
+  ];
 }
 
 /** The least that any reader of the API must do. */
-async function readPages(nvdUrl: string): Promise<{ readonly ms: number }> {
-  const startedAt = performance.now();
-  for (let startIndex = 0, total = 1; startIndex < total; startIndex += 2_000) {
-    const response = await fetch(`${nvdUrl}?resultsPerPage=2000&startIndex=${startIndex}`);
-    ({ totalResults: total } = (await response.json()) as { totalResults: number });
-  }
-  return { ms: performance.now() - startedAt };
-}
+const readPages = (nvdUrl: string) =>
+  timed(async () => {
+    for (let startIndex = 0, total = 1; startIndex < total; startIndex += 2_000) {
+      const response = await fetch(`${nvdUrl}?resultsPerPage=2000&startIndex=${startIndex}`);
+      ({ totalResults: total } = (await response.json()) as { totalResults: number });
+    }
+  });
 
 interface Matching {
   readonly written: number;
@@ -74,14 +64,11 @@ interface Matching {
 }
 
 async function benchMatching(): Promise<Figure[]> {
-  const argument = JSON.stringify({ advisories: ADVISORIES, domains: DOMAINS });
-  const child = fork(new URL('./advisories-process.ts', import.meta.url), [argument], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  await using child = await startChild<Matching>(new URL('./advisories-process.ts', import.meta.url), {
+    advisories: ADVISORIES,
+    domains: DOMAINS,
   });
-  const [found] = (await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(() => Promise.reject(new Error('the measuring process ended early'))),
-  ])) as [Matching];
+  const found = child.ready;
   const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20).toLocaleString('en-US')} MiB`;
   const load = `${ADVISORIES.toLocaleString('en-US')} advisories × ${DOMAINS.toLocaleString('en-US')} domains`;
   return [

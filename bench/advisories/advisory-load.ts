@@ -3,6 +3,7 @@ import type { Advisory, AdvisoryRecord } from '@strata/advisories';
 import { IndexBuilder } from '@strata/analytics';
 import { entries } from '@strata/catalog';
 import { compileRulebook, loadCatalog, productKeysOf, type Rulebook } from '@strata/detect';
+import { randomFrom } from '../../tests/support/random.ts';
 
 export interface LoadedProduct {
   readonly id: string;
@@ -21,7 +22,7 @@ const CVSS = { version: '3.1', vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H
 /** In NVD's format: one configuration, two ranges. The same number gives the same record. */
 export function recordOf(number: number): AdvisoryRecord {
   const { cpe } = products[number % products.length] as LoadedProduct;
-  const random = randomOf(number);
+  const random = randomFrom(number);
   const branch = (major: number) => ({
     kind: 'cpe' as const,
     name: `cpe:2.3:a:${cpe.replace(/([^A-Za-z0-9_:.-])/g, '\\$1')}:*:*:*:*:*:*:*:*`,
@@ -64,7 +65,7 @@ export function advisoryOf(number: number): Pick<Advisory, 'claims'> {
 export function indexOf(count: number) {
   const builder = new IndexBuilder();
   for (let id = 1; id <= count; id += 1) {
-    const random = randomOf(id);
+    const random = randomFrom(id);
     const shown = random() < 0.3 ? 0 : random() < 0.6 ? 1 : 2;
     builder.put({
       id,
@@ -90,15 +91,4 @@ export function indexOf(count: number) {
 
 function versionOf(random: () => number): string {
   return `${1 + Math.floor(random() * 8)}.${Math.floor(random() * 8)}.${Math.floor(random() * 4)}`;
-}
-
-/** Numbers from a seed, mulberry32. */
-function randomOf(seed: number): () => number {
-  let state = Math.imul(seed, 0x9e3779b1) >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,11 +1,10 @@
 // The simulated internet in a process of its own, with what is really so of every company: probing has a core to itself.
 import { entries } from '@strata/catalog';
 import { createInternet, type InternetOptions } from '@strata/testnet';
-import { reportReady } from '../measure.ts';
+import { childArgument, reportReady } from '../measure.ts';
 
-const options = JSON.parse(process.argv[2] ?? '{}') as InternetOptions;
 const startedAt = performance.now();
-const internet = await createInternet({ ...options, catalog: entries, feeds: 0 });
+const internet = await createInternet({ ...childArgument<InternetOptions>(), catalog: entries, feeds: 0 });
 const startMs = performance.now() - startedAt;
 const truths = internet.domains().map((domain) => internet.truth(domain));
 /** Where the last octet of an address decides the listener. */
@@ -21,9 +20,7 @@ reportReady(
     caPem: internet.caPem,
     ports: { 80: portsOf(80), 443: portsOf(443) },
   },
-  async () => {
-    await internet[Symbol.asyncDispose]();
-  },
+  () => internet[Symbol.asyncDispose](),
 );
 // Requested once more when all domains are probed.
 process.on('message', () => process.send?.({ peakBytes: process.resourceUsage().maxRSS * 1_024 }));

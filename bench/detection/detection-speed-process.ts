@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { entries } from '@strata/catalog';
 import { compileRulebook, detect, type Evidence, loadCatalog, type Rulebook } from '@strata/detect';
-import { median, rateOf, reportReady } from '../measure.ts';
+import { childArgument, median, rateOf, reportReady } from '../measure.ts';
 import { multiplied } from './detection-rules.ts';
 
 export interface DetectionSpeed {
@@ -19,7 +19,7 @@ export interface DetectionSpeed {
   readonly ofParse: number;
 }
 
-const { file } = JSON.parse(process.argv[2] ?? '') as { readonly file: string };
+const { file } = childArgument<{ readonly file: string }>();
 const texts = readFileSync(file, 'utf8').split('\n');
 const evidence = texts.map((text) => JSON.parse(text) as Evidence);
 const rulebook = compileRulebook(loadCatalog(entries));

@@ -1,7 +1,5 @@
 // Evidence to profile: how right it is on thousands of simulated companies, and how fast with the rulebook and ten times it.
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { entries, rangeMeanings } from '@strata/catalog';
 import {
@@ -13,7 +11,8 @@ import {
   type Rulebook,
 } from '@strata/detect';
 import type { Truth } from '@strata/testnet';
-import { type Figure, perSecond, rateOf, startChild } from '../measure.ts';
+import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
+import { askChild, type Figure, perSecond, rateOf, startChild } from '../measure.ts';
 import {
   type Calibration,
   commonMistakes,
@@ -78,8 +77,7 @@ async function measured(
     ...(onEvidence ? { onEvidence } : {}),
   });
   const seconds = (performance.now() - startedAt) / 1_000;
-  child.process.send('size');
-  const [{ peakBytes }] = (await once(child.process, 'message')) as [{ readonly peakBytes: number }];
+  const { peakBytes } = await askChild<{ readonly peakBytes: number }>(child, 'size');
   const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
   return {
     figures: [
@@ -135,30 +133,26 @@ function percent(share: number): string {
 
 /** Domains a second, beside reading the same evidence from its JSON, the limit that no detection can pass. */
 async function speedFigures(evidence: readonly Evidence[]): Promise<Figure[]> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
-  try {
-    const file = path.join(directory, 'evidence.jsonl');
-    await writeFile(file, evidence.map((each) => JSON.stringify(each)).join('\n'));
-    await using child = await startChild<DetectionSpeed>(new URL('./detection-speed-process.ts', import.meta.url), {
-      file,
-    });
-    const { providers, manyProviders, services, rate, manyRate, slowdown, ofParse } = child.ready;
-    return [
-      {
-        what: `detect, ${providers} providers, ${services.toFixed(1)} services a domain`,
-        value: perSecond(rate),
-        against: 'goal 20,000/s a core',
-      },
-      {
-        what: `detect with ten times the rules, ${manyProviders.toLocaleString('en-US')} providers`,
-        value: perSecond(manyRate),
-        against: `${slowdown.toFixed(2)} × the time; goal: within 2 ×`,
-      },
-      { what: 'as a ratio to JSON.parse of the same evidence', value: ofParse.toFixed(2), against: 'JSON.parse = 1' },
-    ];
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  await using directory = await temporaryDirectory();
+  const file = path.join(directory.path, 'evidence.jsonl');
+  await writeFile(file, evidence.map((each) => JSON.stringify(each)).join('\n'));
+  await using child = await startChild<DetectionSpeed>(new URL('./detection-speed-process.ts', import.meta.url), {
+    file,
+  });
+  const { providers, manyProviders, services, rate, manyRate, slowdown, ofParse } = child.ready;
+  return [
+    {
+      what: `detect, ${providers} providers, ${services.toFixed(1)} services a domain`,
+      value: perSecond(rate),
+      against: 'goal 20,000/s a core',
+    },
+    {
+      what: `detect with ten times the rules, ${manyProviders.toLocaleString('en-US')} providers`,
+      value: perSecond(manyRate),
+      against: `${slowdown.toFixed(2)} × the time; goal: within 2 ×`,
+    },
+    { what: 'as a ratio to JSON.parse of the same evidence', value: ofParse.toFixed(2), against: 'JSON.parse = 1' },
+  ];
 }
 
 /** Address lookups a second, beside an exact lookup of the same text in a Map, which finds no ranges. */

@@ -1,15 +1,14 @@
 // Queries a million names in one process and reports the peak of its memory.
 import { Resolver, type ResolverOptions } from '@strata/scan';
-import { reportReady } from '../measure.ts';
+import { childArgument, reportReady, timed } from '../measure.ts';
 import { WILD } from './dns-servers.ts';
 
 const IN_FLIGHT = 1_000;
 const SAMPLE_EVERY = 50_000;
-const { names, upstreams } = JSON.parse(process.argv[2] ?? '{}') as ResolverOptions & { readonly names: number };
+const { names, upstreams } = childArgument<ResolverOptions & { readonly names: number }>();
 const resolver = new Resolver({ upstreams: upstreams ?? [] });
 let next = 0;
 let max = 0;
-const startedAt = performance.now();
 const asker = async () => {
   while (next < names) {
     const name = `n${next++}.${WILD}`;
@@ -18,6 +17,5 @@ const asker = async () => {
     if (next % SAMPLE_EVERY === 0) max = Math.max(max, process.memoryUsage.rss());
   }
 };
-await Promise.all(Array.from({ length: IN_FLIGHT }, asker));
-const seconds = (performance.now() - startedAt) / 1_000;
+const { seconds } = await timed(() => Promise.all(Array.from({ length: IN_FLIGHT }, asker)));
 reportReady({ seconds, rssMiB: Math.round(max / 2 ** 20) }, () => resolver[Symbol.asyncDispose]());

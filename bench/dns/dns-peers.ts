@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import dnsPacket from 'dns-packet';
+import { timed } from '../measure.ts';
 
 const run = promisify(execFile);
 
@@ -36,7 +37,7 @@ export function isInstalled(program: string): boolean {
 export async function runDnsperf({ names, server, inFlight, directory }: PeerTask): Promise<Rate> {
   const file = path.join(directory, 'dnsperf.txt');
   await writeFile(file, names.map((name) => `${name} A\n`).join(''));
-  const { stdout, seconds, cpuSeconds } = await timed('dnsperf', [
+  const { stdout, seconds, cpuSeconds } = await shellTimed('dnsperf', [
     ...['-s', server.address, '-p', String(server.port), '-d', file],
     ...['-n', '1', '-q', String(inFlight), '-c', '4', '-T', '1', '-e', '-t', '10'],
   ]);
@@ -51,7 +52,7 @@ export async function runMassdns({ names, server, inFlight, directory }: PeerTas
   const [list, resolvers, out] = ['names.txt', 'resolvers.txt', 'out.txt'].map((name) => path.join(directory, name));
   await writeFile(list ?? '', `${names.join('\n')}\n`);
   await writeFile(resolvers ?? '', `${server.address}:${server.port}\n`);
-  const { seconds, cpuSeconds } = await timed('massdns', [
+  const { seconds, cpuSeconds } = await shellTimed('massdns', [
     ...['-r', resolvers ?? '', '-s', String(inFlight), '-t', 'A', '-o', 'L', '-w', out ?? '', '-q', '--root'],
     list ?? '',
   ]);
@@ -62,7 +63,7 @@ export async function runMassdns({ names, server, inFlight, directory }: PeerTas
 }
 
 /** Runs a program and returns the processor time that the shell measures. */
-async function timed(program: string, args: readonly string[]) {
+async function shellTimed(program: string, args: readonly string[]) {
   const script = 'TIMEFORMAT="cpu %U %S"; time "$0" "$@"';
   const startedAt = performance.now();
   const { stdout, stderr } = await run('bash', ['-c', script, program, ...args], { maxBuffer: 1 << 26 });
@@ -100,14 +101,12 @@ export async function runBareSockets({ names, server, inFlight }: PeerTask): Pro
       else sendNext();
     });
   const late = setTimeout(() => all.reject(new Error(`only ${answered} answers at bare sockets`)), BARE_TIMEOUT_MS);
-  const cpu = process.cpuUsage();
-  const startedAt = performance.now();
   try {
-    for (let i = 0; i < inFlight; i++) sendNext();
-    await all.promise;
-    const seconds = (performance.now() - startedAt) / 1_000;
-    const { user, system } = process.cpuUsage(cpu);
-    return { perSecond: names.length / seconds, cpuMicros: (user + system) / names.length };
+    const { seconds, cpuSeconds } = await timed(() => {
+      for (let i = 0; i < inFlight; i++) sendNext();
+      return all.promise;
+    });
+    return { perSecond: names.length / seconds, cpuMicros: (cpuSeconds * 1e6) / names.length };
   } finally {
     clearTimeout(late);
     for (const socket of sockets) socket.close();

@@ -1,11 +1,9 @@
 // Bench of the resolver: answered questions a second at NSD, beside dnsperf, massdns, Node's own resolver and its bare
 // sockets; the memory that a million names take; and what a message costs.
 import { Resolver as NodeResolver } from 'node:dns/promises';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { Resolver } from '@strata/scan';
-import { collectGarbage, type Figure, median, perSecond, startChild } from '../measure.ts';
+import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
+import { collectGarbage, type Figure, median, perSecond, startChild, timed } from '../measure.ts';
 import type { CodecCost, CodecCosts } from './dns-codec-process.ts';
 import { isInstalled, type PeerTask, type Rate, runBareSockets, runDnsperf, runMassdns } from './dns-peers.ts';
 import { type DnsServers, NAMES, nameOf, startDnsServers } from './dns-servers.ts';
@@ -19,14 +17,10 @@ const MILLION = 1_000_000;
 /** Alternates them all, so that a slow moment of the machine meets each; medians of the rounds. */
 export async function benchDns(): Promise<Figure[]> {
   await using servers = await startDnsServers();
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-dns-'));
-  try {
-    const names = Array.from({ length: NAMES }, (_, i) => nameOf(i));
-    const task = { names, server: servers.leaf, inFlight: IN_FLIGHT, directory };
-    return [...(await asStub(servers, task)), await ofAMillion(servers), ...(await ofAMessage())];
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  await using directory = await temporaryDirectory();
+  const names = Array.from({ length: NAMES }, (_, i) => nameOf(i));
+  const task = { names, server: servers.leaf, inFlight: IN_FLIGHT, directory: directory.path };
+  return [...(await asStub(servers, task)), await ofAMillion(servers), ...(await ofAMessage())];
 }
 
 async function asStub({ what, leaf }: DnsServers, task: PeerTask): Promise<Figure[]> {
@@ -111,20 +105,12 @@ async function answersOf(resolver: Resolver, name: string): Promise<number> {
 /** Throws when a name has no answer: a rate of failures would be no rate. */
 async function rateOf(names: readonly string[], ask: (name: string) => Promise<number>): Promise<Rate> {
   collectGarbage();
-  let next = 0;
-  const cpu = process.cpuUsage();
-  const startedAt = performance.now();
+  const waiting = names.values();
   const asker = async () => {
-    for (;;) {
-      const name = names[next++];
-      if (name === undefined) return;
-      if ((await ask(name)) !== 1) throw new Error(`no answer for ${name}`);
-    }
+    for (const name of waiting) if ((await ask(name)) !== 1) throw new Error(`no answer for ${name}`);
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, asker));
-  const seconds = (performance.now() - startedAt) / 1_000;
-  const { user, system } = process.cpuUsage(cpu);
-  return { perSecond: names.length / seconds, cpuMicros: (user + system) / names.length };
+  const { seconds, cpuSeconds } = await timed(() => Promise.all(Array.from({ length: IN_FLIGHT }, asker)));
+  return { perSecond: names.length / seconds, cpuMicros: (cpuSeconds * 1e6) / names.length };
 }
 
 function medianOf(rates: readonly Rate[]): Rate {

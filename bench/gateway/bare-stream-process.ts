@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startLlamaEngine } from '@strata/engine';
 import { GREEDY } from '@strata/inference';
-import { reportReady } from '../measure.ts';
+import { childArgument, reportReady } from '../measure.ts';
 
 interface Asked {
   readonly prompt: readonly number[];
@@ -11,11 +11,7 @@ interface Asked {
   readonly end: number;
 }
 
-const { file, slots, processes } = JSON.parse(process.argv[2] ?? '{}') as {
-  readonly file: string;
-  readonly slots: number;
-  readonly processes: number;
-};
+const { file, slots, processes } = childArgument<{ file: string; slots: number; processes: number }>();
 const engine = await startLlamaEngine({ file, slots, processes, threads: 1, gpu: false });
 const server = createServer(async (request, response) => {
   const chunks = [];

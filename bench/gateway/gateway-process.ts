@@ -1,21 +1,19 @@
 // A gateway for the bench: over an engine that answers at once, or over a model's file.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Engine, JobEvent } from '@strata/engine';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
-import { reportReady } from '../measure.ts';
+import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
+import { childArgument, reportReady, reportUse } from '../measure.ts';
 
 const {
   slots,
   isInstant = false,
   model: file = '',
-} = JSON.parse(process.argv[2] ?? '{}') as { slots: number; isInstant?: boolean; model?: string };
+} = childArgument<{ slots: number; isInstant?: boolean; model?: string }>();
 const processes = Math.min(slots, 2);
-const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
+const directory = await temporaryDirectory();
 const config = readGatewayConfig({
-  STRATA_DATA: directory,
+  STRATA_DATA: directory.path,
   STRATA_INFERENCE_PORT: '0',
   STRATA_MODEL_SLOTS: String(slots),
   STRATA_QUEUE: '2000',
@@ -27,17 +25,13 @@ const running = await startGateway(
   isInstant ? { engines: { instant: instant() } } : {},
 );
 const { key } = await running.gateway.keys.create({ tier: 'unlimited' });
-process.on('message', (message) => {
-  if (message !== 'usage') return;
-  const { user, system } = process.cpuUsage();
-  process.send?.({ rss: process.memoryUsage().rss, cpuUs: user + system });
-});
+reportUse();
 const model = running.gateway.models.list()[0]?.id ?? '';
 reportReady(
   { base: `http://127.0.0.1:${running.port}`, key, model, processes, rss: process.memoryUsage().rss },
   async () => {
     await running[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true });
+    await directory.remove();
   },
 );
 

@@ -1,14 +1,13 @@
 // The gateway: what it adds to an engine that answers at once, beside the least that any proxy does; and what it leaves of a real one.
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLlamaEngine } from '@strata/engine';
 import { GREEDY } from '@strata/inference';
 import { type RandomModelOptions, randomModel, tinyChatModel } from '@strata/testnet';
 import autocannon from 'autocannon';
-import { type Child, type Figure, median, perSecond, quantile, startChild } from '../measure.ts';
+import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
+import { type Child, type Figure, median, perSecond, quantile, startChild, timesOf, useOf } from '../measure.ts';
 import { startPortkey } from './portkey.ts';
 
 interface GatewayProcess {
@@ -110,20 +109,8 @@ async function rate(base: string, { path, headers, body }: Ask): Promise<number>
 }
 
 async function alone(base: string, { path, headers, body }: Ask): Promise<number[]> {
-  const times: number[] = [];
-  for (let i = 0; i < ALONE; i += 1) {
-    const startedAt = performance.now();
-    await (await fetch(base + path, { method: 'POST', headers, body })).arrayBuffer();
-    if (i >= ALONE / 5) times.push(performance.now() - startedAt);
-  }
-  return times;
-}
-
-/** Bytes of memory, and microseconds of processor time since its start, engines not included. */
-async function usageOf({ process }: Child<GatewayProcess>): Promise<{ readonly rss: number; readonly cpuUs: number }> {
-  const answered = once(process, 'message');
-  process.send('usage');
-  return (await answered)[0] as { rss: number; cpuUs: number };
+  const ask = async () => (await fetch(base + path, { method: 'POST', headers, body })).arrayBuffer();
+  return (await timesOf(ALONE, ask)).slice(ALONE / 5);
 }
 
 async function openStreams(
@@ -131,7 +118,7 @@ async function openStreams(
   headers: Readonly<Record<string, string>>,
 ): Promise<Figure[]> {
   const { base, model } = gateway.ready;
-  const before = (await usageOf(gateway)).rss;
+  const before = (await useOf(gateway)).rss;
   const leaving = new AbortController();
   const body = question(model, { stream: true, max_tokens: 1 });
   const startedAt = performance.now();
@@ -149,7 +136,7 @@ async function openStreams(
     }),
   );
   const ms = performance.now() - startedAt;
-  const kib = ((await usageOf(gateway)).rss - before) / 1_024 / OPEN;
+  const kib = ((await useOf(gateway)).rss - before) / 1_024 / OPEN;
   leaving.abort();
   await Promise.allSettled(readers.map((reader) => reader?.closed));
   return [
@@ -163,17 +150,13 @@ async function openStreams(
 
 /** Tokens a second of two models, asked by themselves and through the gateway, so many streams at once. */
 async function keptOfTheEngine(): Promise<Figure[]> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
-  try {
-    const middle = path.join(directory, 'middle.gguf');
-    await writeFile(middle, randomModel(MIDDLE));
-    return [
-      ...(await keptOf('demo model, 2.4 M parameters', tinyChatModel)),
-      ...(await keptOf('29 M parameters, Q8_0', middle)),
-    ];
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  await using directory = await temporaryDirectory();
+  const middle = path.join(directory.path, 'middle.gguf');
+  await writeFile(middle, randomModel(MIDDLE));
+  return [
+    ...(await keptOf('demo model, 2.4 M parameters', tinyChatModel)),
+    ...(await keptOf('29 M parameters, Q8_0', middle)),
+  ];
 }
 
 async function keptOf(name: string, file: string): Promise<Figure[]> {
@@ -210,9 +193,10 @@ async function keptOf(name: string, file: string): Promise<Figure[]> {
       const end = engine.info.vocabularySize - 1;
       const plain = { base: bare.ready.base, body: JSON.stringify({ prompt, maxTokens: TOKENS, end }) };
       barely.push(await tokensASecond(streams, () => countTokens(plain, [])));
-      const before = (await usageOf(gateway)).cpuUs;
+      // Engines are processes of their own.
+      const before = (await useOf(gateway)).cpuSeconds;
       through.push(await tokensASecond(streams, () => streamed(gateway.ready, firsts, end)));
-      costs.push(((await usageOf(gateway)).cpuUs - before) / (streams * TOKENS));
+      costs.push((((await useOf(gateway)).cpuSeconds - before) * 1e6) / (streams * TOKENS));
     }
     figures.push({
       what: `${name}: tokens a second through the gateway, ${streams} ${streams === 1 ? 'stream' : 'streams'}, ${processes} ${processes === 1 ? 'process' : 'processes'}`,

@@ -1,11 +1,10 @@
 // Portkey's gateway from the package registry, installed for the run: the same requests through it to the same upstream.
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { freePort } from '../../tests/support/free-port.ts';
+import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
 
 const VERSION = '1.15.2';
 const START_MS = 20_000;
@@ -19,8 +18,7 @@ export interface Portkey extends AsyncDisposable {
 /** Undefined where the registry cannot be reached. */
 export async function startPortkey(upstream: string): Promise<Portkey | undefined> {
   await using stack = new AsyncDisposableStack();
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-portkey-'));
-  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const { path: directory } = stack.use(await temporaryDirectory());
   const install = ['install', '--prefix', directory, '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];
   const isInstalled = await promisify(execFile)('npm', [...install, `@portkey-ai/gateway@${VERSION}`]).then(
     () => true,
@@ -45,12 +43,4 @@ export async function startPortkey(upstream: string): Promise<Portkey | undefine
   const owned = stack.move();
   const headers = { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `${upstream}/v1` };
   return { base, headers, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const address = probe.address();
-  await new Promise((closed) => probe.close(closed));
-  return typeof address === 'object' && address ? address.port : 0;
 }

@@ -1,10 +1,10 @@
 // The least that answers so: a Fastify route that sends, for each kind of path, bytes that a node sent.
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
-import { reportReady } from '../measure.ts';
+import { childArgument, reportReady, reportUse } from '../measure.ts';
 import type { Kind } from './mixed-questions.ts';
 
-const bodies = JSON.parse(process.argv[2] ?? '{}') as Readonly<Record<Kind, string>>;
+const bodies = childArgument<Readonly<Record<Kind, string>>>();
 const bytes = new Map(Object.entries(bodies).map(([kind, body]) => [kind, Buffer.from(body)]));
 const server = Fastify();
 const type = 'application/json; charset=utf-8';
@@ -16,8 +16,5 @@ server.get<{ Params: { readonly kind: string } }>('/:kind/*', (request, reply) =
     .send(bytes.get(kind));
 });
 await server.listen({ host: '127.0.0.1', port: 0 });
-process.on('message', () => {
-  const { user, system } = process.cpuUsage();
-  process.send?.({ cpuSeconds: (user + system) / 1e6 });
-});
+reportUse();
 reportReady({ port: (server.server.address() as AddressInfo).port }, () => server.close());

@@ -1,7 +1,7 @@
 // Processor time: of a PostgreSQL server with all its processes, and of the machine.
 import { readdir, readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import type { PostgresServer } from '../../packages/store/src/test/postgres.ts';
+import type { PostgresServer } from '../../tests/support/database/postgres.ts';
 
 /** A tick of /proc/PID/stat, see proc_pid_stat(5): a hundredth of a second wherever Node runs on Linux. */
 const TICK_SECONDS = 0.01;

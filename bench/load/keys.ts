@@ -2,10 +2,9 @@
 import { Agent, get, type RequestOptions } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TIERS, type Tier } from '@strata/db';
-import { openStore } from '@strata/store';
-import { type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
-import { type Figure, median, perSecond, quantile } from '../measure.ts';
-import { useOf } from '../soak/scrape.ts';
+import { openStore } from '@strata/stack/store';
+import { type PostgresServer, startPostgres } from '../../tests/support/database/postgres.ts';
+import { type Figure, median, perSecond, quantile, useOf } from '../measure.ts';
 import { postgresCpuSeconds } from './cpu.ts';
 import { type LoadedNode, nodesOn } from './nodes-on.ts';
 import { companyOf, seedStore } from './seed.ts';

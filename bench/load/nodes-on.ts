@@ -1,8 +1,8 @@
 // Nodes on one database, each a process in its role with a data directory of its own.
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { rotateSigningKeys } from '@strata/log';
+import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
 import { type Child, startChild } from '../measure.ts';
 import type { NodeOptions, ReadyNode } from './node-process.ts';
 
@@ -26,8 +26,7 @@ export interface NodesOn extends AsyncDisposable {
 
 export async function nodesOn(databaseUrl: string): Promise<NodesOn> {
   await using stack = new AsyncDisposableStack();
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
-  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const { path: directory } = stack.use(await temporaryDirectory());
   // One ledger of all has one key.
   const keys = path.join(directory, 'of-all');
   await rotateSigningKeys(keys, () => new Date(), { origin: 'bench.test/stack' });

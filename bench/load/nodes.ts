@@ -1,9 +1,8 @@
 // One node and two on one PostgreSQL, asked the same by as many connections: requests a second, and what each costs whom.
 import { availableParallelism } from 'node:os';
 import autocannon from 'autocannon';
-import { type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
-import { type Child, type Figure, median, perSecond, quantile, startChild } from '../measure.ts';
-import { useOf } from '../soak/scrape.ts';
+import { type PostgresServer, startPostgres } from '../../tests/support/database/postgres.ts';
+import { type Child, type Figure, median, perSecond, quantile, startChild, useOf } from '../measure.ts';
 import { machineCpuSeconds, postgresCpuSeconds } from './cpu.ts';
 import { KINDS, type Kind, type MixedQuestion, mixedQuestions } from './mixed-questions.ts';
 import { nodesOn } from './nodes-on.ts';

@@ -1,12 +1,12 @@
 // A store with companies scanned three times over three days, some of which changed provider.
-import { detect, evidenceFromRecord } from '@strata/detect';
+import { detect, evidenceFromRecord, type Rulebook } from '@strata/detect';
 import { openRulebook } from '@strata/stack';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 
 const DAY_MS = 86_400_000;
 /** Scans of each domain: the second observes a change after the first, the third confirms it. */
 const SCANS = 3;
-const AT_ONCE = 64;
+export const AT_ONCE = 64;
 const SERVERS = ['ada.ns.cloudflare.com', 'dns1.p01.nsone.net', 'ns1.dnsimple.com', 'ns-1.awsdns-01.com'] as const;
 const EXCHANGES = ['aspmx.l.google.com', 'mail.protonmail.ch', 'company.mail.protection.outlook.com'] as const;
 /** One in so many moves. */
@@ -21,19 +21,25 @@ export async function seedStore(databaseUrl: string, companies: number): Promise
   for (let round = 0; round < SCANS; round += 1) {
     for (let from = 0; from < companies; from += AT_ONCE) {
       const at = new Date(Date.now() - (SCANS - round) * DAY_MS);
-      const scans = Array.from({ length: Math.min(AT_ONCE, companies - from) }, (_, i) => {
-        const evidence = { ...evidenceOf(from + i, round), observedAt: at.toISOString() };
-        return { profile: detect(evidence, rulebook), evidence, startedAt: at, finishedAt: at };
-      });
+      const scans = Array.from({ length: Math.min(AT_ONCE, companies - from) }, (_, i) =>
+        scanOf(from + i, { at, rulebook, round }),
+      );
       await store.recordScans(scans, { confirmAfterMs: DAY_MS / 4 });
     }
   }
   return (await store.keys.create({ tier: 'unlimited' })).key;
 }
 
-function evidenceOf(i: number, round: number) {
+interface ScanOf {
+  readonly at: Date;
+  readonly rulebook: Rulebook;
+  /** Some have moved after the first. */
+  readonly round?: number;
+}
+
+export function scanOf(i: number, { at, rulebook, round = 0 }: ScanOf) {
   const moved = round > 0 && i % MOVING === 0 ? 1 : 0;
-  return evidenceFromRecord({
+  const evidence = evidenceFromRecord({
     domain: companyOf(i),
     ns: [SERVERS[(i + moved) % SERVERS.length]],
     mx: [{ preference: 1, exchange: EXCHANGES[i % EXCHANGES.length] }],
@@ -42,4 +48,10 @@ function evidenceOf(i: number, round: number) {
     headers: { server: 'cloudflare', 'cf-ray': `${i}-FRA` },
     tls_issuer: "Let's Encrypt",
   });
+  return {
+    profile: detect(evidence, rulebook),
+    evidence: { ...evidence, observedAt: at.toISOString() },
+    startedAt: at,
+    finishedAt: at,
+  };
 }

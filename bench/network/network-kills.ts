@@ -6,6 +6,7 @@ import { answerOf, job, PROMPT } from '../../services/gateway/src/test/network/a
 import { TestNetwork } from '../../services/gateway/src/test/network/network-bed.ts';
 import { deltasOf, REQUESTS } from '../../services/gateway/src/test/network/real-answers.ts';
 import type { WorkerEngine, WorkerScript } from '../../services/gateway/src/test/network/scripted-worker.ts';
+import { randomFrom } from '../../tests/support/random.ts';
 import { type Figure, median, perSecond, quantile } from '../measure.ts';
 
 /** STRATA_BENCH_KILLS: of each kind of engine. */
@@ -49,7 +50,7 @@ export async function benchNetworkKills(): Promise<Figure[]> {
 }
 
 async function killSimulated(bed: TestNetwork): Promise<Tally> {
-  const random = randomOf(SEED);
+  const random = randomFrom(SEED);
   const model = createSimulatedEngine({ slots: 4 });
   const tally: Tally = { kills: 0, detectedMs: [], answers: 0, wrong: 0 };
   while (tally.kills < KILLS) {
@@ -65,7 +66,7 @@ async function killSimulated(bed: TestNetwork): Promise<Tally> {
 }
 
 async function killReal(bed: TestNetwork): Promise<Tally> {
-  const random = randomOf(SEED);
+  const random = randomFrom(SEED);
   await using model = await startLlamaEngine({ file: tinyChatModel, slots: 2, threads: 1, gpu: false });
   const requests = Object.values(REQUESTS).map((request) => ({ max_tokens: MAX_TOKENS, ...request }));
   const undisturbed = await Promise.all(requests.map((request) => deltasOf(model, request)));
@@ -111,15 +112,4 @@ async function killed<Answer>(
 function positionsOf(random: () => number, tokens: number): readonly number[] {
   const count = 1 + Math.floor(random() * Math.min(MAX_KILLS_OF_AN_ANSWER, tokens));
   return Array.from(new Set(Array.from({ length: count }, () => Math.floor(random() * tokens))));
-}
-
-/** mulberry32. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

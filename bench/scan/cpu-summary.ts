@@ -1,5 +1,6 @@
 // Where the CPU time of a piece of work goes, as V8's own profiler samples it: by package, and by stage of the work.
 import { type Profiler, Session } from 'node:inspector/promises';
+import { timed } from '../measure.ts';
 
 const SAMPLE_MICROS = 2_000;
 const SHOWN = 8;
@@ -24,15 +25,11 @@ export async function profiled<T>(work: () => Promise<T>, stages: Stages = {}): 
   await session.post('Profiler.enable');
   await session.post('Profiler.setSamplingInterval', { interval: SAMPLE_MICROS });
   await session.post('Profiler.start');
-  const cpu = process.cpuUsage();
-  const startedAt = performance.now();
   try {
-    const value = await work();
-    const seconds = (performance.now() - startedAt) / 1_000;
-    const { user, system } = process.cpuUsage(cpu);
+    const done = await timed(work);
     const { profile } = await session.post('Profiler.stop');
     return {
-      ...{ value, seconds, cpuSeconds: (user + system) / 1e6 },
+      ...done,
       ...{ summary: sharesOf(profile, functionsOf(profile)), stages: sharesOf(profile, stagesOf(profile, stages)) },
     };
   } finally {

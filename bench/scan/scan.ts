@@ -1,22 +1,14 @@
 // A scan of simulated domains by stage: probed, detected, committed. The Internet has a process of its own.
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { detect, type Evidence } from '@strata/detect';
 import { openScanning, readConfig, type Scanning } from '@strata/stack';
 import pino from 'pino';
-import { type Child, cpuSecondsOf, type Figure, perSecond, startChild } from '../measure.ts';
+import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
+import { type BenchInternet, near, startInternet } from '../internet.ts';
+import { type Child, type Figure, perSecond, useOf } from '../measure.ts';
 import { profiled, type Stages } from './cpu-summary.ts';
-
-interface InternetProcess {
-  readonly domains: readonly string[];
-  readonly resolver: { readonly address: string; readonly port: number };
-  readonly caPem: string;
-  readonly plainPort: number;
-  readonly securePort: number;
-}
 
 /** `STRATA_BENCH_DOMAINS=100000` for more. */
 const DOMAINS = Number(process.env.STRATA_BENCH_DOMAINS ?? 10_000);
@@ -37,37 +29,21 @@ const PROBE_STAGES: Stages = {
 };
 
 export async function benchScan(): Promise<Figure[]> {
-  await using internet = await startChild<InternetProcess>(new URL('./internet-process.ts', import.meta.url), {
-    domains: DOMAINS,
-  });
-  const { domains, resolver, caPem, plainPort, securePort } = internet.ready;
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
-  const scanning = await openScanning(
-    { ...readConfig({ STRATA_DATA: directory }), resolvers: [resolver], scanConcurrency: CONCURRENCY },
+  await using internet = await startInternet({ domains: DOMAINS, feeds: 0 });
+  const { domains, resolver } = internet.ready;
+  await using directory = await temporaryDirectory();
+  await using scanning = await openScanning(
+    { ...readConfig({ STRATA_DATA: directory.path }), resolvers: [resolver], scanConcurrency: CONCURRENCY },
     { logger: pino({ level: 'error' }, pino.destination(2)) },
-    {
-      // What listens for refused or cut connections there is not dialled here: nothing listens on port 1.
-      dial: ({ address, port }) => ({
-        address: '127.0.0.1',
-        port: /\.25[12]$/.test(address) ? 1 : port === 443 ? securePort : plainPort,
-      }),
-      trustedCa: [caPem],
-      dnsTryTimeoutMs: 500,
-      requestTimeoutMs: 1_500,
-    },
+    near(internet.ready),
   );
-  try {
-    await scanning.store.addDomains(domains, { source: 'bench' });
-    const file = path.join(directory, 'evidence.jsonl');
-    return [...(await probeAll(scanning, internet, file)), ...(await recordAll(scanning, file))];
-  } finally {
-    await scanning[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true });
-  }
+  await scanning.store.addDomains(domains, { source: 'bench' });
+  const file = path.join(directory.path, 'evidence.jsonl');
+  return [...(await probeAll(scanning, internet, file)), ...(await recordAll(scanning, file))];
 }
 
 /** The evidence goes to a file; what that costs is taken off. */
-async function probeAll({ prober }: Scanning, internet: Child<InternetProcess>, file: string): Promise<Figure[]> {
+async function probeAll({ prober }: Scanning, internet: Child<BenchInternet>, file: string): Promise<Figure[]> {
   const { domains } = internet.ready;
   const out = createWriteStream(file);
   const quarters: number[] = [];
@@ -93,10 +69,10 @@ async function probeAll({ prober }: Scanning, internet: Child<InternetProcess>, 
   const sampling = setInterval(() => {
     max = Math.max(max, rssMiB());
   }, SAMPLE_EVERY_MS);
-  const before = await cpuSecondsOf(internet);
+  const before = (await useOf(internet)).cpuSeconds;
   const probing = () => Promise.all(Array.from({ length: CONCURRENCY }, worker));
   const { seconds, cpuSeconds, summary, stages } = await profiled(probing, PROBE_STAGES);
-  const theirs = ((await cpuSecondsOf(internet)) - before) / seconds;
+  const theirs = ((await useOf(internet)).cpuSeconds - before) / seconds;
   clearInterval(sampling);
   await new Promise<void>((resolve) => out.end(resolve));
   const cpuMs = (cpuSeconds * 1_000 - writingMs) / done;

@@ -1,7 +1,7 @@
 // Writes a loaded world straight into a fresh SQLite file of the store: millions of rows, without the scans that would make them.
 import { DatabaseSync } from 'node:sqlite';
 import type { Rulebook } from '@strata/detect';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import type { LoadedWorld } from '@strata/testnet';
 import { summaries } from './sets-summary.ts';
 

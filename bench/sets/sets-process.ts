@@ -1,25 +1,12 @@
 // The real service on a loaded database; reports how long its start took, and from what.
 import { createLogger } from '@strata/http';
-import { readConfig, startStack } from '@strata/stack';
 import { loadedWorld } from '@strata/testnet';
-import { reportReady } from '../measure.ts';
+import { childArgument, collectGarbage, reportReady } from '../measure.ts';
+import { startQuiet } from '../quiet-service.ts';
 import { catalogOf } from './sets-load.ts';
 
 /** `readyPath` is asked once, for the time of the start. */
-const { directory, endsAt, readyPath } = JSON.parse(process.argv[2] ?? '{}') as {
-  directory: string;
-  endsAt: number;
-  readyPath: string;
-};
-const config = readConfig({
-  STRATA_DATA: directory,
-  STRATA_STACK_PORT: '0',
-  STRATA_METRICS_PORT: '0',
-  STRATA_SCAN: 'off',
-  STRATA_ADVISORIES: 'off',
-  STRATA_ON_DEMAND: 'off',
-  STRATA_RESOLVERS: '127.0.0.1:9',
-});
+const { directory, endsAt, readyPath } = childArgument<{ directory: string; endsAt: number; readyPath: string }>();
 let ready = { from: '', ms: 0 };
 const logger = createLogger(
   { level: 'info' },
@@ -31,17 +18,15 @@ const logger = createLogger(
   },
 );
 const startedAt = performance.now();
-const running = await startStack(config, logger, {
-  now: () => new Date(endsAt),
-  catalogEntries: catalogOf(loadedWorld({ domains: 0, endsAt })),
-});
-const { key } = await running.app.store.keys.create({ tier: 'unlimited' });
+const world = { now: () => new Date(endsAt), catalogEntries: catalogOf(loadedWorld({ domains: 0, endsAt })) };
+const running = await startQuiet(directory, world, logger);
+const { key } = running;
 const base = `http://127.0.0.1:${running.port}`;
 const answer = await fetch(base + readyPath, { headers: { 'x-stack-key': key } });
 await answer.arrayBuffer();
 if (!answer.ok) throw new Error(`${readyPath}: ${answer.status}`);
 const answeringMs = performance.now() - startedAt;
-globalThis.gc?.();
-reportReady({ base, key, answeringMs, index: ready, rss: process.memoryUsage().rss }, async () => {
-  await running[Symbol.asyncDispose]();
-});
+collectGarbage();
+reportReady({ base, key, answeringMs, index: ready, rss: process.memoryUsage().rss }, () =>
+  running[Symbol.asyncDispose](),
+);

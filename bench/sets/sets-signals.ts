@@ -1,5 +1,5 @@
 // Alerts and anomalies of a loaded world, so that lists of them have something to show.
-import type { Store } from '@strata/store';
+import type { Store } from '@strata/stack/store';
 
 const DAY_MS = 86_400_000;
 const WINDOW_DAYS = 28;

@@ -44,7 +44,7 @@ function evidenceOf(posture: number): Evidence {
     domain: 'example.com',
     ns: ['ns1.example.net'],
     mx: [{ preference: 10, exchange: 'mx.example.net' }],
-    txt: has('spf_valid') ? [`v=spf1 include:_spf.example.net ${has('spf_fail') ? '-all' : '~all'}`] : [],
+    txt: has('spf_valid') ? [`v=spf1 ip4:192.0.2.0/24 ${has('spf_fail') ? '-all' : '~all'}`] : [],
     caa: has('caa') ? ['0 issue "ca.example"'] : [],
     tls_issuer: 'Example CA',
   });

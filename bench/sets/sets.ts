@@ -1,10 +1,9 @@
 // Questions about sets of domains at 20,000, 200,000 and 1,000,000: the service over HTTP, and the index beside DuckDB and SQLite.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { compileRulebook, loadCatalog } from '@strata/detect';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import { loadedWorld } from '@strata/testnet';
+import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
 import { type Figure, startChild } from '../measure.ts';
 import { compareEngines } from './sets-engines.ts';
 import { askAgain, askFirst, warmUp } from './sets-http.ts';
@@ -33,27 +32,23 @@ export async function benchSets(): Promise<Figure[]> {
 }
 
 async function benchSize(domains: number): Promise<Figure[]> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
-  try {
-    const file = path.join(directory, 'strata.db');
-    const size = domains.toLocaleString('en-US');
-    const world = loadedWorld({ domains, endsAt: ENDS_AT });
-    const loadedAt = performance.now();
-    await loadStore(file, world, compileRulebook(loadCatalog(catalogOf(world))));
-    const loaded = { what: `${size}: written into the store by the loader`, value: since(loadedAt), against: '' };
-    const names = Array.from(world.domains().take(20), ({ name }) => name);
-    {
-      await using store = await openStore(`sqlite:${file}`);
-      await loadSignals(store, { names, count: SIGNALS, endsAt: ENDS_AT });
-    }
-    return [
-      loaded,
-      ...(await benchService(directory, { size, names })),
-      ...(await compareEngines(world, { file, size })),
-    ];
-  } finally {
-    await rm(directory, { recursive: true, force: true });
+  await using directory = await temporaryDirectory();
+  const file = path.join(directory.path, 'strata.db');
+  const size = domains.toLocaleString('en-US');
+  const world = loadedWorld({ domains, endsAt: ENDS_AT });
+  const loadedAt = performance.now();
+  await loadStore(file, world, compileRulebook(loadCatalog(catalogOf(world))));
+  const loaded = { what: `${size}: written into the store by the loader`, value: since(loadedAt), against: '' };
+  const names = Array.from(world.domains().take(20), ({ name }) => name);
+  {
+    await using store = await openStore(`sqlite:${file}`);
+    await loadSignals(store, { names, count: SIGNALS, endsAt: ENDS_AT });
   }
+  return [
+    loaded,
+    ...(await benchService(directory.path, { size, names })),
+    ...(await compareEngines(world, { file, size })),
+  ];
 }
 
 async function benchService(
@@ -61,11 +56,9 @@ async function benchService(
   { size, names }: { readonly size: string; readonly names: readonly string[] },
 ): Promise<Figure[]> {
   const start = (readyPath: string) =>
-    startChild<ServiceProcess>(
-      new URL('./sets-process.ts', import.meta.url),
-      { directory, endsAt: ENDS_AT, readyPath },
-      ['--expose-gc'],
-    );
+    startChild<ServiceProcess>(new URL('./sets-process.ts', import.meta.url), {
+      ...{ directory, endsAt: ENDS_AT, readyPath },
+    });
   const figures: Figure[] = [];
   {
     // No request has asked for the numbers before their first time is measured.

@@ -1,7 +1,4 @@
-// What a node reports at its metrics port, and to the process that started it.
-import { once } from 'node:events';
-import type { NodeUse } from '../load/node-process.ts';
-import type { Child } from '../measure.ts';
+// What a node reports at its metrics port.
 
 const TIMEOUT_MS = 120_000;
 
@@ -14,11 +11,4 @@ export async function scrape(metricsPort: number): Promise<ReadonlyMap<string, n
     if (found?.[1]) figures.set(found[1], (figures.get(found[1]) ?? 0) + Number(found[2]));
   }
   return figures;
-}
-
-/** `live`: after the garbage was collected. */
-export async function useOf({ process }: Child<unknown>, what: 'use' | 'live' = 'use'): Promise<NodeUse> {
-  const reported = once(process, 'message', { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  process.send(what);
-  return (await reported)[0] as NodeUse;
 }

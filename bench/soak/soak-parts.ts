@@ -1,15 +1,14 @@
 // What the soak runs: a simulated internet whose companies move, a node that does everything, and on PostgreSQL one that answers beside it.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { openStore } from '@strata/store';
-import { startPostgres } from '../../packages/store/src/test/postgres.ts';
+import { openStore } from '@strata/stack/store';
+import { startPostgres } from '../../tests/support/database/postgres.ts';
+import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
+import { type BenchInternet, startInternet } from '../internet.ts';
 import { type ShortDays, shortDays } from '../load/days.ts';
-import type { MovingInternet, MovingInternetOptions } from '../load/moving-internet-process.ts';
 import { type LoadedNode, nodesOn } from '../load/nodes-on.ts';
-import { startChild } from '../measure.ts';
 
 export interface SoakParts extends AsyncDisposable {
   readonly nodes: readonly LoadedNode[];
@@ -35,15 +34,11 @@ const MAIN = path.join(import.meta.dirname, '../../services/cli/src/main.ts');
 
 export async function startSoak({ isPostgres, days, domains }: SoakOptions): Promise<SoakParts> {
   await using stack = new AsyncDisposableStack();
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
-  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const { path: directory } = stack.use(await temporaryDirectory());
   const server = isPostgres ? stack.use(await startPostgres({ fsync: 'on', shared_buffers: '128MB' })) : undefined;
   const file = path.join(directory, 'strata.db');
   const databaseUrl = (await server?.fresh()) ?? `sqlite:${file}`;
-  const grown: MovingInternetOptions = { domains, migrationShare: MIGRATION_SHARE, days };
-  const internet = stack.use(
-    await startChild<MovingInternet>(new URL('../load/moving-internet-process.ts', import.meta.url), grown),
-  );
+  const internet = stack.use(await startInternet({ domains, migrationShare: MIGRATION_SHARE, days }));
   const names = internet.ready.domains;
   const [followed, unheard] = [names.slice(0, -UNHEARD), names.slice(-UNHEARD)];
   const key = await fill(databaseUrl, { now: shortDays(days), followed, feeds: internet.ready.feeds });
@@ -88,13 +83,16 @@ export async function startSoak({ isPostgres, days, domains }: SoakOptions): Pro
 interface Filling {
   readonly now: () => Date;
   readonly followed: readonly string[];
-  readonly feeds: MovingInternet['feeds'];
+  readonly feeds: BenchInternet['feeds'];
 }
 
 /** Returns a key without a limit. */
 async function fill(databaseUrl: string, { now, followed, feeds }: Filling): Promise<string> {
   await using store = await openStore(databaseUrl, { now });
   await store.addDomains(followed, { source: 'bench' });
-  await store.feeds.add(feeds, now());
+  await store.feeds.add(
+    feeds.map(({ url }) => ({ url })),
+    now(),
+  );
   return (await store.keys.create({ tier: 'unlimited' })).key;
 }

@@ -2,8 +2,8 @@
 // all kinds ask, subscribers come and go. Does what the processes hold stay as it is?
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LoadedNode } from '../load/nodes-on.ts';
-import { type Figure, perSecond, quantile } from '../measure.ts';
-import { scrape, useOf } from './scrape.ts';
+import { type Figure, perSecond, quantile, useOf } from '../measure.ts';
+import { scrape } from './scrape.ts';
 import { type Point, slopeOf } from './slope.ts';
 import { type SoakClients, startSoakClients } from './soak-clients.ts';
 import { startSoak } from './soak-parts.ts';

@@ -2,8 +2,8 @@
 import { createPrivateKey, randomBytes, sign } from 'node:crypto';
 import { openLog } from '@strata/log';
 import { decodeBase64Url } from '@strata/receipts';
-import { openStore } from '@strata/store';
-import { reportReady } from '../measure.ts';
+import { openStore } from '@strata/stack/store';
+import { childArgument, reportReady } from '../measure.ts';
 
 export interface LedgerNodeOptions {
   readonly url: string;
@@ -24,7 +24,7 @@ export interface LedgerRunResult {
   readonly latencies: readonly number[];
 }
 
-const { url, key, leafBytes } = JSON.parse(process.argv[2] ?? '{}') as LedgerNodeOptions;
+const { url, key, leafBytes } = childArgument<LedgerNodeOptions>();
 const privateKey = createPrivateKey(key);
 const publicKey = decodeBase64Url(privateKey.export({ format: 'jwk' }).x ?? '') ?? new Uint8Array();
 const store = await openStore(url, { poolSize: 4 });

@@ -1,8 +1,7 @@
 // Durable leaves a second of one and two nodes that share a ledger in PostgreSQL, each a process; and how long one append alone takes.
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
-import { startPostgres } from '../../packages/store/src/test/postgres.ts';
-import { type Child, type Figure, median, perSecond, quantile, startChild } from '../measure.ts';
+import { startPostgres } from '../../tests/support/database/postgres.ts';
+import { askChild, type Child, type Figure, median, perSecond, quantile, startChild } from '../measure.ts';
 import type { LedgerNodeOptions, LedgerRun, LedgerRunResult } from './ledger-node-process.ts';
 
 const RUN_MS = 5_000;
@@ -53,13 +52,7 @@ export async function benchLedgerNodes(leafBytes: number): Promise<Figure[]> {
 
 async function runOn(nodes: readonly Child<object>[], run: LedgerRun): Promise<LedgerRunResult & { wallMs: number }> {
   const startedAt = performance.now();
-  const results = await Promise.all(
-    nodes.map(async ({ process }) => {
-      process.send(run);
-      const [result] = (await once(process, 'message')) as [LedgerRunResult];
-      return result;
-    }),
-  );
+  const results = await Promise.all(nodes.map((node) => askChild<LedgerRunResult>(node, run)));
   const sum = (of: (result: LedgerRunResult) => number) => results.reduce((total, each) => total + of(each), 0);
   return {
     leaves: sum(({ leaves }) => leaves),

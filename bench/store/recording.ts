@@ -1,33 +1,28 @@
 // Scans recorded: how many a second, in batches, on SQLite and on PostgreSQL, which waits for the disk with each commit.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openStore, type Store } from '@strata/store';
-import { binaries, notice, startPostgres } from '../../packages/store/src/test/postgres.ts';
-import { confirm, day, GOOGLE, scanOf } from '../../packages/store/src/test/scans.ts';
-import { type Figure, perSecond } from '../measure.ts';
+import { openStore, type Store } from '@strata/stack/store';
+import { confirm, day, GOOGLE, scanOf } from '../../services/stack/src/store/test/scans.ts';
+import { binaries, notice, startPostgres } from '../../tests/support/database/postgres.ts';
+import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
+import { type Figure, perSecond, timed } from '../measure.ts';
 
 const SCANS = 4_096;
 const SIZES = [1, 16, 64, 256] as const;
 
 export async function benchRecording(): Promise<Figure[]> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'strata-bench-'));
+  await using directory = await temporaryDirectory();
   const figures: Figure[] = [];
-  try {
-    for (const size of SIZES) {
-      await using store = await openStore(`sqlite:${path.join(directory, `${size}.db`)}`);
-      figures.push(...(await recordAll('SQLite', store, size)));
-    }
-    if (!binaries) return [...figures, { what: 'PostgreSQL', value: 'skipped', against: notice }];
-    await using server = await startPostgres({ fsync: 'on', shared_buffers: '256MB' });
-    for (const size of SIZES) {
-      await using store = await openStore(await server.fresh());
-      figures.push(...(await recordAll('PostgreSQL', store, size)));
-    }
-    return figures;
-  } finally {
-    await rm(directory, { recursive: true, force: true });
+  for (const size of SIZES) {
+    await using store = await openStore(`sqlite:${path.join(directory.path, `${size}.db`)}`);
+    figures.push(...(await recordAll('SQLite', store, size)));
   }
+  if (!binaries) return [...figures, { what: 'PostgreSQL', value: 'skipped', against: notice }];
+  await using server = await startPostgres({ fsync: 'on', shared_buffers: '256MB' });
+  for (const size of SIZES) {
+    await using store = await openStore(await server.fresh());
+    figures.push(...(await recordAll('PostgreSQL', store, size)));
+  }
+  return figures;
 }
 
 /** All first scans, then all again the next day, which sees the same. */
@@ -38,15 +33,13 @@ async function recordAll(name: string, store: Store, size: number): Promise<Figu
     ['scans that see the same', day(1)],
   ] as const) {
     const scans = Array.from({ length: SCANS }, (_, i) => scanOf(`company-${i}.com`, at, GOOGLE));
-    const cpuBefore = process.cpuUsage();
-    const startedAt = performance.now();
-    for (let i = 0; i < SCANS; i += size) await store.recordScans(scans.slice(i, i + size), confirm);
-    const seconds = (performance.now() - startedAt) / 1_000;
-    const { user, system } = process.cpuUsage(cpuBefore);
+    const { seconds, cpuSeconds } = await timed(async () => {
+      for (let i = 0; i < SCANS; i += size) await store.recordScans(scans.slice(i, i + size), confirm);
+    });
     figures.push({
       what: `${name}: ${what}, ${size} at a time`,
       value: perSecond(SCANS / seconds),
-      against: `${((user + system) / 1_000 / SCANS).toFixed(3)} ms of CPU a scan in this process`,
+      against: `${((cpuSeconds * 1_000) / SCANS).toFixed(3)} ms of CPU a scan in this process`,
     });
   }
   return figures;

@@ -1,11 +1,10 @@
 // What the way to the database costs who writes: scans of several scanners at once and events of the stream, over delays made on loopback.
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore } from '@strata/store';
-import { binaries, notice, startPostgres } from '../../packages/store/src/test/postgres.ts';
-import { streamEvent } from '../../packages/store/src/test/records.ts';
-import { confirm, day, GOOGLE, recordScan, scanOf } from '../../packages/store/src/test/scans.ts';
-import { type Child, type Figure, median, perSecond, startChild } from '../measure.ts';
+import { openStore } from '@strata/stack/store';
+import { streamEvent } from '../../services/stack/src/store/test/records.ts';
+import { confirm, day, GOOGLE, recordScan, scanOf } from '../../services/stack/src/store/test/scans.ts';
+import { binaries, notice, startPostgres } from '../../tests/support/database/postgres.ts';
+import { askChild, type Child, type Figure, median, perSecond, startChild, timed } from '../measure.ts';
 import { type DelayingProxy, NEAR, type Network, startDelayingProxy } from './delaying-proxy.ts';
 import type { ScannerTask } from './scanner-process.ts';
 
@@ -33,7 +32,7 @@ export async function benchRoundTrips(): Promise<Figure[]> {
   // With statistics, as any server has them within a minute: plans of an empty table read all of a large one.
   const statistics = { autovacuum: 'on', autovacuum_naptime: '2s' };
   await using server = await startPostgres({ fsync: 'on', shared_buffers: '256MB', ...statistics });
-  await using proxy = await startDelayingProxy(await server.migrated());
+  await using proxy = await startDelayingProxy(await server.fresh());
   return [...(await scansOver(proxy)), ...(await eventsOver(proxy))];
 }
 
@@ -77,12 +76,7 @@ async function rateOf(
   { network, prefix }: { readonly network: Network; readonly prefix: string },
 ): Promise<number> {
   const all = (tasks: (n: number) => Partial<ScannerTask>) =>
-    Promise.all(
-      scanners.map(({ process }, n) => {
-        process.send(tasks(n));
-        return once(process, 'message');
-      }),
-    );
+    Promise.all(scanners.map((scanner, n) => askChild(scanner, tasks(n))));
   await all((n) => ({ prefix: `s${n}-${prefix}`, batches: BATCHES, size: SIZE }));
   proxy.network = network;
   const startedAt = performance.now();
@@ -111,8 +105,4 @@ async function eventsOver(proxy: DelayingProxy): Promise<Figure[]> {
   ];
 }
 
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-}
+const timeOf = async (work: () => Promise<unknown>): Promise<number> => (await timed(work)).seconds * 1_000;

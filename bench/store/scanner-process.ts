@@ -1,7 +1,7 @@
 // A scanner of the suite round-trips: makes scans of names of its own, and records them in batches when it is asked to.
-import { openStore, type ScanRecord } from '@strata/store';
-import { confirm, day, GOOGLE, scanOf } from '../../packages/store/src/test/scans.ts';
-import { reportReady } from '../measure.ts';
+import { openStore, type ScanRecord } from '@strata/stack/store';
+import { confirm, day, GOOGLE, scanOf } from '../../services/stack/src/store/test/scans.ts';
+import { childArgument, reportReady } from '../measure.ts';
 
 /** Scans to be prepared; recorded at the next message, which has none. */
 export interface ScannerTask {
@@ -10,7 +10,7 @@ export interface ScannerTask {
   readonly size: number;
 }
 
-const { url } = JSON.parse(process.argv[2] ?? '{}') as { readonly url: string };
+const { url } = childArgument<{ readonly url: string }>();
 const store = await openStore(url);
 let prepared: ScanRecord[][] = [];
 process.on('message', async (task: Partial<ScannerTask>) => {

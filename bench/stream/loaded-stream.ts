@@ -1,13 +1,11 @@
 // Ten thousand subscribers of one node while a scanner records what moves: how long an event takes to reach each, whether all have all of
 // them, and what the subscribers cost the scans.
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore } from '@strata/store';
-import { type PostgresServer, startPostgres } from '../../packages/store/src/test/postgres.ts';
-import type { MovingInternet, MovingInternetOptions } from '../load/moving-internet-process.ts';
+import { openStore } from '@strata/stack/store';
+import { type PostgresServer, startPostgres } from '../../tests/support/database/postgres.ts';
+import { startInternet } from '../internet.ts';
 import { nodesOn } from '../load/nodes-on.ts';
-import { type Child, type Figure, openFileLimit, perSecond, startChild } from '../measure.ts';
-import { useOf } from '../soak/scrape.ts';
+import { askChild, type Child, type Figure, openFilesFor, perSecond, startChild, useOf } from '../measure.ts';
 import type { Judgement, PublishedEvents, SubscribersOptions } from './subscribers-process.ts';
 
 const SUBSCRIBERS = Number(process.env.STRATA_BENCH_SUBSCRIBERS ?? 10_000);
@@ -19,23 +17,16 @@ const DAY_MS = 10_000;
 /** A company is scanned again at once, and two scans confirm a change. */
 const AGAIN_MS = 1_000;
 const TIMEOUT_MS = 300_000;
-/** Files that a process has open in addition to its sockets, with a margin. */
-const OTHER_FILES = 200;
 
 export async function benchLoadedStream(): Promise<Figure[]> {
-  if (openFileLimit() < SUBSCRIBERS + OTHER_FILES)
-    throw new Error(
-      `a process may open ${openFileLimit()} files here; ${SUBSCRIBERS + OTHER_FILES} are needed: ulimit -n`,
-    );
+  openFilesFor(SUBSCRIBERS);
   // Delays are measured from the commit time of each row.
   await using server = await startPostgres({ fsync: 'on', shared_buffers: '128MB', track_commit_timestamp: 'on' });
   const url = await server.fresh();
   const days = { from: Date.now(), begunAt: Date.now(), dayMs: DAY_MS };
-  const grown: MovingInternetOptions = { domains: COMPANIES, migrationShare: MIGRATION_SHARE, hasFaults: false, days };
-  await using internet = await startChild<MovingInternet>(
-    new URL('../load/moving-internet-process.ts', import.meta.url),
-    grown,
-  );
+  await using internet = await startInternet({
+    ...{ domains: COMPANIES, migrationShare: MIGRATION_SHARE, hasFaults: false, days },
+  });
   const key = await fill(url, internet.ready.domains);
   await using nodes = await nodesOn(url);
   const api = await nodes.start('api');
@@ -127,18 +118,15 @@ async function judged(
   { url, subscribers }: { readonly url: string; readonly subscribers: Child<unknown> },
 ): Promise<Judgement> {
   const ask = asker(server, url);
-  const answerTo = async <T>(message: object | string): Promise<T> => {
-    const published = once(subscribers.process, 'message', { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    subscribers.process.send(message);
-    return ((await published) as [T])[0];
-  };
   await until('the stream has published all events', async () => {
     const unpublished = `select count(*) as n from events, settings
       where settings.name = 'stream-cursor' and seq > settings.value::bigint and kind = 'change-confirmed'`;
     return (await ask(unpublished)) === 0;
   });
   const last = await ask('select coalesce(max(seq), 0) as n from stream_events');
-  await until('all have the last event', async () => (await answerTo<number>('received')) >= last).catch(() => {});
+  await until('all have the last event', async () => (await askChild<number>(subscribers, 'received')) >= last).catch(
+    () => {},
+  );
   const { rows } = await server.sql(
     `select published.seq, extract(epoch from pg_xact_commit_timestamp(published.xmin)) * 1000 as published_at,
        extract(epoch from pg_xact_commit_timestamp(recorded.xmin)) * 1000 as recorded_at
@@ -150,5 +138,5 @@ async function judged(
     recordedAt: Number(row.recorded_at),
     publishedAt: Number(row.published_at),
   }));
-  return answerTo<Judgement>({ events } satisfies PublishedEvents);
+  return askChild<Judgement>(subscribers, { events } satisfies PublishedEvents);
 }

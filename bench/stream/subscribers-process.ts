@@ -2,7 +2,7 @@
 // Records when each subscriber has received each event completely.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { quantile, reportReady } from '../measure.ts';
+import { childArgument, quantile, reportReady } from '../measure.ts';
 
 export interface SubscribersOptions {
   readonly port: number;
@@ -23,8 +23,9 @@ export interface Judgement {
   readonly lost: number;
   readonly outOfOrder: number;
   readonly closed: number;
-  /** From the commit of the scan, and from that of the event, to a subscriber: p50, p99, max. */
+  /** From the commit of the scan to a subscriber and to the last one, and from that of the event to a subscriber: p50, p99, max. */
   readonly sinceRecorded: readonly number[];
+  readonly toLast: readonly number[];
   readonly sincePublished: readonly number[];
   /** Of each event from its first subscriber to its last: p50, max. */
   readonly spread: readonly number[];
@@ -39,7 +40,7 @@ interface Subscriber {
   count: number;
 }
 
-const { port, key, count } = JSON.parse(process.argv[2] ?? '{}') as SubscribersOptions;
+const { port, key, count } = childArgument<SubscribersOptions>();
 const subscribers: Subscriber[] = [];
 const arrivals = new Map<number, number[]>();
 let outOfOrder = 0;
@@ -110,6 +111,7 @@ function judge({ events }: PublishedEvents): Judgement {
     lost: lost + [...arrivals.keys()].filter((id) => !known.has(id)).length,
     ...{ outOfOrder, closed },
     sinceRecorded: figures(complete.flatMap(({ at, recordedAt }) => at.map((each) => each - recordedAt))),
+    toLast: figures(complete.map(({ lastAt, recordedAt }) => lastAt - recordedAt)),
     sincePublished: figures(complete.flatMap(({ at, publishedAt }) => at.map((each) => each - publishedAt))),
     spread: figures(complete.map(({ firstAt, lastAt }) => lastAt - firstAt)),
   };

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
 import pg from 'pg';
-import { exec, postgres } from '../../packages/store/src/test/backends.ts';
+import { exec, postgres } from '../../services/stack/src/store/test/backends.ts';
 import { type Harness, moveDns, smallInternet, startHarness } from '../../services/stack/src/test/harness.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 // Processes in roles at work on one store; a killed one is restarted in its slot, with its data.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import { createInternet } from '@strata/testnet';
 import { Checker } from '../survival/checker/check.ts';
 import { type NodeRole, type TestNode, type TestNodes, testNodes } from './nodes.ts';

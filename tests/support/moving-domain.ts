@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '@strata/db';
-import type { Store } from '@strata/store';
-import { confirm, day, exchangeOn, HOUR, recordScan, scanOf } from '../../packages/store/src/test/scans.ts';
+import type { Store } from '@strata/stack/store';
+import { confirm, day, exchangeOn, HOUR, recordScan, scanOf } from '../../services/stack/src/store/test/scans.ts';
 
 /** Records scans, a day apart from the last that is stored, until SIGTERM. */
 export async function keepMoving(store: Store, domain: string): Promise<void> {

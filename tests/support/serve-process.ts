@@ -1,9 +1,9 @@
 // The service as an operator runs it, a process of its own, over a store that was filled before; what it is asked, and how it ends.
 import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openStore } from '@strata/store';
-import { confirm, day, GOOGLE, recordScan, scanOf } from '../../packages/store/src/test/scans.ts';
+import { openStore } from '@strata/stack/store';
 import { strataProcess } from '../../services/cli/src/test/run-strata.ts';
+import { confirm, day, GOOGLE, recordScan, scanOf } from '../../services/stack/src/store/test/scans.ts';
 
 /** A file that would grow past the limit of a process ends it by this signal; the error of the write says the same. */
 const SURVIVE_LIMITS = 'data:text/javascript,process.on("SIGXFSZ",()=>{})';

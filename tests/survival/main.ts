@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { binaries, notice } from '../../packages/store/src/test/postgres.ts';
+import { binaries, notice } from '../support/database/postgres.ts';
 import { networkGroup } from './network.ts';
 import { type Row, type RunOptions, runGroup, tableOf } from './scenario.ts';
 import { severalProcesses } from './several-processes.ts';

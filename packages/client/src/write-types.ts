@@ -60,7 +60,7 @@ export function typesOf({ name, source }: (typeof GENERATED)[number]): string {
     }),
   };
   const banner = `// Generated from ${source} by write-types.ts: \`npm run openapi\` rewrites it. Do not edit.\n`;
-  return formatted(`${banner}\n${Object.entries(schemas).map(declaration).join('')}`);
+  return formatted(`${banner}\n${Object.entries(withNamedLists(schemas)).map(declaration).join('')}`);
 }
 
 const declaration = ([name, schema]: readonly [string, JSONSchema]) =>
@@ -96,6 +96,41 @@ function objectOf({ properties = {}, required = [], additionalProperties: more }
   );
   if (more) members.push(`[k: string]: ${more === true ? 'unknown' : typeOf(more)};\n`);
   return members.length === 0 ? 'Record<string, never>' : `{\n${members.join('')}}`;
+}
+
+/** A shorter list of values is as short as a name. */
+const MIN_LIST = 5;
+
+/** Each list of values that occurs more than once becomes a type, named after its first property. */
+function withNamedLists(schemas: Readonly<Record<string, JSONSchema>>): Readonly<Record<string, JSONSchema>> {
+  const first = new Map<string, string>();
+  const named = new Map<string, readonly [name: string, JSONSchema]>();
+  const find = (value: unknown, property: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { enum: list, properties, ...rest } = value as JSONSchema;
+    for (const [name, each] of Object.entries(properties ?? {})) find(each, name);
+    for (const inner of Object.values(rest)) find(inner, property);
+    if (!list || list.length < MIN_LIST) return;
+    const text = JSON.stringify(list);
+    const name = first.get(text);
+    first.set(text, name ?? property);
+    if (name) named.set(text, [typeNameOf(name), { enum: list, description: `Values of \`${name}\`.` }]);
+  };
+  const replaced = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(replaced);
+    if (typeof value !== 'object' || value === null) return value;
+    const [name] = ('enum' in value && named.get(JSON.stringify(value.enum))) || [];
+    if (name) return { $ref: `#/components/schemas/${name}` };
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, replaced(inner)]));
+  };
+  for (const [name, schema] of Object.entries(schemas)) find(schema, name);
+  return { ...(replaced(schemas) as typeof schemas), ...Object.fromEntries(named.values()) };
+}
+
+/** `categories` and `category` become `Category`. */
+function typeNameOf(property: string): string {
+  const single = property.replace(/ies$/, 'y').replace(/([^s])s$/, '$1');
+  return single.replaceAll(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** As `npm run format` would write it. */

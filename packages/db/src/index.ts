@@ -50,6 +50,7 @@ export { type Quota, QuotaTable } from './keys/quota.ts';
 export type { QuotaUse } from './keys/quota-batches.ts';
 export { QuotaBlocks } from './keys/quota-blocks.ts';
 export { QUOTA_INVARIANT } from './keys/quota-invariant.ts';
+export { checkpointName, LedgerCheckpoint } from './ledger-checkpoint.ts';
 export { addKeyPriority, createCounters, createKeyTables, createSettings } from './migrations/common-tables.ts';
 export { createTable, type TableOptions } from './migrations/create-table.ts';
 export { dropForeignTables, nothing } from './migrations/drop-foreign-tables.ts';

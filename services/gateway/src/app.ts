@@ -4,7 +4,6 @@ import type { Engine } from '@strata/engine';
 import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, witnessFacts } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
-import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { EngineBackend } from './answers/engine-backend.ts';
 import type { Models } from './answers/models.ts';
@@ -26,15 +25,16 @@ import { createGatewayServer } from './routes/server.ts';
 import { cachedReport } from './routes/status-routes.ts';
 import { networkStartError } from './start-error.ts';
 import { GatewayLock } from './store/gateway-lock.ts';
+import { type GatewayStore, openStore } from './store/index.ts';
 import { openWitnesses } from './store/open-witnesses.ts';
 import { UsageRecorder } from './store/usage-recorder.ts';
 
 export interface Gateway extends AsyncDisposable {
   readonly server: HttpServer;
   readonly models: Models;
-  readonly keys: Store['keys'];
-  readonly answers: Store['answers'];
-  readonly segments: Store['segments'];
+  readonly keys: GatewayStore['keys'];
+  readonly answers: GatewayStore['answers'];
+  readonly segments: GatewayStore['segments'];
   readonly recorder: UsageRecorder;
   readonly ledger: SignedLedger;
   /** Undefined: only the models of the settings are served. */
@@ -72,9 +72,9 @@ export type GatewayStoreConfig = Pick<GatewayConfig, 'dataDirectory' | 'database
  * Opens the inference database, and creates it if it does not exist. It is separate from the database of the stack
  * service, so that the two can run on different machines.
  */
-export async function openGatewayStore(config: GatewayStoreConfig): Promise<Store> {
+export async function openGatewayStore(config: GatewayStoreConfig): Promise<GatewayStore> {
   await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
-  return openStore(config.databaseUrl, { keyPrefix: 'sk-', poolSize: config.databaseConnections });
+  return openStore(config.databaseUrl, { poolSize: config.databaseConnections });
 }
 
 /**
@@ -91,7 +91,7 @@ export async function createGateway(
   await using stack = new AsyncDisposableStack();
   const now = world.now ?? (() => new Date());
   const store = stack.use(await openGatewayStore(config));
-  readiness.watch('database', () => store.latestSeq());
+  readiness.watch('database', () => store.revocations());
   const { lockTimeoutMs: timeoutMs, signal } = world;
   const lock = stack.use(
     await GatewayLock.take({ store, logger, signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) }),

@@ -3,7 +3,6 @@
 import type { DomainIndex } from '@strata/analytics';
 import type { Rulebook } from '@strata/detect';
 import type { Fetcher, Prober, Target } from '@strata/scan';
-import type { Store } from '@strata/store';
 import type { Config } from './config.ts';
 import type { Exposures } from './enrichment/exposure/exposures.ts';
 import type { LiveMentions } from './feeds/live-mentions.ts';
@@ -11,6 +10,7 @@ import type { KnownNames } from './index/known-names.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { OnDemand } from './scan/on-demand.ts';
 import type { Scanner } from './scan/scanner.ts';
+import type { Store } from './store/index.ts';
 import type { StreamHub } from './stream/stream-hub.ts';
 
 /** Replacements for external systems, for tests and the demo. */

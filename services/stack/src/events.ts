@@ -2,9 +2,9 @@
 import { EventEmitter } from 'node:events';
 import type { Entry } from '@strata/advisories';
 import type { Touched } from '@strata/analytics';
-import type { RecordedPoll, StoredEvent, StoreHeads } from '@strata/store';
 import type { Logger } from 'pino';
 import type { ObservedService } from './enrichment/exposure/product-uses.ts';
+import type { RecordedPoll, StoredEvent, StoreHeads } from './store/index.ts';
 
 /** The events and their values. */
 export interface StackEvents {

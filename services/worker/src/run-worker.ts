@@ -6,7 +6,6 @@ import { holderOf, lockFile, warnOfFileSystem } from '@strata/db';
 import { MeasuredEngine, measureSpeed, openModel, readVocabulary } from '@strata/engine';
 import { Metrics, Readiness, StartError, serveMetrics } from '@strata/http';
 import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@strata/p2p';
-import { openStore, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from './config.ts';
 import type { ContributedModel } from './contributed-model.ts';
@@ -18,6 +17,7 @@ import { Fitness } from './serve/fitness.ts';
 import { Grammars } from './serve/grammars.ts';
 import { serveChannel } from './serve/serve-channel.ts';
 import { Receipts } from './store/receipts.ts';
+import { openStore, type WorkerStore } from './store/store.ts';
 import type { WorkerEvent } from './worker-event.ts';
 import { addWorkerMetrics, segmentMeter } from './worker-metrics.ts';
 
@@ -27,7 +27,7 @@ export interface RunningWorker extends AsyncDisposable {
   addresses(): readonly string[];
   /** Peer ids of the gateways with an open channel. */
   serving(): readonly string[];
-  readonly store: Store;
+  readonly store: WorkerStore;
   /** Undefined if the settings have no metrics port. */
   readonly metricsPort: number | undefined;
   /**
@@ -87,7 +87,7 @@ export async function startWorker(
   stack.use(metricsServer);
   // Before a model is loaded in vain: the key or an address may be unusable.
   const node = stack.use(await openNode(config));
-  const store = stack.use(await openStore(`sqlite:${storeFile(config)}`));
+  const store = stack.use(await openStore(storeFile(config)));
   const model = world.model ?? (await contributeModel(config, { logger, stack, signal }));
   signal?.throwIfAborted();
   const fitness = new Fitness({

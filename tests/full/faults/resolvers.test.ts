@@ -2,9 +2,9 @@
 // and retried, the metrics show it, and scanning recovers by itself.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import { createInternet } from '@strata/testnet';
-import { postgres, rows as rowsIn } from '../../../packages/store/src/test/backends.ts';
+import { postgres, rows as rowsIn } from '../../../services/stack/src/store/test/backends.ts';
 import { type ResolverState, startBadResolver } from '../../support/bad-resolver.ts';
 import { get } from '../../support/node-answers.ts';
 import { type TestNode, testNodes } from '../../support/nodes.ts';

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { checkStore } from '@strata/db';
-import { openStore, stackSchema } from '@strata/store';
+import { openStore, stackSchema } from '@strata/stack/store';
 import { OTHER_UID, otherUserSkip, runStrata, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { fillStore, settingsOf, startServe } from '../../support/serve-process.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { openStore } from '@strata/store';
+import { openStore as openGatewayStore } from '@strata/gateway/store';
+import { openStore as openWorkerStore } from '@strata/worker/store';
 import { Cluster, workersServing } from '../../support/network/cluster.ts';
 import { assertComplete, clientOf, type StreamAsk } from '../../support/network/streams.ts';
 import { until } from '../../support/until.ts';
@@ -38,7 +39,8 @@ it('two gateways share three workers, also when one is killed, and both sides ha
   const segmentsOf = async (worker: string, ...stores: readonly string[]) => {
     const found = new Map<string, number>();
     for (const file of stores) {
-      await using store = await openStore(`sqlite:${path.join(cluster.directory, file)}`);
+      const at = path.join(cluster.directory, file);
+      await using store = await (file.endsWith('worker.db') ? openWorkerStore(at) : openGatewayStore(`sqlite:${at}`));
       for (const each of await store.segments.list({ limit: 1_000 }))
         if (each.worker === worker) found.set(Buffer.from(each.nonce).toString('hex'), each.outputTokens);
     }

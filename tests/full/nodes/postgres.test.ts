@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { verifyBody } from '@strata/client';
-import { postgres } from '../../../packages/store/src/test/backends.ts';
-import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
-import { startTransactionPooler } from '../../../packages/store/src/test/transaction-pooler.ts';
 import { checkDatabase, needsOf } from '../../../services/cli/src/doctor/database.ts';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
+import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { startHarness } from '../../../services/stack/src/test/harness.ts';
 import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
+import { startPostgres } from '../../support/database/postgres.ts';
+import { startTransactionPooler } from '../../support/database/transaction-pooler.ts';
 import { contentOf } from '../../support/node-answers.ts';
 import type { NodeRole } from '../../support/nodes.ts';
 

@@ -1,11 +1,11 @@
 // Several processes on one PostgreSQL, each in its role: what one writes all answer, one that ends does so in order.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import { createInternet } from '@strata/testnet';
-import { postgres } from '../../../packages/store/src/test/backends.ts';
-import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from '../../../packages/store/src/test/scans.ts';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
+import { postgres } from '../../../services/stack/src/store/test/backends.ts';
+import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from '../../../services/stack/src/store/test/scans.ts';
 import { contentOf, follow, get } from '../../support/node-answers.ts';
 import { type TestNode, testNodes } from '../../support/nodes.ts';
 import { fails } from '../../support/strata-stack.ts';

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/gateway/store';
 import { createSimulatedEngine, tinyChatModel } from '@strata/testnet';
-import { exec, postgres, rows } from '../../../packages/store/src/test/backends.ts';
-import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
 import { type ProcessOptions, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { type Harness, MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';
+import { exec, postgres, rows } from '../../../services/stack/src/store/test/backends.ts';
+import { startPostgres } from '../../support/database/postgres.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until, untilAnswer } from '../../support/until.ts';
 
@@ -58,7 +58,7 @@ describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
   };
 
   it('is not needed when the first loses its connection: it takes the lock again and continues', async () => {
-    const url = await postgres.fresh();
+    const url = await postgres.empty();
     await using first = await start(url);
     const session = await sessionOf(url);
     assert.ok(session);
@@ -74,7 +74,7 @@ describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
   });
 
   it('that has begun while the first was cut off makes that one end, and refuses what it still writes', async () => {
-    const url = await postgres.fresh();
+    const url = await postgres.empty();
     await using first = await start(url);
     const { superseded } = first.running.gateway;
     // Waits for the lock, and begins a term as a gateway does.
@@ -96,7 +96,7 @@ describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
   });
 
   it('ends the process of the first, with an exit code that says so', async () => {
-    const url = await postgres.fresh();
+    const url = await postgres.empty();
     const running = runGateway(url);
     const session = await untilAnswer('it holds the lock', () => sessionOf(url), Boolean);
     await exec(url, "update counters set value = value + 1 where name = 'gateway-term'");
@@ -111,7 +111,7 @@ describe('the inference service on PostgreSQL', { skip: postgres.skip }, () => {
   const receiptOf = (service: Harness, id: string) => service.get(`/v1/receipts/${id}`);
 
   it('answers many at once, and has a receipt and a count of each', async () => {
-    const url = await postgres.fresh();
+    const url = await postgres.empty();
     const receipts: string[] = [];
     {
       await using service = await start(url);
@@ -134,17 +134,17 @@ describe('the inference service on PostgreSQL', { skip: postgres.skip }, () => {
           assert.ok((await service.get(target, { authorization: key && `Bearer ${key}` })).status >= 400, target);
       assert.equal(service.running.gateway.ledger.log.size, answers.length);
     }
-    await using store = await openStore(url, { keyPrefix: 'sk-' });
+    await using store = await openStore(url);
     assert.deepEqual(await store.answers.unentered(10), []);
     assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, receipts.length);
   });
 
   it('ends what a key has open that another process revokes', { timeout: 120_000 }, async () => {
-    const STRATA_INFERENCE_DATABASE_URL = await postgres.fresh();
+    const STRATA_INFERENCE_DATABASE_URL = await postgres.empty();
     const engine = createSimulatedEngine({ slots: 2, tokensPerSecond: 50, answerTokens: 100_000 }) as unknown as Engine;
     const settings = { STRATA_INFERENCE_DATABASE_URL, STRATA_MODEL: '' };
     await using service = await startHarness(settings, { engines: { [MODEL]: engine } });
-    await using store = await openStore(STRATA_INFERENCE_DATABASE_URL, { keyPrefix: 'sk-' });
+    await using store = await openStore(STRATA_INFERENCE_DATABASE_URL);
     const asked = { model: MODEL, messages: question.messages, stream: true };
     const stream = await service.open('/v1/chat/completions', asked);
     for (const { id } of await store.keys.list()) assert.ok(await store.keys.revoke(id));

@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { openStore } from '@strata/store';
-import { postgres } from '../../../packages/store/src/test/backends.ts';
-import { startPostgres } from '../../../packages/store/src/test/postgres.ts';
-import { confirm, GOOGLE, recordScan, scanOf } from '../../../packages/store/src/test/scans.ts';
+import { openStore } from '@strata/stack/store';
 import { startHarness as startGatewayHarness } from '../../../services/gateway/src/test/harness.ts';
+import { postgres } from '../../../services/stack/src/store/test/backends.ts';
+import { confirm, GOOGLE, recordScan, scanOf } from '../../../services/stack/src/store/test/scans.ts';
 import { startHarness } from '../../../services/stack/src/test/harness.ts';
 import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
+import { startPostgres } from '../../support/database/postgres.ts';
 import { until as untilSo } from '../../support/until.ts';
 
 const status = async (port: number | undefined, target: string) =>

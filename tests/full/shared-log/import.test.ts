@@ -8,7 +8,7 @@ import { consistencyProof, verifyConsistency } from '@strata/receipts';
 import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
 import { idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
-import { exec, postgres } from '../../../packages/store/src/test/backends.ts';
+import { exec, postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { altered, openLedgerOf, openShared } from '../../support/shared-log/database.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 

@@ -16,7 +16,7 @@ import {
 import { openNote, publishedLedger, vouchedKeys } from '@strata/receipts';
 import { leafOf, ORIGIN } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
-import { exec, postgres, rows } from '../../../packages/store/src/test/backends.ts';
+import { exec, postgres, rows } from '../../../services/stack/src/store/test/backends.ts';
 import { openLedgerOf } from '../../support/shared-log/database.ts';
 import { assertBothHold, assertHolds, giveKeys, Nodes, reload } from '../../support/shared-log/key-folders.ts';
 

@@ -12,7 +12,7 @@ import { consistencyProof, equalBytes, leafHash, verifyConsistency } from '@stra
 import { type LogBackend, logConformance } from '../../../packages/log/src/test/conformance.ts';
 import { headOf, idOf, keysOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { publicLogConformance } from '../../../packages/log/src/test/public-log.ts';
-import { postgres } from '../../../packages/store/src/test/backends.ts';
+import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { openNode, openShared } from '../../support/shared-log/database.ts';
 import { repeatDuring } from '../../support/until.ts';
 

@@ -1,7 +1,7 @@
 // A short round of `npm run test:survival`: each of these faults once.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { binaries, notice } from '../../../packages/store/src/test/postgres.ts';
+import { binaries, notice } from '../../support/database/postgres.ts';
 import { networkGroup } from '../../survival/network.ts';
 import { type Group, type Load, runGroup, tableOf } from '../../survival/scenario.ts';
 import { severalProcesses } from '../../survival/several-processes.ts';

@@ -118,8 +118,8 @@ describePages('feeds and status', ({ demo, inPage }) => {
     assert.equal(new URL(page.url()).search, '?window=30d');
     await settled(page);
 
-    const domain = await leaders.locator('.feeds-domain').first().innerText();
-    await leaders.locator('.feeds-domain').first().click();
+    const domain = await leaders.locator('a.strong').first().innerText();
+    await leaders.locator('a.strong').first().click();
     await page.getByRole('heading', { name: `${domain} in feeds`, level: 1 }).waitFor();
     assert.equal(new URL(page.url()).pathname, `/feeds/${domain}`);
     const feeds = page.getByRole('region', { name: 'Feeds that mention the domain' });

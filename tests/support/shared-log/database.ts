@@ -7,9 +7,9 @@ import {
   openSignedLedger,
   type SignedLedger,
 } from '@strata/log';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import { keysOf, ORIGIN } from '../../../packages/log/src/test/fixture.ts';
-import { exec } from '../../../packages/store/src/test/backends.ts';
+import { exec } from '../../../services/stack/src/store/test/backends.ts';
 
 /** A table with other methods in place of some of its own. */
 export function withMethods(table: LedgerTable, methods: Partial<LedgerTable>): LedgerTable {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type LedgerTables, rotateSigningKeys, type SignedLedger } from '@strata/log';
 import { issueReceipt, verifyAnswer } from '@strata/receipts';
 import { ORIGIN } from '../../../packages/log/src/test/fixture.ts';
-import { postgres } from '../../../packages/store/src/test/backends.ts';
+import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 import { openLedgerOf, openShared } from './database.ts';
 

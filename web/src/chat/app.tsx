@@ -34,7 +34,7 @@ export function App() {
   }, [key]);
   return (
     <div className="chat-app">
-      <a className="chat-skip" href="#content">
+      <a className="skip" href="#content">
         Skip to content
       </a>
       <header className="bar chat-top">

@@ -91,17 +91,7 @@ export interface StackPaths {
       domain: string;
     };
     query: {
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
       limit?: number;
       offset?: number;
     };
@@ -112,17 +102,7 @@ export interface StackPaths {
        * Number of changes for every category with changes, regardless of the filter.
        */
       by_category: {
-        category:
-          | 'dns'
-          | 'email'
-          | 'email_security'
-          | 'email_sending'
-          | 'hosting'
-          | 'cdn'
-          | 'security'
-          | 'verified_service'
-          | 'certificate_authority'
-          | 'web_platform';
+        category: Category;
         changes: number;
       }[];
       limit: number;
@@ -144,17 +124,7 @@ export interface StackPaths {
        * Id, name or alias of a provider.
        */
       provider?: string;
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
       /**
        * Confidence of the service that matches `provider` and `category`, or of any service.
        */
@@ -167,25 +137,7 @@ export interface StackPaths {
        * An additional provider of the domain, by id, name or alias.
        */
       with?: string;
-      sector?:
-        | 'unknown'
-        | 'computer_it'
-        | 'media'
-        | 'finance_insurance'
-        | 'education_research'
-        | 'service'
-        | 'agriculture_mining'
-        | 'community_nonprofit'
-        | 'construction_real_estate'
-        | 'museums_libraries_entertainment'
-        | 'utilities'
-        | 'health'
-        | 'travel'
-        | 'freight_postal'
-        | 'government'
-        | 'retail_ecommerce'
-        | 'manufacturing'
-        | 'other';
+      sector?: Sector;
       /**
        * `live`: active or parked, as counted by the security scorecard.
        */
@@ -255,17 +207,7 @@ export interface StackPaths {
         last_30d: number;
       };
       by_category: {
-        category:
-          | 'dns'
-          | 'email'
-          | 'email_security'
-          | 'email_sending'
-          | 'hosting'
-          | 'cdn'
-          | 'security'
-          | 'verified_service'
-          | 'certificate_authority'
-          | 'web_platform';
+        category: Category;
         domains: number;
         providers: number;
       }[];
@@ -292,18 +234,7 @@ export interface StackPaths {
         rank: number;
         provider: string;
         provider_id: string;
-        categories: (
-          | 'dns'
-          | 'email'
-          | 'email_security'
-          | 'email_sending'
-          | 'hosting'
-          | 'cdn'
-          | 'security'
-          | 'verified_service'
-          | 'certificate_authority'
-          | 'web_platform'
-        )[];
+        categories: Category[];
         domains: number;
         /**
          * Share of all scanned domains.
@@ -339,17 +270,7 @@ export interface StackPaths {
        * The provider at the other end, by id, name or alias; only together with `provider`.
        */
       other?: string;
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
       /**
        * Only migrations confirmed within this number of UTC days, including today.
        */
@@ -490,7 +411,7 @@ export interface StackPaths {
         mean_score: number | null;
       }[];
       grades: {
-        grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F';
+        grade: Grade;
         domains: number;
       }[];
       scored: number;
@@ -507,17 +428,7 @@ export interface StackPaths {
   '/stack/v1/intelligence/market-share': {
     path: Record<string, never>;
     query: {
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
       include_parked?: 'true' | 'false';
     };
     body: {
@@ -926,7 +837,7 @@ export interface StackPaths {
         sector: string;
         services: Service[];
         score: number | null;
-        grade: ('A+' | 'A' | 'B' | 'C' | 'D' | 'F') | null;
+        grade: Grade | null;
       } | null;
       _alpha: true;
       _notice: string;
@@ -939,25 +850,7 @@ export interface StackPaths {
   '/stack/v1/security/export.csv': {
     path: Record<string, never>;
     query: {
-      sector?:
-        | 'unknown'
-        | 'computer_it'
-        | 'media'
-        | 'finance_insurance'
-        | 'education_research'
-        | 'service'
-        | 'agriculture_mining'
-        | 'community_nonprofit'
-        | 'construction_real_estate'
-        | 'museums_libraries_entertainment'
-        | 'utilities'
-        | 'health'
-        | 'travel'
-        | 'freight_postal'
-        | 'government'
-        | 'retail_ecommerce'
-        | 'manufacturing'
-        | 'other';
+      sector?: Sector;
       /**
        * Maximum score.
        */
@@ -983,17 +876,7 @@ export interface StackPaths {
        * The provider at the other end, by id, name or alias; only together with `provider`.
        */
       other?: string;
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
       /**
        * Only migrations confirmed within this number of UTC days, including today.
        */
@@ -1063,122 +946,11 @@ export interface StackPaths {
       /**
        * Kinds of the provider, most characteristic first.
        */
-      kinds: (
-        | 'registrar'
-        | 'dns-host'
-        | 'domain-marketplace'
-        | 'mailbox'
-        | 'mail-gateway'
-        | 'mail-forwarding'
-        | 'transactional-email'
-        | 'email-marketing'
-        | 'email-authentication'
-        | 'email-signature'
-        | 'cloud'
-        | 'web-host'
-        | 'managed-host'
-        | 'app-platform'
-        | 'static-host'
-        | 'object-storage'
-        | 'cdn'
-        | 'waf'
-        | 'ddos-protection'
-        | 'bot-management'
-        | 'certificate-authority'
-        | 'network-operator'
-        | 'site-builder'
-        | 'cms'
-        | 'ecommerce'
-        | 'forum'
-        | 'wiki'
-        | 'learning-platform'
-        | 'landing-pages'
-        | 'web-server'
-        | 'application-server'
-        | 'web-framework'
-        | 'ui-library'
-        | 'language'
-        | 'control-panel'
-        | 'operating-system'
-        | 'cache'
-        | 'analytics'
-        | 'product-analytics'
-        | 'session-replay'
-        | 'ab-testing'
-        | 'tag-manager'
-        | 'advertising'
-        | 'affiliate'
-        | 'consent'
-        | 'personalisation'
-        | 'marketing-automation'
-        | 'crm'
-        | 'forms'
-        | 'surveys'
-        | 'reviews'
-        | 'loyalty'
-        | 'search'
-        | 'recommendations'
-        | 'live-chat'
-        | 'help-desk'
-        | 'status-page'
-        | 'documentation'
-        | 'scheduling'
-        | 'video'
-        | 'maps'
-        | 'fonts'
-        | 'social'
-        | 'comments'
-        | 'payments'
-        | 'accessibility'
-        | 'translation'
-        | 'monitoring'
-        | 'error-tracking'
-        | 'feature-flags'
-        | 'push-notifications'
-        | 'customer-data'
-        | 'identity'
-        | 'single-sign-on'
-        | 'device-management'
-        | 'collaboration'
-        | 'video-conferencing'
-        | 'project-management'
-        | 'file-sharing'
-        | 'e-signature'
-        | 'design'
-        | 'source-hosting'
-        | 'developer-tools'
-        | 'ai'
-        | 'data-platform'
-        | 'security'
-        | 'security-training'
-        | 'compliance'
-        | 'password-manager'
-        | 'hr'
-        | 'recruiting'
-        | 'finance'
-        | 'erp'
-        | 'sales'
-        | 'telephony'
-        | 'events'
-        | 'publishing'
-        | 'search-engine'
-        | 'app-store'
-      )[];
+      kinds: Kind[];
       /**
        * Categories in which domains use it.
        */
-      categories: (
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform'
-      )[];
+      categories: Category[];
       domains: {
         total: number;
         limit: number;
@@ -1199,17 +971,7 @@ export interface StackPaths {
         share: number;
         change_30d: number;
         by_category: {
-          category:
-            | 'dns'
-            | 'email'
-            | 'email_security'
-            | 'email_sending'
-            | 'hosting'
-            | 'cdn'
-            | 'security'
-            | 'verified_service'
-            | 'certificate_authority'
-            | 'web_platform';
+          category: Category;
           domains: number;
           share: number;
           rank: number;
@@ -1309,17 +1071,7 @@ export interface StackPaths {
        * Only events of this provider: id, name or alias.
        */
       provider?: string;
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
     };
     body: {
       events: (MigrationEvent | ServiceChangeEvent | AnomalyEvent | AdvisoryEvent)[];
@@ -1595,10 +1347,7 @@ export interface Affected {
   published: string;
   title: string | null;
   match: Match;
-  /**
-   * in_range: the observed version is affected. For a product match: no_version: no version was observed; no_range: there is no comparable range, or the observed version is too short to compare; condition: affected only in combination with something that was not observed; backport: a distribution fixes old versions without a new version number.
-   */
-  reason: 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
+  reason: Reason;
   product: string;
   product_id: string;
   /**
@@ -1698,17 +1447,7 @@ export interface Change {
    * Time of the second, confirming observation.
    */
   confirmed_at: string;
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
+  category: Category;
   role: string;
   type: 'added' | 'removed' | 'migrated' | 'reclassified';
   from: string | null;
@@ -1731,17 +1470,7 @@ export interface Customer {
    * Time of the second, confirming observation.
    */
   confirmed_at: string;
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
+  category: Category;
   role: string;
   type: 'added' | 'removed' | 'migrated' | 'reclassified';
   from: string | null;
@@ -1755,17 +1484,7 @@ export interface Customer {
    * The new or previous provider of each service; empty if unknown.
    */
   moves: {
-    category:
-      | 'dns'
-      | 'email'
-      | 'email_security'
-      | 'email_sending'
-      | 'hosting'
-      | 'cdn'
-      | 'security'
-      | 'verified_service'
-      | 'certificate_authority'
-      | 'web_platform';
+    category: Category;
     provider: string;
     provider_id: string;
   }[];
@@ -1792,10 +1511,7 @@ export interface Exposure {
   published: string;
   title: string | null;
   match: Match;
-  /**
-   * in_range: the observed version is affected. For a product match: no_version: no version was observed; no_range: there is no comparable range, or the observed version is too short to compare; condition: affected only in combination with something that was not observed; backport: a distribution fixes old versions without a new version number.
-   */
-  reason: 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
+  reason: Reason;
   product: string;
   product_id: string;
   /**
@@ -1840,20 +1556,10 @@ export interface FeedLeader {
    * Security score of the latest scan.
    */
   score: number | null;
-  grade: ('A+' | 'A' | 'B' | 'C' | 'D' | 'F') | null;
+  grade: Grade | null;
 }
 export interface Flow {
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
+  category: Category;
   from: string;
   from_id: string;
   to: string;
@@ -1867,34 +1573,14 @@ export interface FoundDomain {
   sector: string;
   score: number | null;
   services: {
-    category:
-      | 'dns'
-      | 'email'
-      | 'email_security'
-      | 'email_sending'
-      | 'hosting'
-      | 'cdn'
-      | 'security'
-      | 'verified_service'
-      | 'certificate_authority'
-      | 'web_platform';
+    category: Category;
     provider: string;
     provider_id: string;
     confidence: 'high' | 'medium' | 'low';
   }[];
 }
 export interface Market {
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
+  category: Category;
   /**
    * Domains with the role: attributed, self-hosted and unknown.
    */
@@ -1975,17 +1661,7 @@ export interface Migration {
    * Time of the second, confirming observation.
    */
   confirmed_at: string;
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
+  category: Category;
   role: string;
   type: 'added' | 'removed' | 'migrated' | 'reclassified';
   from: string | null;
@@ -2359,22 +2035,12 @@ export interface Security {
     advice: string | null;
   }[];
   score: number | null;
-  grade: ('A+' | 'A' | 'B' | 'C' | 'D' | 'F') | null;
+  grade: Grade | null;
   coverage: number;
   score_version: string;
 }
 export interface Service {
-  category:
-    | 'dns'
-    | 'email'
-    | 'email_security'
-    | 'email_sending'
-    | 'hosting'
-    | 'cdn'
-    | 'security'
-    | 'verified_service'
-    | 'certificate_authority'
-    | 'web_platform';
+  category: Category;
   /**
    * The role of the provider.
    */
@@ -2427,107 +2093,7 @@ export interface Service {
   /**
    * Kinds of the provider, more specific than the category.
    */
-  kinds: (
-    | 'registrar'
-    | 'dns-host'
-    | 'domain-marketplace'
-    | 'mailbox'
-    | 'mail-gateway'
-    | 'mail-forwarding'
-    | 'transactional-email'
-    | 'email-marketing'
-    | 'email-authentication'
-    | 'email-signature'
-    | 'cloud'
-    | 'web-host'
-    | 'managed-host'
-    | 'app-platform'
-    | 'static-host'
-    | 'object-storage'
-    | 'cdn'
-    | 'waf'
-    | 'ddos-protection'
-    | 'bot-management'
-    | 'certificate-authority'
-    | 'network-operator'
-    | 'site-builder'
-    | 'cms'
-    | 'ecommerce'
-    | 'forum'
-    | 'wiki'
-    | 'learning-platform'
-    | 'landing-pages'
-    | 'web-server'
-    | 'application-server'
-    | 'web-framework'
-    | 'ui-library'
-    | 'language'
-    | 'control-panel'
-    | 'operating-system'
-    | 'cache'
-    | 'analytics'
-    | 'product-analytics'
-    | 'session-replay'
-    | 'ab-testing'
-    | 'tag-manager'
-    | 'advertising'
-    | 'affiliate'
-    | 'consent'
-    | 'personalisation'
-    | 'marketing-automation'
-    | 'crm'
-    | 'forms'
-    | 'surveys'
-    | 'reviews'
-    | 'loyalty'
-    | 'search'
-    | 'recommendations'
-    | 'live-chat'
-    | 'help-desk'
-    | 'status-page'
-    | 'documentation'
-    | 'scheduling'
-    | 'video'
-    | 'maps'
-    | 'fonts'
-    | 'social'
-    | 'comments'
-    | 'payments'
-    | 'accessibility'
-    | 'translation'
-    | 'monitoring'
-    | 'error-tracking'
-    | 'feature-flags'
-    | 'push-notifications'
-    | 'customer-data'
-    | 'identity'
-    | 'single-sign-on'
-    | 'device-management'
-    | 'collaboration'
-    | 'video-conferencing'
-    | 'project-management'
-    | 'file-sharing'
-    | 'e-signature'
-    | 'design'
-    | 'source-hosting'
-    | 'developer-tools'
-    | 'ai'
-    | 'data-platform'
-    | 'security'
-    | 'security-training'
-    | 'compliance'
-    | 'password-manager'
-    | 'hr'
-    | 'recruiting'
-    | 'finance'
-    | 'erp'
-    | 'sales'
-    | 'telephony'
-    | 'events'
-    | 'publishing'
-    | 'search-engine'
-    | 'app-store'
-  )[];
+  kinds: Kind[];
 }
 export interface ServiceChangeEvent {
   _alpha: true;
@@ -2598,18 +2164,155 @@ export interface StackStreams {
        * Only events of this provider: id, name or alias.
        */
       provider?: string;
-      category?:
-        | 'dns'
-        | 'email'
-        | 'email_security'
-        | 'email_sending'
-        | 'hosting'
-        | 'cdn'
-        | 'security'
-        | 'verified_service'
-        | 'certificate_authority'
-        | 'web_platform';
+      category?: Category;
     };
     body: string;
   };
 }
+/**
+ * Values of `category`.
+ */
+export type Category =
+  | 'dns'
+  | 'email'
+  | 'email_security'
+  | 'email_sending'
+  | 'hosting'
+  | 'cdn'
+  | 'security'
+  | 'verified_service'
+  | 'certificate_authority'
+  | 'web_platform';
+/**
+ * Values of `grade`.
+ */
+export type Grade = 'A+' | 'A' | 'B' | 'C' | 'D' | 'F';
+/**
+ * Values of `sector`.
+ */
+export type Sector =
+  | 'unknown'
+  | 'computer_it'
+  | 'media'
+  | 'finance_insurance'
+  | 'education_research'
+  | 'service'
+  | 'agriculture_mining'
+  | 'community_nonprofit'
+  | 'construction_real_estate'
+  | 'museums_libraries_entertainment'
+  | 'utilities'
+  | 'health'
+  | 'travel'
+  | 'freight_postal'
+  | 'government'
+  | 'retail_ecommerce'
+  | 'manufacturing'
+  | 'other';
+/**
+ * Values of `reason`.
+ */
+export type Reason = 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
+/**
+ * Values of `kinds`.
+ */
+export type Kind =
+  | 'registrar'
+  | 'dns-host'
+  | 'domain-marketplace'
+  | 'mailbox'
+  | 'mail-gateway'
+  | 'mail-forwarding'
+  | 'transactional-email'
+  | 'email-marketing'
+  | 'email-authentication'
+  | 'email-signature'
+  | 'cloud'
+  | 'web-host'
+  | 'managed-host'
+  | 'app-platform'
+  | 'static-host'
+  | 'object-storage'
+  | 'cdn'
+  | 'waf'
+  | 'ddos-protection'
+  | 'bot-management'
+  | 'certificate-authority'
+  | 'network-operator'
+  | 'site-builder'
+  | 'cms'
+  | 'ecommerce'
+  | 'forum'
+  | 'wiki'
+  | 'learning-platform'
+  | 'landing-pages'
+  | 'web-server'
+  | 'application-server'
+  | 'web-framework'
+  | 'ui-library'
+  | 'language'
+  | 'control-panel'
+  | 'operating-system'
+  | 'cache'
+  | 'analytics'
+  | 'product-analytics'
+  | 'session-replay'
+  | 'ab-testing'
+  | 'tag-manager'
+  | 'advertising'
+  | 'affiliate'
+  | 'consent'
+  | 'personalisation'
+  | 'marketing-automation'
+  | 'crm'
+  | 'forms'
+  | 'surveys'
+  | 'reviews'
+  | 'loyalty'
+  | 'search'
+  | 'recommendations'
+  | 'live-chat'
+  | 'help-desk'
+  | 'status-page'
+  | 'documentation'
+  | 'scheduling'
+  | 'video'
+  | 'maps'
+  | 'fonts'
+  | 'social'
+  | 'comments'
+  | 'payments'
+  | 'accessibility'
+  | 'translation'
+  | 'monitoring'
+  | 'error-tracking'
+  | 'feature-flags'
+  | 'push-notifications'
+  | 'customer-data'
+  | 'identity'
+  | 'single-sign-on'
+  | 'device-management'
+  | 'collaboration'
+  | 'video-conferencing'
+  | 'project-management'
+  | 'file-sharing'
+  | 'e-signature'
+  | 'design'
+  | 'source-hosting'
+  | 'developer-tools'
+  | 'ai'
+  | 'data-platform'
+  | 'security'
+  | 'security-training'
+  | 'compliance'
+  | 'password-manager'
+  | 'hr'
+  | 'recruiting'
+  | 'finance'
+  | 'erp'
+  | 'sales'
+  | 'telephony'
+  | 'events'
+  | 'publishing'
+  | 'search-engine'
+  | 'app-store';

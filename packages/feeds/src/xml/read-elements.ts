@@ -1,17 +1,15 @@
 // Reads the elements of a vocabulary from any XML-like text. One pass over htmlparser2's tokens: linear, bounded in depth and
 // items. Hostile input has no effect: no declarations, no custom entities (they stay text), no names outside the vocabulary.
 import { Tokenizer } from 'htmlparser2';
-import { resolveAddress } from '../links/addresses.ts';
 import { NO_CALLBACKS } from '../links/html-text.ts';
 import { type Element, resolveEntities } from './element.ts';
+import { addText, elementOf, type Leaf, MAX_TEXT_LENGTH, newLeaf } from './leaf.ts';
 import { Namespaces } from './namespaces.ts';
 import { type Container, OpenElements } from './open-elements.ts';
 import { FLAT_LEAVES, type Vocabulary } from './vocabulary.ts';
 
 /** Maximum depth; deeper elements are skipped. */
 const MAX_DEPTH = 60;
-/** Characters of one element in the source. */
-const MAX_TEXT_LENGTH = 200_000;
 const MAX_ATTRIBUTE_LENGTH = 4_096;
 const MAX_NAME_LENGTH = 64;
 const NAME_START = /^[\p{L}_]/u;
@@ -34,24 +32,6 @@ export type ElementsReading =
 export function readElements(source: string, options: ReadElementsOptions): ElementsReading {
   // XML 1.0 §2.11.
   return new ElementReader(source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source, options).run();
-}
-
-/** An element with text, while it is read. */
-interface Leaf {
-  readonly name: string;
-  /** The name in its end tag: without a prefix if the element declares the namespace. */
-  readonly endName: string;
-  readonly attributes: ReadonlyMap<string, string>;
-  readonly start: number;
-  /** Up to the last CDATA section, entities resolved. */
-  text: string;
-  /** After it, as in the source. */
-  unresolved: string;
-  /** Characters left up to the maximum. */
-  left: number;
-  hasMarkup: boolean;
-  /** Nested open elements with the leaf's own name. */
-  depth: number;
 }
 
 class ElementReader {
@@ -240,10 +220,7 @@ class ElementReader {
     if (++this.#written > max) this.#push(endName, null, isEmpty);
     else {
       this.#leaves++;
-      this.#leaf = {
-        ...{ name, endName, start: end, text: '', unresolved: '', left: MAX_TEXT_LENGTH, hasMarkup: false, depth: 0 },
-        attributes: withOwnBase(this.#resolvedAttributes()),
-      };
+      this.#leaf = newLeaf({ name, endName, start: end, attributes: this.#resolvedAttributes() });
       if (isEmpty) this.#endLeaf(end);
     }
   }
@@ -306,42 +283,14 @@ class ElementReader {
   #addText(start: number, end: number, kind: 'text' | 'cdata'): void {
     const leaf = this.#leaf;
     if (leaf === null || leaf.hasMarkup) return;
-    const piece = this.#source.slice(start, Math.min(end, start + leaf.left));
-    leaf.left -= piece.length;
-    if (kind === 'text') leaf.unresolved += piece;
-    else {
-      leaf.text += resolveEntities(leaf.unresolved) + piece;
-      leaf.unresolved = '';
-    }
+    addText(leaf, this.#source.slice(start, Math.min(end, start + leaf.left)), kind);
   }
 
   #endLeaf(end: number): void {
     const leaf = this.#leaf;
     if (leaf === null) return;
     this.#leaf = null;
-    const { name, attributes } = leaf;
-    if (leaf.hasMarkup) {
-      const markup = this.#source.slice(leaf.start, Math.min(end, leaf.start + MAX_TEXT_LENGTH));
-      const text = htmlOf(markup, attributes.get('type')).trim();
-      this.#add({ name, attributes: new Map(attributes).set('type', 'html'), text, children: [] });
-    } else {
-      this.#add({ name, attributes, text: (leaf.text + resolveEntities(leaf.unresolved)).trim(), children: [] });
-    }
+    const markup = leaf.hasMarkup ? this.#source.slice(leaf.start, Math.min(end, leaf.start + MAX_TEXT_LENGTH)) : null;
+    this.#add(elementOf(leaf, markup));
   }
-}
-
-/**
- * Unescaped markup in a leaf is Atom's `xhtml`, or an error; both are read as HTML from the source. CDATA sections beside it contain
- * HTML too, except in XHTML, where they are text: HTML treats them as comments.
- */
-function htmlOf(markup: string, type = ''): string {
-  return /xhtml/i.test(type) ? markup : markup.replace(/<!\[CDATA\[|\]\]>/g, '');
-}
-
-/** A link with its own base becomes absolute. */
-function withOwnBase(attributes: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const href = attributes.get('href');
-  const base = attributes.get('xml:base');
-  const url = href === undefined || base === undefined ? null : resolveAddress(href, base);
-  return url === null ? attributes : new Map(attributes).set('href', url);
 }

@@ -1,5 +1,5 @@
 // The advisory publishers of the simulated internet: each on loopback with its own protocol, all with the same facts.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { cvssOf } from './cvss.ts';
@@ -44,8 +44,7 @@ export interface AdvisorySources extends AsyncDisposable {
   advance(days: number): void;
   /**
    * Publishes a new or changed record at all publishers; without a date, now. Throws RangeError for a vector that is
-   * not CVSS
-   * 3.1.
+   * not CVSS 3.1.
    */
   publish(record: PublishedRecord): void;
   /** Adds it to CISA's list. Throws RangeError for a record that is unknown or part of the bulk. */
@@ -65,8 +64,7 @@ export async function createAdvisorySources(options: AdvisorySourcesOptions): Pr
   const { seed, now, bulk = 0, rateLimits = false, records = knownVulnerabilities } = options;
   const library = new Library({ seed, now, bulk, records });
   await using stack = new AsyncDisposableStack();
-  const directory = await mkdtemp(path.join(tmpdir(), 'advisories-'));
-  stack.defer(() => rm(directory, { recursive: true, force: true }));
+  const { path: directory } = stack.use(await mkdtempDisposable(path.join(tmpdir(), 'advisories-')));
   const publishers = {
     nvd: stack.use(await startPublisher(nvdHandler(library, { rateLimits }))),
     'cve-list': stack.use(await startPublisher(cveListHandler(library, { directory }))),

@@ -124,9 +124,7 @@ function serveTcp(socket: TcpSocket, isRecursive: boolean, respond: Responder): 
       const message = pending.subarray(2, 2 + size);
       pending = pending.subarray(2 + size);
       handle(message, { isRecursive, isTcp: true, poison: null }, respond, (bytes) => {
-        const prefix = Buffer.alloc(2);
-        prefix.writeUInt16BE(bytes.length);
-        if (socket.writable) socket.write(Buffer.concat([prefix, bytes]));
+        if (socket.writable) socket.write(Buffer.concat([Buffer.of(bytes.length >> 8, bytes.length & 0xff), bytes]));
       });
     }
   });

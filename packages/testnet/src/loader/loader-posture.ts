@@ -80,10 +80,14 @@ const POINTS = [
   [FLAG.tlsRpt, 5],
   [FLAG.tlsTrusted, 10],
 ] as const;
+/** What `~all` costs is given back under an enforced DMARC policy. */
+const SOFTFAIL_ENFORCED = 2;
 const POSSIBLE = 110;
 
 /** 0–100. */
 export function scoreOf(bits: number): number {
-  const points = POINTS.reduce((sum, [bit, each]) => sum + (has(bits, bit) ? each : 0), 0);
+  const isEnforced = has(bits, FLAG.dmarcQuarantine) || has(bits, FLAG.dmarcReject);
+  const softfail = isEnforced && has(bits, FLAG.spfSoftfail) ? SOFTFAIL_ENFORCED : 0;
+  const points = POINTS.reduce((sum, [bit, each]) => sum + (has(bits, bit) ? each : 0), softfail);
   return Math.round((100 * points) / POSSIBLE);
 }

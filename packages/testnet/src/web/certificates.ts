@@ -1,6 +1,6 @@
 // Certificates of the simulated internet: one root, an intermediate per authority, leaves generated on demand.
 import 'reflect-metadata';
-import { webcrypto } from 'node:crypto';
+import { KeyObject, webcrypto } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import * as x509 from '@peculiar/x509';
 import type { CertificateKind } from '../companies/plan-type.ts';
@@ -36,10 +36,11 @@ export class Certificates {
 
   readonly #templates: Templates;
 
-  private constructor(root: Authority, leafKeys: CryptoKeyPair, leafPem: string, templates: Templates) {
+  private constructor(root: Authority, leafKeys: CryptoKeyPair, templates: Templates) {
     this.#root = root;
     this.#leafKeys = leafKeys;
-    this.#leafPem = leafPem;
+    const key = KeyObject.from(leafKeys.privateKey as webcrypto.CryptoKey);
+    this.#leafPem = String(key.export({ type: 'pkcs8', format: 'pem' }));
     this.#templates = templates;
   }
 
@@ -58,11 +59,7 @@ export class Certificates {
       crypto,
     );
     const leafKeys = await generate();
-    const pkcs8 = Buffer.from(
-      await webcrypto.subtle.exportKey('pkcs8', leafKeys.privateKey as webcrypto.CryptoKey),
-    ).toString('base64');
-    const leafPem = `-----BEGIN PRIVATE KEY-----\n${pkcs8.replace(/.{64}/g, '$&\n')}\n-----END PRIVATE KEY-----\n`;
-    return new Certificates({ certificate, keys }, leafKeys, leafPem, templates);
+    return new Certificates({ certificate, keys }, leafKeys, templates);
   }
 
   get rootPem(): string {

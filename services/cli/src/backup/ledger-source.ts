@@ -12,7 +12,7 @@ import {
 } from '@strata/log';
 import { noteVerifier, openNote } from '@strata/receipts';
 import type { Config } from '@strata/stack';
-import { ledgerCheckpointIn } from '@strata/store';
+import { ledgerCheckpointIn } from '@strata/stack/store';
 import { CommandError } from '../errors.ts';
 
 export interface LedgerSource extends AsyncDisposable {

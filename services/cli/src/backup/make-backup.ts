@@ -21,7 +21,7 @@ import {
 } from '@strata/log';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
 import type { Config } from '@strata/stack';
-import { receiptsInRows, receiptsInSqliteCopy, stackSchema } from '@strata/store';
+import { receiptsInRows, receiptsInSqliteCopy, stackSchema } from '@strata/stack/store';
 import { CommandError, usageError } from '../errors.ts';
 import { counted } from '../output.ts';
 import { COMMAND_VERSION } from '../version.ts';

@@ -19,7 +19,7 @@ import {
   restoreKeys,
 } from '@strata/log';
 import { type Config, RESTORING } from '@strata/stack';
-import { ledgerCheckpointIn, stackSchema } from '@strata/store';
+import { ledgerCheckpointIn, stackSchema } from '@strata/stack/store';
 import { CommandError, usageError } from '../errors.ts';
 import { digestOf, refuseOther } from './backup-files.ts';
 import { type CheckedBackup, checkBackup } from './check-backup.ts';

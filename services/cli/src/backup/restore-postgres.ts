@@ -20,7 +20,7 @@ import {
   restoreKeys,
 } from '@strata/log';
 import { type Config, RESTORING } from '@strata/stack';
-import { restorePostgres } from '@strata/store';
+import { restorePostgres } from '@strata/stack/store';
 import { CommandError, usageError } from '../errors.ts';
 import { readBackupFile, readVerified } from './backup-files.ts';
 import { type CheckedBackup, storeOf } from './check-backup.ts';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { inspectStore, StoreError, type StoreState, type TableGrowth } from '@strata/db';
 import type { Config } from '@strata/stack';
-import { stackSchema } from '@strata/store';
+import { stackSchema } from '@strata/stack/store';
 import { type Finding, bytes as inUnits, ok, problem, warning } from './finding.ts';
 
 /** Above this latency, users notice the delay of each uncached request. */

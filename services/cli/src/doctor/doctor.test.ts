@@ -4,7 +4,7 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { openSignedLedger, rotateSigningKeys } from '@strata/log';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import dns from 'dns-packet';
 import { a, ns, reply, startDnsServer } from '../../../../tests/support/dns-server.ts';
 import { fakeService } from '../../../../tests/support/fake-service.ts';

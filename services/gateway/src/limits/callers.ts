@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { StoredKey } from '@strata/db';
 import { countedCache, countedNetworks, InvalidKeyLimit } from '@strata/http';
 import { CompletionError } from '@strata/inference';
-import type { Store } from '@strata/store';
+import type { GatewayStore } from '../store/index.ts';
 
 /** A revocation takes effect within this time even if `endRevoked` is not called. */
 const MEMORY_MS = 2_000;
@@ -20,7 +20,7 @@ export interface OpenCaller {
 const REVOKED_GRACE_MS = 500;
 
 export class Callers {
-  readonly #keys: Pick<Store['keys'], 'find' | 'stillValid'>;
+  readonly #keys: Pick<GatewayStore['keys'], 'find' | 'stillValid'>;
   /** Open requests, by key id. */
   readonly #open = new Map<string, Set<AbortController>>();
   /** Changes whenever keys may have been revoked. */
@@ -30,7 +30,7 @@ export class Callers {
   readonly #missing: string;
 
   constructor(
-    { keys }: { readonly keys: Pick<Store['keys'], 'find' | 'stillValid'> },
+    { keys }: { readonly keys: Pick<GatewayStore['keys'], 'find' | 'stillValid'> },
     { areKeysFree }: { readonly areKeysFree: boolean },
   ) {
     this.#keys = keys;

@@ -1,14 +1,14 @@
 // Ends the open requests of revoked keys: polls the store for revocations by other processes, such as the CLI.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
+import type { GatewayStore } from '../store/index.ts';
 import type { Callers } from './callers.ts';
 
 /** One small query each time. Together with the key query, a revocation takes effect in less than a second. */
 const POLL_MS = 250;
 
 export interface RevocationDeps {
-  readonly store: Pick<Store, 'heads'>;
+  readonly store: Pick<GatewayStore, 'revocations'>;
   readonly callers: Pick<Callers, 'endRevoked'>;
   readonly logger: Logger;
 }
@@ -22,7 +22,7 @@ export async function followRevocations(
   let isFailing = false;
   while (!signal.aborted) {
     try {
-      const { keys } = await store.heads();
+      const keys = await store.revocations();
       if (keys !== before) await callers.endRevoked();
       before = keys;
       isFailing = false;

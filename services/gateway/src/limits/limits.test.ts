@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openStore } from '@strata/store';
+import { openStore } from '../store/index.ts';
 import { durationText, Limits } from './limits.ts';
 
 const free = { requestsPerMinute: 3, tokensPerMinute: 100, tokensPerDay: 250 };

@@ -4,7 +4,7 @@ import type { StoredKey, Tier } from '@strata/db';
 import { countedCache } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import { RateLimiter } from '@strata/limits';
-import type { Store } from '@strata/store';
+import type { GatewayStore } from '../store/index.ts';
 
 interface TierLimits {
   readonly requestsPerMinute: number;
@@ -19,7 +19,7 @@ export const TIER_LIMITS = {
   unlimited: null,
 } as const satisfies Record<Tier, TierLimits | null>;
 
-export interface LimitsDeps extends Pick<Store, 'quota' | 'answers'> {
+export interface LimitsDeps extends Pick<GatewayStore, 'quota' | 'answers'> {
   readonly now: () => Date;
   readonly tiers?: Readonly<Record<Tier, TierLimits | null>>;
 }

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { type Engine, openVocabulary, VocabularySpare } from '@strata/engine';
 import { Directory, modelGroups, OFFERS_TOPIC, PROTOCOL, PrefixMap } from '@strata/inference';
 import { type PeerNode, type PeerNodeOptions, startPeerNode } from '@strata/p2p';
-import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Models } from '../answers/models.ts';
+import type { GatewayStore } from '../store/index.ts';
 import { VERSION } from '../version.ts';
 import { Auditor } from './audit/auditor.ts';
 import { advertise, reportJoined } from './discovery.ts';
@@ -44,7 +44,7 @@ export interface GatewayNetworkDeps {
   readonly models: Models;
   /** Local engines: they verify answers of workers that have the same model file. */
   readonly engines: readonly Engine[];
-  readonly store: Pick<Store, 'segments' | 'reputations'>;
+  readonly store: Pick<GatewayStore, 'segments' | 'reputations'>;
   readonly logger: Logger;
   readonly now: () => Date;
   /** For tests and benchmarks, whose engines have no files. */

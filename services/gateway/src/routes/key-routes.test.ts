@@ -94,14 +94,9 @@ it('an address with too many requests causes no database queries, and is served 
   let at = 0;
   const issue = async () => void queries++;
   const hostGuard = createHostGuard({ host: '127.0.0.1', allowedHosts: [] });
-  const keyRequests = newKeyRequests(() => new Date(at));
-  const app = {
-    keys: { issue },
-    freeKeysPerDay: 5,
-    now: () => new Date(at),
-    hostGuard,
-    keyRequests,
-  } as unknown as GatewayApp;
+  const now = () => new Date(at);
+  const deps = { keys: { issue }, freeKeysPerDay: 5, now, hostGuard, keyRequests: newKeyRequests(now) };
+  const app = deps as unknown as GatewayApp;
   const onRequest = async (request: FastifyRequest) => createKey.contract.admit?.(app, request);
   fastify.post('/keys', { onRequest }, (request, reply) => createKey.handler(app, {}, { request, reply }));
   const ask = (remoteAddress: string, headers = {}) =>

@@ -3,12 +3,12 @@ import type { HostGuard, Readiness } from '@strata/http';
 import type { requestSchemas } from '@strata/inference';
 import type { RateLimiter } from '@strata/limits';
 import type { SignedLedger } from '@strata/log';
-import type { Store } from '@strata/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { AnswerDeps } from '../answers/answer-run.ts';
 import type { Models, ServedModel } from '../answers/models.ts';
+import type { GatewayStore } from '../store/index.ts';
 import type { AnswerName } from './v1/schemas.ts';
 
 /** What the handlers need. */
@@ -20,7 +20,7 @@ export interface GatewayApp extends Omit<AnswerDeps, 'admission'> {
   readonly networkReport: (() => string) | undefined;
   readonly openApi: () => object;
   readonly ledger: SignedLedger;
-  readonly keys: Pick<Store['keys'], 'issue'>;
+  readonly keys: Pick<GatewayStore['keys'], 'issue'>;
   /** Limits requests for free keys. */
   readonly keyRequests: RateLimiter;
   /** Keys that one address can get per UTC day; 0 disables free keys. */

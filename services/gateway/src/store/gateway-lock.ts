@@ -3,11 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TermHold } from '@strata/db';
 import { StartError } from '@strata/http';
-import type { GatewayTables, Store } from '@strata/store';
 import type { Logger } from 'pino';
+import type { GatewayStore, GatewayTables } from './store.ts';
 
 export interface GatewayLockDeps {
-  readonly store: Pick<Store, 'gatewayLock' | 'inGatewayTerm'>;
+  readonly store: Pick<GatewayStore, 'gatewayLock' | 'inGatewayTerm'>;
   readonly logger: Logger;
   /** How long to retry while the lock is held; the lock of a disconnected machine is released after ten seconds. */
   readonly timeoutMs?: number;

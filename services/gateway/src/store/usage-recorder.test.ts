@@ -4,10 +4,10 @@ import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { verifyAnswer } from '@strata/receipts';
-import { openStore } from '@strata/store';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { KEY_SET_PATH } from '../routes/ledger-routes.ts';
+import { openStore } from './index.ts';
 import { UsageRecorder } from './usage-recorder.ts';
 
 const now = () => new Date();
@@ -34,7 +34,7 @@ type Append = (leaf: Uint8Array) => Promise<unknown>;
 async function scene() {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory()).path;
-  const store = stack.use(await openStore('sqlite::memory:', { keyPrefix: 'sk-' }));
+  const store = stack.use(await openStore('sqlite::memory:'));
   return Object.assign(stack.move(), {
     store,
     openLedger: () => openSignedLedger({ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now }),

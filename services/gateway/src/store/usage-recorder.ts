@@ -13,10 +13,11 @@ import {
   prepareReceipt,
   type SignedBody,
 } from '@strata/receipts';
-import type { AnswerUsage, Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { AnswerSegment } from '../answers/answer-segments.ts';
+import type { AnswerUsage } from './answers.ts';
 import { randomPart } from './random-ids.ts';
+import type { GatewayStore } from './store.ts';
 
 /** The facts of an answer that are known before it is generated. */
 export interface AnswerStart {
@@ -47,8 +48,8 @@ export interface AnswerEnd {
 
 export interface UsageRecorderDeps {
   readonly ledger: SignedLedger;
-  readonly answers: Store['answers'];
-  readonly segments: Pick<Store['segments'], 'forgetProofs'>;
+  readonly answers: GatewayStore['answers'];
+  readonly segments: Pick<GatewayStore['segments'], 'forgetProofs'>;
   readonly logger: Logger;
   readonly now: () => Date;
   /** Called for each answer that has ended. */

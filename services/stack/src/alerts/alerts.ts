@@ -2,8 +2,8 @@
 import type { Entry } from '@strata/advisories';
 import type { Flow } from '@strata/analytics';
 import type { Category, Regression } from '@strata/detect';
-import type { Severity, StoredAlert, StoredAnomaly } from '@strata/store';
 import type { KnownNames } from '../index/known-names.ts';
+import type { Severity, StoredAlert, StoredAnomaly } from '../store/index.ts';
 
 const REGRESSION: Readonly<
   Record<Regression, { readonly severity: Severity; readonly title: string; readonly detail: string }>

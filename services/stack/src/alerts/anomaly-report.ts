@@ -1,7 +1,8 @@
 // The API representation of an anomaly.
-import { SEVERITIES, type StoredAnomaly } from '@strata/store';
+
 import { z } from 'zod';
 import type { KnownNames } from '../index/known-names.ts';
+import { SEVERITIES, type StoredAnomaly } from '../store/index.ts';
 
 export const Severity = z.enum(SEVERITIES).meta({ id: 'Severity' });
 

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { DAY_MS } from '@strata/analytics';
 import { createLogger } from '@strata/http';
-import { openStore } from '@strata/store';
 import { rulebook } from '../../../../tests/support/rulebook.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { Exposures } from '../enrichment/exposure/exposures.ts';
 import { EventBus } from '../events.ts';
 import { knownNames } from '../index/known-names.ts';
 import { LiveIndex } from '../index/live-index.ts';
+import { openStore } from '../store/index.ts';
 import { evidenceAt, HOUR_MS, recordScan } from '../test/recorded-scans.ts';
 import { Watch } from './watch.ts';
 

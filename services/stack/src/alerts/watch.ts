@@ -11,12 +11,12 @@ import {
   WINDOW_DAYS,
   watchedSeries,
 } from '@strata/analytics';
-import type { ChangeConfirmed, DomainChanged, Store, StoredAlert, StoredAnomaly, StoredEvent } from '@strata/store';
 import { announceDomain, type Reach, raiseReachAlerts, reachOf } from '../enrichment/exposure/announcements.ts';
 import type { Exposures } from '../enrichment/exposure/exposures.ts';
 import type { EventBus } from '../events.ts';
 import type { KnownNames } from '../index/known-names.ts';
 import { dateOf } from '../index/live-index.ts';
+import type { ChangeConfirmed, DomainChanged, Store, StoredAlert, StoredAnomaly, StoredEvent } from '../store/index.ts';
 import { anomalyAlert, massMigrationAlert, regressionAlert } from './alerts.ts';
 
 export interface WatchDeps {

@@ -1,8 +1,9 @@
 // Syncs each advisory source when it is due, sequentially, until the service stops.
-import type { Store, StoredSource } from '@strata/store';
+
 import type { Logger } from 'pino';
 import type { EventBus } from '../events.ts';
 import { sleep } from '../sleep.ts';
+import type { Store, StoredSource } from '../store/index.ts';
 import { LAST_RETRY_MS, runSource } from './run-source.ts';
 import type { AdvisorySource, SourceDeps } from './source.ts';
 

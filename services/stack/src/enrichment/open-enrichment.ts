@@ -2,12 +2,12 @@
 
 import path from 'node:path';
 import type { Fetcher } from '@strata/scan';
-import type { Store } from '@strata/store';
 import type { Config } from '../config.ts';
 import type { World } from '../context.ts';
 import { openFetcher } from '../scan/open-fetcher.ts';
 import { openRulebook } from '../scan/open-rulebook.ts';
 import { openConfiguredStore } from '../scan/open-scanning.ts';
+import type { Store } from '../store/index.ts';
 import type { AdvisorySource } from './source.ts';
 import { configuredSources } from './sources.ts';
 

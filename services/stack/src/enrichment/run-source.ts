@@ -1,7 +1,7 @@
 // One sync of one source: each step is stored before the next is requested, so that a crash loses at most one step.
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '@strata/db';
-import type { Lease, Store, StoredSource } from '@strata/store';
+import type { Lease, Store, StoredSource } from '../store/index.ts';
 import { type AdvisorySource, type SourceDeps, SourceError, type SourceName } from './source.ts';
 
 export interface RunDeps extends SourceDeps {

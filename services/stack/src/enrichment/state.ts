@@ -1,5 +1,5 @@
 // The status of the advisory sources, and the numbers of their records.
-import type { AdvisoryCounts, SourceState, Store, StoredSource } from '@strata/store';
+import type { AdvisoryCounts, SourceState, Store, StoredSource } from '../store/index.ts';
 import { SOURCE_NAMES, type SourceName } from './source.ts';
 
 /** `off`: not configured. */

@@ -1,6 +1,6 @@
 // Reads due feeds page by page: each call reads a limited number of rows, even if most are skipped.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { DueFeed, DuePosition, Store } from '@strata/store';
+import type { DueFeed, DuePosition, Store } from '../store/index.ts';
 import type { HostQueue } from './host-queue.ts';
 
 export interface DueFeedsDeps {

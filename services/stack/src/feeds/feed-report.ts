@@ -1,10 +1,10 @@
 // The API representation of domains in feeds.
 import { type DomainMentions, type MentionLeader, WINDOW_NAMES } from '@strata/feeds';
-import type { NamingFeed, StoredProfile } from '@strata/store';
 import { z } from 'zod';
 import type { KnownNames } from '../index/known-names.ts';
 import { dateOf } from '../index/live-index.ts';
 import { domainReport, ServiceSchema } from '../reports/domain-report.ts';
+import type { NamingFeed, StoredProfile } from '../store/index.ts';
 
 const count = z.int().min(0);
 const Time = z.iso.datetime();

@@ -1,6 +1,7 @@
 // Adds newly observed domains in feeds to the scan schedule: limited per day, without opted-out domains.
-import type { OfferedDomain, Store } from '@strata/store';
+
 import { SharedRun } from '../shared-run.ts';
+import type { OfferedDomain, Store } from '../store/index.ts';
 
 export interface FeedScanDeps {
   readonly store: Pick<Store, 'feeds' | 'addDomains'>;

@@ -1,6 +1,6 @@
 // A fair queue of due feeds: round-robin over hosts, with limits per host for running polls and queued feeds, so that a slow host
 // with thousands of feeds does not delay the rest.
-import type { DueFeed } from '@strata/store';
+import type { DueFeed } from '../store/index.ts';
 
 export interface HostQueueOptions {
   /** Concurrent polls per host. */

@@ -2,11 +2,11 @@
 // processes. Counting runs in short slices in the background: neither requests nor the update loop wait for it.
 import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Mention, MentionTally } from '@strata/feeds';
-import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { EventBus } from '../events.ts';
 import { FailureLog } from '../failure-log.ts';
 import { SharedRun } from '../shared-run.ts';
+import type { Store } from '../store/index.ts';
 
 export interface LiveMentionsDeps {
   readonly store: Pick<Store, 'feeds'>;

@@ -2,13 +2,13 @@
 
 import { pollFeed } from '@strata/feeds';
 import type { Fetcher } from '@strata/scan';
-import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { World } from '../context.ts';
 import { EventBus } from '../events.ts';
 import { openFetcher } from '../scan/open-fetcher.ts';
 import { openScanning } from '../scan/open-scanning.ts';
+import type { Store } from '../store/index.ts';
 import { createFeedScan } from './feed-scan.ts';
 import { createPoller, type FeedPoller } from './poller.ts';
 

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { it } from 'node:test';
-import { openStore } from '@strata/store';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { openStore } from '../store/index.ts';
 import { subscribeTo } from '../test/polling.ts';
 
 it('the poller goes on after its process was killed: nothing is lost, nothing is counted twice', async () => {

@@ -1,9 +1,9 @@
 // Polls due feeds concurrently with a limit per host, and records each outcome. A feed is claimed before its poll, so that no other
 // process polls it too. If a poll was not recorded, the feed is due again when the claim expires: a crash loses nothing.
 import { type Ask, type pollFeed, retryAfterMs } from '@strata/feeds';
-import type { Store, StoredFeed } from '@strata/store';
 import type { Logger } from 'pino';
 import type { EventBus } from '../events.ts';
+import type { Store, StoredFeed } from '../store/index.ts';
 import { createDueFeeds } from './due-feeds.ts';
 import { HostQueue, hostOf } from './host-queue.ts';
 import { loopPolls } from './poll-loop.ts';

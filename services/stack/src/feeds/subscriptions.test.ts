@@ -6,8 +6,8 @@ import { describe, it } from 'node:test';
 import { newFeed } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import type { Fetched } from '@strata/scan';
-import { openStore } from '@strata/store';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { openStore } from '../store/index.ts';
 import { feedAddress, feedsOfPage, importSubscriptions, readSubscriptions } from './subscriptions.ts';
 
 describe('the address of a feed', () => {

@@ -4,9 +4,9 @@ import { open } from 'node:fs/promises';
 import { announcedFeeds, readOpml } from '@strata/feeds';
 import { StartError } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
-import { MAX_URL, type NewFeed, type Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { startErrorOf } from '../start-error.ts';
+import { MAX_URL, type NewFeed, type Store } from '../store/index.ts';
 
 export type ReadAddress =
   | { readonly ok: true; readonly url: string }

@@ -2,11 +2,11 @@
 import path from 'node:path';
 import type { DomainIndex } from '@strata/analytics';
 import type { Rulebook } from '@strata/detect';
-import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { Exposures } from '../enrichment/exposure/exposures.ts';
 import type { EventBus } from '../events.ts';
+import type { Store } from '../store/index.ts';
 import { type KnownNames, knownNames } from './known-names.ts';
 import { LiveIndex } from './live-index.ts';
 

@@ -1,7 +1,7 @@
 // Lists changes over all domains, with the names of the domains.
 import type { Category } from '@strata/detect';
-import type { ChangeFilter, CustomerFilter, ListedChange, Page } from '@strata/store';
 import type { StackApp } from '../context.ts';
+import type { ChangeFilter, CustomerFilter, ListedChange, Page } from '../store/index.ts';
 
 export interface NamedChange extends ListedChange {
   readonly domain: string;

@@ -4,11 +4,11 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { type DomainIndex, searchDomains } from '@strata/analytics';
 import { createLogger } from '@strata/http';
-import { openStore, type Store } from '@strata/store';
 import fc from 'fast-check';
 import { rulebook, rulebookWithout } from '../../../../tests/support/rulebook.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { EventBus } from '../events.ts';
+import { openStore, type Store } from '../store/index.ts';
 import { evidenceAt, HOUR_MS, recordScan } from '../test/recorded-scans.ts';
 import { LiveIndex } from './live-index.ts';
 

@@ -1,10 +1,10 @@
 // The index over all domains in a running service: loaded from its snapshot or built from the store, then updated from the logs.
 import { DAY_MS, type DomainIndex, dayOf, FLOW_DAYS, IndexBuilder } from '@strata/analytics';
-import type { FeedReader, Store, StoredEvent } from '@strata/store';
 import type { Logger } from 'pino';
 import { servicesShown } from '../enrichment/exposure/product-uses.ts';
 import type { EventBus, EventEffects } from '../events.ts';
 import { SharedRun } from '../shared-run.ts';
+import type { FeedReader, Store, StoredEvent } from '../store/index.ts';
 import { loadIndex, saveIndex } from './index-file.ts';
 
 export interface LiveIndexDeps {

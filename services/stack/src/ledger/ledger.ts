@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import type { Notary } from '@strata/http';
 import { type LogWitnesses, openSignedLedger, type SignedLedger } from '@strata/log';
 import { type IssueOptions, issueDetachedReceipt, issueReceipt, type Signer } from '@strata/receipts';
-import type { Store } from '@strata/store';
+import type { Store } from '../store/index.ts';
 import { createSignOnce } from './sign-once.ts';
 
 export const KEY_SET_PATH = '/.well-known/stack-keys.json';

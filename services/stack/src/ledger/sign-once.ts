@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Notary } from '@strata/http';
 import type { Log } from '@strata/log';
 import { canonicalize } from '@strata/receipts';
-import type { Store } from '@strata/store';
+import type { Store } from '../store/index.ts';
 
 export interface SignOnceDeps {
   readonly sign: Notary['sign'];

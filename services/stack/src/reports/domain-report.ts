@@ -1,9 +1,9 @@
 // The API representation of a domain and its changes.
 import { CATEGORIES, KINDS, ROLES, SOURCES, sentenceOf } from '@strata/detect';
-import type { StoredChange, StoredProfile } from '@strata/store';
 import { z } from 'zod';
 import { OpenAdvisoriesSchema } from '../enrichment/exposure/advisory-report.ts';
 import type { KnownNames } from '../index/known-names.ts';
+import type { StoredChange, StoredProfile } from '../store/index.ts';
 import { MeasurementSchema, SecuritySchema, securityReport } from './security-report.ts';
 
 const Time = z.iso.datetime();

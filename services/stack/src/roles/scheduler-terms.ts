@@ -2,13 +2,13 @@
 // advisories, polling feeds, retention. Any number of processes may be on standby; the lock selects one, and its term fences its writes.
 import { StoreError, type TermHold } from '@strata/db';
 import type { Notary } from '@strata/http';
-import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { Watch } from '../alerts/watch.ts';
 import { announceAdvisories } from '../enrichment/exposure/announcements.ts';
 import type { EventBus } from '../events.ts';
 import type { Knowledge } from '../index/knowledge.ts';
 import { aborted, sleep } from '../sleep.ts';
+import type { Store } from '../store/index.ts';
 import { StreamPublisher } from '../stream/stream-publisher.ts';
 
 export interface SchedulerDeps {

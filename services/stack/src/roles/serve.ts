@@ -1,10 +1,10 @@
 // Starts and stops a process of any role.
 import { lockedDirectories, warnOfFileSystem } from '@strata/db';
-import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { RunningRole, World } from '../context.ts';
 import { aborted } from '../sleep.ts';
+import type { Store } from '../store/index.ts';
 import { wellKnownDomains } from '../well-known-domains.ts';
 import { startStack } from './api.ts';
 import { startScanner } from './scanner.ts';

@@ -2,10 +2,10 @@
 import { type Span, SpanStatusCode, trace } from '@opentelemetry/api';
 import { addWitnessMetrics, type KeyGate, type Metrics, type Notary } from '@strata/http';
 import type { Prober } from '@strata/scan';
-import type { Store } from '@strata/store';
 import type { StackApp } from '../context.ts';
 import type { EventBus } from '../events.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Store } from '../store/index.ts';
 
 /** Minimum interval between counts in the database. */
 const FIGURES_MS = 15_000;

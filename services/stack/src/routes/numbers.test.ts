@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as analytics from '@strata/analytics';
 import { CATEGORIES, type Category } from '@strata/detect';
-import type { StoredProfile } from '@strata/store';
 import { dependenceLevel } from '../reports/dependence-level.ts';
+import type { StoredProfile } from '../store/index.ts';
 import { DAY_MS, dateOf, type Row, sharedTimeline } from '../test/timeline.ts';
 
 const timeline = await sharedTimeline();

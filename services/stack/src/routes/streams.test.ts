@@ -1,4 +1,4 @@
-// The event stream, live and polled. What the hub, the table and the socket do: stream-hub.test.ts, packages/store, packages/http.
+// The event stream, live and polled. What the hub, the table and the socket do: stream-hub.test.ts, src/store, packages/http.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { verifyAnswer } from '@strata/receipts';

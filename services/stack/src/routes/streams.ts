@@ -1,12 +1,12 @@
 // The public event stream by Server-Sent Events, and the same events for polling.
 import { type RequestContext, refuse, route } from '@strata/http';
-import { isWanted, type StreamFilter } from '@strata/store';
 import { z } from 'zod';
 import { AnomalySchema } from '../alerts/anomaly-report.ts';
 import type { StackApp } from '../context.ts';
 import { AdvisoryNewsSchema } from '../enrichment/exposure/advisory-report.ts';
 import { tags } from '../index/live-index.ts';
 import { ChangeSchema } from '../reports/domain-report.ts';
+import { isWanted, type StreamFilter } from '../store/index.ts';
 import { microseconds, timeOf } from '../stream/stream-publisher.ts';
 import { domainOf } from './domains/domains.ts';
 import { CategoryParameter, Limit, microsecondsOf, providerOf, Since, Text } from './parameters.ts';

@@ -3,8 +3,8 @@ import { DAY_MS, dayOf } from '@strata/analytics';
 import { privateSuffixOf } from '@strata/detect';
 import type { RequestContext } from '@strata/http';
 import { RateLimiter } from '@strata/limits';
-import type { Bound, Store, StoredProfile } from '@strata/store';
 import type { Config } from '../config.ts';
+import type { Bound, Store, StoredProfile } from '../store/index.ts';
 import type { Scanner, ScanOutcome } from './scanner.ts';
 
 /** Maximum wait for a first scan; then the client must retry. */

@@ -1,10 +1,10 @@
 // The part of the schedule that this process works on: domains leased from the store, renewed until they are scanned, and released
 // at the stop.
 import { randomUUID } from 'node:crypto';
-import type { Store } from '@strata/store';
 import type { Logger } from 'pino';
 import { FailureLog } from '../failure-log.ts';
 import { sleep } from '../sleep.ts';
+import type { Store } from '../store/index.ts';
 
 export interface ScanClaimsDeps {
   readonly store: Pick<Store, 'work'>;

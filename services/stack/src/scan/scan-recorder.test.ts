@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compileRulebook, detect, evidenceFromRecord } from '@strata/detect';
-import { openStore, type ScanRecord, type Store } from '@strata/store';
 import pino from 'pino';
 import { until } from '../../../../tests/support/until.ts';
+import { openStore, type ScanRecord, type Store } from '../store/index.ts';
 import { withStore } from '../test/polling.ts';
 import { ScanClaims } from './scan-claims.ts';
 import { ScanRecorder } from './scan-recorder.ts';

@@ -1,5 +1,5 @@
 // Writes scans to the store in batches, since each transaction waits for a lock on a shared database.
-import type { RecordedScan, RecordOptions, ScanRecord, Store } from '@strata/store';
+import type { RecordedScan, RecordOptions, ScanRecord, Store } from '../store/index.ts';
 
 /** Limits a batch, and so the wait of a request behind it, to tens of milliseconds. */
 const MAX_AT_ONCE = 64;

@@ -2,9 +2,9 @@
 import { context, trace } from '@opentelemetry/api';
 import { detect, type Evidence, type Profile, type Rulebook } from '@strata/detect';
 import type { Prober } from '@strata/scan';
-import type { RecordedScan, Store } from '@strata/store';
 import type { Logger } from 'pino';
 import type { EventBus } from '../events.ts';
+import type { RecordedScan, Store } from '../store/index.ts';
 import { ScanClaims } from './scan-claims.ts';
 import { ScanRecorder } from './scan-recorder.ts';
 

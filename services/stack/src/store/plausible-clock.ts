@@ -1,6 +1,6 @@
 // Decides whether history may be deleted by the current clock: a clock that is ahead would delete recent history.
 import { DAY_MS } from '@strata/analytics';
-import type { Store } from '@strata/store';
+import type { Store } from './index.ts';
 
 const HOUR_MS = 3_600_000;
 

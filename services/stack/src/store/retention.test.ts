@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DAY_MS } from '@strata/analytics';
 import { createLogger } from '@strata/http';
-import { openStore } from '@strata/store';
 import { until } from '../../../../tests/support/until.ts';
 import { recordMentions } from '../test/polling.ts';
 import { evidenceAt, recordScan } from '../test/recorded-scans.ts';
+import { openStore } from './index.ts';
 import { PlausibleClock } from './plausible-clock.ts';
 import { dropOldHistory, nextBatch } from './retention.ts';
 

@@ -1,7 +1,8 @@
 // Deletes history older than the configured retention: every hour, in batches with pauses for other work.
-import type { HistoryTable, Store } from '@strata/store';
+
 import type { Logger } from 'pino';
 import { sleep } from '../sleep.ts';
+import type { HistoryTable, Store } from './index.ts';
 import { PlausibleClock } from './plausible-clock.ts';
 
 /** Retention of each table in milliseconds; undefined: unlimited. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createLogger } from '@strata/http';
-import { openStore, type Store, type StreamTable } from '@strata/store';
 import { EventBus } from '../events.ts';
+import { openStore, type Store, type StreamTable } from '../store/index.ts';
 import { StreamHub } from './stream-hub.ts';
 
 const events = new EventBus(createLogger({ level: 'silent' }));

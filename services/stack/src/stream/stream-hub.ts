@@ -1,9 +1,9 @@
 // Live subscribers of the public stream: replay from the log, then live; each event is encoded once for all of them.
 
 import { formatSse, formatSseId, type SseClient } from '@strata/http';
-import { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from '@strata/store';
 import type { EventBus } from '../events.ts';
 import { SharedRun } from '../shared-run.ts';
+import { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from '../store/index.ts';
 
 export interface HubDeps {
   readonly table: StreamTable;

@@ -2,12 +2,12 @@
 
 import { StoreError } from '@strata/db';
 import { NOTICE, type Notary } from '@strata/http';
-import type { Store, StoredEvent, StreamEvent } from '@strata/store';
 import { anomalyReport } from '../alerts/anomaly-report.ts';
 import { advisoryNews } from '../enrichment/exposure/advisory-report.ts';
 import type { Exposures } from '../enrichment/exposure/exposures.ts';
 import type { KnownNames } from '../index/known-names.ts';
 import { changeReport } from '../reports/domain-report.ts';
+import type { Store, StoredEvent, StreamEvent } from '../store/index.ts';
 
 export interface PublisherDeps {
   readonly store: Store;

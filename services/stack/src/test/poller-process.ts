@@ -1,8 +1,8 @@
 // Polls feeds that answer at once, each with one item, until it is killed; prints when it has begun to record. Its clock may be ahead.
 import { createLogger } from '@strata/http';
-import { openStore } from '@strata/store';
 import { EventBus } from '../events.ts';
 import { createPoller } from '../feeds/poller.ts';
+import { openStore } from '../store/index.ts';
 import { NOTHING, readsOne } from './polling.ts';
 
 const [url = '', aheadMs = '0'] = process.argv.slice(2);

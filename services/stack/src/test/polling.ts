@@ -2,9 +2,9 @@
 import { it } from 'node:test';
 import { type FeedAnswer, newFeed, type PollOutcome } from '@strata/feeds';
 import { createLogger } from '@strata/http';
-import { openStore, type Store } from '@strata/store';
 import { EventBus } from '../events.ts';
 import { createPoller, type FeedPoller, type PollerDeps } from '../feeds/poller.ts';
+import { openStore, type Store } from '../store/index.ts';
 
 export const T0 = Date.parse('2026-03-01T12:00:00Z');
 export const NOTHING: FeedAnswer = { kind: 'failed', reason: 'failed', detail: 'not asked' };

@@ -1,7 +1,7 @@
 // Scans written straight into a store: evidence made from a few records, detected by the bundled rulebook.
 import { detect, type Evidence, evidenceFromRecord, type Rulebook } from '@strata/detect';
-import type { RecordedScan, Store } from '@strata/store';
 import { probedDns, rulebook } from '../../../../tests/support/rulebook.ts';
+import type { RecordedScan, Store } from '../store/index.ts';
 
 export const HOUR_MS = 3_600_000;
 

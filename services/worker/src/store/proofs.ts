@@ -1,7 +1,7 @@
 // Proofs of served requests as lines of text that anyone can verify: the signed receipt, and both signatures.
 import { decodeSegmentReceipt, type SegmentReceipt, segmentSignedBytes, settleSignedBytes } from '@strata/inference';
 import { verifyPeerSignature } from '@strata/p2p';
-import type { SegmentRecord } from '@strata/store';
+import type { SegmentRecord } from '@strata/segments';
 import { z } from 'zod';
 
 const Base64 = z.base64().transform((text) => new Uint8Array(Buffer.from(text, 'base64')));

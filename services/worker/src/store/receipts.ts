@@ -2,7 +2,7 @@
 // late.
 import { encodeSegmentReceipt, type SegmentReceipt, segmentSignedBytes, settleSignedBytes } from '@strata/inference';
 import { verifyPeerSignature } from '@strata/p2p';
-import type { Segments } from '@strata/store';
+import type { Segments } from '@strata/segments';
 import { UnsettledReceipts } from './unsettled-receipts.ts';
 
 export interface SignedReceipt {

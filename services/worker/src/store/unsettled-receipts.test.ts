@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SegmentReceipt } from '@strata/inference';
-import type { Store } from '@strata/store';
+import type { Segments } from '@strata/segments';
 import { Receipts } from './receipts.ts';
 import { UnsettledReceipts } from './unsettled-receipts.ts';
 
@@ -32,7 +32,7 @@ describe('receipts without an agreement', () => {
   });
   it('are counted also for answers without tokens', async () => {
     const HEX = 'ab'.repeat(32);
-    const segments = { put: async () => true } as unknown as Store['segments'];
+    const segments = { put: async () => true } as unknown as Segments;
     const receipts = new Receipts(segments, { sign: async () => new Uint8Array(64), nowMs: () => 0 });
     const receipt: SegmentReceipt = {
       ...{ version: 1, nonce: new Uint8Array(16), worker: 'worker', gateway: 'gateway', modelSha256: HEX },

@@ -3,6 +3,7 @@ import type { Advisory } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Badge, Severity } from '../../ui/badge.tsx';
 import { formatDay, formatDecimal, formatNumber, formatShare } from '../../ui/formats.ts';
+import { numberColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { withChanges } from '../search/search-params.ts';
 import { SEVERITIES } from './labels.ts';
@@ -15,6 +16,16 @@ interface AdvisoryTableProps {
 
 export function AdvisoryTable({ advisories, search }: AdvisoryTableProps) {
   const opened = (id: string) => withChanges(search, { advisory: id });
+  const countOf = (name: string, value: (row: Advisory) => number): Column<Advisory> => ({
+    name,
+    isNumber: true,
+    cell: (row) => (
+      <Link to="/advisories" search={opened(row.id)}>
+        {formatNumber(value(row))}
+      </Link>
+    ),
+    value,
+  });
   const columns: readonly Column<Advisory>[] = [
     {
       name: 'Advisory',
@@ -34,32 +45,14 @@ export function AdvisoryTable({ advisories, search }: AdvisoryTableProps) {
       cell: ({ severity }) => (severity === null ? '–' : <Severity level={severity} />),
       value: ({ severity }) => (severity === null ? null : -SEVERITIES.indexOf(severity)),
     },
-    { name: 'CVSS', isNumber: true, cell: ({ cvss }) => formatDecimal(cvss), value: ({ cvss }) => cvss },
-    { name: 'EPSS', isNumber: true, cell: ({ epss }) => formatShare(epss), value: ({ epss }) => epss },
+    numberColumn('CVSS', ({ cvss }) => cvss, formatDecimal),
+    numberColumn('EPSS', ({ epss }) => epss, formatShare),
     { name: 'Affected products', cell: ({ products }) => <Products products={products} /> },
-    {
-      name: 'Affected',
-      isNumber: true,
-      cell: ({ id, domains }) => (
-        <Link to="/advisories" search={opened(id)}>
-          {formatNumber(domains.version)}
-        </Link>
-      ),
-      value: ({ domains }) => domains.version,
-    },
-    {
-      name: 'Possibly affected',
-      isNumber: true,
-      cell: ({ id, domains }) => (
-        <Link to="/advisories" search={opened(id)}>
-          {formatNumber(domains.product)}
-        </Link>
-      ),
-      value: ({ domains }) => domains.product,
-    },
+    countOf('Affected', ({ domains }) => domains.version),
+    countOf('Possibly affected', ({ domains }) => domains.product),
     {
       name: 'Published',
-      cell: ({ published }) => <time className="advisories-day">{formatDay(published)}</time>,
+      cell: ({ published }) => <time className="nowrap">{formatDay(published)}</time>,
       value: (row) => row.published,
     },
   ];

@@ -1,14 +1,15 @@
 // The domains of an advisory, in two separate lists: domains with an affected version, and domains that use the product
 // with an unknown version.
 import type { Affected, StackPaths } from '@strata/client';
-import { Link } from '@tanstack/react-router';
 import { Card } from '../../ui/card/card.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
+import { textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Answer } from '../answer/answer.tsx';
 import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
+import { domainColumn } from '../market/columns.tsx';
 import { REASONS } from './labels.ts';
 
 type Known = StackPaths['/stack/v1/enrichment/affected']['body']['known'];
@@ -16,30 +17,20 @@ type Known = StackPaths['/stack/v1/enrichment/affected']['body']['known'];
 const PATH = '/stack/v1/enrichment/affected';
 const LIMIT = 1_000;
 
-const domain: Column<Affected> = {
-  name: 'Domain',
-  cell: (row) => (
-    <Link to="/domain/$domain" params={{ domain: row.domain }}>
-      {row.domain}
-    </Link>
-  ),
-  value: (row) => row.domain,
-};
-const product: Column<Affected> = { name: 'Product', cell: (row) => row.product, value: (row) => row.product };
-
-const VERSION: readonly Column<Affected>[] = [
-  domain,
-  product,
+const USES: readonly Column<Affected>[] = [
+  domainColumn,
+  textColumn('Product', ({ product }) => product),
   { name: 'Observed version', cell: ({ version }) => (version === null ? '–' : <code>{version}</code>) },
+];
+const VERSION: readonly Column<Affected>[] = [
+  ...USES,
   {
     name: 'Affected versions',
     cell: ({ version_range: range }) => (range === null ? '–' : <code>{range}</code>),
   },
 ];
 const PRODUCT: readonly Column<Affected>[] = [
-  domain,
-  product,
-  { name: 'Observed version', cell: ({ version }) => (version === null ? '–' : <code>{version}</code>) },
+  ...USES,
   { name: 'Reason', cell: ({ reason }) => REASONS[reason], value: ({ reason }) => reason },
 ];
 

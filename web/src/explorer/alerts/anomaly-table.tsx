@@ -3,6 +3,7 @@ import type { Anomaly } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Severity } from '../../ui/badge.tsx';
 import { formatDay, formatDecimal, formatName } from '../../ui/formats.ts';
+import { numberColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { withChanges } from '../search/search-params.ts';
 import { SubjectLink, subjectName } from './anomaly-card.tsx';
@@ -17,15 +18,15 @@ interface AnomalyTableProps {
 
 export function AnomalyTable({ anomalies, search }: AnomalyTableProps) {
   const columns: readonly Column<Anomaly>[] = [
-    { name: 'Day', cell: (row) => <time className="alerts-day">{formatDay(dayOf(row))}</time>, value: dayOf },
+    { name: 'Day', cell: (row) => <time className="nowrap">{formatDay(dayOf(row))}</time>, value: dayOf },
     { name: 'Subject', cell: (row) => <SubjectLink anomaly={row} />, value: ({ subject }) => subject },
     {
       name: 'Metric',
       cell: (row) => <span title={METRICS[row.metric].meaning}>{formatName(METRICS[row.metric].name)}</span>,
       value: ({ metric }) => metric,
     },
-    { name: 'Value', isNumber: true, cell: ({ value }) => formatDecimal(value), value: ({ value }) => value },
-    { name: 'Mean', isNumber: true, cell: ({ mean }) => formatDecimal(mean), value: ({ mean }) => mean },
+    numberColumn('Value', ({ value }) => value, formatDecimal),
+    numberColumn('Mean', ({ mean }) => mean, formatDecimal),
     {
       name: 'Sigma',
       isNumber: true,

@@ -1,11 +1,14 @@
 // Renders an answer, or its state: loading, no API key, quota used up, offline.
-import type { StackAnswer, StackProblem } from '@strata/client';
+import type { StackAnswer, StackInput, StackPaths, StackProblem } from '@strata/client';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { Card } from '../../ui/card/card.tsx';
 import { formatTime } from '../../ui/formats.ts';
 import { Loading, Notice } from '../../ui/states.tsx';
 import { getFreeKey, setKey } from './session.ts';
+import { type Signed, Source } from './source.tsx';
+import { useStack } from './use-stack.ts';
 
 interface AnswerProps<B> {
   readonly query: UseQueryResult<StackAnswer<B>, StackProblem>;
@@ -31,6 +34,38 @@ export function Answer<B>({ query, lines = 4, children }: AnswerProps<B>) {
   }
   if (isPending && !error) return <Loading lines={lines} />;
   return error ? <Problem problem={error} onRetry={() => void refetch()} /> : null;
+}
+
+interface AnswerCardProps<P extends keyof StackPaths> {
+  readonly title: ReactNode;
+  readonly path: P;
+  readonly input: StackInput<P>;
+  /** See `useStack`. */
+  readonly keepsLast?: 'page' | 'any';
+  readonly actions?: ReactNode;
+  readonly lines?: number;
+  /** The source is initially expanded. */
+  readonly isOpen?: boolean;
+  readonly children: (body: StackPaths[P]['body']) => ReactNode;
+}
+
+/** A card that requests its content, with its source below it. */
+export function AnswerCard<P extends keyof StackPaths>(props: AnswerCardProps<P>) {
+  const { title, path, input, keepsLast, actions, lines = 4, isOpen = false, children } = props;
+  const query = useStack(path, input, keepsLast && { keepsLast });
+  // Every JSON answer has a receipt, except those that need no key.
+  const answer = query.data as StackAnswer<Signed> | undefined;
+  return (
+    <Card
+      title={title}
+      actions={actions}
+      foot={answer && <Source path={path} input={input} answer={answer} isOpen={isOpen} />}
+    >
+      <Answer query={query} lines={lines}>
+        {children}
+      </Answer>
+    </Card>
+  );
 }
 
 /** An error message with its remedy. */

@@ -7,7 +7,7 @@ import { LedgerConflict } from '../../ui/ledger-conflict.tsx';
 import { stack } from './session.ts';
 import { requestOf } from './use-stack.ts';
 
-interface Signed {
+export interface Signed {
   readonly provenance?: { readonly receipt_id: string; readonly signed_at: string } | undefined;
 }
 
@@ -132,7 +132,7 @@ function Step({ title, question, step, isOpen }: StepProps) {
         <strong>{title}</strong>
         <span className="hidden-text">{{ open: ' not verified', good: ' valid', bad: ' invalid' }[state]}.</span>{' '}
         <span>{question}</span>
-        <span className="soft small step-detail">{step?.detail ?? 'Not reached.'}</span>
+        <span className="soft small block">{step?.detail ?? 'Not reached.'}</span>
       </div>
     </li>
   );

@@ -4,14 +4,14 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../../ui/ago.tsx';
 import { Grade } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card/card.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { CATEGORIES } from '../answer/categories.ts';
 import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { RiskLevel } from '../domain/cards/domain-risk.tsx';
 import type { Profile } from '../domain/profile.ts';
-import { ComparisonTable, OnlyDifferences, type Row } from './comparison.tsx';
+import { CategoryLink, DomainLink } from '../market/links.tsx';
+import { ComparisonCard, type Row } from './comparison.tsx';
 
 interface CompareProps {
   readonly names: readonly string[];
@@ -35,11 +35,7 @@ function useRisk(domain: string | undefined, isEnabled: boolean) {
 const PROVIDER_ROWS = CATEGORIES.map(
   (category): Row<Profile> => ({
     key: category,
-    name: (
-      <Link to="/market" search={{ category }}>
-        {formatName(category)}
-      </Link>
-    ),
+    name: <CategoryLink category={category} />,
     value: (profile) => idsOf(profile, category).toSorted().join(),
     cell: (profile, all) => <Providers profile={profile} category={category} all={all} />,
   }),
@@ -123,52 +119,31 @@ export function CompareDomains({ names, search }: CompareProps) {
     SCAN_ROW,
   ];
   return (
-    <Card
-      title="Comparison"
+    <ComparisonCard
+      kind="domains"
+      names={names}
+      queries={profiles}
+      rows={rows}
+      search={search}
+      head={({ domain }) => <DomainLink domain={domain} />}
+      nameOf={({ domain }) => domain}
+      source={(name, answer) => (
+        <Source path="/stack/v1/domains/{domain}" input={{ path: { domain: name } }} answer={answer} />
+      )}
       actions={
-        <>
-          {!showsRisk && (
-            <Link
-              className="button small"
-              to="/compare"
-              search={{ ...search, risk: 'yes' }}
-              preload={false}
-              resetScroll={false}
-            >
-              Add risk ({formatNumber(names.length)} {names.length === 1 ? 'request' : 'requests'})
-            </Link>
-          )}
-          <OnlyDifferences search={search} />
-        </>
-      }
-      foot={
-        profiles.some(({ data }) => data) &&
-        names.map((name, i) => {
-          const answer = profiles[i]?.data;
-          return (
-            answer && (
-              <div key={name}>
-                <span className="small">{answer.body.domain}</span>
-                <Source path="/stack/v1/domains/{domain}" input={{ path: { domain: name } }} answer={answer} />
-              </div>
-            )
-          );
-        })
-      }
-    >
-      <ComparisonTable
-        kind="domains"
-        names={names}
-        queries={profiles}
-        rows={rows}
-        search={search}
-        head={({ domain }) => (
-          <Link to="/domain/$domain" params={{ domain }}>
-            {domain}
+        !showsRisk && (
+          <Link
+            className="button small"
+            to="/compare"
+            search={{ ...search, risk: 'yes' }}
+            preload={false}
+            resetScroll={false}
+          >
+            Add risk ({formatNumber(names.length)} {names.length === 1 ? 'request' : 'requests'})
           </Link>
-        )}
-      />
-    </Card>
+        )
+      }
+    />
   );
 }
 

@@ -1,14 +1,13 @@
 // Compares providers: domains, market share, gains and losses.
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
-import { Card } from '../../ui/card/card.tsx';
-import { formatChange, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import { formatChange, formatNumber, formatShare } from '../../ui/formats.ts';
 import { CATEGORIES, type Category } from '../answer/categories.ts';
 import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
-import { CustomersLink } from '../market/links.tsx';
+import { CategoryLink, CustomersLink } from '../market/links.tsx';
 import { CountLink, usersIn } from '../search/search-links.tsx';
-import { ComparisonTable, OnlyDifferences, type Row } from './comparison.tsx';
+import { ComparisonCard, type Row } from './comparison.tsx';
 
 type Provider = StackPaths['/stack/v1/providers/{provider}']['body'];
 
@@ -84,11 +83,7 @@ function marketRow(category: Category): Row<Provider> {
   const of = ({ market }: Provider) => market.by_category.find((entry) => entry.category === category);
   return {
     key: category,
-    name: (
-      <Link to="/market" search={{ category }}>
-        {formatName(category)}
-      </Link>
-    ),
+    name: <CategoryLink category={category} />,
     value: (provider) => of(provider)?.share ?? 'not present',
     cell: (provider) => {
       const entry = of(provider);
@@ -122,32 +117,15 @@ export function CompareProviders({ names, search }: CompareProps) {
   const isIn = (category: Category) =>
     queries.some(({ data }) => data?.body.market.by_category.some((entry) => entry.category === category));
   return (
-    <Card
-      title="Comparison"
-      actions={<OnlyDifferences search={search} />}
-      foot={
-        queries.some(({ data }) => data) &&
-        names.map((name, i) => {
-          const answer = queries[i]?.data;
-          return (
-            answer && (
-              <div key={name}>
-                <span className="small">{answer.body.provider}</span>
-                <Source path="/stack/v1/providers/{provider}" input={inputOf(name)} answer={answer} />
-              </div>
-            )
-          );
-        })
-      }
-    >
-      <ComparisonTable
-        kind="providers"
-        names={names}
-        queries={queries}
-        rows={[...ROWS, ...CATEGORIES.filter(isIn).map(marketRow)]}
-        search={search}
-        head={(provider) => toProvider(provider, provider.provider)}
-      />
-    </Card>
+    <ComparisonCard
+      kind="providers"
+      names={names}
+      queries={queries}
+      rows={[...ROWS, ...CATEGORIES.filter(isIn).map(marketRow)]}
+      search={search}
+      head={(provider) => toProvider(provider, provider.provider)}
+      nameOf={({ provider }) => provider}
+      source={(name, answer) => <Source path="/stack/v1/providers/{provider}" input={inputOf(name)} answer={answer} />}
+    />
   );
 }

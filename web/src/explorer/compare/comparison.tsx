@@ -4,6 +4,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { Badge } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card/card.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { Problem } from '../answer/answer.tsx';
 import { hostOf } from '../domain/host-of.ts';
@@ -102,8 +103,45 @@ interface TableProps<B> {
   readonly head: (body: B) => ReactNode;
 }
 
+interface CardProps<B> extends TableProps<B> {
+  readonly actions?: ReactNode;
+  readonly nameOf: (body: B) => string;
+  /** The source of the answer about a name. */
+  readonly source: (name: string, answer: StackAnswer<B>) => ReactNode;
+}
+
+/** The comparison with a source for each column. */
+export function ComparisonCard<B>({ actions, nameOf, source, ...table }: CardProps<B>) {
+  const answers = table.names.flatMap((name, i) => {
+    const answer = table.queries[i]?.data;
+    return answer ? [{ name, answer }] : [];
+  });
+  return (
+    <Card
+      title="Comparison"
+      actions={
+        <>
+          {actions}
+          <OnlyDifferences search={table.search} />
+        </>
+      }
+      foot={
+        answers.length > 0 &&
+        answers.map(({ name, answer }) => (
+          <div key={name}>
+            <span className="small">{nameOf(answer.body)}</span>
+            {source(name, answer)}
+          </div>
+        ))
+      }
+    >
+      <ComparisonTable {...table} />
+    </Card>
+  );
+}
+
 /** The comparison table. Rows whose columns differ are labelled. */
-export function ComparisonTable<B>({ kind, names, queries, rows, search, head }: TableProps<B>) {
+function ComparisonTable<B>({ kind, names, queries, rows, search, head }: TableProps<B>) {
   const bodies = queries.flatMap(({ data }) => (data ? [data.body] : []));
   const refusal = queries.find(({ error }) => error?.status === 401 || error?.code === 'quota_exceeded')?.error;
   if (refusal && bodies.length === 0) return <Problem problem={refusal} />;
@@ -187,7 +225,7 @@ function Head<B>({ kind, name, names, search, query, head }: HeadProps<B>) {
 }
 
 /** Shows all rows, or only those that differ. */
-export function OnlyDifferences({ search }: { readonly search: Readonly<Record<string, string>> }) {
+function OnlyDifferences({ search }: { readonly search: Readonly<Record<string, string>> }) {
   const navigate = useNavigate({ from: '/compare' });
   return (
     <label className="compare-only">

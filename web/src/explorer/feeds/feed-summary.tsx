@@ -29,7 +29,7 @@ export function FeedSummary({ stats }: { readonly stats: StackPaths['/stack/v1/f
           </Link>
         </Figure>
       </Figures>
-      <h3 className="feeds-part">Mentions per day</h3>
+      <h3 className="part-head">Mentions per day</h3>
       <MentionsChart label="Mentions of domains per day, last 30 days" days={stats.per_day} />
       <p className="small soft">
         {last_poll === null ? (

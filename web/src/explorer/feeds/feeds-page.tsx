@@ -5,7 +5,7 @@ import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatChange, formatDay, formatNumber, formatTime } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
-import { Answer } from '../answer/answer.tsx';
+import { Answer, AnswerCard } from '../answer/answer.tsx';
 import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
@@ -15,8 +15,6 @@ import { MentioningFeeds } from './mentioning-feeds.tsx';
 import { MentionsChart } from './mentions-chart.tsx';
 import { ScannedStack } from './scanned-stack.tsx';
 
-const STATS = '/stack/v1/feeds/stats';
-const LEADERS = '/stack/v1/feeds/leaderboard';
 const DOMAIN = '/stack/v1/feeds/domain/{domain}';
 const MAX_LEADERS = 50;
 
@@ -25,37 +23,34 @@ export function Feeds() {
   // The service rejects unknown windows.
   const window = (search.window ?? '7d') as Window;
   const input = { query: { window, limit: MAX_LEADERS } };
-  const stats = useStack(STATS, {});
-  const leaders = useStack(LEADERS, input, { keepsLast: 'any' });
   const windowName = WINDOWS.find(([name]) => name === window)?.[1] ?? window;
   return (
     <Page title="Feeds" lead="Company domains mentioned in the feeds that this service polls.">
-      <Card title="All feeds" foot={stats.data && <Source path={STATS} input={{}} answer={stats.data} />}>
-        <Answer query={stats} lines={10}>
-          {(body) => <FeedSummary stats={body} />}
-        </Answer>
-      </Card>
-      <Card
+      <AnswerCard title="All feeds" path="/stack/v1/feeds/stats" input={{}} lines={10}>
+        {(body) => <FeedSummary stats={body} />}
+      </AnswerCard>
+      <AnswerCard
         title={<span id="leaders">Most mentioned: {windowName.toLowerCase()}</span>}
+        path="/stack/v1/feeds/leaderboard"
+        input={input}
+        keepsLast="any"
+        lines={12}
         actions={<WindowLinks shown={window} />}
-        foot={leaders.data && <Source path={LEADERS} input={input} answer={leaders.data} />}
       >
-        <Answer query={leaders} lines={12}>
-          {({ domains, total, mentions }) =>
-            domains.length === 0 ? (
-              <Empty>No domain was mentioned in this period.</Empty>
-            ) : (
-              <>
-                <p className="small soft">
-                  {formatNumber(domains.length)} of {formatNumber(total)} domains with {formatNumber(mentions)}{' '}
-                  mentions. Change is relative to the preceding period of the same length.
-                </p>
-                <Leaderboard leaders={domains} />
-              </>
-            )
-          }
-        </Answer>
-      </Card>
+        {({ domains, total, mentions }) =>
+          domains.length === 0 ? (
+            <Empty>No domain was mentioned in this period.</Empty>
+          ) : (
+            <>
+              <p className="small soft">
+                {formatNumber(domains.length)} of {formatNumber(total)} domains with {formatNumber(mentions)} mentions.
+                Change is relative to the preceding period of the same length.
+              </p>
+              <Leaderboard leaders={domains} />
+            </>
+          )
+        }
+      </AnswerCard>
     </Page>
   );
 }
@@ -92,7 +87,7 @@ export function FeedDomain() {
                   {formatDay(body.last_seen)}
                 </Figure>
               </Figures>
-              <h3 className="feeds-part">Mentions per day</h3>
+              <h3 className="part-head">Mentions per day</h3>
               <MentionsChart label={`Mentions of ${body.domain} per day, last 30 days`} days={body.per_day} />
             </Card>
             <Card title="Change by period" width="half">

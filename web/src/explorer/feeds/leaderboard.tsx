@@ -3,6 +3,7 @@ import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Grade } from '../../ui/badge.tsx';
 import { formatNumber, formatShare } from '../../ui/formats.ts';
+import { numberColumn } from '../../ui/table/columns.ts';
 import { DataTable } from '../../ui/table/data-table.tsx';
 
 export const WINDOWS = [
@@ -40,11 +41,11 @@ export function Leaderboard({ leaders }: { readonly leaders: readonly Leader[] }
       rows={leaders}
       keyOf={({ domain }) => domain}
       columns={[
-        { name: 'Rank', isNumber: true, cell: ({ rank }) => formatNumber(rank), value: ({ rank }) => rank },
+        numberColumn<Leader>('Rank', ({ rank }) => rank),
         {
           name: 'Domain',
           cell: ({ domain }) => (
-            <Link to="/feeds/$domain" params={{ domain }} className="feeds-domain">
+            <Link to="/feeds/$domain" params={{ domain }} className="strong">
               {domain}
             </Link>
           ),
@@ -66,8 +67,8 @@ export function Leaderboard({ leaders }: { readonly leaders: readonly Leader[] }
           value: ({ mentions }) => mentions,
         },
         { name: 'Change', cell: (leader) => <Movement leader={leader} />, value: ({ movement }) => movement },
-        { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
-        { name: 'Feeds', isNumber: true, cell: ({ feeds }) => formatNumber(feeds), value: ({ feeds }) => feeds },
+        numberColumn<Leader>('Share', ({ share }) => share, formatShare),
+        numberColumn<Leader>('Feeds', ({ feeds }) => feeds),
         { name: 'Security', cell: (leader) => <SecurityGrade leader={leader} />, value: ({ score }) => score },
       ]}
     />

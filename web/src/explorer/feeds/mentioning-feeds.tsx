@@ -2,7 +2,8 @@
 import './feeds.css';
 import type { StackPaths } from '@strata/client';
 import { ExternalLink } from '../../ui/external-link.tsx';
-import { formatNumber, formatTime } from '../../ui/formats.ts';
+import { formatTime } from '../../ui/formats.ts';
+import { numberColumn } from '../../ui/table/columns.ts';
 import { DataTable } from '../../ui/table/data-table.tsx';
 
 type Feed = StackPaths['/stack/v1/feeds/domain/{domain}']['body']['feeds'][number];
@@ -24,12 +25,7 @@ export function MentioningFeeds({ feeds }: { readonly feeds: readonly Feed[] }) 
           ),
           value: ({ title, url }) => title ?? url,
         },
-        {
-          name: 'Mentions',
-          isNumber: true,
-          cell: ({ mentions }) => formatNumber(mentions),
-          value: ({ mentions }) => mentions,
-        },
+        numberColumn<Feed>('Mentions', ({ mentions }) => mentions),
         {
           name: 'Latest item',
           cell: ({ latest: { title, url } }) => <ExternalLink href={url}>{title ?? 'Untitled'}</ExternalLink>,

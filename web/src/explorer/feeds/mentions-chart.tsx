@@ -2,7 +2,8 @@
 import type { StackPaths } from '@strata/client';
 import { useMemo } from 'react';
 import { Chart } from '../../ui/chart/chart.tsx';
-import { formatDay, formatNumber } from '../../ui/formats.ts';
+import { formatDay } from '../../ui/formats.ts';
+import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { DataTable } from '../../ui/table/data-table.tsx';
 
 type Days = StackPaths['/stack/v1/feeds/stats']['body']['per_day'];
@@ -36,13 +37,8 @@ export function MentionsChart({ label, days }: { readonly label: string; readonl
           rows={days.toReversed()}
           keyOf={({ date }) => date}
           columns={[
-            { name: 'Day (UTC)', cell: ({ date }) => formatDay(date), value: ({ date }) => date },
-            {
-              name: 'Mentions',
-              isNumber: true,
-              cell: ({ mentions }) => formatNumber(mentions),
-              value: ({ mentions }) => mentions,
-            },
+            textColumn<Days[number]>('Day (UTC)', ({ date }) => date, formatDay),
+            numberColumn<Days[number]>('Mentions', ({ mentions }) => mentions),
           ]}
         />
       }

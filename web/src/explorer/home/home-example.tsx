@@ -5,9 +5,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { Badge, Grade } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card/card.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
-import { Answer, FreeKeyButton } from '../answer/answer.tsx';
-import { Source } from '../answer/source.tsx';
-import { useStack } from '../answer/use-stack.ts';
+import { AnswerCard, FreeKeyButton } from '../answer/answer.tsx';
 
 type Profile = StackPaths['/stack/v1/domains/{domain}']['body'];
 
@@ -31,22 +29,21 @@ export function ExamplePlaceholder({ domain }: { readonly domain: string }) {
 
 /** Requests the profile once and shows it with its receipt. */
 export function Example({ domain }: { readonly domain: string }) {
-  const input = { path: { domain } };
-  const query = useStack('/stack/v1/domains/{domain}', input);
   return (
-    <Card
+    <AnswerCard
       title={`Live example: ${domain}`}
+      path="/stack/v1/domains/{domain}"
+      input={{ path: { domain } }}
+      lines={7}
+      isOpen
       actions={
         <Link to="/domain/$domain" params={{ domain }}>
           Evidence and history
         </Link>
       }
-      foot={query.data && <Source path="/stack/v1/domains/{domain}" input={input} answer={query.data} isOpen />}
     >
-      <Answer query={query} lines={7}>
-        {(profile) => <ShortProfile profile={profile} />}
-      </Answer>
-    </Card>
+      {(profile) => <ShortProfile profile={profile} />}
+    </AnswerCard>
   );
 }
 

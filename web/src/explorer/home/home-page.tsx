@@ -7,10 +7,8 @@ import { Severity } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { Answer } from '../answer/answer.tsx';
+import { AnswerCard } from '../answer/answer.tsx';
 import { useKey } from '../answer/session.ts';
-import { Source } from '../answer/source.tsx';
-import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
 import { useAreShortcutsOn } from '../frame/shortcuts.ts';
 import { SearchBox } from '../search/search-box.tsx';
@@ -66,7 +64,7 @@ export function Home() {
           (key === undefined ? <ExamplePlaceholder domain={example} /> : <Example domain={example} />)}
         {key === undefined ? <Features /> : <Overview />}
         <Card title="Explore">
-          <ul className="home-sections">
+          <ul className="link-list">
             {SECTIONS.map(([to, name, text]) => (
               <li key={to}>
                 <Link to={to} preload={false}>
@@ -118,79 +116,75 @@ function Feature({ title, children }: { readonly title: string; readonly childre
 
 /** Key figures and the latest alerts. */
 function Overview() {
-  const stats = useStack('/stack/v1/stats', {});
-  const alerts = useStack('/stack/v1/alerts', ALERTS);
   return (
     <>
-      <Card title="Overview" foot={stats.data && <Source path="/stack/v1/stats" input={{}} answer={stats.data} />}>
-        <Answer query={stats} lines={3}>
-          {({ domains, domains_by_state: states, services, providers, migrations }) => (
-            <Figures>
-              <Figure name="Domains" note={`${formatNumber(states.active)} active`}>
-                <Link to="/search">{formatNumber(domains)}</Link>
-              </Figure>
-              <Figure name="Services in use">
-                <Link to="/market">{formatNumber(services)}</Link>
-              </Figure>
-              <Figure name="Providers in use">
-                <Link to="/market">{formatNumber(providers)}</Link>
-              </Figure>
-              <Figure name="Migrations, 24 hours">
-                <Link to="/migrations" search={{ hours: '24' }}>
-                  {formatNumber(migrations.last_24h)}
-                </Link>
-              </Figure>
-              <Figure name="Migrations, 7 days">
-                <Link to="/migrations" search={{ hours: '168' }}>
-                  {formatNumber(migrations.last_7d)}
-                </Link>
-              </Figure>
-              <Figure name="Migrations, 30 days">
-                <Link to="/migrations" search={{ hours: '720' }}>
-                  {formatNumber(migrations.last_30d)}
-                </Link>
-              </Figure>
-            </Figures>
-          )}
-        </Answer>
-      </Card>
-      <Card
+      <AnswerCard title="Overview" path="/stack/v1/stats" input={{}} lines={3}>
+        {({ domains, domains_by_state: states, services, providers, migrations }) => (
+          <Figures>
+            <Figure name="Domains" note={`${formatNumber(states.active)} active`}>
+              <Link to="/search">{formatNumber(domains)}</Link>
+            </Figure>
+            <Figure name="Services in use">
+              <Link to="/market">{formatNumber(services)}</Link>
+            </Figure>
+            <Figure name="Providers in use">
+              <Link to="/market">{formatNumber(providers)}</Link>
+            </Figure>
+            <Figure name="Migrations, 24 hours">
+              <Link to="/migrations" search={{ hours: '24' }}>
+                {formatNumber(migrations.last_24h)}
+              </Link>
+            </Figure>
+            <Figure name="Migrations, 7 days">
+              <Link to="/migrations" search={{ hours: '168' }}>
+                {formatNumber(migrations.last_7d)}
+              </Link>
+            </Figure>
+            <Figure name="Migrations, 30 days">
+              <Link to="/migrations" search={{ hours: '720' }}>
+                {formatNumber(migrations.last_30d)}
+              </Link>
+            </Figure>
+          </Figures>
+        )}
+      </AnswerCard>
+      <AnswerCard
         title="Latest alerts"
+        path="/stack/v1/alerts"
+        input={ALERTS}
+        lines={5}
         actions={
           <Link to="/alerts" preload={false}>
             All alerts
           </Link>
         }
-        foot={alerts.data && <Source path="/stack/v1/alerts" input={ALERTS} answer={alerts.data} />}
       >
-        <Answer query={alerts} lines={5}>
-          {({ alerts: found }) =>
-            found.length === 0 ? (
-              <Empty>No alerts yet.</Empty>
-            ) : (
-              <ul className="home-alerts">
-                {found.map(({ id, at, severity, title, detail, provider, provider_id: providerId }) => (
-                  <li key={id}>
-                    <Severity level={severity} />
-                    <div>
-                      <p>{title}</p>
-                      <p className="small soft">{detail}</p>
-                    </div>
-                    <p className="small soft">
-                      {providerId && (
-                        <Link to="/provider/$provider" params={{ provider: providerId }} preload={false}>
-                          {provider}
-                        </Link>
-                      )}{' '}
-                      <Ago at={at} />
-                    </p>
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Answer>
-      </Card>
+        {({ alerts: found }) =>
+          found.length === 0 ? (
+            <Empty>No alerts yet.</Empty>
+          ) : (
+            <ul className="home-alerts">
+              {found.map(({ id, at, severity, title, detail, provider, provider_id: providerId }) => (
+                <li key={id}>
+                  <Severity level={severity} />
+                  <div>
+                    <p>{title}</p>
+                    <p className="small soft">{detail}</p>
+                  </div>
+                  <p className="small soft">
+                    {providerId && (
+                      <Link to="/provider/$provider" params={{ provider: providerId }} preload={false}>
+                        {provider}
+                      </Link>
+                    )}{' '}
+                    <Ago at={at} />
+                  </p>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </AnswerCard>
     </>
   );
 }

@@ -62,7 +62,7 @@ export function Start() {
       </Card>
       {chatUrl !== undefined && <Chat url={chatUrl} />}
       <Card title="Further reading">
-        <ul className="start-links">
+        <ul className="link-list">
           <li>
             <a href="/reference">API reference</a>
             <span className="small soft">All endpoints with parameters and responses, interactive</span>

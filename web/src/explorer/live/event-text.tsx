@@ -37,7 +37,7 @@ function PartLink({ part }: { readonly part: Exclude<TextPart, string> }) {
   switch (part.kind) {
     case 'domain':
       return (
-        <Link to="/domain/$domain" params={{ domain: part.id }} className="live-domain">
+        <Link to="/domain/$domain" params={{ domain: part.id }} className="strong">
           {part.text}
         </Link>
       );

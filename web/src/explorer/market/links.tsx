@@ -1,5 +1,6 @@
-// Links to provider, domain and customer pages.
+// Links to provider, domain, category and customer pages.
 import { Link } from '@tanstack/react-router';
+import { formatName } from '../../ui/formats.ts';
 
 interface ProviderLinkProps {
   readonly id: string | null;
@@ -20,6 +21,15 @@ export function DomainLink({ domain }: { readonly domain: string }) {
   return (
     <Link to="/domain/$domain" params={{ domain }}>
       {domain}
+    </Link>
+  );
+}
+
+/** The market of a category. */
+export function CategoryLink({ category }: { readonly category: string }) {
+  return (
+    <Link to="/market" search={{ category }}>
+      {formatName(category)}
     </Link>
   );
 }

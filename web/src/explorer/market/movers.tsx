@@ -2,9 +2,11 @@
 import { Link } from '@tanstack/react-router';
 import { formatChange, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
+import { numberColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import type { Category } from '../answer/categories.ts';
-import { CustomersLink, ProviderLink } from './links.tsx';
+import { providerColumn } from './columns.tsx';
+import { CustomersLink } from './links.tsx';
 
 export interface Leader {
   readonly rank: number;
@@ -16,11 +18,6 @@ export interface Leader {
   readonly categories: readonly string[];
 }
 
-const name: Column<Leader> = {
-  name: 'Provider',
-  cell: ({ provider, provider_id }) => <ProviderLink id={provider_id} name={provider} />,
-  value: ({ provider }) => provider,
-};
 const domains: Column<Leader> = {
   name: 'Domains, all categories',
   isNumber: true,
@@ -31,17 +28,12 @@ const domains: Column<Leader> = {
   ),
   value: (leader) => leader.domains,
 };
-const change: Column<Leader> = {
-  name: 'Change, 30 days',
-  isNumber: true,
-  cell: ({ change_30d }) => formatChange(change_30d),
-  value: ({ change_30d }) => change_30d,
-};
+const change = numberColumn<Leader>('Change, 30 days', ({ change_30d }) => change_30d, formatChange);
 const leading: readonly Column<Leader>[] = [
-  { name: 'Overall rank', isNumber: true, cell: ({ rank }) => formatNumber(rank), value: ({ rank }) => rank },
-  name,
+  numberColumn('Overall rank', ({ rank }) => rank),
+  providerColumn,
   domains,
-  { name: 'Overall share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
+  numberColumn('Overall share', ({ share }) => share, formatShare),
   change,
 ];
 /** Links to the gained and lost customers whose difference is the change. */
@@ -58,7 +50,7 @@ const lists: Column<Leader> = {
     </span>
   ),
 };
-const moving: readonly Column<Leader>[] = [name, domains, change, lists];
+const moving: readonly Column<Leader>[] = [providerColumn, domains, change, lists];
 const SHOWN = 8;
 
 /** The leaders in a category. */

@@ -4,9 +4,10 @@ import { useMemo } from 'react';
 import { Chart } from '../../ui/chart/chart.tsx';
 import { type ChartTheme, useChartTheme } from '../../ui/chart/chart-theme.ts';
 import { formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { CountLink, usersIn } from '../search/search-links.tsx';
-import { ProviderLink } from './links.tsx';
+import { providerColumn } from './columns.tsx';
 
 type Holder = Market['providers'][number];
 
@@ -14,12 +15,8 @@ const DRAWN = 15;
 const BAR_HEIGHT = 28;
 
 const columnsOf = (category: string, includesParked: boolean): readonly Column<Holder>[] => [
-  {
-    name: 'Provider',
-    cell: ({ provider, provider_id }) => <ProviderLink id={provider_id} name={provider} />,
-    value: ({ provider }) => provider,
-  },
-  { name: 'Owner', cell: ({ owner }) => owner, value: ({ owner }) => owner },
+  providerColumn,
+  textColumn('Owner', ({ owner }) => owner),
   {
     name: 'Domains',
     isNumber: true,
@@ -28,7 +25,7 @@ const columnsOf = (category: string, includesParked: boolean): readonly Column<H
     ),
     value: ({ domains }) => domains,
   },
-  { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
+  numberColumn('Share', ({ share }) => share, formatShare),
 ];
 
 interface ShareChartProps {

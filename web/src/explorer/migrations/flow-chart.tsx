@@ -5,8 +5,9 @@ import { useMemo } from 'react';
 import { Chart } from '../../ui/chart/chart.tsx';
 import { type ChartTheme, useChartTheme } from '../../ui/chart/chart-theme.ts';
 import { formatName, formatNumber } from '../../ui/formats.ts';
+import { textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
-import { ProviderLink } from '../market/links.tsx';
+import { moveColumns } from '../market/columns.tsx';
 import { withChanges } from '../search/search-params.ts';
 import { type Period, searchParamsOf } from './migration-filter.ts';
 
@@ -15,13 +16,8 @@ const MAX_DRAWN = 18;
 const NODE_HEIGHT = 27;
 
 const columnsOf = (period: Period): readonly Column<Flow>[] => [
-  {
-    name: 'From',
-    cell: ({ from, from_id }) => <ProviderLink id={from_id} name={from} />,
-    value: ({ from }) => from,
-  },
-  { name: 'To', cell: ({ to, to_id }) => <ProviderLink id={to_id} name={to} />, value: ({ to }) => to },
-  { name: 'Category', cell: ({ category }) => formatName(category), value: ({ category }) => category },
+  ...moveColumns,
+  textColumn('Category', ({ category }) => category, formatName),
   {
     name: 'Domains',
     isNumber: true,

@@ -2,22 +2,14 @@
 import type { Migration } from '@strata/client';
 import { Confidence } from '../../ui/badge.tsx';
 import { formatDay, formatName } from '../../ui/formats.ts';
+import { textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
-import { DomainLink, ProviderLink } from '../market/links.tsx';
+import { domainColumn, moveColumns } from '../market/columns.tsx';
 
 const columns: readonly Column<Migration>[] = [
-  {
-    name: 'Domain',
-    cell: ({ domain }) => <DomainLink domain={domain} />,
-    value: ({ domain }) => domain,
-  },
-  {
-    name: 'From',
-    cell: ({ from, from_id }) => <ProviderLink id={from_id} name={from} />,
-    value: ({ from }) => from,
-  },
-  { name: 'To', cell: ({ to, to_id }) => <ProviderLink id={to_id} name={to} />, value: ({ to }) => to },
-  { name: 'Category', cell: ({ category }) => formatName(category), value: ({ category }) => category },
+  domainColumn,
+  ...moveColumns,
+  textColumn('Category', ({ category }) => category, formatName),
   {
     name: 'Confirmed',
     cell: ({ confirmed_at }) => <time dateTime={confirmed_at}>{formatDay(confirmed_at)}</time>,
@@ -28,7 +20,7 @@ const columns: readonly Column<Migration>[] = [
 
 export function MigrationTable({ migrations }: { readonly migrations: readonly Migration[] }) {
   return (
-    <div className="market-oneline">
+    <div className="nowrap">
       <DataTable caption="Migrations" columns={columns} rows={migrations} keyOf={({ id }: Migration) => id} />
     </div>
   );

@@ -2,15 +2,14 @@
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { Card, Figure, Figures } from '../../ui/card/card.tsx';
+import { Figure, Figures } from '../../ui/card/card.tsx';
 import { Chart } from '../../ui/chart/chart.tsx';
 import { type ChartTheme, useChartTheme } from '../../ui/chart/chart-theme.ts';
 import { formatDay, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
+import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
-import { Answer } from '../answer/answer.tsx';
-import { Source } from '../answer/source.tsx';
-import { useStack } from '../answer/use-stack.ts';
+import { AnswerCard } from '../answer/answer.tsx';
 
 export const ADOPTION = '/stack/v1/intelligence/adoption/{tool}';
 type Day = StackPaths[typeof ADOPTION]['body']['curve'][number];
@@ -24,55 +23,37 @@ interface SharedDay extends Day {
 const ifMeasured = ({ measured }: Day, number: number): number | null => (measured ? number : null);
 
 const columns: readonly Column<SharedDay>[] = [
-  { name: 'Day', cell: ({ date }) => formatDay(date), value: ({ date }) => date },
-  {
-    name: 'Domains',
-    isNumber: true,
-    cell: (day) => formatNumber(ifMeasured(day, day.domains)),
-    value: (day) => ifMeasured(day, day.domains),
-  },
-  { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
-  {
-    name: 'Gained',
-    isNumber: true,
-    cell: (day) => formatNumber(ifMeasured(day, day.added)),
-    value: (day) => ifMeasured(day, day.added),
-  },
-  {
-    name: 'Lost',
-    isNumber: true,
-    cell: (day) => formatNumber(ifMeasured(day, day.removed)),
-    value: (day) => ifMeasured(day, day.removed),
-  },
+  textColumn('Day', ({ date }) => date, formatDay),
+  numberColumn('Domains', (day) => ifMeasured(day, day.domains)),
+  numberColumn('Share', ({ share }) => share, formatShare),
+  numberColumn('Gained', (day) => ifMeasured(day, day.added)),
+  numberColumn('Lost', (day) => ifMeasured(day, day.removed)),
 ];
 
 export function Adoption({ provider }: { readonly provider: string }) {
   const input = { path: { tool: provider } };
-  const query = useStack(ADOPTION, input);
   return (
-    <Card title="Adoption over time" foot={query.data && <Source path={ADOPTION} input={input} answer={query.data} />}>
-      <Answer query={query} lines={10}>
-        {({ tool, provider_id, domains, share, curve, method }) => (
-          <>
-            <Figures>
-              <Figure name="Domains today">
-                <Link to="/provider/$provider" params={{ provider: provider_id }} search={{ tab: 'domains' }}>
-                  {formatNumber(domains)}
-                </Link>
-              </Figure>
-              <Figure name="Market share">{formatShare(share)}</Figure>
-            </Figures>
-            {curve.length === 0 ? (
-              <Empty>No history yet.</Empty>
-            ) : (
-              <Curve tool={tool} curve={curve} domains={domains} share={share} />
-            )}
-            {curve.some(({ measured }) => !measured) && <p className="small soft">Gaps are days without scans.</p>}
-            <p className="small soft">{method.split('. Jaccard')[0]}.</p>
-          </>
-        )}
-      </Answer>
-    </Card>
+    <AnswerCard title="Adoption over time" path={ADOPTION} input={input} lines={10}>
+      {({ tool, provider_id, domains, share, curve, method }) => (
+        <>
+          <Figures>
+            <Figure name="Domains today">
+              <Link to="/provider/$provider" params={{ provider: provider_id }} search={{ tab: 'domains' }}>
+                {formatNumber(domains)}
+              </Link>
+            </Figure>
+            <Figure name="Market share">{formatShare(share)}</Figure>
+          </Figures>
+          {curve.length === 0 ? (
+            <Empty>No history yet.</Empty>
+          ) : (
+            <Curve tool={tool} curve={curve} domains={domains} share={share} />
+          )}
+          {curve.some(({ measured }) => !measured) && <p className="small soft">Gaps are days without scans.</p>}
+          <p className="small soft">{method.split('. Jaccard')[0]}.</p>
+        </>
+      )}
+    </AnswerCard>
   );
 }
 

@@ -12,7 +12,8 @@ import { offsetOf, Pager } from '../answer/pager.tsx';
 import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Choices, choice } from '../market/choices.tsx';
-import { DomainLink, ProviderLink } from '../market/links.tsx';
+import { domainColumn } from '../market/columns.tsx';
+import { ProviderLink } from '../market/links.tsx';
 import { withChanges } from '../search/search-params.ts';
 
 const PATH = '/stack/v1/providers/{provider}/customers';
@@ -134,7 +135,7 @@ export function Customers({ provider, search }: CustomersProps) {
 }
 
 const columnsOf = ({ end, noProvider }: (typeof LABELS)[keyof typeof LABELS]): readonly Column<Customer>[] => [
-  { name: 'Domain', cell: ({ domain }) => <DomainLink domain={domain} />, value: ({ domain }) => domain },
+  domainColumn,
   {
     name: end,
     cell: (customer) => <Moves customer={customer} noProvider={noProvider} />,
@@ -143,7 +144,7 @@ const columnsOf = ({ end, noProvider }: (typeof LABELS)[keyof typeof LABELS]): r
   {
     name: 'Confirmed',
     cell: ({ confirmed_at: at }) => (
-      <time className="provider-day" dateTime={at}>
+      <time className="nowrap" dateTime={at}>
         {formatDay(at)}
       </time>
     ),

@@ -1,14 +1,14 @@
 // The paginated list of the domains of a provider.
 import type { FoundDomain } from '@strata/client';
-import { Ago } from '../../ui/ago.tsx';
 import { Card } from '../../ui/card/card.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
+import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { CsvDownload } from '../answer/csv-download.tsx';
 import { Pager } from '../answer/pager.tsx';
 import { Source } from '../answer/source.tsx';
-import { DomainLink } from '../market/links.tsx';
+import { domainColumn, scannedColumn } from '../market/columns.tsx';
 import { PAGE_LENGTH, PROVIDER, type ProviderProps } from './use-provider.ts';
 
 interface DomainsProps extends ProviderProps {
@@ -38,7 +38,7 @@ export function Domains({ provider, input, answer, search }: DomainsProps) {
       {results.length === 0 ? (
         <Empty>{total === 0 ? 'No domains use it currently.' : 'This page is past the end of the list.'}</Empty>
       ) : (
-        <div className="market-oneline">
+        <div className="nowrap">
           <DataTable
             caption={`Domains of ${provider.provider}`}
             columns={columnsOf(id)}
@@ -54,7 +54,7 @@ export function Domains({ provider, input, answer, search }: DomainsProps) {
 
 function columnsOf(id: string): readonly Column<FoundDomain>[] {
   return [
-    { name: 'Domain', cell: ({ domain }) => <DomainLink domain={domain} />, value: ({ domain }) => domain },
+    domainColumn,
     {
       name: 'Categories',
       cell: ({ services }) =>
@@ -63,17 +63,8 @@ function columnsOf(id: string): readonly Column<FoundDomain>[] {
           .map(({ category }) => formatName(category))
           .join(', ') || '–',
     },
-    { name: 'State', cell: ({ state }) => formatName(state), value: ({ state }) => state },
-    {
-      name: 'Security score',
-      isNumber: true,
-      cell: ({ score }) => formatNumber(score),
-      value: ({ score }) => score,
-    },
-    {
-      name: 'Last scanned',
-      cell: ({ scanned_at }) => <Ago at={scanned_at} />,
-      value: ({ scanned_at }) => scanned_at,
-    },
+    textColumn('State', ({ state }) => state, formatName),
+    numberColumn('Security score', ({ score }) => score),
+    scannedColumn(),
   ];
 }

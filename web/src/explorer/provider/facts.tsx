@@ -1,7 +1,6 @@
 // The facts below the name of a provider.
-import { Link } from '@tanstack/react-router';
 import { ExternalLink } from '../../ui/external-link.tsx';
-import { formatName } from '../../ui/formats.ts';
+import { CategoryLink } from '../market/links.tsx';
 import type { ProviderBody } from './use-provider.ts';
 
 export function Facts({
@@ -18,9 +17,7 @@ export function Facts({
         {categories.map((category, i) => (
           <span key={category}>
             {i > 0 && ', '}
-            <Link to="/market" search={{ category }}>
-              {formatName(category)}
-            </Link>
+            <CategoryLink category={category} />
           </span>
         ))}
       </span>

@@ -2,10 +2,12 @@
 import { Link } from '@tanstack/react-router';
 import { Badge } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
-import { formatChange, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import { formatChange, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
+import { numberColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Source } from '../answer/source.tsx';
+import { categoryColumn } from '../market/columns.tsx';
 import { bandOf } from '../market/concentration.tsx';
 import { CustomersLink } from '../market/links.tsx';
 import { FlowChart } from '../migrations/flow-chart.tsx';
@@ -134,20 +136,12 @@ function Omitted({ count, drawn }: { readonly count: number; readonly drawn: num
 type MarketOfProvider = ProviderBody['market']['by_category'][number];
 
 const columnsOf = (id: string): readonly Column<MarketOfProvider>[] => [
-  {
-    name: 'Category',
-    cell: ({ category }) => (
-      <Link to="/market" search={{ category }}>
-        {formatName(category)}
-      </Link>
-    ),
-    value: ({ category }) => category,
-  },
+  categoryColumn,
   {
     name: 'Rank',
     isNumber: true,
     cell: ({ rank, providers }) => (
-      <span className="provider-rank">
+      <span className="nowrap">
         {formatNumber(rank)} of {formatNumber(providers)}
       </span>
     ),
@@ -159,7 +153,7 @@ const columnsOf = (id: string): readonly Column<MarketOfProvider>[] => [
     cell: ({ category, domains }) => <CountLink count={domains} of={usersIn(category, id, false)} />,
     value: ({ domains }) => domains,
   },
-  { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
+  numberColumn('Share', ({ share }) => share, formatShare),
   {
     name: 'Concentration',
     cell: ({ band }) => <Badge tone={bandOf(band).tone}>{bandOf(band).short}</Badge>,

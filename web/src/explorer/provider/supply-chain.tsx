@@ -5,11 +5,12 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatName, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
+import { numberColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Answer } from '../answer/answer.tsx';
 import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
-import { ProviderLink } from '../market/links.tsx';
+import { providerColumn } from '../market/columns.tsx';
 import { CountLink, usersIn } from '../search/search-links.tsx';
 import { withChanges } from '../search/search-params.ts';
 
@@ -91,18 +92,14 @@ interface NeighboursProps {
 
 function Neighbours({ own, title, of, rows, definition }: NeighboursProps) {
   const columns: readonly Column<Neighbour>[] = [
-    {
-      name: 'Provider',
-      cell: ({ provider, provider_id }) => <ProviderLink id={provider_id} name={provider} />,
-      value: (row) => row.provider,
-    },
+    providerColumn,
     {
       name: 'Shared domains',
       isNumber: true,
       cell: ({ provider_id, domains }) => <CountLink count={domains} of={{ provider: own, with: provider_id }} />,
       value: ({ domains }) => domains,
     },
-    { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share), value: ({ share }) => share },
+    numberColumn('Share', ({ share }) => share, formatShare),
   ];
   return (
     <Card title={title} width="half">

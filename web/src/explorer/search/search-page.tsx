@@ -2,17 +2,15 @@
 import './search.css';
 import type { StackInput, StackPaths } from '@strata/client';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { Ago } from '../../ui/ago.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card/card.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
+import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
-import { Answer } from '../answer/answer.tsx';
+import { AnswerCard } from '../answer/answer.tsx';
 import { offsetOf, Pager } from '../answer/pager.tsx';
-import { Source } from '../answer/source.tsx';
-import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
+import { scannedColumn } from '../market/columns.tsx';
 import { Conditions, type SearchState } from './search-conditions.tsx';
 import { Filters } from './search-filters.tsx';
 import { withChanges } from './search-params.ts';
@@ -32,35 +30,32 @@ export function Search() {
   const offset = offsetOf(from);
   // The service validates the parameters and reports unknown ones.
   const input = { query: { ...filters, limit: PAGE, ...(offset > 0 && { offset }) } as Query };
-  const query = useStack('/stack/v1/search', input, { keepsLast: 'any' });
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <Page title={titleOf(filters)} lead="Domains that match all filters. Names that start with the text come first.">
       <Filters filters={filters} onApply={(next) => void navigate({ to: '/search', search: next })} />
       <Conditions filters={filters} />
-      <Card title="Domains" foot={query.data && <Source path="/stack/v1/search" input={input} answer={query.data} />}>
-        <Answer query={query} lines={12}>
-          {(results) => (
-            <div className="search-results">
-              <p className="soft" role="status">
-                {rangeOf(results)}
-              </p>
-              {results.total > MANY && <Many isFiltered={isFiltered} />}
-              {results.results.length === 0 ? (
-                <NoResults results={results} filters={filters} />
-              ) : (
-                <DataTable
-                  caption="Search results"
-                  columns={COLUMNS}
-                  rows={results.results}
-                  keyOf={(row) => row.domain}
-                />
-              )}
-              <Pager search={filters} offset={results.offset} limit={PAGE} rows={results} />
-            </div>
-          )}
-        </Answer>
-      </Card>
+      <AnswerCard title="Domains" path="/stack/v1/search" input={input} keepsLast="any" lines={12}>
+        {(results) => (
+          <div className="search-results">
+            <p className="soft" role="status">
+              {rangeOf(results)}
+            </p>
+            {results.total > MANY && <Many isFiltered={isFiltered} />}
+            {results.results.length === 0 ? (
+              <NoResults results={results} filters={filters} />
+            ) : (
+              <DataTable
+                caption="Search results"
+                columns={COLUMNS}
+                rows={results.results}
+                keyOf={(row) => row.domain}
+              />
+            )}
+            <Pager search={filters} offset={results.offset} limit={PAGE} rows={results} />
+          </div>
+        )}
+      </AnswerCard>
     </Page>
   );
 }
@@ -76,18 +71,14 @@ const COLUMNS: readonly Column<Found>[] = [
     ),
   },
   { name: 'Providers', cell: (found) => <Providers found={found} /> },
-  { name: 'Score', isNumber: true, value: ({ score }) => score, cell: ({ score }) => formatNumber(score) },
+  numberColumn('Score', ({ score }) => score),
   {
     name: 'State',
     value: ({ state }) => state,
     cell: ({ state }) => <Badge tone={state === 'active' ? 'good' : 'plain'}>{state}</Badge>,
   },
-  { name: 'Sector', value: ({ sector }) => sector, cell: ({ sector }) => formatName(sector) },
-  {
-    name: 'Last scanned',
-    value: ({ scanned_at: at }) => at,
-    cell: ({ scanned_at: at }) => <Ago className="search-time" at={at} />,
-  },
+  textColumn('Sector', ({ sector }) => sector, formatName),
+  scannedColumn('nowrap'),
 ];
 
 /** Each provider once, in category order. */

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Card } from '../../ui/card/card.tsx';
 import { formatDecimal, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import { numberColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { CountLink } from '../search/search-links.tsx';
 import type { Scorecard, Standard } from './standards.ts';
@@ -36,12 +37,7 @@ export function SectorsCard({ card, foot }: { readonly card: Scorecard; readonly
       cell: ({ sector, domains }) => <CountLink count={domains} of={{ state: 'live', sector }} />,
       value: ({ domains }) => domains,
     },
-    {
-      name: 'Mean score',
-      isNumber: true,
-      cell: (row) => formatDecimal(row.mean_score),
-      value: (row) => row.mean_score,
-    },
+    numberColumn('Mean score', (row) => row.mean_score, formatDecimal),
     ...SHOWN.map(
       ([name, standard, flag]): Column<SectorRow> => ({
         name,

@@ -1,31 +1,28 @@
 // The data coverage of the service.
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
-import { Card, Figure, Figures } from '../../ui/card/card.tsx';
+import { Figure, Figures } from '../../ui/card/card.tsx';
 import { formatName, formatNumber, formatTime } from '../../ui/formats.ts';
+import { numberColumn } from '../../ui/table/columns.ts';
 import { DataTable } from '../../ui/table/data-table.tsx';
-import { Answer } from '../answer/answer.tsx';
-import { Source } from '../answer/source.tsx';
-import { useStack } from '../answer/use-stack.ts';
+import { AnswerCard } from '../answer/answer.tsx';
+import { categoryColumn } from '../market/columns.tsx';
 
 const STATS = '/stack/v1/stats';
 type Stats = StackPaths[typeof STATS]['body'];
 
 export function CoverageCard() {
-  const stats = useStack(STATS, {});
   return (
-    <Card title="Data coverage" foot={stats.data && <Source path={STATS} input={{}} answer={stats.data} />}>
-      <Answer query={stats} lines={8}>
-        {(body) => (
-          <>
-            <Totals stats={body} />
-            <h3 className="status-part">By category</h3>
-            <ByCategory stats={body} />
-            <p className="small soft">As of {formatTime(body.computed_at)}.</p>
-          </>
-        )}
-      </Answer>
-    </Card>
+    <AnswerCard title="Data coverage" path={STATS} input={{}} lines={8}>
+      {(body) => (
+        <>
+          <Totals stats={body} />
+          <h3 className="part-head">By category</h3>
+          <ByCategory stats={body} />
+          <p className="small soft">As of {formatTime(body.computed_at)}.</p>
+        </>
+      )}
+    </AnswerCard>
   );
 }
 
@@ -69,15 +66,7 @@ function ByCategory({ stats: { by_category } }: { readonly stats: Stats }) {
       rows={by_category}
       keyOf={({ category }) => category}
       columns={[
-        {
-          name: 'Category',
-          cell: ({ category }) => (
-            <Link to="/market" search={{ category }}>
-              {formatName(category)}
-            </Link>
-          ),
-          value: ({ category }) => formatName(category),
-        },
+        { ...categoryColumn, value: ({ category }) => formatName(category) },
         {
           name: 'Domains',
           isNumber: true,
@@ -88,12 +77,7 @@ function ByCategory({ stats: { by_category } }: { readonly stats: Stats }) {
           ),
           value: ({ domains }) => domains,
         },
-        {
-          name: 'Providers',
-          isNumber: true,
-          cell: ({ providers }) => formatNumber(providers),
-          value: ({ providers }) => providers,
-        },
+        numberColumn<Stats['by_category'][number]>('Providers', ({ providers }) => providers),
       ]}
     />
   );

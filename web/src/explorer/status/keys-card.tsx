@@ -33,16 +33,16 @@ export function KeysCard() {
               rows={body.keys}
               keyOf={({ kid }) => kid}
               columns={[
-                { name: 'Key', cell: ({ kid }) => <code className="status-long">{kid}</code> },
+                { name: 'Key', cell: ({ kid }) => <code className="nowrap">{kid}</code> },
                 { name: 'Type', cell: ({ crv }) => crv },
                 {
                   name: 'State',
                   cell: ({ status }) => <Badge tone={status === 'current' ? 'good' : 'plain'}>{status}</Badge>,
                 },
-                { name: 'Since', cell: (key) => <span className="small status-when">{formatTime(since(key))}</span> },
+                { name: 'Since', cell: (key) => <span className="small nowrap">{formatTime(since(key))}</span> },
               ]}
             />
-            <h3 className="status-part">Verifier keys of the ledger</h3>
+            <h3 className="part-head">Verifier keys of the ledger</h3>
             <p className="small soft">
               Store a verifier key to verify the ledger without trusting the key that this service reports.
             </p>

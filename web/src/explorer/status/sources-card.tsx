@@ -4,33 +4,29 @@ import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../../ui/ago.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Card, Figure, Figures } from '../../ui/card/card.tsx';
+import { Figure, Figures } from '../../ui/card/card.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
+import { numberColumn } from '../../ui/table/columns.ts';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { SOURCE_NAMES, STATES } from '../advisories/labels.ts';
-import { Answer } from '../answer/answer.tsx';
-import { Source } from '../answer/source.tsx';
-import { useStack } from '../answer/use-stack.ts';
+import { AnswerCard } from '../answer/answer.tsx';
 
 const STATUS = '/stack/v1/enrichment/status';
 type Body = StackPaths[typeof STATUS]['body'];
 type AdvisorySource = Body['sources'][number];
 
 export function SourcesCard() {
-  const status = useStack(STATUS, {});
   return (
-    <Card title="Advisory sources" foot={status.data && <Source path={STATUS} input={{}} answer={status.data} />}>
-      <Answer query={status} lines={8}>
-        {(body) => (
-          <>
-            {body.sources.length === 0 ? <Empty>No sources are configured.</Empty> : <Sources sources={body.sources} />}
-            <h3 className="sources-part">Coverage</h3>
-            <Coverage body={body} />
-          </>
-        )}
-      </Answer>
-    </Card>
+    <AnswerCard title="Advisory sources" path={STATUS} input={{}} lines={8}>
+      {(body) => (
+        <>
+          {body.sources.length === 0 ? <Empty>No sources are configured.</Empty> : <Sources sources={body.sources} />}
+          <h3 className="part-head">Coverage</h3>
+          <Coverage body={body} />
+        </>
+      )}
+    </AnswerCard>
   );
 }
 
@@ -43,7 +39,7 @@ function Sources({ sources }: { readonly sources: readonly AdvisorySource[] }) {
       columns={[
         {
           name: 'Source',
-          cell: ({ source }) => <span className="sources-when">{SOURCE_NAMES[source] ?? source}</span>,
+          cell: ({ source }) => <span className="nowrap">{SOURCE_NAMES[source] ?? source}</span>,
           value: ({ source }) => source,
         },
         {
@@ -58,12 +54,7 @@ function Sources({ sources }: { readonly sources: readonly AdvisorySource[] }) {
         },
         { name: 'Last complete sync', cell: ({ last_sync }) => <When at={last_sync} fallback="never" /> },
         { name: 'Next sync', cell: ({ next_sync }) => <When at={next_sync} fallback="not scheduled" /> },
-        {
-          name: 'Records',
-          isNumber: true,
-          cell: ({ records }) => formatNumber(records),
-          value: ({ records }) => records,
-        },
+        numberColumn<AdvisorySource>('Records', ({ records }) => records),
         {
           name: 'Skipped',
           isNumber: true,
@@ -78,8 +69,8 @@ function Sources({ sources }: { readonly sources: readonly AdvisorySource[] }) {
 }
 
 function When({ at, fallback }: { readonly at: string | null; readonly fallback: string }) {
-  if (at === null) return <span className="soft sources-when">{fallback}</span>;
-  return <Ago className="sources-when" at={at} />;
+  if (at === null) return <span className="soft nowrap">{fallback}</span>;
+  return <Ago className="nowrap" at={at} />;
 }
 
 function Coverage({ body: { advisories, coverage } }: { readonly body: Body }) {

@@ -106,7 +106,7 @@ function segmentsOf(
 ): Piece[] | undefined {
   const points = changes.map((change) => ({ status: change.status, version: plainVersion(change.at.trim()) ?? '' }));
   if (points.some(({ version }) => version === '')) return undefined;
-  const order = orderUnder(scheme, [...connectionLimitsOf(range), ...points.map(({ version }) => version)]);
+  const order = orderUnder(scheme, [...boundsOf(range), ...points.map(({ version }) => version)]);
   if (isEmpty(range, order)) return undefined;
   points.sort((a, b) => order(a.version, b.version));
   const pieces: Piece[] = [];
@@ -141,9 +141,9 @@ function schemeNamed({ versionType }: VersionEntry): VersionScheme {
 }
 
 function versionsIn({ ranges, versions }: Piece): string[] {
-  return [...versions, ...ranges.flatMap(connectionLimitsOf)];
+  return [...versions, ...ranges.flatMap(boundsOf)];
 }
 
-function connectionLimitsOf({ from, to }: VersionRange): string[] {
+function boundsOf({ from, to }: VersionRange): string[] {
   return [from, to].flatMap((bound) => bound?.version ?? []);
 }

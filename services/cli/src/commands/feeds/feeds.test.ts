@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { readOpml } from '@strata/feeds';
-import { openStore } from '@strata/store';
+import { openStore } from '@strata/stack/store';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import { assertEnds, type RunOptions } from '../../test/run-strata.ts';
 

@@ -11,7 +11,7 @@ import {
   readSubscriptions,
   withoutCredentials,
 } from '@strata/stack';
-import type { AddedFeeds, Store, StoredFeed } from '@strata/store';
+import type { AddedFeeds, Store, StoredFeed } from '@strata/stack/store';
 import { readBounded } from '../../bounded-input.ts';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, fileError, usageError } from '../../errors.ts';

@@ -1,8 +1,9 @@
 // `strata inference worker earnings`: the work of this worker, from receipts that worker and gateway have signed.
 import { createReadStream, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { openStore, type Segments } from '@strata/store';
+import type { Segments } from '@strata/segments';
 import { checkProof, proofLine, proofName, storeFile, type WorkerConfig } from '@strata/worker';
+import { openStore } from '@strata/worker/store';
 import type { CommandContext, OutputStream } from '../../context.ts';
 import { CommandError, fileError } from '../../errors.ts';
 import { counted, type OutputOptions, plainText, printJson } from '../../output.ts';
@@ -28,9 +29,9 @@ export async function earningsCommand(
   const file = storeFile(config);
   if (!existsSync(file))
     throw new CommandError(`this worker has not served anything yet: ${file} does not exist; check STRATA_DATA`);
-  await using store = await openStore(`sqlite:${file}`);
+  await using store = await openStore(file);
   const fromMs = startOfDays(options.days);
-  if (options.export) return printReceipts(stdout, store.segments, fromMs);
+  if (options.export) return await printReceipts(stdout, store.segments, fromMs);
   const { by, json = false } = options;
   await printTotals(stdout, await store.segments.totals({ by, fromMs }), { by, fromMs, json });
 }

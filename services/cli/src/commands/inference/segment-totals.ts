@@ -1,5 +1,5 @@
 // Totals of segment receipts, as the accounts of a gateway and the earnings of a worker print them.
-import type { Segments } from '@strata/store';
+import type { Segments } from '@strata/segments';
 import type { OutputStream } from '../../context.ts';
 import { printJson, printTable } from '../../output.ts';
 

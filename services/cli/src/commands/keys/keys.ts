@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isPriority, isTier, PRIORITIES, type StoredKey, sqliteFileOf, TIERS } from '@strata/db';
 import { rotateSigningKeys } from '@strata/log';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
-import type { Store } from '@strata/store';
+import type { Store } from '@strata/stack/store';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, usageError } from '../../errors.ts';
 import { type OutputOptions, printJson, printTable } from '../../output.ts';

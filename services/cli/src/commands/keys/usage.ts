@@ -1,5 +1,5 @@
 // `strata inference keys usage`: requests and tokens by key, model and day.
-import type { Store } from '@strata/store';
+import type { GatewayStore } from '@strata/gateway/store';
 import type { CommandContext } from '../../context.ts';
 import { type OutputOptions, printJson, printTable } from '../../output.ts';
 import { requireDatabase } from './keys.ts';
@@ -18,7 +18,7 @@ export async function usageCommand(
     open,
     databaseUrl,
   }: {
-    readonly open: () => Promise<Pick<Store, 'answers' | 'keys'> & AsyncDisposable>;
+    readonly open: () => Promise<Pick<GatewayStore, 'answers' | 'keys'> & AsyncDisposable>;
     readonly databaseUrl: string;
   },
 ): Promise<void> {

@@ -22,7 +22,7 @@ import {
 } from '@strata/log';
 import { noteVerifier, openNote } from '@strata/receipts';
 import type { Config } from '@strata/stack';
-import { ledgerCheckpointIn, publishedReceipts } from '@strata/store';
+import { ledgerCheckpointIn, publishedReceipts } from '@strata/stack/store';
 import { openLedgerSource } from '../../backup/ledger-source.ts';
 
 const KEYS = 'Run this with the newest keys folder of the service (STRATA_DATA).';

@@ -2,7 +2,7 @@
 
 import { checkStore } from '@strata/db';
 import type { Config } from '@strata/stack';
-import { stackSchema } from '@strata/store';
+import { stackSchema } from '@strata/stack/store';
 import type { CommandContext } from '../../context.ts';
 import { CommandError } from '../../errors.ts';
 import { counted, type OutputOptions, printJson } from '../../output.ts';

@@ -2,7 +2,7 @@
 import { importLedger, LogError } from '@strata/log';
 import { encodeBase64 } from '@strata/receipts';
 import type { Config } from '@strata/stack';
-import { ledgerCheckpointIn, openStore } from '@strata/store';
+import { ledgerCheckpointIn, openStore } from '@strata/stack/store';
 import type { CommandContext } from '../../context.ts';
 import { CommandError } from '../../errors.ts';
 import { runInterruptible } from '../../interruption.ts';

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { copyToPostgres, sqliteFileOf } from '@strata/db';
 import { DatabaseUrl } from '@strata/http';
 import type { Config } from '@strata/stack';
-import { stackSchema } from '@strata/store';
+import { stackSchema } from '@strata/stack/store';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { runInterruptible } from '../../interruption.ts';

@@ -4,8 +4,8 @@
 import { randomInt } from 'node:crypto';
 import type { Engine, ScoreJob, Vocabulary } from '@strata/engine';
 import { auditShare, deviation, type Finding, TOLERATED_DEVIATION, trust } from '@strata/inference';
-import type { Reputations } from '@strata/store';
 import type { Logger } from 'pino';
+import type { Reputations } from '../../store/index.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort, isTextOfTokens } from './audit-facts.ts';

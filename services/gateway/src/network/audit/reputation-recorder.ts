@@ -1,8 +1,8 @@
 // Worker reputations in memory, stored across restarts: read at the start, written shortly after a change. A crash
 // loses at most the findings of the last second, which later audits reproduce.
 import { afterFinding, atTime, type Finding, NEW_WORKER, Reputation } from '@strata/inference';
-import type { Reputations } from '@strata/store';
 import type { Logger } from 'pino';
+import type { Reputations } from '../../store/index.ts';
 
 export interface ReputationRecorderDeps {
   readonly reputations: Reputations;

@@ -10,7 +10,7 @@ import {
   settleSignedBytes,
 } from '@strata/inference';
 import { type PeerNode, verifyPeerSignature } from '@strata/p2p';
-import { openStore } from '@strata/store';
+import { openStore } from '../../store/index.ts';
 import { at, COUNT, killed, truth, until } from '../../test/network/answers.ts';
 import { freshBed, networkOf, UNDISTURBED, type WorkerOptions } from '../../test/network/shared-bed.ts';
 import type { Trust } from '../audit/trust.ts';

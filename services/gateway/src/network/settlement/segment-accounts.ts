@@ -1,7 +1,7 @@
 // Accepts workers' receipts: each receipt once, stored with both signatures before ours is sent. After a crash between
 // the two, the same signature can be sent again from the database.
 import { settleSignedBytes } from '@strata/inference';
-import type { Segments } from '@strata/store';
+import type { Segments } from '@strata/segments';
 import type { SignedSegment } from '../session/worker-session.ts';
 
 /** The content of a `settle` frame. */

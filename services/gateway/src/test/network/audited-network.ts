@@ -1,12 +1,12 @@
 // An auditor and workers in one process, whose answers and scores the test controls. The truth is a simulated engine’s.
 import { GREEDY } from '@strata/inference';
-import type { Reputations } from '@strata/store';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
 import pino from 'pino';
 import { randomFrom } from '../../../../../tests/support/random.ts';
 import { Auditor, type AuditorOptions } from '../../network/audit/auditor.ts';
 import type { ObservedAnswer } from '../../network/audit/trust.ts';
 import type { WorkerSession } from '../../network/session/worker-session.ts';
+import type { Reputations } from '../../store/index.ts';
 
 export const ANSWER_TOKENS = 40;
 export const CONTEXT = 4_096;

@@ -3,10 +3,10 @@
 // are processed again, and only missing ones are written.
 import type { Entry } from '@strata/advisories';
 import type { DomainIndex } from '@strata/analytics';
-import type { DomainChanged, FeedService, Store, StoredEvent } from '@strata/store';
 import { exploitedAlert } from '../../alerts/alerts.ts';
 import type { EventBus } from '../../events.ts';
 import type { KnownNames } from '../../index/known-names.ts';
+import type { DomainChanged, FeedService, Store, StoredEvent } from '../../store/index.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
 import type { Exposure, Exposures } from './exposures.ts';
 import type { ObservedService } from './product-uses.ts';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { readNvdRecord } from '@strata/advisories';
 import { DomainIndex, DomainSet } from '@strata/analytics';
-import { openStore } from '@strata/store';
 import fc from 'fast-check';
 import { rulebook } from '../../../../../tests/support/rulebook.ts';
+import { openStore } from '../../store/index.ts';
 import { Exposures } from './exposures.ts';
 import { buildsShown, type ObservedService, unionOf } from './product-uses.ts';
 

@@ -2,9 +2,9 @@
 import { type Assessed, type Build, byUrgency, type Entry, ExposureIndex, isAffected } from '@strata/advisories';
 import type { DomainIndex, DomainSet } from '@strata/analytics';
 import { productKeysOf, type Rulebook } from '@strata/detect';
-import type { Store } from '@strata/store';
 import type { AdvisoryChange } from '../../events.ts';
 import { sleep } from '../../sleep.ts';
+import type { Store } from '../../store/index.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
 import type { SourceName } from '../source.ts';
 import { buildsShown, type ObservedService, servicesShown, type Use, unionOf, usesOf } from './product-uses.ts';

@@ -1,9 +1,9 @@
 // The open advisories of one domain, for its profile and its risk.
 import type { Entry } from '@strata/advisories';
-import type { StoredProfile } from '@strata/store';
 import type { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { tags } from '../../index/live-index.ts';
+import type { StoredProfile } from '../../store/index.ts';
 import { type OpenAdvisoriesSchema, openAdvisories } from './advisory-report.ts';
 import type { Exposure } from './exposures.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Store } from '@strata/store';
+import type { Store } from '../../store/index.ts';
 import type { RunDeps } from '../run-source.ts';
 import { type NetName, openWorld } from './syncing.ts';
 

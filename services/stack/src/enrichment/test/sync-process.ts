@@ -1,7 +1,7 @@
 // Syncs everything that is not complete and prints a line for each step: a process to be killed by a test.
 import path from 'node:path';
 import { createFetcher } from '@strata/scan';
-import { openStore } from '@strata/store';
+import { openStore } from '../../store/index.ts';
 import { runSource } from '../run-source.ts';
 import { type Addresses, NET_NAMES, sourceOf } from './syncing.ts';
 

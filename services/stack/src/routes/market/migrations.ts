@@ -2,12 +2,12 @@
 import { type Flow, TREND_DAYS } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { type RequestContext, refuse, route } from '@strata/http';
-import type { ChangeFilter } from '@strata/store';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { listedChanges } from '../../index/listed-changes.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { ChangeSchema, changeReport } from '../../reports/domain-report.ts';
+import type { ChangeFilter } from '../../store/index.ts';
 import { CategoryParameter, Limit, Offset, providerOf, Text, Word } from '../parameters.ts';
 import { flowsWithin, windowParameters } from './window.ts';
 

@@ -1,13 +1,13 @@
 // The risk of one domain.
 import { assessRisk, type ExposureInput, market } from '@strata/analytics';
 import { route } from '@strata/http';
-import type { StoredProfile } from '@strata/store';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { OpenAdvisoriesSchema, openAdvisories } from '../../enrichment/exposure/advisory-report.ts';
 import type { Exposure } from '../../enrichment/exposure/exposures.ts';
 import { advisoryTags, exposuresOf } from '../../enrichment/exposure/open-advisories.ts';
 import { tags } from '../../index/live-index.ts';
+import type { StoredProfile } from '../../store/index.ts';
 import { domainOf, domainParams } from '../domains/domains.ts';
 
 const Level = z.enum(['low', 'medium', 'high', 'critical']).nullable();

@@ -3,15 +3,13 @@
 import type { Affected, StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Badge, Severity } from '../../../ui/badge.tsx';
-import { Card } from '../../../ui/card/card.tsx';
 import { formatDay, formatNumber, formatShare } from '../../../ui/formats.ts';
 import { Empty } from '../../../ui/states.tsx';
+import { numberColumn } from '../../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { REASONS, SEVERITIES } from '../../advisories/labels.ts';
-import { Answer } from '../../answer/answer.tsx';
+import { AnswerCard } from '../../answer/answer.tsx';
 import { offsetOf, Pager } from '../../answer/pager.tsx';
-import { Source } from '../../answer/source.tsx';
-import { useStack } from '../../answer/use-stack.ts';
 
 const PAGE = 100;
 
@@ -23,11 +21,11 @@ const COLUMNS: readonly Column<Affected>[] = [
     value: ({ id }) => id,
     cell: ({ id, title, known_exploited }) => (
       <>
-        <Link to="/advisories" search={{ advisory: id }} className="domain-nowrap">
+        <Link to="/advisories" search={{ advisory: id }} className="nowrap">
           {id}
         </Link>{' '}
         {known_exploited && <Badge tone="bad">exploited</Badge>}
-        <span className="small soft domain-block">{title ?? '–'}</span>
+        <span className="small soft block">{title ?? '–'}</span>
       </>
     ),
   },
@@ -36,8 +34,12 @@ const COLUMNS: readonly Column<Affected>[] = [
     value: ({ severity }) => (severity === null ? null : -SEVERITIES.indexOf(severity)),
     cell: ({ severity }) => (severity === null ? '–' : <Severity level={severity} />),
   },
-  { name: 'CVSS', isNumber: true, value: ({ cvss }) => cvss, cell: ({ cvss }) => formatNumber(cvss) },
-  { name: 'EPSS', isNumber: true, value: ({ epss }) => epss, cell: ({ epss }) => formatProbability(epss) },
+  numberColumn('CVSS', ({ cvss }) => cvss),
+  numberColumn(
+    'EPSS',
+    ({ epss }) => epss,
+    (epss) => formatProbability(epss),
+  ),
   {
     name: 'Product',
     value: ({ product }) => product,
@@ -56,14 +58,14 @@ const COLUMNS: readonly Column<Affected>[] = [
     cell: ({ reason, version_range }) => (
       <>
         {REASONS[reason]}
-        {version_range && <code className="domain-block">{version_range}</code>}
+        {version_range && <code className="block">{version_range}</code>}
       </>
     ),
   },
   {
     name: 'Published',
     value: ({ published }) => published,
-    cell: ({ published }) => <span className="domain-nowrap">{formatDay(published)}</span>,
+    cell: ({ published }) => <span className="nowrap">{formatDay(published)}</span>,
   },
 ];
 
@@ -79,22 +81,22 @@ interface AdvisoriesProps {
 export function DomainAdvisories({ domain, search }: AdvisoriesProps) {
   const offset = offsetOf(search.offset);
   const input = { query: { domain, limit: PAGE, offset } };
-  const query = useStack('/stack/v1/enrichment/affected', input, { keepsLast: 'page' });
   return (
-    <Card
+    <AnswerCard
       title="Advisories"
+      path="/stack/v1/enrichment/affected"
+      input={input}
+      keepsLast="page"
+      lines={8}
       actions={<Link to="/advisories">All advisories</Link>}
-      foot={query.data && <Source path="/stack/v1/enrichment/affected" input={input} answer={query.data} />}
     >
-      <Answer query={query} lines={8}>
-        {(body) => (
-          <>
-            <AdvisoryLists domain={domain} body={body} />
-            <Pager offset={offset} limit={PAGE} rows={body} search={search} />
-          </>
-        )}
-      </Answer>
-    </Card>
+      {(body) => (
+        <>
+          <AdvisoryLists domain={domain} body={body} />
+          <Pager offset={offset} limit={PAGE} rows={body} search={search} />
+        </>
+      )}
+    </AnswerCard>
   );
 }
 

@@ -1,11 +1,9 @@
 // The mentions of a domain in feeds.
 import type { StackPaths } from '@strata/client';
-import { Card, Figure, Figures } from '../../../ui/card/card.tsx';
+import { Figure, Figures } from '../../../ui/card/card.tsx';
 import { formatChange, formatDay, formatNumber } from '../../../ui/formats.ts';
 import { Empty } from '../../../ui/states.tsx';
-import { Answer } from '../../answer/answer.tsx';
-import { Source } from '../../answer/source.tsx';
-import { useStack } from '../../answer/use-stack.ts';
+import { AnswerCard } from '../../answer/answer.tsx';
 import { WINDOWS } from '../../feeds/leaderboard.tsx';
 import { MentioningFeeds } from '../../feeds/mentioning-feeds.tsx';
 import { MentionsChart } from '../../feeds/mentions-chart.tsx';
@@ -13,17 +11,10 @@ import { MentionsChart } from '../../feeds/mentions-chart.tsx';
 type Body = StackPaths['/stack/v1/feeds/domain/{domain}']['body'];
 
 export function DomainFeeds({ domain }: { readonly domain: string }) {
-  const input = { path: { domain } };
-  const query = useStack('/stack/v1/feeds/domain/{domain}', input);
   return (
-    <Card
-      title="Mentions in feeds"
-      foot={query.data && <Source path="/stack/v1/feeds/domain/{domain}" input={input} answer={query.data} />}
-    >
-      <Answer query={query} lines={8}>
-        {(body) => (body.mentions === 0 ? <Empty>No feed mentions this domain.</Empty> : <Mentions body={body} />)}
-      </Answer>
-    </Card>
+    <AnswerCard title="Mentions in feeds" path="/stack/v1/feeds/domain/{domain}" input={{ path: { domain } }} lines={8}>
+      {(body) => (body.mentions === 0 ? <Empty>No feed mentions this domain.</Empty> : <Mentions body={body} />)}
+    </AnswerCard>
   );
 }
 

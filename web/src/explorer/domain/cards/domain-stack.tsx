@@ -3,10 +3,11 @@ import type { Service } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Badge, Confidence } from '../../../ui/badge.tsx';
 import { Card } from '../../../ui/card/card.tsx';
-import { formatDay, formatName, formatNumber } from '../../../ui/formats.ts';
+import { formatDay, formatNumber } from '../../../ui/formats.ts';
 import { Empty } from '../../../ui/states.tsx';
 import { CATEGORIES } from '../../answer/categories.ts';
 import { Source } from '../../answer/source.tsx';
+import { CategoryLink } from '../../market/links.tsx';
 import type { Profile, ProfileAnswer } from '../profile.ts';
 
 export function DomainStack({ host, answer }: { readonly host: string; readonly answer: ProfileAnswer }) {
@@ -31,10 +32,7 @@ function Category({ name, services }: { readonly name: string; readonly services
   return (
     <section className="domain-category">
       <h3>
-        <Link to="/market" search={{ category: name }}>
-          {formatName(name)}
-        </Link>{' '}
-        <span className="soft small">{formatNumber(services.length)}</span>
+        <CategoryLink category={name} /> <span className="soft small">{formatNumber(services.length)}</span>
       </h3>
       <ul>
         {services.map((service) => (
@@ -52,7 +50,7 @@ function ServiceEntry({ service }: { readonly service: Service }) {
   return (
     <>
       <div className="domain-service-head">
-        <Link to="/provider/$provider" params={{ provider: provider_id }} className="domain-provider">
+        <Link to="/provider/$provider" params={{ provider: provider_id }} className="strong">
           {provider}
         </Link>
         {version && (

@@ -2,12 +2,9 @@
 import type { Change } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Badge } from '../../../ui/badge.tsx';
-import { Card } from '../../../ui/card/card.tsx';
 import { formatDay, formatName, formatNumber, formatTime } from '../../../ui/formats.ts';
 import { Empty } from '../../../ui/states.tsx';
-import { Answer } from '../../answer/answer.tsx';
-import { Source } from '../../answer/source.tsx';
-import { useStack } from '../../answer/use-stack.ts';
+import { AnswerCard } from '../../answer/answer.tsx';
 
 /** Changes per page of the history; the latest changes come from the same answer. */
 export const CHANGES_PAGE = 100;
@@ -24,27 +21,21 @@ const KINDS: Readonly<Record<Change['type'], readonly [string, string]>> = {
 /** The latest changes, with a link to the complete history. */
 export function LatestChanges({ domain, link }: { readonly domain: string; readonly link: string }) {
   const input = { path: { domain }, query: { limit: CHANGES_PAGE, offset: 0 } };
-  const query = useStack('/stack/v1/domains/{domain}/changes', input);
   return (
-    <Card
-      title="Latest changes"
-      foot={query.data && <Source path="/stack/v1/domains/{domain}/changes" input={input} answer={query.data} />}
-    >
-      <Answer query={query}>
-        {({ changes, total }) => (
-          <>
-            <Timeline changes={changes.slice(0, LATEST)} />
-            {total > 0 && (
-              <p className="domain-more">
-                <Link to="/domain/$domain" params={{ domain: link }} search={{ tab: 'history' }} resetScroll={false}>
-                  {total === 1 ? 'View history' : `View all ${formatNumber(total)} changes`}
-                </Link>
-              </p>
-            )}
-          </>
-        )}
-      </Answer>
-    </Card>
+    <AnswerCard title="Latest changes" path="/stack/v1/domains/{domain}/changes" input={input}>
+      {({ changes, total }) => (
+        <>
+          <Timeline changes={changes.slice(0, LATEST)} />
+          {total > 0 && (
+            <p className="domain-more">
+              <Link to="/domain/$domain" params={{ domain: link }} search={{ tab: 'history' }} resetScroll={false}>
+                {total === 1 ? 'View history' : `View all ${formatNumber(total)} changes`}
+              </Link>
+            </p>
+          )}
+        </>
+      )}
+    </AnswerCard>
   );
 }
 

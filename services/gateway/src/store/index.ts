@@ -1,0 +1,4 @@
+// The store of the gateway, for the CLI, benches and tests (`@strata/gateway/store`).
+export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
+export type { Reputations } from './reputations.ts';
+export { type GatewayStore, type GatewayTables, openStore } from './store.ts';

@@ -1,0 +1,42 @@
+// A store of version 018, which had the tables of all services, opened by today's code.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { migrateTo } from '@strata/db';
+import { exec, rows } from '../../../../tests/support/database/backends.ts';
+import { tablesOf } from '../../../../tests/support/database/connections.ts';
+import { released } from '../../../../tests/support/database/released.ts';
+import { openStore } from './store.ts';
+import { databaseOf, kept, onEach } from './test/backends.ts';
+
+/** Of each table: `alerts` is of the stack service, and left since it has a row. */
+const ROWS: Readonly<Record<string, string>> = {
+  alerts: "values ('al_1', 1, 'anomaly', 1, 's', null, null, 't', 'd', 'r')",
+  answer_receipts: "(seq, id, key_id, body) values (3, 'rwr_1', 'key_1', '{}')",
+  api_keys: "(id, hash, tier, created_at) values ('key_1', 'hash', 'free', 1)",
+  settings: "values ('answers-entered', '3'), ('address-salt', 'c2FsdA==')",
+  standings: "values ('peer', '{}')",
+  token_usage: "values ('key_1', '2026-01-01', 'm', 1, 2, 0, 3)",
+  counters: "values ('keys', 2), ('gateway-term', 4)",
+};
+
+onEach(kept, 'a store of an older version', (backend) => {
+  for (const last of ['007-segments', '018-advisory-counts'])
+    it(`with the schema ${last} keeps its rows, and loses the empty tables of other services`, async () => {
+      const url = await backend.empty();
+      await using db = databaseOf(url);
+      await db.transaction().execute((tx) => migrateTo(tx, released, last));
+      const filled = Object.entries(ROWS).filter(([table]) => table !== 'counters' || last > '012');
+      for (const [table, row] of filled) await exec(url, `insert into ${table} ${row}`);
+      const read = () => Promise.all(filled.map(([table]) => rows(url, `select * from ${table} order by 1`)));
+      const before = await read();
+      for (let times = 0; times < 2; times += 1) {
+        await using store = await openStore(url);
+        assert.equal(await store.answers.receipt('rwr_1', 'key_1'), '{}');
+        assert.deepEqual([...(await store.reputations.all())], [['peer', '{}']]);
+        assert.deepEqual([await store.segments.list({ limit: 5 }), (await store.keys.list()).length], [[], 1]);
+      }
+      // Later columns of keys have their defaults.
+      assert.partialDeepStrictEqual(await read(), before);
+      assert.deepEqual(await tablesOf(url), [...Object.keys(ROWS), 'quota_usage', 'segments'].sort());
+    });
+});

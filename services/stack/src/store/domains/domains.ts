@@ -1,0 +1,228 @@
+// Domains: adds names, and reads what is stored of a domain.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { batches, integer, jsonRows, writePipelined } from '@strata/db';
+import {
+  type Category,
+  type ChangeType,
+  type ConfidenceLevel,
+  type DomainState,
+  type Importance,
+  type Profile,
+  type Role,
+  restorePosture,
+  type ServiceEvidence,
+  type StoredPosture,
+} from '@strata/detect';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Database } from '../schema.ts';
+import { adopting, isFollowed } from './forget-domains.ts';
+
+export interface AddedDomains {
+  readonly added: number;
+  readonly known: number;
+}
+
+/** A confirmed service; a service that was absent in only one scan is included. */
+export interface StoredService {
+  readonly category: Category;
+  readonly role: Role;
+  readonly provider: string;
+  readonly confidence: ConfidenceLevel;
+  readonly score: number;
+  readonly evidence: readonly ServiceEvidence[];
+  readonly version: string | null;
+  readonly platform: string | null;
+  readonly firstObserved: Date;
+  readonly lastObserved: Date;
+}
+
+/** The results of the last scan other than its services. */
+export type ProfileSummary = Pick<Profile, 'security' | 'roles' | 'sources' | 'redirectsTo' | 'sectorSource'>;
+
+export interface StoredProfile extends ProfileSummary {
+  readonly domain: string;
+  readonly scannedAt: Date;
+  readonly state: DomainState;
+  readonly sector: string;
+  readonly rulebook: string;
+  readonly services: readonly StoredService[];
+}
+
+export interface StoredChange {
+  readonly id: string;
+  readonly at: Date;
+  readonly confirmedAt: Date;
+  readonly category: Category;
+  readonly role: Role;
+  readonly type: ChangeType;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly confidence: ConfidenceLevel;
+  readonly importance: Importance;
+}
+
+/** Names in one statement: well below SQLite's limit of 32,766 parameters. */
+const BATCH = 1_000;
+/** Names added in one transaction. More are not faster, nor is `COPY`: maintaining the index over names dominates. */
+const ADD_BATCH = 10_000;
+
+export class DomainTable {
+  readonly #db: Kysely<Database>;
+  readonly #now: () => Date;
+
+  constructor(db: Kysely<Database>, now: () => Date) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  async add(names: Iterable<string>, source: string): Promise<AddedDomains> {
+    const created_at = this.#now().getTime();
+    let added = 0;
+    let known = 0;
+    for (const batch of batches(names, ADD_BATCH)) {
+      const distinct = [...new Set(batch)];
+      const rows = distinct.map((name, index) => [index, name]);
+      // A transaction takes the writer lock, so that two lists in different orders do not deadlock. Known names are excluded
+      // before the insert: a conflict would use up a number, and memory that is indexed by number would grow.
+      const adding = sql<never>`
+        insert into domains (name, source, created_at, next_due_at)
+        select name, cast(${source} as text), ${integer(created_at)}, 0
+        from ${jsonRows(this.#db, rows, { position: 'integer', name: 'text' })} as new
+        where not exists (select 1 from domains where domains.name = new.name) order by position`;
+      const queries = [adopting(this.#db, distinct, source), adding.compile(this.#db)] as const;
+      const [, { numAffectedRows }] = await writePipelined(this.#db, queries);
+      const inserted = Number(numAffectedRows ?? 0);
+      added += inserted;
+      known += distinct.length - inserted;
+      // Lets other queries and the event loop run between batches.
+      await yieldToEventLoop();
+    }
+    return { added, known };
+  }
+
+  async isTracked(name: string): Promise<boolean> {
+    const rows = this.#db.selectFrom('domains').where('name', '=', name).where(isFollowed).select('id');
+    return (await rows.executeTakeFirst()) !== undefined;
+  }
+
+  /** Reads one snapshot: the services are those of the scan at `scannedAt`, also while another process writes. */
+  async profile(name: string): Promise<StoredProfile | undefined> {
+    return this.#db
+      .transaction()
+      .setAccessMode('read only')
+      .execute((tx) => this.#profile(tx, name));
+  }
+
+  async #profile(db: Kysely<Database>, name: string): Promise<StoredProfile | undefined> {
+    const domain = await db.selectFrom('domains').where('name', '=', name).selectAll().executeTakeFirst();
+    if (!domain?.summary || domain.last_scanned_at === null || domain.state === null) return undefined;
+    const scannedAt = domain.last_scanned_at;
+    const rows = await db
+      .selectFrom('services')
+      .where('domain_id', '=', domain.id)
+      .where('valid_to', 'is', null)
+      .where('status', '!=', 'pending')
+      .orderBy('id')
+      .selectAll()
+      .execute();
+    const services = rows.map((row) => ({
+      category: row.category,
+      role: row.role,
+      provider: row.provider,
+      confidence: row.confidence,
+      score: row.score,
+      evidence: JSON.parse(row.evidence) as ServiceEvidence[],
+      version: row.version,
+      platform: row.platform,
+      firstObserved: new Date(row.valid_from),
+      lastObserved: new Date(row.last_seen ?? scannedAt),
+    }));
+    return {
+      domain: domain.name,
+      scannedAt: new Date(scannedAt),
+      state: domain.state,
+      sector: domain.sector,
+      rulebook: domain.rulebook ?? '',
+      services,
+      ...summaryOf(domain.summary),
+    };
+  }
+
+  async changes(name: string, page: { readonly limit: number; readonly offset: number; readonly category?: Category }) {
+    const { category } = page;
+    const all = this.#db
+      .selectFrom('changes')
+      .innerJoin('domains', 'domains.id', 'changes.domain_id')
+      .where('domains.name', '=', name);
+    const ofDomain = category === undefined ? all : all.where('changes.category', '=', category);
+    const rows = await ofDomain
+      .selectAll('changes')
+      .orderBy('changes.at', 'desc')
+      .orderBy('changes.id', 'desc')
+      .limit(page.limit)
+      .offset(page.offset)
+      .execute();
+    const counts = await all
+      .select(['changes.category', sql<number>`count(*)`.as('n')])
+      .groupBy('changes.category')
+      .execute();
+    const byCategory = new Map(counts.map((row) => [row.category, Number(row.n)]));
+    const sum = [...byCategory.values()].reduce((all, n) => all + n, 0);
+    const total = category === undefined ? sum : (byCategory.get(category) ?? 0);
+    return { total, byCategory, changes: rows.map(storedChange) };
+  }
+
+  async due(now: number, limit: number): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom('domains')
+      .where('next_due_at', '<=', now)
+      .orderBy('next_due_at')
+      .orderBy('id')
+      .limit(limit)
+      .select('name')
+      .execute();
+    return rows.map((row) => row.name);
+  }
+
+  async scannedSince(names: readonly string[], since: number): Promise<Set<string>> {
+    const scanned = new Set<string>();
+    for (const batch of batches(names, BATCH)) {
+      const rows = await this.#db
+        .selectFrom('domains')
+        .where('name', 'in', batch)
+        .where('last_scanned_at', '>=', since)
+        .select('name')
+        .execute();
+      for (const row of rows) scanned.add(row.name);
+    }
+    return scanned;
+  }
+}
+
+export function storedChange(row: Selectable<Database['changes']>): StoredChange {
+  return {
+    id: changeId(row.id),
+    at: new Date(row.at),
+    confirmedAt: new Date(row.confirmed_at),
+    category: row.category,
+    role: row.role,
+    type: row.type,
+    from: row.from_provider,
+    to: row.to_provider,
+    confidence: row.confidence,
+    importance: row.importance,
+  };
+}
+
+/** Parses a summary that `publishedStateOf` wrote, and restores the shortened posture. */
+export function summaryOf(text: string): ProfileSummary {
+  const { security, ...rest } = JSON.parse(text) as Omit<ProfileSummary, 'security'> & {
+    readonly security: StoredPosture;
+  };
+  return { ...rest, security: restorePosture(security) };
+}
+
+/** Public id of a change: stable, and increasing in order of confirmation. */
+export function changeId(id: number): string {
+  return `ch_${String(id).padStart(10, '0')}`;
+}

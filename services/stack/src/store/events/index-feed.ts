@@ -1,0 +1,205 @@
+// The source of the index: every scanned domain with its services, changes and scans by day, and the log of scans. A full read
+// grows with domains and days, not with the number of scans and changes.
+
+import { readSetting } from '@strata/db';
+import type { Category, DomainState } from '@strata/detect';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { EVENTS_PRUNED_THROUGH, scansPrunedThrough } from '../history/retention.ts';
+import type { Database } from '../schema.ts';
+import type { FeedService } from './events.ts';
+
+export interface FeedDomain {
+  readonly id: number;
+  readonly name: string;
+  readonly scannedAt: number;
+  readonly state: DomainState;
+  readonly sector: string;
+  readonly posture: number;
+  readonly holders: number;
+  readonly score: number | null;
+  readonly services: readonly FeedService[];
+}
+/** Changes of one UTC day (days since the epoch), category and provider; see `change_days` in schema.ts. */
+export type FeedChangeDay = Selectable<Database['change_days']>;
+
+export interface FeedMigration {
+  readonly confirmedAt: number;
+  readonly category: Category;
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface FeedScan {
+  readonly id: number;
+  readonly domainId: number;
+  readonly at: number;
+  readonly state: DomainState;
+  readonly rulebook: string;
+}
+
+/** Positions in the two logs up to which everything was read. */
+export interface FeedPosition {
+  readonly seq: number;
+  readonly scanId: number;
+}
+
+export interface FeedDay {
+  readonly day: number;
+  readonly scans: number;
+  /** Scans that resolved something. */
+  readonly measured: number;
+  readonly rulebook: string;
+}
+
+export interface FeedReader {
+  domains(batch: readonly FeedDomain[]): void;
+  changeDays(batch: readonly FeedChangeDay[]): void;
+  /** Migrations of the requested last days, in order of confirmation. */
+  migrations(batch: readonly FeedMigration[]): void;
+  /** Scans counted by UTC day (days since the epoch) and rulebook. */
+  scanDays(days: readonly FeedDay[]): void;
+}
+
+const DOMAIN_PAGE = 2_000;
+const ROW_PAGE = 10_000;
+const DAY_MS = 86_400_000;
+
+export class IndexFeed {
+  readonly #db: Kysely<Database>;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+  }
+
+  /** Random identity of this database, created with it. */
+  async storeId(): Promise<string> {
+    return (await readSetting(this.#db, 'store-id')) ?? '';
+  }
+
+  /** Whether a consumer at this position can continue: all later events and scans are kept, and the position is not after the end. */
+  async reaches({ seq, scanId }: FeedPosition): Promise<boolean> {
+    const { rows } = await sql<{ oldest: number | null; latest: number | null }>`
+      select (select min(seq) from events where seq > ${EVENTS_PRUNED_THROUGH}) as oldest, (select max(seq) from events) as latest`.execute(
+      this.#db,
+    );
+    const { oldest = null, latest = null } = rows[0] ?? {};
+    if (seq > (latest ?? 0) || (oldest ?? 1) > seq + 1) return false;
+    return scanId >= (await scansPrunedThrough(this.#db));
+  }
+
+  /**
+   * Reads everything in one snapshot and returns its position. Migrations are those confirmed at most `migrationDays` before
+   * the last one.
+   */
+  async readAll(reader: FeedReader, options: { readonly migrationDays: number }): Promise<FeedPosition> {
+    return this.#db
+      .transaction()
+      .setAccessMode('read only')
+      .execute(async (tx) => {
+        await readDomains(tx, reader);
+        await readChangeDays(tx, reader);
+        await readMigrations(tx, reader, options.migrationDays * DAY_MS);
+        reader.scanDays(await tx.selectFrom('scan_days').orderBy('day').orderBy('rulebook').selectAll().execute());
+        const event = await tx.selectFrom('events').orderBy('seq', 'desc').limit(1).select('seq').executeTakeFirst();
+        const scan = await tx.selectFrom('scans').orderBy('id', 'desc').limit(1).select('id').executeTakeFirst();
+        return { seq: event?.seq ?? 0, scanId: scan?.id ?? 0 };
+      });
+  }
+
+  /** Scans after an id, in id order. */
+  async scansSince(id: number, limit: number): Promise<FeedScan[]> {
+    return this.#db
+      .selectFrom('scans')
+      .where('id', '>', id)
+      .orderBy('id')
+      .limit(limit)
+      .select(['id', 'domain_id as domainId', 'observed_at as at', 'state', 'rulebook'])
+      .execute();
+  }
+}
+
+async function readDomains(tx: Transaction<Database>, reader: FeedReader): Promise<void> {
+  for (let after = 0; ; ) {
+    const rows = await tx
+      .selectFrom('domains')
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(DOMAIN_PAGE)
+      .select(['id', 'name', 'last_scanned_at', 'state', 'sector', 'posture_bits', 'holder_bits', 'score'])
+      .execute();
+    const last = rows.at(-1)?.id;
+    if (last === undefined) return;
+    const services = await readServices(tx, after, last);
+    after = last;
+    const batch: FeedDomain[] = [];
+    for (const row of rows) {
+      if (row.last_scanned_at === null || row.state === null) continue;
+      batch.push({
+        id: row.id,
+        name: row.name,
+        scannedAt: row.last_scanned_at,
+        state: row.state,
+        sector: row.sector,
+        posture: row.posture_bits,
+        holders: row.holder_bits,
+        score: row.score,
+        services: services.get(row.id) ?? [],
+      });
+    }
+    reader.domains(batch);
+  }
+}
+
+async function readServices(tx: Transaction<Database>, after: number, last: number) {
+  const rows = await tx
+    .selectFrom('services')
+    .where('domain_id', '>', after)
+    .where('domain_id', '<=', last)
+    .where('valid_to', 'is', null)
+    .where('status', '!=', 'pending')
+    .select(['domain_id', 'category', 'provider', 'confidence', 'version', 'platform'])
+    .execute();
+  const services = new Map<number, FeedService[]>();
+  for (const { domain_id, category, provider, confidence, version, platform } of rows) {
+    const service = [category, provider, confidence, version, platform] as const;
+    const of = services.get(domain_id);
+    if (of) of.push(service);
+    else services.set(domain_id, [service]);
+  }
+  return services;
+}
+
+async function readChangeDays(tx: Transaction<Database>, reader: FeedReader): Promise<void> {
+  const start = () => tx.selectFrom('change_days').orderBy('day').orderBy('category').orderBy('provider');
+  for (let last: FeedChangeDay | undefined; ; ) {
+    const key = last && sql`(${last.day}, ${last.category}, ${last.provider})`;
+    const next = key ? start().where(sql<boolean>`(day, category, provider) > ${key}`) : start();
+    const rows = await next.limit(ROW_PAGE).selectAll().execute();
+    reader.changeDays(rows);
+    if (rows.length < ROW_PAGE) return;
+    last = rows.at(-1);
+  }
+}
+
+async function readMigrations(tx: Transaction<Database>, reader: FeedReader, sinceMs: number): Promise<void> {
+  const migrated = () => tx.selectFrom('changes').where('type', '=', 'migrated');
+  const newest = await migrated().orderBy('confirmed_at', 'desc').limit(1).select('confirmed_at').executeTakeFirst();
+  if (!newest) return;
+  // The greatest id excludes all rows of the start time.
+  let last = { confirmedAt: newest.confirmed_at - sinceMs, id: Number.MAX_SAFE_INTEGER };
+  for (;;) {
+    const rows = await migrated()
+      .where(sql<boolean>`(confirmed_at, id) > (${last.confirmedAt}, ${last.id})`)
+      .where('from_provider', 'is not', null)
+      .where('to_provider', 'is not', null)
+      .orderBy('confirmed_at')
+      .orderBy('id')
+      .limit(ROW_PAGE)
+      .select(['id', 'confirmed_at as confirmedAt', 'category', 'from_provider as from', 'to_provider as to'])
+      .$narrowType<{ from: string; to: string }>()
+      .execute();
+    reader.migrations(rows);
+    if (rows.length < ROW_PAGE) return;
+    last = rows.at(-1) ?? last;
+  }
+}

@@ -1,0 +1,227 @@
+// Subscribed feeds: adding, scheduling, recording polls, and removal. feed-mentions.ts reads what they name.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { batches, writePipelined } from '@strata/db';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import type { Database } from '../schema.ts';
+import { addFeeds } from './add-feeds.ts';
+import { forgetItems } from './drop-items.ts';
+import { FeedMentions } from './feed-mentions.ts';
+import { FeedOffers } from './feed-offers.ts';
+import {
+  MAX_URL,
+  type NewFeed,
+  type PolledFeed,
+  type RecordedPoll,
+  type StoredFeed,
+  storedFeed,
+} from './feed-records.ts';
+import { finishAllLeaving, removeFeed } from './feed-removal.ts';
+import { createPollRecorder, type PollRecordOptions, type RecordPoll } from './record-poll.ts';
+
+export interface AddedFeeds {
+  readonly added: number;
+  readonly known: number;
+  /** Feeds that had the status `gone` and are polled again. */
+  readonly revived: number;
+  /** URLs that are too long. */
+  readonly refused: number;
+}
+
+export interface AddOptions {
+  /** Whether feeds with status `gone` are polled again, and former addresses of feeds added again; true by default. */
+  readonly isReviving?: boolean;
+}
+
+/** Totals of all feeds. */
+export interface FeedSummary {
+  readonly active: number;
+  readonly gone: number;
+  /** Active feeds that were polled at least once, and those whose last poll failed. */
+  readonly polled: number;
+  readonly failing: number;
+  readonly items: number;
+  readonly mentions: number;
+  readonly lastPollAt: Date | null;
+}
+
+/** A feed that is due, in the order of `due`. */
+export interface DueFeed extends DuePosition {
+  readonly url: string;
+}
+
+export interface DuePosition {
+  readonly dueAt: number;
+  readonly id: number;
+}
+
+/** Longer than any valid wait: back-offs and intervals set by servers are limited to a month. */
+const LONGEST_WAIT_MS = 35 * 86_400_000;
+
+function isDue(eb: ExpressionBuilder<Database, 'feeds'>, now: Date) {
+  const at = now.getTime();
+  return eb.or([eb('next_poll_at', '<=', at), eb('next_poll_at', '>', at + LONGEST_WAIT_MS)]);
+}
+
+/** Feeds in one transaction. */
+const ADD_BATCH = 500;
+
+export class FeedTable {
+  readonly #db: Kysely<Database>;
+  readonly #record: RecordPoll;
+  /** What the items name. */
+  readonly mentions: FeedMentions;
+  /** The queue of named domains for the scan. */
+  readonly offers: FeedOffers;
+
+  constructor(db: Kysely<Database>) {
+    this.#db = db;
+    this.#record = createPollRecorder(db);
+    this.mentions = new FeedMentions(db);
+    this.offers = new FeedOffers(db);
+  }
+
+  /** Subscribes to feeds, in batches. New feeds are due at once. */
+  async add(feeds: Iterable<NewFeed>, at: Date, options: AddOptions = {}): Promise<AddedFeeds> {
+    // Frees addresses of feeds under removal.
+    await this.finishLeaving();
+    const counts = { added: 0, known: 0, revived: 0, refused: 0 };
+    for (const batch of batches(feeds, ADD_BATCH)) {
+      const kept = batch.filter(({ url }) => url.length <= MAX_URL);
+      counts.refused += batch.length - kept.length;
+      const { added, revived } = await addFeeds(this.#db, kept, { at, isReviving: options.isReviving ?? true });
+      counts.added += added;
+      counts.revived += revived;
+      counts.known += kept.length - added - revived;
+      await yieldToEventLoop();
+    }
+    return counts;
+  }
+
+  /**
+   * Feeds to poll, after a position: never polled first, then the longest overdue. Feeds with an invalid due time in the far
+   * future, which were polled while the clock was ahead, come last.
+   */
+  async due(now: Date, { after, limit }: { readonly after?: DuePosition; readonly limit: number }): Promise<DueFeed[]> {
+    const page = (from: number, upTo: number, limit: number) =>
+      this.#db
+        .selectFrom('feeds')
+        .where('status', '=', 'active')
+        .where('next_poll_at', '>', from)
+        .where('next_poll_at', '<=', upTo)
+        .$if(after !== undefined, (query) =>
+          query.where(sql<boolean>`(next_poll_at, id) > (${after?.dueAt}, ${after?.id})`),
+        )
+        .orderBy('next_poll_at')
+        .orderBy('id')
+        .limit(limit)
+        .select(['id', 'url', 'next_poll_at as dueAt'])
+        .execute();
+    const due = await page(-1, now.getTime(), limit);
+    if (due.length === limit) return due;
+    const ahead = await page(now.getTime() + LONGEST_WAIT_MS, Number.MAX_SAFE_INTEGER, limit - due.length);
+    return [...due, ...ahead];
+  }
+
+  /** Claims a due feed until a time, so that no other process polls it. Undefined if another process has claimed or polled it. */
+  async claim(
+    id: number,
+    { now, until }: { readonly now: Date; readonly until: Date },
+  ): Promise<StoredFeed | undefined> {
+    const row = await this.#db
+      .updateTable('feeds')
+      .set({ next_poll_at: until.getTime() })
+      .where('id', '=', id)
+      .where('status', '=', 'active')
+      .where((eb) => isDue(eb, now))
+      .returningAll()
+      .executeTakeFirst();
+    return row && storedFeed(row);
+  }
+
+  /** Releases a claim that was not recorded: the feed is due. */
+  async release(id: number, { now, until }: { readonly now: Date; readonly until: Date }): Promise<void> {
+    await this.#db
+      .updateTable('feeds')
+      .set({ next_poll_at: now.getTime() })
+      .where('id', '=', id)
+      .where('next_poll_at', '=', until.getTime())
+      .execute();
+  }
+
+  async countDue(now: Date): Promise<number> {
+    const row = await this.#db
+      .selectFrom('feeds')
+      .where('status', '=', 'active')
+      .where((eb) => isDue(eb, now))
+      .select(sql<number>`count(*)`.as('n'))
+      .executeTakeFirstOrThrow();
+    return row.n;
+  }
+
+  /** Makes every active feed due at once; returns how many there are. */
+  async markAllDue(): Promise<number> {
+    // A transaction takes the writer lock: other transactions lock several feeds in another order.
+    const marking = this.#db.updateTable('feeds').set({ next_poll_at: 0 }).where('status', '=', 'active');
+    const [{ numAffectedRows }] = await writePipelined(this.#db, [marking.compile()]);
+    return Number(numAffectedRows);
+  }
+
+  /** All feeds in the order of addition, in pages. */
+  async list({ after, limit }: { readonly after: number; readonly limit: number }): Promise<StoredFeed[]> {
+    const rows = await this.#db
+      .selectFrom('feeds')
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(limit)
+      .selectAll()
+      .execute();
+    return rows.map(storedFeed);
+  }
+
+  async find(url: string): Promise<StoredFeed | undefined> {
+    const row = await this.#db.selectFrom('feeds').where('url', '=', url).selectAll().executeTakeFirst();
+    return row && storedFeed(row);
+  }
+
+  /** Removes a feed with its items and their mentions. Returns whether it existed. */
+  async remove(url: string): Promise<boolean> {
+    const feed = await this.find(url);
+    if (feed) await removeFeed(this.#db, feed.id);
+    return feed !== undefined;
+  }
+
+  /** Writes the outcome of a poll, its state last. Idempotent. */
+  record(feedId: number, polled: PolledFeed, options: PollRecordOptions): Promise<RecordedPoll> {
+    return this.#record(feedId, polled, options);
+  }
+
+  /** Continues interrupted removals and mergers. */
+  finishLeaving(): Promise<void> {
+    return finishAllLeaving(this.#db);
+  }
+
+  /** Deletes a batch of at most `limit` items from before a time; returns how many. */
+  forget(before: Date, limit: number): Promise<number> {
+    return forgetItems(this.#db, before.getTime(), limit);
+  }
+
+  async summary(): Promise<FeedSummary> {
+    const row = await this.#db
+      .selectFrom('feeds')
+      .select([
+        sql<number>`coalesce(sum(case when status = 'active' then 1 else 0 end), 0)`.as('active'),
+        sql<number>`coalesce(sum(case when status = 'gone' then 1 else 0 end), 0)`.as('gone'),
+        sql<number>`coalesce(sum(case when status = 'active' and polled_at is not null then 1 else 0 end), 0)`.as(
+          'polled',
+        ),
+        sql<number>`coalesce(sum(case when status = 'active' and failures > 0 then 1 else 0 end), 0)`.as('failing'),
+        sql<number>`coalesce(sum(items), 0)`.as('items'),
+        sql<number>`coalesce(sum(mentions), 0)`.as('mentions'),
+        sql<number | null>`max(polled_at)`.as('last'),
+      ])
+      .executeTakeFirstOrThrow();
+    const { active, gone, polled, failing, items, mentions, last } = row;
+    const lastPollAt = last === null ? null : new Date(last);
+    return { active, gone, polled, failing, items, mentions, lastPollAt };
+  }
+}

@@ -1,0 +1,57 @@
+// Figures for operators: rows, and domains that are due.
+import { type Kysely, sql } from 'kysely';
+import type { Database } from './schema.ts';
+
+export interface StoreFigures {
+  /** Domains that are due for a scan. */
+  readonly due: number;
+  /** The longest time, in milliseconds, that a previously scanned domain has been due; 0 if no domain is due. */
+  readonly longestDueMs: number;
+}
+
+/** Rows of each kind. */
+export interface StoreCounts {
+  readonly domains: number;
+  readonly scannedDomains: number;
+  readonly services: number;
+  readonly scans: number;
+  readonly changes: number;
+}
+
+export async function readFigures(db: Kysely<Database>, now: number): Promise<StoreFigures> {
+  const { due, first } = await db
+    .selectFrom('domains')
+    .where('next_due_at', '<=', now)
+    // A domain that was never scanned has no due time: it says nothing about the delay of the schedule.
+    .select([
+      sql<number>`count(*)`.as('due'),
+      sql<number | null>`min(case when next_due_at > 0 then next_due_at end)`.as('first'),
+    ])
+    .executeTakeFirstOrThrow();
+  return { due: Number(due), longestDueMs: first === null ? 0 : now - Number(first) };
+}
+
+export async function countAll(db: Kysely<Database>): Promise<StoreCounts> {
+  const count = async (table: 'domains' | 'services' | 'scans' | 'changes') => {
+    const row = await db.selectFrom(table).select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
+    return Number(row.n);
+  };
+  const scanned = await db
+    .selectFrom('domains')
+    .where('last_scanned_at', 'is not', null)
+    .select(sql<number>`count(*)`.as('n'))
+    .executeTakeFirstOrThrow();
+  const open = await db
+    .selectFrom('services')
+    .where('valid_to', 'is', null)
+    .where('status', '!=', 'pending')
+    .select(sql<number>`count(*)`.as('n'))
+    .executeTakeFirstOrThrow();
+  return {
+    domains: await count('domains'),
+    scannedDomains: Number(scanned.n),
+    services: Number(open.n),
+    scans: await count('scans'),
+    changes: await count('changes'),
+  };
+}

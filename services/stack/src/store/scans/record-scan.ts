@@ -1,0 +1,149 @@
+// Records scans in batches, one transaction each: the changed intervals, confirmed changes and events.
+
+import { executePipelined, isPostgres, StoreError, sendThenWrite, writeTransaction } from '@strata/db';
+import type { ServiceChange } from '@strata/detect';
+import type { Kysely, QueryResult } from 'kysely';
+import type { Database } from '../schema.ts';
+import {
+  type KnownDomain,
+  type PlannedScan,
+  type PlanOptions,
+  planScan,
+  type RecordOptions,
+  type ScanRecord,
+} from './plan-scan.ts';
+import { prepareScanStatements, readKnown, type ScanStatements } from './scan-statements.ts';
+import { scanWrites } from './write-plans.ts';
+
+export interface RecordedScan {
+  readonly changes: readonly (ServiceChange & { readonly id: string })[];
+  /** Whether the response for the domain differs in anything other than the rulebook and the times of observation. */
+  readonly isChanged: boolean;
+  readonly isFirst: boolean;
+}
+
+export type ScanResult = PromiseSettledResult<RecordedScan>;
+export type RecordScans = (scans: readonly ScanRecord[], options: RecordOptions) => Promise<readonly ScanResult[]>;
+
+/** Limits how long a transaction holds the writer lock, and its rows in memory as JSON. */
+const MAX_BATCH = 256;
+/** Attempts to plan a batch before acquiring the writer lock; after that it is planned under the lock. */
+const MAX_PLANNED_BEFORE = 3;
+
+/** A scan of a batch, the stored state that it was planned with, and its plan. */
+interface PlannedRecord {
+  readonly scan: ScanRecord;
+  readonly known: KnownDomain;
+  readonly plan: PlannedScan | { readonly error: unknown };
+}
+
+/** `rescanAfterMs` is the usual interval between two scans of a domain. */
+export function createRecorder(
+  db: Kysely<Database>,
+  { rescanAfterMs }: { readonly rescanAfterMs: number },
+): RecordScans {
+  const statements = prepareScanStatements(db);
+  return async (scans, options) => {
+    const results: ScanResult[] = [];
+    for (const batch of batchesOf(scans))
+      results.push(...(await recordBatch(db, statements, batch, { ...options, rescanAfterMs })));
+    return results;
+  };
+}
+
+/** In order, with each domain at most once in a batch: a second scan builds on the result of the first. */
+function* batchesOf(scans: readonly ScanRecord[]): Generator<ScanRecord[]> {
+  let batch = new Map<string, ScanRecord>();
+  for (const scan of scans) {
+    if (batch.has(scan.profile.domain) || batch.size === MAX_BATCH) {
+      yield [...batch.values()];
+      batch = new Map();
+    }
+    batch.set(scan.profile.domain, scan);
+  }
+  if (batch.size > 0) yield [...batch.values()];
+}
+
+async function recordBatch(
+  db: Kysely<Database>,
+  statements: ScanStatements,
+  batch: readonly ScanRecord[],
+  options: PlanOptions,
+): Promise<ScanResult[]> {
+  try {
+    return await recordTogether(db, statements, batch, options);
+  } catch (error) {
+    if (error instanceof StoreError || batch.length === 1)
+      return batch.map(() => ({ status: 'rejected', reason: error }));
+    // The database rejected a row, which rolled all scans back: bisect, so that only the faulty scan is rejected.
+    const half = Math.ceil(batch.length / 2);
+    const first = await recordBatch(db, statements, batch.slice(0, half), options);
+    return [...first, ...(await recordBatch(db, statements, batch.slice(half), options))];
+  }
+}
+
+/**
+ * On PostgreSQL reading and planning precede the write, which takes one round trip: the server acquires the writer lock after
+ * it has received all rows, and releases it before it responds. If another process changed a domain in between, nothing is
+ * written and the batch is planned again.
+ */
+async function recordTogether(
+  db: Kysely<Database>,
+  statements: ScanStatements,
+  batch: readonly ScanRecord[],
+  options: PlanOptions,
+): Promise<ScanResult[]> {
+  // On SQLite no other process writes while this one plans, so planning before the transaction has no benefit.
+  for (let tries = isPostgres(db) ? MAX_PLANNED_BEFORE : 0; tries > 0; tries -= 1) {
+    const records = await planAll(db, statements, batch, options);
+    const { writes, resultsOf } = writesOf(statements, records);
+    if (writes.length === 0) return resultsOf([]);
+    const revisions = records.map(({ scan, known }) => [scan.profile.domain, known.row?.revision ?? null]);
+    const queries = [statements.checkRevisions(revisions), ...writes.map(({ query }) => query)] as const;
+    const [check, ...results] = await sendThenWrite(db, statements.sendRows(writes), queries);
+    if (check.rows[0]?.is_outdated === 'no') return resultsOf(results);
+  }
+  const { resultsOf, results } = await writeTransaction(db, async (tx) => {
+    const { writes, resultsOf } = writesOf(statements, await planAll(tx, statements, batch, options));
+    const sending = statements.sendRows(writes);
+    const results = await executePipelined(tx, [...sending, ...writes.map(({ query }) => query)], { isLast: true });
+    return { resultsOf, results: results.slice(sending.length) };
+  });
+  return resultsOf(results);
+}
+
+async function planAll(
+  db: Kysely<Database>,
+  statements: ScanStatements,
+  scans: readonly ScanRecord[],
+  options: PlanOptions,
+): Promise<PlannedRecord[]> {
+  const known = await readKnown(db, statements, scans, options);
+  return scans.map((scan, index) => planned(scan, known[index] as KnownDomain, options));
+}
+
+function planned(scan: ScanRecord, known: KnownDomain, options: PlanOptions): PlannedRecord {
+  try {
+    return { scan, known, plan: planScan(known, scan, options) };
+  } catch (error) {
+    return { scan, known, plan: { error } };
+  }
+}
+
+/** The writes of all scans that could be planned, and the result of each scan. */
+function writesOf(statements: ScanStatements, records: readonly PlannedRecord[]) {
+  const { writes, changesOf } = scanWrites(
+    statements,
+    records.flatMap(({ scan, known, plan }) => ('error' in plan ? [] : [{ domain: scan.profile.domain, known, plan }])),
+  );
+  const resultsOf = (results: readonly QueryResult<unknown>[]): ScanResult[] => {
+    const written = changesOf(results).values();
+    return records.map(({ plan }) => {
+      if ('error' in plan) return { status: 'rejected', reason: plan.error };
+      const { isFirst, difference } = plan;
+      const changes = written.next().value ?? [];
+      return { status: 'fulfilled', value: { changes, isFirst, isChanged: difference !== undefined } };
+    });
+  };
+  return { writes, resultsOf };
+}

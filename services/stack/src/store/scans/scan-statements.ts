@@ -1,0 +1,240 @@
+// The SQL statements that record scans: built once, each for any number of rows.
+
+import { executePipelined, isPostgres, type Json, type JsonColumns, listedIn, plan, rowsIn, toJson } from '@strata/db';
+import { type CompiledQuery, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { countChangeDays, countScanDays } from '../history/day-counts.ts';
+import type { Database } from '../schema.ts';
+import { openIntervals } from './intervals.ts';
+import { type KnownDomain, needsRedetection, type RecordOptions, type ScanRecord } from './plan-scan.ts';
+
+type Db = Kysely<Database>;
+type DomainRow = Selectable<Database['domains']>;
+
+const SERVICE = {
+  confidence: 'text',
+  score: 'real',
+  evidence: 'text',
+  version: 'text',
+  platform: 'text',
+  status: 'text',
+  last_seen: 'integer',
+  first_missed: 'integer',
+} as const satisfies JsonColumns;
+const UPDATED = {
+  last_scanned_at: 'integer',
+  measured: 'text',
+  rulebook: 'text',
+  next_due_at: 'integer',
+  failures: 'integer',
+  is_waiting: 'integer',
+  tracked_ms: 'integer',
+  changes_seen: 'real',
+} as const satisfies JsonColumns;
+const PUBLISHED = {
+  state: 'text',
+  sector: 'text',
+  posture_bits: 'integer',
+  holder_bits: 'integer',
+  score: 'integer',
+  summary: 'text',
+} as const satisfies JsonColumns;
+const NEW_DOMAIN = { name: 'text', source: 'text', created_at: 'integer', next_due_at: 'integer' } as const;
+const SCAN = {
+  domain_id: 'domains.id',
+  started_at: 'integer',
+  finished_at: 'integer',
+  state: 'text',
+  rulebook: 'text',
+  services: 'integer',
+  unmeasured: 'text',
+  observed_at: 'integer',
+  records: 'integer',
+} as const satisfies JsonColumns;
+const BEGUN = {
+  domain_id: 'domains.id',
+  category: 'text',
+  role: 'text',
+  provider: 'text',
+  valid_from: 'integer',
+  ...SERVICE,
+} as const satisfies JsonColumns;
+const CHANGE = {
+  domain_id: 'domains.id',
+  scan_id: 'scans.id',
+  at: 'integer',
+  confirmed_at: 'integer',
+  category: 'text',
+  role: 'text',
+  type: 'text',
+  from_provider: 'text',
+  to_provider: 'text',
+  confidence: 'text',
+  importance: 'text',
+  is_entry: 'integer',
+  is_exit: 'integer',
+} as const satisfies JsonColumns;
+/** `rest` is the payload without its braces and without the numbers that are inserted before it. */
+const EVENT = {
+  at: 'integer',
+  kind: 'text',
+  domain: 'text',
+  domain_id: 'domains.id',
+  change_id: 'changes.id',
+  rest: 'text',
+} as const satisfies JsonColumns;
+const EVIDENCE = { domain_id: 'domains.id', observed_at: 'integer', body: 'blob' } as const satisfies JsonColumns;
+const PLANNED = { name: 'text', revision: 'integer' } as const satisfies JsonColumns;
+
+/** The format of `changeId`. */
+const CHANGE_ID = sql`'ch_' || case when change_id < 10000000000 then substr(cast(change_id + 10000000000 as text), 2)
+  else cast(change_id as text) end`;
+const PAYLOAD = sql`'{' || case when change_id is null then '' else '"id":"' || ${CHANGE_ID} || '",' end
+  || '"domainId":' || domain_id || ',' || rest || '}'`;
+
+/** PostgreSQL transaction settings: whether the plan is outdated, and the rows to write. */
+const IS_OUTDATED = sql.lit('strata.is_outdated');
+const ROWS = 'strata.rows';
+
+/** Every scan that writes to a domain, or to rows that refer to it, increments its revision, which makes older plans outdated. */
+const NEXT_REVISION = sql`, revision = revision + 1`;
+
+export const COLUMNS = { SERVICE, UPDATED, PUBLISHED, NEW_DOMAIN, SCAN, BEGUN, CHANGE, EVENT } as const;
+
+/** Builds the query for a list of names, ids or rows. */
+type Query<Row> = (list: readonly unknown[]) => CompiledQuery<Row>;
+/** A query that writes rows. PostgreSQL reads them from a transaction setting that `sendRows` sets before the lock is acquired. */
+export interface Write<Row = unknown> {
+  readonly query: CompiledQuery<Row>;
+  readonly rows: { readonly setting: string; readonly json: string };
+}
+/** Builds the queries for rows, none for an empty list; the last query returns their results. */
+type Statement<Row> = (rows: readonly unknown[]) => readonly Write<Row>[];
+
+export type ScanStatements = ReturnType<typeof prepareScanStatements>;
+
+/** Read statements take a list of names or ids; write statements take rows as value lists in column order. */
+export function prepareScanStatements(db: Db) {
+  const once = <Row>(build: (json: Json) => RawBuilder<Row>): Query<Row> => {
+    const built = plan(({ json }: { json: string }) => ({ compile: () => build(json).compile(db) }));
+    return (list) => built({ json: toJson(list) });
+  };
+  let writes = 0;
+  const write = <Row>(build: (json: Json) => RawBuilder<Row>): Statement<Row> => {
+    const setting = `${ROWS}_${writes++}`;
+    const sent = (name: string) => sql<string>`
+      case when current_setting(${IS_OUTDATED}, true) = 'yes' then '[]' else current_setting(${name}) end`;
+    const query = plan(({ value }: { value: string }) => ({
+      compile: () => build(isPostgres(db) ? sent(value) : value).compile(db),
+    }));
+    return (list) => {
+      if (list.length === 0) return [];
+      const json = toJson(list);
+      return [{ query: query({ value: isPostgres(db) ? setting : json }), rows: { setting, json } }];
+    };
+  };
+  const namesOf = (columns: JsonColumns) => sql.join(Object.keys(columns).map((name) => sql.ref(name)));
+  const insert = <Row>(table: keyof Database, columns: JsonColumns, end: RawBuilder<unknown> = sql``) =>
+    write((json) => {
+      const names = namesOf(columns);
+      const rows = rowsIn(db, json, columns);
+      return sql<Row>`insert into ${sql.table(table)} (${names}) select ${names} from ${rows} as new where true ${end}`;
+    });
+  /** As `insert`, and counts the rows by day; one statement on PostgreSQL. */
+  const insertCounted = <Row>(
+    table: keyof Database,
+    columns: JsonColumns,
+    { count, end = sql`` }: { count: (rows: RawBuilder<unknown>) => RawBuilder<never>; end?: RawBuilder<unknown> },
+  ): Statement<Row> => {
+    if (isPostgres(db)) {
+      const names = namesOf(columns);
+      return write(
+        (json) => sql<Row>`with new as ${rowsIn(db, json, columns)}, counts as (${count(sql.table('new'))})
+          insert into ${sql.table(table)} (${names}) select ${names} from new ${end}`,
+      );
+    }
+    const [rows, counts] = [insert<Row>(table, columns, end), write<Row>((json) => count(rowsIn(db, json, columns)))];
+    return (values) => [...counts(values), ...rows(values)];
+  };
+  const update = (table: 'domains' | 'services', columns: JsonColumns, more: RawBuilder<unknown> = sql``) =>
+    write((json) => {
+      const set = Object.keys(columns).map((name) => sql`${sql.ref(name)} = ${sql.ref(`new.${name}`)}`);
+      const rows = rowsIn(db, json, { id: table === 'domains' ? 'domains.id' : 'integer', ...columns });
+      const row = sql.table(table);
+      return sql<never>`update ${row} set ${sql.join(set)} ${more} from ${rows} as new where ${row}.id = new.id`;
+    });
+  const ofDomains = (json: Json) => sql`domain_id in ${listedIn(db, json, 'integer')}`;
+  return {
+    domains: once((json) => sql<DomainRow>`select * from domains where name in ${listedIn(db, json, 'text')}`),
+    openServices: once(
+      (json) => sql<Selectable<Database['services']>>`
+        select * from services where valid_to is null
+          and domain_id in (select id from domains where name in ${listedIn(db, json, 'text')})
+        order by domain_id, category, provider`,
+    ),
+    keptEvidence: once(
+      (json) => sql<Pick<Selectable<Database['evidence']>, 'domain_id' | 'body'>>`
+        select domain_id, body from evidence where ${ofDomains(json)}`,
+    ),
+    /** PostgreSQL: makes later statements of the transaction write nothing if a domain's revision differs from the planned one. */
+    checkRevisions: once(
+      (json) => sql<{ is_outdated: string }>`
+        select set_config(${IS_OUTDATED}, case when exists (
+          select 1 from ${rowsIn(db, json, PLANNED)} as planned
+          where (select revision from domains where domains.name = planned.name) is distinct from planned.revision
+        ) then 'yes' else 'no' end, true) as is_outdated`,
+    ),
+    /** Must run before the writes; empty on SQLite. */
+    sendRows: (writes: readonly Write[]): readonly CompiledQuery[] => {
+      if (!isPostgres(db)) return [];
+      const settings = writes.map(({ rows: { setting, json } }) => sql`set_config(${setting}, ${json}, true)`);
+      return [sql<never>`select ${sql.join(settings)}`.compile(db)];
+    },
+    addDomains: insert('domains', NEW_DOMAIN),
+    addScans: insertCounted('scans', SCAN, { count: countScanDays }),
+    endServices: update('services', { valid_to: 'integer', last_seen: 'integer' }),
+    dropServices: write((json) => sql<never>`delete from services where id in ${listedIn(db, json, 'integer')}`),
+    updateServices: update('services', SERVICE),
+    beginServices: insert('services', BEGUN),
+    addChanges: insertCounted<Pick<Selectable<Database['changes']>, 'id'>>('changes', CHANGE, {
+      count: countChangeDays,
+      end: sql`returning id`,
+    }),
+    addEvents: write(
+      (json) => sql<never>`
+        insert into events (at, kind, domain, payload)
+        select at, kind, domain, ${PAYLOAD} from ${rowsIn(db, json, EVENT)} as new where true`,
+    ),
+    keepEvidence: insert(
+      'evidence',
+      EVIDENCE,
+      sql`on conflict (domain_id) do update set observed_at = excluded.observed_at, body = excluded.body`,
+    ),
+    updateDomains: update('domains', UPDATED, NEXT_REVISION),
+    publishDomains: update('domains', { ...UPDATED, ...PUBLISHED }, NEXT_REVISION),
+    endLeases: write((json) => sql<never>`delete from scan_leases where ${ofDomains(json)}`),
+  };
+}
+
+/** The stored state of the domain of each scan, in order. */
+export async function readKnown(
+  db: Db,
+  statements: ScanStatements,
+  scans: readonly ScanRecord[],
+  options: RecordOptions,
+): Promise<KnownDomain[]> {
+  const names = scans.map(({ profile }) => profile.domain);
+  const [rows, open] = await executePipelined(db, [statements.domains(names), statements.openServices(names)]);
+  const domains = new Map(rows.rows.map((row) => [row.name, row]));
+  const services = Map.groupBy(open.rows, (row) => row.domain_id);
+  const redetected = scans.flatMap((scan) => {
+    const row = domains.get(scan.profile.domain);
+    return row && needsRedetection(row, scan, options) ? [row.id] : [];
+  });
+  const kept = redetected.length > 0 ? (await db.executeQuery(statements.keptEvidence(redetected))).rows : [];
+  const evidence = new Map(kept.map(({ domain_id, body }) => [domain_id, body]));
+  return names.map((name) => {
+    const row = domains.get(name);
+    if (!row) return { row, open: [], evidence: undefined };
+    return { row, open: openIntervals(services.get(row.id) ?? [], row), evidence: evidence.get(row.id) };
+  });
+}

@@ -1,0 +1,350 @@
+// The tables of the stack service, for Kysely. Times are milliseconds since the epoch, which compare and index alike in both databases; JSON is
+// text that only this code reads. docs/storage.md explains each table.
+
+import type { CommonTables, SizeTables } from '@strata/db';
+import type {
+  Category,
+  ChangeType,
+  ConfidenceLevel,
+  DomainState,
+  Importance,
+  Role,
+  ServiceStatus,
+} from '@strata/detect';
+import type { Generated } from 'kysely';
+
+/**
+ * Counters: `alerts`: alerts written. `keys`: keys revoked. `feeds`: feeds polled, added or removed. `scheduler-term`:
+ * the current term of the scheduler. `alert-rows`, `anomaly-rows`, `advisory-rows`, `score-rows`, `record-rows` and a
+ * source: rows stored.
+ */
+export interface Database extends CommonTables, SizeTables {
+  domains: {
+    id: Generated<number>;
+    name: string;
+    source: string;
+    created_at: number;
+    /** 0 until the first scan, so that it sorts first. */
+    next_due_at: number;
+    failures: Generated<number>;
+    last_scanned_at: number | null;
+    state: DomainState | null;
+    sector: Generated<string>;
+    rulebook: string | null;
+    /** JSON of the results of the last scan other than services: security, roles, sources, redirect. */
+    summary: string | null;
+    /** Sources that any scan has measured, comma-separated. */
+    measured: Generated<string>;
+    /** `packPosture` and `packHolders` of the last scan; 0: not measured. */
+    posture_bits: Generated<number>;
+    holder_bits: Generated<number>;
+    score: number | null;
+    /** Incremented by every scan that writes to this row or to rows that refer to it. */
+    revision: Generated<number>;
+    /** 1: a result of the last scan waits for confirmation by a second one. */
+    is_waiting: Generated<number>;
+    /** `ChangeHistory`: how often the published state has changed. */
+    tracked_ms: Generated<number>;
+    changes_seen: Generated<number>;
+    /** Last client request. */
+    asked_at: number | null;
+  };
+  /** Names below private suffixes that requests added on a UTC day (days since the epoch), by counter; see on-demand-days.ts. */
+  on_demand_days: {
+    day: number;
+    subject: string;
+    names: number;
+  };
+  /** Domains that a process is scanning, and when the lease expires. */
+  scan_leases: {
+    domain_id: number;
+    holder: string;
+    until: number;
+  };
+  services: {
+    id: Generated<number>;
+    domain_id: number;
+    category: Category;
+    role: Role;
+    provider: string;
+    confidence: ConfidenceLevel;
+    score: number;
+    evidence: string;
+    status: ServiceStatus;
+    valid_from: number;
+    valid_to: number | null;
+    /** Null: observed by the domain's last scan, so that an unchanged scan does not write the row. */
+    last_seen: number | null;
+    first_missed: number | null;
+    /** As shown in a header or page, with the platform named beside it, in lower case. */
+    version: string | null;
+    platform: string | null;
+  };
+  scans: {
+    id: Generated<number>;
+    domain_id: number;
+    started_at: number;
+    finished_at: number;
+    state: DomainState;
+    rulebook: string;
+    services: number;
+    /** Sources that could not be measured, comma-separated. */
+    unmeasured: string;
+    /** When the probe began; the time that history uses. */
+    observed_at: Generated<number>;
+    /** DNS records observed at the apex and at well-known names below it. */
+    records: Generated<number>;
+  };
+  /** Scans by UTC day (days since the epoch) and rulebook, counted as they are written. */
+  scan_days: {
+    day: number;
+    rulebook: string;
+    scans: number;
+    /** Scans that resolved something. */
+    measured: number;
+  };
+  changes: {
+    id: Generated<number>;
+    domain_id: number;
+    scan_id: number;
+    at: number;
+    confirmed_at: number;
+    category: Category;
+    role: Role;
+    type: ChangeType;
+    from_provider: string | null;
+    to_provider: string | null;
+    confidence: ConfidenceLevel;
+    importance: Importance;
+    /** 1: the domain did not use `to_provider` before, in any category; and no longer uses `from_provider` in any category. */
+    is_entry: Generated<number>;
+    is_exit: Generated<number>;
+  };
+  /** Changes by the UTC day on which they were confirmed, category and provider, counted as they are written. */
+  change_days: {
+    day: number;
+    category: Category;
+    provider: string;
+    gained: number;
+    /** Of `gained`, changes after which the domain uses the provider for the first time in any category. */
+    entered: number;
+    lost: number;
+    /** Of `lost`, changes after which the domain uses the provider in no category. */
+    exited: number;
+    /** Of `gained`, migrations from another provider. */
+    migrated: number;
+    reclassified: number;
+  };
+  events: {
+    seq: Generated<number>;
+    at: number;
+    kind: EventKind;
+    domain: string;
+    /** JSON. */
+    payload: string;
+  };
+  stream_events: {
+    seq: Generated<number>;
+    /** Microseconds since the epoch, strictly increasing: a time identifies one event. */
+    published_us: number;
+    type: string;
+    domain: string | null;
+    /** Comma-separated ids, with a comma at both ends. */
+    providers: string;
+    category: string | null;
+    /** The signed event as sent. */
+    body: string;
+  };
+  anomalies: {
+    id: string;
+    at: number;
+    subject_kind: string;
+    subject: string;
+    metric: string;
+    severity: string;
+    /** JSON of the figures. */
+    facts: string;
+  };
+  alerts: {
+    id: string;
+    at: number;
+    kind: string;
+    /** 0 info to 4 critical. */
+    severity: number;
+    subject: string;
+    domain: string | null;
+    provider: string | null;
+    title: string;
+    detail: string;
+    ref: string;
+  };
+  evidence: {
+    domain_id: number;
+    observed_at: number;
+    /** Deflated JSON of the evidence, which is evaluated again when the rulebook changes. */
+    body: Uint8Array;
+  };
+  advisory_sources: {
+    name: string;
+    state: string;
+    /** JSON of where the current sync continues, or the next one begins. */
+    cursor: string | null;
+    /** Start of the last attempt. */
+    started_at: number | null;
+    /** End of the last complete sync. */
+    finished_at: number | null;
+    next_at: number | null;
+    error: string | null;
+    /** Consecutive failed attempts. */
+    failures: Generated<number>;
+    /** Records read, and records that could not be read, in the last or current sync. */
+    read: Generated<number>;
+    skipped: Generated<number>;
+    skipped_example: string | null;
+    /** The process that syncs the source, and when its lease expires. */
+    lease_owner: string | null;
+    lease_until: Generated<number>;
+  };
+  advisory_records: {
+    source: string;
+    record_id: string;
+    advisory_id: string;
+    /** JSON of an `AdvisoryRecord`. */
+    body: string;
+  };
+  advisories: {
+    id: string;
+    /** JSON of an `Advisory`. */
+    body: string;
+  };
+  advisory_products: {
+    product_key: string;
+    advisory_id: string;
+  };
+  known_exploited: {
+    cve: string;
+    /** JSON of a `KnownExploited`. */
+    body: string;
+  };
+  exploit_scores: {
+    cve: string;
+    epss: number;
+    percentile: number;
+  };
+  advisory_changes: {
+    seq: Generated<number>;
+    advisory_id: string;
+  };
+  advisory_tellings: {
+    subject: string;
+    at: number;
+  };
+  feeds: {
+    id: Generated<number>;
+    url: string;
+    /** `leaving`: being removed, or merged into `merges_into`; see feed-removal.ts. */
+    status: 'active' | 'gone' | 'leaving';
+    merges_into: number | null;
+    etag: string | null;
+    last_modified: string | null;
+    /** 0 until the first poll, so that it sorts first. */
+    next_poll_at: number;
+    failures: Generated<number>;
+    error: string | null;
+    title: string | null;
+    site_url: string | null;
+    last_new_at: number | null;
+    read_at: number | null;
+    ttl_ms: number | null;
+    /** Bit sets of hours and of days; bit 0 is the first. */
+    skip_hours: Generated<number>;
+    skip_days: Generated<number>;
+    added_at: number;
+    polled_at: number | null;
+    /** Stored items. */
+    items: Generated<number>;
+    mentions: Generated<number>;
+  };
+  feed_moves: {
+    id: Generated<number>;
+    url: string;
+    feed_id: number;
+  };
+  feed_items: {
+    id: Generated<number>;
+    feed_id: number;
+    key: string;
+    url: string | null;
+    title: string | null;
+    published_at: number | null;
+    /** The time that retention counts from: the item's date, or when it was last known to be in the feed. */
+    kept_at: number;
+  };
+  named_domains: {
+    id: Generated<number>;
+    name: string;
+    mentions: number;
+    first_at: number;
+    last_at: number;
+    offered_at: number | null;
+  };
+  feed_mentions: {
+    id: Generated<number>;
+    item_id: number;
+    /** Copied from the item, so that the latest item of a feed that names a domain is one look-up. */
+    feed_id: number;
+    domain_id: number;
+    kind: 'link' | 'content';
+    at: number;
+  };
+  feed_domains: {
+    domain_id: number;
+    feed_id: number;
+    mentions: number;
+    last_at: number;
+  };
+  ledger_head: {
+    /** Always 1. */
+    id: number;
+    /** First line of every checkpoint. */
+    origin: string;
+    size: number;
+    root: Uint8Array;
+    /** Hashes of the perfect subtrees at the right edge of the tree, left to right, 32 bytes each. */
+    edge: Uint8Array;
+    /** The signed checkpoint. */
+    note: string;
+  };
+  ledger_leaves: {
+    leaf_index: number;
+    /** RFC 6962 leaf hash. */
+    hash: Uint8Array;
+    leaf: Uint8Array;
+  };
+  ledger_subtrees: {
+    /** Tile level: 1 covers 256 leaves, 2 covers 65,536. */
+    level: number;
+    subtree_index: number;
+    hash: Uint8Array;
+  };
+  ledger_keys: {
+    kid: string;
+    /** JSON of a public key and its days of validity, signed by the ledger's key. */
+    key: string;
+  };
+}
+
+/**
+ * `domain-changed`: the published state of a domain changed; carries all that the index keeps. `change-confirmed`: a change of
+ * services. `posture-regressed`: the posture became weaker. `anomaly-found`: an anomalous daily figure. `advisory-touched`: a
+ * vulnerability of a product in use was published or became known to be exploited. `domain-exposed`: a scan shows that exploited
+ * vulnerabilities affect a domain. `domain-removed`: the domain is no longer tracked.
+ */
+export type EventKind =
+  | 'domain-changed'
+  | 'change-confirmed'
+  | 'posture-regressed'
+  | 'anomaly-found'
+  | 'advisory-touched'
+  | 'domain-exposed'
+  | 'domain-removed';

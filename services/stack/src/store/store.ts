@@ -1,0 +1,218 @@
+// The store: its interface for the services, and `openStore`.
+import {
+  guardOf,
+  KeyTable,
+  LedgerCheckpoint,
+  openDatabase,
+  openPool,
+  type PoolFigures,
+  type PostgresOptions,
+  pooledDialect,
+  poolFigures,
+  type Quota,
+  QuotaBlocks,
+  QuotaTable,
+  readSizes,
+  SharedClock,
+  sessionLock,
+  soleLock,
+  type TableSize,
+  type TermLock,
+  TextTable,
+} from '@strata/db';
+import type { Category } from '@strata/detect';
+import { type LedgerTables, ledgerTablesIn } from '@strata/log';
+import { Kysely } from 'kysely';
+import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains/domains.ts';
+import { OnDemandDays } from './domains/on-demand-days.ts';
+import { AdvisoryTable } from './enrichment/advisories.ts';
+import { SourceTable } from './enrichment/advisory-sources.ts';
+import { EventTable, type StoredEvent } from './events/events.ts';
+import { readHeads, type StoreHeads } from './events/heads.ts';
+import { IndexFeed } from './events/index-feed.ts';
+import { SignalTable } from './events/signals.ts';
+import { StreamTable } from './events/stream.ts';
+import { FeedTable } from './feeds/feeds.ts';
+import { countAll, readFigures, type StoreCounts, type StoreFigures } from './figures.ts';
+import { ListTable } from './history/lists.ts';
+import { RetentionTable } from './history/retention.ts';
+import { migrations } from './migrations/index.ts';
+import { createRecorder, type RecordScans } from './scans/record-scan.ts';
+import { ScanWork } from './scans/scan-work.ts';
+import type { Database } from './schema.ts';
+import { stackSchema } from './stack-schema.ts';
+
+export interface StoreOptions extends PostgresOptions {
+  readonly now?: () => Date;
+  /** The usual interval between two scans of a domain; schedule.ts adapts it. */
+  readonly rescanAfterMs?: number;
+}
+
+/** Tables that only the scheduler writes. */
+export interface SchedulerTables {
+  /** Anomalies and alerts. */
+  readonly signals: SignalTable;
+  /** The public stream. */
+  readonly stream: StreamTable;
+  /** Published vulnerabilities. */
+  readonly advisories: AdvisoryTable;
+  /** Deletes old history. */
+  readonly retention: RetentionTable;
+}
+
+/** The persistent state. Methods reject with StoreError when the database fails. A resolved write is committed and survives a kill. */
+export interface Store extends SchedulerTables, AsyncDisposable {
+  /** Adds unknown names in batches of ten thousand; they are due at once. A repeated name counts as known. */
+  addDomains(names: Iterable<string>, options: { readonly source: string }): Promise<AddedDomains>;
+  /** Whether the domain is tracked, scanned or not. */
+  isTracked(name: string): Promise<boolean>;
+  /** The profile of a domain; undefined until it has been scanned. */
+  domain(name: string): Promise<StoredProfile | undefined>;
+  /**
+   * Confirmed changes, newest first; of changes at the same time the most important first. The order is total, so that pages
+   * neither skip nor repeat while nothing is recorded.
+   */
+  changes(
+    name: string,
+    page: { readonly limit: number; readonly offset: number; readonly category?: Category },
+  ): Promise<{
+    /** In the category, if one is given. */
+    readonly total: number;
+    /** In every category with changes. */
+    readonly byCategory: ReadonlyMap<Category, number>;
+    readonly changes: readonly StoredChange[];
+  }>;
+  /**
+   * Records scans in order, in transactions of at most 256 scans of distinct domains; unknown domains are added. A scan that
+   * resolved nothing, or is older than the last one, is only counted. Recording the same scan twice changes nothing. A scan that
+   * cannot be recorded is rejected alone; if the database fails, all scans of the transaction are.
+   */
+  readonly recordScans: RecordScans;
+  /** Names that are due, leased or not: never scanned first, then the longest overdue. */
+  due(now: Date, limit: number): Promise<string[]>;
+  /** The names that were scanned since then. */
+  scannedSince(names: readonly string[], since: Date): Promise<Set<string>>;
+  /** Events after a sequence number, in order; numbers are never reused. */
+  eventsSince(seq: number, limit: number): Promise<readonly StoredEvent[]>;
+  latestSeq(): Promise<number>;
+  /** Counts all rows of these tables; slow for large stores. */
+  counts(): Promise<StoreCounts>;
+  /** Scan leases. */
+  readonly work: ScanWork;
+  /** Counts of names below private suffixes that requests added today. */
+  readonly onDemandDays: OnDemandDays;
+  /** The current time: the server's on PostgreSQL, the same for all processes; else this machine's. */
+  readonly clock: () => Date;
+  /** The ends of all logs, for processes that consume what other processes write. */
+  heads(): Promise<StoreHeads>;
+  /** Held by the one process that does the scheduler's work. */
+  readonly schedulerLock: TermLock;
+  /** The tables for the scheduler of this term; writes reject with StoreError `superseded` when a later term has begun. */
+  inTerm(term: number): SchedulerTables;
+  /** Figures for operators; counts every domain that is due. */
+  figures(now: Date): Promise<StoreFigures>;
+  /** Estimated sizes of the tables that grow; reads none of them. */
+  sizes(): Promise<readonly TableSize[]>;
+  /** Connections of this process. */
+  pool(): PoolFigures;
+  readonly keys: KeyTable;
+  readonly texts: TextTable;
+  /** On PostgreSQL large quotas are leased in blocks; disposing of the store returns unspent blocks. */
+  readonly quota: Quota;
+  /** Queries over the history of all domains. */
+  readonly lists: ListTable;
+  /** The source of the index. */
+  readonly feed: IndexFeed;
+  /** Subscribed feeds, and what their items name. */
+  readonly feeds: FeedTable;
+  /** Sync states of advisory sources. */
+  readonly sources: SourceTable;
+  /** The ledger of all nodes of this database; undefined on SQLite, where the ledger is a file of one process. */
+  readonly ledger: LedgerTables | undefined;
+  /** The copy of the newest checkpoint of a ledger that is not in this database. */
+  ledgerCheckpoint(origin: string): LedgerCheckpoint;
+}
+
+/** A separate pool, connected on first use, so that appends to the ledger do not wait for scans. */
+const LEDGER_POOL_SIZE = 3;
+export const SCHEDULER = { name: 'scheduler', number: 0x5354_5253, counter: 'scheduler-term' } as const;
+const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
+
+/**
+ * Opens `sqlite:<path>` (`sqlite::memory:` for a temporary store), creating the file, or `postgres://…`, and upgrades the schema.
+ * Rejects with StoreError if the file is damaged, is not a database, is not writable, or was written by a newer version.
+ */
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  const { db, pool } = await openDatabase<Database>(url, migrations, options);
+  let clock = () => new Date();
+  let now = options.now ?? clock;
+  let keys: KeyTable;
+  try {
+    if (pool) clock = (await SharedClock.open(db)).now;
+    now = options.now ?? clock;
+    keys = await KeyTable.open(db, { now, prefix: 'ssk_' });
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+
+  const isShared = pool !== undefined;
+  const ledgerDb = isShared
+    ? new Kysely<Database>({ dialect: pooledDialect(openPool(url, { poolSize: LEDGER_POOL_SIZE, isPipelined: true })) })
+    : undefined;
+  const rescanAfterMs = options.rescanAfterMs ?? DEFAULT_RESCAN_AFTER_MS;
+  const recordScans = createRecorder(db, { rescanAfterMs });
+  const counted = new QuotaTable(db);
+  const blocks = isShared ? new QuotaBlocks(counted) : undefined;
+  const schedulerLock = isShared ? sessionLock(db, SCHEDULER, url) : soleLock(db, SCHEDULER);
+  const domains = new DomainTable(db, now);
+  const events = new EventTable(db);
+  return {
+    addDomains: (names, { source }) => domains.add(names, source),
+    isTracked: (name) => domains.isTracked(name),
+    domain: (name) => domains.profile(name),
+    changes: (name, page) => domains.changes(name, page),
+    recordScans,
+    due: (at, limit) => domains.due(at.getTime(), limit),
+    scannedSince: (names, since) => domains.scannedSince(names, since.getTime()),
+    eventsSince: (seq, limit) => events.since(seq, limit),
+    latestSeq: () => events.latestSeq(),
+    counts: () => countAll(db),
+    work: new ScanWork(db, { rescanAfterMs }),
+    onDemandDays: new OnDemandDays(db),
+    clock,
+    heads: () => readHeads(db),
+    schedulerLock,
+    inTerm(term) {
+      const guard = guardOf(SCHEDULER.counter, () => term);
+      return {
+        signals: new SignalTable(db, guard),
+        stream: new StreamTable(db, guard),
+        advisories: new AdvisoryTable(db, guard),
+        retention: new RetentionTable(db, guard),
+      };
+    },
+    figures: (at) => readFigures(db, at.getTime()),
+    sizes: () => readSizes(db, stackSchema.sized),
+    pool: () => poolFigures(pool),
+    keys,
+    texts: new TextTable(db),
+    quota: blocks ?? counted,
+    lists: new ListTable(db),
+    feed: new IndexFeed(db),
+    signals: new SignalTable(db),
+    stream: new StreamTable(db),
+    feeds: new FeedTable(db),
+    advisories: new AdvisoryTable(db),
+    retention: new RetentionTable(db),
+    sources: new SourceTable(db),
+    ledger: ledgerDb && ledgerTablesIn(ledgerDb),
+    ledgerCheckpoint: (origin) => new LedgerCheckpoint(db, origin),
+    async [Symbol.asyncDispose]() {
+      await blocks?.[Symbol.asyncDispose]();
+      await schedulerLock[Symbol.asyncDispose]();
+      await ledgerDb?.destroy();
+      await db.destroy();
+    },
+  };
+}
