@@ -9,7 +9,7 @@ import { describe } from 'node:test';
 import { tilePath, tilesOfTree } from '@strata/receipts';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { until } from '../../../tests/support/until.ts';
-import { type DatabaseLog, type LedgerTable, LogError } from './index.ts';
+import { type DatabaseLog, type LedgerTable, LogError, openLedgerFile, openSignedLedger } from './index.ts';
 import { moveLog } from './ledger-directory.ts';
 import { appendAll, type LogBackend, logConformance, upTo } from './test/conformance.ts';
 import { idOf, keysOf, leafOf, ORIGIN } from './test/fixture.ts';
@@ -56,6 +56,16 @@ describe('an open log in a directory', () => {
     await log[Symbol.asyncDispose]();
     await assert.rejects(checked(directory), failsWith('wrong-key'));
     await assert.rejects(openIn(directory), failsWith('wrong-key'));
+  });
+
+  inDirectory('opens with its key alone, and makes no other', async (directory) => {
+    const open = () => openSignedLedger({ directory, origin: ORIGIN, keySetPath: '/keys.json', now: () => new Date() });
+    await (await open())[Symbol.asyncDispose]();
+    await rename(path.join(directory, 'keys'), path.join(directory, 'kept'));
+    await assert.rejects(open(), failsWith('wrong-key'));
+    assert.ok(!existsSync(path.join(directory, 'keys')));
+    await rename(path.join(directory, 'kept'), path.join(directory, 'keys'));
+    await (await open())[Symbol.asyncDispose]();
   });
 });
 
@@ -189,6 +199,7 @@ describe('a disk', () => {
     if (uid === 0) process.seteuid?.(65_534);
     try {
       await assert.rejects(openIn(path.join(directory, 'log')), failsWith('read-only'));
+      await assert.rejects(openLedgerFile(path.join(directory, 'log', 'ledger.db')), failsWith('read-only'));
     } finally {
       if (uid === 0) process.seteuid?.(0);
     }
@@ -239,7 +250,9 @@ describe('the folder of an earlier version', () => {
     await rm(path.join(old, 'moved'));
     assert.equal((await importInto(old, undefined)).added, 0);
     await rm(path.join(old, 'ledger.db'));
-    await assert.rejects(openIn(old), failsWith('moved'), 'the folder is closed without its rows');
+    await assert.rejects(openIn(old), { code: 'lost-leaves', message: /ledger\.db is missing/ });
+    await writeFile(path.join(old, 'moved'), 'This log has moved to a database.');
+    await assert.rejects(openIn(old), failsWith('moved'), 'by an earlier version');
   });
 
   inDirectory('is not imported with a gap, with other leaves than published, or as another log', async (directory) => {
