@@ -71,10 +71,23 @@ describe('the configuration', () => {
       STRATA_CHANGE_DAYS: '60',
       STRATA_ALERT_DAYS: '7',
       STRATA_ANOMALY_DAYS: '35',
-      STRATA_ADVISORY_URLS: 'nvd=https://mirror.example/nvd usn=https://mirror.example/usn',
+      STRATA_OSV_URL: 'ftp://mirror.example/osv',
     }))
       assert.ok(refusalOf({ [name]: value }).startsWith(`${name}: `), name);
     assert.equal(refusalOf({ STRATA_STACK_PORT: 'http' }), 'STRATA_STACK_PORT: must be a number');
+  });
+
+  it('restricts scans of names that others choose', () => {
+    const perDay = { STRATA_FEED_SCAN_PER_DAY: '500' };
+    assert.equal(readConfig(perDay).feedScansPerDay, 0);
+    assert.equal(readConfig({ ...perDay, STRATA_FEED_SCAN: 'off' }).feedScansPerDay, 0);
+    assert.equal(readConfig({ ...perDay, STRATA_FEED_SCAN: 'on' }).feedScansPerDay, 500);
+    assert.equal(readConfig({ STRATA_FEED_SCAN: 'on' }).feedScansPerDay, 1_000);
+    const names = { STRATA_ON_DEMAND_SUFFIX_PER_DAY: '0', STRATA_ON_DEMAND_ADDRESS_PER_DAY: '1' };
+    const config = readConfig({ ...names, STRATA_ON_DEMAND_DAYS: '8', STRATA_KEV_URL: 'https://kev.example/' });
+    assert.partialDeepStrictEqual(config, { onDemandSuffixPerDay: 0, onDemandAddressPerDay: 1 });
+    assert.equal(config.retention.onDemand, 8 * 86_400_000);
+    assert.equal(config.advisories.urls.kev, 'https://kev.example');
   });
 
   it('lets a scanner start only where it has something to do', () => {

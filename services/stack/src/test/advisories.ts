@@ -52,7 +52,7 @@ export const showing = ({ domains, truth }: Pick<Internet, 'domains' | 'truth'>,
 export function advisorySettings(publishers: Publishers): Record<string, string> {
   return {
     STRATA_ADVISORIES: 'off',
-    STRATA_ADVISORY_URLS: publishers.urlsSetting,
+    ...publishers.settings,
   };
 }
 
