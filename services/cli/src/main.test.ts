@@ -62,6 +62,10 @@ describe('the strata command', () => {
     const stdout = `strata ${version} (API ${info?.version})\n`;
     assert.deepEqual(await runStrata('--version'), { code: 0, stdout, stderr: '' });
   });
+
+  it('connects to loopback only in these tests', async () => {
+    await assert.rejects(fetch('http://192.0.2.1/'), ({ cause }: Error) => /ECONNREFUSED/.test(String(cause)));
+  });
 });
 
 describe('strata at its start', () => {

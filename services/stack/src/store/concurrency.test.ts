@@ -1,8 +1,6 @@
 // Several processes on one server that write at once, as if sequentially. Scans: scan-work.test.ts.
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { BEGIN_WRITING, writeTransaction } from '@strata/db';
 import { sql } from 'kysely';
 import { connect, untilWaiting } from '../../../../tests/support/database/connections.ts';
@@ -72,6 +70,15 @@ onEach([postgres], 'several stores', ({ fresh }, _test, onFresh) => {
     const limit = { day: '2026-01-01', perDay: 31 };
     const names = await all(75, (n) => stores[n % 3]?.feeds.offers.take(['a.com', 'b.com'], limit));
     assert.equal(names.flat().length, 31);
+  });
+
+  it('claim a feed, each for one of them alone', async () => {
+    await using stores = await openMany(await fresh());
+    const ids = await subscribed(stores[0], ...Array.from({ length: 20 }, (_, n) => `https://f${n}.example/`));
+    const claiming = ids.flatMap((id) =>
+      stores.map(({ feeds }, n) => feeds.claim(id, { now: T0, until: later(1 + n) })),
+    );
+    assert.deepEqual((await Promise.all(claiming)).flatMap((feed) => feed?.id ?? []).sort(), ids.toSorted());
   });
 
   onFresh('add the same names in another order without a deadlock', async (url) => {
@@ -145,16 +152,5 @@ onEach([postgres], 'a transaction that writes', ({ fresh }, test) => {
     assert.equal(tries, 3);
     await assert.rejects(failing('select 1 / 0'));
     assert.equal(tries, 1, 'an error of its own');
-  });
-});
-
-describe('the sources', () => {
-  it('write in transactions of which each is run again, or by a rule of their own', () => {
-    // The ledger checks what a lost transaction has written before it retries; a restored backup is read from a file once.
-    const exempt = new Set(['write-transaction.ts', 'ledger.ts', 'postgres-backup.ts']);
-    const own = /\.transaction\(\)(?!\s*\.setAccessMode\('read only'\))/;
-    for (const file of globSync('**/*.ts', { cwd: import.meta.dirname }))
-      if (!file.endsWith('.test.ts') && !file.startsWith('test/') && !exempt.has(path.basename(file)))
-        assert.doesNotMatch(readFileSync(path.join(import.meta.dirname, file), 'utf8'), own, file);
   });
 });

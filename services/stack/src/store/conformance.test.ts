@@ -127,6 +127,16 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     }
   });
 
+  test('keeps what was known through look-ups that fail and scans that resolve nothing', async (store) => {
+    await scans.recordScan(store, scan(0), confirm);
+    for (let i = 1; i < 4; i += 1)
+      assert.deepEqual(summaryOf(await scans.recordScan(store, scan(i, null), confirm)), []);
+    assert.equal((await scans.recordScan(store, unmeasured(scan(5, null)), confirm)).isChanged, false);
+    const mailbox = (await store.domain('a.com'))?.services.find((s) => s.category === 'email');
+    assert.deepEqual([mailbox?.provider, mailbox?.lastObserved.toISOString()], ['google-workspace', day(0)]);
+    assert.deepEqual(await store.due(after(5, 1), 10), ['a.com'], 'tried again soon');
+  });
+
   test('reads old evidence again with a changed rulebook, and calls the difference reclassified', async (store) => {
     await scans.recordScan(store, scan(0), confirm);
     const without = rulebookWithout('google-workspace');
@@ -149,6 +159,16 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     const newest = withTxt(scan(3, GOOGLE, rules), [...both, SPF], rules);
     assert.deepEqual(summaryOf(await scans.recordScan(store, newest, { ...confirm, redetect })), []);
     assert.equal((await store.domain('a.com'))?.services.filter((s) => s.category === 'verified_service').length, 2);
+  });
+
+  test('takes a gap in the old evidence for no migration under new rules', async (store) => {
+    const less = rulebookWithout('google-workspace');
+    await scans.recordScan(store, scan(0, GOOGLE, less), confirm);
+    await scans.recordScan(store, scan(1, null, less), confirm);
+    const redetect = (evidence: Evidence) => detect(evidence, rulebook);
+    for (let n = 2; n < 5; n += 1)
+      assert.deepEqual(summaryOf(await scans.recordScan(store, scan(n), { ...confirm, redetect })), []);
+    assert.ok((await store.domain('a.com'))?.services.some((s) => s.provider === 'google-workspace'));
   });
 
   test('reports a domain as changed when only its posture has', async (store) => {
@@ -220,6 +240,14 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     assert.deepEqual([dailyLimit, priority], [50, 'low'], 'on the next day');
     now -= 7 * 86_400_000;
     assert.equal(await issued(3, 'a1', 'a'), 1, 'a clock that is set back is still in that day');
+  });
+
+  test('keeps the latest text of a name, and the latest position of the watch', async ({ texts, signals }) => {
+    assert.deepEqual([await texts.get('a'), await signals.watched()], [undefined, undefined]);
+    for (const value of ['one', 'two']) await texts.put('a', value);
+    for (const seq of [1, 3]) await signals.setWatched({ seq, day: seq + 1 });
+    assert.deepEqual([await texts.get('a'), await texts.get('b')], ['two', undefined]);
+    assert.deepEqual(await signals.watched(), { seq: 3, day: 4 });
   });
 
   test('accepts times to delete history by, the first after the newest scan', async (store) => {

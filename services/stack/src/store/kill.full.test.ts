@@ -1,4 +1,4 @@
-// Processes and servers that are killed while they write.
+// Processes and servers that are killed while they write; and more of the histories of scan-work.test.ts.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,9 +11,12 @@ import { taken, untilLost } from '../../../../tests/support/database/locks.ts';
 import { startPostgres } from '../../../../tests/support/database/postgres.ts';
 import { randomFrom } from '../../../../tests/support/random.ts';
 import { shared } from '../../../../tests/support/shared.ts';
+import { until } from '../../../../tests/support/until.ts';
 import { openStore, stackSchema } from './index.ts';
-import { file, kept, onEach, postgres, rows } from './test/backends.ts';
+import { exec, failsWith, file, kept, onEach, postgres, rows } from './test/backends.ts';
 import { assertCounts } from './test/feed-store.ts';
+import { compareBatches } from './test/scan-histories.ts';
+import { confirm, day, GOOGLE, recordScan, scanOf } from './test/scans.ts';
 
 function start(...args: string[]) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -21,7 +24,7 @@ function start(...args: string[]) {
 }
 const programAt = (name: string) => path.join(import.meta.dirname, name);
 
-onEach(kept, 'a store whose writer is killed', (backend) => {
+onEach(kept, 'a store whose writer is killed', (backend, _test, _onFresh, onEmpty) => {
   it('has every scan, key, feed and count that was acknowledged', { timeout: 600_000 }, async () => {
     const url = await backend.fresh();
     await using store = await openStore(url);
@@ -59,10 +62,55 @@ onEach(kept, 'a store whose writer is killed', (backend) => {
     await assertCounts(url);
     assert.deepEqual((await checkStore(stackSchema, url)).findings, []);
   });
+
+  onEmpty('gets its schema once when several processes open it first', async (url) => {
+    const script = `
+      import { openStore } from ${JSON.stringify(programAt('index.ts'))};
+      await using store = await openStore(process.argv[1]);
+      await store.addDomains([process.pid + '.com'], { source: 'test' });
+    `;
+    const ended = [1, 2, 3].map(() => start('--input-type=module', '-e', script, url).ended);
+    for (const exit of await Promise.all(ended)) assert.deepEqual(exit, [0, null]);
+    await using store = await openStore(url);
+    assert.equal((await store.counts()).domains, 3);
+  });
 });
 
 describe('a server that is killed', { skip: postgres.skip }, () => {
   const started = shared(() => startPostgres());
+
+  it('under load has kept every acknowledged scan, and the store accepts the next', async () => {
+    const server = await started();
+    await using store = await openStore(await server.fresh());
+    const acknowledged: string[] = [];
+    const failed: unknown[] = [];
+    let isOver = false;
+    const recording = Array.from({ length: 8 }, async (_, worker) => {
+      for (let n = 0; !isOver; n += 1) {
+        const name = `d${worker}-${n}.com`;
+        const scanning = recordScan(store, scanOf(name, day(0), GOOGLE), confirm).then(() => acknowledged.push(name));
+        await scanning.catch((error) => failed.push(error));
+      }
+    });
+    const limit = { limitMs: 120_000 };
+    const untilMore = (count: number, before = acknowledged.length) =>
+      until(() => acknowledged.length >= before + count, limit);
+    for (let kills = 1; kills <= 2; kills += 1) {
+      await untilMore(40);
+      await server.kill();
+      await until(() => failed.some(failsWith('unreachable')), limit);
+      await server.start();
+      for (const error of failed)
+        assert.ok(failsWith('connection-lost')(error) || failsWith('unreachable')(error), String(error));
+      failed.length = 0;
+    }
+    await untilMore(20);
+    isOver = true;
+    await Promise.all(recording);
+    for (const name of acknowledged) assert.equal((await store.domain(name))?.services.length, 3, name);
+    const { domains, scans, services } = await store.counts();
+    assert.deepEqual([scans, services, (await store.eventsSince(0, 10_000)).length], [domains, 3 * domains, domains]);
+  });
 
   it('ends the lock of the scheduler until the restart, and the clock continues', async () => {
     const server = await started();
@@ -80,6 +128,17 @@ describe('a server that is killed', { skip: postgres.skip }, () => {
     await server.start();
     await using again = await taken(store.schedulerLock);
     assert.ok(again.term > held.term);
+  });
+
+  it('refuses a wrong password', async () => {
+    const server = await started();
+    await server.allow('host all guarded 127.0.0.1/32 scram-sha-256');
+    const url = await server.fresh();
+    await exec(url, "create role guarded login password 'right'; grant all on schema public to guarded");
+    const withPassword = (password: string) => Object.assign(new URL(url), { username: 'guarded', password }).href;
+    await assert.rejects(openStore(withPassword('wrong')), failsWith('refused'));
+    await using store = await openStore(withPassword('right'));
+    assert.equal((await store.counts()).domains, 0);
   });
 });
 
@@ -105,5 +164,13 @@ onEach([postgres], 'the lock of the scheduler', (_backend, test) => {
     stopped.child.kill('SIGCONT');
     assert.deepEqual([await stopped.line(), await stopped.line()], ['refused', 'lost']);
     assert.deepEqual(await store.signals.watched(), { seq: 3, day: 0 });
+  });
+});
+
+onEach(kept, 'scans in batches', (backend) => {
+  it('leave every table as the same scans do one by one', async () => {
+    let changes = 0;
+    for (let seed = 4; seed <= 12; seed += 1) changes += await compareBatches(backend, seed);
+    assert.ok(changes > 75, `${changes} changes were confirmed`);
   });
 });

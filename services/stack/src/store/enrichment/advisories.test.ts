@@ -38,6 +38,20 @@ onEach(kept, 'stored advisories', (backend, test) => {
     assert.equal(await left(), 2);
   });
 
+  test('have exploitation and scores in any order of arrival, until they are withdrawn', async ({ advisories }) => {
+    await advisories.putExploited([exploited(ONE), exploited(TWO)]);
+    await advisories.putScores([{ cve: ONE, epss: 0.5, percentile: 0.9 }]);
+    assert.deepEqual(await advisories.read([ONE]), []);
+    const before = await advisories.latestChange();
+    await advisories.putRecords([record(ONE)]);
+    assert.deepEqual(await changedSince(advisories, before), [ONE]);
+    const found = await readOne(advisories, ONE);
+    assert.deepEqual([found?.score, found?.exploited?.cve], [{ epss: 0.5, percentile: 0.9 }, ONE]);
+    const seq = await advisories.latestChange();
+    await advisories.putExploited([exploited(TWO)]);
+    assert.deepEqual([await changedSince(advisories, seq), (await readOne(advisories, ONE))?.exploited], [[ONE], null]);
+  });
+
   test('are not replaced by an earlier version', async ({ advisories }) => {
     const put = (month: number, ...summaries: string[]) => {
       const modified = `2024-0${month}-01T00:00:00.000Z`;
