@@ -127,16 +127,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     }
   });
 
-  test('keeps what was known through look-ups that fail and scans that resolve nothing', async (store) => {
-    await scans.recordScan(store, scan(0), confirm);
-    for (let i = 1; i < 4; i += 1)
-      assert.deepEqual(summaryOf(await scans.recordScan(store, scan(i, null), confirm)), []);
-    assert.equal((await scans.recordScan(store, unmeasured(scan(5, null)), confirm)).isChanged, false);
-    const mailbox = (await store.domain('a.com'))?.services.find((s) => s.category === 'email');
-    assert.deepEqual([mailbox?.provider, mailbox?.lastObserved.toISOString()], ['google-workspace', day(0)]);
-    assert.deepEqual(await store.due(after(5, 1), 10), ['a.com'], 'tried again soon');
-  });
-
   test('reads old evidence again with a changed rulebook, and calls the difference reclassified', async (store) => {
     await scans.recordScan(store, scan(0), confirm);
     const without = rulebookWithout('google-workspace');
@@ -159,16 +149,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     const newest = withTxt(scan(3, GOOGLE, rules), [...both, SPF], rules);
     assert.deepEqual(summaryOf(await scans.recordScan(store, newest, { ...confirm, redetect })), []);
     assert.equal((await store.domain('a.com'))?.services.filter((s) => s.category === 'verified_service').length, 2);
-  });
-
-  test('takes a gap in the old evidence for no migration under new rules', async (store) => {
-    const less = rulebookWithout('google-workspace');
-    await scans.recordScan(store, scan(0, GOOGLE, less), confirm);
-    await scans.recordScan(store, scan(1, null, less), confirm);
-    const redetect = (evidence: Evidence) => detect(evidence, rulebook);
-    for (let n = 2; n < 5; n += 1)
-      assert.deepEqual(summaryOf(await scans.recordScan(store, scan(n), { ...confirm, redetect })), []);
-    assert.ok((await store.domain('a.com'))?.services.some((s) => s.provider === 'google-workspace'));
   });
 
   test('reports a domain as changed when only its posture has', async (store) => {

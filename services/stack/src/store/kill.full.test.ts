@@ -11,12 +11,10 @@ import { taken, untilLost } from '../../../../tests/support/database/locks.ts';
 import { startPostgres } from '../../../../tests/support/database/postgres.ts';
 import { randomFrom } from '../../../../tests/support/random.ts';
 import { shared } from '../../../../tests/support/shared.ts';
-import { until } from '../../../../tests/support/until.ts';
 import { openStore, stackSchema } from './index.ts';
 import { exec, failsWith, file, kept, onEach, postgres, rows } from './test/backends.ts';
 import { assertCounts } from './test/feed-store.ts';
 import { compareBatches } from './test/scan-histories.ts';
-import { confirm, day, GOOGLE, recordScan, scanOf } from './test/scans.ts';
 
 function start(...args: string[]) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -78,39 +76,6 @@ onEach(kept, 'a store whose writer is killed', (backend, _test, _onFresh, onEmpt
 
 describe('a server that is killed', { skip: postgres.skip }, () => {
   const started = shared(() => startPostgres());
-
-  it('under load has kept every acknowledged scan, and the store accepts the next', async () => {
-    const server = await started();
-    await using store = await openStore(await server.fresh());
-    const acknowledged: string[] = [];
-    const failed: unknown[] = [];
-    let isOver = false;
-    const recording = Array.from({ length: 8 }, async (_, worker) => {
-      for (let n = 0; !isOver; n += 1) {
-        const name = `d${worker}-${n}.com`;
-        const scanning = recordScan(store, scanOf(name, day(0), GOOGLE), confirm).then(() => acknowledged.push(name));
-        await scanning.catch((error) => failed.push(error));
-      }
-    });
-    const limit = { limitMs: 120_000 };
-    const untilMore = (count: number, before = acknowledged.length) =>
-      until(() => acknowledged.length >= before + count, limit);
-    for (let kills = 1; kills <= 2; kills += 1) {
-      await untilMore(40);
-      await server.kill();
-      await until(() => failed.some(failsWith('unreachable')), limit);
-      await server.start();
-      for (const error of failed)
-        assert.ok(failsWith('connection-lost')(error) || failsWith('unreachable')(error), String(error));
-      failed.length = 0;
-    }
-    await untilMore(20);
-    isOver = true;
-    await Promise.all(recording);
-    for (const name of acknowledged) assert.equal((await store.domain(name))?.services.length, 3, name);
-    const { domains, scans, services } = await store.counts();
-    assert.deepEqual([scans, services, (await store.eventsSince(0, 10_000)).length], [domains, 3 * domains, domains]);
-  });
 
   it('ends the lock of the scheduler until the restart, and the clock continues', async () => {
     const server = await started();
