@@ -72,15 +72,6 @@ onEach([postgres], 'several stores', ({ fresh }, _test, onFresh) => {
     assert.equal(names.flat().length, 31);
   });
 
-  it('claim a feed, each for one of them alone', async () => {
-    await using stores = await openMany(await fresh());
-    const ids = await subscribed(stores[0], ...Array.from({ length: 20 }, (_, n) => `https://f${n}.example/`));
-    const claiming = ids.flatMap((id) =>
-      stores.map(({ feeds }, n) => feeds.claim(id, { now: T0, until: later(1 + n) })),
-    );
-    assert.deepEqual((await Promise.all(claiming)).flatMap((feed) => feed?.id ?? []).sort(), ids.toSorted());
-  });
-
   onFresh('add the same names in another order without a deadlock', async (url) => {
     await using stores = await openMany(url);
     const [one, two] = stores;

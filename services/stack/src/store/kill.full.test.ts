@@ -1,4 +1,4 @@
-// Processes and servers that are killed while they write; and more of the histories of scan-work.test.ts.
+// Processes and servers that are killed while they write.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,9 +12,8 @@ import { startPostgres } from '../../../../tests/support/database/postgres.ts';
 import { randomFrom } from '../../../../tests/support/random.ts';
 import { shared } from '../../../../tests/support/shared.ts';
 import { openStore, stackSchema } from './index.ts';
-import { exec, failsWith, file, kept, onEach, postgres, rows } from './test/backends.ts';
+import { file, kept, onEach, postgres, rows } from './test/backends.ts';
 import { assertCounts } from './test/feed-store.ts';
-import { compareBatches } from './test/scan-histories.ts';
 
 function start(...args: string[]) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -22,7 +21,7 @@ function start(...args: string[]) {
 }
 const programAt = (name: string) => path.join(import.meta.dirname, name);
 
-onEach(kept, 'a store whose writer is killed', (backend, _test, _onFresh, onEmpty) => {
+onEach(kept, 'a store whose writer is killed', (backend) => {
   it('has every scan, key, feed and count that was acknowledged', { timeout: 600_000 }, async () => {
     const url = await backend.fresh();
     await using store = await openStore(url);
@@ -60,18 +59,6 @@ onEach(kept, 'a store whose writer is killed', (backend, _test, _onFresh, onEmpt
     await assertCounts(url);
     assert.deepEqual((await checkStore(stackSchema, url)).findings, []);
   });
-
-  onEmpty('gets its schema once when several processes open it first', async (url) => {
-    const script = `
-      import { openStore } from ${JSON.stringify(programAt('index.ts'))};
-      await using store = await openStore(process.argv[1]);
-      await store.addDomains([process.pid + '.com'], { source: 'test' });
-    `;
-    const ended = [1, 2, 3].map(() => start('--input-type=module', '-e', script, url).ended);
-    for (const exit of await Promise.all(ended)) assert.deepEqual(exit, [0, null]);
-    await using store = await openStore(url);
-    assert.equal((await store.counts()).domains, 3);
-  });
 });
 
 describe('a server that is killed', { skip: postgres.skip }, () => {
@@ -93,17 +80,6 @@ describe('a server that is killed', { skip: postgres.skip }, () => {
     await server.start();
     await using again = await taken(store.schedulerLock);
     assert.ok(again.term > held.term);
-  });
-
-  it('refuses a wrong password', async () => {
-    const server = await started();
-    await server.allow('host all guarded 127.0.0.1/32 scram-sha-256');
-    const url = await server.fresh();
-    await exec(url, "create role guarded login password 'right'; grant all on schema public to guarded");
-    const withPassword = (password: string) => Object.assign(new URL(url), { username: 'guarded', password }).href;
-    await assert.rejects(openStore(withPassword('wrong')), failsWith('refused'));
-    await using store = await openStore(withPassword('right'));
-    assert.equal((await store.counts()).domains, 0);
   });
 });
 
@@ -129,13 +105,5 @@ onEach([postgres], 'the lock of the scheduler', (_backend, test) => {
     stopped.child.kill('SIGCONT');
     assert.deepEqual([await stopped.line(), await stopped.line()], ['refused', 'lost']);
     assert.deepEqual(await store.signals.watched(), { seq: 3, day: 0 });
-  });
-});
-
-onEach(kept, 'scans in batches', (backend) => {
-  it('leave every table as the same scans do one by one', async () => {
-    let changes = 0;
-    for (let seed = 4; seed <= 12; seed += 1) changes += await compareBatches(backend, seed);
-    assert.ok(changes > 75, `${changes} changes were confirmed`);
   });
 });

@@ -32,24 +32,13 @@ onEach(kept, 'stored advisories', (backend, test) => {
   test('are exploited until the complete list lacks them; a part of it takes nothing back', async ({ advisories }) => {
     const left = async () => (await advisories.counts()).knownExploited;
     await advisories.putExploited([exploited(ONE), exploited(TWO)]);
+    await advisories.putScores([{ cve: ONE, epss: 0.5, percentile: 0.9 }]);
+    await advisories.putRecords([record(ONE)]);
+    assert.partialDeepStrictEqual(await readOne(advisories, ONE), { score: { epss: 0.5 }, exploited: { cve: ONE } });
     await advisories.putExploited([exploited('CVE-2024-0003')], { isPart: true });
     assert.equal(await left(), 3);
     await advisories.putExploited([exploited(ONE)], { named: [TWO] });
     assert.equal(await left(), 2);
-  });
-
-  test('have exploitation and scores in any order of arrival, until they are withdrawn', async ({ advisories }) => {
-    await advisories.putExploited([exploited(ONE), exploited(TWO)]);
-    await advisories.putScores([{ cve: ONE, epss: 0.5, percentile: 0.9 }]);
-    assert.deepEqual(await advisories.read([ONE]), []);
-    const before = await advisories.latestChange();
-    await advisories.putRecords([record(ONE)]);
-    assert.deepEqual(await changedSince(advisories, before), [ONE]);
-    const found = await readOne(advisories, ONE);
-    assert.deepEqual([found?.score, found?.exploited?.cve], [{ epss: 0.5, percentile: 0.9 }, ONE]);
-    const seq = await advisories.latestChange();
-    await advisories.putExploited([exploited(TWO)]);
-    assert.deepEqual([await changedSince(advisories, seq), (await readOne(advisories, ONE))?.exploited], [[ONE], null]);
   });
 
   test('are not replaced by an earlier version', async ({ advisories }) => {
