@@ -16,19 +16,8 @@ import { idOf, keysOf, leafOf, ORIGIN } from './test/fixture.ts';
 import * as disk from './test/log-on-disk.ts';
 import { publicLogConformance } from './test/public-log.ts';
 
-const {
-  alter,
-  altered,
-  checked,
-  failsWith,
-  inDirectory,
-  logOf,
-  memoryCopy,
-  openIn,
-  SEGMENT_LEAVES,
-  segmentIn,
-  sizeOf,
-} = disk;
+const { alter, altered, checked, failsWith, inDirectory, logOf } = disk;
+const { memoryCopy, openIn, SEGMENT_LEAVES, segmentIn, sizeOf } = disk;
 const onDisk: LogBackend = {
   name: 'in a directory',
   skip: false,
@@ -61,11 +50,9 @@ describe('an open log in a directory', () => {
   inDirectory('opens with its key alone, and makes no other', async (directory) => {
     const open = () => openSignedLedger({ directory, origin: ORIGIN, keySetPath: '/keys.json', now: () => new Date() });
     await (await open())[Symbol.asyncDispose]();
-    await rename(path.join(directory, 'keys'), path.join(directory, 'kept'));
+    await rm(path.join(directory, 'keys'), { recursive: true });
     await assert.rejects(open(), failsWith('wrong-key'));
     assert.ok(!existsSync(path.join(directory, 'keys')));
-    await rename(path.join(directory, 'kept'), path.join(directory, 'keys'));
-    await (await open())[Symbol.asyncDispose]();
   });
 });
 
@@ -94,27 +81,24 @@ describe('a restart', () => {
     assert.equal(log.size, 9);
   });
 
-  inDirectory(
-    'opens with a copy that is behind, missing, or signed by an earlier key; not with another',
-    async (directory) => {
-      const copy = memoryCopy();
-      await logOf(directory, 5);
-      const note = await readFile(path.join(directory, 'checkpoint'), 'utf8');
-      await logOf(directory, 4);
-      for (const left of ['', note]) {
-        copy.note = left;
-        await using log = await openIn(directory, ORIGIN, copy);
-        assert.equal(log.size, 9);
-        await log[Symbol.asyncDispose]();
-        assert.deepEqual([sizeOf(copy.note), copy.note], [9, log.checkpoint()], 'brought up to date');
-      }
-      await using rotated = await openIn(directory, ORIGIN, copy, keysOf(3, 2));
-      assert.equal(rotated.size, 9);
-      await rotated[Symbol.asyncDispose]();
-      copy.note = note.replace('\n5\n', '\n4\n');
-      await assert.rejects(openIn(directory, ORIGIN, copy, keysOf(3, 2)), failsWith('forked'));
-    },
-  );
+  inDirectory('opens with a copy that is behind, missing or of an earlier key; not with another', async (directory) => {
+    const copy = memoryCopy();
+    await logOf(directory, 5);
+    const note = await readFile(path.join(directory, 'checkpoint'), 'utf8');
+    await logOf(directory, 4);
+    for (const left of ['', note]) {
+      copy.note = left;
+      await using log = await openIn(directory, ORIGIN, copy);
+      assert.equal(log.size, 9);
+      await log[Symbol.asyncDispose]();
+      assert.deepEqual([sizeOf(copy.note), copy.note], [9, log.checkpoint()], 'brought up to date');
+    }
+    await using rotated = await openIn(directory, ORIGIN, copy, keysOf(3, 2));
+    assert.equal(rotated.size, 9);
+    await rotated[Symbol.asyncDispose]();
+    copy.note = note.replace('\n5\n', '\n4\n');
+    await assert.rejects(openIn(directory, ORIGIN, copy, keysOf(3, 2)), failsWith('forked'));
+  });
 
   inDirectory('continues if the copy cannot be written, and reports it', async (directory) => {
     const copy = { read: async () => undefined, write: () => Promise.reject(new Error('no space')) };
