@@ -17,7 +17,6 @@ export {
   type SqliteBackupOptions,
 } from './copies/sqlite-backup.ts';
 export { counterIncrement, counterOf, incrementCounter } from './counters.ts';
-export { withoutNul } from './dialects/postgres-connection.ts';
 export {
   BEGIN_WRITING,
   isPostgres,

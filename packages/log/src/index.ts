@@ -60,7 +60,6 @@ export {
   type LedgerDatabase,
   type LedgerGrowth,
   type LedgerHead,
-  LedgerKeyTable,
   LedgerTable,
   type LedgerTables,
   ledgerTablesIn,

@@ -35,6 +35,8 @@ export interface World {
   readonly nvdGapMs?: number;
   /** Provider entries that replace the bundled ones. */
   readonly catalogEntries?: readonly unknown[];
+  /** Ends a start that imports the ledger of an earlier version. */
+  readonly signal?: AbortSignal;
 }
 
 /** Dependencies of the routes. */

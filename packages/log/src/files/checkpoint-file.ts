@@ -17,7 +17,7 @@ export interface SaverOptions {
   readonly served: () => string;
   readonly write: (note: string) => Promise<void>;
   /** Time between two saves; checkpoints published in between are not saved if the process is killed. */
-  readonly pauseMs?: number;
+  readonly intervalMs?: number;
 }
 
 export class CheckpointSaver implements AsyncDisposable {
@@ -41,13 +41,13 @@ export class CheckpointSaver implements AsyncDisposable {
   }
 
   async #saveAll(): Promise<void> {
-    const { served, write, pauseMs } = this.#options;
+    const { served, write, intervalMs } = this.#options;
     const { signal } = this.#closing;
     try {
       for (let saved = ''; saved !== served(); ) {
         saved = served();
         await write(saved);
-        if (pauseMs !== undefined) await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+        if (intervalMs !== undefined) await delay(intervalMs, undefined, { signal, ref: false }).catch(() => {});
       }
       this.#error = undefined;
     } catch (cause) {
@@ -71,10 +71,10 @@ export function fileSaver(file: string, served: () => string): CheckpointSaver {
 }
 
 /** Interval of the copy, which is a database transaction; a loss of later leaves is detected only by the file. */
-const COPY_PAUSE_MS = 200;
+const COPY_INTERVAL_MS = 200;
 
 export function copySaver(copy: CheckpointCopy, served: () => string): CheckpointSaver {
-  return new CheckpointSaver({ served, write: (note) => copy.write(note), pauseMs: COPY_PAUSE_MS });
+  return new CheckpointSaver({ served, write: (note) => copy.write(note), intervalMs: COPY_INTERVAL_MS });
 }
 
 export interface SavedCheckpoint {

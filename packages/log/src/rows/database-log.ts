@@ -20,8 +20,6 @@ import type { LedgerHead, LedgerTable } from './ledger-tables.ts';
 import type { RowTree } from './row-tree.ts';
 import type { TreeEdge } from './tree-edge.ts';
 
-/** Maximum of leaves in a batch: writing them takes about 15 ms, for which all other nodes wait. */
-const MAX_BATCH = 4096;
 /** How often a node reads what other nodes have appended. */
 const REFRESH_MS = 200;
 /** Attempts to commit a batch when the outcome is unknown, with an increasing backoff. */
@@ -53,7 +51,7 @@ export class DatabaseLog implements Log, AsyncDisposable {
   readonly #keys: CheckpointKeys;
   readonly #table: LedgerTable;
   readonly #tree: RowTree;
-  readonly #appends = new GroupCommit({ maxLeaves: () => MAX_BATCH, commit: (leaves) => this.#commit(leaves) });
+  readonly #appends = new GroupCommit({ commit: (leaves) => this.#commit(leaves) });
   readonly #closing = new AbortController();
   readonly #refreshing: Promise<void>;
   #published: PublishedCheckpoint;

@@ -3,6 +3,8 @@ import { MAX_ENTRY_BYTES } from '@strata/receipts';
 import type { AppendedLeaf } from '../log.ts';
 import { LogError } from '../log-error.ts';
 
+/** Maximum of leaves in a batch: writing them takes about 15 ms, for which all other nodes wait. */
+const MAX_BATCH_LEAVES = 4096;
 /** Maximum size of a batch, except for a single larger leaf. */
 const MAX_BATCH_BYTES = 4 << 20;
 
@@ -13,8 +15,6 @@ interface Waiting {
 }
 
 export interface GroupCommitOptions {
-  /** Maximum of leaves in the next batch. */
-  readonly maxLeaves: () => number;
   /** Makes a batch durable and publishes it; returns the position of its first leaf. A rejection is passed to every append of the batch. */
   readonly commit: (leaves: readonly Uint8Array[]) => Promise<AppendedLeaf>;
 }
@@ -65,7 +65,7 @@ export class GroupCommit {
   }
 
   #nextLength(): number {
-    const max = Math.min(this.#options.maxLeaves(), this.#waiting.length);
+    const max = Math.min(MAX_BATCH_LEAVES, this.#waiting.length);
     let bytes = 0;
     for (let length = 0; length < max; length++) {
       bytes += this.#waiting[length]?.leaf.length ?? 0;

@@ -142,7 +142,7 @@ export interface KeyStorage {
 }
 
 /** Public keys by id. */
-export class LedgerKeyTable implements KeyStorage {
+class LedgerKeyTable implements KeyStorage {
   readonly #db: Db;
 
   constructor(db: Db) {

@@ -1,7 +1,7 @@
 // The notary of the service: signs bodies, and returns them after their receipt is durable in the log.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { Notary } from '@strata/http';
-import { type LogWitnesses, openSignedLedger, type SignedLedger } from '@strata/log';
+import { openSignedLedger, type SignedLedger, type SignedLedgerOptions } from '@strata/log';
 import { type IssueOptions, issueDetachedReceipt, issueReceipt, type Signer } from '@strata/receipts';
 import type { Store } from '../store/index.ts';
 import { createSignOnce } from './sign-once.ts';
@@ -14,22 +14,19 @@ export interface Ledger extends SignedLedger {
   readonly rehearsal: Notary;
 }
 
-export interface LedgerOptions {
+export interface LedgerOptions extends Pick<SignedLedgerOptions, 'now' | 'witnesses' | 'logger' | 'signal'> {
   readonly dataDirectory: string;
   /** The log's permanent name in its checkpoints. */
   readonly origin: string;
-  readonly now: () => Date;
   /** A shared database also contains the log. */
   readonly store: Pick<Store, 'ledger' | 'ledgerCheckpoint' | 'texts'>;
-  /** Set in processes that serve the ledger. */
-  readonly witnesses?: LogWitnesses | undefined;
 }
 
 /** Opens both keyrings below the data directory, and the log there or in the database; creates them on first start. */
-export async function openLedger({ dataDirectory, origin, now, store, witnesses }: LedgerOptions): Promise<Ledger> {
+export async function openLedger({ dataDirectory, origin, store, ...options }: LedgerOptions): Promise<Ledger> {
   const signed = await openSignedLedger({
-    ...{ directory: dataDirectory, origin, keySetPath: KEY_SET_PATH, now, shared: store.ledger },
-    ...{ checkpointCopy: store.ledgerCheckpoint(origin), witnesses },
+    ...{ ...options, directory: dataDirectory, origin, keySetPath: KEY_SET_PATH },
+    ...{ shared: store.ledger, checkpointCopy: store.ledgerCheckpoint(origin) },
   });
   const ephemeral = ephemeralSigner();
   const { log } = signed;

@@ -65,7 +65,9 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const clock = world.now ?? now;
   const witnesses = stack.use(openWitnesses(config, world));
   const { dataDirectory, ledgerOrigin: origin } = config;
-  const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store, witnesses }));
+  const ledger = stack.use(
+    await openLedger({ dataDirectory, origin, now, store, witnesses, logger, signal: world.signal }),
+  );
   const knowledge = stack.use(await openKnowledge(config, { store, rulebook, events, logger }));
   const { index, names, exposures } = knowledge;
   const hub = await StreamHub.open({ table: store.stream, events });

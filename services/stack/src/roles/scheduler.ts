@@ -32,7 +32,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const { store, rulebook } = scanning;
   const now = store.clock;
   const { dataDirectory, ledgerOrigin: origin } = config;
-  const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store }));
+  const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store, logger, signal: world.signal }));
   const knowledge = stack.use(await openKnowledge(config, { store, rulebook, events, logger }));
   metrics.disk(dataDirectory);
   addStoreMetrics(metrics, { store, now: world.now ?? now });

@@ -32,7 +32,12 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   for (const directory of lockedDirectories(config)) warnOfFileSystem(directory, logger);
-  await using running = await startRole(config, logger);
+  const { signal } = stopping;
+  await using running = await startRole(config, logger, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+    return undefined;
+  });
+  if (!running) return;
   const { port, metricsPort, store } = running;
   const url = port === undefined ? {} : { url: `http://${config.host}:${port}/` };
   logger.info({ role: config.role, ...url, metricsPort }, 'ready');

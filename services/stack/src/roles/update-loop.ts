@@ -71,7 +71,7 @@ export class UpdateLoop implements AsyncDisposable {
 
   /** Polls the store until `signal` aborts. Events of the bus do not wait for a slow update. */
   async follow(signal: AbortSignal): Promise<void> {
-    const { store, events, logger, sleep: pause = sleep } = this.#deps;
+    const { store, events, logger, sleep: delay = sleep } = this.#deps;
     const failures = new FailureLog(logger, { what: 'reading the positions of the logs' });
     let updatedAt = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
@@ -88,9 +88,9 @@ export class UpdateLoop implements AsyncDisposable {
         }
       } catch (error) {
         failures.failed(error);
-        await pause(MAX_UPDATE_INTERVAL_MS, signal);
+        await delay(MAX_UPDATE_INTERVAL_MS, signal);
       }
-      await pause(Math.max(0, startedAt + POLL_INTERVAL_MS - performance.now()), signal);
+      await delay(Math.max(0, startedAt + POLL_INTERVAL_MS - performance.now()), signal);
     }
     await this.#updates.ended();
   }

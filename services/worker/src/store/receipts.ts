@@ -1,6 +1,7 @@
 // Receipts of served requests: signed, stored before they are sent, and settled when the gateway accepts them, however
 // late.
 import { encodeSegmentReceipt, type SegmentReceipt, segmentSignedBytes, settleSignedBytes } from '@strata/inference';
+import { forgetOldest } from '@strata/limits';
 import { verifyPeerSignature } from '@strata/p2p';
 import type { Segments } from '@strata/segments';
 import { UnsettledReceipts } from './unsettled-receipts.ts';
@@ -53,7 +54,7 @@ export class Receipts {
     const name = nameOf(nonce);
     if (this.#nonces.has(name)) return false;
     this.#nonces.add(name);
-    dropOldest(this.#nonces, MAX_NONCES);
+    forgetOldest(this.#nonces, MAX_NONCES);
     return true;
   }
 
@@ -97,11 +98,3 @@ export class Receipts {
 }
 
 const nameOf = (nonce: Uint8Array): string => Buffer.from(nonce).toString('base64');
-
-/** Sets keep insertion order. */
-function dropOldest(kept: Set<string>, max: number): void {
-  for (const name of kept.keys()) {
-    if (kept.size <= max) return;
-    kept.delete(name);
-  }
-}
