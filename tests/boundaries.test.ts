@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { filesInCircles, importsOf, isTestCode, sourcesOf } from './house/imports.ts';
-import { fullFolders } from './house/main.ts';
+import { fullFolders, wideTypes } from './house/main.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -149,6 +149,13 @@ it('no folder holds more than 12 source files, but for the migrations, whose nam
   assert.deepEqual(
     fullFolders().map(({ folder }) => folder),
     ['services/stack/src/store/migrations'],
+  );
+});
+
+it('no interface has more than nine methods', () => {
+  assert.deepEqual(
+    wideTypes().filter(({ kind }) => kind === 'interface'),
+    [],
   );
 });
 

@@ -74,13 +74,19 @@ export const fullFolders = () =>
     .filter(({ files }) => files > MAX_LOOSE_FILES)
     .sort((a, b) => b.files - a.files);
 
-/** Interfaces with more than nine methods, which hide several concerns. */
-const wideInterfaces = () =>
+/** Interfaces, and classes by their public methods, with more than nine, which hide several concerns. */
+export const wideTypes = () =>
   code.flatMap(({ file, text }) =>
-    [...text.matchAll(/^(?:export )?interface (\w+)[^{]*\{\n([\s\S]*?)^\}/gm)].flatMap(([, name, body = '']) => {
-      const methods = body.match(/^ {2}(?:readonly )?\w+\??(?:[<(]|: (?:<.+>)?\(.*\) =>)/gm)?.length ?? 0;
-      return methods > MAX_METHODS ? [{ name, file, methods }] : [];
-    }),
+    [...text.matchAll(/^(?:export )?(?:abstract )?(interface|class) (\w+)[^{]*\{\n([\s\S]*?)^\}/gm)].flatMap(
+      ([, kind, name, body = '']) => {
+        const method =
+          kind === 'class'
+            ? /^ {2}(?:(?:static|async) )*\*?(?!constructor\b)\w+(?:<.*>)?\(/gm
+            : /^ {2}(?:readonly )?\w+\??(?:[<(]|: (?:<.+>)?\(.*\) =>)/gm;
+        const methods = body.match(method)?.length ?? 0;
+        return methods > MAX_METHODS ? [{ kind, name, file, methods }] : [];
+      },
+    ),
   );
 
 /** The settings of all services, from the generated page. */
@@ -106,9 +112,9 @@ function report(): void {
   const full = fullFolders();
   console.log(`folders with more than ${MAX_LOOSE_FILES} source files: ${full.length}`);
   for (const { folder, files } of full) console.log(`  ${files} ${folder}`);
-  const wide = wideInterfaces();
-  console.log(`interfaces with more than ${MAX_METHODS} methods: ${wide.length}`);
-  for (const { name, file, methods } of wide) console.log(`  ${methods} ${name} (${file})`);
+  const wide = wideTypes();
+  console.log(`interfaces and classes with more than ${MAX_METHODS} methods: ${wide.length}`);
+  for (const { kind, name, file, methods } of wide) console.log(`  ${methods} ${kind} ${name} (${file})`);
   console.log(`settings: ${settings()}; installed: ${installedMiB() ?? '?'} MiB`);
   const words = retiredWords(root);
   console.log(`retired words: ${words.length} (npm run check:words lists them)`);

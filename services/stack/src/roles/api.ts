@@ -96,7 +96,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   metrics.disk(dataDirectory);
   addStackMetrics(metrics, app, { cachedAnswers: () => answers.size });
   addMentionMetrics(metrics, mentions);
-  const readiness = new Readiness({ database: () => store.heads(), ledger: () => canSign(ledger) });
+  const readiness = new Readiness({ database: () => store.inspection.heads(), ledger: () => canSign(ledger) });
   readiness.report(() => witnessFacts(ledger.witnesses()));
   const server = stack.use(createServer(app, { answers, logger, metrics, readiness, updateLoop }));
   await servePages(server.fastify, app, {
