@@ -153,10 +153,7 @@ it('no folder holds more than 12 source files, but for the migrations, whose nam
 });
 
 it('no interface has more than nine methods', () => {
-  assert.deepEqual(
-    wideTypes().filter(({ kind }) => kind === 'interface'),
-    [],
-  );
+  assert.ok(wideTypes().every(({ kind }) => kind === 'class'));
 });
 
 it('the checker of the survival tests shares no code with what it checks', () => {

@@ -8,6 +8,8 @@ import { retiredWords } from './words.ts';
 /** Source files that one folder holds at most, tests aside. */
 const MAX_LOOSE_FILES = 12;
 const MAX_METHODS = 9;
+const METHOD_OF_CLASS = /^ {2}(?:(?:static|async) )*\*?(?!constructor\b)\w+(?:<.*>)?\(/gm;
+const METHOD_OF_INTERFACE = /^ {2}(?:readonly )?\w+\??(?:[<(]|: (?:<.+>)?\(.*\) =>)/gm;
 const SOURCE = /\.(?:ts|tsx|css|html|sh)$/;
 const GENERATED = /^[^\n]*[Gg]enerated/;
 
@@ -79,11 +81,7 @@ export const wideTypes = () =>
   code.flatMap(({ file, text }) =>
     [...text.matchAll(/^(?:export )?(?:abstract )?(interface|class) (\w+)[^{]*\{\n([\s\S]*?)^\}/gm)].flatMap(
       ([, kind, name, body = '']) => {
-        const method =
-          kind === 'class'
-            ? /^ {2}(?:(?:static|async) )*\*?(?!constructor\b)\w+(?:<.*>)?\(/gm
-            : /^ {2}(?:readonly )?\w+\??(?:[<(]|: (?:<.+>)?\(.*\) =>)/gm;
-        const methods = body.match(method)?.length ?? 0;
+        const methods = body.match(kind === 'class' ? METHOD_OF_CLASS : METHOD_OF_INTERFACE)?.length ?? 0;
         return methods > MAX_METHODS ? [{ kind, name, file, methods }] : [];
       },
     ),

@@ -61,13 +61,8 @@ describe('the log of repeated failures', () => {
       return { events: 1 } as never;
     };
     const update = async () => stop.abort();
-    const deps = {
-      store: { inspection: { heads } },
-      logger,
-      events: new EventBus(logger),
-      steps: [update],
-      sleep: async () => {},
-    };
+    const store = { inspection: { heads } };
+    const deps = { store, logger, events: new EventBus(logger), steps: [update], sleep: async () => {} };
     await new UpdateLoop(deps).follow(stop.signal);
     const what = 'reading the positions of the logs';
     const logged = lines.map(({ msg, failures }) => `${msg} ${failures}`);

@@ -66,10 +66,8 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
       const states = ['/health', '/ready', '/'].map((target) => fetch(node.base + target).then(({ status }) => status));
       assert.deepEqual(await Promise.all(states), [200, 200, 404], `a ${node.role} says that it lives, and no more`);
     }
-    await untilAnswer(
-      'all domains are scanned',
-      async () => (await store.inspection.counts()).scannedDomains === DOMAINS,
-    );
+    const isScanned = async () => (await store.inspection.counts()).scannedDomains === DOMAINS;
+    await untilAnswer('all domains are scanned', isScanned);
 
     const paths = [
       ...names.slice(0, 5).flatMap((name) => [`/stack/v1/domains/${name}`, `/stack/v1/domains/${name}/changes`]),

@@ -107,13 +107,8 @@ onEach([postgres], 'a transaction that writes', ({ fresh }, test) => {
     const changes = (await recording).map((each) => (each.status === 'fulfilled' ? each.value.changes : []));
     const types = changes.map((some) => some.map(({ type }) => type));
     assert.deepEqual(types, [['migrated'], ['migrated']]);
-    assert.deepEqual(await store.inspection.counts(), {
-      domains: 2,
-      scannedDomains: 2,
-      services: 6,
-      scans: 6,
-      changes: 2,
-    });
+    const counts = await store.inspection.counts();
+    assert.deepEqual(counts, { domains: 2, scannedDomains: 2, services: 6, scans: 6, changes: 2 });
     // Numbers of what was rolled back are gaps: it was run twice, and not delayed.
     assert.equal(await lastId(), before + 4);
   });
