@@ -60,8 +60,7 @@ describe('the log of repeated failures', () => {
       if (reads <= 3) throw new Error('the database is unreachable');
       return { events: 1 } as never;
     };
-    const update = async () => stop.abort();
-    const store = { inspection: { heads } };
+    const [store, update] = [{ inspection: { heads } }, async () => stop.abort()];
     const deps = { store, logger, events: new EventBus(logger), steps: [update], sleep: async () => {} };
     await new UpdateLoop(deps).follow(stop.signal);
     const what = 'reading the positions of the logs';

@@ -103,9 +103,8 @@ onEach([postgres], 'a transaction that writes', ({ fresh }, test) => {
     await other.query(BEGIN_WRITING.replace('begin;', ''));
     await other.query('commit');
     const changes = (await recording).map((each) => (each.status === 'fulfilled' ? each.value.changes : []));
-    const types = changes.map((some) => some.map(({ type }) => type));
+    const [types, counts] = [changes.map((some) => some.map(({ type }) => type)), await store.inspection.counts()];
     assert.deepEqual(types, [['migrated'], ['migrated']]);
-    const counts = await store.inspection.counts();
     assert.deepEqual(counts, { domains: 2, scannedDomains: 2, services: 6, scans: 6, changes: 2 });
     // Numbers of what was rolled back are gaps: it was run twice, and not delayed.
     assert.equal(await lastId(), before + 4);

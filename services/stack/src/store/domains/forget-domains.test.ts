@@ -40,16 +40,13 @@ onEach(kept, 'a domain that a request has added', (_backend, test) => {
     assert.deepEqual((await store.domains.changes('idle.com', PAGE)).changes, changes);
     const { changeDays, scanDays } = await readFeed(store);
     assert.deepEqual([changeDays, scanDays, await scanCount()], [before.changeDays, before.scanDays, scanned]);
-    const [idle, busy] = (await store.events.since(before.position.seq, 9)).map(
-      ({ kind, domain }) => `${kind} ${domain}`,
-    );
-    assert.deepEqual([idle, busy], ['domain-removed idle.com', 'domain-removed busy.com']);
+    const events = (await store.events.since(before.position.seq, 2)).map(({ kind, domain }) => `${kind} ${domain}`);
+    assert.deepEqual(events, ['domain-removed idle.com', 'domain-removed busy.com']);
     const due = await store.domains.due(new Date(day(400)), 9);
     assert.deepEqual(due.toSorted(), ['asked.com', 'listed.com', 'named.com']);
 
     // A new request adds it as new; a list makes it due.
-    const again = await scans.recordScan(store, scanOf('idle.com', day(6), GOOGLE), confirm);
-    assert.ok(again.isFirst);
+    assert.ok((await scans.recordScan(store, scanOf('idle.com', day(6), GOOGLE), confirm)).isFirst);
     const mail = (await store.domains.profile('idle.com'))?.services.find(({ category }) => category === 'email');
     assert.equal(mail?.firstObserved.toISOString(), day(6));
     assert.deepEqual(await store.domains.add(['busy.com'], { source: 'list' }), { added: 0, known: 1 });

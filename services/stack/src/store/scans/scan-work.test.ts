@@ -166,9 +166,8 @@ onEach(kept, 'scans in batches', (backend, test) => {
     const recorded = results.map(({ status }) => status === 'fulfilled');
     const isGood = batch.map((scan) => scan !== timeless && scan !== refused);
     assert.deepEqual(recorded, isGood);
-    const why = results[3];
+    const [why, counts] = [results[3], await store.inspection.counts()];
     assert.match(String(why?.status === 'rejected' && why.reason), /d3\.com has no valid observation time/);
-    const counts = await store.inspection.counts();
     assert.deepEqual(counts, { domains: 5, scannedDomains: 5, services: 15, scans: 6, changes: 0 });
     await assert.rejects(recordScan(store, refused, confirm));
     assert.deepEqual(await store.recordScans([], confirm), []);
@@ -188,10 +187,8 @@ onEach([postgres], 'batches of several processes', (_backend, test) => {
     assert.equal((await one.inspection.counts()).scans, 160);
     // The order in which they were written is that of their numbers: one store alone makes the same of it.
     await using alone = await openStore(await memory.fresh());
-    for (const { name, observed_at } of await rows(
-      url,
-      'select name, observed_at from scans join domains on domains.id = domain_id order by scans.id',
-    )) {
+    const inOrder = 'select name, observed_at from scans join domains on domains.id = domain_id order by scans.id';
+    for (const { name, observed_at } of await rows(url, inOrder)) {
       const n = (Number(observed_at) - Date.parse(day(0))) / (24 * HOUR);
       await recordScan(alone, scanOf(String(name), day(n), exchangeOn(n)), confirm);
     }
