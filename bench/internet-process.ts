@@ -28,7 +28,7 @@ const ready: BenchInternet = {
   securePort: web(443),
   publishers: publishers
     ? {
-        STRATA_ADVISORY_URLS: publishers.urlsSetting,
+        ...publishers.settings,
       }
     : {},
 };

@@ -152,6 +152,15 @@ it('no folder holds more than 12 source files, but for the migrations, whose nam
   );
 });
 
+it('every write transaction is run again where it may, or by a rule of its own', () => {
+  // The ledger checks what a lost transaction has written before it retries; a restored backup is read from a file once.
+  const exempt = new Set(['write-transaction.ts', 'ledger-tables.ts', 'postgres-backup.ts']);
+  const own = /\.transaction\(\)(?!\s*\.setAccessMode\('read only'\))/;
+  for (const file of globSync('{packages/{db,log,segments}/src,services/*/src/store}/**/*.ts', { cwd: root }))
+    if (!isTestCode(file) && !exempt.has(path.basename(file)))
+      assert.doesNotMatch(readFileSync(path.join(root, file), 'utf8'), own, file);
+});
+
 it('the checker of the survival tests shares no code with what it checks', () => {
   const sources = sourcesOf(root, 'tests/survival/checker');
   const own = /^(?:node:.+|pg|\.\/[\w-]+\.ts)$/;

@@ -24,7 +24,7 @@ async function benchSync(): Promise<Figure[]> {
   await readPages(nvdUrl);
   const bare = await readPages(nvdUrl);
   await using directory = await temporaryDirectory();
-  const settings = { STRATA_DATA: directory.path, STRATA_ADVISORIES: 'nvd', STRATA_ADVISORY_URLS: `nvd=${nvdUrl}` };
+  const settings = { STRATA_DATA: directory.path, STRATA_ADVISORIES: 'nvd', STRATA_NVD_URL: nvdUrl };
   await using enrichment = await openEnrichment(readConfig(settings), { nvdGapMs: 0 });
   const [nvd] = enrichment.sources;
   if (!nvd) throw new Error('NVD is not configured');

@@ -87,7 +87,7 @@ async function probeAll({ prober }: Scanning, internet: Child<BenchInternet>, fi
     {
       what: 'probe: DNS questions',
       value: perSecond(questions / seconds),
-      against: `a domain: ${each(questions)} questions, ${each(cacheHits)} answered from memory and ${each(shared)} by shared work, ${each(sent)} packets, ${each(timeouts)} of them in vain`,
+      against: `a domain: ${each(questions)} questions, ${each(cacheHits)} answered from memory and ${each(shared)} by shared work, ${each(sent)} packets, ${each(timeouts)} of them unanswered`,
     },
     {
       what: 'probe: CPU',

@@ -92,9 +92,9 @@ describe('a recipe', { timeout: 120_000 }, () => {
 
     const migration = named('Add a migration', 'NNN-name.ts');
     writeFileSync(at(migration.replace('NNN-name', '900-recipe')), MIGRATION);
-    const all = /(\n\nexport const migrations[\s\S]+?)\n\};/;
-    const added = `\nimport { up as recipe } from './900-recipe.ts';$1\n  '900-recipe': recipe,\n};`;
-    edit(path.join(path.dirname(migration), 'index.ts'), all, added);
+    const migrations = path.join(path.dirname(migration), 'index.ts');
+    edit(migrations, /^/, `import { up as recipe } from './900-recipe.ts';\n`);
+    edit(migrations, /\n\};\n$/, `\n  '900-recipe': recipe,$&`);
 
     writeFileSync(at('follow.ts'), FOLLOW);
     const outcome = JSON.parse(run('follow.ts').trim().split('\n').at(-1) ?? '');

@@ -82,7 +82,7 @@ const CONTRACTS: readonly { readonly word: string; readonly files: RegExp; reado
     why: 'a type of schema.org; a heading of the survival table',
   },
   { word: 'hall', files: /sector-types/, why: 'a type of schema.org' },
-  { word: 'others', files: /routes\/accounts\/customers/, why: 'a column of a CSV export' },
+  { word: 'others', files: /routes\/market\/customers/, why: 'a column of a CSV export' },
   { word: 'rests', files: /notary/, why: 'a signed notice' },
   { word: 'books', files: /companies\/names/, why: 'part of a company name' },
   { word: 'stranger', files: /dns\/vantage/, why: 'a domain of the simulated internet' },

@@ -9,6 +9,7 @@ const imports = {
   '@strata/client': '/packages/client/src/index.ts',
   '@strata/receipts': '/packages/receipts/src/index.ts',
   '@noble/hashes/': '/node_modules/@noble/hashes/',
+  'eventsource-parser': '/node_modules/eventsource-parser/dist/index.js',
 };
 /** What a script of Node prints to is one text here; the title says when it is over. */
 const page = `<!doctype html><head><script type="importmap">${JSON.stringify({ imports })}</script>

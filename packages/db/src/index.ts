@@ -1,4 +1,4 @@
-// What the database of any service needs. It knows the tables of no service.
+// What the database of any service needs. It contains no service's tables.
 export type { CopiedPart, StoreCopy } from './copies/copy-manifest.ts';
 export { type CopiedTable, type CopyOptions, copyToPostgres } from './copies/copy-to-postgres.ts';
 export {

@@ -4,7 +4,7 @@ const SENTENCES = {
   corrupt: 'The database is damaged. Restore a backup, or run `PRAGMA integrity_check` on a copy.',
   'not-a-database': 'The file is not a Strata database.',
   'names-taken':
-    'The database has tables of another program with the names that Strata uses: give Strata its own schema or database.',
+    'The database has tables of another service of Strata, or of another program: check its address, and give each service its own schema or database.',
   'read-only':
     'The database cannot be written: check the permissions of the file and of its directory, or that the server is not a replica.',
   'disk-full': 'The disk is full: writes fail.',

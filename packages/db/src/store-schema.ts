@@ -8,7 +8,7 @@ export interface StoreSchema {
   /** Tables whose numbers clients and processes keep, in published ids and as cursors: a restored store skips numbers. */
   readonly numbered: readonly string[];
   readonly sized: SizedTables;
-  /** The table whose rows are what the store is about. */
+  /** The main table, whose rows are reported. */
   readonly counted: string;
   readonly invariants: readonly Invariant[];
 }

@@ -6,12 +6,22 @@ export { extractPage, type PageOptions } from './evidence/page.ts';
 export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
 export type { FingerprintSet, LoadReport, SetProblem } from './fingerprints/read/fingerprint-set.ts';
 export { readFingerprints, type SetFile } from './fingerprints/read/read-set.ts';
-export type { ChangeType, Importance, ServiceChange } from './history/change.ts';
+export type { ChangeType, Importance, NewChange, ServiceChange } from './history/change.ts';
+export type { OpenInterval } from './history/intervals.ts';
 export { type KnownService, keyOf, type ServiceStatus } from './history/known-service.ts';
-export { type ReconcileOptions, type Reconciliation, reconcile } from './history/reconcile.ts';
+export {
+  type KnownDomain,
+  NEVER_SCANNED,
+  needsRedetection,
+  type PlanOptions,
+  planScan,
+  type RecordOptions,
+  type ScanPlan,
+  type ScanRecord,
+} from './history/plan-scan.ts';
+export type { PublishedState } from './history/published-state.ts';
 export { holderAt, packHolders } from './judge/holders.ts';
 export { sentenceOf } from './judge/sentence.ts';
-export { stillParked } from './judge/still-parked.ts';
 export type { ShownVersion } from './match/version.ts';
 export {
   isWithin,

@@ -59,6 +59,9 @@ function isUnambiguous(value: string): boolean {
   return !isCut;
 }
 
+/** Maximum connections to a database server. */
+export const PoolSize = z.coerce.number().int().min(2).max(1_000);
+
 export const Port = z.coerce.number().int().min(0).max(65_535);
 
 /** The origin of a ledger: the first line of its checkpoints. */
@@ -78,13 +81,6 @@ export const ServiceEnvironment = z.object({
 
 /** Settings of every service with an API and a database. */
 export const ServerEnvironment = z.object({
-  STRATA_DATABASE_CONNECTIONS: z.coerce
-    .number()
-    .int()
-    .min(2)
-    .max(1_000)
-    .default(10)
-    .describe('PostgreSQL connections of a process; plus up to three for the ledger and one for locks'),
   STRATA_TRUSTED_PROXIES: List.pipe(z.array(AddressRange))
     .default([])
     .describe('addresses or CIDRs whose `X-Forwarded-For` is trusted; limits per address need it'),

@@ -9,6 +9,7 @@ export {
   DatabaseUrl,
   LedgerOrigin,
   List,
+  PoolSize,
   Port,
   readEnvironment,
   ServerEnvironment,

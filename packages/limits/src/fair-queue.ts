@@ -3,7 +3,7 @@
 
 export interface Queued {
   readonly key: string;
-  /** Names its class, and is the class's weight: of 16, 4 and 1, the classes get so many of each 21. */
+  /** Names its class, and is its weight. Weights 16, 4 and 1 give the classes 16, 4 and 1 of every 21 slots. */
   readonly share: number;
 }
 

@@ -15,6 +15,7 @@ it('a bucket allows a burst, and then is refilled steadily, for each name alone'
     ['b', 0, 3],
     ['a', 1_000, 2],
     ['a', 500, 0],
+    ['a', 1_000, 0],
     ['a', 60_000, 3],
   ] as const) {
     clock.now = now;
@@ -37,6 +38,9 @@ it('a bucket never exceeds its size, can be overdrawn, and is not refilled when 
 
 it('a window is refilled at its end', () => {
   const { clock, limiter } = limiterAt({ limit: 10, period: 100, refill: 'window' });
+  const times = [0, 99, 100];
+  const moving = new RateLimiter({ limit: 1, period: 100, refill: 'window', now: () => times.shift() ?? 100 });
+  assert.deepEqual([moving.take('a'), moving.take('a')], [0, 1], 'a wait is never 0, which would be an allowance');
   assert.deepEqual([limiter.take('a', 8), limiter.take('a', 3), limiter.take('a', 2)], [0, 100, 0]);
   clock.now = 99;
   assert.equal(limiter.take('a'), 1);

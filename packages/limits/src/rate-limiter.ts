@@ -8,7 +8,7 @@ export interface RateLimiterOptions {
   readonly period: number;
   /** `steady`: at a constant rate. `window`: all at once, one period after the first amount was taken. */
   readonly refill: 'steady' | 'window';
-  /** The clock, usually in milliseconds. Set back, it refills no bucket, and starts a new window. */
+  /** The clock, usually in milliseconds. Set back, it refills no bucket for up to a period, and starts a new window. */
   readonly now: () => number;
   /** The least recently used name is dropped first, and starts again with the full amount. 50,000 by default. */
   readonly maxNames?: number;
@@ -40,14 +40,15 @@ export class RateLimiter {
    */
   take(of: string | readonly LimitedName[], amount = 1): number {
     const { limit, period, refill } = this.#options;
-    const named = namesOf(of).map(({ name, times }) => ({ usage: this.#usageOf(name, times), max: limit * times }));
+    const at = this.#options.now();
+    const named = namesOf(of).map(({ name, times }) => ({ usage: this.#usageOf(name, times, at), max: limit * times }));
     let wait = 0;
     for (const { usage, max } of named) {
       const missing = Math.min(amount, max) - (max - usage.used);
       if (missing <= 0 && max > 0) continue;
       // A limit of 0 is never available.
       const isRefilled = refill === 'steady' && max > 0;
-      wait = Math.max(wait, isRefilled ? (missing * period) / max : usage.at + period - this.#options.now());
+      wait = Math.max(wait, isRefilled ? (missing * period) / max : usage.at + period - at);
     }
     if (wait === 0) for (const { usage } of named) usage.used += amount;
     return wait;
@@ -55,7 +56,7 @@ export class RateLimiter {
 
   /** Takes an amount unconditionally: what is left may become negative. */
   spend(name: string, amount: number): void {
-    this.#usageOf(name, 1).used += amount;
+    this.#usageOf(name).used += amount;
   }
 
   /** Returns an amount that was taken. */
@@ -69,17 +70,17 @@ export class RateLimiter {
   /** The amount that is left, and the time until all of a bucket is available again. */
   state(name: string): { readonly left: number; readonly fullAfter: number } {
     const { limit, period } = this.#options;
-    const { used } = this.#usageOf(name, 1);
+    const { used } = this.#usageOf(name);
     return { left: limit - used, fullAfter: (used * period) / limit };
   }
 
-  #usageOf(name: string, times: number): Usage {
-    const { limit, period, refill, now, maxNames } = this.#options;
-    const at = now();
+  #usageOf(name: string, times = 1, at = this.#options.now()): Usage {
+    const { limit, period, refill, maxNames } = this.#options;
     const usage = this.#usages.get(name) ?? { used: 0, at };
     if (refill === 'steady') {
       usage.used = Math.max(0, usage.used - (Math.max(0, at - usage.at) * limit * times) / period);
-      usage.at = at;
+      // Time that a clock passes twice refills once, unless it was set back by more than a period.
+      usage.at = Math.max(at, Math.min(usage.at, at + period));
     } else if (at < usage.at || at - usage.at >= period) {
       usage.used = 0;
       usage.at = at;

@@ -198,7 +198,7 @@ describe('secrets', { timeout: 120_000 }, () => {
     const outcome = await spawnStrata('stack serve', {
       env: {
         ...{ ...quiet, STRATA_DATA: data, STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_ADVISORIES: 'nvd' },
-        ...{ STRATA_ADVISORY_URLS: `nvd=${publisher.base}/cves`, STRATA_NVD_API_KEY: SECRETS.nvd },
+        ...{ STRATA_NVD_URL: `${publisher.base}/cves`, STRATA_NVD_API_KEY: SECRETS.nvd },
         ...{ STRATA_JOIN: SECRETS.join, STRATA_UPSTREAM_KEY: SECRETS.upstream },
       },
       interruptAt: /"url":"(http:[^"]+)\/","metricsPort":(\d+)/,
@@ -269,7 +269,7 @@ describe('secrets', { timeout: 120_000 }, () => {
     const starts: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
       ...databases.map((at) => ['stack serve', { STRATA_DATABASE_URL: `postgres://${login}@${at}/strata` }] as const),
       ['stack serve', { STRATA_DATABASE_URL: `mysql://${login}@localhost/strata` }],
-      ['stack serve', { STRATA_ADVISORY_URLS: `nvd=ftp://${login}@nvd.example`, STRATA_NVD_API_KEY: SECRETS.nvd }],
+      ['stack serve', { STRATA_NVD_URL: `ftp://${login}@nvd.example`, STRATA_NVD_API_KEY: SECRETS.nvd }],
       ['stack keys list', { STRATA_DATABASE_URL: `postgres://${login}@127.0.0.1:1/strata` }],
       ['inference gateway', { STRATA_UPSTREAM: `ftp://${login}@host`, ...upstream }],
       ['inference gateway', { STRATA_UPSTREAM: 'http://127.0.0.1:1/v1', STRATA_UPSTREAM_MODELS: 'm', ...upstream }],

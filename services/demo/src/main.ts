@@ -149,7 +149,7 @@ function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: De
       STRATA_ADVISORIES: '',
       STRATA_ADVISORY_FOLDER: '',
       STRATA_ADVISORY_HOURS: String(SYNC_MS / 3_600_000),
-      STRATA_ADVISORY_URLS: publishers.urlsSetting,
+      ...publishers.settings,
       STRATA_LOG_LEVEL: process.env.STRATA_LOG_LEVEL || 'warn',
       STRATA_FREE_KEYS_PER_DAY: process.env.STRATA_FREE_KEYS_PER_DAY || FREE_KEYS,
       STRATA_CHAT_URL: process.env.STRATA_CHAT_URL || chatUrl,

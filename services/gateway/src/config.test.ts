@@ -15,7 +15,7 @@ describe('the settings', () => {
       ...{ STRATA_INFERENCE_PORT: '70000', STRATA_MODEL_SLOTS: '0', STRATA_MODEL_THREADS: 'many' },
       ...{ STRATA_MODEL_GPU: 'yes', STRATA_LOG_LEVEL: 'loud', STRATA_NETWORK: 'perhaps', STRATA_AUDIT_SHARE: '2' },
       ...{ STRATA_P2P_LISTEN: '0.0.0.0:9788', STRATA_P2P_ALLOW: 'all', STRATA_PIN_MODELS: 'llama=abc' },
-      STRATA_HEDGE_AFTER: '0.5',
+      ...{ STRATA_HEDGE_AFTER: '0.5', STRATA_NETWORK_WORKERS: '0', STRATA_NETWORK_MODELS: 'all' },
     })) {
       const refusal = { name: 'SettingsError', message: new RegExp(`^${name}: `) };
       assert.throws(() => readGatewayConfig({ [name]: value }), refusal, name);
@@ -34,6 +34,16 @@ describe('the settings', () => {
     assert.deepEqual(readGatewayConfig(pinned).network?.pins, pins);
     const twice = { STRATA_PIN_MODELS: `a=${sha256} a=${sha256}` };
     assert.throws(() => readGatewayConfig(twice), /'a' is pinned twice/);
+  });
+
+  it('restrict connections, streams, workers and models', () => {
+    const given = {
+      ...{ STRATA_INFERENCE_DATABASE_CONNECTIONS: '3', STRATA_CONNECTIONS_PER_ADDRESS: '4', STRATA_NETWORK: 'on' },
+      ...{ STRATA_FREE_STREAMS_PER_KEY: '1', STRATA_NETWORK_WORKERS: '5', STRATA_NETWORK_MODELS: '6' },
+    };
+    const limits = { connectionsPerAddress: 4, freeStreamsPerKey: 1, freeStreamsPerAddress: 20 };
+    const expected = { databaseConnections: 3, limits, network: { maxWorkers: 5, maxModels: 6 } };
+    assert.partialDeepStrictEqual(readGatewayConfig(given), expected);
   });
 
   it('have the version of the package', () => {

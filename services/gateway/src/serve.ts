@@ -34,7 +34,7 @@ export async function startGateway(
     });
   };
   const unusable = unusableAt(config.port, 'STRATA_INFERENCE_PORT');
-  // Before a model is downloaded or loaded in vain.
+  // First: a failure here must not cost the download or load of a model.
   await tryPort(host, config.port).catch(unusable);
   const monitoring = newMonitoring();
   const { metrics, readiness } = monitoring;

@@ -52,29 +52,27 @@ describe('the configuration', () => {
 
   it('refuses numbers that are out of range or not plain numbers, and URLs that are not URLs', () => {
     for (const [name, value] of Object.entries({
-      STRATA_STACK_PORT: '-1',
-      STRATA_METRICS_PORT: 'http',
-      STRATA_SCAN: 'maybe',
-      STRATA_SCAN_CONCURRENCY: '0',
-      STRATA_ON_DEMAND_PER_HOUR: '1.5',
-      STRATA_RESCAN_HOURS: 'Infinity',
-      STRATA_CONTACT_URL: 'javascript:alert(1)',
-      STRATA_DATABASE_URL: 'mysql://localhost/strata',
-      STRATA_DATABASE_CONNECTIONS: '1',
-      STRATA_LEDGER_ORIGIN: 'two words',
-      STRATA_LOG_LEVEL: 'loud',
+      ...{ STRATA_STACK_PORT: '-1', STRATA_METRICS_PORT: 'http', STRATA_SCAN: 'maybe', STRATA_SCAN_CONCURRENCY: '0' },
+      ...{ STRATA_ON_DEMAND_PER_HOUR: '1.5', STRATA_RESCAN_HOURS: 'Infinity', STRATA_LOG_LEVEL: 'loud' },
+      ...{ STRATA_DATABASE_URL: 'mysql://localhost/strata', STRATA_DATABASE_CONNECTIONS: '1' },
+      ...{ STRATA_CONTACT_URL: 'javascript:alert(1)', STRATA_OSV_URL: 'ftp://mirror.example/osv' },
+      ...{ STRATA_LEDGER_ORIGIN: 'two words', STRATA_WITNESSES_REQUIRED: '1', STRATA_DRAIN_SECONDS: '600.5' },
       STRATA_WITNESSES: 'w.example+00000000+AAAA https://w.example',
-      STRATA_WITNESSES_REQUIRED: '1',
-      STRATA_DRAIN_SECONDS: '600.5',
-      STRATA_EVENT_DAYS: '0',
-      STRATA_SCAN_DAYS: '35',
-      STRATA_CHANGE_DAYS: '60',
-      STRATA_ALERT_DAYS: '7',
-      STRATA_ANOMALY_DAYS: '35',
-      STRATA_ADVISORY_URLS: 'nvd=https://mirror.example/nvd usn=https://mirror.example/usn',
+      ...{ STRATA_EVENT_DAYS: '0', STRATA_SCAN_DAYS: '35', STRATA_CHANGE_DAYS: '60', STRATA_ALERT_DAYS: '7' },
+      ...{ STRATA_ANOMALY_DAYS: '35', STRATA_ON_DEMAND_DAYS: '7', STRATA_FEED_DAYS: '63' },
     }))
       assert.ok(refusalOf({ [name]: value }).startsWith(`${name}: `), name);
     assert.equal(refusalOf({ STRATA_STACK_PORT: 'http' }), 'STRATA_STACK_PORT: must be a number');
+  });
+
+  it('restricts scans of names that others choose', () => {
+    const ofFeeds = (scan: string, perDay = '500') =>
+      readConfig({ STRATA_FEED_SCAN: scan, STRATA_FEED_SCAN_PER_DAY: perDay }).feedScansPerDay;
+    assert.deepEqual([ofFeeds(''), ofFeeds('off'), ofFeeds('on'), ofFeeds('on', '')], [0, 0, 500, 1_000]);
+    const names = { STRATA_ON_DEMAND_SUFFIX_PER_DAY: '0', STRATA_ON_DEMAND_ADDRESS_PER_DAY: '1' };
+    const config = readConfig({ ...names, STRATA_ON_DEMAND_DAYS: '8', STRATA_KEV_URL: 'https://kev.example/' });
+    assert.partialDeepStrictEqual(config, { onDemandSuffixPerDay: 0, onDemandAddressPerDay: 1 });
+    assert.deepEqual([config.retention.onDemand, config.advisories.urls.kev], [8 * 86_400_000, 'https://kev.example']);
   });
 
   it('lets a scanner start only where it has something to do', () => {

@@ -5,6 +5,7 @@ import {
   DatabaseUrl,
   LedgerOrigin,
   List,
+  PoolSize,
   Port,
   readEnvironment,
   ServerEnvironment,
@@ -51,29 +52,6 @@ const Resolver = z.string().transform((value, context) => {
 /** Sources of advisories; `folder` is a separate setting. */
 const ADVISORY_SOURCES = ['kev', 'epss', 'nvd', 'osv', 'cve'] as const;
 
-/** Where the sources are; the CVE List has an API and raw files. */
-const ADVISORY_URLS = {
-  kev: 'https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json',
-  epss: 'https://epss.empiricalsecurity.com/epss_scores-current.csv.gz',
-  nvd: 'https://services.nvd.nist.gov/rest/json/cves/2.0',
-  osv: 'https://osv-vulnerabilities.storage.googleapis.com',
-  cve: 'https://api.github.com/repos/CVEProject/cvelistV5',
-  'cve-raw': 'https://raw.githubusercontent.com/CVEProject/cvelistV5/main',
-};
-
-/** `source=URL`, replacing the addresses of these sources. */
-const AdvisoryUrls = List.transform((items, context): typeof ADVISORY_URLS => {
-  const urls = { ...ADVISORY_URLS };
-  for (const item of items) {
-    const [, source = '', given] = /^([a-z-]+)=(.+)$/.exec(item) ?? [];
-    const url = WebAddress.safeParse(given);
-    if (Object.hasOwn(urls, source) && url.success) urls[source as keyof typeof urls] = url.data;
-    // A URL may contain a password: it is not repeated.
-    else context.addIssue({ code: 'custom', message: `'${source}' must have the form source=URL` });
-  }
-  return urls;
-});
-
 /** The roles of a process; see docs/operations.md. */
 export const ROLES = ['all', 'api', 'scanner', 'scheduler'] as const;
 export type Role = (typeof ROLES)[number];
@@ -88,6 +66,9 @@ export const Environment = z.object({
       '`sqlite:` and a file, or `postgres://user:password@host/database`, with `/`, `#`, `?` of the password percent-encoded',
     absent: '`sqlite:<STRATA_DATA>/strata.db`',
   }),
+  STRATA_DATABASE_CONNECTIONS: PoolSize.default(10).describe(
+    'PostgreSQL connections; plus up to three for the ledger (not `scanner`) and one for the lock of the scheduler',
+  ),
   STRATA_ROLE: z
     .enum(ROLES)
     .default('all')
@@ -135,6 +116,13 @@ export const Environment = z.object({
   STRATA_CONFIRM_AFTER_HOURS: Hours.default(6).describe('minimum time between the observations that confirm a change'),
   STRATA_ON_DEMAND: Switch.default(true).describe('whether a request for an unknown domain scans it'),
   STRATA_ON_DEMAND_PER_HOUR: z.coerce.number().int().min(0).default(60).describe('such scans per key and hour'),
+  STRATA_ON_DEMAND_SUFFIX_PER_DAY: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(200)
+    .describe('new names below one private suffix (`github.io`) per UTC day; ten times as many below all'),
+  STRATA_ON_DEMAND_ADDRESS_PER_DAY: z.coerce.number().int().min(0).default(20).describe('of these, per client address'),
   STRATA_FREE_KEYS_PER_DAY: z.coerce
     .number()
     .int()
@@ -145,26 +133,37 @@ export const Environment = z.object({
   STRATA_ADVISORIES: List.pipe(z.array(z.enum([...ADVISORY_SOURCES, 'off'])))
     .default([...ADVISORY_SOURCES])
     .describe('[advisory sources](enrichment.md#sources); `off` for none'),
-  STRATA_ADVISORY_URLS: AdvisoryUrls.optional().meta({
-    description: 'mirrors, as `nvd=https://…,kev=https://…`; the sources, and `cve-raw` for the files of the CVE List',
-    absent: "the publishers'",
-  }),
   STRATA_ADVISORY_FOLDER: z
     .string()
     .min(1)
     .optional()
     .describe("folder of the publishers' files, instead of the network"),
   STRATA_ADVISORY_HOURS: z.coerce.number().min(0.001).max(8_760).default(2).describe('time between syncs of a source'),
+  STRATA_NVD_URL: WebAddress.default('https://services.nvd.nist.gov/rest/json/cves/2.0').describe("NVD's CVE API"),
   STRATA_NVD_API_KEY: z.string().min(1).optional().describe("raises NVD's rate limit tenfold"),
+  STRATA_KEV_URL: WebAddress.default(
+    'https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json',
+  ).describe("CISA's catalogue"),
+  STRATA_EPSS_URL: WebAddress.default('https://epss.empiricalsecurity.com/epss_scores-current.csv.gz').describe(
+    "FIRST's scores",
+  ),
+  STRATA_OSV_URL: WebAddress.default('https://osv-vulnerabilities.storage.googleapis.com').describe("OSV's export"),
+  STRATA_CVE_API_URL: WebAddress.default('https://api.github.com/repos/CVEProject/cvelistV5').describe(
+    "the CVE List in GitHub's API",
+  ),
+  STRATA_CVE_RAW_URL: WebAddress.default('https://raw.githubusercontent.com/CVEProject/cvelistV5/main').describe(
+    'its raw files',
+  ),
   STRATA_FEEDS: Switch.default(true).describe('whether [feeds](feeds.md) are polled'),
   STRATA_FEEDS_FILE: z.string().min(1).optional().describe('subscriptions: OPML, or one address a line'),
+  STRATA_FEED_SCAN: Switch.default(false).describe('whether unknown domains that feeds mention are scanned'),
   STRATA_FEED_SCAN_PER_DAY: z.coerce
     .number()
     .int()
     .min(0)
     .max(1_000_000)
-    .default(0)
-    .describe('unknown domains mentioned in feeds that are scanned per UTC day; 0: none'),
+    .default(1_000)
+    .describe('such domains per UTC day'),
 });
 
 export type Config = ReturnType<typeof readConfig>;
@@ -207,6 +206,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     scanConcurrency: value.STRATA_SCAN_CONCURRENCY,
     isOnDemand: value.STRATA_ON_DEMAND,
     onDemandPerHour: value.STRATA_ON_DEMAND_PER_HOUR,
+    /** New names per UTC day, below one private suffix and below all of them for one client address. */
+    onDemandSuffixPerDay: value.STRATA_ON_DEMAND_SUFFIX_PER_DAY,
+    onDemandAddressPerDay: value.STRATA_ON_DEMAND_ADDRESS_PER_DAY,
     confirmAfterMs: value.STRATA_CONFIRM_AFTER_HOURS * HOUR_MS,
     rescanAfterMs,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
@@ -215,7 +217,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     advisories: advisorySettings(value),
     isPollingFeeds: value.STRATA_FEEDS,
     feedsFile: value.STRATA_FEEDS_FILE,
-    feedScansPerDay: value.STRATA_FEED_SCAN_PER_DAY,
+    /** 0: domains that feeds mention are not scanned. */
+    feedScansPerDay: value.STRATA_FEED_SCAN ? value.STRATA_FEED_SCAN_PER_DAY : 0,
     feedDays: value.STRATA_FEED_DAYS,
     fingerprints: value.STRATA_FINGERPRINTS,
     /** Time between the stop signal and the closing of connections, during which requests are served. */
@@ -231,7 +234,14 @@ function advisorySettings(value: z.infer<typeof Environment>) {
     sources: named.includes('off') ? [] : ADVISORY_SOURCES.filter((source) => named.includes(source)),
     everyMs: value.STRATA_ADVISORY_HOURS * HOUR_MS,
     folder: value.STRATA_ADVISORY_FOLDER,
-    urls: value.STRATA_ADVISORY_URLS ?? ADVISORY_URLS,
+    urls: {
+      kev: value.STRATA_KEV_URL,
+      epss: value.STRATA_EPSS_URL,
+      nvd: value.STRATA_NVD_URL,
+      osv: value.STRATA_OSV_URL,
+      cve: value.STRATA_CVE_API_URL,
+      cveRaw: value.STRATA_CVE_RAW_URL,
+    },
     nvdApiKey: value.STRATA_NVD_API_KEY,
   });
 }

@@ -23,7 +23,7 @@ export const Environment = z.object({
     .min(0)
     .max(10_000)
     .default(16)
-    .describe('requests per model that may wait for a slot; further ones get 503'),
+    .describe('requests per model that may wait for a slot; further ones are refused'),
   ...PeerEnvironment.shape,
 });
 

@@ -85,7 +85,7 @@ export async function startWorker(
           );
         });
   stack.use(metricsServer);
-  // Before a model is loaded in vain: the key or an address may be unusable.
+  // Before the model is loaded: the key or an address may be unusable.
   const node = stack.use(await openNode(config));
   const store = stack.use(await openStore(storeFile(config)));
   const model = world.model ?? (await contributeModel(config, { logger, stack, signal }));

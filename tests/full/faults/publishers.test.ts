@@ -67,7 +67,8 @@ describe('a service whose publishers are hostile', () => {
     const settings = {
       ...{ STRATA_FEEDS: 'on', STRATA_FEEDS_FILE: list, STRATA_ALLOW_ADDRESSES: '127.0.0.0/8' },
       ...{ STRATA_ADVISORIES: 'kev,epss,nvd,osv', STRATA_ADVISORY_HOURS: '0.005' },
-      STRATA_ADVISORY_URLS: `kev=${kev.origin}/kev.json,epss=${epss.origin}/epss.csv.gz,nvd=${nvd.origin}/cves,osv=${osv.origin}`,
+      ...{ STRATA_KEV_URL: `${kev.origin}/kev.json`, STRATA_EPSS_URL: `${epss.origin}/epss.csv.gz` },
+      ...{ STRATA_NVD_URL: `${nvd.origin}/cves`, STRATA_OSV_URL: osv.origin },
     };
     const env = { ...settingsOf(directory.path), ...settings };
     const { free: key } = await fillStore(path.join(directory.path, 'strata.db'), 0);

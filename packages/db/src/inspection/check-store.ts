@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { columnsOf } from '../copies/copy-to-postgres.ts';
 import { openPool } from '../dialects/postgres-dialect.ts';
 import { sqliteFileOf } from '../file-system.ts';
-import { latestOf } from '../migrations/migrator.ts';
+import { compareSchema } from '../migrations/migrator.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 import { RESTORE, type StoreFinding, type StoreSchema } from '../store-schema.ts';
 
@@ -168,12 +168,15 @@ async function checkBoth(
 ): Promise<void> {
   let isCurrent = true;
   await check('version', async () => {
-    const rows = await ask('select name from kysely_migration order by name desc limit 1').catch(() => []);
-    const name = String(rows[0]?.name ?? 'none');
-    isCurrent = name === latestOf(migrations);
-    if (Object.hasOwn(migrations, name)) return [];
-    if (rows.length === 0) return [{ what: 'It is not a store of Strata.', advice: 'Check STRATA_DATABASE_URL.' }];
-    return [{ what: `The store has the schema ${name}, of a newer version.`, advice: 'Update Strata.' }];
+    const rows = await ask('select name from kysely_migration order by name').catch(() => []);
+    const names = rows.map(({ name }) => String(name));
+    const state = compareSchema(names, migrations);
+    isCurrent = state === 'current';
+    if (isCurrent || state === 'older') return [];
+    if (state === 'newer')
+      return [{ what: `The store has the schema ${names.at(-1)}, of a newer version.`, advice: 'Update Strata.' }];
+    const what = state === 'empty' ? 'It is not a store of Strata.' : 'It is a store of another service of Strata.';
+    return [{ what, advice: 'Check STRATA_DATABASE_URL.' }];
   });
   // The next start upgrades an older store; the current invariants do not apply before.
   if (!isCurrent) return;

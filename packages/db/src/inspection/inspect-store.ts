@@ -6,17 +6,17 @@ import { DatabaseSync } from 'node:sqlite';
 import type pg from 'pg';
 import { openPool } from '../dialects/postgres-dialect.ts';
 import { sqliteFileOf } from '../file-system.ts';
+import { compareSchema, type Migrations, type SchemaState } from '../migrations/migrator.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 import type { StoreSchema } from '../store-schema.ts';
 import { growthOf, NOTED_SQL, type NotedSize, sizesSql, type TableGrowth, type TableSize } from './table-sizes.ts';
 
 export interface StoreState {
   readonly kind: 'sqlite' | 'postgres';
-  /** `empty`: contains no store; `older`: the next start upgrades it; `newer`: written by a later version. */
-  readonly schema: 'empty' | 'older' | 'current' | 'newer';
+  readonly schema: Exclude<SchemaState, 'foreign'>;
   /** The last of five round trips, when connection and statement are warm. */
   readonly latencyMs: number;
-  /** Rows of the table that the store is about. */
+  /** Rows of the main table. */
   readonly counted: number;
   /** Of non-empty tables, the largest first; empty unless the schema is current. */
   readonly sizes: readonly TableGrowth[];
@@ -47,7 +47,7 @@ const ROUND_TRIPS = 5;
 
 /**
  * Inspects `sqlite:<file>` or `postgres://…`. Rejects with StoreError if there is no server, the file is damaged, or it belongs
- * to another program. Reads the complete file to find damage.
+ * to another service or program. Reads the complete file to find damage.
  */
 export async function inspectStore(of: InspectedSchema, url: string): Promise<StoreState> {
   const file = sqliteFileOf(url);
@@ -88,7 +88,7 @@ function inspectSqlite(of: InspectedSchema, file: string): StoreState {
     probe.get();
     latencyMs = performance.now() - startedAt;
   }
-  const schema = schemaOf(applied, Object.keys(of.migrations));
+  const schema = schemaOf(applied, of.migrations);
   const all = (text: string) => database.prepare(text).all();
   const sizes = schema === 'current' ? largestFirst(all(sizesSql(of.sized, false)), all(NOTED_SQL)) : [];
   return { ...base, schema, latencyMs, counted, sizes };
@@ -190,7 +190,7 @@ async function inspectServer(of: InspectedSchema, client: pg.PoolClient): Promis
   const counted = row.counted ? await count() : { rows: [] };
   const schema = schemaOf(
     names.rows.map(({ name }) => name),
-    Object.keys(of.migrations),
+    of.migrations,
   );
   const all = async (text: string) => (await client.query(text)).rows;
   return {
@@ -212,8 +212,8 @@ function largestFirst(sizes: readonly unknown[], noted: readonly unknown[]): Tab
     .sort((a, b) => (b.bytes ?? 0) - (a.bytes ?? 0) || b.rows - a.rows);
 }
 
-function schemaOf(applied: readonly string[], known: readonly string[]): StoreState['schema'] {
-  if (applied.length === 0) return 'empty';
-  if (applied.some((name) => !known.includes(name))) return 'newer';
-  return applied.length < known.length ? 'older' : 'current';
+function schemaOf(applied: readonly string[], migrations: Migrations): StoreState['schema'] {
+  const state = compareSchema(applied, migrations);
+  if (state === 'foreign') throw new StoreError('names-taken');
+  return state;
 }

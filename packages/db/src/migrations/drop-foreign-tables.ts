@@ -1,8 +1,9 @@
 // Removes what a store has of other services: until migration 018 every store had the tables of all services.
 import { type Kysely, sql } from 'kysely';
 import { isPostgres } from '../dialects/postgres-dialect.ts';
+import { StoreError } from '../store-error.ts';
 
-/** The tables of every store until migration 018; a table follows the tables that it references. History: never changed. */
+/** The tables of every store until migration 018; a table follows the tables that it references. This list is never changed. */
 const TABLES_UNTIL_018 = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
   ...['services', 'scans', 'scan_days', 'changes', 'change_days', 'events', 'evidence', 'stream_events', 'anomalies'],
@@ -12,12 +13,16 @@ const TABLES_UNTIL_018 = [
   ...['ledger_head', 'ledger_leaves', 'ledger_subtrees', 'ledger_keys'],
 ];
 
+/** Tables that only one service fills: with rows in one that is not its own, the store is another service's. */
+const FILLED_BY_ONE_SERVICE = ['domains', 'answer_receipts', 'token_usage', 'segments'];
+
 /** The migration of a name whose tables belong to another service. */
 export async function nothing(): Promise<void> {}
 
 /**
  * Drops each of these tables that is not the service's own and is empty, and on PostgreSQL the views of it. A table with rows is
- * left, and not used: rows are never dropped.
+ * left, and not used: rows are never dropped. Rejects with StoreError `names-taken`, before anything is written, if the store is of
+ * another service: with this migration its owner could never open it again.
  */
 export async function dropForeignTables(db: Kysely<unknown>, own: readonly string[]): Promise<void> {
   const foreign = TABLES_UNTIL_018.filter((name) => !own.includes(name));
@@ -27,11 +32,15 @@ export async function dropForeignTables(db: Kysely<unknown>, own: readonly strin
         where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname in (${list})`
     : sql<{ name: string }>`select name from sqlite_schema where type = 'table' and name in (${list})`;
   const found = new Set((await existing.execute(db)).rows.map(({ name }) => name));
+  const isFilled = async (name: string) =>
+    (await sql`select 1 from ${sql.table(name)} limit 1`.execute(db)).rows.length > 0;
+  for (const name of FILLED_BY_ONE_SERVICE) {
+    if (!own.includes(name) && found.has(name) && (await isFilled(name)))
+      throw new StoreError('names-taken', { cause: new Error(`the table ${name} of another service has rows`) });
+  }
   for (const name of foreign.toReversed()) {
-    if (!found.has(name)) continue;
+    if (!found.has(name) || (await isFilled(name))) continue;
     const table = sql.table(name);
-    const { rows } = await sql`select 1 from ${table} limit 1`.execute(db);
-    if (rows.length > 0) continue;
     await (isPostgres(db) ? sql`drop table ${table} cascade` : sql`drop table ${table}`).execute(db);
   }
 }

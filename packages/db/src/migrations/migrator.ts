@@ -28,6 +28,18 @@ export async function migrateTo<Tables>(tx: Transaction<Tables>, migrations: Mig
 /** The name of the newest schema. */
 export const latestOf = (migrations: Migrations): string => Object.keys(migrations).at(-1) ?? '';
 
+/** `older`: the next start upgrades it; `newer`: of a later version; `foreign`: of another service, or of another program. */
+export type SchemaState = 'empty' | 'older' | 'current' | 'newer' | 'foreign';
+
+/** Compares the names of the migrations that a database has with those of a service. */
+export function compareSchema(applied: readonly string[], migrations: Migrations): SchemaState {
+  const unknown = applied.toSorted().find((name) => !Object.hasOwn(migrations, name));
+  if (unknown !== undefined)
+    return OURS.test(unknown) && numberOf(unknown) > numberOf(latestOf(migrations)) ? 'newer' : 'foreign';
+  if (applied.length === 0) return 'empty';
+  return applied.length < Object.keys(migrations).length ? 'older' : 'current';
+}
+
 async function run<Tables>(
   db: Kysely<Tables>,
   migrations: Migrations,
@@ -40,12 +52,14 @@ async function run<Tables>(
   const { error } = await work(migrator);
   if (error === undefined) return;
   if (error instanceof StoreError) throw error;
-  // Kysely reports an executed migration that is unknown: it is of a later version, of another service, or of another program.
+  // Kysely reports an executed migration that is unknown.
   const missing = error instanceof Error ? /executed migration (\S+) is missing/.exec(error.message)?.[1] : undefined;
-  if (missing !== undefined && OURS.test(missing) && numberOf(missing) > numberOf(latestOf(migrations)))
+  if (missing !== undefined && compareSchema([missing], migrations) === 'newer')
     throw new StoreError('newer-version', { cause: error });
-  if (missing !== undefined || isNameTaken(error))
-    throw new StoreError(isPostgres(db) ? 'names-taken' : 'not-a-database', { cause: error });
+  if (missing !== undefined || isNameTaken(error)) {
+    const isNamed = isPostgres(db) || (missing !== undefined && OURS.test(missing));
+    throw new StoreError(isNamed ? 'names-taken' : 'not-a-database', { cause: error });
+  }
   throw new Error('bring the database schema up to date', { cause: error });
 }
 

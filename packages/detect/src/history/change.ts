@@ -84,3 +84,39 @@ const IMPORTANCE: Readonly<Record<Role, Importance>> = {
   verified: 'low',
   platform: 'low',
 };
+
+const WEIGHT: Readonly<Record<Importance, number>> = { low: 0, medium: 1, high: 2 };
+
+/** A change, and what it means for the providers of the domain in all categories. */
+export interface NewChange {
+  readonly change: ServiceChange;
+  /** The domain did not use `to` before, in any category. */
+  readonly isEntry: boolean;
+  /** The domain no longer uses `from`, in any category. */
+  readonly isExit: boolean;
+}
+
+/** The reverse of the page order, which is newest first: of changes at the same time the most important comes last. */
+export function newChanges(
+  changes: readonly ServiceChange[],
+  before: readonly KnownService[],
+  after: readonly KnownService[],
+): NewChange[] {
+  const used = publishedProviders(before);
+  const uses = publishedProviders(after);
+  return changes
+    .toSorted((a, b) => a.at - b.at || WEIGHT[a.importance] - WEIGHT[b.importance])
+    .map((change) => {
+      const { from, to } = change;
+      // A provider that is added or removed in several categories counts once.
+      const isEntry = to !== null && !used.has(to);
+      const isExit = from !== null && used.has(from) && !uses.has(from);
+      if (to !== null) used.add(to);
+      if (isExit) used.delete(from);
+      return { change, isEntry, isExit };
+    });
+}
+
+function publishedProviders(services: readonly KnownService[]): Set<string> {
+  return new Set(services.filter(({ status }) => status !== 'pending').map(({ provider }) => provider));
+}

@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
+const Limit = z.coerce.number().int().min(1).max(1_000_000);
+
 /** Settings of every service that accepts clients. */
 export const ConnectionEnvironment = z.object({
   STRATA_CONNECTIONS: z.coerce
@@ -11,13 +13,15 @@ export const ConnectionEnvironment = z.object({
     .max(1_000_000)
     .default(50_000)
     .describe('concurrent connections ([limits](operations.md#connections-and-streams))'),
-  STRATA_STREAMS_PER_KEY: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000_000)
-    .default(200)
-    .describe('event streams or answers of a `standard` key at once; `unlimited` has no limit'),
+  STRATA_CONNECTIONS_PER_ADDRESS: Limit.optional().meta({
+    description: 'connections of one IPv4 address or IPv6 /64; /56 4 times, /48 16 times as many',
+    absent: 'three quarters of all',
+  }),
+  STRATA_STREAMS_PER_KEY: Limit.default(200).describe(
+    'event streams or answers of a `standard` key at once; `unlimited` has no limit',
+  ),
+  STRATA_FREE_STREAMS_PER_KEY: Limit.default(10).describe('the same of a free key'),
+  STRATA_FREE_STREAMS_PER_ADDRESS: Limit.default(20).describe('the same of all free keys at one address'),
 });
 
 export interface ConnectionLimits {
@@ -35,14 +39,12 @@ export interface ConnectionLimits {
   readonly freeStreamsPerAddress: number;
 }
 
-const FREE_STREAMS_PER_KEY = 10;
-const FREE_STREAMS_PER_ADDRESS = 20;
-
 export const connectionLimitsOf = (settings: z.output<typeof ConnectionEnvironment>): ConnectionLimits => ({
   connections: settings.STRATA_CONNECTIONS,
+  connectionsPerAddress: settings.STRATA_CONNECTIONS_PER_ADDRESS,
   streamsPerKey: settings.STRATA_STREAMS_PER_KEY,
-  freeStreamsPerKey: FREE_STREAMS_PER_KEY,
-  freeStreamsPerAddress: FREE_STREAMS_PER_ADDRESS,
+  freeStreamsPerKey: settings.STRATA_FREE_STREAMS_PER_KEY,
+  freeStreamsPerAddress: settings.STRATA_FREE_STREAMS_PER_ADDRESS,
 });
 
 export const DEFAULT_LIMITS = connectionLimitsOf(ConnectionEnvironment.parse({}));

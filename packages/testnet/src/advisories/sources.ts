@@ -35,8 +35,8 @@ export interface AdvisorySources extends AsyncDisposable {
   readonly cveListUrl: string;
   /** The repository's raw files: `/cves/delta.json` is appended. */
   readonly rawUrl: string;
-  /** All of them, as the setting STRATA_ADVISORY_URLS. */
-  readonly urlsSetting: string;
+  /** All of them, as settings of the stack service. */
+  readonly settings: Readonly<Record<string, string>>;
   readonly kevUrl: string;
   readonly epssUrl: string;
   /** `/npm/all.zip` is appended. */
@@ -81,7 +81,10 @@ export async function createAdvisorySources(options: AdvisorySourcesOptions): Pr
   const osvUrl = publishers.osv.origin;
   return {
     ...{ nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl },
-    urlsSetting: `nvd=${nvdUrl},kev=${kevUrl},epss=${epssUrl},osv=${osvUrl},cve=${cveListUrl},cve-raw=${rawUrl}`,
+    settings: {
+      ...{ STRATA_NVD_URL: nvdUrl, STRATA_KEV_URL: kevUrl, STRATA_EPSS_URL: epssUrl, STRATA_OSV_URL: osvUrl },
+      ...{ STRATA_CVE_API_URL: cveListUrl, STRATA_CVE_RAW_URL: rawUrl },
+    },
     advance(days) {
       for (let i = 0; i < days; i += 1) passDay(library, seed);
     },

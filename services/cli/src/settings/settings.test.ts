@@ -173,10 +173,10 @@ describe('strata config', () => {
     const good = await succeed('config check --json', { env: { STRATA_STACK_PORT: '8080' } });
     assert.deepEqual(JSON.parse(good.stdout), { ok: true, problems: [], warnings: [] });
     // Names of earlier versions do not stop a start.
-    const old = await succeed('config check', { env: { STRATA_KEV_URL: 'https://kev.example' } });
-    assert.match(old.stdout, /^warning: STRATA_KEV_URL has no effect any more: write STRATA_ADVISORY_URLS=kev=URL$/m);
-    const former = { STRATA_DATA: files.path, STRATA_FEED_SCAN: 'on' };
-    const oneLine = /^strata: warning: STRATA_FEED_SCAN has no effect any more: .+\nstrata: database /;
+    const former = { STRATA_DATA: files.path, STRATA_FEED_CONCURRENCY: '4' };
+    const old = await succeed('config check', { env: former });
+    assert.match(old.stdout, /^warning: STRATA_FEED_CONCURRENCY has no effect any more: sixteen feeds are /m);
+    const oneLine = /^strata: warning: STRATA_FEED_CONCURRENCY has no effect any more: .+\nstrata: database /;
     await assertEnds('stack keys list', 1, oneLine, { env: former });
     // It refuses what tracing would refuse at the start.
     const exporter = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };

@@ -6,7 +6,7 @@ import { FairSlots } from '@strata/limits';
 
 export type Admission = FairSlots;
 
-/** Of 21 slots that become free while all three priorities wait, so that the lowest gets one too. */
+/** While all three wait, they get 16, 4 and 1 of every 21 slots, so that the lowest gets one too. */
 export const SHARES: Readonly<Record<Priority, number>> = { high: 16, normal: 4, low: 1 };
 
 /** `slots`: the maximum number of concurrent answers; `queue`: of waiting ones. Refuses with CompletionError `overloaded`. */

@@ -12,7 +12,7 @@ import { VERSION } from '../version.ts';
 import { Auditor } from './audit/auditor.ts';
 import { advertise, reportJoined } from './discovery.ts';
 import { LiveFleet } from './fleet/live-fleet.ts';
-import { MAX_MODELS, MAX_WORKERS, type NetworkConfig } from './network-config.ts';
+import type { NetworkConfig } from './network-config.ts';
 
 import { NetworkModels, networkModelInfo } from './network-models.ts';
 import { knownPeers, type NetworkReport, networkReport } from './network-report.ts';
@@ -70,7 +70,7 @@ export async function openGatewayNetwork(
   const sessions: Sessions = stack.use(
     new Sessions({
       software: SOFTWARE,
-      max: MAX_WORKERS,
+      max: options.maxWorkers,
       trustOf: (peer) => trust.of(peer),
       hasModels: (peer) => (directory.worker(peer)?.offer.models.length ?? 0) > 0,
       roundTripMs: (peer) => node.peers.roundTripMs(peer),
@@ -118,7 +118,7 @@ export async function openGatewayNetwork(
     );
   const models: NetworkModels = stack.use(
     new NetworkModels(
-      { max: MAX_MODELS, pins: options.pins, queue: options.queue },
+      { max: options.maxModels, pins: options.pins, queue: options.queue },
       {
         models: deps.models,
         groups: (nameOf) => modelGroups(directory.connected(), { weigh, ...(nameOf ? { nameOf } : {}) }),

@@ -34,12 +34,22 @@ export const NetworkEnvironment = z.object({
     .max(1_000)
     .optional()
     .describe('ask a second worker after this multiple of the expected time'),
+  // The node allows 1,024 connections; some are for other gateways.
+  STRATA_NETWORK_WORKERS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(1_000)
+    .describe('connected workers, at most 1,000; the least useful are evicted'),
+  STRATA_NETWORK_MODELS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(64)
+    .describe('models of the network, pinned ones not counted'),
 });
-
-/** Models of the network served at once, pinned ones not counted. */
-export const MAX_MODELS = 64;
-/** Connected workers; the least useful are evicted. The node allows 1,024 connections: some are for other gateways. */
-export const MAX_WORKERS = 1_000;
 
 export type NetworkConfig = NonNullable<ReturnType<typeof networkConfigOf>>;
 
@@ -59,5 +69,7 @@ export function networkConfigOf(settings: z.output<typeof NetworkEnvironment>, d
     pins: settings.STRATA_PIN_MODELS ?? new Map<string, string>(),
     auditShare: settings.STRATA_AUDIT_SHARE,
     hedgeAfter: settings.STRATA_HEDGE_AFTER,
+    maxWorkers: settings.STRATA_NETWORK_WORKERS,
+    maxModels: settings.STRATA_NETWORK_MODELS,
   };
 }

@@ -1,5 +1,8 @@
 // Several processes on one database of a gateway: receipts in order, one gateway at a time.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
 import { guardOf } from '@strata/db';
 import { connect, terminate, untilWaiting } from '../../../../tests/support/database/connections.ts';
 import { taken } from '../../../../tests/support/database/locks.ts';
@@ -34,15 +37,17 @@ onEach([postgres], 'several stores', (_backend, test) => {
 });
 
 onEach(kept, 'the lock of the gateway', (_backend, test) => {
-  test('is held by one, whatever else the stores do, and by another when that one stops', async (one, url) => {
-    await using two = await openStore(url);
-    const held = await taken(one.gatewayLock);
-    assert.deepEqual([held.term, held.lost.aborted, await two.gatewayLock.tryTake()], [1, false, undefined]);
-    await two.keys.create({ tier: 'free' });
-    assert.equal(await two.gatewayLock.tryTake(), undefined);
-    await held[Symbol.asyncDispose]();
-    await using next = await taken(two.gatewayLock);
-    assert.deepEqual([next.term, await one.gatewayLock.lastTerm(), await two.gatewayLock.lastTerm()], [2, 2, 2]);
+  test('is held by one, whatever else it does, and by another when that one is killed', async (store, url) => {
+    const program = `import(${JSON.stringify(path.join(import.meta.dirname, 'store.ts'))}).then(async ({ openStore }) => {
+      globalThis.held = await (await openStore(${JSON.stringify(url)})).gatewayLock.tryTake();
+      console.log('held ' + held.term); setInterval(() => {}, 1_000); })`;
+    const holder = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = await once(holder.stdout, 'data');
+    await store.keys.create({ tier: 'free' });
+    assert.deepEqual([String(line), await store.gatewayLock.tryTake()], ['held 1\n', undefined]);
+    holder.kill('SIGKILL');
+    await using held = await taken(store.gatewayLock);
+    assert.deepEqual([held.term, held.lost.aborted, await store.gatewayLock.lastTerm()], [2, false, 2]);
   });
 });
 

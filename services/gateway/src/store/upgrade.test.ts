@@ -1,7 +1,7 @@
 // A store of version 018, which had the tables of all services, opened by today's code.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { migrateTo } from '@strata/db';
+import { dropForeignTables, type Migrations, migrate, migrateTo } from '@strata/db';
 import { exec, rows } from '../../../../tests/support/database/backends.ts';
 import { tablesOf } from '../../../../tests/support/database/connections.ts';
 import { released } from '../../../../tests/support/database/released.ts';
@@ -29,6 +29,10 @@ onEach(kept, 'a store of an older version', (backend) => {
       for (const [table, row] of filled) await exec(url, `insert into ${table} ${row}`);
       const read = () => Promise.all(filled.map(([table]) => rows(url, `select * from ${table} order by 1`)));
       const before = await read();
+      const tables = await tablesOf(url);
+      const another: Migrations = { ...released, '019-another': (tx) => dropForeignTables(tx, ['settings']) };
+      await assert.rejects(migrate(db, another), { code: 'names-taken' });
+      assert.deepEqual(await tablesOf(url), tables, 'the service of another database has changed nothing');
       for (let times = 0; times < 2; times += 1) {
         await using store = await openStore(url);
         assert.equal(await store.answers.receipt('rwr_1', 'key_1'), '{}');

@@ -22,7 +22,7 @@ describe('a service that polls', () => {
     const files = { STRATA_FEEDS_FILE: list, STRATA_OPT_OUT_FILE: optOut };
     await using polling = await startHarness({
       internet: await sharedInternet(),
-      settings: { ...files, STRATA_FEED_SCAN_PER_DAY: '2' },
+      settings: { ...files, STRATA_FEED_SCAN: 'on', STRATA_FEED_SCAN_PER_DAY: '2' },
       world: { fetcher: world.fetcher },
     });
     const { app, metrics } = polling.running;

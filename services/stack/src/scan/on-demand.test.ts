@@ -11,7 +11,6 @@ import { temporaryDirectory } from '../../../../tests/support/temporary-director
 import { until } from '../../../../tests/support/until.ts';
 import { type Answer, company, type Harness, smallInternet, startHarness } from '../test/harness.ts';
 import { evidenceAt, recordScan } from '../test/recorded-scans.ts';
-import { OnDemand } from './on-demand.ts';
 import type { ScanOutcome } from './scanner.ts';
 
 const profilePath = (name: string) => `/stack/v1/domains/${name}`;
@@ -117,7 +116,7 @@ describe('a domain that was never scanned', () => {
 
   it('is bounded by suffix and by address below a private suffix, where names cost nothing', async () => {
     const app = { ...service.running.app };
-    const onDemand = new OnDemand({ perHour: 60, now: app.now, nameLimits: { perSuffix: 3, perAddress: 2 } });
+    const config = { ...app.config, onDemandSuffixPerDay: 3, onDemandAddressPerDay: 2 };
     const asked: string[] = [];
     const scanner = {
       ...app.scanner,
@@ -134,7 +133,7 @@ describe('a domain that was never scanned', () => {
         throw new Error(`${code}: ${detail}`);
       };
       const context = { address, key: { id: domain }, resetReads: () => {}, refuse } as never;
-      await onDemand.profile({ ...app, scanner }, domain, context).catch((error: Error) => {
+      await app.onDemand.profile({ ...app, config, scanner }, domain, context).catch((error: Error) => {
         if (!/NXDOMAIN/.test(error.message)) throw error;
       });
     };

@@ -16,13 +16,11 @@ const MAX_REQUESTED = 10_000;
 const RETRY_SECONDS = 5;
 /** Daily limit over all private suffixes, as a multiple of the limit of one. */
 const SUFFIXES = 10;
-/** New names per UTC day below one private suffix, and below all of them for one client address. */
-const NAME_LIMITS = { perSuffix: 200, perAddress: 20 };
 
 export type DomainCodes = 'invalid_domain' | 'unknown_domain' | 'unavailable';
 
 export interface OnDemandDeps {
-  readonly config: Pick<Config, 'isOnDemand'>;
+  readonly config: Pick<Config, 'isOnDemand' | 'onDemandSuffixPerDay' | 'onDemandAddressPerDay'>;
   readonly store: Pick<Store, 'domain' | 'keys' | 'onDemandDays' | 'work'>;
   readonly scanner: Scanner;
   readonly isOptedOut: (domain: string) => boolean;
@@ -41,18 +39,11 @@ interface CountedName {
 export class OnDemand {
   readonly #perKey: RateLimiter;
   readonly #waitMs: number;
-  readonly #nameLimits: typeof NAME_LIMITS;
   /** Known domains that were requested since the last report. */
   readonly #requested = new Set<string>();
   #markedAt = 0;
 
-  constructor(options: {
-    readonly perHour: number;
-    readonly now: () => Date;
-    readonly waitMs?: number;
-    readonly nameLimits?: typeof NAME_LIMITS;
-  }) {
-    this.#nameLimits = options.nameLimits ?? NAME_LIMITS;
+  constructor(options: { readonly perHour: number; readonly now: () => Date; readonly waitMs?: number }) {
     this.#waitMs = options.waitMs ?? WAIT_MS;
     this.#perKey = new RateLimiter({
       ...{ limit: options.perHour, period: 3_600_000, refill: 'window' },
@@ -68,7 +59,7 @@ export class OnDemand {
   ): Promise<CountedName | undefined> {
     const suffix = privateSuffixOf(domain);
     if (suffix === null) return undefined;
-    const { perSuffix, perAddress } = this.#nameLimits;
+    const { onDemandSuffixPerDay: perSuffix, onDemandAddressPerDay: perAddress } = app.config;
     const bounds = [
       { subject: `address ${app.store.keys.saltedHash(context.address)}`, limit: perAddress },
       { subject: `suffix ${suffix}`, limit: perSuffix },

@@ -77,5 +77,5 @@ async function readBounded(file: string): Promise<string> {
   await using handle = await open(file);
   const { size } = await handle.stat();
   if (size > MAX_LIST_BYTES) throw new StartError(`${file} has ${size} bytes, more than ${MAX_LIST_BYTES}`);
-  return handle.readFile('utf8');
+  return await handle.readFile('utf8');
 }

@@ -1,8 +1,6 @@
 // Several processes on one server that write at once, as if sequentially. Scans: scan-work.test.ts.
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { BEGIN_WRITING, writeTransaction } from '@strata/db';
 import { sql } from 'kysely';
 import { connect, untilWaiting } from '../../../../tests/support/database/connections.ts';
@@ -145,16 +143,5 @@ onEach([postgres], 'a transaction that writes', ({ fresh }, test) => {
     assert.equal(tries, 3);
     await assert.rejects(failing('select 1 / 0'));
     assert.equal(tries, 1, 'an error of its own');
-  });
-});
-
-describe('the sources', () => {
-  it('write in transactions of which each is run again, or by a rule of their own', () => {
-    // The ledger checks what a lost transaction has written before it retries; a restored backup is read from a file once.
-    const exempt = new Set(['write-transaction.ts', 'ledger.ts', 'postgres-backup.ts']);
-    const own = /\.transaction\(\)(?!\s*\.setAccessMode\('read only'\))/;
-    for (const file of globSync('**/*.ts', { cwd: import.meta.dirname }))
-      if (!file.endsWith('.test.ts') && !file.startsWith('test/') && !exempt.has(path.basename(file)))
-        assert.doesNotMatch(readFileSync(path.join(import.meta.dirname, file), 'utf8'), own, file);
   });
 });

@@ -1,5 +1,6 @@
 // The store of the stack service, for its parts and for the CLI, benches and tests (`@strata/stack/store`).
 
+export type { RecordOptions, ScanRecord } from '@strata/detect';
 export type { AddedDomains, StoredChange, StoredProfile, StoredService } from './domains/domains.ts';
 export type { Bound, OnDemandDays } from './domains/on-demand-days.ts';
 export type {
@@ -69,7 +70,6 @@ export {
   receiptsInRows,
   receiptsInSqliteCopy,
 } from './ledger/published-receipts.ts';
-export type { RecordOptions, ScanRecord } from './scans/plan-scan.ts';
 export type { RecordedScan, RecordScans, ScanResult } from './scans/record-scan.ts';
 export type { Claim, ScanProgress, ScanWork } from './scans/scan-work.ts';
 export type { EventKind } from './schema.ts';

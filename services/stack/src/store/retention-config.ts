@@ -8,13 +8,14 @@ const Days = z.coerce.number().int().min(1).max(36_500);
 const JUDGED_DAYS = WINDOW_DAYS + 8;
 /** Scans within the retention, at up to twice the usual interval plus jitter of a half. */
 const SCANS_BEFORE_FORGETTING = 4;
-/** A domain scanned on demand is forgotten when it is not requested for this long. */
-const ON_DEMAND_DAYS = 90;
 
 /** A retention with a minimum and the reason for it. */
 const daysFrom = (min: number, reason: string) => Days.min(min, `must be at least ${min}: ${reason}`);
 
 export const RetentionEnvironment = z.object({
+  STRATA_ON_DEMAND_DAYS: daysFrom(8, 'new domains are scanned more often for a week')
+    .default(90)
+    .describe('retention of a domain scanned on demand after its last request, at least 8 and four rescans'),
   STRATA_STREAM_DAYS: Days.default(90).describe('retention of the public stream'),
   STRATA_EVENT_DAYS: Days.default(30).describe('retention of the internal event log'),
   STRATA_SCAN_DAYS: daysFrom(JUDGED_DAYS, 'anomaly detection needs the scans of this many days')
@@ -48,6 +49,6 @@ export function retentionOf(
     stream: ms(value.STRATA_STREAM_DAYS),
     feedItems: isPollingFeeds ? ms(value.STRATA_FEED_DAYS) : undefined,
     // Requests are recorded only when an answer is recomputed after a scan: the time must cover several scans.
-    onDemand: Math.max(ON_DEMAND_DAYS * DAY_MS, SCANS_BEFORE_FORGETTING * rescanAfterMs),
+    onDemand: Math.max(value.STRATA_ON_DEMAND_DAYS * DAY_MS, SCANS_BEFORE_FORGETTING * rescanAfterMs),
   });
 }

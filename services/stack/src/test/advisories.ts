@@ -49,12 +49,7 @@ export const showing = ({ domains, truth }: Pick<Internet, 'domains' | 'truth'>,
   domains().filter((domain) => truth(domain).versions[product]?.version != null);
 
 /** Settings of a service that may ask these publishers, and does so only when a test starts it. */
-export function advisorySettings(publishers: Publishers): Record<string, string> {
-  return {
-    STRATA_ADVISORIES: 'off',
-    STRATA_ADVISORY_URLS: publishers.urlsSetting,
-  };
-}
+export const advisorySettings = ({ settings }: Publishers) => ({ STRATA_ADVISORIES: 'off', ...settings });
 
 /** Syncs every source once, or those named, without letting the service process what they brought. */
 export async function syncOnly(service: Harness, publishers: Publishers, names?: readonly string[]): Promise<void> {

@@ -31,7 +31,7 @@ const HELLO_MS = 10_000;
 /** A gateway considers a worker stalled after a second without a frame. */
 const HEARTBEAT_MS = 250;
 const IDLE_HEARTBEATS = 4;
-/** A gateway that reads nothing for this long is disconnected, because its requests occupy slots in vain. */
+/** A gateway that reads nothing for this long is disconnected, because its requests occupy slots without progress. */
 const MAX_UNREAD_MS = 30_000;
 /**
  * Maximum number of requests per gateway. Slots and queue are smaller, so more means that the gateway does not read

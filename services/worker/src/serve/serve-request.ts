@@ -145,7 +145,7 @@ export class RequestRun {
       return send({ kind: 'begin', id: request.id, cachedTokens: this.#cachedTokens });
     }
     this.phase = 'writing';
-    // Waits with a token at hand: the end of an answer needs no credit, and this may be the last token.
+    // The credit is awaited when there is a token to send: the end of an answer needs no credit, and this may be the last token.
     await this.#sender.untilCredit(this.#stopping.signal);
     this.#firstTokenAtMs ||= Math.max(this.#deps.nowMs(), this.#startedAtMs);
     this.#chain.push(event.token);

@@ -14,7 +14,7 @@ async function openSetting(bulk = 0) {
   const publishers = stack.use(await createAdvisorySources({ seed: 'cli', now, bulk }));
   const env = {
     ...{ STRATA_DATA: data.path, STRATA_NVD_API_KEY: '11111111-2222-3333-4444-555555555555' },
-    STRATA_ADVISORY_URLS: publishers.urlsSetting,
+    ...publishers.settings,
   };
   const ends = (args: string, code: number, words = /^/, { env: more, ...options }: RunOptions = {}) =>
     assertEnds(`stack enrich ${args}`, code, words, { ...options, env: { ...env, ...more } });

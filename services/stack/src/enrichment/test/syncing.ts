@@ -76,8 +76,7 @@ export async function openWorld(options: Omit<Partial<AdvisorySourcesOptions>, '
   const clock = { at: START };
   const now = () => new Date(clock.at);
   const publishers = stack.use(await createAdvisorySources({ seed: 'sync', ...options, now }));
-  const urls = ['nvdUrl', 'cveListUrl', 'kevUrl', 'epssUrl', 'osvUrl'] as const;
-  const trustedOrigins = urls.map((name) => new URL(publishers[name]).origin);
+  const trustedOrigins = Object.values(publishers.settings).map((url) => new URL(url).origin);
   const fetcher = stack.use(createFetcher({ trustedOrigins, userAgent: 'StrataBot/test' }));
   return Object.assign(stack.move(), {
     ...{ clock, publishers, fetcher },

@@ -32,6 +32,9 @@ onEach(kept, 'stored advisories', (backend, test) => {
   test('are exploited until the complete list lacks them; a part of it takes nothing back', async ({ advisories }) => {
     const left = async () => (await advisories.counts()).knownExploited;
     await advisories.putExploited([exploited(ONE), exploited(TWO)]);
+    await advisories.putScores([{ cve: ONE, epss: 0.5, percentile: 0.9 }]);
+    await advisories.putRecords([record(ONE)]);
+    assert.partialDeepStrictEqual(await readOne(advisories, ONE), { score: { epss: 0.5 }, exploited: { cve: ONE } });
     await advisories.putExploited([exploited('CVE-2024-0003')], { isPart: true });
     assert.equal(await left(), 3);
     await advisories.putExploited([exploited(ONE)], { named: [TWO] });

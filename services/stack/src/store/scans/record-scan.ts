@@ -1,18 +1,18 @@
 // Records scans in batches, one transaction each: the changed intervals, confirmed changes and events.
 
 import { executePipelined, isPostgres, StoreError, sendThenWrite, writeTransaction } from '@strata/db';
-import type { ServiceChange } from '@strata/detect';
-import type { Kysely, QueryResult } from 'kysely';
-import type { Database } from '../schema.ts';
 import {
-  type KnownDomain,
-  type PlannedScan,
   type PlanOptions,
   planScan,
   type RecordOptions,
+  type ScanPlan,
   type ScanRecord,
-} from './plan-scan.ts';
-import { prepareScanStatements, readKnown, type ScanStatements } from './scan-statements.ts';
+  type ServiceChange,
+} from '@strata/detect';
+import type { Kysely, QueryResult } from 'kysely';
+import type { Database } from '../schema.ts';
+import { knownDomain, type StoredDomain } from './scan-rows.ts';
+import { prepareScanStatements, readStored, type ScanStatements } from './scan-statements.ts';
 import { scanWrites } from './write-plans.ts';
 
 export interface RecordedScan {
@@ -33,8 +33,8 @@ const MAX_PLANNED_BEFORE = 3;
 /** A scan of a batch, the stored state that it was planned with, and its plan. */
 interface PlannedRecord {
   readonly scan: ScanRecord;
-  readonly known: KnownDomain;
-  readonly plan: PlannedScan | { readonly error: unknown };
+  readonly stored: StoredDomain;
+  readonly plan: ScanPlan | { readonly error: unknown };
 }
 
 /** `rescanAfterMs` is the usual interval between two scans of a domain. */
@@ -98,7 +98,7 @@ async function recordTogether(
     const records = await planAll(db, statements, batch, options);
     const { writes, resultsOf } = writesOf(statements, records);
     if (writes.length === 0) return resultsOf([]);
-    const revisions = records.map(({ scan, known }) => [scan.profile.domain, known.row?.revision ?? null]);
+    const revisions = records.map(({ scan, stored }) => [scan.profile.domain, stored.row?.revision ?? null]);
     const queries = [statements.checkRevisions(revisions), ...writes.map(({ query }) => query)] as const;
     const [check, ...results] = await sendThenWrite(db, statements.sendRows(writes), queries);
     if (check.rows[0]?.is_outdated === 'no') return resultsOf(results);
@@ -118,15 +118,15 @@ async function planAll(
   scans: readonly ScanRecord[],
   options: PlanOptions,
 ): Promise<PlannedRecord[]> {
-  const known = await readKnown(db, statements, scans, options);
-  return scans.map((scan, index) => planned(scan, known[index] as KnownDomain, options));
+  const stored = await readStored(db, statements, scans, options);
+  return scans.map((scan, index) => planned(scan, stored[index] as StoredDomain, options));
 }
 
-function planned(scan: ScanRecord, known: KnownDomain, options: PlanOptions): PlannedRecord {
+function planned(scan: ScanRecord, stored: StoredDomain, options: PlanOptions): PlannedRecord {
   try {
-    return { scan, known, plan: planScan(known, scan, options) };
+    return { scan, stored, plan: planScan(knownDomain(stored), scan, options) };
   } catch (error) {
-    return { scan, known, plan: { error } };
+    return { scan, stored, plan: { error } };
   }
 }
 
@@ -134,7 +134,7 @@ function planned(scan: ScanRecord, known: KnownDomain, options: PlanOptions): Pl
 function writesOf(statements: ScanStatements, records: readonly PlannedRecord[]) {
   const { writes, changesOf } = scanWrites(
     statements,
-    records.flatMap(({ scan, known, plan }) => ('error' in plan ? [] : [{ domain: scan.profile.domain, known, plan }])),
+    records.flatMap(({ scan, stored, plan }) => ('error' in plan ? [] : [{ scan, stored, plan }])),
   );
   const resultsOf = (results: readonly QueryResult<unknown>[]): ScanResult[] => {
     const written = changesOf(results).values();

@@ -1,14 +1,13 @@
 // The SQL statements that record scans: built once, each for any number of rows.
 
 import { executePipelined, isPostgres, type Json, type JsonColumns, listedIn, plan, rowsIn, toJson } from '@strata/db';
+import { needsRedetection, type RecordOptions, type ScanRecord } from '@strata/detect';
 import { type CompiledQuery, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { countChangeDays, countScanDays } from '../history/day-counts.ts';
 import type { Database } from '../schema.ts';
-import { openIntervals } from './intervals.ts';
-import { type KnownDomain, needsRedetection, type RecordOptions, type ScanRecord } from './plan-scan.ts';
+import { type DomainRow, openIntervals, type StoredDomain } from './scan-rows.ts';
 
 type Db = Kysely<Database>;
-type DomainRow = Selectable<Database['domains']>;
 
 const SERVICE = {
   confidence: 'text',
@@ -216,19 +215,19 @@ export function prepareScanStatements(db: Db) {
 }
 
 /** The stored state of the domain of each scan, in order. */
-export async function readKnown(
+export async function readStored(
   db: Db,
   statements: ScanStatements,
   scans: readonly ScanRecord[],
   options: RecordOptions,
-): Promise<KnownDomain[]> {
+): Promise<StoredDomain[]> {
   const names = scans.map(({ profile }) => profile.domain);
   const [rows, open] = await executePipelined(db, [statements.domains(names), statements.openServices(names)]);
   const domains = new Map(rows.rows.map((row) => [row.name, row]));
   const services = Map.groupBy(open.rows, (row) => row.domain_id);
   const redetected = scans.flatMap((scan) => {
     const row = domains.get(scan.profile.domain);
-    return row && needsRedetection(row, scan, options) ? [row.id] : [];
+    return row && needsRedetection(row, scan.profile, options) ? [row.id] : [];
   });
   const kept = redetected.length > 0 ? (await db.executeQuery(statements.keptEvidence(redetected))).rows : [];
   const evidence = new Map(kept.map(({ domain_id, body }) => [domain_id, body]));

@@ -2,17 +2,17 @@
 // counts back from the last one (json-rows.ts), so that no query waits for the result of another.
 
 import { valuesOf } from '@strata/db';
-import type { ServiceChange } from '@strata/detect';
+import type { ScanPlan, ScanRecord, ServiceChange } from '@strata/detect';
 import type { QueryResult } from 'kysely';
 import { changeId } from '../domains/domains.ts';
-import type { KnownDomain, PlannedScan } from './plan-scan.ts';
 import { changeEvents, differenceEvents, type NewEvent } from './scan-events.ts';
+import { begunRow, packed, publishedRow, type StoredDomain, scanRow, serviceRow, updateRow } from './scan-rows.ts';
 import { COLUMNS, type ScanStatements, type Write } from './scan-statements.ts';
 
 export interface Plan {
-  readonly domain: string;
-  readonly known: KnownDomain;
-  readonly plan: PlannedScan;
+  readonly scan: ScanRecord;
+  readonly stored: StoredDomain;
+  readonly plan: ScanPlan;
 }
 
 export interface ScanWrites {
@@ -33,12 +33,14 @@ interface NumberedPlan extends Plan {
 /** The plans must be of different domains, and based on what the transaction sees. */
 export function scanWrites(statements: ScanStatements, plans: readonly Plan[]): ScanWrites {
   const numbered = numberPlans(plans);
-  const added = plans.filter(({ known }) => known.row === undefined);
+  const added = plans.filter(({ stored }) => stored.row === undefined);
   const before = [
     // A domain without a list is due at the time of its scan.
-    ...statements.addDomains(added.map(({ domain, plan }) => [domain, 'on-demand', plan.scan.observed_at, 0])),
+    ...statements.addDomains(added.map(({ plan }) => [plan.profile.domain, 'on-demand', plan.observedAt, 0])),
     ...statements.addScans(
-      numbered.map(({ plan, domainId }) => valuesOf(COLUMNS.SCAN, { ...plan.scan, domain_id: domainId })),
+      numbered.map(({ scan, plan, domainId }) =>
+        valuesOf(COLUMNS.SCAN, { ...scanRow(scan, plan), domain_id: domainId }),
+      ),
     ),
     ...intervalQueries(statements, numbered),
     ...statements.addChanges(numbered.flatMap(changeRows)),
@@ -46,13 +48,13 @@ export function scanWrites(statements: ScanStatements, plans: readonly Plan[]): 
   const after = [
     ...statements.addEvents(numbered.flatMap(eventRows)),
     ...statements.keepEvidence(
-      numbered.flatMap(({ plan: { evidence, scan }, domainId }) =>
-        evidence ? [[domainId, scan.observed_at, Buffer.from(evidence).toString('hex')]] : [],
+      numbered.flatMap(({ scan: { evidence }, plan: { keepsEvidence, observedAt }, domainId }) =>
+        keepsEvidence ? [[domainId, observedAt, packed(evidence).toString('hex')]] : [],
       ),
     ),
     ...domainQueries(statements, numbered),
     // Last: concurrent leases skip the locked rows of these domains, and so never wait for this transaction.
-    ...statements.endLeases(plans.flatMap(({ known }) => known.row?.id ?? [])),
+    ...statements.endLeases(plans.flatMap(({ stored }) => stored.row?.id ?? [])),
   ];
   return {
     writes: [...before, ...after],
@@ -74,13 +76,13 @@ export function scanWrites(statements: ScanStatements, plans: readonly Plan[]): 
 
 function numberPlans(plans: readonly Plan[]): NumberedPlan[] {
   const numbers = {
-    domains: countBack(plans.filter(({ known }) => known.row === undefined).length),
+    domains: countBack(plans.filter(({ stored }) => stored.row === undefined).length),
     scans: countBack(plans.length),
     changes: countBack(plans.reduce((sum, { plan }) => sum + plan.changes.length, 0)),
   };
   return plans.map((each) => ({
     ...each,
-    domainId: each.known.row?.id ?? numbers.domains(),
+    domainId: each.stored.row?.id ?? numbers.domains(),
     scanId: numbers.scans(),
     changeIds: each.plan.changes.map(numbers.changes),
   }));
@@ -94,37 +96,42 @@ function countBack(count: number): () => number {
 
 /** Ends intervals first: a service that new rules end and the scan finds again has the same key, which must not have two open rows. */
 function intervalQueries(statements: ScanStatements, plans: readonly NumberedPlan[]): readonly Write[] {
-  const each = plans.flatMap(({ plan: { intervals }, domainId }) => (intervals ? [{ ...intervals, domainId }] : []));
+  const each = plans.flatMap(({ plan: { intervals, observedAt }, domainId }) =>
+    intervals ? [{ ...intervals, observedAt, domainId }] : [],
+  );
   return [
     ...statements.endServices(
       each.flatMap(({ ended }) => ended.map(({ id, validTo, lastObserved }) => [id, validTo, lastObserved])),
     ),
     ...statements.dropServices(each.flatMap(({ dropped }) => dropped)),
     ...statements.updateServices(
-      each.flatMap(({ updated }) => updated.map((row) => [row.id, ...valuesOf(COLUMNS.SERVICE, row)])),
+      each.flatMap(({ updated, observedAt }) =>
+        updated.map((service) => [service.id, ...valuesOf(COLUMNS.SERVICE, serviceRow(service, observedAt))]),
+      ),
     ),
     ...statements.beginServices(
-      each.flatMap(({ begun, domainId }) =>
-        begun.map((row) => valuesOf(COLUMNS.BEGUN, { ...row, domain_id: domainId })),
+      each.flatMap(({ begun, observedAt, domainId }) =>
+        begun.map((service) => valuesOf(COLUMNS.BEGUN, { ...begunRow(service, observedAt), domain_id: domainId })),
       ),
     ),
   ];
 }
 
 function changeRows({ plan, domainId, scanId }: NumberedPlan): unknown[][] {
-  return plan.changes.map(({ change, is_entry, is_exit }) => {
+  return plan.changes.map(({ change, isEntry, isExit }) => {
     const { confirmedAt, from, to, ...same } = change;
-    const named = { confirmed_at: confirmedAt, from_provider: from, to_provider: to, is_entry, is_exit };
-    return valuesOf(COLUMNS.CHANGE, { ...same, ...named, domain_id: domainId, scan_id: scanId });
+    const named = { confirmed_at: confirmedAt, from_provider: from, to_provider: to };
+    const flags = { is_entry: Number(isEntry), is_exit: Number(isExit) };
+    return valuesOf(COLUMNS.CHANGE, { ...same, ...named, ...flags, domain_id: domainId, scan_id: scanId });
   });
 }
 
 const NOTHING_PUBLISHED = { summary: null, state: null } as const;
 
-function eventRows({ domain, known, plan, domainId, changeIds }: NumberedPlan): unknown[][] {
+function eventRows({ stored, plan, domainId, changeIds }: NumberedPlan): unknown[][] {
   const events: readonly NewEvent[] = [
-    ...changeEvents(domain, plan.changes),
-    ...(plan.difference ? differenceEvents(known.row ?? NOTHING_PUBLISHED, plan.difference) : []),
+    ...changeEvents(plan.profile.domain, plan.changes),
+    ...differenceEvents(stored.row ?? NOTHING_PUBLISHED, plan),
   ];
   return events.map(({ payload, change, ...event }) => {
     const change_id = change === undefined ? null : changeIds[change];
@@ -137,8 +144,9 @@ function domainQueries(statements: ScanStatements, plans: readonly NumberedPlan[
   const published: unknown[][] = [];
   for (const { plan, domainId } of plans) {
     if (!plan.update) continue;
-    const row = [domainId, ...valuesOf(COLUMNS.UPDATED, plan.update)];
-    if (plan.difference) published.push([...row, ...valuesOf(COLUMNS.PUBLISHED, plan.difference.published)]);
+    const row = [domainId, ...valuesOf(COLUMNS.UPDATED, updateRow(plan.update))];
+    if (plan.difference)
+      published.push([...row, ...valuesOf(COLUMNS.PUBLISHED, publishedRow(plan.difference.published))]);
     else updated.push(row);
   }
   return [...statements.updateDomains(updated), ...statements.publishDomains(published)];

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { compileRulebook, detect, evidenceFromRecord } from '@strata/detect';
-import { publishedStateOf } from './scan-events.ts';
+import { detect } from '../detect.ts';
+import { evidenceFromRecord } from '../explain.ts';
+import { compileRulebook } from '../rulebook/rulebook.ts';
+import { publishedStateOf } from './published-state.ts';
 
 describe('the published sector', () => {
   const rulebook = compileRulebook([]);

@@ -7,8 +7,8 @@ import type { StackApp } from '../../context.ts';
 import { type Customer, listedCustomers } from '../../index/listed-changes.ts';
 import { dateOf, MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { changeReport } from '../../reports/domain-report.ts';
-import { MigrationSchema } from '../market/migrations.ts';
 import { Integer, Limit, Offset, ProviderPath, providerOf, Word } from '../parameters.ts';
+import { MigrationSchema } from './migrations.ts';
 
 const WINDOW_MS = 60_000;
 const MAX_ROWS = 1_000;

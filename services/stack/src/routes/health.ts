@@ -1,8 +1,8 @@
 // The health check.
 import { route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../../context.ts';
-import { API_VERSION } from '../../roles/api-info.ts';
+import type { StackApp } from '../context.ts';
+import { API_VERSION } from '../roles/api-info.ts';
 
 export const getHealth = route(
   {

@@ -1,7 +1,7 @@
 // Many domains over thirty days, scanned by the schedule, and at one interval for all with as many scans.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { randomFrom } from '../../../../../tests/support/random.ts';
+import { randomFrom } from '../../../../tests/support/random.ts';
 import { intervalOf, nextScanAt, UNKNOWN, withScan } from './schedule.ts';
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 // Which callers may ask, and how often: the day's quota, free keys by address. The check of keys itself: packages/http.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sharedService } from '../../test/shared.ts';
+import { sharedService } from '../test/shared.ts';
 
 const service = await sharedService();
 const withKey = (key: string) => service.get('/stack/v1/domains/com', { headers: { 'x-stack-key': key } });

@@ -1,8 +1,8 @@
 // Free API keys, and the public keys that verify receipts.
 import { countedNetworks, route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../../context.ts';
-import { KEY_SET_PATH } from '../../ledger/ledger.ts';
+import type { StackApp } from '../context.ts';
+import { KEY_SET_PATH } from '../ledger/ledger.ts';
 
 export const createKey = route(
   {

@@ -1,0 +1,72 @@
+// The published state of a domain other than its services, and whether two states differ.
+import { packHolders } from '../judge/holders.ts';
+import { packPosture } from '../posture/posture-flags.ts';
+import { shortenPosture } from '../posture/stored-posture.ts';
+import type { DomainState, Profile } from '../profile.ts';
+import type { Sector } from '../sector/sector-types.ts';
+import { type KnownService, keyOf } from './known-service.ts';
+
+export interface PublishedState {
+  readonly state: DomainState;
+  readonly sector: string;
+  readonly rulebook: string;
+  /** `packPosture` and `packHolders`. */
+  readonly postureBits: number;
+  readonly holderBits: number;
+  readonly score: number | null;
+  /** JSON with a fixed key order, so that equal summaries are equal texts. */
+  readonly summary: string;
+}
+
+/** The state that an earlier scan published; nulls if there was none. */
+export type PublishedBefore = Pick<PublishedState, 'sector' | 'postureBits' | 'holderBits'> & {
+  readonly state: DomainState | null;
+  readonly summary: string | null;
+};
+
+export function publishedStateOf(
+  profile: Profile,
+  before: Pick<PublishedBefore, 'sector' | 'summary'>,
+): PublishedState {
+  const { state, rulebook, security, roles, holders, sources, redirectsTo } = profile;
+  const { sector, sectorSource } = publishedSector(profile, before);
+  return {
+    state,
+    sector,
+    rulebook,
+    postureBits: packPosture(security),
+    holderBits: packHolders(holders),
+    score: security.score,
+    summary: JSON.stringify({ security: shortenPosture(security), roles, sources, redirectsTo, sectorSource }),
+  };
+}
+
+/** If the page could not be fetched, a sector that it determined before is kept. */
+function publishedSector(
+  { sector, sectorSource, sources }: Profile,
+  before: Pick<PublishedBefore, 'sector' | 'summary'>,
+): Pick<Profile, 'sector' | 'sectorSource'> {
+  const isPageObserved = sources.html === 'observed' || sources.html === 'absent';
+  if (sector !== 'unknown' || isPageObserved || before.sector === 'unknown' || before.summary === null)
+    return { sector, sectorSource };
+  const wasByPage = (JSON.parse(before.summary) as Partial<Profile>).sectorSource === 'page';
+  return wasByPage ? { sector: before.sector as Sector, sectorSource: 'page' } : { sector, sectorSource };
+}
+
+export function differs(before: PublishedBefore, published: PublishedState): boolean {
+  return (
+    before.summary !== published.summary ||
+    before.state !== published.state ||
+    before.sector !== published.sector ||
+    before.postureBits !== published.postureBits ||
+    before.holderBits !== published.holderBits
+  );
+}
+
+/** The published part of the services, as text: pending services are excluded, and a first miss changes nothing. */
+export function publishedServices(services: readonly KnownService[]): string {
+  const published = services.filter((service) => service.status !== 'pending');
+  return JSON.stringify(
+    published.map((s) => [keyOf(s), s.confidence, s.score, s.evidence, s.version, s.platform]).sort(),
+  );
+}

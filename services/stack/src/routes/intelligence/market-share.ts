@@ -1,0 +1,45 @@
+// Market share of providers by category, with concentration.
+import { market, markets } from '@strata/analytics';
+import { route } from '@strata/http';
+import { z } from 'zod';
+import type { StackApp } from '../../context.ts';
+import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
+import { MarketSchema, marketReport } from '../../reports/market-report.ts';
+import { CategoryParameter, Word } from '../parameters.ts';
+
+export const getMarketShare = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/intelligence/market-share',
+    tag: 'Intelligence',
+    summary: 'Provider market share by category',
+    description:
+      'Shares of the domains with a known provider, self-hosted ones included; a domain with k providers counts 1/k for each. Only services of high and medium confidence count. Parked names are excluded by default.',
+    query: z.object({
+      category: CategoryParameter.optional(),
+      include_parked: Word(['true', 'false']).default('false'),
+    }),
+    output: {
+      kind: 'signed',
+      schema: z.object({ include_parked: z.boolean(), method: z.string(), categories: z.array(MarketSchema) }),
+    },
+    errors: [],
+    access: 'key',
+    cache: (_app: StackApp, { category, include_parked }) => ({
+      key: `market ${category ?? ''} ${include_parked}`,
+      tags: category === undefined ? [...tags.domains] : [tags.category(category), tags.domains[0]],
+      maxStaleMs: MAX_STALE_MS,
+    }),
+  },
+  ({ index, names }, { category, include_parked }) => {
+    const includeParked = include_parked === 'true';
+    const options = { includeParked, ownerOf: names.ownerOf };
+    const found = category === undefined ? markets(index, options) : [market(index, category, options)];
+    return {
+      include_parked: includeParked,
+      method:
+        'HHI = sum of squared percent shares, 0-10,000, by brand and by owner; each self-hosted domain is a separate firm; unknown and unmeasured ones are excluded. Bands: 1,800 from DOJ/FTC Merger Guidelines 2023, guideline 1; 1,000 from those of 1992',
+      categories: found.map((each) => marketReport(each, { names, max: category === undefined ? 25 : 1_000 })),
+    };
+  },
+);
