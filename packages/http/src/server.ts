@@ -53,9 +53,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { connections, streams } = limitClients(fastify.server, { limits, trustedProxies, logger, metrics });
   const pending = new PendingWork();
 
-  const others = { fastify, errors, crossOrigin, metrics };
+  const routeDeps = { fastify, errors, crossOrigin, metrics };
   // Before `meterResponses`, which gives every route a meter.
-  limitMethods(others);
+  limitMethods(routeDeps);
 
   // In this order, for every request:
   // The time; every response is metered.
@@ -74,14 +74,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   limitUrls(fastify);
   // Authentication, input and the response: see `addRoutes`.
   // 404, and any other error.
-  handleErrors(others);
+  handleErrors(routeDeps);
   // Last, if the response does not have them.
   fastify.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply));
 
   return {
     fastify,
     streams,
-    addRoutes: (routes, responder) => addRoutes({ ...others, logger, pending }, routes, responder),
+    addRoutes: (routes, responder) => addRoutes({ ...routeDeps, logger, pending }, routes, responder),
     async listen({ host, port }) {
       await fastify.listen({ host, port, backlog: BACKLOG });
       return (fastify.server.address() as AddressInfo).port;
