@@ -9,26 +9,15 @@ import { describe } from 'node:test';
 import { tilePath, tilesOfTree } from '@strata/receipts';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { until } from '../../../tests/support/until.ts';
-import { type DatabaseLog, type LedgerTable, LogError } from './index.ts';
+import { type DatabaseLog, type LedgerTable, LogError, openLedgerFile, openSignedLedger } from './index.ts';
 import { moveLog } from './ledger-directory.ts';
 import { appendAll, type LogBackend, logConformance, upTo } from './test/conformance.ts';
 import { idOf, keysOf, leafOf, ORIGIN } from './test/fixture.ts';
 import * as disk from './test/log-on-disk.ts';
 import { publicLogConformance } from './test/public-log.ts';
 
-const {
-  alter,
-  altered,
-  checked,
-  failsWith,
-  inDirectory,
-  logOf,
-  memoryCopy,
-  openIn,
-  SEGMENT_LEAVES,
-  segmentIn,
-  sizeOf,
-} = disk;
+const { alter, altered, checked, failsWith, inDirectory, logOf } = disk;
+const { memoryCopy, openIn, SEGMENT_LEAVES, segmentIn, sizeOf } = disk;
 const onDisk: LogBackend = {
   name: 'in a directory',
   skip: false,
@@ -57,6 +46,14 @@ describe('an open log in a directory', () => {
     await assert.rejects(checked(directory), failsWith('wrong-key'));
     await assert.rejects(openIn(directory), failsWith('wrong-key'));
   });
+
+  inDirectory('opens with its key alone, and makes no other', async (directory) => {
+    const open = () => openSignedLedger({ directory, origin: ORIGIN, keySetPath: '/keys.json', now: () => new Date() });
+    await (await open())[Symbol.asyncDispose]();
+    await rm(path.join(directory, 'keys'), { recursive: true });
+    await assert.rejects(open(), failsWith('wrong-key'));
+    assert.ok(!existsSync(path.join(directory, 'keys')));
+  });
 });
 
 describe('a restart', () => {
@@ -84,27 +81,24 @@ describe('a restart', () => {
     assert.equal(log.size, 9);
   });
 
-  inDirectory(
-    'opens with a copy that is behind, missing, or signed by an earlier key; not with another',
-    async (directory) => {
-      const copy = memoryCopy();
-      await logOf(directory, 5);
-      const note = await readFile(path.join(directory, 'checkpoint'), 'utf8');
-      await logOf(directory, 4);
-      for (const left of ['', note]) {
-        copy.note = left;
-        await using log = await openIn(directory, ORIGIN, copy);
-        assert.equal(log.size, 9);
-        await log[Symbol.asyncDispose]();
-        assert.deepEqual([sizeOf(copy.note), copy.note], [9, log.checkpoint()], 'brought up to date');
-      }
-      await using rotated = await openIn(directory, ORIGIN, copy, keysOf(3, 2));
-      assert.equal(rotated.size, 9);
-      await rotated[Symbol.asyncDispose]();
-      copy.note = note.replace('\n5\n', '\n4\n');
-      await assert.rejects(openIn(directory, ORIGIN, copy, keysOf(3, 2)), failsWith('forked'));
-    },
-  );
+  inDirectory('opens with a copy that is behind, missing or of an earlier key; not with another', async (directory) => {
+    const copy = memoryCopy();
+    await logOf(directory, 5);
+    const note = await readFile(path.join(directory, 'checkpoint'), 'utf8');
+    await logOf(directory, 4);
+    for (const left of ['', note]) {
+      copy.note = left;
+      await using log = await openIn(directory, ORIGIN, copy);
+      assert.equal(log.size, 9);
+      await log[Symbol.asyncDispose]();
+      assert.deepEqual([sizeOf(copy.note), copy.note], [9, log.checkpoint()], 'brought up to date');
+    }
+    await using rotated = await openIn(directory, ORIGIN, copy, keysOf(3, 2));
+    assert.equal(rotated.size, 9);
+    await rotated[Symbol.asyncDispose]();
+    copy.note = note.replace('\n5\n', '\n4\n');
+    await assert.rejects(openIn(directory, ORIGIN, copy, keysOf(3, 2)), failsWith('forked'));
+  });
 
   inDirectory('continues if the copy cannot be written, and reports it', async (directory) => {
     const copy = { read: async () => undefined, write: () => Promise.reject(new Error('no space')) };
@@ -189,6 +183,7 @@ describe('a disk', () => {
     if (uid === 0) process.seteuid?.(65_534);
     try {
       await assert.rejects(openIn(path.join(directory, 'log')), failsWith('read-only'));
+      await assert.rejects(openLedgerFile(path.join(directory, 'log', 'ledger.db')), failsWith('read-only'));
     } finally {
       if (uid === 0) process.seteuid?.(0);
     }
@@ -239,7 +234,9 @@ describe('the folder of an earlier version', () => {
     await rm(path.join(old, 'moved'));
     assert.equal((await importInto(old, undefined)).added, 0);
     await rm(path.join(old, 'ledger.db'));
-    await assert.rejects(openIn(old), failsWith('moved'), 'the folder is closed without its rows');
+    await assert.rejects(openIn(old), { code: 'lost-leaves', message: /ledger\.db is missing/ });
+    await writeFile(path.join(old, 'moved'), 'This log has moved to a database.');
+    await assert.rejects(openIn(old), failsWith('moved'), 'by an earlier version');
   });
 
   inDirectory('is not imported with a gap, with other leaves than published, or as another log', async (directory) => {

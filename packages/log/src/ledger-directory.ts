@@ -1,6 +1,6 @@
 // The ledger of one process, in the folder `ledger` of its data directory: a SQLite file, a lock, and the newest checkpoint. A log that
 // an earlier version left in the folder is imported, and a log that moves to PostgreSQL leaves the folder closed.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { type CheckpointCopy, readCheckpointFile } from './files/checkpoint-file.ts';
@@ -31,15 +31,15 @@ export const checkpointIn = (directory: string): string => path.join(directory, 
 export const isLedgerDirectory = (directory: string): boolean =>
   existsSync(rowsIn(directory)) || hasFolderLog(directory);
 
-const isMoved = (directory: string): boolean =>
-  !isLedgerDirectory(directory) && [MOVED, MOVED_ROWS].some((name) => existsSync(path.join(directory, name)));
-
 interface DirectoryOptions {
   readonly directory: string;
   readonly origin: string;
   readonly keys: CheckpointKeys;
   /** Also stores the newest checkpoint, so that a directory that lost leaves and its own checkpoint is not opened. */
   readonly checkpointCopy?: CheckpointCopy | undefined;
+  /** Of an import. */
+  readonly onProgress?: CopyOptions['onProgress'];
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -58,8 +58,12 @@ export async function openDirectoryLog(options: DirectoryOptions): Promise<Datab
   });
   stack.use(lockLog(directory));
   refuseMoved(directory);
+  if (hasFolderLog(directory)) {
+    // Closing the file writes its log, which is as large as all leaves, into it, and removes the log.
+    await using imported = await openLedgerFile(rowsIn(directory));
+    await importFolder({ ...options, table: imported.log });
+  }
   const { log: table } = stack.use(await openLedgerFile(rowsIn(directory)));
-  if (hasFolderLog(directory)) await importFolder({ ...options, table });
   const log = stack.use(await openLog({ origin, keys, table, checkpointFile, checkpointCopy }));
   // The keys may have been rotated since the head was signed.
   await log.resign();
@@ -67,16 +71,36 @@ export async function openDirectoryLog(options: DirectoryOptions): Promise<Datab
   return Object.assign(log, { [Symbol.asyncDispose]: () => owned.disposeAsync() });
 }
 
-function refuseMoved(directory: string): void {
-  if (isMoved(directory))
-    throw new LogError('moved', `the log in ${directory} has moved to a database: set STRATA_DATABASE_URL to it`);
+/** Rejects if the directory holds or held a log, but has no key of it: a new key would not be one of that log. */
+export async function refuseNewKey(directory: string): Promise<void> {
+  refuseMoved(directory);
+  await using reader = await readDirectoryLog(directory).catch((cause: unknown) => {
+    throw logErrorFrom(cause, `open the log ${directory}`);
+  });
+  if (reader.note === undefined && !hasFolderLog(directory)) return;
+  throw new LogError(
+    'wrong-key',
+    `${directory} holds a log, but no key of it exists: restore the keys folder of the log`,
+  );
 }
 
-export type MoveOptions = DirectoryOptions &
-  Pick<CopyOptions, 'onProgress' | 'signal'> & {
-    /** The ledger of several nodes; without it, a log of an earlier version is imported into the directory's own file. */
-    readonly to?: LedgerTable | undefined;
-  };
+function refuseMoved(directory: string): void {
+  if (isLedgerDirectory(directory)) return;
+  const text = movedTextIn(directory);
+  const isMoved = existsSync(path.join(directory, MOVED_ROWS)) || (text !== undefined && text !== IMPORTED_TEXT);
+  if (isMoved)
+    throw new LogError('moved', `the log in ${directory} has moved to a database: set STRATA_DATABASE_URL to it`);
+  if (text !== undefined)
+    throw new LogError(
+      'lost-leaves',
+      `${rowsIn(directory)} is missing: it has the leaves of this log; restore a backup`,
+    );
+}
+
+export interface MoveOptions extends DirectoryOptions {
+  /** The ledger of several nodes; without it, a log of an earlier version is imported into the directory's own file. */
+  readonly to?: LedgerTable | undefined;
+}
 
 /**
  * Moves the log of a directory to a database, with the same keys, and closes the directory permanently. The database must be empty
@@ -95,7 +119,7 @@ export async function moveLog(options: MoveOptions): Promise<CopiedLog> {
   await using stack = new AsyncDisposableStack();
   const { log: own } = stack.use(await openLedgerFile(rowsIn(directory)));
   if (hasFolderLog(directory)) {
-    const imported = await importFolder({ ...options, table: own });
+    const imported = await importFolder({ ...options, to: undefined, table: own });
     if (!table) return imported;
   }
   if (!table) return { ...(await checkLog({ origin, keys, table: own, ...(signal && { signal }) })), added: 0 };
@@ -115,6 +139,13 @@ export async function moveLog(options: MoveOptions): Promise<CopiedLog> {
 }
 
 const MOVED_TEXT = 'This log has moved to a database. Writing to it here as well would fork its history.\n';
+const IMPORTED_TEXT =
+  'This log was imported into ledger.db. Writing to journal and tile as well would fork its history.\n';
+
+function movedTextIn(directory: string): string | undefined {
+  const file = path.join(directory, MOVED);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
 
 /** Imports the log of an earlier version, which stays in the folder, and marks the folder, so that no version appends to it again. */
 async function importFolder({
@@ -128,7 +159,8 @@ async function importFolder({
     ...(onProgress && { onProgress }),
     ...(signal && { signal }),
   });
-  await replaceFile(path.join(directory, MOVED), new TextEncoder().encode(MOVED_TEXT), { isSynced: true });
+  const text = options.to ? MOVED_TEXT : IMPORTED_TEXT;
+  await replaceFile(path.join(directory, MOVED), new TextEncoder().encode(text), { isSynced: true });
   await syncDirectory(directory);
   return imported;
 }

@@ -21,10 +21,11 @@ import {
   type MoveOptions,
   moveLog,
   openDirectoryLog,
+  refuseNewKey,
 } from './ledger-directory.ts';
 import type { Log } from './log.ts';
 import { LogError } from './log-error.ts';
-import { type CopiedLog, type CopyOptions, copyLeaves } from './rows/copy-leaves.ts';
+import { type CopiedLog, type CopyOptions, type CopyProgress, copyLeaves } from './rows/copy-leaves.ts';
 import type { DatabaseLog } from './rows/database-log.ts';
 import type { CheckpointKeys } from './rows/head.ts';
 import type { KeyStorage, LedgerTables } from './rows/ledger-tables.ts';
@@ -45,6 +46,14 @@ export interface SignedLedgerOptions {
   readonly checkpointCopy?: CheckpointCopy | undefined;
   /** Witnesses that cosign the log's checkpoints. */
   readonly witnesses?: LogWitnesses | undefined;
+  /** Reports the import of a log of an earlier version, which may take minutes. */
+  readonly logger?: ImportLog | undefined;
+  /** Ends an import; the next start begins it again. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface ImportLog {
+  info(fields: { readonly leaves: number }, message: string): void;
 }
 
 export interface SignedLedger extends AsyncDisposable {
@@ -75,13 +84,20 @@ const NO_RANDOM = new Uint8Array();
 /** Opens both keyrings and the log, creating them on first start. Rejects with KeyringError or LogError. */
 export async function openSignedLedger(options: SignedLedgerOptions): Promise<SignedLedger> {
   const { origin, keySetPath, now, checkpointCopy } = options;
-  if (options.shared) await refuseWithoutKeys(options, options.shared.log);
-  const keyrings = await openKeyrings(options.directory, now);
+  const folder = ledgerIn(options.directory);
+  const keyrings = await openKeyrings(options.directory, now, () =>
+    options.shared ? refuseWithoutKeys(options, options.shared.log) : refuseNewKey(folder),
+  );
   const { receipts, checkpoints } = keyrings;
   await using opened = new AsyncDisposableStack();
   const { log, shared } = options.shared
     ? await openShared(options, options.shared, keyrings)
-    : { log: await openDirectoryLog({ ...directoryOptions(options, checkpoints), checkpointCopy }) };
+    : {
+        log: await openDirectoryLog({
+          ...{ ...directoryOptions(options, checkpoints), checkpointCopy, signal: options.signal },
+          onProgress: options.logger && importLogger(options.logger),
+        }),
+      };
   opened.use(log);
   const ledgerKeys = () => shared?.ledgerKeys.entries ?? checkpoints.keys;
   const publicKeys = () => publicKeyBytes(ledgerKeys());
@@ -159,6 +175,19 @@ function publishedLedgerEntry({ entries, rotations }: Pick<LedgerKeys, 'entries'
   return ledgerEntry(entries, { origin, url: '/ledger/', rotations: notes });
 }
 
+/** Leaves between two reports of an import. */
+const LOGGED_LEAVES = 100_000;
+
+function importLogger(logger: ImportLog): (progress: CopyProgress) => void {
+  let reported = '';
+  return ({ leaves, isChecking }) => {
+    const message = isChecking ? 'checking the imported ledger' : 'importing the ledger of an earlier version';
+    const step = `${message} ${Math.floor(leaves / LOGGED_LEAVES)}`;
+    if (step !== reported) logger.info({ leaves }, message);
+    reported = step;
+  };
+}
+
 const directoryOptions = (
   { directory, origin }: Pick<SignedLedgerOptions, 'directory' | 'origin'>,
   checkpoints: Keyring,
@@ -202,7 +231,7 @@ export type ImportLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origi
 
 /** Moves the log of a data directory: `moveLog`, with the directory's keys. */
 export async function importLedger({ directory, origin, now, ...options }: ImportLedgerOptions): Promise<CopiedLog> {
-  const { checkpoints } = await openKeyrings(directory, now);
+  const { checkpoints } = await openKeyrings(directory, now, () => refuseNewKey(ledgerIn(directory)));
   return moveLog({ ...options, ...directoryOptions({ directory, origin }, checkpoints) });
 }
 

@@ -108,7 +108,7 @@ export async function createGateway(
       origin: config.ledgerOrigin,
       keySetPath: KEY_SET_PATH,
       now,
-      ...{ checkpointCopy: store.ledgerCheckpoint(config.ledgerOrigin), witnesses },
+      ...{ checkpointCopy: store.ledgerCheckpoint(config.ledgerOrigin), witnesses, logger, signal: world.signal },
     }),
   );
   readiness.watch('ledger', () => canSign(ledger));

@@ -14,7 +14,7 @@ const SEGMENT_LEAVES = 4096;
 
 const JOURNAL = 'journal';
 const TILES = 'tile';
-/** Exists once the log has moved to a database. */
+/** Exists once the log has moved to a database, or was imported. */
 export const MOVED = 'moved';
 
 /** Whether the directory has a log of an earlier version that was not moved to a database. */

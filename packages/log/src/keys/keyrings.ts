@@ -4,7 +4,7 @@ import { LogError } from '../log-error.ts';
 import type { CheckpointKeys } from '../rows/head.ts';
 import type { LedgerTable } from '../rows/ledger-tables.ts';
 import { publicKeyBytes } from './ledger-keys.ts';
-import { hasKeyring, type Keyring, openKeyring } from './signing-keys.ts';
+import { type Keyring, openKeyring } from './signing-keys.ts';
 
 /** The keyrings of a service, named as their directories below `keys`. */
 export const KEYRINGS = ['receipts', 'ledger'] as const;
@@ -17,26 +17,31 @@ export interface Keyrings {
   readonly checkpoints: Keyring;
 }
 
-/** Creates missing keys. Rejects with KeyringError. */
-export async function openKeyrings(directory: string, now: () => Date): Promise<Keyrings> {
-  const open = (name: KeyringName) => openKeyring({ directory: keysIn(directory, name), now });
-  return { receipts: await open('receipts'), checkpoints: await open('ledger') };
+/** Creates missing keys, a ledger key after `beforeCreating` resolves. Rejects with KeyringError. */
+export async function openKeyrings(
+  directory: string,
+  now: () => Date,
+  beforeCreating?: () => Promise<void>,
+): Promise<Keyrings> {
+  const open = (name: KeyringName) => ({ directory: keysIn(directory, name), now });
+  const checkpoints = await openKeyring({ ...open('ledger'), beforeCreating });
+  return { receipts: await openKeyring(open('receipts')), checkpoints };
 }
 
 export function checkpointKeysOf(keyring: Keyring): CheckpointKeys {
   return {
     signer: keyring.signer,
+    advice: 'restore the keys folder that belongs to this log',
     publicKeys: () => publicKeyBytes(keyring.keys),
     reload: () => keyring.reload(),
   };
 }
 
-/** Rejects if the database holds a log and this directory has no key: a new key would not be one of that log. */
+/** Rejects if the database holds a log, of which this directory has no key: a new key would not be one of that log. */
 export async function refuseWithoutKeys(
   { directory, origin }: { readonly directory: string; readonly origin: string },
   table: Pick<LedgerTable, 'head'>,
 ): Promise<void> {
-  if (hasKeyring(keysIn(directory, 'ledger'))) return;
   if (await table.head())
     throw new LogError(
       'wrong-key',

@@ -1,5 +1,6 @@
 // Rotates a service's signing keys, for its running processes too.
 
+import { ledgerIn, refuseNewKey } from '../ledger-directory.ts';
 import { openCheckpoint } from '../rows/head.ts';
 import type { LedgerTables } from '../rows/ledger-tables.ts';
 import { openKeyrings, refuseWithoutKeys } from './keyrings.ts';
@@ -25,8 +26,9 @@ export async function rotateSigningKeys(
   { origin, shared }: RotatedLedger,
 ): Promise<readonly string[]> {
   const ledger = shared && { origin, shared };
-  if (ledger) await refuseWithoutKeys({ directory, origin }, ledger.shared.log);
-  const { receipts, checkpoints } = await openKeyrings(directory, now);
+  const { receipts, checkpoints } = await openKeyrings(directory, now, () =>
+    ledger ? refuseWithoutKeys({ directory, origin }, ledger.shared.log) : refuseNewKey(ledgerIn(directory)),
+  );
   const ledgerKeys = ledger && (await keysOfNewest(ledger, { keyring: checkpoints, now }));
   await checkpoints.rotate({ origin, announce: (keys) => ledgerKeys?.announce(keys) ?? Promise.resolve() });
   await ledgerKeys?.publish();

@@ -30,6 +30,8 @@ export class KeyringError extends Error {
 export interface KeyringOptions {
   readonly directory: string;
   readonly now: () => Date;
+  /** If it rejects, no first key is created. */
+  readonly beforeCreating?: (() => Promise<void>) | undefined;
 }
 
 /** A signer whose key changes when its keyring rotates or reloads, but not within a synchronous section. */
@@ -91,11 +93,14 @@ const CHANGE_WAIT_MS = 2_000;
  * Crash safety: all keys are in one file that is replaced atomically, so there is always exactly one current key. Concurrent starts
  * and rotations are serialized by a lock.
  */
-export async function openKeyring({ directory, now }: KeyringOptions): Promise<Keyring> {
-  await makeDirectory(directory);
+export async function openKeyring({ directory, now, beforeCreating }: KeyringOptions): Promise<Keyring> {
   const file = path.join(directory, KEYS_FILE);
-  let loaded =
-    (await load(file)) ?? (await change(directory, async () => (await load(file)) ?? addKey(file, undefined, now())));
+  const create = async () => {
+    await beforeCreating?.();
+    await makeDirectory(directory);
+    return change(directory, async () => (await load(file)) ?? addKey(file, undefined, now()));
+  };
+  let loaded = (await load(file)) ?? (await create());
   return {
     signer: {
       get keyId() {

@@ -18,9 +18,13 @@ export interface CheckpointKeys {
   readonly signer: CheckpointSigner;
   /** Current and retired public keys, 32 bytes each: only their signatures are trusted, whatever the database contains. */
   publicKeys(): readonly Uint8Array[];
+  /** What to do if none of them signed a head; by default, advice for a node of several. */
+  readonly advice?: string;
   /** Reloads the keys; returns whether the current one changed. */
   reload(): Promise<boolean>;
 }
+
+export type VerifyingKeys = Pick<CheckpointKeys, 'publicKeys' | 'advice'>;
 
 /** The head of a tree, with a checkpoint signed by the current key. */
 export function signedHead(origin: string, edge: TreeEdge, signer: CheckpointSigner): LedgerHead {
@@ -42,7 +46,7 @@ export function signedHead(origin: string, edge: TreeEdge, signer: CheckpointSig
 export async function checkHead(
   head: LedgerHead,
   origin: string,
-  keys: Pick<CheckpointKeys, 'publicKeys'>,
+  keys: VerifyingKeys,
   verified?: PublishedCheckpoint,
 ): Promise<TreeEdge> {
   if (head.origin !== origin) {
@@ -62,17 +66,13 @@ export async function checkHead(
 }
 
 /** Size and root of a checkpoint that a known key signed. */
-export async function openCheckpoint(
-  note: string,
-  origin: string,
-  keys: Pick<CheckpointKeys, 'publicKeys'>,
-): Promise<PublishedCheckpoint> {
+export async function openCheckpoint(note: string, origin: string, keys: VerifyingKeys): Promise<PublishedCheckpoint> {
   const verifiers: NoteVerifier[] = keys.publicKeys().map((key) => noteVerifier(origin, key));
   const opened = await openNote(note, verifiers);
   if (!opened.ok && opened.problem.startsWith('no signature')) {
     throw new LogError(
       'wrong-key',
-      `the log ${origin} in the database is signed by a key that this node does not have: give every node the same keys folder, the newest after a rotation`,
+      `the log ${origin} is signed by a key that is not in the keys folder: ${keys.advice ?? 'give every node the same keys folder, the newest after a rotation'}`,
     );
   }
   const checkpoint = opened.ok ? parseCheckpoint(opened.text) : undefined;

@@ -1,13 +1,13 @@
 // Opens the database of a ledger: a SQLite file of one service, or the PostgreSQL database of several nodes.
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openPool, postgresDialect, sqliteDialect, storeErrorOf, tracedDialect } from '@strata/db';
+import { openPool, postgresDialect, StoreError, sqliteDialect, storeErrorOf, tracedDialect } from '@strata/db';
 import { Kysely, sql } from 'kysely';
 import { syncDirectory } from '../files/durable-file.ts';
 import { giveToOwnerOf } from '../files/permission.ts';
-import { LogError } from '../log-error.ts';
+import { LogError, type LogErrorCode, logErrorFrom } from '../log-error.ts';
 import { type LedgerDatabase, type LedgerTables, ledgerTablesIn } from './ledger-tables.ts';
 
 /** How long to wait for another process, which reads or writes a backup. */
@@ -36,14 +36,30 @@ export async function openLedgerFile(file: string): Promise<LedgerTables & Async
     if (!existsSync(file)) await makeFile(file);
     database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32768');
+    // On macOS fsync leaves data in the cache of the disk; elsewhere these have no effect.
+    database.exec('PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1');
     database.exec(TABLES);
   } catch (cause) {
     database?.close();
-    const error = storeErrorOf(cause);
-    throw new LogError('io', `the ledger ${file}: ${(error as Error).message}`, { cause });
+    throw openError(file, cause);
   }
   const db = new Kysely<LedgerDatabase>({ dialect: tracedDialect(sqliteDialect(database), 'sqlite') });
   return { ...ledgerTablesIn(db), [Symbol.asyncDispose]: () => db.destroy() };
+}
+
+function openError(file: string, cause: unknown): LogError {
+  const doing = `open the ledger ${file}`;
+  const error = storeErrorOf(cause);
+  // A system error of creating the file has its reason; SQLite does not say what it may not access.
+  if (!(error instanceof StoreError) || (cause as { readonly syscall?: unknown }).syscall !== undefined)
+    return logErrorFrom(cause, doing);
+  try {
+    for (const at of [path.dirname(file), file]) accessSync(at, constants.R_OK | constants.W_OK);
+  } catch (denied) {
+    return logErrorFrom(denied, doing);
+  }
+  const codes: Partial<Record<string, LogErrorCode>> = { 'disk-full': 'disk-full', 'read-only': 'read-only' };
+  return new LogError(codes[error.code] ?? 'io', `${doing}: ${error.message}`, { cause });
 }
 
 /** An empty file is an empty database. */

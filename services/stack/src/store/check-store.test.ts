@@ -40,7 +40,7 @@ describe('an inspected SQLite file', () => {
     });
     await exec(url, "insert into kysely_migration (name, timestamp) values ('999-later', '')");
     assert.equal((await inspectStore(stackSchema, url)).schema, 'newer');
-    await exec(url, "update kysely_migration set name = '019-another' where name = '999-later'");
+    await exec(url, "update kysely_migration set name = '019-another', timestamp = '2030-01-01' where name > '999'");
     await assert.rejects(inspectStore(stackSchema, url), { code: 'names-taken' });
     await assert.rejects(addDomains(url, 1), failsWith('names-taken'));
     await exec(url, "delete from kysely_migration where name > '005'");

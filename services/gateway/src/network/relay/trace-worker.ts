@@ -10,7 +10,18 @@ export interface WorkerSpan {
   end(error?: unknown): void;
 }
 
-export function beginWorkerSpan(worker: string): WorkerSpan {
+/** Begins a span, which whatever `start` returns must end; if it throws, the span ends with its error. */
+export function startInSpan<Value>(worker: string, start: (span: WorkerSpan) => Value): Value {
+  const span = beginWorkerSpan(worker);
+  try {
+    return start(span);
+  } catch (error) {
+    span.end(error);
+    throw error;
+  }
+}
+
+function beginWorkerSpan(worker: string): WorkerSpan {
   const span = tracer.startSpan('worker', { kind: SpanKind.CLIENT, attributes: { 'strata.worker': worker } });
   if (!span.isRecording()) return { field: {}, end: () => {} };
   const carrier: { traceparent?: string } = {};

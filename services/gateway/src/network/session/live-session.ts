@@ -13,7 +13,7 @@ import {
 } from '@strata/inference';
 import { RateLimiter } from '@strata/limits';
 import { type Channel, MAX_MESSAGE_BYTES, verifyPeerSignature } from '@strata/p2p';
-import { beginWorkerSpan } from '../relay/trace-worker.ts';
+import { startInSpan } from '../relay/trace-worker.ts';
 import { embedCall, SessionCalls, scoreCall, vocabularyCall } from './session-calls.ts';
 import { FIRST_CREDIT } from './session-job.ts';
 import { SessionJobs } from './session-jobs.ts';
@@ -112,12 +112,14 @@ export class LiveSession implements WorkerSession {
 
   run(request: SessionRequest, options: SessionRunOptions): AsyncIterable<SessionEvent> {
     options.signal.throwIfAborted();
-    const span = beginWorkerSpan(this.peer);
-    const frame = { kind: 'request', id: this.#newId(), credit: FIRST_CREDIT, ...request, ...span.field } as const;
-    const bytes = this.#encoded(frame);
-    const job = this.#jobs.start({ request: frame, requestSha256: bytesSha256(bytes), options, span });
-    this.#sendBytes(bytes);
-    return job;
+    const id = this.#newId();
+    return startInSpan(this.peer, (span) => {
+      const frame = { kind: 'request', id, credit: FIRST_CREDIT, ...request, ...span.field } as const;
+      const bytes = this.#encoded(frame);
+      const job = this.#jobs.start({ request: frame, requestSha256: bytesSha256(bytes), options, span });
+      this.#sendBytes(bytes);
+      return job;
+    });
   }
 
   async score(request: Omit<FrameOf<'score'>, 'kind' | 'id'>, signal: AbortSignal): Promise<readonly number[]> {
@@ -221,7 +223,7 @@ export class LiveSession implements WorkerSession {
         return this.#isWithinLimits(size) ? undefined : 'too many heartbeats';
       case 'offer':
         if (!this.#isWithinLimits(size)) return 'too many offers';
-        return this.#offers.take('') === 0 ? this.#takeOffer(frame) : undefined;
+        return this.#offers.take(this.peer) === 0 ? this.#takeOffer(frame) : undefined;
       case 'hello':
         return 'hello twice';
       case 'request':
@@ -237,10 +239,7 @@ export class LiveSession implements WorkerSession {
     }
   }
 
-  /**
-   * The worker's count of our jobs is outdated as soon as one ends, so only the jobs of other gateways are taken from
-   * it.
-   */
+  /** The worker's count of our jobs is outdated as soon as one ends: only the jobs of other gateways are taken from it. */
   #takeHeartbeat(heartbeat: FrameOf<'pulse'>): void {
     const { running, waiting } = heartbeat;
     const own = this.#jobs.takeHeartbeat(heartbeat) + this.#calls.holdingSlots;
@@ -265,7 +264,8 @@ export class LiveSession implements WorkerSession {
 
   /** Counts an unsolicited frame. */
   #isWithinLimits(sizeBytes: number): boolean {
-    return sizeBytes <= BYTES_PER_TICK.limit && this.#frames.take('') === 0 && this.#bytes.take('', sizeBytes) === 0;
+    if (sizeBytes > BYTES_PER_TICK.limit || this.#frames.take(this.peer) > 0) return false;
+    return this.#bytes.take(this.peer, sizeBytes) === 0;
   }
 
   async #takeOffer({ offer: bytes, signature }: FrameOf<'offer'>): Promise<string | undefined> {
