@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { filesInCircles, importsOf, isTestCode, sourcesOf } from './house/imports.ts';
-import { fullFolders } from './house/main.ts';
+import { fullFolders, wideTypes } from './house/main.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -151,6 +151,8 @@ it('no folder holds more than 12 source files, but for the migrations, whose nam
     ['services/stack/src/store/migrations'],
   );
 });
+
+it('no interface has more than nine methods', () => assert.ok(wideTypes().every(({ kind }) => kind === 'class')));
 
 it('every write transaction is run again where it may, or by a rule of its own', () => {
   // The ledger checks what a lost transaction has written before it retries; a restored backup is read from a file once.

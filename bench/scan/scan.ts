@@ -37,7 +37,7 @@ export async function benchScan(): Promise<Figure[]> {
     { logger: pino({ level: 'error' }, pino.destination(2)) },
     near(internet.ready),
   );
-  await scanning.store.addDomains(domains, { source: 'bench' });
+  await scanning.store.domains.add(domains, { source: 'bench' });
   const file = path.join(directory.path, 'evidence.jsonl');
   return [...(await probeAll(scanning, internet, file)), ...(await recordAll(scanning, file))];
 }

@@ -89,7 +89,7 @@ interface Filling {
 /** Returns a key without a limit. */
 async function fill(databaseUrl: string, { now, followed, feeds }: Filling): Promise<string> {
   await using store = await openStore(databaseUrl, { now });
-  await store.addDomains(followed, { source: 'bench' });
+  await store.domains.add(followed, { source: 'bench' });
   await store.feeds.add(
     feeds.map(({ url }) => ({ url })),
     now(),

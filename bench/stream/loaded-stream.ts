@@ -89,7 +89,7 @@ export async function benchLoadedStream(): Promise<Figure[]> {
 
 async function fill(url: string, domains: readonly string[]): Promise<string> {
   await using store = await openStore(url);
-  await store.addDomains(domains, { source: 'bench' });
+  await store.domains.add(domains, { source: 'bench' });
   return (await store.keys.create({ tier: 'unlimited' })).key;
 }
 

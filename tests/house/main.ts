@@ -8,6 +8,8 @@ import { retiredWords } from './words.ts';
 /** Source files that one folder holds at most, tests aside. */
 const MAX_LOOSE_FILES = 12;
 const MAX_METHODS = 9;
+const METHOD_OF_CLASS = /^ {2}(?:(?:static|async) )*\*?(?!constructor\b)\w+(?:<.*>)?\(/gm;
+const METHOD_OF_INTERFACE = /^ {2}(?:readonly )?\w+\??(?:[<(]|: (?:<.+>)?\(.*\) =>)/gm;
 const SOURCE = /\.(?:ts|tsx|css|html|sh)$/;
 const GENERATED = /^[^\n]*[Gg]enerated/;
 
@@ -74,13 +76,15 @@ export const fullFolders = () =>
     .filter(({ files }) => files > MAX_LOOSE_FILES)
     .sort((a, b) => b.files - a.files);
 
-/** Interfaces with more than nine methods, which hide several concerns. */
-const wideInterfaces = () =>
+/** Interfaces, and classes by their public methods, with more than nine, which hide several concerns. */
+export const wideTypes = () =>
   code.flatMap(({ file, text }) =>
-    [...text.matchAll(/^(?:export )?interface (\w+)[^{]*\{\n([\s\S]*?)^\}/gm)].flatMap(([, name, body = '']) => {
-      const methods = body.match(/^ {2}(?:readonly )?\w+\??(?:[<(]|: (?:<.+>)?\(.*\) =>)/gm)?.length ?? 0;
-      return methods > MAX_METHODS ? [{ name, file, methods }] : [];
-    }),
+    [...text.matchAll(/^(?:export )?(?:abstract )?(interface|class) (\w+)[^{]*\{\n([\s\S]*?)^\}/gm)].flatMap(
+      ([, kind, name, body = '']) => {
+        const methods = body.match(kind === 'class' ? METHOD_OF_CLASS : METHOD_OF_INTERFACE)?.length ?? 0;
+        return methods > MAX_METHODS ? [{ kind, name, file, methods }] : [];
+      },
+    ),
   );
 
 /** The settings of all services, from the generated page. */
@@ -106,9 +110,9 @@ function report(): void {
   const full = fullFolders();
   console.log(`folders with more than ${MAX_LOOSE_FILES} source files: ${full.length}`);
   for (const { folder, files } of full) console.log(`  ${files} ${folder}`);
-  const wide = wideInterfaces();
-  console.log(`interfaces with more than ${MAX_METHODS} methods: ${wide.length}`);
-  for (const { name, file, methods } of wide) console.log(`  ${methods} ${name} (${file})`);
+  const wide = wideTypes();
+  console.log(`interfaces and classes with more than ${MAX_METHODS} methods: ${wide.length}`);
+  for (const { kind, name, file, methods } of wide) console.log(`  ${methods} ${kind} ${name} (${file})`);
   console.log(`settings: ${settings()}; installed: ${installedMiB() ?? '?'} MiB`);
   const words = retiredWords(root);
   console.log(`retired words: ${words.length} (npm run check:words lists them)`);

@@ -118,6 +118,6 @@ async function namesOfCompanies(): Promise<readonly string[]> {
 /** Puts domains on the list; resolves with a key without a limit. The store is closed again, as where its only process is killed. */
 async function fill(databaseUrl: string, domains: readonly string[]): Promise<string> {
   await using store = await openStore(databaseUrl, { poolSize: 1 });
-  await store.addDomains(domains, { source: 'test' });
+  await store.domains.add(domains, { source: 'test' });
   return (await store.keys.create({ tier: 'unlimited' })).key;
 }

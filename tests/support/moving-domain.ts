@@ -11,8 +11,8 @@ export async function keepMoving(store: Store, domain: string): Promise<void> {
   do {
     try {
       // Its scans are of times long past: one that a request has added would be forgotten.
-      await store.addDomains([domain], { source: 'test' });
-      const lastAt = (await store.domain(domain))?.scannedAt.getTime() ?? Date.parse(day(-1));
+      await store.domains.add([domain], { source: 'test' });
+      const lastAt = (await store.domains.profile(domain))?.scannedAt.getTime() ?? Date.parse(day(-1));
       const n = Math.floor((lastAt - Date.parse(day(0))) / (24 * HOUR)) + 1;
       await recordScan(store, scanOf(domain, day(n), exchangeOn(n)), confirm);
     } catch (error) {

@@ -61,7 +61,7 @@ export async function startServe(
 export async function fillStore(file: string, domains: number) {
   await using store = await openStore(`sqlite:${file}`);
   // Scanned long ago: those that a request has added would be forgotten.
-  await store.addDomains(
+  await store.domains.add(
     Array.from({ length: domains }, (_, i) => `d${i}.com`),
     { source: 'list' },
   );

@@ -86,7 +86,7 @@ describe('the server', () => {
   it('responds 404 to unknown paths and 405 to other methods, whatever body they have', async () => {
     assert.equal((await get('/nowhere')).body.code, 'not_found');
     const head = await get('/nowhere', {}, 'HEAD');
-    assert.deepEqual([head.status, head.text], [404, '']);
+    assert.deepEqual([head.status, head.text, (await get('/things', {}, 'HEAD')).status], [404, '', 405]);
     for (const type of [undefined, 'application/json', 'text/plain']) {
       const headers = { ...unlimited, ...(type === undefined ? {} : { 'content-type': type }) };
       const reply = await server.fastify.inject({ method: 'PUT', url: '/things/a', payload: '{', headers });

@@ -9,11 +9,13 @@ import { type ConnectionLimits, DEFAULT_LIMITS } from './limits/connection-setti
 import type { Metrics } from './operations/metrics.ts';
 import { PendingWork } from './operations/pending-work.ts';
 import { traceRequests } from './operations/trace-requests.ts';
-import { addRoutes, type CrossOrigin, type Responder, type TableRoute } from './server/add-routes.ts';
+import { addRoutes, type Responder, type TableRoute } from './server/add-routes.ts';
 import { createFastify, type RequestLimits } from './server/create-fastify.ts';
 import { guardHosts, limitPipelining, limitUrls, refuseExcess } from './server/early-refusals.ts';
 import type { ErrorFormat } from './server/error-format.ts';
-import { handleErrors, meterOtherRoutes } from './server/other-routes.ts';
+import { meterResponses } from './server/meter-responses.ts';
+import type { CrossOrigin } from './server/other-methods.ts';
+import { handleErrors, limitMethods, refuseUnroutable } from './server/other-routes.ts';
 import { type ShutdownOptions, shutDown } from './server/shutdown.ts';
 import { limitClients, type StreamLimits } from './streams/stream-limits.ts';
 
@@ -44,12 +46,20 @@ const BACKLOG = 4_096;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { errors, logger, metrics, crossOrigin, hostGuard, trustedProxies } = options;
-  const fastify = createFastify(errors, options);
+  const unmatched = metrics.routeMeter('*', 'unmatched');
+  const refuse = refuseUnroutable({ errors, crossOrigin, unmatched });
+  const fastify = createFastify({ errors, refuseUnroutable: refuse }, options);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { connections, streams } = limitClients(fastify.server, { limits, trustedProxies, logger, metrics });
   const pending = new PendingWork();
 
+  const routeDeps = { fastify, errors, crossOrigin, metrics };
+  // Before `meterResponses`, which gives every route a meter.
+  limitMethods(routeDeps);
+
   // In this order, for every request:
+  // The time; every response is metered.
+  meterResponses(fastify, metrics, unmatched);
   // A span, for refused requests too; a child of the caller's `traceparent`.
   traceRequests(fastify);
   // No response at all: the connection has too many waiting requests.
@@ -62,18 +72,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   if (hostGuard) guardHosts(fastify, hostGuard);
   // 414: a URL that no route could have.
   limitUrls(fastify);
-  // Authentication, input and the response: see `addRoutes`. Pages and files are metered here.
-  meterOtherRoutes(fastify, metrics);
+  // Authentication, input and the response: see `addRoutes`.
   // 404, and any other error.
-  handleErrors(fastify, { errors, metrics });
+  handleErrors(routeDeps);
   // Last, if the response does not have them.
   fastify.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply));
 
   return {
     fastify,
     streams,
-    addRoutes: (routes, responder) =>
-      addRoutes({ fastify, errors, crossOrigin, logger, metrics, pending }, routes, responder),
+    addRoutes: (routes, responder) => addRoutes({ ...routeDeps, logger, pending }, routes, responder),
     async listen({ host, port }) {
       await fastify.listen({ host, port, backlog: BACKLOG });
       return (fastify.server.address() as AddressInfo).port;

@@ -19,6 +19,7 @@ export const ERROR_KINDS = {
   model_not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
   method_not_allowed: { status: 405, type: 'invalid_request_error', code: 'method_not_allowed' },
   too_large: { status: 413, type: 'invalid_request_error', code: 'request_too_large' },
+  uri_too_long: { status: 414, type: 'invalid_request_error', code: 'uri_too_long' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error', code: 'unsupported_media_type' },
   misdirected_request: { status: 421, type: 'invalid_request_error', code: 'misdirected_request' },
   rate_limit: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },

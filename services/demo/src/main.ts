@@ -68,7 +68,7 @@ async function main(): Promise<void> {
   const { app } = running;
   const { key } = await app.store.keys.create({ tier: 'unlimited', label: 'demo' });
 
-  await app.store.addDomains(internet.domains(), { source: 'demo' });
+  await app.store.domains.add(internet.domains(), { source: 'demo' });
   const setClock = (to: Date) => {
     behindMs = Math.max(0, Date.now() - to.getTime());
   };
@@ -175,10 +175,10 @@ function domainCount(text: string | undefined): number {
 }
 
 /** A company with an active domain and a recent migration. */
-async function movedCompany(store: Pick<Store, 'changes'>, internet: Internet): Promise<string | undefined> {
+async function movedCompany(store: Pick<Store, 'domains'>, internet: Internet): Promise<string | undefined> {
   for (const domain of internet.domains()) {
     if (internet.truth(domain).state !== 'active') continue;
-    const { changes } = await store.changes(domain, { limit: 5, offset: 0 });
+    const { changes } = await store.domains.changes(domain, { limit: 5, offset: 0 });
     if (changes.some((change) => change.type === 'migrated')) return domain;
   }
   return undefined;

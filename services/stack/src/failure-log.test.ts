@@ -60,8 +60,8 @@ describe('the log of repeated failures', () => {
       if (reads <= 3) throw new Error('the database is unreachable');
       return { events: 1 } as never;
     };
-    const update = async () => stop.abort();
-    const deps = { store: { heads }, logger, events: new EventBus(logger), steps: [update], sleep: async () => {} };
+    const [store, update] = [{ inspection: { heads } }, async () => stop.abort()];
+    const deps = { store, logger, events: new EventBus(logger), steps: [update], sleep: async () => {} };
     await new UpdateLoop(deps).follow(stop.signal);
     const what = 'reading the positions of the logs';
     const logged = lines.map(({ msg, failures }) => `${msg} ${failures}`);
@@ -72,7 +72,7 @@ describe('the log of repeated failures', () => {
 it('polling the store reports changes during a slow update, and waits for it at the end', async () => {
   const [stop, held] = [new AbortController(), Promise.withResolvers<void>()];
   const keys: number[] = [];
-  const store = { heads: async () => ({ keys: Math.min(keys.length, 2) }) as never };
+  const store = { inspection: { heads: async () => ({ keys: Math.min(keys.length, 2) }) as never } };
   const { logger } = logging();
   const events = new EventBus(logger);
   events.subscribe('logs-polled', ({ heads }) => {

@@ -16,13 +16,14 @@ it('the history of domains has the migrations of a moving internet, and no other
     { logger: pino({ level: 'silent' }) },
     { ...world, dnsTryTimeoutMs: 3_000, requestTimeoutMs: 8_000 },
   );
-  await scanning.store.addDomains(internet.domains(), { source: 'test' });
+  await scanning.store.domains.add(internet.domains(), { source: 'test' });
   const scan = (...domains: string[]) =>
     scanning.scanner.runAll(domains, {
       onDone: (domain, outcome) => assert.equal(outcome.kind, 'recorded', domain),
       signal: AbortSignal.timeout(60_000),
     });
-  const changesOf = async (domain: string) => (await scanning.store.changes(domain, { limit: 50, offset: 0 })).changes;
+  const changesOf = async (domain: string) =>
+    (await scanning.store.domains.changes(domain, { limit: 50, offset: 0 })).changes;
 
   const domains = internet.domains().filter((domain) => internet.truth(domain).state === 'active');
   await scan(...domains);

@@ -32,14 +32,14 @@ describe('a collection whose resolvers are dead', { skip: postgres.skip }, () =>
     const { key } = await store.keys.create({ tier: 'unlimited' });
     const listed = internet.domains().slice(0, DOMAINS - 1);
     const unknown = internet.domains().at(-1) ?? '';
-    await store.addDomains(listed, { source: 'test' });
+    await store.domains.add(listed, { source: 'test' });
     await using resolver = await startBadResolver(internet.resolver);
     await using nodes = await testNodes({ databaseUrl, domains: DOMAINS, canApiScan: true });
     const settings = { ...HASTY, STRATA_RESOLVERS: resolver.address };
     const [scanner, api] = await Promise.all([nodes.start('scanner', settings), nodes.start('api', settings)]);
     /** By domain: its services, and the number of consecutive failed scans. */
     const known = async () => {
-      const stored = await Promise.all(listed.map((name) => store.domain(name)));
+      const stored = await Promise.all(listed.map((name) => store.domains.profile(name)));
       const services = stored.map((domain) =>
         (domain?.services ?? []).map(({ provider, category }) => `${category} ${provider}`).sort(),
       );

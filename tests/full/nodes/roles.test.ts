@@ -57,7 +57,7 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
     const { key } = await store.keys.create({ tier: 'unlimited' });
     await using internet = await createInternet({ domains: DOMAINS, hasFaults: false });
     const names = internet.domains();
-    await store.addDomains(names, { source: 'test' });
+    await store.domains.add(names, { source: 'test' });
     const started = await Promise.all(
       (['api', 'api', 'scheduler', 'scheduler', 'scanner', 'scanner'] as const).map((role) => nodes.start(role)),
     );
@@ -66,7 +66,8 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
       const states = ['/health', '/ready', '/'].map((target) => fetch(node.base + target).then(({ status }) => status));
       assert.deepEqual(await Promise.all(states), [200, 200, 404], `a ${node.role} says that it lives, and no more`);
     }
-    await untilAnswer('all domains are scanned', async () => (await store.counts()).scannedDomains === DOMAINS);
+    const isScanned = async () => (await store.inspection.counts()).scannedDomains === DOMAINS;
+    await untilAnswer('all domains are scanned', isScanned);
 
     const paths = [
       ...names.slice(0, 5).flatMap((name) => [`/stack/v1/domains/${name}`, `/stack/v1/domains/${name}/changes`]),
@@ -89,7 +90,7 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
       Promise.all([one, two].map((node) => untilAnswer(`${what} at ${target}`, () => textOf(node, target, key), isSo)));
     const ask = (target: string) => textOf(one, target, key);
     const stats = await ask('/stack/v1/stats');
-    await store.addDomains(['moving.com'], { source: 'test' });
+    await store.domains.add(['moving.com'], { source: 'test' });
     await recordScan(store, scanOf('moving.com', day(0), GOOGLE), confirm);
     await untilBothShow('a new domain', '/stack/v1/stats', (answer) => answer !== stats);
     await untilBothShow('a new domain', '/stack/v1/search?q=moving', (answer) => answer.includes('moving.com'));

@@ -217,7 +217,7 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     await client.query(BEGIN_WRITING);
-    const waiting = upTo(6).map((number) => store.addDomains([`d${number}.com`], { source: 'test' }));
+    const waiting = upTo(6).map((number) => store.domains.add([`d${number}.com`], { source: 'test' }));
     const waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
     await until(async () => (await rows(url, waits)).length === 2);
     assert.equal((await log.append(leafOf(0))).index, 0);

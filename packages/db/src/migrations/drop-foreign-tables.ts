@@ -13,7 +13,7 @@ const TABLES_UNTIL_018 = [
   ...['ledger_head', 'ledger_leaves', 'ledger_subtrees', 'ledger_keys'],
 ];
 
-/** Tables that only one service fills: with rows in one that is not its own, the store is another service's. */
+/** Tables that only one service fills: with rows in these alone that are not its own, the store is another service's. */
 const FILLED_BY_ONE_SERVICE = ['domains', 'answer_receipts', 'token_usage', 'segments'];
 
 /** The migration of a name whose tables belong to another service. */
@@ -21,8 +21,8 @@ export async function nothing(): Promise<void> {}
 
 /**
  * Drops each of these tables that is not the service's own and is empty, and on PostgreSQL the views of it. A table with rows is
- * left, and not used: rows are never dropped. Rejects with StoreError `names-taken`, before anything is written, if the store is of
- * another service: with this migration its owner could never open it again.
+ * left, and not used: rows are never dropped. Rejects with StoreError `names-taken`, before anything is written, if only another
+ * service has used the store: with this migration its owner could never open it again.
  */
 export async function dropForeignTables(db: Kysely<unknown>, own: readonly string[]): Promise<void> {
   const foreign = TABLES_UNTIL_018.filter((name) => !own.includes(name));
@@ -34,8 +34,9 @@ export async function dropForeignTables(db: Kysely<unknown>, own: readonly strin
   const found = new Set((await existing.execute(db)).rows.map(({ name }) => name));
   const isFilled = async (name: string) =>
     (await sql`select 1 from ${sql.table(name)} limit 1`.execute(db)).rows.length > 0;
-  for (const name of FILLED_BY_ONE_SERVICE) {
-    if (!own.includes(name) && found.has(name) && (await isFilled(name)))
+  const isUsed = await Promise.all(FILLED_BY_ONE_SERVICE.filter((name) => own.includes(name)).map(isFilled));
+  for (const name of isUsed.includes(true) ? [] : FILLED_BY_ONE_SERVICE) {
+    if (found.has(name) && (await isFilled(name)))
       throw new StoreError('names-taken', { cause: new Error(`the table ${name} of another service has rows`) });
   }
   for (const name of foreign.toReversed()) {

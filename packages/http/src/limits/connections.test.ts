@@ -56,7 +56,7 @@ describe('limits of IPv6 networks', () => {
     const limits = new StreamLimits({ limits: DEFAULT_LIMITS, connections: 20_000, report: () => {} });
     const open = (address: string) => {
       const caller = { key: { id: address, tier: 'free' }, address };
-      return limits.met(caller) === undefined && limits.take(caller) !== undefined;
+      return limits.reachedLimit(caller) === undefined && limits.take(caller) !== undefined;
     };
     const first = opened(open, 200, (i) => i % 256);
     const others = opened(open, 255, (i) => 256 * (1 + i));

@@ -146,9 +146,15 @@ export async function serveMetrics(
   metrics.gauge('strata_ready', '1 while /ready reports ready, else 0', isReady);
   const hostGuard = createHostGuard({ host: options.host, allowedHosts: [] });
   const server = createServer(async (request, response) => {
-    const away = hostGuard.rejectionOf({ headers: request.headers, host: request.headers.host ?? '', raw: request });
-    if (away) {
-      response.writeHead(away.status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${away.detail}\n`);
+    const rejection = hostGuard.rejectionOf({
+      headers: request.headers,
+      host: request.headers.host ?? '',
+      raw: request,
+    });
+    if (rejection) {
+      response
+        .writeHead(rejection.status, { 'content-type': 'text/plain; charset=utf-8' })
+        .end(`${rejection.detail}\n`);
       return;
     }
     if (request.url === '/health' || request.url === '/ready') {

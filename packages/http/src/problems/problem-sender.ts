@@ -19,7 +19,7 @@ type SendProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply
  * a code, and a key with a limit gets at most as many individual bodies per day as requests: refused requests do not
  * count in its quota.
  */
-export function createProblemSender(parts: {
+export function createProblemSender(deps: {
   readonly notary: Notary;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -27,7 +27,7 @@ export function createProblemSender(parts: {
   /** The valid key of a request; undefined also if the lookup failed. Never rejects. */
   readonly callerOf: (request: FastifyRequest) => Promise<ApiKey | undefined>;
 }): SendProblem {
-  const { notary, logger, now, isUnavailable, callerOf } = parts;
+  const { notary, logger, now, isUnavailable, callerOf } = deps;
   const throttled = new ThrottledReport();
   /** Bugs are always logged; failures of this machine are throttled. */
   const report = (error: unknown, where: object, message: string) => {

@@ -1,7 +1,7 @@
 // Creates Fastify with the limits of requests: sizes, client timeouts and request ids.
 import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify';
 import { type ErrorFormat, refuseUnread } from './error-format.ts';
 
 /** Milliseconds. */
@@ -29,13 +29,19 @@ export interface RequestLimits {
   readonly requestIdPrefix?: string;
 }
 
+type RefuseUnroutable = NonNullable<FastifyServerOptions['frameworkErrors']>;
+
 /** Maximum size of all headers together. */
 const HEADER_BYTES = 16_384;
 const BODY_BYTES = 65_536;
 const TIMEOUTS: ClientTimeouts = { headersMs: 10_000, requestMs: 15_000, idleMs: 60_000, checkMs: 5_000 };
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
-export function createFastify(errors: ErrorFormat, limits: RequestLimits): FastifyInstance {
+/** `refuseUnroutable` answers a request whose URL cannot be routed; no hooks run for it. */
+export function createFastify(
+  { errors, refuseUnroutable }: { errors: ErrorFormat; refuseUnroutable: RefuseUnroutable },
+  limits: RequestLimits,
+): FastifyInstance {
   const { bodyBytes = BODY_BYTES, hasSlowAnswers = false, ignoresTrailingSlash = false } = limits;
   const { trustedProxies, requestIdPrefix = '' } = limits;
   const timeouts = { ...TIMEOUTS, ...limits.timeouts };
@@ -63,7 +69,7 @@ export function createFastify(errors: ErrorFormat, limits: RequestLimits): Fasti
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : requestIdPrefix + randomUUID();
     },
     clientErrorHandler: (error, socket) => refuseUnread(errors, error, socket),
-    frameworkErrors: (error, request, reply) => void errors.send(error, request, reply),
+    frameworkErrors: refuseUnroutable,
   });
   // Bodies are JSON or absent; Fastify would also accept plain text.
   fastify.removeContentTypeParser('text/plain');

@@ -27,8 +27,8 @@ export function refuseExcess(fastify: FastifyInstance, connections: Pick<Connect
 
 export function guardHosts(fastify: FastifyInstance, hostGuard: Pick<HostGuard, 'rejectionOf'>): void {
   fastify.addHook('onRequest', (request, _reply, done) => {
-    const away = hostGuard.rejectionOf(request);
-    if (away) done(new Refusal(refusalCodeOf(away), away.detail));
+    const rejection = hostGuard.rejectionOf(request);
+    if (rejection) done(new Refusal(refusalCodeOf(rejection), rejection.detail));
     else done();
   });
 }

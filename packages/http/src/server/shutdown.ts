@@ -19,6 +19,7 @@ export async function shutDown(
   { fastify, connections, pending }: { fastify: FastifyInstance; connections: Connections; pending: PendingWork },
   { onStopping, onLate, shutdownMs = SHUTDOWN_MS }: ShutdownOptions,
 ): Promise<void> {
+  const endsAt = performance.now() + shutdownMs + FINAL_EVENTS_MS;
   onStopping?.();
   let cut: NodeJS.Timeout | undefined;
   const late = setTimeout(() => {
@@ -37,5 +38,6 @@ export async function shutDown(
     clearTimeout(late);
     clearTimeout(cut);
   }
-  await pending.ended(shutdownMs);
+  // What is left of the same time: handlers of disconnected clients may still be at work.
+  await pending.ended(Math.max(0, endsAt - performance.now()));
 }

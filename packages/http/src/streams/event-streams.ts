@@ -43,10 +43,10 @@ export class EventStreams {
 
   /** Refuses a stream above a limit: 429 if the caller can close another one, else 503. */
   refuseFull(caller: StreamCaller): void {
-    const met = this.#deps.limits.met(caller);
-    if (!met) return;
-    const code = met.limit === 'streams-per-tier' ? 'unavailable' : 'quota_exceeded';
-    throw new Refusal(code, met.detail, { headers: { 'retry-after': '30' } });
+    const reached = this.#deps.limits.reachedLimit(caller);
+    if (!reached) return;
+    const code = reached.limit === 'streams-per-tier' ? 'unavailable' : 'quota_exceeded';
+    throw new Refusal(code, reached.detail, { headers: { 'retry-after': '30' } });
   }
 
   /** Ends the streams of keys revoked since the last call. Rejects as the gate does; the next call then retries. */

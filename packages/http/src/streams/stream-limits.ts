@@ -29,7 +29,7 @@ interface StreamLimitsOptions {
   readonly report: ReportLimit;
 }
 
-interface Line extends ReachedLimit {
+interface Limit extends ReachedLimit {
   readonly name: string;
   readonly max: number;
 }
@@ -48,17 +48,17 @@ export class StreamLimits {
   }
 
   /** The limit that another stream would exceed, which is reported; undefined if it may open. */
-  met(caller: StreamCaller): ReachedLimit | undefined {
-    const line = this.#linesOf(caller).find(({ name, max }) => (this.#open.get(name) ?? 0) >= max);
-    if (!line) return undefined;
+  reachedLimit(caller: StreamCaller): ReachedLimit | undefined {
+    const reached = this.#limitsOf(caller).find(({ name, max }) => (this.#open.get(name) ?? 0) >= max);
+    if (!reached) return undefined;
     const { key, address } = caller;
-    this.#options.report(line.limit, { max: line.max, tier: key?.tier, keyId: key?.id, address });
-    return line;
+    this.#options.report(reached.limit, { max: reached.max, tier: key?.tier, keyId: key?.id, address });
+    return reached;
   }
 
   /** Counts a stream as open until the returned function is called. */
   take(caller: StreamCaller): () => void {
-    const names = this.#linesOf(caller).map(({ name }) => name);
+    const names = this.#limitsOf(caller).map(({ name }) => name);
     for (const name of names) this.#open.set(name, (this.#open.get(name) ?? 0) + 1);
     return () => {
       // Idempotent.
@@ -70,12 +70,12 @@ export class StreamLimits {
     };
   }
 
-  #linesOf({ key, address }: StreamCaller): readonly Line[] {
+  #limitsOf({ key, address }: StreamCaller): readonly Limit[] {
     const { limits, connections } = this.#options;
     const max = Math.min(MAX_STREAMS, connections);
     const tier = key?.tier ?? 'free';
     const maxFree = Math.max(1, Math.floor(max * FREE_SHARE));
-    const ofKey = (perKey: number): Line[] =>
+    const ofKey = (perKey: number): Limit[] =>
       key
         ? [
             {
@@ -86,12 +86,12 @@ export class StreamLimits {
             },
           ]
         : [];
-    const ofTier = (name: string, perTier: number): Line => ({
+    const ofTier = (name: string, perTier: number): Limit => ({
       ...{ limit: 'streams-per-tier', name, max: perTier, detail: 'Too many streams are open.' },
     });
     if (tier === 'unlimited') return [ofTier('keys', max - maxFree)];
     if (tier !== 'free') return [...ofKey(limits.streamsPerKey), ofTier('keys', max - maxFree)];
-    const ofNetworks = networksOf(address).map(({ name, times }): Line => {
+    const ofNetworks = networksOf(address).map(({ name, times }): Limit => {
       const perNetwork = limits.freeStreamsPerAddress * times;
       return {
         ...{ limit: 'streams-per-address', name: `address ${name}`, max: perNetwork },
@@ -107,14 +107,14 @@ export class StreamLimits {
  */
 export function limitClients(
   server: Server,
-  parts: {
+  deps: {
     readonly limits: ConnectionLimits;
     readonly trustedProxies: readonly string[] | undefined;
     readonly logger: Logger;
     readonly metrics: Metrics;
   },
 ): { readonly connections: Connections; readonly streams: StreamLimits } {
-  const { limits, trustedProxies, logger, metrics } = parts;
+  const { limits, trustedProxies, logger, metrics } = deps;
   const report = limitReport(logger, metrics);
   const connections = new Connections(server, { limits, trustedProxies, report });
   metrics.gauges('strata_connections', 'Client connections', 'state', () => connections.figures());

@@ -102,7 +102,7 @@ describe('strata doctor', () => {
     is('ok', await first(), /empty; the first start creates the tables/);
     {
       await using store = await openStore(url);
-      await store.addDomains(['a.test', 'b.test'], { source: 'test' });
+      await store.domains.add(['a.test', 'b.test'], { source: 'test' });
       for (const n of [0, 2]) await store.retention.recordSizes(new Date(n * 86_400_000));
     }
     is('ok', await first(), /schema current, 2 domains, no damage found/);

@@ -25,8 +25,8 @@ const ofTransport: Readonly<Record<string, readonly [ask: () => Promise<Answer>,
   'an unknown key': [() => get('/v1/models', bearer('sk-nope')), 401, 'invalid_api_key', null],
   'another scheme': [basic, 401, 'invalid_api_key', null],
   'an unknown path': [() => get('/v1/images'), 404, 'not_found', null],
-  'a path of no service': [() => get('/admin'), 404, 'not_found', null],
-  'a method that is not served': [() => get(CHAT), 405, 'method_not_allowed', null],
+  'a URL above 8 KiB': [() => get(`/health?${'x'.repeat(8_192)}`), 414, 'uri_too_long', null],
+  'a method that the page does not have': [() => post('/', {}), 405, 'method_not_allowed', null],
   'an unknown model': [() => get('/v1/models/a%2Fb'), 404, 'model_not_found', 'model'],
   'another media type': [() => post(CHAT, 'a=1', FORM), 415, 'unsupported_media_type', null],
   'too large a body': [() => post(CHAT, `{"a":"${'x'.repeat(17 * 2 ** 20)}"}`), 413, 'request_too_large', null],
@@ -87,7 +87,7 @@ describe('requests other than chat completions', () => {
   it('are answered: health without a key, a preflight, a model, embeddings of tokens', async () => {
     assert.deepEqual((await get('/health', { authorization: '' })).body.models, [MODEL]);
     assert.equal((await get('/ready')).status, 200);
-    const preflight = await fetch((await sharedGateway()).base + CHAT, { method: 'OPTIONS' });
+    const preflight = await fetch(`${(await sharedGateway()).base}/elsewhere`, { method: 'OPTIONS' });
     assert.equal(preflight.status, 204);
     assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /authorization/);
     const { body } = await get(`/v1/models/${MODEL}`);

@@ -47,6 +47,7 @@ function ofServer({ code, message, errors: [first], headers }: Refusal): Complet
     case 'foreign_page':
     case 'misdirected_request':
     case 'method_not_allowed':
+    case 'uri_too_long':
       return new CompletionError(code, message, { headers });
     case 'not_found':
       return new CompletionError('not_found', 'There is no such path. See GET /openapi.json.');
@@ -100,6 +101,8 @@ export function asRefusal(error: unknown): CompletionError {
       return new CompletionError('unsupported_media_type', 'Send JSON, as `Content-Type: application/json`.', {
         cause: error,
       });
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new CompletionError('uri_too_long', 'A segment of the path is too long.', { cause: error });
     case 'FST_ERR_BAD_URL':
       return new CompletionError('invalid_request', 'The path cannot be decoded.', { cause: error });
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':

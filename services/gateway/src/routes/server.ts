@@ -84,8 +84,8 @@ class GatewayResponder implements Responder<Route> {
     if (problem !== undefined)
       throw new CompletionError('storage_unavailable', `The service ${problem}.`, { retryAfterMs: 30_000 });
     const caller = { key, address: countedAddress(request.ip) };
-    const met = this.#answers.met(caller);
-    if (met) throw tooManyAnswers(met);
+    const reached = this.#answers.reachedLimit(caller);
+    if (reached) throw tooManyAnswers(reached);
     const release = this.#answers.take(caller);
     // The client may have disconnected during the key lookup.
     if (reply.raw.closed) release();

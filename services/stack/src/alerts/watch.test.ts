@@ -89,7 +89,7 @@ describe('the watch', () => {
     await town.watch();
     await town.days(23, 25);
     assert.equal((await town.alerts()).filter(({ kind }) => kind === 'migration').length, 1);
-    const events = (await town.store.eventsSince(0, 100_000)).filter(({ kind }) => kind === 'anomaly-found');
+    const events = (await town.store.events.since(0, 100_000)).filter(({ kind }) => kind === 'anomaly-found');
     assert.equal(events.length, (await town.anomalies()).length, 'each is published once');
   });
 

@@ -55,7 +55,7 @@ export class Watch {
   static async open(deps: WatchDeps): Promise<Watch> {
     const watched = await deps.store.signals.watched();
     if (watched) return new Watch(deps, watched.seq, watched.day);
-    const begun = { seq: await deps.store.latestSeq(), day: dayOf(deps.now().getTime()) - 1 };
+    const begun = { seq: await deps.store.events.latestSeq(), day: dayOf(deps.now().getTime()) - 1 };
     // Stored immediately, so that a restart after a crash does not begin later.
     await deps.store.signals.setWatched(begun);
     return new Watch(deps, begun.seq, begun.day);
@@ -78,7 +78,7 @@ export class Watch {
   }
 
   async #evaluateEvents(): Promise<boolean> {
-    const events = await this.#deps.store.eventsSince(this.#seq, EVENTS_AT_ONCE);
+    const events = await this.#deps.store.events.since(this.#seq, EVENTS_AT_ONCE);
     const left = new Map<string, ChangeConfirmed>();
     const reached: Reach[] = [];
     for (const event of events) {

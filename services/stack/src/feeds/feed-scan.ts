@@ -4,7 +4,7 @@ import { SharedRun } from '../shared-run.ts';
 import type { OfferedDomain, Store } from '../store/index.ts';
 
 export interface FeedScanDeps {
-  readonly store: Pick<Store, 'feeds' | 'addDomains'>;
+  readonly store: Pick<Store, 'feeds'> & { readonly domains: Pick<Store['domains'], 'add'> };
   readonly isOptedOut: (domain: string) => boolean;
   readonly now: () => Date;
   readonly perDay: number;
@@ -41,7 +41,7 @@ async function scheduleBatch(
   const isWanted = ({ name, isTracked }: OfferedDomain) => !isTracked && !isOptedOut(name);
   const wanted = waiting.filter(isWanted).map(({ name }) => name);
   const taken = new Set(wanted.length > 0 ? await store.feeds.offers.take(wanted, { day, perDay }) : []);
-  if (taken.size > 0) await store.addDomains(taken, { source: 'feed' });
+  if (taken.size > 0) await store.domains.add(taken, { source: 'feed' });
   const processed = waiting.filter((domain) => !isWanted(domain) || taken.has(domain.name));
   await store.feeds.offers.done(processed, now());
   return taken.size === wanted.length;

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../../../tests/support/temporary-director
 import { EventBus } from '../events.ts';
 import { openStore, type Store } from '../store/index.ts';
 import { recordMentions, T0, withStore } from '../test/polling.ts';
-import { createFeedScan } from './feed-scan.ts';
+import { createFeedScan, type FeedScanDeps } from './feed-scan.ts';
 import { LiveMentions } from './live-mentions.ts';
 
 const DAY_MS = 86_400_000;
@@ -140,14 +140,14 @@ describe('the tally of a running service', () => {
 });
 
 describe('what feeds name', () => {
-  function scanOf(store: Pick<Store, 'feeds' | 'addDomains'>, perDay: number) {
+  function scanOf(store: FeedScanDeps['store'], perDay: number) {
     let now = T0;
     const isOptedOut = (domain: string) => domain === 'out.test';
     const scan = createFeedScan({ store, isOptedOut, now: () => new Date(now), perDay });
     return { scan, pass: (ms: number) => (now += ms) };
   }
   const tracked = async (store: Store, names: readonly string[]) => {
-    const areTracked = await Promise.all(names.map((each) => store.isTracked(each)));
+    const areTracked = await Promise.all(names.map((each) => store.domains.isTracked(each)));
     return names.filter((_, i) => areTracked[i]);
   };
 
@@ -167,7 +167,7 @@ describe('what feeds name', () => {
 
   withStore('comes up again when the step broke off', async (store) => {
     await name(store, ['x.test']);
-    const broken = { feeds: store.feeds, addDomains: () => Promise.reject(new Error('busy')) };
+    const broken = { feeds: store.feeds, domains: { add: () => Promise.reject(new Error('busy')) } };
     await assert.rejects(scanOf(broken, 8).scan());
     await scanOf(store, 8).scan();
     assert.deepEqual(await tracked(store, ['x.test']), ['x.test']);
@@ -178,6 +178,6 @@ describe('what feeds name', () => {
     await name(store, names.slice(0, 900));
     await name(store, names.slice(900));
     await scanOf(store, 10_000).scan();
-    assert.equal((await store.counts()).domains, 1_300);
+    assert.equal((await store.inspection.counts()).domains, 1_300);
   });
 });

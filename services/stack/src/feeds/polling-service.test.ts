@@ -26,8 +26,8 @@ describe('a service that polls', () => {
       world: { fetcher: world.fetcher },
     });
     const { app, metrics } = polling.running;
-    await until(async () => (await app.store.counts()).domains >= 2);
-    const tracked = ['never.com', 'one.com', 'two.com', 'three.com'].map((name) => app.store.isTracked(name));
+    await until(async () => (await app.store.inspection.counts()).domains >= 2);
+    const tracked = ['never.com', 'one.com', 'two.com', 'three.com'].map((name) => app.store.domains.isTracked(name));
     assert.deepEqual(await Promise.all(tracked), [false, false, true, true]);
     assert.deepEqual(world.asked, [A]);
     assert.match(await metrics.registry.metrics(), /strata_feed_polls 1\n/);

@@ -61,10 +61,10 @@ async function record(store: Store, scanCase: ScanCase, at: number): Promise<voi
 
 /** Deletes all events and scans that may be deleted, also those that no reader has read yet. */
 async function pruneAll(store: Store, now: number): Promise<void> {
-  await store.signals.setWatched({ seq: await store.latestSeq(), day: 0 });
+  await store.signals.setWatched({ seq: await store.events.latestSeq(), day: 0 });
   const cursor = (await store.stream.cursor()) ?? 0;
   await store.stream.begin(cursor, 1);
-  await store.stream.append([], { from: cursor, to: await store.latestSeq() });
+  await store.stream.append([], { from: cursor, to: await store.events.latestSeq() });
   for (const table of ['events', 'scans'] as const)
     while (await store.retention.prune(table, { before: new Date(now + 1), limit: 3 }));
 }

@@ -74,7 +74,7 @@ export class LiveIndex implements AsyncDisposable {
   /** Returns whether there may be more. */
   async #applyEvents(): Promise<boolean> {
     const { index } = this;
-    const events = await this.#deps.store.eventsSince(index.position.seq, EVENTS_AT_ONCE);
+    const events = await this.#deps.store.events.since(index.position.seq, EVENTS_AT_ONCE);
     if (events.length > 0 && (await this.#isRebuilt())) return true;
     for (const event of events) {
       const effects = apply(index, event);

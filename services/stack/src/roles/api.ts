@@ -47,9 +47,6 @@ export interface RunningStack extends RunningRole {
   readonly scheduling: Scheduling | undefined;
 }
 
-/** While stopping: interval at which idle connections are closed. */
-const IDLE_CHECK_MS = 50;
-
 /** Resolves when requests are served. */
 export async function startStack(config: Config, logger: Logger, world: World = {}): Promise<RunningStack> {
   await using stack = new AsyncDisposableStack();
@@ -98,7 +95,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   metrics.disk(dataDirectory);
   addStackMetrics(metrics, app, { cachedAnswers: () => answers.size });
   addMentionMetrics(metrics, mentions);
-  const readiness = new Readiness({ database: () => store.heads(), ledger: () => canSign(ledger) });
+  const readiness = new Readiness({ database: () => store.inspection.heads(), ledger: () => canSign(ledger) });
   readiness.report(() => witnessFacts(ledger.witnesses()));
   const server = stack.use(createServer(app, { answers, logger, metrics, readiness, updateLoop }));
   await servePages(server.fastify, app, {
@@ -106,7 +103,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     chatUrl: config.chatUrl,
     isSimulated: world.isSimulated ?? false,
   });
-  endRevokedStreams(server, events, logger);
+  stack.use(endRevokedStreams(server, events, logger));
 
   const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
   await warmUpRoutes(app, logger);
@@ -128,12 +125,9 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     // Load balancers see the readiness change, and have time to react, before connections close.
     readiness.stopping();
     if (config.drainMs > 0) await new Promise((resolve) => setTimeout(resolve, config.drainMs));
-    // Otherwise a connection that becomes idle would delay the stop until the server's own time-out.
-    const idle = setInterval(() => server.fastify.server.closeIdleConnections(), IDLE_CHECK_MS);
     try {
       await server[Symbol.asyncDispose]();
     } finally {
-      clearInterval(idle);
       closed.abort();
     }
     await scanner[Symbol.asyncDispose]();
@@ -170,15 +164,23 @@ function createServer(app: StackApp, deps: ServerDeps): SignedServer {
   return server;
 }
 
-/** Ends the streams of revoked keys. Retried with each update; returns quickly if no key was revoked since the last success. */
-function endRevokedStreams(server: SignedServer, events: EventBus, logger: Logger): void {
+/**
+ * Ends the streams of revoked keys, until disposed. Retried with each update; returns quickly if no key was revoked since
+ * the last success.
+ */
+function endRevokedStreams(server: SignedServer, events: EventBus, logger: Logger): AsyncDisposable {
   const failures = new FailureLog(logger, { what: 'checking open streams for revoked keys' });
+  // One check after another; the last one ends before the store is closed.
+  let checked = Promise.resolve();
   events.subscribe('logs-polled', () => {
-    server.endRevokedStreams().then(
-      () => failures.recovered(),
-      (error: unknown) => failures.failed(error),
-    );
+    checked = checked
+      .then(() => server.endRevokedStreams())
+      .then(
+        () => failures.recovered(),
+        (error: unknown) => failures.failed(error),
+      );
   });
+  return { [Symbol.asyncDispose]: () => checked };
 }
 
 /** Prepares the signed answer of /health, so that it can be served later without the database. */

@@ -140,8 +140,8 @@ describe('a service that stops', () => {
     const settings = { STRATA_SCAN: 'on', STRATA_SCAN_CONCURRENCY: '8' };
     const service = await startHarness({ internet, settings, log });
     const { store } = service.running.app;
-    await store.addDomains(internet.domains(), { source: 'test' });
-    await until(async () => (await store.counts()).scannedDomains > 0);
+    await store.domains.add(internet.domains(), { source: 'test' });
+    await until(async () => (await store.inspection.counts()).scannedDomains > 0);
     await service[Symbol.asyncDispose]();
     const warnings = log.filter((line) => JSON.parse(line).level >= 40);
     assert.deepEqual(warnings, []);

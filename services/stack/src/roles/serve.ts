@@ -55,9 +55,9 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
 
 async function seedEmptyStore(store: Store, logger: Logger): Promise<void> {
   // Every domain is due at the maximum time; a count would read all rows.
-  const [known] = await store.due(new Date(MAX_TIME_MS), 1);
+  const [known] = await store.domains.due(new Date(MAX_TIME_MS), 1);
   if (known !== undefined) return;
-  await store.addDomains(wellKnownDomains, { source: 'bundled' });
+  await store.domains.add(wellKnownDomains, { source: 'bundled' });
   logger.info(
     { domains: wellKnownDomains.length },
     'the store is empty: starting with a small bundled list of well-known domains',

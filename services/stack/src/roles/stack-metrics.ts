@@ -82,7 +82,7 @@ export function addStackMetrics(
   metrics.gauge('strata_advisories', 'Advisories of products in the rulebook', () => exposures.advisories.size);
   metrics.gauge('strata_answers_cached', 'Answers in the cache', cachedAnswers);
   addStoreMetrics(metrics, { store, now: clock });
-  const lag = sampled(async () => Math.max(0, (await store.latestSeq()) - index.position.seq));
+  const lag = sampled(async () => Math.max(0, (await store.events.latestSeq()) - index.position.seq));
   metrics.gauge('strata_event_lag', 'Events that this node has not applied', lag);
   const sources = sampled(() => store.sources.list(app.now()));
   metrics.gauges('strata_advisories_age_seconds', 'Time since the last complete sync of a source', 'source', async () =>
@@ -114,20 +114,20 @@ export function addDnsMetrics(metrics: Metrics, prober: Prober): void {
 /** Database connections and the schedule; `now` is the clock of the history. */
 export function addStoreMetrics(
   metrics: Metrics,
-  { store, now }: { readonly store: Pick<Store, 'pool' | 'figures' | 'sizes'>; readonly now: () => Date },
+  { store, now }: { readonly store: Pick<Store, 'inspection'>; readonly now: () => Date },
 ): void {
   metrics.gauges('strata_database_connections', 'Database connections by state', 'state', () => {
-    const { size, idle, waiting } = store.pool();
+    const { size, idle, waiting } = store.inspection.pool();
     return Object.entries({ idle, busy: size - idle, waited_for: waiting });
   });
-  const sizes = sampled(() => store.sizes());
+  const sizes = sampled(() => store.inspection.sizes());
   metrics.gauges('strata_table_rows', 'Approximate rows of growing tables', 'table', async () =>
     (await sizes()).map(({ table, rows }): [string, number] => [table, rows]),
   );
   metrics.gauges('strata_table_bytes', 'Size of tables with their indexes; only on PostgreSQL', 'table', async () =>
     (await sizes()).flatMap(({ table, bytes }): [string, number][] => (bytes === null ? [] : [[table, bytes]])),
   );
-  const figures = sampled(() => store.figures(now()));
+  const figures = sampled(() => store.inspection.figures(now()));
   metrics.gauge('strata_due_domains', 'Domains that are due for a scan', async () => (await figures()).due);
   metrics.gauge(
     'strata_due_longest_seconds',

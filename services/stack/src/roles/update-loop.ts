@@ -6,10 +6,10 @@ import type { EventBus } from '../events.ts';
 import { FailureLog } from '../failure-log.ts';
 import { SharedRun } from '../shared-run.ts';
 import { sleep } from '../sleep.ts';
-import type { Store, StoreHeads } from '../store/index.ts';
+import type { StoreHeads, StoreInspection } from '../store/index.ts';
 
 export interface UpdateLoopDeps {
-  readonly store: Pick<Store, 'heads'>;
+  readonly store: { readonly inspection: Pick<StoreInspection, 'heads'> };
   readonly events: EventBus;
   /** In order: each sees the results of the previous one. */
   readonly steps: readonly (() => Promise<void>)[];
@@ -77,7 +77,7 @@ export class UpdateLoop implements AsyncDisposable {
     while (!signal.aborted) {
       const startedAt = performance.now();
       try {
-        const heads = await store.heads();
+        const heads = await store.inspection.heads();
         failures.recovered();
         const changed = changedOf(heads, this.#heads);
         this.#heads = heads;

@@ -139,7 +139,7 @@ export const getFeedDomain = route(
     const { mentions } = app.store.feeds;
     const facts = await mentions.domain(domain);
     const feeds = facts ? await mentions.feedsNaming(domain, MAX_FEEDS) : [];
-    const profile = await app.store.domain(domain);
+    const profile = await app.store.domains.profile(domain);
     const tally = app.mentions.tally();
     const counted = tally.domain(domain, DAYS);
     const days = tally.perDay(DAYS).map(({ day }, at) => ({ day, mentions: counted.days[at] ?? 0 }));

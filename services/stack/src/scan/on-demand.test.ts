@@ -37,7 +37,7 @@ describe('a domain that was never scanned', () => {
     service = resources.use(await startHarness({ internet, settings }));
   });
   after(() => resources.disposeAsync());
-  const counts = () => service.running.app.store.counts();
+  const counts = () => service.running.app.store.inspection.counts();
 
   it('is scanned while the request waits, and the answer keeps its receipt', async () => {
     const before = Date.now() - 1;
@@ -146,7 +146,7 @@ describe('a domain that was never scanned', () => {
     await ask('a.netlify.app', '192.0.2.3');
     await ask('own-name.com', '192.0.2.1');
     assert.equal(asked.filter((domain) => domain.startsWith('none') || domain.startsWith('d.')).length, 3);
-    assert.equal((await app.store.domain('c.netlify.app'))?.domain, 'c.netlify.app');
+    assert.equal((await app.store.domains.profile('c.netlify.app'))?.domain, 'c.netlify.app');
   });
 
   it('is scanned on when the wait is over: 404 with Retry-After first, the profile later', async () => {

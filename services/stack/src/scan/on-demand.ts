@@ -21,7 +21,7 @@ export type DomainCodes = 'invalid_domain' | 'unknown_domain' | 'unavailable';
 
 export interface OnDemandDeps {
   readonly config: Pick<Config, 'isOnDemand' | 'onDemandSuffixPerDay' | 'onDemandAddressPerDay'>;
-  readonly store: Pick<Store, 'domain' | 'keys' | 'onDemandDays' | 'work'>;
+  readonly store: Pick<Store, 'domains' | 'keys' | 'onDemandDays' | 'work'>;
   readonly scanner: Scanner;
   readonly isOptedOut: (domain: string) => boolean;
   /** The clock of quotas. */
@@ -110,7 +110,7 @@ export class OnDemand {
 
   /** The profile, or a refusal with the reason and the time to retry. */
   async profile(app: OnDemandDeps, domain: string, context: RequestContext<DomainCodes>): Promise<StoredProfile> {
-    const known = await app.store.domain(domain);
+    const known = await app.store.domains.profile(domain);
     if (known) {
       this.#mark(app, domain);
       return known;
@@ -161,7 +161,7 @@ export class OnDemand {
         context.resetReads();
         // Must be stored before the answer: otherwise retention could remove the domain as requested long ago.
         await recordedOutcome;
-        const made = await app.store.domain(domain);
+        const made = await app.store.domains.profile(domain);
         if (made) return made;
         // A listed name without any observation: only the scan itself is recorded.
         return outcome.profile.state === 'nonexistent' ? unknown(`${domain} does not exist (NXDOMAIN).`) : unresolved();

@@ -13,7 +13,7 @@ const LEASE_MS = 300;
 
 async function open() {
   const store = await openStore('sqlite::memory:');
-  await store.addDomains(['a.com', 'b.com', 'c.com', 'd.com'], { source: 'test' });
+  await store.domains.add(['a.com', 'b.com', 'c.com', 'd.com'], { source: 'test' });
   const clock = { at: T0 };
   const log: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line: string) => void log.push(line) });
@@ -72,7 +72,7 @@ describe('the share of the schedule that a process has', () => {
     const { store, claims, running } = opened;
     claims.reschedule((await claims.take(running.signal)) ?? '');
     await claims[Symbol.asyncDispose]();
-    assert.deepEqual(await store.due(new Date(T0), 5), ['b.com', 'c.com', 'd.com']);
+    assert.deepEqual(await store.domains.due(new Date(T0), 5), ['b.com', 'c.com', 'd.com']);
   });
 
   it('logs that a domain could not be rescheduled', async () => {
@@ -107,12 +107,12 @@ describe('recording scans in batches', () => {
     const names = Array.from({ length: 100 }, (_, n) => `d${n}.com`);
     const recorded = names.map(async (name) => {
       await recorder.record(scanOf(name), { isAwaited: false });
-      return (await store.domain(name))?.domain;
+      return (await store.domains.profile(name))?.domain;
     });
     assert.deepEqual(await Promise.all(recorded), names);
     assert.deepEqual(sizes, [64, 36]);
     await recorder.record(scanOf('alone.com'), { isAwaited: false });
-    assert.ok(await store.domain('alone.com'));
+    assert.ok(await store.domains.profile('alone.com'));
   });
 
   withStore('are overtaken by one that a request waits for', async (store) => {
@@ -127,7 +127,7 @@ describe('recording scans in batches', () => {
     // One batch was being written; the next begins with it.
     assert.ok(order.indexOf('wanted.com') <= 64, `${order.indexOf('wanted.com')} came before`);
     await Promise.all(others);
-    assert.equal((await store.counts()).scans, 501);
+    assert.equal((await store.inspection.counts()).scans, 501);
   });
 
   it('are refused alone, and the complete batch if the database is unreachable', async () => {

@@ -84,7 +84,10 @@ export function createScanner(deps: ScannerDeps, options: ScannerOptions): Scann
       const evidence = await prober.probe(domain, { signal: stopping.signal });
       const profile = await verifyState(detect(evidence, rulebook));
       // An untracked name without any observation is not stored; a tracked one that was removed is part of the history.
-      if ((profile.state === 'nonexistent' || profile.state === 'unmeasured') && !(await store.isTracked(domain))) {
+      if (
+        (profile.state === 'nonexistent' || profile.state === 'unmeasured') &&
+        !(await store.domains.isTracked(domain))
+      ) {
         return { kind: profile.state };
       }
       const scan = { profile, evidence, startedAt, finishedAt: now() };

@@ -23,7 +23,7 @@ import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from './test/scan
 async function addDomains(url: string, count: number): Promise<void> {
   await using store = await openStore(url);
   const names = Array.from({ length: count }, (_, at) => `name-${at}.test`);
-  await store.addDomains(names, { source: 'test' });
+  await store.domains.add(names, { source: 'test' });
 }
 
 describe('an inspected SQLite file', () => {

@@ -50,11 +50,11 @@ onEach([postgres], 'several stores', ({ fresh }, _test, onFresh) => {
     );
     const { mentions } = reader.feeds;
     const [events, scans, named] = await Promise.all([
-      follow<StoredEvent>((last) => reader.eventsSince(last?.seq ?? 0, 3), writing),
+      follow<StoredEvent>((last) => reader.events.since(last?.seq ?? 0, 3), writing),
       follow<{ readonly id: number }>((last) => reader.feed.scansSince(last?.id ?? 0, 3), writing),
       follow<{ readonly id: number }>((last) => mentions.since(last?.id ?? 0, 3), writing),
     ]);
-    assert.deepEqual([events, scans], [await reader.eventsSince(0, 10_000), await reader.feed.scansSince(0, 10_000)]);
+    assert.deepEqual([events, scans], [await reader.events.since(0, 10_000), await reader.feed.scansSince(0, 10_000)]);
     assert.deepEqual([named, named.length], [await mentions.since(0, 10_000), 2 * 12 * STORES]);
     await assertCounts(url);
     // What several stores published was published once.
@@ -78,12 +78,12 @@ onEach([postgres], 'several stores', ({ fresh }, _test, onFresh) => {
     const columns = 'domains (name, source, created_at, next_due_at)';
     await using beside = await connect(url, `begin; insert into ${columns} values ('middle.com', 't', 0, 0)`);
     const names = ['first.com', 'middle.com', 'last.com'];
-    const adding = [one.addDomains(names, { source: 'a' }), two.addDomains(names.toReversed(), { source: 'b' })];
+    const adding = [one.domains.add(names, { source: 'a' }), two.domains.add(names.toReversed(), { source: 'b' })];
     await untilWaiting(url, 2);
     await beside.query('rollback');
     const added = (await Promise.all(adding)).map((each) => each.added);
     assert.equal((added[0] ?? 0) + (added[1] ?? 0), 3);
-    assert.deepEqual((await one.due(new Date(), 10)).toSorted(), names.toSorted());
+    assert.deepEqual((await one.domains.due(new Date(), 10)).toSorted(), names.toSorted());
   });
 });
 
@@ -103,9 +103,9 @@ onEach([postgres], 'a transaction that writes', ({ fresh }, test) => {
     await other.query(BEGIN_WRITING.replace('begin;', ''));
     await other.query('commit');
     const changes = (await recording).map((each) => (each.status === 'fulfilled' ? each.value.changes : []));
-    const types = changes.map((some) => some.map(({ type }) => type));
+    const [types, counts] = [changes.map((some) => some.map(({ type }) => type)), await store.inspection.counts()];
     assert.deepEqual(types, [['migrated'], ['migrated']]);
-    assert.deepEqual(await store.counts(), { domains: 2, scannedDomains: 2, services: 6, scans: 6, changes: 2 });
+    assert.deepEqual(counts, { domains: 2, scannedDomains: 2, services: 6, scans: 6, changes: 2 });
     // Numbers of what was rolled back are gaps: it was run twice, and not delayed.
     assert.equal(await lastId(), before + 4);
   });

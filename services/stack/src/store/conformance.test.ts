@@ -17,26 +17,27 @@ const unmeasured = (scan: ScanRecord): ScanRecord => ({
   profile: { ...scan.profile, state: 'unmeasured', services: [] },
 });
 const summaryOf = (recorded: RecordedScan) => recorded.changes.map((c) => `${c.type} ${c.from ?? '-'}>${c.to ?? '-'}`);
-const kindsSince = async (store: Store, seq: number) => (await store.eventsSince(seq, 100)).map(({ kind }) => kind);
+const kindsSince = async (store: Store, seq: number) => (await store.events.since(seq, 100)).map(({ kind }) => kind);
 
 onEach(kept, 'the store', (_backend, test, onFresh) => {
   test('adds domains once and hands out those that were never scanned first', async (store) => {
-    assert.deepEqual(await store.addDomains(['b.com', 'a.com', 'b.com'], { source: 'test' }), { added: 2, known: 0 });
-    assert.deepEqual(await store.addDomains(['a.com', 'c.com'], { source: 'test' }), { added: 1, known: 1 });
-    assert.deepEqual(await store.due(new Date(), 10), ['b.com', 'a.com', 'c.com']);
+    assert.deepEqual(await store.domains.add(['b.com', 'a.com', 'b.com'], { source: 'test' }), { added: 2, known: 0 });
+    assert.deepEqual(await store.domains.add(['a.com', 'c.com'], { source: 'test' }), { added: 1, known: 1 });
+    assert.deepEqual(await store.domains.due(new Date(), 10), ['b.com', 'a.com', 'c.com']);
     await scans.recordScan(store, scanOf('b.com', day(0), GOOGLE), confirm);
-    assert.deepEqual(await store.due(new Date(day(0)), 10), ['a.com', 'c.com']);
-    assert.deepEqual(await store.due(new Date(day(2)), 10), ['a.com', 'c.com', 'b.com']);
-    assert.deepEqual([await store.isTracked('a.com'), await store.isTracked('z.com')], [true, false]);
-    assert.deepEqual([...(await store.scannedSince(['a.com', 'b.com'], new Date(day(0))))], ['b.com']);
-    assert.deepEqual(await store.counts(), { domains: 3, scannedDomains: 1, services: 3, scans: 1, changes: 0 });
+    assert.deepEqual(await store.domains.due(new Date(day(0)), 10), ['a.com', 'c.com']);
+    assert.deepEqual(await store.domains.due(new Date(day(2)), 10), ['a.com', 'c.com', 'b.com']);
+    assert.deepEqual([await store.domains.isTracked('a.com'), await store.domains.isTracked('z.com')], [true, false]);
+    assert.deepEqual([...(await store.domains.scannedSince(['a.com', 'b.com'], new Date(day(0))))], ['b.com']);
+    const counts = await store.inspection.counts();
+    assert.deepEqual(counts, { domains: 3, scannedDomains: 1, services: 3, scans: 1, changes: 0 });
   });
 
   test('reports a domain only after a scan, then all of it', async (store) => {
-    await store.addDomains(['a.com'], { source: 'test' });
-    assert.equal(await store.domain('a.com'), undefined);
+    await store.domains.add(['a.com'], { source: 'test' });
+    assert.equal(await store.domains.profile('a.com'), undefined);
     assert.deepEqual(await scans.recordScan(store, scan(0), confirm), { isFirst: true, isChanged: true, changes: [] });
-    const { services, scannedAt, security } = (await store.domain('a.com')) ?? assert.fail();
+    const { services, scannedAt, security } = (await store.domains.profile('a.com')) ?? assert.fail();
     const names = services.map((s) => `${s.category}/${s.provider}`);
     assert.deepEqual(names, ['dns/cloudflare', 'email/google-workspace', 'verified_service/google']);
     assert.deepEqual([scannedAt.toISOString(), services[1]?.evidence[0]?.value], [day(0), GOOGLE]);
@@ -46,15 +47,15 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
   test('reports another version, which is not a change of services', async (store) => {
     const record = (n: number, server: string) => scans.recordScan(store, withServer(scan(n), server), confirm);
     const builtOn = async () => {
-      const nginx = (await store.domain('a.com'))?.services.find(({ provider }) => provider === 'nginx');
+      const nginx = (await store.domains.profile('a.com'))?.services.find(({ provider }) => provider === 'nginx');
       return [nginx?.version, nginx?.platform];
     };
     await record(0, 'nginx/1.18.0 (Ubuntu)');
     assert.deepEqual(await builtOn(), ['1.18.0', 'ubuntu']);
     assert.equal((await record(1, 'nginx/1.18.0 (Ubuntu)')).isChanged, false);
-    const [since, newer] = [await store.latestSeq(), await record(2, 'nginx/1.20.1 (Ubuntu)')];
+    const [since, newer] = [await store.events.latestSeq(), await record(2, 'nginx/1.20.1 (Ubuntu)')];
     assert.deepEqual([newer.isChanged, newer.changes, await builtOn()], [true, [], ['1.20.1', 'ubuntu']]);
-    const [event, ...rest] = await store.eventsSince(since, 10);
+    const [event, ...rest] = await store.events.since(since, 10);
     assert.ok(event?.kind === 'domain-changed' && rest.length === 0);
     const service = ['web_platform', 'nginx', 'medium', '1.20.1', 'ubuntu'];
     assert.deepEqual(event.payload.services.at(-1), service);
@@ -65,41 +66,36 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
   test('records a migration once it is confirmed, with an event, and pages without skipping', async (store) => {
     await scans.recordScan(store, scan(0), confirm);
     assert.deepEqual(summaryOf(await scans.recordScan(store, scan(1, MICROSOFT), confirm)), []);
-    assert.deepEqual(await store.due(after(1, 7), 10), ['a.com'], 'scanned again soon');
+    assert.deepEqual(await store.domains.due(after(1, 7), 10), ['a.com'], 'scanned again soon');
     const confirmed = summaryOf(await scans.recordScan(store, scan(2, MICROSOFT), confirm));
     assert.deepEqual(confirmed, ['migrated google-workspace>microsoft-365']);
     const exchange = (i: number) => (Math.floor((i - 1) / 2) % 2 === 1 ? GOOGLE : MICROSOFT);
     for (let i = 3; i < 9; i += 1) await scans.recordScan(store, scan(i, exchange(i)), confirm);
-    const { total, changes } = await store.changes('a.com', PAGE);
+    const { total, changes } = await store.domains.changes('a.com', PAGE);
     assert.ok(total >= 3);
     const newestFirst = changes.toSorted((a, b) => b.at.getTime() - a.at.getTime());
-    assert.deepEqual(changes, newestFirst);
-    const pages = Array.from({ length: total }, (_, offset) => store.changes('a.com', { limit: 1, offset }));
+    const pages = Array.from({ length: total }, (_, offset) => store.domains.changes('a.com', { limit: 1, offset }));
     const paged = (await Promise.all(pages)).flatMap((page) => page.changes);
-    assert.deepEqual(paged, changes);
-    const events = await store.eventsSince(0, 1_000);
+    assert.deepEqual([paged, newestFirst], [changes, changes]);
+    const events = await store.events.since(0, 1_000);
     assert.ok(events.some((event) => event.kind === 'change-confirmed' && event.domain === 'a.com'));
     const inOrder = events.toSorted((a, b) => a.seq - b.seq);
-    assert.deepEqual([events, await store.eventsSince(events[0]?.seq ?? 0, 1)], [inOrder, [events[1]]]);
+    assert.deepEqual([events, await store.events.since(events[0]?.seq ?? 0, 1)], [inOrder, [events[1]]]);
   });
 
   test('publishes the changes of a scan, then the domain as it is now, then what got worse', async (store) => {
     const spf = ['v=spf1 include:_spf.google.com -all'];
     await scans.recordScan(store, withTxt(scan(0), spf), confirm);
     await scans.recordScan(store, withTxt(scan(1, MICROSOFT), spf), confirm);
-    const seq = await store.latestSeq();
-    const [first] = await store.eventsSince(0, 10);
+    const [seq, [first]] = [await store.events.latestSeq(), await store.events.since(0, 10)];
     assert.ok(first?.kind === 'domain-changed' && first.payload.isFirst);
     const worse = withTxt(scan(2, MICROSOFT), []);
     await scans.recordScan(store, worse, confirm);
-    const events = await store.eventsSince(seq, 10);
-    const { id } = (await store.changes('a.com', PAGE)).changes[0] ?? assert.fail();
+    const events = await store.events.since(seq, 10);
+    const { id } = (await store.domains.changes('a.com', PAGE)).changes[0] ?? assert.fail();
     const migrated = { type: 'migrated', from: 'google-workspace', to: 'microsoft-365', isEntry: true, isExit: true };
-    const now = {
-      isFirst: false,
-      posture: packPosture(worse.profile.security),
-      holders: packHolders(worse.profile.holders),
-    };
+    const { security, holders } = worse.profile;
+    const now = { isFirst: false, posture: packPosture(security), holders: packHolders(holders) };
     const [, domain] = events;
     assert.ok(domain?.kind === 'domain-changed' && events.length === 3);
     const { domainId, services } = domain.payload;
@@ -134,7 +130,7 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     const redetect = (evidence: Evidence) => detect(evidence, without);
     const recorded = await scans.recordScan(store, scan(1, GOOGLE, without), { ...confirm, redetect });
     assert.deepEqual(summaryOf(recorded), ['reclassified google-workspace>-']);
-    const events = await store.eventsSince(0, 100);
+    const events = await store.events.since(0, 100);
     const types = events.flatMap((event) => (event.kind === 'change-confirmed' ? event.payload.type : []));
     assert.deepEqual(types, ['reclassified']);
   });
@@ -148,22 +144,23 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     const redetect = (evidence: Evidence) => detect(evidence, rules);
     const newest = withTxt(scan(3, GOOGLE, rules), [...both, SPF], rules);
     assert.deepEqual(summaryOf(await scans.recordScan(store, newest, { ...confirm, redetect })), []);
-    assert.equal((await store.domain('a.com'))?.services.filter((s) => s.category === 'verified_service').length, 2);
+    const { services } = (await store.domains.profile('a.com')) ?? assert.fail();
+    assert.equal(services.filter((s) => s.category === 'verified_service').length, 2);
   });
 
   test('reports a domain as changed when only its posture has', async (store) => {
     await scans.recordScan(store, scan(0), confirm);
-    const [seq, hardened] = [await store.latestSeq(), withTxt(scan(1), ['google-site-verification=x', SPF])];
+    const [seq, hardened] = [await store.events.latestSeq(), withTxt(scan(1), ['google-site-verification=x', SPF])];
     assert.equal((await scans.recordScan(store, hardened, confirm)).isChanged, true);
     assert.deepEqual(await kindsSince(store, seq), ['domain-changed']);
-    assert.equal((await store.domain('a.com'))?.security.spf.all, '-all');
+    assert.equal((await store.domains.profile('a.com'))?.security.spf.all, '-all');
   });
 
   test('lists simultaneous changes the most important first, and once of a scan given twice', async (store) => {
     await scans.recordScan(store, scan(0), confirm);
     const moved = (n: number) => withTxt(scan(n, MICROSOFT), ['nothing']);
     for (const each of [moved(1), moved(1), moved(2), moved(2)]) await scans.recordScan(store, each, confirm);
-    const { changes } = await store.changes('a.com', PAGE);
+    const { changes } = await store.domains.changes('a.com', PAGE);
     const listed = changes.map(({ importance, type, category }) => `${importance} ${type} ${category}`);
     assert.deepEqual(listed, ['high migrated email', 'low removed verified_service']);
   });
@@ -173,10 +170,11 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     for (let n = 0; n < 9; n += 1) {
       await scans.recordScan(store, unmeasured(scan(0, null)), confirm);
       let minutes = 15;
-      while ((await store.due(after(0, minutes / 60), 1)).length === 0) minutes += 15;
+      while ((await store.domains.due(after(0, minutes / 60), 1)).length === 0) minutes += 15;
       waits.push(minutes);
     }
-    assert.deepEqual([waits, await store.domain('a.com')], [[15, 30, 60, 120, 240, 480, 960, 1_440, 1_440], undefined]);
+    assert.deepEqual(waits, [15, 30, 60, 120, 240, 480, 960, 1_440, 1_440]);
+    assert.equal(await store.domains.profile('a.com'), undefined);
   });
 
   test('keeps only the hash of a key, and does not find a revoked one', async ({ keys }) => {

@@ -1,6 +1,31 @@
-// Figures for operators: rows, and domains that are due.
+// Figures for operators, and the ends of the logs for other processes.
+import { type PoolFigures, poolFigures, readSizes, type TableSize } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
+import { readHeads, type StoreHeads } from './events/heads.ts';
 import type { Database } from './schema.ts';
+import { stackSchema } from './stack-schema.ts';
+
+/** Reads the store without changing it. */
+export interface StoreInspection {
+  /** Counts all rows of these tables; slow for large stores. */
+  counts(): Promise<StoreCounts>;
+  /** Counts every domain that is due. */
+  figures(now: Date): Promise<StoreFigures>;
+  /** Estimated sizes of the tables that grow; reads none of them. */
+  sizes(): Promise<readonly TableSize[]>;
+  /** Connections of this process. */
+  pool(): PoolFigures;
+  /** The ends of all logs, for processes that consume what other processes write. */
+  heads(): Promise<StoreHeads>;
+}
+
+export const inspectionOf = (db: Kysely<Database>, pool: Parameters<typeof poolFigures>[0]): StoreInspection => ({
+  counts: () => countAll(db),
+  figures: (now) => readFigures(db, now.getTime()),
+  sizes: () => readSizes(db, stackSchema.sized),
+  pool: () => poolFigures(pool),
+  heads: () => readHeads(db),
+});
 
 export interface StoreFigures {
   /** Domains that are due for a scan. */
@@ -18,7 +43,7 @@ export interface StoreCounts {
   readonly changes: number;
 }
 
-export async function readFigures(db: Kysely<Database>, now: number): Promise<StoreFigures> {
+async function readFigures(db: Kysely<Database>, now: number): Promise<StoreFigures> {
   const { due, first } = await db
     .selectFrom('domains')
     .where('next_due_at', '<=', now)
@@ -31,7 +56,7 @@ export async function readFigures(db: Kysely<Database>, now: number): Promise<St
   return { due: Number(due), longestDueMs: first === null ? 0 : now - Number(first) };
 }
 
-export async function countAll(db: Kysely<Database>): Promise<StoreCounts> {
+async function countAll(db: Kysely<Database>): Promise<StoreCounts> {
   const count = async (table: 'domains' | 'services' | 'scans' | 'changes') => {
     const row = await db.selectFrom(table).select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
     return Number(row.n);

@@ -60,7 +60,7 @@ export type {
   FeedSummary,
   FeedTable,
 } from './feeds/feeds.ts';
-export type { StoreCounts, StoreFigures } from './figures.ts';
+export type { StoreCounts, StoreFigures, StoreInspection } from './figures.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './history/lists.ts';
 export type { HistoryTable, RetentionTable } from './history/retention.ts';
 export { type RestoreOptions, restorePostgres } from './ledger/ledger-copies.ts';

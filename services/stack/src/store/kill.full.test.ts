@@ -46,14 +46,14 @@ onEach(kept, 'a store whose writer is killed', (backend) => {
     // Two at once: each is also killed while the other writes.
     for (let round = 0; round < kills / 2; round += 1)
       await Promise.all([writeUntilKilled(`a${round}`), writeUntilKilled(`b${round}`)]);
-    for (const domain of scan) assert.equal((await store.domain(domain))?.services.length, 3, domain);
+    for (const domain of scan) assert.equal((await store.domains.profile(domain))?.services.length, 3, domain);
     for (const url of feed) assert.equal((await store.feeds.find(url))?.items, 20, url);
     const ids = new Set((await store.keys.list()).map(({ id }) => id));
     assert.deepEqual(key.difference(ids), new Set());
     const counts = await store.quota.used(counted, '2026-01-01');
     // A request in progress when its process was killed may have been counted, without an acknowledgement.
     assert.ok(counts >= used.size && counts <= used.size + kills, `${counts}, ${used.size} acknowledged`);
-    const { domains, scannedDomains, scans, services } = await store.counts();
+    const { domains, scannedDomains, scans, services } = await store.inspection.counts();
     assert.deepEqual([scannedDomains, scans, services], [domains, domains, 3 * domains], 'each scan complete and once');
     assert.equal((await rows(url, 'SELECT seq FROM events')).length, domains);
     await assertCounts(url);

@@ -65,14 +65,14 @@ onEach([postgres], 'a store', ({ empty }, _test, onFresh, onEmpty) => {
     const lonely = asUser(url, username);
     {
       await using store = await openStore(lonely, { poolSize: 1 });
-      await store.addDomains(['a.com'], { source: 'test' });
+      await store.domains.add(['a.com'], { source: 'test' });
       await assert.rejects(openStore(lonely), failsWith('too-many-connections'));
-      assert.equal((await store.counts()).domains, 1, 'the other is not affected');
+      assert.equal((await store.inspection.counts()).domains, 1, 'the other is not affected');
     }
     // The server counts a connection until it has noticed its end.
     while ((await backends(url, `usename = '${username}'`)).length > 0);
     await using store = await openStore(lonely, { poolSize: 1 });
-    assert.equal((await store.counts()).domains, 1);
+    assert.equal((await store.inspection.counts()).domains, 1);
   });
 
   it('is refused to a user who may not create tables, in a message without the password', async () => {
@@ -108,23 +108,23 @@ onEach([postgres], 'a store', ({ empty }, _test, onFresh, onEmpty) => {
     await using one = await openStore(inSchema(url, 'one'));
     await using two = await openStore(`${inSchema(url, 'two')}&lock_timeout=200`);
     await record(one);
-    assert.deepEqual([(await one.counts()).domains, (await two.counts()).domains], [1, 0]);
+    assert.deepEqual([(await one.inspection.counts()).domains, (await two.inspection.counts()).domains], [1, 0]);
     assert.notEqual(await one.feed.storeId(), await two.feed.storeId());
     await using _writing = await connect(inSchema(url, 'one'), BEGIN_WRITING);
     await record(two);
-    assert.equal((await two.counts()).scans, 1);
+    assert.equal((await two.inspection.counts()).scans, 1);
   });
 
   onFresh('continues when another process has migrated the schema', async (url) => {
     await using store = await openStore(url, { poolSize: 1 });
     await record(store);
-    assert.ok(await store.domain('a.com'));
+    assert.ok(await store.domains.profile('a.com'));
     await exec(url, 'alter table domains add column later text; alter table services add column later text');
     // Statements that were prepared for the old columns fail; that is reported once for each connection.
-    await assert.rejects(store.domain('a.com'), failsWith('connection-lost'));
-    assert.ok(await store.domain('a.com'));
+    await assert.rejects(store.domains.profile('a.com'), failsWith('connection-lost'));
+    assert.ok(await store.domains.profile('a.com'));
     await recordScan(store, scanOf('a.com', day(1), GOOGLE), confirm);
-    assert.equal((await store.counts()).scans, 2);
+    assert.equal((await store.inspection.counts()).scans, 2);
   });
 });
 
@@ -142,7 +142,7 @@ onEach([postgres], 'a server', (_backend, _test, onFresh) => {
     await terminate(url, "application_name = 'strata' and pid <> pg_backend_pid()");
     for (let tries = 0; tries < 3; tries += 1)
       await record(store, 'b.com').catch((error) => assert.ok(failsWith('connection-lost')(error), String(error)));
-    assert.partialDeepStrictEqual(await store.counts(), { domains: 2, scannedDomains: 2 });
+    assert.partialDeepStrictEqual(await store.inspection.counts(), { domains: 2, scannedDomains: 2 });
   });
 
   onFresh('that ends a connection between two statements of a transaction leaves the process alive', async (url) => {
@@ -165,7 +165,7 @@ onEach([postgres], 'a server', (_backend, _test, onFresh) => {
     // Another write transaction stays open.
     await using other = await connect(url, BEGIN_WRITING);
     await assert.rejects(record(store, 'b.com'), failsWith('busy'));
-    assert.ok(await store.domain('a.com'), 'the only connection reads on');
+    assert.ok(await store.domains.profile('a.com'), 'the only connection reads on');
     await other.query('rollback');
     await record(store, 'b.com');
     await other.query('begin; lock table domains');
@@ -174,14 +174,14 @@ onEach([postgres], 'a server', (_backend, _test, onFresh) => {
     await record(store, 'c.com');
     await using patient = await openStore(url, { poolSize: 1 });
     await other.query('begin; lock table domains');
-    for (const waiting of [() => patient.domain('a.com'), () => record(patient, 'd.com')]) {
+    for (const waiting of [() => patient.domains.profile('a.com'), () => record(patient, 'd.com')]) {
       const refused = assert.rejects(waiting(), failsWith('too-slow'));
       // As the client's own limit does, which is longer than a test; later pipelined statements wait too.
       await repeatDuring(refused, () => terminate(url, "wait_event_type = 'Lock'", 'cancel'));
     }
     await other.query('rollback');
     await record(patient, 'd.com');
-    assert.partialDeepStrictEqual(await store.counts(), { scans: 4, domains: 4 });
+    assert.partialDeepStrictEqual(await store.inspection.counts(), { scans: 4, domains: 4 });
   });
 
   describe('by a clock of our own', { timeout: 30_000 }, () => {
@@ -198,20 +198,20 @@ onEach([postgres], 'a server', (_backend, _test, onFresh) => {
       const [pid = 0] = await backends(url, "query ilike 'commit'");
       process.kill(pid, 'SIGSTOP');
       try {
-        const reading = assert.rejects(store.domain('a.com'), failsWith('too-slow'));
+        const reading = assert.rejects(store.domains.profile('a.com'), failsWith('too-slow'));
         await pass(120_000);
         await reading;
       } finally {
         process.kill(pid, 'SIGCONT');
       }
-      assert.ok(await store.domain('a.com'), 'on another connection');
+      assert.ok(await store.domains.profile('a.com'), 'on another connection');
     });
     onFresh('that keeps its connections busy makes requests wait in line, however long', async (url) => {
       await using store = await openStore(url, { poolSize: 1 });
       await using other = await connect(url, 'begin; lock table domains');
       const recording = record(store);
       await untilWaiting(url);
-      const counting = store.counts();
+      const counting = store.inspection.counts();
       // Longer than the connection time-out, and shorter than the statement time-out.
       await pass(30_000);
       await other.query('rollback');

@@ -30,11 +30,11 @@ describe('old history', () => {
 
   it('is dropped in batches after the time that the settings say, until the service stops; failures are logged', async () => {
     await using store = await openStore('sqlite::memory:');
-    await store.addDomains(['a.com'], { source: 'list' });
+    await store.domains.add(['a.com'], { source: 'list' });
     await recordScan(store, evidenceAt({ domain: 'b.com', ns: ['ns1.own.test'] }, NOW - 700 * DAY_MS));
     for (let day = 699; day >= 0; day -= 1)
       await recordScan(store, evidenceAt({ domain: 'a.com', ns: ['ns1.own.test'] }, NOW - day * DAY_MS));
-    await store.signals.setWatched({ seq: await store.latestSeq(), day: 0 });
+    await store.signals.setWatched({ seq: await store.events.latestSeq(), day: 0 });
     const lines: string[] = [];
     const logger = createLogger({ level: 'error' }, { write: (line: string) => void lines.push(line) });
     await recordMentions(store, 'https://a.test/', ['c.com'], NOW - 40 * DAY_MS);
@@ -44,8 +44,8 @@ describe('old history', () => {
       { ...parts, retention: { ...UNLIMITED, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS } },
       stopping.signal,
     );
-    await until(async () => (await store.counts()).scans === 91);
-    await until(async () => (await store.domain('b.com')) === undefined);
+    await until(async () => (await store.inspection.counts()).scans === 91);
+    await until(async () => (await store.domains.profile('b.com')) === undefined);
     await until(async () => (await store.feeds.summary()).items === 0);
     stopping.abort();
     await task;
@@ -61,7 +61,7 @@ describe('old history', () => {
 
   it('stays while the clock is days ahead, after a scan and a restart by that clock too, until it was so for a day', async () => {
     await using store = await openStore('sqlite::memory:');
-    await store.addDomains(['a.com'], { source: 'list' });
+    await store.domains.add(['a.com'], { source: 'list' });
     for (let day = 20; day >= 0; day -= 1)
       await recordScan(store, evidenceAt({ domain: 'b.com', ns: ['ns1.own.test'] }, NOW - day * DAY_MS));
     await recordMentions(store, 'https://a.test/', ['c.com'], NOW);
@@ -85,8 +85,8 @@ describe('old history', () => {
     assert.deepEqual(await pass(() => new Date(NOW)), []);
     for (const expected of [21, 22]) {
       assert.match((await pass(ahead)).join(''), /the clock is more than a day past/);
-      assert.equal((await store.counts()).scans, expected);
-      assert.ok(await store.domain('b.com'));
+      assert.equal((await store.inspection.counts()).scans, expected);
+      assert.ok(await store.domains.profile('b.com'));
       assert.equal((await store.feeds.summary()).items, 1);
       await recordScan(store, evidenceAt({ domain: 'b.com', ns: ['ns1.own.test'] }, ahead().getTime()));
     }

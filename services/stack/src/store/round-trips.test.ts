@@ -39,7 +39,7 @@ const HEAD = { origin: 'o', size: 0, root: hash(0), edge: new Uint8Array(), note
 const WRITERS: Readonly<
   Record<string, readonly [Traffic['trips'], (db: Kysely<Database>, n: number) => Promise<unknown>]>
 > = {
-  domains: [[1, 0], (db, n) => new DomainTable(db, () => T0).add(namesOf('new', n), 't')],
+  domains: [[1, 0], (db, n) => new DomainTable(db, () => T0).add(namesOf('new', n), { source: 't' })],
   'first scans': [[2, 0], (db, n) => recorder(db)(scansOf(n, 0, GOOGLE), confirm)],
   'scans that confirm changes': [
     [4, 0],
@@ -132,10 +132,10 @@ onEach([postgres], 'a batch', (_backend, _test, onFresh) => {
 onEach(kept, 'numbers', (_backend, test) => {
   test('are not used up by known rows, more of them than a statement has parameters', async (store, url) => {
     const names = times(5_500, (i) => `d${i}.com`);
-    assert.deepEqual(await store.addDomains(names, { source: 'list' }), { added: 5_500, known: 0 });
-    for (let n = 0; n < 5; n += 1) await store.addDomains(names, { source: 'list' });
-    assert.equal((await store.scannedSince(names, new Date(0))).size, 0);
-    assert.deepEqual(await store.addDomains([...names, 'new.com'], { source: 'list' }), { added: 1, known: 5_500 });
+    assert.deepEqual(await store.domains.add(names, { source: 'list' }), { added: 5_500, known: 0 });
+    for (let n = 0; n < 5; n += 1) await store.domains.add(names, { source: 'list' });
+    assert.equal((await store.domains.scannedSince(names, new Date(0))).size, 0);
+    assert.deepEqual(await store.domains.add([...names, 'new.com'], { source: 'list' }), { added: 1, known: 5_500 });
     assert.deepEqual(await rows(url, "select id from domains where name = 'new.com'"), [{ id: 5_501 }]);
     const feeds = times(50, (i) => ({ url: `https://f${i}.example/` }));
     for (let n = 0; n < 3; n += 1) {

@@ -29,7 +29,7 @@ async function fill(store: Store, { domains = 300, times = 1 } = {}): Promise<vo
     scanOf(`d${i % domains}.com`, day(Math.floor(i / domains)), GOOGLE),
   );
   await store.recordScans(scans, confirm);
-  await store.addDomains(['waiting.com'], { source: HOSTILE });
+  await store.domains.add(['waiting.com'], { source: HOSTILE });
   const [a = 0] = await subscribed(store, A);
   const items = [{ key: HOSTILE, domains: ['x.com', 'y.com'] } as const, { key: '2', domains: ['x.com'] } as const];
   await recordPoll(store, a, poll(A, items, { title: HOSTILE, error: 'with a NUL \0' }));
@@ -43,11 +43,11 @@ async function fill(store: Store, { domains = 300, times = 1 } = {}): Promise<vo
 }
 
 const contentsOf = async (store: Store) => ({
-  counts: await store.counts(),
-  profile: await store.domain('d7.com'),
-  changes: await store.changes('d7.com', { limit: 10, offset: 0 }),
-  events: await store.eventsSince(0, 5_000),
-  due: await store.due(new Date('2027-01-01'), 5_000),
+  counts: await store.inspection.counts(),
+  profile: await store.domains.profile('d7.com'),
+  changes: await store.domains.changes('d7.com', { limit: 10, offset: 0 }),
+  events: await store.events.since(0, 5_000),
+  due: await store.domains.due(new Date('2027-01-01'), 5_000),
   keys: await store.keys.list(),
   named: await store.feeds.mentions.feedsNaming('x.com', 10),
   stream: await store.stream.since(0, 10),
@@ -60,17 +60,17 @@ const rowsOf = (copy: StoreCopy, name: string) => copy.tables.find(({ table }) =
 async function assertRestored(now: Store, before: Store): Promise<void> {
   assert.deepEqual(await contentsOf(now), await contentsOf(before));
   assert.notEqual(await now.feed.storeId(), await before.feed.storeId());
-  const last = await before.latestSeq();
+  const last = await before.events.latestSeq();
   await recordScan(now, scanOf('new.com', day(1), GOOGLE), confirm);
-  assert.ok((await now.latestSeq()) > last + 1_000_000);
-  assert.equal((await now.counts()).domains, 302);
+  assert.ok((await now.events.latestSeq()) > last + 1_000_000);
+  assert.equal((await now.inspection.counts()).domains, 302);
 }
 
 /** Copies again and again while a store is written to: fails unless each copy is of one moment. */
 async function copyWhileWriting(store: Store, rounds: number, copy: () => Promise<StoreCopy>) {
   const copying = async () => {
     for (let round = 0; round < rounds; round += 1) {
-      const acknowledged = (await store.counts()).scans;
+      const acknowledged = (await store.inspection.counts()).scans;
       const copied = await copy();
       const scans = rowsOf(copied, 'scans');
       assert.ok(scans >= acknowledged, `${scans} of ${acknowledged}`);
@@ -203,7 +203,7 @@ onEach([postgres], 'a backup of a store', ({ fresh, empty }) => {
     const standings = { table: 'standings', rows: 0, columns: ['peer', 'standing'], sha256: '' };
     await restorePostgres(url, { ...copied, tables: [standings, ...copied.tables] }, outOf);
     await using restored = await openStore(url);
-    assert.deepEqual(await restored.due(new Date(day(1)), 10), ['waiting.com']);
+    assert.deepEqual(await restored.domains.due(new Date(day(1)), 10), ['waiting.com']);
     assert.deepEqual(await restored.feeds.list({ after: 0, limit: 1 }), []);
   });
 });

@@ -31,14 +31,14 @@ onEach(kept, 'a store', (backend, test, _onFresh, onEmpty) => {
     await recordScan(store, scanOf('a.com', day(0), GOOGLE), confirm);
     const tables = ['services', 'evidence', 'events', 'changes', 'scans'];
     const read = () => Promise.all(tables.map((table) => rows(url, `SELECT * FROM ${table}`)));
-    const [before, profile] = [await read(), await store.domain('a.com')];
+    const [before, profile] = [await read(), await store.domains.profile('a.com')];
     assert.equal((await recordScan(store, scanOf('a.com', day(1), GOOGLE), confirm)).isChanged, false);
     const after = await read();
     assert.deepEqual(after.slice(0, -1), before.slice(0, -1));
     const counts = [before, after].map((all) => all.map(({ length }) => length).join());
     assert.deepEqual(counts, ['3,1,1,0,1', '3,1,1,0,2']);
     const services = profile?.services.map((service) => ({ ...service, lastObserved: new Date(day(1)) }));
-    assert.deepEqual((await store.domain('a.com'))?.services, services);
+    assert.deepEqual((await store.domains.profile('a.com'))?.services, services);
   });
 
   it('is opened again as it was left, with its counts, and no key or address in clear', async () => {
@@ -60,7 +60,7 @@ onEach(kept, 'a store', (backend, test, _onFresh, onEmpty) => {
     const scans = plans.filter(({ sql }) => sql.includes('"hash"')).map((plan) => plan.scans);
     assert.deepEqual(scans, [[], []]);
     await using store = await openStore(url);
-    assert.equal((await store.counts()).scannedDomains, 20);
+    assert.equal((await store.inspection.counts()).scannedDomains, 20);
     assert.ok(issued && (await store.keys.find(issued)));
     assert.equal((await store.keys.find(key))?.id, stored.id);
     assert.deepEqual(await store.quota.take(stored.id, '2026-01-01', 50), { isAllowed: true, used: 4 });
@@ -74,7 +74,7 @@ onEach(kept, 'a store', (backend, test, _onFresh, onEmpty) => {
     assert.deepEqual(await rows(url, ours), []);
     await exec(url, 'DROP TABLE settings');
     await using store = await openStore(url);
-    assert.deepEqual([(await store.counts()).domains, (await rows(url, ours)).length], [0, 2]);
+    assert.deepEqual([(await store.inspection.counts()).domains, (await rows(url, ours)).length], [0, 2]);
   });
 
   it('is refused with the schema of a newer version, or of a program that has migrations as we do', async () => {
@@ -98,9 +98,9 @@ onEach(kept, 'a store', (backend, test, _onFresh, onEmpty) => {
       await assert.rejects(stream.append([streamEvent(refused)], { from: publishedUs, to: 1 }));
     // NUL and half of a surrogate pair, by every path: a value, a list, and rows.
     const odd = 'a\0b\ud800c';
-    await store.addDomains([odd], { source: odd });
-    assert.equal((await store.due(new Date(), 1)).length, 1);
-    assert.equal((await store.scannedSince([odd], new Date(0))).size, 0);
+    await store.domains.add([odd], { source: odd });
+    assert.equal((await store.domains.due(new Date(), 1)).length, 1);
+    assert.equal((await store.domains.scannedSince([odd], new Date(0))).size, 0);
     const address = 'https://a.example/';
     await feeds.add([{ url: address, title: odd }], new Date(0));
     const { id, state } = (await feeds.find(address)) ?? assert.fail();
@@ -134,7 +134,7 @@ describe('a SQLite file', () => {
     damage(pathOf(damaged) ?? '', [1, 60]);
     const reading = async () => {
       await using store = await openStore(damaged);
-      for (const name of names) await store.domain(name);
+      for (const name of names) await store.domains.profile(name);
       await recordScan(store, scanOf('new.com', day(0), GOOGLE), confirm);
     };
     await assert.rejects(reading, failsWith('corrupt'));

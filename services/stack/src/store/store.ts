@@ -5,42 +5,35 @@ import {
   LedgerCheckpoint,
   openDatabase,
   openPool,
-  type PoolFigures,
   type PostgresOptions,
   pooledDialect,
-  poolFigures,
   type Quota,
   QuotaBlocks,
   QuotaTable,
-  readSizes,
   SharedClock,
   sessionLock,
   soleLock,
-  type TableSize,
   type TermLock,
   TextTable,
 } from '@strata/db';
-import type { Category } from '@strata/detect';
 import { type LedgerTables, ledgerTablesIn } from '@strata/log';
 import { Kysely } from 'kysely';
-import { type AddedDomains, DomainTable, type StoredChange, type StoredProfile } from './domains/domains.ts';
+import { DomainTable } from './domains/domains.ts';
 import { OnDemandDays } from './domains/on-demand-days.ts';
 import { AdvisoryTable } from './enrichment/advisories.ts';
 import { SourceTable } from './enrichment/advisory-sources.ts';
-import { EventTable, type StoredEvent } from './events/events.ts';
-import { readHeads, type StoreHeads } from './events/heads.ts';
+import { EventTable } from './events/events.ts';
 import { IndexFeed } from './events/index-feed.ts';
 import { SignalTable } from './events/signals.ts';
 import { StreamTable } from './events/stream.ts';
 import { FeedTable } from './feeds/feeds.ts';
-import { countAll, readFigures, type StoreCounts, type StoreFigures } from './figures.ts';
+import { inspectionOf, type StoreInspection } from './figures.ts';
 import { ListTable } from './history/lists.ts';
 import { RetentionTable } from './history/retention.ts';
 import { migrations } from './migrations/index.ts';
 import { createRecorder, type RecordScans } from './scans/record-scan.ts';
 import { ScanWork } from './scans/scan-work.ts';
 import type { Database } from './schema.ts';
-import { stackSchema } from './stack-schema.ts';
 
 export interface StoreOptions extends PostgresOptions {
   readonly now?: () => Date;
@@ -62,59 +55,28 @@ export interface SchedulerTables {
 
 /** The persistent state. Methods reject with StoreError when the database fails. A resolved write is committed and survives a kill. */
 export interface Store extends SchedulerTables, AsyncDisposable {
-  /** Adds unknown names in batches of ten thousand; they are due at once. A repeated name counts as known. */
-  addDomains(names: Iterable<string>, options: { readonly source: string }): Promise<AddedDomains>;
-  /** Whether the domain is tracked, scanned or not. */
-  isTracked(name: string): Promise<boolean>;
-  /** The profile of a domain; undefined until it has been scanned. */
-  domain(name: string): Promise<StoredProfile | undefined>;
-  /**
-   * Confirmed changes, newest first; of changes at the same time the most important first. The order is total, so that pages
-   * neither skip nor repeat while nothing is recorded.
-   */
-  changes(
-    name: string,
-    page: { readonly limit: number; readonly offset: number; readonly category?: Category },
-  ): Promise<{
-    /** In the category, if one is given. */
-    readonly total: number;
-    /** In every category with changes. */
-    readonly byCategory: ReadonlyMap<Category, number>;
-    readonly changes: readonly StoredChange[];
-  }>;
+  /** The tracked domains, their profiles and changes. */
+  readonly domains: DomainTable;
+  /** The event log. */
+  readonly events: EventTable;
   /**
    * Records scans in order, in transactions of at most 256 scans of distinct domains; unknown domains are added. A scan that
    * resolved nothing, or is older than the last one, is only counted. Recording the same scan twice changes nothing. A scan that
    * cannot be recorded is rejected alone; if the database fails, all scans of the transaction are.
    */
   readonly recordScans: RecordScans;
-  /** Names that are due, leased or not: never scanned first, then the longest overdue. */
-  due(now: Date, limit: number): Promise<string[]>;
-  /** The names that were scanned since then. */
-  scannedSince(names: readonly string[], since: Date): Promise<Set<string>>;
-  /** Events after a sequence number, in order; numbers are never reused. */
-  eventsSince(seq: number, limit: number): Promise<readonly StoredEvent[]>;
-  latestSeq(): Promise<number>;
-  /** Counts all rows of these tables; slow for large stores. */
-  counts(): Promise<StoreCounts>;
+  /** Figures and positions for operators and for other processes. */
+  readonly inspection: StoreInspection;
   /** Scan leases. */
   readonly work: ScanWork;
   /** Counts of names below private suffixes that requests added today. */
   readonly onDemandDays: OnDemandDays;
   /** The current time: the server's on PostgreSQL, the same for all processes; else this machine's. */
   readonly clock: () => Date;
-  /** The ends of all logs, for processes that consume what other processes write. */
-  heads(): Promise<StoreHeads>;
   /** Held by the one process that does the scheduler's work. */
   readonly schedulerLock: TermLock;
   /** The tables for the scheduler of this term; writes reject with StoreError `superseded` when a later term has begun. */
   inTerm(term: number): SchedulerTables;
-  /** Figures for operators; counts every domain that is due. */
-  figures(now: Date): Promise<StoreFigures>;
-  /** Estimated sizes of the tables that grow; reads none of them. */
-  sizes(): Promise<readonly TableSize[]>;
-  /** Connections of this process. */
-  pool(): PoolFigures;
   readonly keys: KeyTable;
   readonly texts: TextTable;
   /** On PostgreSQL large quotas are leased in blocks; disposing of the store returns unspent blocks. */
@@ -165,23 +127,14 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   const counted = new QuotaTable(db);
   const blocks = isShared ? new QuotaBlocks(counted) : undefined;
   const schedulerLock = isShared ? sessionLock(db, SCHEDULER, url) : soleLock(db, SCHEDULER);
-  const domains = new DomainTable(db, now);
-  const events = new EventTable(db);
   return {
-    addDomains: (names, { source }) => domains.add(names, source),
-    isTracked: (name) => domains.isTracked(name),
-    domain: (name) => domains.profile(name),
-    changes: (name, page) => domains.changes(name, page),
+    domains: new DomainTable(db, now),
+    events: new EventTable(db),
     recordScans,
-    due: (at, limit) => domains.due(at.getTime(), limit),
-    scannedSince: (names, since) => domains.scannedSince(names, since.getTime()),
-    eventsSince: (seq, limit) => events.since(seq, limit),
-    latestSeq: () => events.latestSeq(),
-    counts: () => countAll(db),
+    inspection: inspectionOf(db, pool),
     work: new ScanWork(db, { rescanAfterMs }),
     onDemandDays: new OnDemandDays(db),
     clock,
-    heads: () => readHeads(db),
     schedulerLock,
     inTerm(term) {
       const guard = guardOf(SCHEDULER.counter, () => term);
@@ -192,9 +145,6 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
         retention: new RetentionTable(db, guard),
       };
     },
-    figures: (at) => readFigures(db, at.getTime()),
-    sizes: () => readSizes(db, stackSchema.sized),
-    pool: () => poolFigures(pool),
     keys,
     texts: new TextTable(db),
     quota: blocks ?? counted,

@@ -40,14 +40,14 @@ onEach(kept, 'the scheduler', (_backend, test) => {
   });
 
   test('counts for followers what no log contains: alerts, revoked keys, feeds', async (store) => {
-    const before = await store.heads();
+    const before = await store.inspection.heads();
     assert.deepEqual(new Set(Object.values(before)), new Set([0]), 'of an empty store');
     for (let times = 0; times < 2; times += 1) await store.signals.addAlert(alert('one'), { quietMs: 1 });
     await store.signals.addAnomaly(anomaly('an_1'));
     const { stored } = await store.keys.create({ tier: 'free' });
     for (let times = 0; times < 2; times += 1) await store.keys.revoke(stored.id);
     await store.feeds.add([{ url: 'https://f.example/' }], new Date(0));
-    assert.deepEqual(await store.heads(), { ...before, alerts: 1, events: 1, keys: 1, feeds: 1 });
+    assert.deepEqual(await store.inspection.heads(), { ...before, alerts: 1, events: 1, keys: 1, feeds: 1 });
   });
 });
 

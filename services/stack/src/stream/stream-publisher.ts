@@ -35,7 +35,7 @@ export class StreamPublisher {
   /** A new stream begins now: earlier events are only in the histories. */
   static async open(deps: PublisherDeps): Promise<StreamPublisher> {
     const { store, now } = deps;
-    await store.stream.begin(await store.latestSeq(), microseconds(now()));
+    await store.stream.begin(await store.events.latestSeq(), microseconds(now()));
     const cursor = (await store.stream.cursor()) ?? 0;
     const latest = await store.stream.latest();
     return new StreamPublisher(deps, cursor, latest?.publishedUs ?? (await store.stream.beganUs()));
@@ -47,7 +47,7 @@ export class StreamPublisher {
     // Until advisories are loaded, an event could be mistaken for one of a withdrawn advisory.
     if (!exposures.isLoaded) return;
     for (;;) {
-      const events = await store.eventsSince(this.#cursor, BATCH);
+      const events = await store.events.since(this.#cursor, BATCH);
       const to = events.at(-1)?.seq;
       if (to === undefined) return;
       const drafts = (await Promise.all(events.map((event) => this.#draft(event)))).filter(

@@ -87,7 +87,7 @@ export async function startHarness({ internet, settings, world, log }: HarnessOp
       ask(target, { headers: { 'x-stack-key': ownKey, ...headers } }),
     /** Scans companies now, as the schedule would. */
     async scan(...domains: string[]) {
-      await store().addDomains(domains, { source: 'test' });
+      await store().domains.add(domains, { source: 'test' });
       await running.app.scanner.runAll(domains, { onDone: () => {}, signal: new AbortController().signal });
     },
     /** Stops the service and starts it again on the same data. */

@@ -63,7 +63,7 @@ export const sharedTimeline = shared(async () => {
   const database = new DatabaseSync(path.join(service.directory, 'strata.db'), { readOnly: true });
   stack.defer(() => database.close());
   const names = [...internet.domains(), ...RECORDED.map(({ domain }) => domain)];
-  const found = await Promise.all(names.map((name) => app.store.domain(name)));
+  const found = await Promise.all(names.map((name) => app.store.domains.profile(name)));
   const profiles = found.filter((profile) => profile !== undefined);
   const used = profiles.flatMap(({ services }) => [...new Set(services.map(({ provider }) => provider))]);
   const sql = (query: string, ...values: (string | number)[]) => database.prepare(query).all(...values) as Row[];

@@ -28,9 +28,9 @@ export async function scanCommand(
   const logger = createLogger({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, context.log);
   await using scanning = await openScanning(config, { logger });
   const { store, scanner, rulebook } = scanning;
-  await store.addDomains(list.domains, { source: 'list' });
+  await store.domains.add(list.domains, { source: 'list' });
   const since = new Date(Date.now() - config.rescanAfterMs);
-  const done = options.force ? new Set<string>() : await store.scannedSince(list.domains, since);
+  const done = options.force ? new Set<string>() : await store.domains.scannedSince(list.domains, since);
   const left = list.domains.filter((domain) => !done.has(domain));
   if (done.size > 0) reportDone(context, done.size, list.domains.length);
 

@@ -37,7 +37,7 @@ const { get, affected } = questionsTo({ get: (path) => service.get(path) });
 async function unread(): Promise<string[]> {
   const found: string[] = [];
   for (const domain of internet.domains()) {
-    const profile = await service.running.app.store.domain(domain);
+    const profile = await service.running.app.store.domains.profile(domain);
     const seen = new Set(profile?.services.map(({ provider }) => provider));
     const shown = Object.keys(internet.truth(domain).versions);
     if (shown.some((id) => id !== 'openssl' && !seen.has(id))) found.push(domain);

@@ -78,7 +78,7 @@ export const getDomainChanges = route(
     const { category, limit, offset } = input;
     const { domain } = await app.onDemand.profile(app, domainOf(input.domain, context), context);
     const page = { limit, offset, ...(category === undefined ? {} : { category }) };
-    const { total, byCategory, changes } = await app.store.changes(domain, page);
+    const { total, byCategory, changes } = await app.store.domains.changes(domain, page);
     return {
       domain,
       total,

@@ -133,7 +133,7 @@ it('gains and losses of a provider are listed, each domain once with where it we
       const { total, customers, since } = await get(`${path}&limit=1000`);
       assert.deepEqual([total, customers.length, since], [count, count, dateOf(firstDay(30))], path);
       for (const { domain, type, category, moves, ...customer } of customers) {
-        const { services, state } = (await store.domain(domain)) ?? assert.fail();
+        const { services, state } = (await store.domains.profile(domain)) ?? assert.fail();
         if (direction === 'out' && state === 'active')
           assert.ok(!services.some(({ provider }) => provider === id), domain);
         const own = moves.find((move: Row) => move.category === category);

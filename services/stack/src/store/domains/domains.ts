@@ -75,7 +75,8 @@ export class DomainTable {
     this.#now = now;
   }
 
-  async add(names: Iterable<string>, source: string): Promise<AddedDomains> {
+  /** Adds unknown names in batches of ten thousand; they are due at once. A repeated name counts as known. */
+  async add(names: Iterable<string>, { source }: { readonly source: string }): Promise<AddedDomains> {
     const created_at = this.#now().getTime();
     let added = 0;
     let known = 0;
@@ -100,12 +101,13 @@ export class DomainTable {
     return { added, known };
   }
 
+  /** Whether the domain is tracked, scanned or not. */
   async isTracked(name: string): Promise<boolean> {
     const rows = this.#db.selectFrom('domains').where('name', '=', name).where(isFollowed).select('id');
     return (await rows.executeTakeFirst()) !== undefined;
   }
 
-  /** Reads one snapshot: the services are those of the scan at `scannedAt`, also while another process writes. */
+  /** Undefined until the domain has been scanned. Reads one snapshot: the services are those of the scan at `scannedAt`, also while another process writes. */
   async profile(name: string): Promise<StoredProfile | undefined> {
     return this.#db
       .transaction()
@@ -148,7 +150,19 @@ export class DomainTable {
     };
   }
 
-  async changes(name: string, page: { readonly limit: number; readonly offset: number; readonly category?: Category }) {
+  /**
+   * Confirmed changes, newest first; of changes at the same time the most important first. The order is total, so that pages
+   * neither skip nor repeat while nothing is recorded. `total` is of the category, if one is given; `byCategory` has every
+   * category with changes.
+   */
+  async changes(
+    name: string,
+    page: { readonly limit: number; readonly offset: number; readonly category?: Category },
+  ): Promise<{
+    readonly total: number;
+    readonly byCategory: ReadonlyMap<Category, number>;
+    readonly changes: readonly StoredChange[];
+  }> {
     const { category } = page;
     const all = this.#db
       .selectFrom('changes')
@@ -172,10 +186,11 @@ export class DomainTable {
     return { total, byCategory, changes: rows.map(storedChange) };
   }
 
-  async due(now: number, limit: number): Promise<string[]> {
+  /** Names that are due, leased or not: never scanned first, then the longest overdue. */
+  async due(now: Date, limit: number): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('domains')
-      .where('next_due_at', '<=', now)
+      .where('next_due_at', '<=', now.getTime())
       .orderBy('next_due_at')
       .orderBy('id')
       .limit(limit)
@@ -184,13 +199,14 @@ export class DomainTable {
     return rows.map((row) => row.name);
   }
 
-  async scannedSince(names: readonly string[], since: number): Promise<Set<string>> {
+  /** The names that were scanned since then. */
+  async scannedSince(names: readonly string[], since: Date): Promise<Set<string>> {
     const scanned = new Set<string>();
     for (const batch of batches(names, BATCH)) {
       const rows = await this.#db
         .selectFrom('domains')
         .where('name', 'in', batch)
-        .where('last_scanned_at', '>=', since)
+        .where('last_scanned_at', '>=', since.getTime())
         .select('name')
         .execute();
       for (const row of rows) scanned.add(row.name);

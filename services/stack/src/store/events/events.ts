@@ -95,6 +95,7 @@ export class EventTable {
     this.#db = db;
   }
 
+  /** Events after a sequence number, in order; numbers are never reused. */
   async since(seq: number, limit: number): Promise<StoredEvent[]> {
     const rows = await this.#db
       .selectFrom('events')

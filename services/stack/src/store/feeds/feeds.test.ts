@@ -83,7 +83,7 @@ onEach(kept, 'feeds', (_backend, test) => {
     const [a = 0] = await subscribed(store, A);
     const item = (key: string, ...domains: string[]) => ({ key, domains });
     await recordPoll(store, a, poll(A, [item('1', 'known.com', 'x.com'), item('2', 'y.com')]));
-    await store.addDomains(['known.com'], { source: 'list' });
+    await store.domains.add(['known.com'], { source: 'list' });
     const waiting = async (limit: number) => (await offers.waiting(limit)).map(({ name }) => name);
     assert.deepEqual(await waiting(2), ['y.com', 'x.com']);
     const all = await offers.waiting(10);

@@ -75,12 +75,12 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       await stream.seqAt(1);
       await stream.prune(2, 1);
       const domains = noted(new DomainTable(db, () => since));
-      await domains.add(['d1.com', 'added.com'], 'test');
+      await domains.add(['d1.com', 'added.com'], { source: 'test' });
       await domains.isTracked('d1.com');
-      await domains.due(8.64e15, 1);
+      await domains.due(new Date(8.64e15), 1);
       await domains.profile('d1.com');
       await domains.changes('d1.com', page);
-      await domains.scannedSince(['d1.com'], 1);
+      await domains.scannedSince(['d1.com'], new Date(1));
       const lists = noted(new ListTable(db));
       const customers = { provider: 'google-workspace', direction: 'in', since } as const;
       await lists.movesOf(customers, await lists.customers(customers, page));
@@ -157,8 +157,8 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       while (await retention.prune(table, { before: new Date(day(to)), limit: 7 }));
     };
     // Events that the watch and the stream have not read are kept, however old.
-    const latest = await store.latestSeq();
-    const eventsKept = async () => (await store.eventsSince(0, 1_000)).length;
+    const latest = await store.events.latestSeq();
+    const eventsKept = async () => (await store.events.since(0, 1_000)).length;
     const events = await eventsKept();
     await prune('events', 20);
     await signals.setWatched({ seq: latest, day: 0 });
@@ -170,7 +170,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
     assert.deepEqual([await reaches(39, 0), await reaches(40, 0)], [false, true]);
     await stream.append([], { from: 40, to: latest });
     await prune('events', 20);
-    assert.deepEqual([await eventsKept(), await store.latestSeq()], [1, latest]);
+    assert.deepEqual([await eventsKept(), await store.events.latestSeq()], [1, latest]);
 
     // During concurrent writes.
     const writing = store.recordScans(scansOn(8, ['new.com']), confirm);
@@ -187,7 +187,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
     const after = await readFeed(store);
     assert.deepEqual(after.changeDays, before.changeDays);
     assert.deepEqual(after.scanDays.slice(0, -1), before.scanDays);
-    assert.deepEqual([after.position.scanId, (await store.heads()).scans], [all.length + 1, all.length + 1]);
+    assert.deepEqual([after.position.scanId, (await store.inspection.heads()).scans], [all.length + 1, all.length + 1]);
     assert.deepEqual((await checkStore(stackSchema, url)).findings, []);
   });
 
@@ -229,15 +229,16 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       return store.recordScans(all, { ...confirm, redetect: (evidence) => detect(evidence, rules) });
     };
     await read(0, rulebook);
-    const [seq, released] = [await store.latestSeq(), rulebookWithout('google-workspace')];
+    const [seq, released] = [await store.events.latestSeq(), rulebookWithout('google-workspace')];
     await read(1, released);
-    const events = await store.eventsSince(seq, 100);
+    const events = await store.events.since(seq, 100);
     const kinds = events.map(({ kind, domain }) => `${kind} ${domain}`);
     assert.deepEqual(kinds, ['change-confirmed mail.com', 'domain-changed mail.com']);
-    assert.equal((await store.changes('mail.com', { limit: 5, offset: 0 })).changes[0]?.type, 'reclassified');
-    for (const name of ['d1.com', 'mail.com']) assert.equal((await store.domain(name))?.rulebook, released.version);
+    assert.equal((await store.domains.changes('mail.com', { limit: 5, offset: 0 })).changes[0]?.type, 'reclassified');
+    for (const name of ['d1.com', 'mail.com'])
+      assert.equal((await store.domains.profile(name))?.rulebook, released.version);
     // What is kept to be read by the next release is of this one's scan.
     await read(2, rulebook);
-    assert.equal((await store.eventsSince(seq, 100)).length, 2 * events.length);
+    assert.equal((await store.events.since(seq, 100)).length, 2 * events.length);
   });
 });

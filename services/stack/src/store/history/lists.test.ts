@@ -116,7 +116,7 @@ onEach(kept, 'signals', (_backend, test) => {
     assert.equal(await signals.addAnomaly(anomaly('an_1', 5)), true);
     assert.equal(await signals.addAnomaly(anomaly('an_1', 5)), false);
     assert.equal(await signals.addAnomaly(anomaly('an_2', 7, 'a.com')), true);
-    const events = await store.eventsSince(0, 10);
+    const events = await store.events.since(0, 10);
     const published = events.map(({ kind, domain, payload }) => ({ kind, domain, ...payload }));
     const found = (domain: string, anomalyId: string) => ({ kind: 'anomaly-found', domain, anomalyId });
     assert.deepEqual(published, [found('', 'an_1'), found('a.com', 'an_2')]);

@@ -19,7 +19,7 @@ const XYZ = ['x.com', 'y.com', 'z.com'];
 onEach(kept, 'scan work', (_backend, test) => {
   test('is leased in the order in which it is due, to one alone, until the lease ends', async (store) => {
     const { work } = store;
-    await store.addDomains(XYZ, { source: 'test' });
+    await store.domains.add(XYZ, { source: 'test' });
     await recordScan(store, scanOf('x.com', day(-3), GOOGLE), confirm);
     await recordScan(store, scanOf('y.com', day(-2), GOOGLE), confirm);
     assert.deepEqual(await work.claimDue({ ...a, limit: 2 }, NOW), ['z.com', 'x.com']);
@@ -33,7 +33,7 @@ onEach(kept, 'scan work', (_backend, test) => {
     const names = Array.from({ length: 6 }, (_, n) => `w${n}.com`);
     const scans = (n: number, exchange: string) => names.map((name) => scanOf(name, day(n), exchange));
     await store.recordScans([...scans(-4, GOOGLE), ...scans(-3, MICROSOFT)], confirm);
-    await store.addDomains(XYZ, { source: 'test' });
+    await store.domains.add(XYZ, { source: 'test' });
     assert.deepEqual(await store.work.claimDue({ ...a, limit: 4 }, NOW), ['w0.com', 'w1.com', 'x.com', 'y.com']);
     assert.deepEqual(await store.work.claimDue({ ...b, limit: 4 }, NOW), ['w2.com', 'w3.com', 'z.com', 'w4.com']);
   });
@@ -49,7 +49,7 @@ onEach(kept, 'scan work', (_backend, test) => {
     }
     for (const [name, usual] of Object.entries(usualHours)) {
       let hours = 1;
-      while (!(await store.due(new Date(Date.parse(day(360)) + hours * HOUR), 3)).includes(name)) hours += 1;
+      while (!(await store.domains.due(new Date(Date.parse(day(360)) + hours * HOUR), 3)).includes(name)) hours += 1;
       // An interval has its moment half of it earlier or later, once.
       assert.ok(hours >= usual / 2 && hours <= 1.5 * usual + 1, `${name}: ${hours}`);
     }
@@ -57,7 +57,7 @@ onEach(kept, 'scan work', (_backend, test) => {
 
   test('is held for longer when that is requested, and returned', async (store) => {
     const { work } = store;
-    await store.addDomains(XYZ, { source: 'test' });
+    await store.domains.add(XYZ, { source: 'test' });
     await work.claimDue(a, NOW);
     assert.deepEqual(await work.renew(['x.com', 'y.com', 'none.com'], a, later(MINUTE / 2)), ['none.com']);
     assert.deepEqual(await work.claimDue(b, later(MINUTE)), ['z.com']);
@@ -69,7 +69,7 @@ onEach(kept, 'scan work', (_backend, test) => {
 
   test('ends with the scan, in whatever process, and its progress is reported exactly', async (store) => {
     const { work } = store;
-    await store.addDomains(XYZ, { source: 'test' });
+    await store.domains.add(XYZ, { source: 'test' });
     const progress = async (at: Date) => Object.values(await work.progress(at));
     assert.deepEqual(await work.progress(NOW), { domains: 3, due: 3, leased: 0, upToDate: 0 });
     await work.claimDue({ ...a, limit: 2 }, NOW);
@@ -83,21 +83,21 @@ onEach(kept, 'scan work', (_backend, test) => {
   });
 
   test('that is done twice, or late, changes nothing', async (store) => {
-    await store.addDomains(['x.com'], { source: 'test' });
+    await store.domains.add(['x.com'], { source: 'test' });
     await store.work.claimDue(a, NOW);
     await store.work.claimDue(b, later(MINUTE));
     await recordScan(store, scanOf('x.com', day(2), GOOGLE), confirm);
-    const before = [await store.domain('x.com'), await store.eventsSince(0, 10)];
+    const before = [await store.domains.profile('x.com'), await store.events.since(0, 10)];
     const late = scanOf('x.com', day(1), MICROSOFT);
     for (let times = 0; times < 2; times += 1)
       assert.partialDeepStrictEqual(await recordScan(store, late, confirm), { isChanged: false, changes: [] });
-    assert.deepEqual([await store.domain('x.com'), await store.eventsSince(0, 10)], before);
-    assert.equal((await store.counts()).scans, 3);
+    assert.deepEqual([await store.domains.profile('x.com'), await store.events.since(0, 10)], before);
+    assert.equal((await store.inspection.counts()).scans, 3);
     assert.deepEqual(await store.work.claimDue(a, new Date(day(2))), [], 'due after the later scan');
   });
 
   test('is not withheld by a lease that was taken while the clock was wrong', async (store) => {
-    await store.addDomains(['x.com'], { source: 'test' });
+    await store.domains.add(['x.com'], { source: 'test' });
     await store.work.claimDue(a, new Date(day(400)));
     assert.deepEqual(await store.work.claimDue(b, NOW), ['x.com']);
     for (const leaseMs of [0, -1, Number.NaN, 2 * HOUR])
@@ -109,7 +109,7 @@ onEach(kept, 'scan work for several processes', (_backend, test) => {
   test('is distributed without a domain given twice or left', async (one, url) => {
     await using two = await openStore(url);
     const names = Array.from({ length: 600 }, (_, n) => `d${n}.com`);
-    await one.addDomains(names, { source: 'test' });
+    await one.domains.add(names, { source: 'test' });
     const taken: string[] = [];
     const take = async (holder: string, { work }: typeof one) => {
       for (let idle = 0; idle < 5; ) {
@@ -123,7 +123,7 @@ onEach(kept, 'scan work for several processes', (_backend, test) => {
   });
 
   test('is found by indexes, whatever the number of domains', async (store, url) => {
-    await store.addDomains(['x.com', 'y.com'], { source: 'test' });
+    await store.domains.add(['x.com', 'y.com'], { source: 'test' });
     const plans = await plansOf(url, async (db) => {
       const work = new ScanWork(db, { rescanAfterMs: 1 });
       await work.claimDue(a, NOW);
@@ -140,7 +140,7 @@ onEach(kept, 'scan work for several processes', (_backend, test) => {
 
 onEach([postgres], 'scan work', (_backend, test) => {
   test('is leased while another process writes', async (store, url) => {
-    await store.addDomains(['x.com', 'y.com'], { source: 'test' });
+    await store.domains.add(['x.com', 'y.com'], { source: 'test' });
     await using writing = await connect(url, BEGIN_WRITING);
     await writing.query("update domains set failures = 1 where name = 'x.com'");
     assert.deepEqual(await store.work.claimDue(a, NOW), ['y.com'], 'without what is being written');
@@ -166,9 +166,9 @@ onEach(kept, 'scans in batches', (backend, test) => {
     const recorded = results.map(({ status }) => status === 'fulfilled');
     const isGood = batch.map((scan) => scan !== timeless && scan !== refused);
     assert.deepEqual(recorded, isGood);
-    const why = results[3];
+    const [why, counts] = [results[3], await store.inspection.counts()];
     assert.match(String(why?.status === 'rejected' && why.reason), /d3\.com has no valid observation time/);
-    assert.deepEqual(await store.counts(), { domains: 5, scannedDomains: 5, services: 15, scans: 6, changes: 0 });
+    assert.deepEqual(counts, { domains: 5, scannedDomains: 5, services: 15, scans: 6, changes: 0 });
     await assert.rejects(recordScan(store, refused, confirm));
     assert.deepEqual(await store.recordScans([], confirm), []);
   });
@@ -184,23 +184,21 @@ onEach([postgres], 'batches of several processes', (_backend, test) => {
       [one, two].flatMap((store) => Array.from({ length: 8 }, (_, n) => store.recordScans(scans(n), confirm))),
     );
     assert.ok(recorded.flat().every(({ status }) => status === 'fulfilled'));
-    assert.equal((await one.counts()).scans, 160);
+    assert.equal((await one.inspection.counts()).scans, 160);
     // The order in which they were written is that of their numbers: one store alone makes the same of it.
     await using alone = await openStore(await memory.fresh());
-    for (const { name, observed_at } of await rows(
-      url,
-      'select name, observed_at from scans join domains on domains.id = domain_id order by scans.id',
-    )) {
+    const inOrder = 'select name, observed_at from scans join domains on domains.id = domain_id order by scans.id';
+    for (const { name, observed_at } of await rows(url, inOrder)) {
       const n = (Number(observed_at) - Date.parse(day(0))) / (24 * HOUR);
       await recordScan(alone, scanOf(String(name), day(n), exchangeOn(n)), confirm);
     }
-    assert.deepEqual(await one.eventsSince(0, 10_000), await alone.eventsSince(0, 10_000));
+    assert.deepEqual(await one.events.since(0, 10_000), await alone.events.since(0, 10_000));
     const countsOf = async (store: Store) => ({ ...(await readFeed(store)), domains: [] });
     assert.deepEqual(await countsOf(one), await countsOf(alone));
     const page = { limit: 100, offset: 0 };
     for (const name of names) {
-      assert.deepEqual(await one.domain(name), await alone.domain(name));
-      assert.deepEqual(await one.changes(name, page), await alone.changes(name, page));
+      assert.deepEqual(await one.domains.profile(name), await alone.domains.profile(name));
+      assert.deepEqual(await one.domains.changes(name, page), await alone.domains.changes(name, page));
     }
   });
 });

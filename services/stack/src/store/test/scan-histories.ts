@@ -44,7 +44,7 @@ export async function compareBatches(backend: Backend, seed: number): Promise<nu
   const [url, other] = [await backend.fresh(), await backend.fresh()];
   await using single = await openStore(url);
   await using bulk = await openStore(other);
-  for (const store of [single, bulk]) await store.addDomains(['d1.com', 'd20.com'], { source: 'list' });
+  for (const store of [single, bulk]) await store.domains.add(['d1.com', 'd20.com'], { source: 'list' });
   let changes = 0;
   for (const { batch, options } of historyOf(seed)) {
     const expected: RecordedScan[] = [];

@@ -47,14 +47,14 @@ export async function makeOld(url: string, last: string): Promise<void> {
 }
 
 async function assertRead(store: Store, url: string, number: number): Promise<void> {
-  const profile = await store.domain('a.com');
+  const profile = await store.domains.profile('a.com');
   const mail = profile?.services.find(({ category }) => category === 'email');
   assert.deepEqual([mail?.provider, profile?.scannedAt.toISOString()], ['microsoft-365', day(2)]);
-  const { changes, total } = await store.changes('a.com', PAGE);
+  const { changes, total } = await store.domains.changes('a.com', PAGE);
   assert.deepEqual([total, changes[0]?.type, changes[0]?.to], [1, 'migrated', 'microsoft-365']);
-  assert.deepEqual(await store.due(new Date(day(1)), 10), ['waiting.com']);
-  assert.partialDeepStrictEqual(await store.counts(), { domains: 3, scans: 6, changes: 2 });
-  const events = await store.eventsSince(0, 100);
+  assert.deepEqual(await store.domains.due(new Date(day(1)), 10), ['waiting.com']);
+  assert.partialDeepStrictEqual(await store.inspection.counts(), { domains: 3, scans: 6, changes: 2 });
+  const events = await store.events.since(0, 100);
   assert.equal(events.filter(({ kind }) => kind === 'change-confirmed').length, 2, 'they had another name once');
   assert.partialDeepStrictEqual(await store.keys.find(KEY), { id: KEY_ID, tier: 'free' });
   assert.equal((await store.quota.take(KEY_ID, '2026-01-01', 50)).used, 8);
@@ -79,7 +79,7 @@ async function assertRead(store: Store, url: string, number: number): Promise<vo
     const claim = { holder: 'now', limit: 10, leaseMs: 1_000 };
     assert.deepEqual(await store.work.claimDue(claim, new Date(day(1))), ['waiting.com']);
   }
-  if (number >= 12) assert.equal((await store.heads()).keys, 2);
+  if (number >= 12) assert.equal((await store.inspection.heads()).keys, 2);
   if (number >= 13 && store.ledger) {
     const { log, keys } = store.ledger;
     assert.partialDeepStrictEqual(await log.head(), { origin: 'old.example/stack', size: 1 });
@@ -99,10 +99,10 @@ export function upgradesFrom(schemas: readonly string[]): void {
 
         // Continues: a service that returns is a change, confirmed by a second scan.
         for (const at of [3, 4]) await recordScan(store, scanOf('a.com', day(at), GOOGLE), confirm);
-        const later = await store.changes('a.com', PAGE);
+        const later = await store.domains.changes('a.com', PAGE);
         assert.deepEqual([later.total, later.changes[0]?.to], [2, 'google-workspace']);
         await recordScan(store, scanOf('new.com', day(4), MICROSOFT), confirm);
-        const marked = (await store.eventsSince(0, 100)).findLast(({ kind }) => kind === 'domain-changed');
+        const marked = (await store.events.since(0, 100)).findLast(({ kind }) => kind === 'domain-changed');
         assert.ok(marked?.kind === 'domain-changed' && marked.payload.posture > 0 && marked.payload.holders > 0);
         const { domainId, isFirst: _first, rulebook: _rulebook, ...payload } = marked.payload;
         const feed = await readFeed(store);

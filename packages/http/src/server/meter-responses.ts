@@ -1,0 +1,45 @@
+// Counts and times responses by route pattern, not by path: each response once, refusals included.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Metrics } from '../operations/metrics.ts';
+
+export type Meter = ReturnType<Metrics['routeMeter']>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set by the route tables; other routes get one when they are added. */
+    meter?: Meter;
+  }
+  interface FastifyRequest {
+    /** On the clock of `performance.now()`. */
+    receivedAt: number;
+  }
+}
+
+const metered = new WeakSet<FastifyReply>();
+
+/** Meters the response when its connection is free again; does nothing if that was requested before. */
+export function meterAtEnd(meter: Meter, { receivedAt }: FastifyRequest, reply: FastifyReply): void {
+  if (metered.has(reply)) return;
+  metered.add(reply);
+  reply.raw.once('close', () => meter(reply.statusCode, performance.now() - receivedAt));
+}
+
+/**
+ * Meters what is sent through Fastify, with `unmatched` if there is no route; handlers that write to the connection
+ * meter themselves. Call before routes are added.
+ */
+export function meterResponses(fastify: FastifyInstance, metrics: Metrics, unmatched: Meter): void {
+  fastify.decorateRequest('receivedAt', 0);
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    request.receivedAt = performance.now();
+    done();
+  });
+  fastify.addHook('onRoute', (route) => {
+    const { config, method, url } = route;
+    route.config = { ...config, meter: config?.meter ?? metrics.routeMeter(String(method), url) };
+  });
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    meterAtEnd(request.routeOptions.config.meter ?? unmatched, request, reply);
+    done(null, payload);
+  });
+}
