@@ -26,11 +26,7 @@ const ready: BenchInternet = {
   caPem: internet.caPem,
   plainPort: web(80),
   securePort: web(443),
-  publishers: publishers
-    ? {
-        ...publishers.settings,
-      }
-    : {},
+  publishers: publishers?.settings ?? {},
 };
 reportUse();
 reportReady(ready, () => {

@@ -1,4 +1,5 @@
-// Runs after `npm ci`, and when an image is built: deletes what no part of the project reads, 180 of 820 MiB. These are source maps, and the C headers of Node.
+// Runs after `npm ci`, and when an image is built: deletes what no part of the project reads, 180 of 820 MiB. These are
+// source maps, and the C headers of Node.
 import { globSync, rmSync } from 'node:fs';
 import path from 'node:path';
 

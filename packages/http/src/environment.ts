@@ -13,7 +13,7 @@ export const List = z.string().transform((value) =>
 );
 
 /** An address or `address/prefix`, IPv4 or IPv6. */
-export const AddressRange = z.string().refine(
+const AddressRange = z.string().refine(
   (value) => {
     const [address = '', prefix, ...rest] = value.split('/');
     const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
@@ -25,7 +25,7 @@ export const AddressRange = z.string().refine(
 );
 
 /** A host as in a `Host` header, without port; `*` for any. */
-export const HostName = z
+const HostName = z
   .string()
   .refine((value) => value === '*' || /^(?:[A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]+$|^\[?[0-9A-Fa-f:.]+\]?$/.test(value), {
     error: ({ input }) => `'${input}' is not a host name such as api.example.com`,

@@ -45,7 +45,7 @@ export {
   encodeLeaves,
   type LeafBatches,
   type LogDigest,
-  readCheckpointFile,
+  readCheckpoint,
   receiptIdsOf,
 } from './publication/leaf-stream.ts';
 export { type PublishedLog, type PublishOptions, publishLog } from './publication/publish-log.ts';

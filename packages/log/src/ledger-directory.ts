@@ -7,7 +7,7 @@ import { type CheckpointCopy, readCheckpointFile } from './files/checkpoint-file
 import { makeDirectory, replaceFile, syncDirectory } from './files/durable-file.ts';
 import { lockLog } from './files/log-lock.ts';
 import { hasFolderLog, MOVED, readFolder } from './folder/read-folder.ts';
-import { LogError, logErrorFrom, otherOriginText } from './log-error.ts';
+import { LogError, logErrorFrom } from './log-error.ts';
 import type { LeafBatches } from './publication/leaf-stream.ts';
 import { checkLog } from './rows/check-log.ts';
 import { type CopiedLog, type CopyOptions, copyLeaves, readLeaves } from './rows/copy-leaves.ts';
@@ -15,7 +15,7 @@ import type { DatabaseLog } from './rows/database-log.ts';
 import { type CheckpointKeys, openCheckpoint } from './rows/head.ts';
 import { openLedgerFile } from './rows/ledger-databases.ts';
 import type { LedgerTable, LedgerTables } from './rows/ledger-tables.ts';
-import { openLog, readSaved } from './rows/open-log.ts';
+import { openLog, readOwnSaved } from './rows/open-log.ts';
 
 /** The folder of the ledger in a data directory. */
 export const ledgerIn = (dataDirectory: string): string => path.join(dataDirectory, 'ledger');
@@ -111,7 +111,7 @@ export interface MoveOptions extends DirectoryOptions {
  * closes the directory. In between, nodes of the database refuse to start, since the directory is not closed.
  */
 export async function moveLog(options: MoveOptions): Promise<CopiedLog> {
-  const { directory, origin, keys, to: table, onProgress, signal } = options;
+  const { directory, origin, keys, to: table, signal } = options;
   refuseMoved(directory);
   if (!isLedgerDirectory(directory)) throw new LogError('io', `there is no log in ${directory}`);
   using _lock = lockLog(directory);
@@ -122,15 +122,11 @@ export async function moveLog(options: MoveOptions): Promise<CopiedLog> {
     const imported = await importFolder({ ...options, to: undefined, table: own });
     if (!table) return imported;
   }
-  if (!table) return { ...(await checkLog({ origin, keys, table: own, ...(signal && { signal }) })), added: 0 };
+  if (!table) return { ...(await checkLog({ origin, keys, table: own, signal })), added: 0 };
   const head = (await own.head()) ?? { size: 0, note: undefined };
   const notes = await savedNotes(options);
   if (head.note !== undefined) notes.push(head.note);
-  const moved = await copyLeaves({
-    ...{ origin, keys, table, notes, leaves: readLeaves(own, head) },
-    ...(onProgress && { onProgress }),
-    ...(signal && { signal }),
-  });
+  const moved = await copyLeaves({ ...options, table, notes, leaves: readLeaves(own, head) });
   // Closing the last connection writes everything to the file and removes its log.
   await stack.disposeAsync();
   await rename(rowsIn(directory), path.join(directory, MOVED_ROWS));
@@ -148,17 +144,10 @@ function movedTextIn(directory: string): string | undefined {
 }
 
 /** Imports the log of an earlier version, which stays in the folder, and marks the folder, so that no version appends to it again. */
-async function importFolder({
-  directory,
-  ...options
-}: MoveOptions & { readonly table: LedgerTable }): Promise<CopiedLog> {
-  const notes = await savedNotes({ directory, ...options });
-  const { origin, keys, table, onProgress, signal } = options;
-  const imported = await copyLeaves({
-    ...{ origin, keys, table, notes, leaves: readFolder(directory) },
-    ...(onProgress && { onProgress }),
-    ...(signal && { signal }),
-  });
+async function importFolder(options: MoveOptions & { readonly table: LedgerTable }): Promise<CopiedLog> {
+  const { directory } = options;
+  const notes = await savedNotes(options);
+  const imported = await copyLeaves({ ...options, notes, leaves: readFolder(directory) });
   const text = options.to ? MOVED_TEXT : IMPORTED_TEXT;
   await replaceFile(path.join(directory, MOVED), new TextEncoder().encode(text), { isSynced: true });
   await syncDirectory(directory);
@@ -167,12 +156,8 @@ async function importFolder({
 
 /** The published checkpoints, which a known key must have signed. */
 async function savedNotes({ directory, origin, keys, checkpointCopy }: DirectoryOptions): Promise<string[]> {
-  const saved = await readSaved({ checkpointFile: checkpointIn(directory), checkpointCopy });
-  for (const { where, note, checkpoint } of saved) {
-    if (checkpoint.origin !== origin)
-      throw new LogError('wrong-origin', otherOriginText(where, checkpoint.origin, origin));
-    await openCheckpoint(note, origin, keys);
-  }
+  const saved = await readOwnSaved({ origin, checkpointFile: checkpointIn(directory), checkpointCopy });
+  for (const { note } of saved) await openCheckpoint(note, origin, keys);
   return saved.map(({ note }) => note);
 }
 

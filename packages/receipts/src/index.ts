@@ -105,13 +105,11 @@ export {
   foldHashes,
   type HashReader,
   inclusionProof,
-  perfectSubtrees,
   treeRoot,
 } from './tree/proof.ts';
 export {
   decodeEntries,
   encodeEntries,
-  FULL_TILE_BYTES,
   hashesAtLevel,
   MAX_ENTRY_BYTES,
   parseTilePath,

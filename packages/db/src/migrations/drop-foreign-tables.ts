@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { isPostgres } from '../dialects/postgres-dialect.ts';
 import { StoreError } from '../store-error.ts';
+import type { Migrations } from './migrator.ts';
 
 /** The tables of every store until migration 018; a table follows the tables that it references. This list is never changed. */
 const TABLES_UNTIL_018 = [
@@ -16,8 +17,22 @@ const TABLES_UNTIL_018 = [
 /** Tables that only one service fills: with rows in these alone that are not its own, the store is another service's. */
 const FILLED_BY_ONE_SERVICE = ['domains', 'answer_receipts', 'token_usage', 'segments'];
 
+/** The names until 018, when all services had one list. This list is never changed. */
+const NAMES_UNTIL_018 = [
+  ...['001-initial', '002-sets-and-streams', '003-changes-by-category', '004-answers', '005-advisories', '006-feeds'],
+  ...['007-segments', '008-key-priority', '009-segment-proofs', '010-changes-by-confirmation', '011-scan-work'],
+  ...['012-counters', '013-ledger', '014-report-views', '015-day-counts', '016-on-demand', '017-changes-between'],
+  '018-advisory-counts',
+];
+
 /** The migration of a name whose tables belong to another service. */
 export async function nothing(): Promise<void> {}
+
+/** Migrations of a service, in order, with the names of other services' tables: those do nothing. */
+export const withOldNames = (own: Migrations): Migrations => ({
+  ...Object.fromEntries(NAMES_UNTIL_018.map((name) => [name, nothing])),
+  ...own,
+});
 
 /**
  * Drops each of these tables that is not the service's own and is empty, and on PostgreSQL the views of it. A table with rows is

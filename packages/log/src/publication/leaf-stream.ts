@@ -100,7 +100,7 @@ export function checkpointOf(note: string): Checkpoint {
   return checkpoint;
 }
 
-/** The checkpoint in a file. */
-export async function readCheckpointFile(file: string): Promise<Checkpoint> {
+/** `checkpointOf` the text of a file. */
+export async function readCheckpoint(file: string): Promise<Checkpoint> {
   return checkpointOf(await readFile(file, 'utf8'));
 }

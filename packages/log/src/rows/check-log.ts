@@ -16,7 +16,7 @@ export interface CheckOptions {
   readonly table: Pick<LedgerTable, 'head' | 'hashes' | 'leaves' | 'find'>;
   /** Reports the number of leaves checked so far. */
   readonly onProgress?: (leaves: number) => void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -63,9 +63,8 @@ export async function copyLeaves(options: CopyOptions): Promise<CopiedLog> {
     return edge.size - head.size;
   });
   const report = await checkLog({
-    ...{ origin, keys, table },
+    ...{ origin, keys, table, signal },
     onProgress: (leaves) => onProgress?.({ leaves, isChecking: true }),
-    ...(signal && { signal }),
   });
   return { ...report, added };
 }
@@ -83,7 +82,7 @@ async function* afterPrefix(batches: LeafBatches, { size, root }: LedgerHead): L
   if (!isPrefix()) throw new LogError('forked', `the ${size} leaves in the database are not a prefix of the log`);
 }
 
-export interface GrowBy {
+interface GrowBy {
   readonly edge: TreeEdge;
   readonly grow: GrowLedger;
   readonly origin: string;
@@ -91,7 +90,7 @@ export interface GrowBy {
 }
 
 /** Appends leaves to an edge under the head lock; returns the new edge. Rejects with LogError `forked` if the head has moved. */
-export async function growBy(batch: readonly Uint8Array[], { edge, grow, origin, keys }: GrowBy): Promise<TreeEdge> {
+async function growBy(batch: readonly Uint8Array[], { edge, grow, origin, keys }: GrowBy): Promise<TreeEdge> {
   const leaves = batch.map((leaf) => ({ hash: leafHash(leaf), leaf }));
   const { edge: grown, sealed } = edge.grow(leaves.map(({ hash }) => hash));
   const from = { size: edge.size, root: edge.root() };

@@ -5,10 +5,27 @@ import type { SealedSubtree } from './tree-edge.ts';
 
 /** The tables, as the released migration of the PostgreSQL store creates them. */
 export interface LedgerDatabase {
-  readonly ledger_head: LedgerHead & { readonly id: number };
-  readonly ledger_leaves: { readonly leaf_index: number; readonly hash: Uint8Array; readonly leaf: Uint8Array };
-  readonly ledger_subtrees: { readonly level: number; readonly subtree_index: number; readonly hash: Uint8Array };
-  readonly ledger_keys: { readonly kid: string; readonly key: string };
+  readonly ledger_head: LedgerHead & {
+    /** Always 1. */
+    readonly id: number;
+  };
+  readonly ledger_leaves: {
+    readonly leaf_index: number;
+    /** RFC 6962 leaf hash. */
+    readonly hash: Uint8Array;
+    readonly leaf: Uint8Array;
+  };
+  readonly ledger_subtrees: {
+    /** Tile level: 1 covers 256 leaves, 2 covers 65,536. */
+    readonly level: number;
+    readonly subtree_index: number;
+    readonly hash: Uint8Array;
+  };
+  readonly ledger_keys: {
+    readonly kid: string;
+    /** JSON of a public key and its days of validity, signed by the ledger's key. */
+    readonly key: string;
+  };
 }
 
 type Db = Kysely<LedgerDatabase>;

@@ -15,12 +15,8 @@ import { TreeEdge } from './tree-edge.ts';
  * `corrupt-checkpoint`, `corrupt-tile`, `lost-leaves`, `forked`), or with the error of the database.
  */
 export async function openLog(options: OpenLogOptions): Promise<DatabaseLog> {
-  const { origin, keys, table, checkpointFile, checkpointCopy } = options;
-  const saved = await readSaved(options);
-  for (const { where, checkpoint } of saved) {
-    if (checkpoint.origin !== origin)
-      throw new LogError('wrong-origin', otherOriginText(where, checkpoint.origin, origin));
-  }
+  const { origin, keys, table, checkpointFile } = options;
+  const saved = await readOwnSaved(options);
   const isPublished = saved.some(({ checkpoint }) => checkpoint.size > 0);
   const head =
     (await table.head()) ??
@@ -33,7 +29,7 @@ export async function openLog(options: OpenLogOptions): Promise<DatabaseLog> {
   }
   await refuseOther(tree, saved);
   if (checkpointFile !== undefined) await removeLeftOvers(checkpointFile);
-  return new DatabaseLog({ ...options, checkpointCopy }, tree, head);
+  return new DatabaseLog(options, tree, head);
 }
 
 /** A checkpoint that was published, and where it was saved. */
@@ -44,7 +40,7 @@ export interface Published {
 }
 
 /** The saved checkpoints; the log may be ahead of them. Rejects with LogError `corrupt-checkpoint` if one cannot be read. */
-export async function readSaved({
+async function readSaved({
   checkpointFile,
   checkpointCopy,
 }: Pick<OpenLogOptions, 'checkpointFile' | 'checkpointCopy'>): Promise<readonly Published[]> {
@@ -57,6 +53,19 @@ export async function readSaved({
     if (saved.checkpoint) return [{ where, note: saved.note, checkpoint: saved.checkpoint }];
     throw new LogError('corrupt-checkpoint', `${where} is not a checkpoint`);
   });
+}
+
+/** The saved checkpoints of this log. Rejects with LogError `wrong-origin` for one of another log, and as `readSaved`. */
+export async function readOwnSaved(
+  options: Pick<OpenLogOptions, 'origin' | 'checkpointFile' | 'checkpointCopy'>,
+): Promise<readonly Published[]> {
+  const { origin } = options;
+  const saved = await readSaved(options);
+  for (const { where, checkpoint } of saved) {
+    if (checkpoint.origin !== origin)
+      throw new LogError('wrong-origin', otherOriginText(where, checkpoint.origin, origin));
+  }
+  return saved;
 }
 
 /** Verifies that a log extends what was published of it; other processes may append concurrently. Rejects with LogError. */

@@ -61,7 +61,7 @@ export async function consistencyProof(read: HashReader, oldSize: number, newSiz
 }
 
 /** The perfect subtrees, left to right, that make up leaves [low, high) of a node of an RFC 6962 tree. */
-export function perfectSubtrees(low: number, high: number): Subtree[] {
+function perfectSubtrees(low: number, high: number): Subtree[] {
   const subtrees: Subtree[] = [];
   let at = low;
   while (at < high) {

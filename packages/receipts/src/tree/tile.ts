@@ -1,10 +1,8 @@
 // Tiles of the tree: coordinates, paths and entry bundles (c2sp.org/tlog-tiles).
-import { HASH_BYTES } from './merkle.ts';
 
 /** Hashes of a full tile; a tile is a subtree of height 8, c2sp.org/tlog-tiles. */
 export const TILE_WIDTH = 256;
 export const TILE_HEIGHT = 8;
-export const FULL_TILE_BYTES = TILE_WIDTH * HASH_BYTES;
 
 /** Entry lengths are 16 bits. */
 export const MAX_ENTRY_BYTES = 0xffff;

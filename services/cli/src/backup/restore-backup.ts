@@ -13,7 +13,7 @@ import {
   isLedgerDirectory,
   ledgerIn,
   lockLog,
-  readCheckpointFile,
+  readCheckpoint,
   readKeysFile,
   replaceFile,
   restoreKeys,
@@ -130,7 +130,7 @@ async function checkLedgers(
       );
     return here.leaves;
   }
-  const published = options.published === undefined ? undefined : (await readCheckpointFile(options.published)).size;
+  const published = options.published === undefined ? undefined : (await readCheckpoint(options.published)).size;
   const furthest = Math.max(here?.leaves ?? 0, published ?? 0, known);
   if (options.origin === undefined) {
     const keep =

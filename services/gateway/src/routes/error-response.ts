@@ -125,7 +125,7 @@ export function asRefusal(error: unknown): CompletionError {
 const MAX_WAIT_MS = 60_000;
 
 /** `x-should-retry` and `retry-after-ms` are read by the official clients, `retry-after` by all HTTP clients. */
-export function retryHeaders({ retryAfterMs, status, headers }: CompletionError): Record<string, string> {
+function retryHeaders({ retryAfterMs, status, headers }: CompletionError): Record<string, string> {
   const isWorthRetrying = retryAfterMs !== undefined && retryAfterMs <= MAX_WAIT_MS;
   return {
     ...headers,

@@ -7,7 +7,7 @@ import {
   createTable,
   dropForeignTables,
   type Migrations,
-  nothing,
+  withOldNames,
 } from '@strata/db';
 import { createSegments, indexSegmentProofs } from '@strata/segments';
 import type { Kysely } from 'kysely';
@@ -17,34 +17,21 @@ const TABLES = [
   ...['answer_receipts', 'token_usage', 'segments', 'standings'],
 ];
 
-/** Until 018 all services had one list of migrations: those of the other services' tables are kept by name, and do nothing. */
-export const migrations: Migrations = {
+export const migrations: Migrations = withOldNames({
   async '001-initial'(db) {
     await createKeyTables(db);
     await createSettings(db);
   },
-  '002-sets-and-streams': nothing,
-  '003-changes-by-category': nothing,
   '004-answers': createAnswers,
-  '005-advisories': nothing,
-  '006-feeds': nothing,
   async '007-segments'(db) {
     await createSegments(db);
     await createReputations(db);
   },
   '008-key-priority': addKeyPriority,
   '009-segment-proofs': indexSegmentProofs,
-  '010-changes-by-confirmation': nothing,
-  '011-scan-work': nothing,
   '012-counters': createCounters,
-  '013-ledger': nothing,
-  '014-report-views': nothing,
-  '015-day-counts': nothing,
-  '016-on-demand': nothing,
-  '017-changes-between': nothing,
-  '018-advisory-counts': nothing,
   '019-gateway-tables': (db) => dropForeignTables(db, TABLES),
-};
+});
 
 async function createAnswers(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'answer_receipts', { id: 'generated', key: 'seq' })

@@ -4,7 +4,7 @@ import {
   fileLock,
   guardOf,
   KeyTable,
-  LedgerCheckpoint,
+  ledgerCheckpoint,
   openDatabase,
   type PostgresOptions,
   type Quota,
@@ -13,8 +13,10 @@ import {
   SharedClock,
   sessionLock,
   type TermLock,
+  TextTable,
   unguarded,
 } from '@strata/db';
+import type { CheckpointCopy } from '@strata/log';
 import { type Segments, SegmentTable } from '@strata/segments';
 import { AnswerTable } from './answers.ts';
 import { migrations } from './migrations.ts';
@@ -40,7 +42,7 @@ export interface GatewayStore extends GatewayTables, AsyncDisposable {
   /** Counts revoked keys. Another value than the last time: a process has revoked one. */
   revocations(): Promise<number>;
   /** The copy of the newest checkpoint of the ledger. */
-  ledgerCheckpoint(origin: string): LedgerCheckpoint;
+  ledgerCheckpoint(origin: string): CheckpointCopy;
 }
 
 const GATEWAY = { name: 'gateway', number: 0x5354_5247, counter: 'gateway-term' } as const;
@@ -72,7 +74,7 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
       return { answers: new AnswerTable(db, guard), reputations: new ReputationTable(db, guard) };
     },
     revocations: () => counterOf(db, 'keys'),
-    ledgerCheckpoint: (origin) => new LedgerCheckpoint(db, origin),
+    ledgerCheckpoint: (origin) => ledgerCheckpoint(new TextTable(db), origin),
     async [Symbol.asyncDispose]() {
       await blocks?.[Symbol.asyncDispose]();
       await gatewayLock[Symbol.asyncDispose]();

@@ -43,13 +43,13 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
   logger.info({ role: config.role, ...url, metricsPort }, 'ready');
 
   if (config.role === 'all' || config.role === 'scheduler') await seedEmptyStore(store, logger);
-  if (running.isDnsWorking && !(await running.isDnsWorking()) && !stopping.signal.aborted) {
+  if (running.isDnsWorking && !(await running.isDnsWorking()) && !signal.aborted) {
     logger.warn(
       { resolvers: config.resolvers.length > 0 ? config.resolvers.map(resolverName) : 'of the system' },
       'DNS does not answer: scans are not possible, stored data is still served. Check these resolvers, or set STRATA_RESOLVERS',
     );
   }
-  await aborted(stopping.signal);
+  await aborted(signal);
   logger.info('stopping');
 }
 

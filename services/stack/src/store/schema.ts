@@ -11,6 +11,7 @@ import type {
   Role,
   ServiceStatus,
 } from '@strata/detect';
+import type { LedgerDatabase } from '@strata/log';
 import type { Generated } from 'kysely';
 
 /**
@@ -18,7 +19,7 @@ import type { Generated } from 'kysely';
  * the current term of the scheduler. `alert-rows`, `anomaly-rows`, `advisory-rows`, `score-rows`, `record-rows` and a
  * source: rows stored.
  */
-export interface Database extends CommonTables, SizeTables {
+export interface Database extends CommonTables, SizeTables, LedgerDatabase {
   domains: {
     id: Generated<number>;
     name: string;
@@ -302,35 +303,6 @@ export interface Database extends CommonTables, SizeTables {
     feed_id: number;
     mentions: number;
     last_at: number;
-  };
-  ledger_head: {
-    /** Always 1. */
-    id: number;
-    /** First line of every checkpoint. */
-    origin: string;
-    size: number;
-    root: Uint8Array;
-    /** Hashes of the perfect subtrees at the right edge of the tree, left to right, 32 bytes each. */
-    edge: Uint8Array;
-    /** The signed checkpoint. */
-    note: string;
-  };
-  ledger_leaves: {
-    leaf_index: number;
-    /** RFC 6962 leaf hash. */
-    hash: Uint8Array;
-    leaf: Uint8Array;
-  };
-  ledger_subtrees: {
-    /** Tile level: 1 covers 256 leaves, 2 covers 65,536. */
-    level: number;
-    subtree_index: number;
-    hash: Uint8Array;
-  };
-  ledger_keys: {
-    kid: string;
-    /** JSON of a public key and its days of validity, signed by the ledger's key. */
-    key: string;
   };
 }
 

@@ -2,7 +2,7 @@
 import {
   guardOf,
   KeyTable,
-  LedgerCheckpoint,
+  ledgerCheckpoint,
   openDatabase,
   openPool,
   type PostgresOptions,
@@ -16,7 +16,7 @@ import {
   type TermLock,
   TextTable,
 } from '@strata/db';
-import { type LedgerTables, ledgerTablesIn } from '@strata/log';
+import { type CheckpointCopy, type LedgerTables, ledgerTablesIn } from '@strata/log';
 import { Kysely } from 'kysely';
 import { DomainTable } from './domains/domains.ts';
 import { OnDemandDays } from './domains/on-demand-days.ts';
@@ -92,7 +92,7 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   /** The ledger of all nodes of this database; undefined on SQLite, where the ledger is a file of one process. */
   readonly ledger: LedgerTables | undefined;
   /** The copy of the newest checkpoint of a ledger that is not in this database. */
-  ledgerCheckpoint(origin: string): LedgerCheckpoint;
+  ledgerCheckpoint(origin: string): CheckpointCopy;
 }
 
 /** A separate pool, connected on first use, so that appends to the ledger do not wait for scans. */
@@ -124,6 +124,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     : undefined;
   const rescanAfterMs = options.rescanAfterMs ?? DEFAULT_RESCAN_AFTER_MS;
   const recordScans = createRecorder(db, { rescanAfterMs });
+  const texts = new TextTable(db);
   const counted = new QuotaTable(db);
   const blocks = isShared ? new QuotaBlocks(counted) : undefined;
   const schedulerLock = isShared ? sessionLock(db, SCHEDULER, url) : soleLock(db, SCHEDULER);
@@ -146,7 +147,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
       };
     },
     keys,
-    texts: new TextTable(db),
+    texts,
     quota: blocks ?? counted,
     lists: new ListTable(db),
     feed: new IndexFeed(db),
@@ -157,7 +158,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     retention: new RetentionTable(db),
     sources: new SourceTable(db),
     ledger: ledgerDb && ledgerTablesIn(ledgerDb),
-    ledgerCheckpoint: (origin) => new LedgerCheckpoint(db, origin),
+    ledgerCheckpoint: (origin) => ledgerCheckpoint(texts, origin),
     async [Symbol.asyncDispose]() {
       await blocks?.[Symbol.asyncDispose]();
       await schedulerLock[Symbol.asyncDispose]();

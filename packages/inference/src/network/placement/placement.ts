@@ -51,8 +51,6 @@ const UNKNOWN_DECODE_PER_SECOND = 10;
 /** Assumed length of jobs that are ahead in the queue: the average of chats. */
 const MEAN_PROMPT_TOKENS = 300;
 const MEAN_ANSWER_TOKENS = 200;
-/** Given tokens are replayed one by one if that takes no longer than this; otherwise in one batch. */
-const REPLAY_BUDGET_MS = 1_000;
 /** A worker with less trust gets requests only if there is no other. */
 const DOUBTED = 0.25;
 /** Maximum number of cache holders that are inspected. */
@@ -76,10 +74,8 @@ export function expectedFirstTokenMs(candidate: Candidate, { promptTokens, repla
   // Slots become free one after the other: as many as the worker has within the duration of one job.
   const queueMs = (Math.max(0, candidate.jobs - candidate.slots + 1) / candidate.slots) * jobMs;
   const readMs = Math.max(0, promptTokens - candidate.cachedTokens) * perPrefill;
-  const isExact =
-    replayOf({ givenTokens: replayTokens, decodeTokensPerSecond: 1_000 / perDecode, budgetMs: REPLAY_BUDGET_MS }) ===
-    'exact';
-  const replayMs = isExact ? replayTokens * perDecode : replayTokens * perPrefill;
+  const replay = replayOf({ givenTokens: replayTokens, decodeTokensPerSecond: 1_000 / perDecode });
+  const replayMs = replayTokens * (replay === 'exact' ? perDecode : perPrefill);
   return candidate.rttMs + queueMs + readMs + replayMs + perDecode;
 }
 

@@ -10,6 +10,9 @@ const UNKNOWN_TOKENS_PER_SECOND = 20;
  */
 const RECOVERY_MS = 200;
 
+/** Maximum interruption when a worker is lost. */
+const REPLAY_BUDGET_MS = 1_000;
+
 /**
  * `budgetMs` is the maximum duration of an interruption. `exact` replays the given tokens one by one if they fit into
  * the remaining budget: the rest of the answer is then identical. `fast` replays them in one batch; a near tie between
@@ -18,11 +21,11 @@ const RECOVERY_MS = 200;
 export function replayOf({
   givenTokens,
   decodeTokensPerSecond,
-  budgetMs,
+  budgetMs = REPLAY_BUDGET_MS,
 }: {
   readonly givenTokens: number;
   readonly decodeTokensPerSecond: number | undefined;
-  readonly budgetMs: number;
+  readonly budgetMs?: number;
 }): 'exact' | 'fast' {
   const isKnown = decodeTokensPerSecond !== undefined && decodeTokensPerSecond > 0;
   const speed = isKnown ? decodeTokensPerSecond : UNKNOWN_TOKENS_PER_SECOND;

@@ -13,8 +13,6 @@ import { AnswerPart, type AnswerPartDeps, type RelayTask } from './answer-part.t
 const MIN_HEDGE_MS = 200;
 /** Expected times double with each loss, at most this often. */
 const MAX_DOUBLINGS = 6;
-/** Maximum interruption when a worker is lost; within it, tokens are replayed exactly. */
-const REPLAY_BUDGET_MS = 1_000;
 
 export interface RelayDeps extends AnswerPartDeps {
   readonly info: () => ModelInfo;
@@ -172,7 +170,7 @@ export class AnswerRelay {
   #replay({ decodeTokensPerSecond }: Chosen): Job['replay'] {
     const { job } = this.#task;
     if (job.replay === 'fast' || !this.#hasTokens) return job.replay;
-    return replayOf({ givenTokens: this.#answer.length, decodeTokensPerSecond, budgetMs: REPLAY_BUDGET_MS });
+    return replayOf({ givenTokens: this.#answer.length, decodeTokensPerSecond });
   }
 }
 

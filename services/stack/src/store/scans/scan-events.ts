@@ -4,8 +4,7 @@ import type { Selectable } from 'kysely';
 import { summaryOf } from '../domains/domains.ts';
 import type { ChangeConfirmed, DomainChanged, FeedService, PostureRegressed } from '../events/events.ts';
 import type { Database } from '../schema.ts';
-
-type DomainRow = Selectable<Database['domains']>;
+import type { DomainRow } from './scan-rows.ts';
 
 /** An event whose payload lacks row numbers, which are assigned on write. */
 export interface NewEvent extends Omit<Selectable<Database['events']>, 'seq'> {
