@@ -2,16 +2,16 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { batches, integer, jsonRows, writePipelined } from '@strata/db';
 import {
+  allStale,
   type Category,
   type ChangeType,
   type ConfidenceLevel,
   type DomainState,
   type Importance,
-  type Profile,
+  type ProfileSummary,
   type Role,
-  restorePosture,
   type ServiceEvidence,
-  type StoredPosture,
+  summaryOf,
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Database } from '../schema.ts';
@@ -35,9 +35,6 @@ export interface StoredService {
   readonly firstObserved: Date;
   readonly lastObserved: Date;
 }
-
-/** The results of the last scan other than its services. */
-export type ProfileSummary = Pick<Profile, 'security' | 'roles' | 'sources' | 'redirectsTo' | 'sectorSource'>;
 
 export interface StoredProfile extends ProfileSummary {
   readonly domain: string;
@@ -139,6 +136,7 @@ export class DomainTable {
       firstObserved: new Date(row.valid_from),
       lastObserved: new Date(row.last_seen ?? scannedAt),
     }));
+    const summary = summaryOf(domain.summary);
     return {
       domain: domain.name,
       scannedAt: new Date(scannedAt),
@@ -146,7 +144,8 @@ export class DomainTable {
       sector: domain.sector,
       rulebook: domain.rulebook ?? '',
       services,
-      ...summaryOf(domain.summary),
+      ...summary,
+      ...(domain.failures > 0 ? { stale: allStale(summary, new Date(scannedAt).toISOString()) } : {}),
     };
   }
 
@@ -228,14 +227,6 @@ export function storedChange(row: Selectable<Database['changes']>): StoredChange
     confidence: row.confidence,
     importance: row.importance,
   };
-}
-
-/** Parses a summary that `publishedStateOf` wrote, and restores the shortened posture. */
-export function summaryOf(text: string): ProfileSummary {
-  const { security, ...rest } = JSON.parse(text) as Omit<ProfileSummary, 'security'> & {
-    readonly security: StoredPosture;
-  };
-  return { ...rest, security: restorePosture(security) };
 }
 
 /** Public id of a change: stable, and increasing in order of confirmation. */

@@ -1,7 +1,6 @@
 // The events of a planned scan for the index, the caches and the stream. Pure.
-import { type KnownService, type NewChange, regressionsOf, type ScanPlan } from '@strata/detect';
+import { type KnownService, type NewChange, regressionsOf, type ScanPlan, summaryOf } from '@strata/detect';
 import type { Selectable } from 'kysely';
-import { summaryOf } from '../domains/domains.ts';
 import type { ChangeConfirmed, DomainChanged, FeedService, PostureRegressed } from '../events/events.ts';
 import type { Database } from '../schema.ts';
 import type { DomainRow } from './scan-rows.ts';
