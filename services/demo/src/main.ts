@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     nvdGapMs: 0,
     dial: (to) => internet.dial(to),
     trustedCa: [internet.caPem],
-    dnsTryTimeoutMs: 250,
+    dnsTryTimeoutMs: 500,
     exampleDomain: () => example,
     isSimulated: true,
     requestTimeoutMs: 1_500,
