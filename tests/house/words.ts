@@ -69,9 +69,17 @@ const ALLOWED = [
 /** Names of public contracts and stored data that cannot change, with the files that know them. */
 const CONTRACTS: readonly { readonly word: string; readonly files: RegExp; readonly why: string }[] = [
   { word: 'gone', files: /feed|stack-types|\/schema\.ts$/, why: 'status of a feed' },
-  { word: 'nobody', files: /^packages\/detect\/src\/(?:judge|posture|profile)|questions\/concentration/, why: 'a holder in stored profiles' },
+  {
+    word: 'nobody',
+    files: /^packages\/detect\/src\/(?:judge|posture|profile)|questions\/concentration/,
+    why: 'a holder in stored profiles',
+  },
   { word: 'pulse', files: /network|session|serve-channel|stall-watch/, why: 'kind of a frame of the wire protocol' },
-  { word: 'whole', files: /^packages\/client\/|^web\/src\/chat\/|\/web\/(?:home\.test|chat-page)/, why: 'state of a stored answer' },
+  {
+    word: 'whole',
+    files: /^packages\/client\/|^web\/src\/chat\/|\/web\/(?:home\.test|chat-page)/,
+    why: 'state of a stored answer',
+  },
   {
     word: 'standings|seen|tellings',
     files: /^packages\/(?:store|db)\/|\/src\/store\/|storage\.md$|known-peers/,

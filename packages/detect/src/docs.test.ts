@@ -47,7 +47,9 @@ describe('docs/detection.md on community sets', () => {
     for (const { kinds } of coded) for (const kind of kinds) assert.ok(KINDS.includes(kind), kind);
     const byCategory = Map.groupBy(coded, ({ category }) => category);
     byCategory.delete('web_platform');
-    const named = Object.fromEntries([...byCategory].map(([category, each]) => [category, each.map(({ name }) => name)]));
+    const named = Object.fromEntries(
+      [...byCategory].map(([category, each]) => [category, each.map(({ name }) => name)]),
+    );
     assert.deepEqual(named, { cdn: ['CDN'], hosting: ['PaaS', 'IaaS', 'Hosting'] });
     const text = section.replaceAll(/\s+/g, ' ');
     assert.ok(

@@ -97,7 +97,11 @@ describe('a service that listens on a public address', () => {
     assert.equal(asked(open, 'api:8787'), undefined);
     assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'api:8787'), undefined);
     assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'other:8787'), 421);
-    assert.equal(asked({ ...open, allowedHosts: ['api'] }, '10.0.0.7:8787'), undefined, 'health checks use the address');
+    assert.equal(
+      asked({ ...open, allowedHosts: ['api'] }, '10.0.0.7:8787'),
+      undefined,
+      'health checks use the address',
+    );
   });
 
   it('accepts any page for its public name, and no page of another site for a name of this machine', () => {
@@ -107,8 +111,11 @@ describe('a service that listens on a public address', () => {
 });
 
 describe('a page of another site', () => {
-  const isCrossSite = (headers: Record<string, string>, host = 'Stack.example:8787', allowedHosts: readonly string[] = []) =>
-    createHostGuard({ host: '127.0.0.1', allowedHosts }).isCrossSite({ headers, host });
+  const isCrossSite = (
+    headers: Record<string, string>,
+    host = 'Stack.example:8787',
+    allowedHosts: readonly string[] = [],
+  ) => createHostGuard({ host: '127.0.0.1', allowedHosts }).isCrossSite({ headers, host });
   const origin = (page: string) => ({ 'sec-fetch-site': 'cross-site', origin: page });
 
   it('is detected by Sec-Fetch-Site, if browsers send no Origin', () => {

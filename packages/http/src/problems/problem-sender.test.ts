@@ -68,7 +68,11 @@ describe('problems of a key', () => {
       for (let i = 0; i < 20; i += 1) all.push(await refused(key, i % 2 === 0 ? '/things/a?limit=0' : `/nowhere-${i}`));
       assert.equal(all.filter(({ isOwn }) => isOwn).length, own, key);
       const kinds = key === LIMITED_KEY ? 2 : 0;
-      assert.equal(new Set(all.map(({ receipt }) => receipt)).size, own + kinds, 'and one for all further ones of a kind');
+      assert.equal(
+        new Set(all.map(({ receipt }) => receipt)).size,
+        own + kinds,
+        'and one for all further ones of a kind',
+      );
     }
   });
 });

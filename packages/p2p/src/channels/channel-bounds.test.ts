@@ -86,7 +86,12 @@ describe('the memory that unread messages of peers take', () => {
 });
 
 for (const [maxBytes, maxBytesPerPeer, what, steps] of [
-  [100, 90, 'aborts the peer that uses the most, not the last one to arrive', 'x/big 60 -, x/small 20 -, y/a 15 -, y/a 30 big, y/a 70 big'],
+  [
+    100,
+    90,
+    'aborts the peer that uses the most, not the last one to arrive',
+    'x/big 60 -, x/small 20 -, y/a 15 -, y/a 30 big, y/a 70 big',
+  ],
   [1_000, 50, 'aborts the largest channel of a peer above its own limit', 'x/a 20 -, x/b 30 -, x/c 10 b, x/c 60 b+c'],
   [100, 100, 'no longer counts what was released', 'x/a 90 -, x/a 0 -, y/b 90 -'],
 ] as const)

@@ -54,7 +54,10 @@ describe('keeping advisories fresh', () => {
     await keepUntil(ground, [...broken, healthy], () => isRead);
     const { sources } = await enrichmentState({ store: ground.store, sourceNames: ['kev', 'epss', 'nvd', 'osv'] });
     const states = sources.map(({ name, state, error }) => `${name} ${state} ${error}`).join();
-    assert.equal(states, 'kev failed offline,epss failed internal error,nvd interrupted null,osv never null,cve off null');
+    assert.equal(
+      states,
+      'kev failed offline,epss failed internal error,nvd interrupted null,osv never null,cve off null',
+    );
   });
 });
 
