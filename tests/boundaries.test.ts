@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { filesInCircles, importsOf, isTestCode, sourcesOf } from './house/imports.ts';
-import { fullFolders, wideTypes } from './house/main.ts';
+import { fullFolders, sum, tests, wideTypes } from './house/main.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -171,29 +171,24 @@ it('the checker of the survival tests shares no code with what it checks', () =>
   assert.deepEqual(foreign, []);
 });
 
-const files = globSync('{bench,catalog,packages,services,tests,web}/**/*.{ts,tsx,sh}', {
-  cwd: root,
-  exclude: (name) => name === 'node_modules' || name === 'dist',
-});
-const testFiles = files.filter((file) => /\.test\.tsx?$/.test(file));
+const testFiles = tests.filter(({ file }) => /\.test\.tsx?$/.test(file));
 
 it('no test file declares a hook outside its suites, where it would run for all files of the process', () => {
   const hook = /^(?:before|after|beforeEach|afterEach|(?:const .+ = )?use[A-Z]\w*)\(/m;
-  const declares = (file: string) => hook.test(readFileSync(path.join(root, file), 'utf8'));
-  assert.deepEqual(testFiles.filter(declares), []);
+  assert.deepEqual(
+    testFiles.filter(({ text }) => hook.test(text)).map(({ file }) => file),
+    [],
+  );
 });
 
 describe('the size of the tests', () => {
-  const linesOf = (file: string) => readFileSync(path.join(root, file), 'utf8').split('\n').length - 1;
-
   it('is at most 300 lines in each test file', () => {
-    const large = testFiles.filter((file) => linesOf(file) > MAX_FILE_LINES);
+    const large = testFiles.filter(({ lines }) => lines > MAX_FILE_LINES).map(({ file }) => file);
     assert.deepEqual(large, []);
   });
 
   it('is at most 60,000 lines in all, helpers included', () => {
-    const tests = files.filter(isTestCode);
-    const lines = tests.reduce((sum, file) => sum + linesOf(file), 0);
+    const lines = sum(tests.map(({ lines }) => lines));
     assert.ok(lines <= MAX_LINES, `${lines} lines`);
   });
 });
