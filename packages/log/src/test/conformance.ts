@@ -51,7 +51,7 @@ export function logConformance({ name, skip, fresh }: LogBackend): void {
     test('has each leaf at the index of its receipt, at whatever moment it comes', async (log) => {
       const random = randomFrom(1);
       const placed = await Promise.all(
-        upTo(400).map(async (number) => {
+        upTo(200).map(async (number) => {
           while (random() < 0.9) await turn();
           const { index } = await log.append(leafOf(number));
           assert.equal((await log.receipt(idOf(leafOf(number))))?.index, index);
@@ -60,7 +60,7 @@ export function logConformance({ name, skip, fresh }: LogBackend): void {
       );
       assert.deepEqual(
         placed.toSorted((a, b) => a - b),
-        upTo(400),
+        upTo(200),
       );
       const read = tilesServedBy(log);
       for (const [number, index] of placed.entries()) assert.deepEqual(await read(0, index), leafHash(leafOf(number)));
