@@ -8,6 +8,7 @@
 // Bytes written shortly before a power loss may be wrong; only a digest of the complete file detects this.
 import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { replaceFile, syncDirectory } from './durable-file.ts';
 
 export interface PartFileOptions<Note> {
   /** Undefined for an invalid note: its part is then discarded. */
@@ -65,7 +66,8 @@ export class PartFile<Note> implements AsyncDisposable {
 
   /** Replaces the note atomically. */
   async remember(note: Note): Promise<void> {
-    await this.#doing('write the note of', replaceFile(this.#notePath, JSON.stringify(note)));
+    const writing = replaceFile(this.#notePath, JSON.stringify(note), { sync: 'content' });
+    await this.#doing('write the note of', writing);
     this.#note = note;
   }
 
@@ -91,7 +93,7 @@ export class PartFile<Note> implements AsyncDisposable {
     await this.#doing('rename', rename(this.path, this.#file));
     const note = notePath === undefined ? rm(this.#notePath, { force: true }) : rename(this.#notePath, notePath);
     await this.#doing('rename the note of', note);
-    await syncFolder(path.dirname(this.#file));
+    await this.#doing('sync the folder of', syncDirectory(path.dirname(this.#file)));
   }
 
   /** Deletes the received bytes. */
@@ -126,23 +128,4 @@ async function readJson(file: string): Promise<unknown> {
   } catch {
     return undefined;
   }
-}
-
-async function replaceFile(file: string, text: string): Promise<void> {
-  const fresh = `${file}.new`;
-  const handle = await open(fresh, 'w');
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(fresh, file);
-}
-
-/** A rename is durable only after its folder is synced; some systems do not support that. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder).catch(() => undefined);
-  await handle?.sync().catch(() => {});
-  await handle?.close();
 }

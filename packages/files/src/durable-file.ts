@@ -1,4 +1,7 @@
-// Atomic replacement of files: after a crash a file has either the old or the new content.
+// Files and directories that survive a crash. What is durable when:
+//   a killed process  a file has the old or the new content, never a mixture
+//   a power failure   the same where `replaceFile` syncs the content; without it, the file may be empty
+//   on return         new content and names are on the disk after `replaceFile` with `sync: 'all'`, `syncDirectory` and `makeDirectory`
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
@@ -6,10 +9,13 @@ import path from 'node:path';
 import { giveToOwnerOf, systemCode } from './permission.ts';
 
 export interface ReplaceOptions {
-  /** Permission bits of a new file. */
+  /** Permission bits of the new file. */
   readonly mode?: number;
-  /** Calls fsync. Without it the file survives a killed process, but not a power failure. */
-  readonly isSynced: boolean;
+  /**
+   * `content`: syncs the content before the file is renamed. `all`: also syncs the directory; without it the old content
+   * may return after a power failure, until `syncDirectory`.
+   */
+  readonly sync: 'none' | 'content' | 'all';
   /** Other processes may replace the file concurrently; otherwise the caller holds its lock. */
   readonly isShared?: boolean;
 }
@@ -17,23 +23,29 @@ export interface ReplaceOptions {
 /** Temporary files younger than this may belong to a running process. */
 const LEFT_OVER_MS = 60_000;
 
-/** Replaces a file atomically; a file written by root gets the owner of the directory. With `isSynced`, the caller must still call `syncDirectory`. */
+/** Replaces a file atomically; a file written by root gets the owner of the directory. An error leaves the old file. */
 export async function replaceFile(
   file: string,
-  bytes: Uint8Array,
-  { mode, isSynced, isShared = false }: ReplaceOptions,
+  content: string | Uint8Array | Iterable<Uint8Array>,
+  { mode, sync, isShared = false }: ReplaceOptions,
 ): Promise<void> {
   // Without sharing, the next call overwrites the temporary file of a killed process.
   const fresh = isShared ? `${file}.${randomUUID()}.new` : `${file}.new`;
   const handle = await openNew(fresh, mode);
   try {
-    await giveToOwnerOf(path.dirname(file), handle);
-    await handle.writeFile(bytes);
-    if (isSynced) await handle.sync();
-  } finally {
-    await handle.close();
+    try {
+      await giveToOwnerOf(path.dirname(file), handle);
+      await handle.writeFile(content);
+      if (sync !== 'none') await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(fresh, file);
+  } catch (error) {
+    await rm(fresh, { force: true }).catch(() => {});
+    throw error;
   }
-  await rename(fresh, file);
+  if (sync === 'all') await syncDirectory(path.dirname(file));
 }
 
 /** Never opens an existing file: root may write in another user's directory, where a link might lead to a file of root. */
@@ -59,13 +71,16 @@ export async function removeLeftOvers(file: string): Promise<void> {
   }
 }
 
+/** Codes of file systems that cannot sync a directory, whose names are durable as soon as these systems make them so. */
+const UNSUPPORTED = ['EINVAL', 'ENOTSUP', 'ENOSYS', ...(process.platform === 'win32' ? ['EPERM', 'EISDIR'] : [])];
+
 /** Makes created, renamed and removed names of a directory durable. */
 export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
   try {
+    await using handle = await open(directory, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
     await handle.sync();
-  } finally {
-    await handle.close();
+  } catch (error) {
+    if (!UNSUPPORTED.includes(systemCode(error) ?? '')) throw error;
   }
 }
 
