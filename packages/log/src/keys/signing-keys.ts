@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { deniedText, makeDirectory, readIfPresent, removeLeftOvers, replaceFile, syncDirectory } from '@strata/files';
 import { waitForLock } from '@strata/db';
+import { deniedText, makeDirectory, readIfPresent, removeLeftOvers, replaceFile, syncDirectory } from '@strata/files';
 import {
   decodeBase64Url,
   KEY_OVERLAP_MS,
