@@ -1,4 +1,5 @@
 // One GET request to a hub: redirects, token handling, idle timeout, and error messages.
+import { retryAfterMs } from '../retry-after.ts';
 import { ModelStoreError } from './error.ts';
 import { TransientError } from './retry.ts';
 
@@ -153,7 +154,7 @@ function refusal(response: Response, { hub, what, isHubOrigin, url }: Refused): 
   const { status, headers } = response;
   const message = `${url.host} answers ${status} for ${what}`;
   if (status >= 500 || transientStatuses.includes(status)) {
-    return new TransientError(message, { afterMs: retryAfterMs(headers.get('retry-after')) });
+    return new TransientError(message, { afterMs: retryAfterMs(headers.get('retry-after'), Date.now()) ?? 0 });
   }
   // Signed addresses expire: a retry gets a new one from the hub.
   if (!isHubOrigin) return new TransientError(message);
@@ -179,11 +180,4 @@ function missing(why: string | null): string {
   if (why === 'RepoNotFound') return 'was not found: its repository does not exist or is private';
   if (why === 'RevisionNotFound') return 'was not found: the revision does not exist';
   return 'was not found';
-}
-
-/** RFC 9110 §10.2.3: seconds, or a date. */
-function retryAfterMs(value: string | null): number {
-  if (value === null) return 0;
-  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(ms) ? Math.max(0, ms) : 0;
 }

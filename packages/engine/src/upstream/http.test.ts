@@ -7,7 +7,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { stopTime } from '../../../../tests/support/stopped-time.ts';
 import { begin, events, HELLO, MODEL, refuses, type Script, says, startScripted, streams } from '../test/scripted.ts';
 import { chat, endOf, failedAs, KEY, reading, refusedAs, textOf, useUpstream } from '../test/upstream-harness.ts';
-import { streamEvents } from './exchange.ts';
+import { streamEvents } from './response.ts';
 
 describe('a server that sends nothing', () => {
   const world = useUpstream();
