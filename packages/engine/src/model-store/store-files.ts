@@ -109,7 +109,7 @@ const Listing = z.array(
 const listingPath = (dir: string, repository: Repository): string =>
   path.join(repositoryFolder(dir, repository), `.listing${NOTE_SUFFIX}`);
 
-/** Undefined if there is none, or it is invalid. */
+/** Undefined if it is missing or invalid. */
 export async function readListing(dir: string, repository: Repository): Promise<readonly HubFile[] | undefined> {
   try {
     return Listing.parse(JSON.parse(await readFile(listingPath(dir, repository), 'utf8')));

@@ -37,7 +37,7 @@ const models = z.object({
     }),
   ),
 });
-/** Pages outside the API: `/props` of llama-server, and the versions of the others. */
+/** Pages outside the API: `/props` of llama-server, and the versions of vLLM and Ollama. */
 const serverShape = z.object({
   default_generation_settings: z.object({ n_ctx: length }).nullish(),
   build_info: z.string().max(128).nullish(),
