@@ -72,7 +72,7 @@ function unavailable(): Refusal {
 
 const BUG = 'An internal error occurred. Report the request id to the operator.';
 
-/** The refusal that an error of this server or of Fastify stands for; undefined for any other error. */
+/** An error of this server or of Fastify as a refusal; undefined for any other error. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   // Any value can be thrown, including undefined.
