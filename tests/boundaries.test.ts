@@ -24,7 +24,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   },
   'packages/segments': { may: ['db'], why: 'edge: a table that gateway and worker each have in their store' },
   'packages/log': {
-    may: ['db', 'receipts'],
+    may: ['db', 'files', 'receipts'],
     why: 'edge: the tables of the ledger, the only package that writes tiles',
   },
   'packages/http': { may: ['limits', 'receipts'], why: 'edge: keys and quotas come in as interfaces' },
@@ -32,17 +32,17 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   'packages/inference': { may: [], why: 'core: what a completion is, for any engine' },
   'packages/limits': { may: [], why: 'core: the clock is an argument; a limit is the same in every edge' },
   'packages/engine': { may: ['db', 'files', 'inference', 'limits'], why: 'edge: the only package that loads models' },
-  'packages/p2p': { may: ['db', 'limits'], why: 'edge: carries messages, understands none of them' },
+  'packages/p2p': { may: ['db', 'files', 'limits'], why: 'edge: carries messages, understands none of them' },
   'packages/testnet': { may: [], why: 'must not learn from the code that it tests' },
   'services/stack': {
     may: [
-      ...['advisories', 'analytics', 'catalog', 'db', 'detect', 'feeds', 'limits', 'receipts'],
+      ...['advisories', 'analytics', 'catalog', 'db', 'detect', 'feeds', 'files', 'limits', 'receipts'],
       ...['scan', 'log', 'http'],
     ],
     why: 'composes',
   },
   'services/gateway': {
-    may: ['db', 'engine', 'http', 'inference', 'limits', 'log', 'p2p', 'receipts', 'scan', 'segments'],
+    may: ['db', 'engine', 'files', 'http', 'inference', 'limits', 'log', 'p2p', 'receipts', 'scan', 'segments'],
     why: 'composes; knows nothing of domains, and asks its witnesses as the prober asks',
   },
   'services/worker': {
@@ -59,6 +59,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
         'client',
         'engine',
         'feeds',
+        'files',
         'inference',
         'limits',
         'http',

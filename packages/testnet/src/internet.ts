@@ -4,7 +4,7 @@ import { applyMigration, type MigratingCategory, type Migration, migrationOn } f
 import { companyNames, SUFFIXES } from './companies/names.ts';
 import { planOf, stateOf } from './companies/plan.ts';
 import type { Plan } from './companies/plan-type.ts';
-import { handWrittenIn, type Truth, truthOf } from './companies/truth.ts';
+import { type Truth, truthOf } from './companies/truth.ts';
 import { startNameServers, treeOf } from './dns/name-servers.ts';
 import { Model } from './dns/published-records.ts';
 import { type VantageOptions, vantageOf } from './dns/vantage.ts';
@@ -52,8 +52,6 @@ export interface Internet extends InternetFeeds, AsyncDisposable {
   domains(): readonly string[];
   /** The ground truth of a company. Throws RangeError for an unknown name. */
   truth(domain: string): Truth;
-  /** `category provider` of the handwritten templates; a catalog's long tail publishes what its patterns match. */
-  readonly handWritten: readonly string[];
   /** Advances the clock; returns the changes. */
   advance(days: number): readonly Migration[];
   /** Makes one company change now. */
@@ -166,7 +164,6 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     },
     domains: () => names,
     truth: (domain) => truthOf(known(domain), world),
-    handWritten: [...handWrittenIn(world.templates)],
     advance(days) {
       const migrations: Migration[] = [];
       for (let i = 0; i < days; i += 1) {
