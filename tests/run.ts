@@ -47,7 +47,7 @@ const slowestFirst: readonly string[] = [
   ...['services/stack/src/store', 'services/stack', 'services/cli', 'services/gateway', 'tests/smoke'],
 ];
 
-/** A folder whose tests are a group of their own: with the rest of their service they would end long after all others. */
+/** A folder whose tests are a group of their own: with the rest of their service they would end long after every other group. */
 const ownGroup = 'services/stack/src/store';
 
 /** Where the fast suite, which proves nothing about disks, writes its files: memory costs it far less time than a disk. */

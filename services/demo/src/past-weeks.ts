@@ -9,7 +9,7 @@ export const PAST_DAYS = 28;
 const SCAN_CYCLE_DAYS = 25;
 /** Times of day, UTC, of two scans, hours apart, so that a change is confirmed on the same day. */
 const SCAN_TIMES_MS = [8 * 3_600_000, 16 * 3_600_000] as const;
-/** Repeated scans run a few at a time, so that none waits for the others. */
+/** Repeated scans run a few at a time, so that each is fast enough. */
 const REPEATED_AT_ONCE = 8;
 /** Companies that leave one provider on the last day. */
 const EXODUS = 24;
