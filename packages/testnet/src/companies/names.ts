@@ -80,7 +80,7 @@ const SCHEMA_TYPES: Readonly<Record<string, string>> = {
   SportsClub: 'sports',
   ArtGallery: 'gallery',
 };
-/** Sectors that no schema.org type stands for, which an operator's list names. */
+/** Sectors without a schema.org type, for the list of an operator. */
 const LISTED_SECTORS: Readonly<Record<string, string>> = {
   computer_it: 'analytics data digital mobility networks robotics security software systems tech telecom',
   utilities: 'electric energy power water',
