@@ -48,7 +48,7 @@ async function polling(): Promise<Figure[]> {
   const first = await pollAll(poller);
   const { items, mentions } = poller.counts();
   const rss = Math.round(process.memoryUsage().rss / 2 ** 20);
-  await store.feeds.markAllDue();
+  await store.feeds.schedule.markAllDue();
   const again = await pollAll(poller);
   const logger = pino({ level: 'silent' });
   const { seconds: counted } = await timed(() =>

@@ -6,16 +6,10 @@ export type { Sample } from './anomalies/anomaly-step.ts';
 export { type WatchedSeries, watchedSeries } from './anomalies/watched-series.ts';
 export type { Build } from './columns/builds.ts';
 export { type IndexedService, LEVELS, STATES } from './columns/terms.ts';
-export {
-  ChangeHistory,
-  type CountedScans,
-  type DayOfChanges,
-  type DayOfScans,
-  type IndexedChange,
-  type IndexedMigration,
-} from './history/change-history.ts';
+export { ChangeHistory, type DayOfChanges, type IndexedChange } from './history/change-history.ts';
 export { DAY_MS, DailySeries, dayOf } from './history/daily-series.ts';
-export { FLOW_DAYS, type Flow, type FlowFilter, type Flows } from './history/migration-log.ts';
+export { FLOW_DAYS, type Flow, type FlowFilter, type Flows, type IndexedMigration } from './history/migration-log.ts';
+export type { CountedScans, DayOfScans } from './history/scan-days.ts';
 export { DomainIndex, type IndexedDomain, type IndexPosition, type Touched } from './index/domain-index.ts';
 export { IndexBuilder } from './index/index-builder.ts';
 export { decodeSnapshot, encodeSnapshot, SNAPSHOT_VERSION } from './index/snapshot.ts';
@@ -32,7 +26,15 @@ export {
   markets,
 } from './questions/concentration.ts';
 export { MIN_SUPPORT } from './questions/neighbours.ts';
-export { categoriesOf, type Leader, leaders, providersInUse, rankOf, TREND_DAYS } from './questions/providers.ts';
+export {
+  categoriesOf,
+  categorySize,
+  type Leader,
+  leaders,
+  providersInUse,
+  rankOf,
+  TREND_DAYS,
+} from './questions/providers.ts';
 export {
   assessRisk,
   type ExposureInput,
@@ -59,3 +61,4 @@ export {
 } from './questions/search.ts';
 export { type Dependence, type SupplyChain, supplyChain } from './questions/supply-chain.ts';
 export { DomainSet } from './sets/domain-set.ts';
+export { difference, intersection, intersectionSize, union } from './sets/set-operations.ts';

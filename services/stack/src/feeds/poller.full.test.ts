@@ -24,12 +24,15 @@ it('the poller goes on after its process was killed: nothing is lost, nothing is
     await exited;
   }
   const { items, mentions, polled } = await store.feeds.summary();
-  const left = await store.feeds.countDue(new Date());
+  const left = await store.feeds.schedule.countDue(new Date());
   assert.ok(left > 0 && left <= 3_200, `${left} are left`);
   assert.deepEqual([items, mentions], [polled, polled]);
   const claimed = 4_000 - left - polled;
   assert.ok(claimed <= 2 * 32, `${claimed} were in progress`);
   await once(start(3 * 60_000), 'exit');
   const summary = await store.feeds.summary();
-  assert.deepEqual([summary.items, summary.mentions, await store.feeds.countDue(new Date())], [4_000, 4_000, 0]);
+  assert.deepEqual(
+    [summary.items, summary.mentions, await store.feeds.schedule.countDue(new Date())],
+    [4_000, 4_000, 0],
+  );
 });

@@ -82,8 +82,8 @@ export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: strin
 /** Names that contain the part are searched only if too few begin with it. */
 function domainsLike(index: DomainIndex, part: string): string[] {
   const { names } = index;
-  const [from, to] = names.prefixRange(part);
-  const begun = names.order().subarray(from, Math.min(to, from + MAX_DOMAINS));
+  const [from, to] = names.sorted.prefixRange(part);
+  const begun = names.sorted.numbers().subarray(from, Math.min(to, from + MAX_DOMAINS));
   const found =
     begun.length === MAX_DOMAINS || part.length < ANYWHERE_FROM
       ? [...begun]
