@@ -7,10 +7,10 @@ import {
   restorePosture,
   type Service,
   type ServiceChange,
-  type ServiceEvidence,
   type StoredPosture,
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { serviceOf } from '../scans/scan-rows.ts';
 import type { Database } from '../schema.ts';
 import { adopting, isFollowed } from './forget-domains.ts';
 
@@ -107,14 +107,7 @@ export class DomainTable {
       .selectAll()
       .execute();
     const services = rows.map((row) => ({
-      category: row.category,
-      role: row.role,
-      provider: row.provider,
-      confidence: row.confidence,
-      score: row.score,
-      evidence: JSON.parse(row.evidence) as ServiceEvidence[],
-      version: row.version,
-      platform: row.platform,
+      ...serviceOf(row),
       firstObserved: new Date(row.valid_from),
       lastObserved: new Date(row.last_seen ?? scannedAt),
     }));
