@@ -61,11 +61,11 @@ export function union(sets: readonly DomainSet[]): DomainSet {
 
 /** Members of the first set that are not in the second. */
 export function difference(set: DomainSet, other: DomainSet): DomainSet {
-  const [own, others] = [set.sorted, other.sorted];
+  const [own, removed] = [set.sorted, other.sorted];
   if (own) return DomainSet.ofSorted(own.filter((member) => !other.has(member)));
-  if (!others) return ofBits(combine(set.bits, other.bits, 'and-not'));
+  if (!removed) return ofBits(combine(set.bits, other.bits, 'and-not'));
   const bits = set.bits.slice();
-  for (const member of others) {
+  for (const member of removed) {
     if (member >>> 5 < bits.length) bits[member >>> 5] = (bits[member >>> 5] as number) & ~(1 << (member & 31));
   }
   return ofBits(bits);
