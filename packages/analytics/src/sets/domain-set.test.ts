@@ -84,7 +84,7 @@ describe('a set of domains', () => {
         }
       }
     }));
-  it('is joined with any number of others, which stay as they were', () => {
+  it('is joined with any number of sets, which stay as they were', () => {
     holds(100, [fc.array(membersOf, { maxLength: 12 })], (lists) => {
       const sets = lists.map((list) => DomainSet.of(list));
       check(union(sets), new Set(lists.flat()));
