@@ -1,28 +1,17 @@
 // The roles `api` and `all`: serves requests from the index, which it keeps up to date with the store's logs. `all` also scans and runs
 // the scheduler.
 import { StoreError } from '@strata/db';
-import {
-  AnswerCache,
-  canSign,
-  createHostGuard,
-  createSignedServer,
-  Metrics,
-  Readiness,
-  type SignedServer,
-  witnessFacts,
-} from '@strata/http';
+import { AnswerCache, canSign, createHostGuard, createSignedServer, FailureLog, followKeys, Metrics, Readiness, type SignedServer, witnessFacts } from '@strata/http';
 import { KeyringError, LogError } from '@strata/log';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { RunningRole, StackApp, World } from '../context.ts';
 import { configuredSources } from '../enrichment/sources.ts';
 import { EventBus } from '../events.ts';
-import { FailureLog } from '../failure-log.ts';
 import { addMentionMetrics } from '../feeds/feed-metrics.ts';
 import { LiveMentions } from '../feeds/live-mentions.ts';
 import { openKnowledge } from '../index/knowledge.ts';
 import { invalidateStale } from '../index/stale-answers.ts';
-import { followKeys } from '../ledger/follow-keys.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { openWitnesses } from '../ledger/open-witnesses.ts';
 import { routes, stackOpenApi } from '../routes/index.ts';

@@ -4,14 +4,8 @@ import type { Job, JobContext } from '@strata/engine';
 import { TokenChain } from '@strata/inference';
 import type { Trust } from '../audit/trust.ts';
 import type { Chosen, Fleet } from '../fleet/fleet.ts';
-import { samplingFrame } from '../session/sampling-frame.ts';
-import {
-  type ObservedPart,
-  type SessionEvent,
-  type SignedSegment,
-  WorkerLostError,
-} from '../session/worker-session.ts';
-import type { SettleSegment } from '../settlement/settle-segment.ts';
+import { type ObservedPart, type SessionEvent, type SignedSegment, WorkerLostError, samplingFrame } from '../session/session-events.ts';
+import type { SettleSegment } from '../settlement.ts';
 
 export interface AnswerPartDeps {
   readonly fleet: Fleet;

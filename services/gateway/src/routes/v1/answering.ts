@@ -9,7 +9,7 @@ import { EventWriter } from '../../answers/event-writer.ts';
 import { fingerprintOf, type ServedModel } from '../../answers/models.ts';
 import { SHARES } from '../../limits/admission.ts';
 import { randomText } from '../../store/random-ids.ts';
-import type { AnswerStart } from '../../store/usage-recorder.ts';
+import type { AnswerStart } from '../../answers/answer-recorder.ts';
 import { asRefusal } from '../error-response.ts';
 import type { GatewayApp } from '../route.ts';
 
