@@ -5,6 +5,7 @@ import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, witnessF
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import type { Logger } from 'pino';
+import { AnswerRecorder } from './answers/answer-recorder.ts';
 import { EngineBackend } from './answers/engine-backend.ts';
 import type { Models } from './answers/models.ts';
 import { openModels } from './answers/open-models.ts';
@@ -26,7 +27,6 @@ import { networkStartError } from './start-error.ts';
 import { GatewayLock } from './store/gateway-lock.ts';
 import { type GatewayStore, openStore } from './store/index.ts';
 import { openWitnesses } from './store/open-witnesses.ts';
-import { AnswerRecorder } from './answers/answer-recorder.ts';
 
 export interface Gateway extends AsyncDisposable {
   readonly server: HttpServer;
@@ -147,7 +147,15 @@ export async function createGateway(
   };
   const server = stack.use(
     createGatewayServer({
-      ...{ app, authentication, hostGuard, logger, metrics, limits: config.limits, trustedProxies: config.trustedProxies },
+      ...{
+        app,
+        authentication,
+        hostGuard,
+        logger,
+        metrics,
+        limits: config.limits,
+        trustedProxies: config.trustedProxies,
+      },
       onStopping: () => {
         for (const { admission } of models.list()) admission.close(stopping());
       },

@@ -1,9 +1,9 @@
 // Prometheus metrics of the gateway, documented in docs/monitoring.md.
 import { addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
+import type { AnswerRecorderDeps } from './answers/answer-recorder.ts';
 import type { Models } from './answers/models.ts';
 import type { GatewayNetwork } from './network/gateway-network.ts';
-import type { AnswerRecorderDeps } from './answers/answer-recorder.ts';
 
 /** Records finished answers: outcome, duration and usage. */
 export function answerMeter(metrics: Metrics): NonNullable<AnswerRecorderDeps['onAnswer']> {

@@ -17,11 +17,7 @@ interface FollowedLedger {
 }
 
 /** Runs until `signal` aborts. */
-export async function followKeys(
-  ledger: FollowedLedger,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> {
+export async function followKeys(ledger: FollowedLedger, logger: Logger, signal: AbortSignal): Promise<void> {
   const failures = new FailureLog(logger, { what: 'reading the signing keys' });
   const signing = new FailureLog(logger, { what: 'signing receipts' });
   const cosigning = new FailureLog(logger, { what: 'having checkpoints cosigned' });

@@ -14,10 +14,10 @@ import {
   type SignedBody,
 } from '@strata/receipts';
 import type { Logger } from 'pino';
-import type { AnswerSegment } from './answer-accumulator.ts';
 import type { AnswerUsage } from '../store/answers.ts';
 import { randomPart } from '../store/random-ids.ts';
 import type { GatewayStore } from '../store/store.ts';
+import type { AnswerSegment } from './answer-accumulator.ts';
 
 /** The facts of an answer that are known before it is generated. */
 export interface AnswerStart {

@@ -17,8 +17,8 @@ import {
 } from '@strata/inference';
 import { type Admission, SHARES } from '../limits/admission.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { AnswerEnd, AnswerStart, AnswerRecorder } from './answer-recorder.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
+import type { AnswerEnd, AnswerRecorder, AnswerStart } from './answer-recorder.ts';
 import type { ChoiceUsage, Plan } from './backend.ts';
 import type { EventWriter } from './event-writer.ts';
 import type { ResponseEvents } from './response-events.ts';

@@ -1,7 +1,18 @@
 // The roles `api` and `all`: serves requests from the index, which it keeps up to date with the store's logs. `all` also scans and runs
 // the scheduler.
 import { StoreError } from '@strata/db';
-import { AnswerCache, canSign, createHostGuard, createSignedServer, FailureLog, followKeys, Metrics, Readiness, type SignedServer, witnessFacts } from '@strata/http';
+import {
+  AnswerCache,
+  canSign,
+  createHostGuard,
+  createSignedServer,
+  FailureLog,
+  followKeys,
+  Metrics,
+  Readiness,
+  type SignedServer,
+  witnessFacts,
+} from '@strata/http';
 import { KeyringError, LogError } from '@strata/log';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';

@@ -4,7 +4,13 @@ import type { Job, JobContext } from '@strata/engine';
 import { TokenChain } from '@strata/inference';
 import type { Trust } from '../audit/trust.ts';
 import type { Chosen, Fleet } from '../fleet/fleet.ts';
-import { type ObservedPart, type SessionEvent, type SignedSegment, WorkerLostError, samplingFrame } from '../session/session-events.ts';
+import {
+  type ObservedPart,
+  type SessionEvent,
+  type SignedSegment,
+  samplingFrame,
+  WorkerLostError,
+} from '../session/session-events.ts';
 import type { SettleSegment } from '../settlement.ts';
 
 export interface AnswerPartDeps {

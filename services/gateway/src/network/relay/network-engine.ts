@@ -4,7 +4,7 @@ import { type Engine, EngineError, type Job, type ModelInfo, type Vocabulary } f
 import type { Trust } from '../audit/trust.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { WorkerSearch } from '../fleet/worker-search.ts';
-import { WorkerLostError, knownBiases, samplingFrame } from '../session/session-events.ts';
+import { knownBiases, samplingFrame, WorkerLostError } from '../session/session-events.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import type { SegmentAccounts } from '../settlement.ts';
 import { Settlement } from '../settlement.ts';

@@ -2,7 +2,13 @@
 // the session and the one reader. The queue is bounded by the worker's credit.
 import { decodeSegmentReceipt, FrameError, type FrameOf, type StallWatch } from '@strata/inference';
 import type { WorkerSpan } from '../relay/trace-worker.ts';
-import type { ObservedPart, SessionEvent, SessionRunOptions, SignedSegment, WorkerLostError } from './session-events.ts';
+import type {
+  ObservedPart,
+  SessionEvent,
+  SessionRunOptions,
+  SignedSegment,
+  WorkerLostError,
+} from './session-events.ts';
 
 /** Number of tokens that a worker may be ahead of the reader, and the step in which credit is granted. */
 export const FIRST_CREDIT = 256;

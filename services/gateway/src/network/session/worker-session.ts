@@ -16,9 +16,9 @@ import { RateLimiter } from '@strata/limits';
 import { type Channel, MAX_MESSAGE_BYTES, verifyPeerSignature } from '@strata/p2p';
 import { startInSpan } from '../relay/trace-worker.ts';
 import { embedCall, SessionCalls, scoreCall, vocabularyCall } from './session-calls.ts';
+import { type LossCause, type SessionRequest, type SessionRunOptions, WorkerLostError } from './session-events.ts';
 import { FIRST_CREDIT, type SessionJob } from './session-job.ts';
 import { SessionJobs } from './session-jobs.ts';
-import { type LossCause, type SessionRequest, type SessionRunOptions, WorkerLostError } from './session-events.ts';
 
 /**
  * Limits of unsolicited frames: heartbeats, offers, and late frames of finished jobs. An honest worker sends a heartbeat
@@ -92,10 +92,7 @@ export class WorkerSession implements AsyncDisposable {
     return this.#lost === undefined;
   }
 
-  /**
-   * The load in its last heartbeat, including ours; our current answers, those of them that have received tokens and
-   * expect more, and our other calls.
-   */
+  /** In its last heartbeat, including ours; our answers, those that expect more tokens, and our other calls. */
   get load() {
     return { ...this.#reported, own: this.#jobs.size, calls: this.#calls.size, writing: this.#jobs.writing };
   }

@@ -1,9 +1,9 @@
 // The nodes that all test files of a process share, and a network engine over workers on them.
 import type { Job, JobContext } from '@strata/engine';
-import type { OpenSessionOptions } from '../../network/session/open-session.ts';
 import { createSimulatedEngine, type SimulatedEngineOptions } from '@strata/testnet';
 import { shared } from '../../../../../tests/support/shared.ts';
 import type { NetworkEngineOptions } from '../../network/relay/network-engine.ts';
+import type { OpenSessionOptions } from '../../network/session/open-session.ts';
 import type { SessionRequest } from '../../network/session/session-events.ts';
 import { answerOf, job, MODEL, truth } from './answers.ts';
 import { TestNetwork } from './network-bed.ts';
