@@ -1,6 +1,6 @@
 // The last measured values in place of what a scan could not measure, so that a failed look-up hides nothing that is
 // known.
-import { holderAt } from '../judge/holders.ts';
+import { unpackHolders } from '../judge/holders.ts';
 import type { FactorName, Posture, PostureFactor } from '../posture/posture-type.ts';
 import { type PostureParts, scoreOf } from '../posture/score/score.ts';
 import { byRole, type Profile, ROLE_LIST, type Role } from '../profile.ts';
@@ -49,15 +49,14 @@ export function withLastMeasured(
   for (const role of ROLE_LIST)
     if (profile.roles[role] === 'unmeasured' && before.roles[role] !== 'unmeasured')
       roles[role] = before.stale?.roles[role] ?? before.observedAt;
+  const holders = unpackHolders(before.holderBits);
   const { security, stale } = withLastPosture(profile.security, before);
   if (Object.keys(roles).length + Object.keys(stale).length === 0) return { profile };
   return {
     profile: {
       ...profile,
       roles: byRole((role) => (roles[role] === undefined ? profile.roles : before.roles)[role]),
-      holders: byRole((role) =>
-        roles[role] === undefined ? profile.holders[role] : holderAt(before.holderBits, ROLE_LIST.indexOf(role)),
-      ),
+      holders: byRole((role) => (roles[role] === undefined ? profile.holders : holders)[role]),
       security,
     },
     stale: { roles, security: stale },

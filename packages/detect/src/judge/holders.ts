@@ -55,7 +55,8 @@ export function packHolders(holders: Readonly<Record<Role, Holder>>): number {
   return ROLE_LIST.reduce((bits, role, i) => bits | (HOLDERS.indexOf(holders[role]) << (i * BITS)), 0);
 }
 
-/** The holder of the role with this index in `ROLES`, from the result of `packHolders`. */
-export function holderAt(bits: number, roleIndex: number): Holder {
-  return HOLDERS[(bits >>> (roleIndex * BITS)) & ((1 << BITS) - 1)] ?? 'unmeasured';
+/** The inverse of `packHolders`. */
+export function unpackHolders(bits: number): Readonly<Record<Role, Holder>> {
+  const mask = (1 << BITS) - 1;
+  return byRole((role) => HOLDERS[(bits >>> (ROLE_LIST.indexOf(role) * BITS)) & mask] ?? 'unmeasured');
 }

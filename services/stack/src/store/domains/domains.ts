@@ -4,16 +4,14 @@ import { batches, integer, jsonRows, writePipelined } from '@strata/db';
 import {
   allStale,
   type Category,
-  type ChangeType,
-  type ConfidenceLevel,
-  type DomainState,
-  type Importance,
+  type Profile,
   type ProfileSummary,
-  type Role,
-  type ServiceEvidence,
+  type Service,
+  type ServiceChange,
   summaryOf,
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { serviceOf } from '../scans/scan-rows.ts';
 import type { Database } from '../schema.ts';
 import { adopting, isFollowed } from './forget-domains.ts';
 
@@ -23,39 +21,21 @@ export interface AddedDomains {
 }
 
 /** A confirmed service; a service that was absent in only one scan is included. */
-export interface StoredService {
-  readonly category: Category;
-  readonly role: Role;
-  readonly provider: string;
-  readonly confidence: ConfidenceLevel;
-  readonly score: number;
-  readonly evidence: readonly ServiceEvidence[];
-  readonly version: string | null;
-  readonly platform: string | null;
+export interface StoredService extends Service {
   readonly firstObserved: Date;
   readonly lastObserved: Date;
 }
 
-export interface StoredProfile extends ProfileSummary {
-  readonly domain: string;
+export interface StoredProfile extends ProfileSummary, Pick<Profile, 'domain' | 'state' | 'rulebook'> {
   readonly scannedAt: Date;
-  readonly state: DomainState;
   readonly sector: string;
-  readonly rulebook: string;
   readonly services: readonly StoredService[];
 }
 
-export interface StoredChange {
+export interface StoredChange extends Omit<ServiceChange, 'at' | 'confirmedAt'> {
   readonly id: string;
   readonly at: Date;
   readonly confirmedAt: Date;
-  readonly category: Category;
-  readonly role: Role;
-  readonly type: ChangeType;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly confidence: ConfidenceLevel;
-  readonly importance: Importance;
 }
 
 /** Names in one statement: well below SQLite's limit of 32,766 parameters. */
@@ -125,14 +105,7 @@ export class DomainTable {
       .selectAll()
       .execute();
     const services = rows.map((row) => ({
-      category: row.category,
-      role: row.role,
-      provider: row.provider,
-      confidence: row.confidence,
-      score: row.score,
-      evidence: JSON.parse(row.evidence) as ServiceEvidence[],
-      version: row.version,
-      platform: row.platform,
+      ...serviceOf(row),
       firstObserved: new Date(row.valid_from),
       lastObserved: new Date(row.last_seen ?? scannedAt),
     }));
