@@ -88,7 +88,7 @@ function View({ path, chat }: { readonly path: string; readonly chat: string | n
   if (path === '/machines') {
     return (
       <main id="content" tabIndex={-1} className="chat-machines">
-        <Suspense fallback={<Loading lines={8} />}>
+        <Suspense fallback={<Loading />}>
           <Machines />
         </Suspense>
       </main>

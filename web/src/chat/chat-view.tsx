@@ -1,6 +1,7 @@
 // The chat: conversations on one side, questions and answers in the middle, parameters on the other side.
 import './thread/thread.css';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Button } from '../ui/button.tsx';
 import { Loading } from '../ui/states.tsx';
 import { Composer } from './asking/composer.tsx';
 import { ModelChoice } from './asking/model-choice.tsx';
@@ -106,15 +107,16 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
       </nav>
       <main id="content" tabIndex={-1} className="chat-main">
         <header className="chat-head">
-          <button
-            className="button small chat-narrow"
-            type="button"
-            aria-expanded={open === 'list'}
-            aria-controls="chat-list"
-            onClick={() => setOpen(open === 'list' ? null : 'list')}
-          >
-            Conversations
-          </button>
+          <span className="chat-narrow">
+            <Button
+              kind="small"
+              aria-expanded={open === 'list'}
+              aria-controls="chat-list"
+              onClick={() => setOpen(open === 'list' ? null : 'list')}
+            >
+              Conversations
+            </Button>
+          </span>
           <h1>{conversation?.title ?? 'New conversation'}</h1>
           <ModelChoice
             models={models.data}
@@ -133,11 +135,11 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
           </button>
         </header>
         {conversation ? (
-          <Suspense fallback={<Loading lines={5} />}>
+          <Suspense fallback={<Loading />}>
             <Thread conversation={conversation} onAsk={ask} onAnswer={answer} />
           </Suspense>
         ) : models.isLoading ? (
-          <Loading lines={5} />
+          <Loading />
         ) : (
           <EmptyChat
             problem={models.error}
@@ -168,19 +170,18 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
       <aside id="chat-settings" className="chat-panel" aria-label="Parameters" hidden={open !== 'settings'}>
         <div className="card-head">
           <h2>Parameters</h2>
-          <button
-            className="button small"
-            type="button"
+          <Button
+            kind="small"
             onClick={() => {
               setOpen(null);
               parametersButton.current?.focus();
             }}
           >
             Close
-          </button>
+          </Button>
         </div>
         {open === 'settings' && (
-          <Suspense fallback={<Loading lines={6} />}>
+          <Suspense fallback={<Loading />}>
             <SettingsPanel key={id} settings={own} onChange={changeSettings} />
           </Suspense>
         )}

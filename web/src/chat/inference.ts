@@ -27,11 +27,3 @@ export const client = new InferenceClient({
   key: currentKey,
   memory: storedLedgerMemory(() => localStorage, 'strata-inference-ledgers'),
 });
-
-/** The network report; null if the service uses its own engine and has no network. Rejects with InferenceProblem. */
-export async function askNetwork(signal: AbortSignal): Promise<Network | null> {
-  return client.network({ signal }).catch((error: unknown) => {
-    if (error instanceof InferenceProblem && error.status === 404) return null;
-    throw error;
-  });
-}

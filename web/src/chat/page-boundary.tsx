@@ -1,5 +1,6 @@
 // Error boundary of the page: conversations are stored in the browser, and a reload restores them.
 import { Component, type ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
 import { Notice } from '../ui/states.tsx';
 
 export class PageBoundary extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {
@@ -18,9 +19,9 @@ export class PageBoundary extends Component<{ readonly children: ReactNode }, { 
           tone="bad"
           actions={
             <>
-              <button className="button primary" type="button" onClick={() => location.reload()}>
+              <Button kind="primary" onClick={() => location.reload()}>
                 Reload
-              </button>
+              </Button>
               <a href="/">Start a new conversation</a>
             </>
           }

@@ -1,5 +1,4 @@
 // Below an answer: its figures, and each failover from one worker to another.
-
 import { formatNumber, formatPeer } from '../../ui/formats.ts';
 import type { Answer } from '../conversation/conversation.ts';
 import { figuresOf, formatMs } from './answer-figures.ts';

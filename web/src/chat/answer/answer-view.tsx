@@ -1,6 +1,6 @@
 // An answer: its text, figures, workers and actions.
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { Button, CopyButton } from '../../ui/button.tsx';
 import type { Answer } from '../conversation/conversation.ts';
 import { AnswerText } from '../markdown/answer-text.tsx';
 import { AnswerMeta } from './answer-meta.tsx';
@@ -51,14 +51,14 @@ export function AnswerView({ answer, onRetry, onContinue, onShorten }: AnswerVie
         <div className="actions chat-tools">
           {text !== '' && <CopyButton text={text} label="Copy answer" />}
           {onRetry && !problem && (
-            <button className="button small" type="button" onClick={onRetry}>
+            <Button kind="small" onClick={onRetry}>
               Retry
-            </button>
+            </Button>
           )}
           {onContinue && !problem && (state === 'stopped' || finishReason === 'length') && text !== '' && (
-            <button className="button small" type="button" onClick={onContinue}>
+            <Button kind="small" onClick={onContinue}>
               Continue
-            </button>
+            </Button>
           )}
           {receiptId && text !== '' && <Receipt key={answer.id} answer={answer} receiptId={receiptId} />}
         </div>

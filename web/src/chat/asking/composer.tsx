@@ -1,6 +1,7 @@
 // The question field: Enter sends, Shift+Enter starts a new line, Escape stops the answer.
 import './composer.css';
 import { type RefObject, useId, useLayoutEffect } from 'react';
+import { Button } from '../../ui/button.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 
 interface ComposerProps {
@@ -57,13 +58,11 @@ export function Composer(props: ComposerProps) {
           }}
         />
         {isRunning ? (
-          <button className="button" type="button" onClick={onStop}>
-            Stop
-          </button>
+          <Button onClick={onStop}>Stop</Button>
         ) : (
-          <button className="button primary" type="submit" disabled={!canSend}>
+          <Button kind="primary" type="submit" disabled={!canSend}>
             Send
-          </button>
+          </Button>
         )}
       </div>
       <p className="small chat-waiting" role="status">

@@ -1,5 +1,6 @@
 // The parameters of a conversation: system prompt and sampling.
 import { useId, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
 import { NUMBER_PARAMETERS, type NumberParameter, parseParameter, type Settings } from './parameters.ts';
 
 interface SettingsPanelProps {
@@ -18,8 +19,8 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
       ) as Settings,
     );
   return (
-    <div className="chat-fields">
-      <div>
+    <div className="stack">
+      <div className="field">
         <label htmlFor={`${id}-system`}>System prompt</label>
         <textarea
           id={`${id}-system`}
@@ -37,7 +38,7 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
           onChange={(value) => set({ [parameter.name]: value })}
         />
       ))}
-      <div>
+      <div className="field">
         <label htmlFor={`${id}-stop`}>Stop sequence</label>
         <input
           id={`${id}-stop`}
@@ -47,16 +48,15 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
           onChange={({ target }) => set({ stop: target.value === '' ? undefined : target.value })}
         />
       </div>
-      <button
-        className="button small"
-        type="button"
+      <Button
+        kind="small"
         onClick={() => {
           setResetCount(resetCount + 1);
           onChange(settings.model ? { model: settings.model } : {});
         }}
       >
         Reset to defaults
-      </button>
+      </Button>
     </div>
   );
 }
@@ -77,7 +77,7 @@ function NumberField({ parameter, value, onChange }: NumberFieldProps) {
   const shown = entered === value ? text : value === undefined ? '' : String(value);
   const problem = parsed.kind === 'problem' && shown === text ? parsed.problem : null;
   return (
-    <div>
+    <div className="field">
       <label htmlFor={id}>{parameter.label}</label>
       <input
         id={id}

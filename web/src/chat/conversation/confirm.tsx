@@ -1,5 +1,6 @@
 // A confirmation dialog for destructive actions.
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
+import { Button } from '../../ui/button.tsx';
 
 interface ConfirmProps {
   readonly title: string;
@@ -23,7 +24,6 @@ export function Confirm({ title, action, onAnswer, children }: ConfirmProps) {
   return (
     <dialog
       ref={dialog}
-      className="chat-confirm"
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
@@ -33,12 +33,10 @@ export function Confirm({ title, action, onAnswer, children }: ConfirmProps) {
       <h2 id={id}>{title}</h2>
       {children}
       <div className="actions">
-        <button className="button" type="button" onClick={() => answer(false)}>
-          Cancel
-        </button>
-        <button className="button primary" type="button" onClick={() => answer(true)}>
+        <Button onClick={() => answer(false)}>Cancel</Button>
+        <Button kind="primary" onClick={() => answer(true)}>
           {action}
-        </button>
+        </Button>
       </div>
     </dialog>
   );

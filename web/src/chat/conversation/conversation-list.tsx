@@ -1,6 +1,7 @@
 // The conversations stored in this browser: open, rename, delete.
 import './conversation-list.css';
 import { useEffect, useRef, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
 import { go, onLink } from '../location.ts';
 import { Confirm } from './confirm.tsx';
 import { type Conversation, titleOf } from './conversation.ts';
@@ -49,9 +50,9 @@ export function ConversationList({ openId, onNew }: ConversationListProps) {
         </p>
       )}
       {conversations.length > 0 && (
-        <button className="button small" type="button" onClick={() => setPendingDelete('all')}>
+        <Button kind="small" onClick={() => setPendingDelete('all')}>
           Delete all
-        </button>
+        </Button>
       )}
       {pendingDelete !== null && (
         <Confirm

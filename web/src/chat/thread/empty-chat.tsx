@@ -1,5 +1,6 @@
 // Before the first question: an introduction, the API key form if there is no key, and example questions.
-import { Notice } from '../../ui/states.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Notice, Retry } from '../../ui/states.tsx';
 import type { InferenceProblem } from '../inference.ts';
 import { useKey } from '../key.ts';
 import { KeyForm } from '../key-form.tsx';
@@ -34,12 +35,10 @@ export function EmptyChat({ problem, hasModels, onRetry, onAsk }: EmptyChatProps
         ) : problem ? (
           <ModelsProblem problem={problem} onRetry={onRetry} />
         ) : hasModels ? (
-          <ul className="chat-examples">
+          <ul className="actions">
             {QUESTIONS.map((question) => (
               <li key={question}>
-                <button className="button" type="button" onClick={() => onAsk(question)}>
-                  {question}
-                </button>
+                <Button onClick={() => onAsk(question)}>{question}</Button>
               </li>
             ))}
           </ul>
@@ -62,18 +61,15 @@ function ModelsProblem({ problem, onRetry }: { readonly problem: InferenceProble
       </Notice>
     );
   }
+  const isOffline = problem.code === 'network';
   return (
     <Notice
-      title={problem.code === 'network' ? 'The service cannot be reached' : 'The models could not be loaded'}
+      title={isOffline ? 'The service cannot be reached' : 'The models could not be loaded'}
       tone="warn"
-      actions={
-        <button className="button" type="button" onClick={onRetry}>
-          Try again
-        </button>
-      }
+      actions={<Retry onRetry={onRetry} />}
     >
       <p>
-        {problem.code === 'network'
+        {isOffline
           ? 'You are offline, or the service is not running. You can still read your conversations.'
           : problem.message}
       </p>

@@ -1,5 +1,6 @@
 // A question, displayed or being edited.
 import { useEffect, useRef, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
 import type { Question } from '../conversation/conversation.ts';
 
 interface QuestionViewProps {
@@ -72,12 +73,10 @@ export function QuestionView({ question: { text }, hasMore, onEdit }: QuestionVi
               : 'Creates a new version of this question.'}
           </p>
           <div className="actions">
-            <button className="button primary" type="submit">
+            <Button kind="primary" type="submit">
               Save and send
-            </button>
-            <button className="button" type="button" onClick={() => setDraft(null)}>
-              Cancel
-            </button>
+            </Button>
+            <Button onClick={() => setDraft(null)}>Cancel</Button>
           </div>
         </form>
       )}

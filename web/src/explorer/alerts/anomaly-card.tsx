@@ -1,13 +1,12 @@
 // One anomaly: its value, its deviation, and the days around it.
 import type { Anomaly } from '@strata/client';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Severity } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatCompact, formatDay, formatDecimal, formatName } from '../../ui/formats.ts';
 import { Answer } from '../answer/answer.tsx';
-import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
+import { CategoryLink, DomainLink, ProviderLink } from '../links/links.tsx';
 import { AnomalyChart } from './anomaly-chart.tsx';
 import { bandOf, dayOf, daysOfChanges, daysOfCurve, seriesSource } from './anomaly-series.ts';
 import { METRICS } from './labels.ts';
@@ -25,30 +24,30 @@ export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; r
         </>
       }
     >
-      <p className="alerts-note">
+      <p className="note">
         <SubjectLink anomaly={anomaly} />, <strong>{name}</strong>: {meaning}. The value is{' '}
         {formatDecimal(Math.abs(anomaly.sigma))} standard deviations {anomaly.direction === 'up' ? 'above' : 'below'}{' '}
         the mean of the preceding {anomaly.window_days} days ({anomaly.samples} with data).
       </p>
       <Figures>
-        <Figure name="Value">{formatDecimal(anomaly.value)}</Figure>
-        <Figure name="Baseline mean">{formatDecimal(anomaly.mean)}</Figure>
-        <Figure name="Standard deviation" note="at least the random variation of a count">
-          {formatDecimal(anomaly.stddev)}
-        </Figure>
-        <Figure name="3σ band">
-          {formatDecimal(low)} to {formatDecimal(high)}
-        </Figure>
-        <Figure name="Probability" note={chanceNote(anomaly.chance)}>
-          {anomaly.chance === 0 ? 'about 0' : `1 in ${formatCompact(1 / anomaly.chance)}`}
-        </Figure>
+        <Figure name="Value" value={formatDecimal(anomaly.value)} />
+        <Figure name="Baseline mean" value={formatDecimal(anomaly.mean)} />
+        <Figure
+          name="Standard deviation"
+          value={formatDecimal(anomaly.stddev)}
+          note="at least the random variation of a count"
+        />
+        <Figure name="3σ band" value={`${formatDecimal(low)} to ${formatDecimal(high)}`} />
+        <Figure
+          name="Probability"
+          value={anomaly.chance === 0 ? 'about 0' : `1 in ${formatCompact(1 / anomaly.chance)}`}
+          note={anomaly.chance === 0 ? 'too small to display' : 'of a value at least this unusual'}
+        />
       </Figures>
       <Series anomaly={anomaly} />
     </Card>
   );
 }
-
-const chanceNote = (chance: number) => (chance === 0 ? 'too small to display' : 'of a value at least this unusual');
 
 function Series({ anomaly }: { readonly anomaly: Anomaly }) {
   switch (seriesSource(anomaly)) {
@@ -59,7 +58,7 @@ function Series({ anomaly }: { readonly anomaly: Anomaly }) {
     case null:
       return (
         <>
-          <p className="small soft alerts-note">
+          <p className="small soft note">
             The chart shows the anomalous day and its 3σ band. The API does not return the preceding days.
           </p>
           <AnomalyChart anomaly={anomaly} days={[]} />
@@ -69,18 +68,17 @@ function Series({ anomaly }: { readonly anomaly: Anomaly }) {
 }
 
 function ProviderSeries({ anomaly }: { readonly anomaly: Anomaly }) {
-  const path = '/stack/v1/intelligence/adoption/{tool}';
-  const input = { path: { tool: anomaly.subject_id } };
+  const query = useStack('/stack/v1/intelligence/adoption/{tool}', { path: { tool: anomaly.subject_id } });
   return (
-    <Answer query={useStack(path, input)} lines={8}>
-      {(body, answer) => (
+    <Answer query={query}>
+      {(body, source) => (
         <>
-          <p className="small soft alerts-note">
+          <p className="small soft note">
             The chart shows the adoption curve of the provider, which counts the domains tracked today, and the 3σ band
             of that day, when fewer domains may have been tracked. The marked day shows the evaluated value.
           </p>
           <AnomalyChart anomaly={anomaly} days={daysOfCurve(body.curve, anomaly.metric)} />
-          <Source path={path} input={input} answer={answer} />
+          {source}
         </>
       )}
     </Answer>
@@ -88,18 +86,17 @@ function ProviderSeries({ anomaly }: { readonly anomaly: Anomaly }) {
 }
 
 function DomainSeries({ anomaly }: { readonly anomaly: Anomaly }) {
-  const path = '/stack/v1/domains/{domain}/changes';
   const input = { path: { domain: anomaly.subject_id }, query: { limit: 200 } };
   return (
-    <Answer query={useStack(path, input)} lines={8}>
-      {(body, answer) => (
+    <Answer query={useStack('/stack/v1/domains/{domain}/changes', input)}>
+      {(body, source) => (
         <>
-          <p className="small soft alerts-note">
+          <p className="small soft note">
             The chart shows the confirmed changes of the domain by day, and the 3σ band. The marked day shows the
             evaluated value.
           </p>
           <AnomalyChart anomaly={anomaly} days={daysOfChanges(body.changes, anomaly)} />
-          <Source path={path} input={input} answer={answer} />
+          {source}
         </>
       )}
     </Answer>
@@ -115,23 +112,11 @@ export function SubjectLink({ anomaly }: { readonly anomaly: Anomaly }) {
   const { subject_kind: kind, subject_id: id } = anomaly;
   switch (kind) {
     case 'provider':
-      return (
-        <Link to="/provider/$provider" params={{ provider: id }}>
-          {anomaly.subject}
-        </Link>
-      );
+      return <ProviderLink id={id} name={anomaly.subject} />;
     case 'domain':
-      return (
-        <Link to="/domain/$domain" params={{ domain: id }}>
-          {anomaly.subject}
-        </Link>
-      );
+      return <DomainLink domain={id}>{anomaly.subject}</DomainLink>;
     case 'category':
-      return (
-        <Link to="/market" search={{ category: id }}>
-          {subjectName(anomaly)}
-        </Link>
-      );
+      return <CategoryLink category={id} />;
     default:
       return kind satisfies never;
   }

@@ -1,10 +1,9 @@
 // Downloads a table as a CSV file. Its receipt is a separate file, since CSV cannot contain one.
 import { type StackAnswer, type StackInput, type StackPaths, StackProblem } from '@strata/client';
 import { type ReactNode, useState } from 'react';
-import { Command } from '../../ui/command.tsx';
-import { formatNumber } from '../../ui/formats.ts';
+import { Button, Command } from '../../ui/button.tsx';
+import { formatCount } from '../../ui/formats.ts';
 import { Problem } from './answer.tsx';
-import { receiptIdOf, saveFile } from './save-file.ts';
 import { setQuota, stack } from './session.ts';
 import { Verify } from './source.tsx';
 
@@ -36,12 +35,12 @@ export function CsvDownload<P extends CsvPath>({ path, input, name, children }: 
     }
   };
   return (
-    <div className="csv">
+    <div className="csv stack">
       <p>{children}</p>
       <p>
-        <button className="button" type="button" disabled={state === 'busy'} onClick={() => void download()}>
+        <Button disabled={state === 'busy'} onClick={() => void download()}>
           Download CSV
-        </button>
+        </Button>
       </p>
       <div role="status">
         {state instanceof StackProblem && <Problem problem={state} />}
@@ -64,21 +63,38 @@ function Saved({ answer, name }: { readonly answer: StackAnswer<string>; readonl
   return (
     <>
       <p className="small">
-        Saved {formatNumber(rows)} {rows === 1 ? 'row' : 'rows'} as <code>{name}.csv</code>.
+        Saved {formatCount(rows, 'row')} as <code>{name}.csv</code>.
         {provenance !== undefined && (
           <>
             {' '}
-            <button
-              className="button small"
-              type="button"
-              onClick={() => saveFile(`${name}.csv.receipt.json`, provenance, 'application/json')}
-            >
+            <Button kind="small" onClick={() => saveFile(`${name}.csv.receipt.json`, provenance, 'application/json')}>
               Save receipt
-            </button>
+            </Button>
           </>
         )}
       </p>
       {provenance !== undefined && <Verify answer={answer} receiptId={receiptIdOf(provenance) ?? 'unreadable'} />}
     </>
   );
+}
+
+/** Starts a download of a text. A plain link cannot send the API key header that the service requires. */
+function saveFile(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // Revoked with a delay, after the download has started.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** The receipt id in the `Stack-Provenance` header; undefined if that is not a receipt. */
+function receiptIdOf(provenance: string): string | undefined {
+  try {
+    const { receipt_id: id } = JSON.parse(provenance) as { readonly receipt_id?: unknown };
+    return typeof id === 'string' ? id : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
 // The dialog with the keyboard shortcuts and the switch to disable them. The native dialog element handles focus and Escape.
-import './keyboard.css';
 import { useLayoutEffect, useRef } from 'react';
+import { Button } from '../../ui/button.tsx';
 import { PAGES } from './navigation.ts';
 import { setShortcuts, useAreShortcutsOn } from './shortcuts.ts';
 
@@ -9,9 +9,9 @@ export function Keyboard({ onClose }: { readonly onClose: () => void }) {
   const areOn = useAreShortcutsOn();
   useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} className="keyboard" aria-labelledby="keyboard-title" onClose={onClose}>
+    <dialog ref={dialog} aria-labelledby="keyboard-title" onClose={onClose}>
       <h2 id="keyboard-title">Keyboard shortcuts</h2>
-      <label className="keyboard-switch">
+      <label className="check">
         <input type="checkbox" checked={areOn} onChange={({ target }) => setShortcuts(target.checked)} />
         Enable shortcuts
       </label>
@@ -25,9 +25,7 @@ export function Keyboard({ onClose }: { readonly onClose: () => void }) {
         ))}
       </dl>
       <form method="dialog" className="actions">
-        <button className="button" type="submit">
-          Close
-        </button>
+        <Button type="submit">Close</Button>
       </form>
     </dialog>
   );

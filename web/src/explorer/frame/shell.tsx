@@ -3,10 +3,10 @@ import { createLink, Link, Outlet, useRouterState } from '@tanstack/react-router
 import { type ComponentProps, forwardRef, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { formatNumber } from '../../ui/formats.ts';
 import { ThemeSwitch } from '../../ui/theme/theme-switch.tsx';
+import { useConnection } from '../answer/connection.ts';
 import { useKey, useQuota } from '../answer/session.ts';
 import { SearchBox } from '../search/search-box.tsx';
 import { useSite } from '../site.ts';
-import { ConnectionBar } from './connection-bar.tsx';
 import { Keyboard } from './keyboard.tsx';
 import { PAGES } from './navigation.ts';
 import { useShortcuts } from './shortcuts.ts';
@@ -63,6 +63,19 @@ export function Shell() {
       </div>
       {isHelpOpen && <Keyboard onClose={() => setHelpOpen(false)} />}
     </>
+  );
+}
+
+/** A banner while the service cannot be reached. */
+function ConnectionBar() {
+  const connection = useConnection();
+  return (
+    <div role="status" className={connection === 'online' ? undefined : 'connection'}>
+      {connection === 'offline' &&
+        'You are offline. Loaded data stays visible; missing data is requested when you are online again.'}
+      {connection === 'unreachable' &&
+        'The service does not respond. Loaded data stays visible; this page retries every few seconds.'}
+    </div>
   );
 }
 

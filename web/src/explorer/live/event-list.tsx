@@ -2,7 +2,7 @@
 import type { StackEvent } from '@strata/client';
 import { memo, useState } from 'react';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { formatAgo, formatTime } from '../../ui/formats.ts';
+import { formatAgo, formatClock, formatTime } from '../../ui/formats.ts';
 import { Verify } from '../answer/source.tsx';
 import type { Entry } from './entries.ts';
 import { EventSentence } from './event-text.tsx';
@@ -19,7 +19,7 @@ const LATE_MS = 6 * 3_600_000;
 
 export function EventList({ entries }: { readonly entries: readonly Entry[] }) {
   return (
-    <ol className="live-list">
+    <ol className="lines">
       {entries.map((entry) => (
         <EntryRow key={entry.id} entry={entry} />
       ))}
@@ -35,7 +35,7 @@ const EntryRow = memo(function EntryRow({ entry }: { readonly entry: Entry }) {
   return (
     <li className={isNew ? 'live-event new' : 'live-event'}>
       <time className="small soft" dateTime={event.published_at} title={formatTime(event.published_at)}>
-        {clock.format(new Date(event.published_at))}
+        {formatClock(event.published_at)}
       </time>
       <Badge tone={tone}>{name}</Badge>
       <div>
@@ -52,8 +52,6 @@ const EntryRow = memo(function EntryRow({ entry }: { readonly entry: Entry }) {
     </li>
   );
 });
-
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 function detailOf(event: StackEvent): string {
   switch (event.type) {

@@ -2,12 +2,16 @@
 import type { StackEvent } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Fragment } from 'react';
-import { formatName, formatNumber } from '../../ui/formats.ts';
+import { formatDecimal, formatName, formatNumber } from '../../ui/formats.ts';
+import { AdvisoryLink, CategoryLink, DomainLink, ProviderLink } from '../links/links.tsx';
 
 type TextPart =
   | string
-  | { readonly kind: 'domain' | 'provider' | 'category' | 'advisory'; readonly id: string; readonly text: string }
-  | { readonly kind: 'alerts'; readonly text: string };
+  | {
+      readonly kind: 'domain' | 'provider' | 'category' | 'advisory' | 'alerts';
+      readonly id: string;
+      readonly text: string;
+    };
 
 /** Number of advisories of an event that are named; the rest are counted. */
 const MAX_NAMED = 3;
@@ -33,36 +37,20 @@ export function eventText(event: StackEvent): string {
     .join('');
 }
 
-function PartLink({ part }: { readonly part: Exclude<TextPart, string> }) {
-  switch (part.kind) {
+function PartLink({ part: { kind, id, text } }: { readonly part: Exclude<TextPart, string> }) {
+  switch (kind) {
     case 'domain':
-      return (
-        <Link to="/domain/$domain" params={{ domain: part.id }} className="strong">
-          {part.text}
-        </Link>
-      );
+      return <DomainLink domain={id} className="strong" />;
     case 'provider':
-      return (
-        <Link to="/provider/$provider" params={{ provider: part.id }}>
-          {part.text}
-        </Link>
-      );
+      return <ProviderLink id={id} name={text} />;
     case 'category':
-      return (
-        <Link to="/market" search={{ category: part.id }}>
-          {part.text}
-        </Link>
-      );
+      return <CategoryLink category={id} />;
     case 'advisory':
-      return (
-        <Link to="/advisories" search={{ advisory: part.id }}>
-          {part.text}
-        </Link>
-      );
+      return <AdvisoryLink id={id} />;
     case 'alerts':
-      return <Link to="/alerts">{part.text}</Link>;
+      return <Link to="/alerts">{text}</Link>;
     default:
-      return part satisfies never;
+      return kind satisfies never;
   }
 }
 
@@ -103,13 +91,11 @@ function changeParts({ domain, change }: StackEvent & { readonly type: 'migratio
 
 function anomalyParts({ anomaly }: StackEvent & { readonly type: 'anomaly' }): TextPart[] {
   const { subject, subject_id, subject_kind, metric, value, mean, sigma, direction } = anomaly;
-  const usual = formatNumber(Math.round(mean * 10) / 10);
-  const size = formatNumber(Math.round(Math.abs(sigma) * 10) / 10);
   return [
     { kind: subject_kind, id: subject_id, text: subject },
     ' has ',
-    { kind: 'alerts', text: `unusually ${direction === 'up' ? 'many' : 'few'} ${metric}` },
-    `: ${formatNumber(value)}, usually ${usual} (${size} σ)`,
+    { kind: 'alerts', id: '', text: `unusually ${direction === 'up' ? 'many' : 'few'} ${metric}` },
+    `: ${formatNumber(value)}, usually ${formatDecimal(mean)} (${formatDecimal(Math.abs(sigma))} σ)`,
   ];
 }
 
