@@ -13,7 +13,7 @@ export class PageBoundary extends Component<{ readonly children: ReactNode }, { 
   override render(): ReactNode {
     if (!this.state.hasFailed) return this.props.children;
     return (
-      <main className="chat-machines">
+      <main className="chat-machines content">
         <Notice
           title="Something went wrong"
           tone="bad"

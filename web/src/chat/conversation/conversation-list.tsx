@@ -2,8 +2,8 @@
 import './conversation-list.css';
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { go, onLink } from '../location.ts';
-import { Confirm } from './confirm.tsx';
 import { type Conversation, titleOf } from './conversation.ts';
 import { store, useConversations, useIsPersisted } from './conversations.ts';
 
@@ -55,19 +55,19 @@ export function ConversationList({ openId, onNew }: ConversationListProps) {
         </Button>
       )}
       {pendingDelete !== null && (
-        <Confirm
+        <Dialog
           title={
             pendingDelete === 'all' ? `Delete all ${conversations.length} conversations?` : 'Delete this conversation?'
           }
           action="Delete"
-          onAnswer={answer}
+          onClose={answer}
         >
           <p className="soft">
             {pendingDelete === 'all'
               ? 'They are stored in this browser only and cannot be restored.'
               : `“${pendingDelete.title}”`}
           </p>
-        </Confirm>
+        </Dialog>
       )}
     </>
   );

@@ -1,16 +1,12 @@
-// The dialog with the keyboard shortcuts and the switch to disable them. The native dialog element handles focus and Escape.
-import { useLayoutEffect, useRef } from 'react';
-import { Button } from '../../ui/button.tsx';
+// The dialog with the keyboard shortcuts and the switch to disable them.
+import { Dialog } from '../../ui/dialog.tsx';
 import { PAGES } from './navigation.ts';
 import { setShortcuts, useAreShortcutsOn } from './shortcuts.ts';
 
 export function Keyboard({ onClose }: { readonly onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const areOn = useAreShortcutsOn();
-  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} aria-labelledby="keyboard-title" onClose={onClose}>
-      <h2 id="keyboard-title">Keyboard shortcuts</h2>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <label className="check">
         <input type="checkbox" checked={areOn} onChange={({ target }) => setShortcuts(target.checked)} />
         Enable shortcuts
@@ -24,10 +20,7 @@ export function Keyboard({ onClose }: { readonly onClose: () => void }) {
           </Keys>
         ))}
       </dl>
-      <form method="dialog" className="actions">
-        <Button type="submit">Close</Button>
-      </form>
-    </dialog>
+    </Dialog>
   );
 }
 

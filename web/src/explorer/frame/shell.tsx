@@ -38,12 +38,12 @@ export function Shell() {
         </button>
         <UnmarkedLink to="/" className="brand">
           <img src="/favicon.svg" alt="" width="26" height="26" />
-          <span className="brand-name">Strata</span>
+          Strata
         </UnmarkedLink>
         {/* The home page has its own, larger search box. */}
         {path === '/' ? <div className="search-box" /> : <SearchBox />}
         {chatUrl !== undefined && (
-          <a href={chatUrl} className="top-chat">
+          <a href={chatUrl} className="top-chat nav-link">
             Chat
           </a>
         )}
@@ -53,7 +53,7 @@ export function Shell() {
       <ConnectionBar />
       <div className="frame">
         <Navigation chatUrl={chatUrl} isOpen={isOpen} onClose={() => setOpen(false)} onHelp={() => setHelpOpen(true)} />
-        <main id="content" tabIndex={-1}>
+        <main id="content" tabIndex={-1} className="content">
           <Outlet />
           <footer className="page-foot small soft">
             {isSimulated && 'Demo on a simulated internet: all domains are invented. '}
@@ -70,7 +70,7 @@ export function Shell() {
 function ConnectionBar() {
   const connection = useConnection();
   return (
-    <div role="status" className={connection === 'online' ? undefined : 'connection'}>
+    <div role="status" className="banner">
       {connection === 'offline' &&
         'You are offline. Loaded data stays visible; missing data is requested when you are online again.'}
       {connection === 'unreachable' &&
@@ -117,7 +117,7 @@ function Navigation({ chatUrl, isOpen, onClose, onHelp }: NavigationProps) {
       <ul>
         {PAGES.map(([name, to]) => (
           <li key={to}>
-            <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
+            <Link to={to} className="nav-link" activeOptions={{ exact: to === '/', includeSearch: false }}>
               {name}
             </Link>
           </li>
@@ -126,14 +126,18 @@ function Navigation({ chatUrl, isOpen, onClose, onHelp }: NavigationProps) {
       <ul className="navigation-foot small">
         {chatUrl !== undefined && (
           <li className="navigation-chat">
-            <a href={chatUrl}>Chat</a>
+            <a href={chatUrl} className="nav-link">
+              Chat
+            </a>
           </li>
         )}
         <li>
-          <a href="/reference">API reference</a>
+          <a href="/reference" className="nav-link">
+            API reference
+          </a>
         </li>
         <li className="navigation-keys">
-          <button type="button" className="plain-button" onClick={onHelp}>
+          <button type="button" className="nav-link" onClick={onHelp}>
             Keyboard shortcuts
           </button>
         </li>
