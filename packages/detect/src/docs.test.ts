@@ -45,9 +45,11 @@ describe('docs/detection.md on community sets', () => {
     const coded = IDS.flatMap((id) => setCategoryOf(id, new Map()) ?? []);
     assert.equal(coded.length, 109);
     for (const { kinds } of coded) for (const kind of kinds) assert.ok(KINDS.includes(kind), kind);
-    const others = Map.groupBy(coded, ({ category }) => category);
-    others.delete('web_platform');
-    const named = Object.fromEntries([...others].map(([category, each]) => [category, each.map(({ name }) => name)]));
+    const byCategory = Map.groupBy(coded, ({ category }) => category);
+    byCategory.delete('web_platform');
+    const named = Object.fromEntries(
+      [...byCategory].map(([category, each]) => [category, each.map(({ name }) => name)]),
+    );
     assert.deepEqual(named, { cdn: ['CDN'], hosting: ['PaaS', 'IaaS', 'Hosting'] });
     const text = section.replaceAll(/\s+/g, ' ');
     assert.ok(

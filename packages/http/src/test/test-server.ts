@@ -51,7 +51,7 @@ export const routes: readonly Route<TestApp>[] = [
         await once(app.slow, 'go');
       }
       if (id === 'bug') throw new Error('the secret of the bug');
-      return id === 'none' ? context.refuse('unknown_domain', 'There is none.') : { id, limit, calls: app.calls };
+      return id === 'none' ? context.refuse('unknown_domain', 'No such thing.') : { id, limit, calls: app.calls };
     },
   ),
   route({ ...common, method: 'POST', path: '/things', errors: [], access: 'open', output: made }, (_app: TestApp) => ({
@@ -69,6 +69,8 @@ export const routes: readonly Route<TestApp>[] = [
 
 export const LIMITED_KEY = 'ssk_limited';
 export const UNLIMITED_KEY = 'ssk_unlimited';
+
+const noRevocations = { revision: () => 0, stillValid: async () => new Set<string>() };
 
 /** Allows `limit` requests of `keyId` per day. */
 function countUses() {
@@ -90,7 +92,7 @@ export function createTestServer(options: { readonly notary?: Notary; readonly l
     return presented === UNLIMITED_KEY ? { id: 'unlimited', tier: 'unlimited', dailyLimit: null } : undefined;
   };
   const server = createSignedServer({
-    ...{ app, routes, answers, notary: options.notary ?? notary, keys: { find, take: countUses() } },
+    ...{ app, routes, answers, notary: options.notary ?? notary, keys: { ...noRevocations, find, take: countUses() } },
     logger: pino({ level: options.log ? 'info' : 'silent' }, options.log ?? pino.destination(2)),
     metrics: new Metrics(),
     now: () => new Date('2026-05-01T18:00:00Z'),
@@ -108,7 +110,7 @@ export const serverOf = (routes: readonly Route<object>[], options: Partial<Sign
   createSignedServer({
     ...{ app: {}, routes, answers: new AnswerCache(), logger: pino({ level: 'silent' }), metrics: new Metrics() },
     notary: { sign: async (body) => body, signOnce: async (body) => body, signBytes: async () => ({}) },
-    keys: { find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
+    keys: { ...noRevocations, find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
     ...options,
   });
 

@@ -55,7 +55,7 @@ async function record(store: Store, scanCase: ScanCase, at: number): Promise<voi
     ...(webServer ? { headers: { server: webServer } } : {}),
     txt: ['v=spf1 -all'],
   };
-  const evidence = evidenceAt(found, at, { others: scanCase.isFailed ? 'timeout' : 'empty' });
+  const evidence = evidenceAt(found, at, { unnamed: scanCase.isFailed ? 'timeout' : 'empty' });
   await recordScan(store, evidence, scanCase.hasOtherRules ? otherRulebook : rulebook);
 }
 

@@ -101,8 +101,8 @@ describe('intelligence', () => {
     const concentrations = new Set<boolean>();
     for (const { domain, services, security } of timeline.profiles.filter((_, i) => i % 6 === 0)) {
       const answer = await timeline.get(`intelligence/risk/${domain}`);
-      const seen = services.map(({ confidence, ...each }) => ({ ...each, isFirm: confidence !== 'low' }));
-      const risk = analytics.assessRisk({ posture: security, services: seen, ownerOf, exposure: null, hhiOf });
+      const measured = services.map(({ confidence, ...each }) => ({ ...each, isFirm: confidence !== 'low' }));
+      const risk = analytics.assessRisk({ posture: security, services: measured, ownerOf, exposure: null, hhiOf });
       assert.deepEqual(
         [answer.domain, answer.score, answer.level, answer.advisories, answer.security, answer.vendor_concentration],
         [domain, risk.score, risk.level, null, risk.security, risk.vendorConcentration],

@@ -91,7 +91,7 @@ describe('STRATA_ADDRESS_RANGES', () => {
         ['bad'],
         /2 problem\(s\):\n {2}a\.csv line 1: '203\.0\.113\.1\/24' has bits.*\n {2}b\.json has an unknown format.*_RANGES$/s,
       ],
-      [['gone'], /cannot read the address ranges at .*gone: it does not exist; see STRATA_ADDRESS_RANGES$/],
+      [['absent'], /cannot read the address ranges at .*absent: it does not exist; see STRATA_ADDRESS_RANGES$/],
       [['giant'], /has 33554433 bytes, more than 33554432/],
       [new Array<string>(257).fill('giant'), /more than 256 files/],
     ] as const)
