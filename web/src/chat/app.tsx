@@ -3,7 +3,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Loading, Notice } from '../ui/states.tsx';
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx';
 import { ChatView } from './chat-view.tsx';
-import { useKey } from './key.ts';
+import { useKey } from './inference.ts';
 import { KeyForm } from './key-form.tsx';
 import { onLink, useLocation } from './location.ts';
 import { useSite } from './site.ts';

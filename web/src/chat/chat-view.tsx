@@ -7,9 +7,8 @@ import { Composer } from './asking/composer.tsx';
 import { ModelChoice } from './asking/model-choice.tsx';
 import type { Settings } from './asking/parameters.ts';
 import { tokensOf } from './asking/request.ts';
-import { sendActionOf } from './asking/send-action.ts';
+import { sendActionOf, useWaitingQuestion } from './asking/send-action.ts';
 import { modelsState, useModels } from './asking/use-models.ts';
-import { useWaitingQuestion } from './asking/use-waiting-question.ts';
 import {
   type Conversation,
   isRunning,
@@ -21,7 +20,7 @@ import {
 } from './conversation/conversation.ts';
 import { ConversationList } from './conversation/conversation-list.tsx';
 import { answerRunner, store, useConversations } from './conversation/conversations.ts';
-import { useKey } from './key.ts';
+import { useKey } from './inference.ts';
 import { go } from './location.ts';
 import { useNetwork } from './machines/use-network.ts';
 import { EmptyChat } from './thread/empty-chat.tsx';

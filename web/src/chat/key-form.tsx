@@ -4,8 +4,7 @@ import { Button, Command, CopyButton } from '../ui/button.tsx';
 import { formatTime } from '../ui/formats.ts';
 import { FreeKey } from '../ui/free-key.tsx';
 import { Loading } from '../ui/states.tsx';
-import { InferenceClient, InferenceProblem } from './inference.ts';
-import { setKey, useKey } from './key.ts';
+import { InferenceClient, InferenceProblem, setKey, useKey } from './inference.ts';
 import { useSite } from './site.ts';
 
 export function KeyForm() {

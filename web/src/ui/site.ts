@@ -2,7 +2,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { safeAddress } from './safe-address.ts';
 
-/** The description as read by `siteOf`, which receives null if there is none. */
+/** The description as read by `siteOf`, which receives null without one. */
 export function useSiteQuery<Site>(siteOf: (body: unknown) => Site): UseQueryResult<Site> {
   return useQuery({
     queryKey: ['site'],

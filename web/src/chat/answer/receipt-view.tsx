@@ -71,7 +71,7 @@ export function ReceiptView({ answer, receiptId }: { readonly answer: Answer; re
     setResult(await check(receiptId, answer, isReset));
   };
   return (
-    <div className="chat-receipt stack small">
+    <div className="card stack small">
       <dl className="facts">
         <dt>Receipt</dt>
         <dd>

@@ -42,7 +42,7 @@ export function Composer(props: ComposerProps) {
         onSend();
       }}
     >
-      <div className="chat-box">
+      <div className="chat-box actions">
         <textarea
           ref={field}
           aria-label="Your question"
@@ -68,12 +68,12 @@ export function Composer(props: ComposerProps) {
       <p className="small chat-waiting" role="status">
         {waiting}
       </p>
-      <p id={`${id}-hint`} className="small soft chat-hint">
+      <p id={`${id}-hint`} className="small soft chat-hint row apart">
         <span>
           <kbd>Enter</kbd> to send, <kbd>Shift</kbd> <kbd>Enter</kbd> for a new line, <kbd>Esc</kbd> to stop
         </span>
         {contextLength !== null && (
-          <span className={isNearlyFull ? 'chat-full' : undefined}>
+          <span className={isNearlyFull ? 'text-warn strong' : undefined}>
             {`About ${formatNumber(tokens)} of ${formatNumber(contextLength)} tokens`}
             {isNearlyFull && ': close to the context limit'}
           </span>

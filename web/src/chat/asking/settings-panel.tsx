@@ -9,7 +9,6 @@ interface SettingsPanelProps {
 }
 
 export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
-  const id = useId();
   // A new number remounts the fields and so discards their text.
   const [resetCount, setResetCount] = useState(0);
   const set = (part: { readonly [name in keyof Settings]: Settings[name] | undefined }) =>
@@ -20,16 +19,15 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
     );
   return (
     <div className="stack">
-      <div className="field">
-        <label htmlFor={`${id}-system`}>System prompt</label>
+      <label className="field">
+        System prompt
         <textarea
-          id={`${id}-system`}
           rows={4}
           value={settings.system ?? ''}
           placeholder="Instructions for the model"
           onChange={({ target }) => set({ system: target.value === '' ? undefined : target.value })}
         />
-      </div>
+      </label>
       {NUMBER_PARAMETERS.map((parameter) => (
         <NumberField
           key={`${parameter.name} ${resetCount}`}
@@ -38,16 +36,15 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
           onChange={(value) => set({ [parameter.name]: value })}
         />
       ))}
-      <div className="field">
-        <label htmlFor={`${id}-stop`}>Stop sequence</label>
+      <label className="field">
+        Stop sequence
         <input
-          id={`${id}-stop`}
           value={settings.stop ?? ''}
           maxLength={256}
           placeholder="none"
           onChange={({ target }) => set({ stop: target.value === '' ? undefined : target.value })}
         />
-      </div>
+      </label>
       <Button
         kind="small"
         onClick={() => {

@@ -27,7 +27,7 @@ export function ConversationList({ openId, onNew }: ConversationListProps) {
   };
   return (
     <>
-      <button ref={newButton} className="button primary chat-new" type="button" onClick={onNew}>
+      <button ref={newButton} className="button primary" type="button" onClick={onNew}>
         New conversation
       </button>
       {conversations.length === 0 ? (

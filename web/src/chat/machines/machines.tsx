@@ -87,11 +87,11 @@ function Report({ network, fleet }: { readonly network: Network; readonly fleet:
 }
 
 const MODEL_COLUMNS: readonly Column<Network['models'][number]>[] = [
-  textColumn('Model', ({ id }) => id),
-  numberColumn('Workers', ({ workers }) => workers),
-  numberColumn('Slots', ({ slots }) => slots),
-  numberColumn('In use', ({ running }) => running),
-  numberColumn('Waiting', ({ waiting }) => waiting),
+  textColumn('Model', 'id'),
+  numberColumn('Workers', 'workers'),
+  numberColumn('Slots', 'slots'),
+  numberColumn('In use', 'running'),
+  numberColumn('Waiting', 'waiting'),
 ];
 
 type AuditRow = Network['audits'][number] & { readonly id: string };
@@ -105,16 +105,8 @@ const OUTCOME_TONES: Readonly<Record<string, Tone>> = {
 };
 
 const AUDIT_COLUMNS: readonly Column<AuditRow>[] = [
-  textColumn('Time', ({ at }) => at, formatTime),
+  textColumn('Time', 'at', formatTime),
   { name: 'Subject', cell: ({ kind }) => (kind === 'answer' ? 'answer' : 'verifier') },
-  textColumn(
-    'Worker',
-    ({ worker }) => worker,
-    (worker) => <code title={worker}>{formatPeer(worker)}</code>,
-  ),
-  textColumn(
-    'Outcome',
-    ({ outcome }) => outcome,
-    (outcome) => <Badge tone={OUTCOME_TONES[outcome] ?? 'plain'}>{outcome}</Badge>,
-  ),
+  textColumn('Worker', 'worker', (worker) => <code title={worker}>{formatPeer(worker)}</code>),
+  textColumn('Outcome', 'outcome', (outcome) => <Badge tone={OUTCOME_TONES[outcome] ?? 'plain'}>{outcome}</Badge>),
 ];

@@ -44,6 +44,7 @@ export function QuestionView({ question: { text }, hasMore, onEdit }: QuestionVi
         </>
       ) : (
         <form
+          className="stack"
           onSubmit={(event) => {
             event.preventDefault();
             send();

@@ -104,16 +104,12 @@ const toAdvisory = (count: number | null, { id }: Advisory) => (
 const COLUMNS: readonly Column<Advisory>[] = [
   nameColumn,
   severityColumn,
-  numberColumn('CVSS', ({ cvss }) => cvss, formatDecimal),
-  numberColumn('EPSS', ({ epss }) => epss, formatShare),
+  numberColumn('CVSS', 'cvss', formatDecimal),
+  numberColumn('EPSS', 'epss', formatShare),
   { name: 'Affected products', cell: ({ products }) => <Products products={products} /> },
   numberColumn('Affected', ({ domains }) => domains.version, toAdvisory),
   numberColumn('Possibly affected', ({ domains }) => domains.product, toAdvisory),
-  textColumn(
-    'Published',
-    ({ published }) => published,
-    (published) => <Day at={published} />,
-  ),
+  textColumn('Published', 'published', (published) => <Day at={published} />),
 ];
 
 function Products({ products }: Pick<Advisory, 'products'>) {

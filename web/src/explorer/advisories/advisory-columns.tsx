@@ -8,16 +8,12 @@ import { SEVERITIES } from './labels.ts';
 
 type Named = Pick<Affected, 'id' | 'title' | 'known_exploited'>;
 
-export const nameColumn: Column<Named> = textColumn(
-  'Advisory',
-  ({ id }) => id,
-  (id, { title, known_exploited: isExploited }) => (
-    <div className="wide">
-      <AdvisoryLink id={id} /> {isExploited && <Badge tone="bad">exploited</Badge>}
-      <span className="small soft block">{title ?? '–'}</span>
-    </div>
-  ),
-);
+export const nameColumn: Column<Named> = textColumn('Advisory', 'id', (id, { title, known_exploited: isExploited }) => (
+  <div className="wide">
+    <AdvisoryLink id={id} /> {isExploited && <Badge tone="bad">exploited</Badge>}
+    <span className="small soft block">{title ?? '–'}</span>
+  </div>
+));
 
 export const severityColumn: Column<Pick<Affected, 'severity'>> = {
   name: 'Severity',

@@ -18,7 +18,7 @@ const LIMIT = 1_000;
 
 const USES: readonly Column<Affected>[] = [
   domainColumn,
-  textColumn('Product', ({ product }) => product),
+  textColumn('Product', 'product'),
   { name: 'Observed version', cell: ({ version }) => <VersionRange range={version} /> },
 ];
 
@@ -40,14 +40,7 @@ const LISTS = [
     meaning: 'These domains use the product, but it is unknown whether their version is affected.',
     caption: 'Domains with an unknown version',
     empty: 'No other domain uses the product.',
-    columns: [
-      ...USES,
-      textColumn<Affected, Affected['reason']>(
-        'Reason',
-        ({ reason }) => reason,
-        (reason) => REASONS[reason],
-      ),
-    ],
+    columns: [...USES, textColumn<Affected, 'reason'>('Reason', 'reason', (reason) => REASONS[reason])],
   },
 ] as const;
 

@@ -11,11 +11,12 @@ import { Answer, AnswerCard } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
 import { labelled } from '../links/categories.ts';
+import { SubjectLink } from '../links/links.tsx';
 import { Parameter } from '../links/parameter.tsx';
 import { changed, oneOf } from '../links/search-params.ts';
 import { AlertList } from './alert-list.tsx';
-import { AnomalyCard, SubjectLink, subjectName } from './anomaly-card.tsx';
-import { dayOf } from './anomaly-series.ts';
+import { AnomalyCard, subjectName } from './anomaly-card.tsx';
+import { dayOf } from './anomaly-chart.tsx';
 import { KIND_NAMES, KINDS, METRICS, SEVERITIES } from './labels.ts';
 
 const route = getRouteApi('/alerts');
@@ -102,14 +103,14 @@ function OpenedAnomaly() {
 
 const COLUMNS: readonly Column<Anomaly>[] = [
   { name: 'Day', cell: (row) => <time className="nowrap">{formatDay(dayOf(row))}</time>, value: dayOf },
-  { name: 'Subject', cell: (row) => <SubjectLink anomaly={row} />, value: ({ subject }) => subject },
-  textColumn(
-    'Metric',
-    ({ metric }) => metric,
-    (metric) => <span title={METRICS[metric].meaning}>{formatName(METRICS[metric].name)}</span>,
-  ),
-  numberColumn('Value', ({ value }) => value, formatDecimal),
-  numberColumn('Mean', ({ mean }) => mean, formatDecimal),
+  {
+    name: 'Subject',
+    cell: (row) => <SubjectLink kind={row.subject_kind} id={row.subject_id} text={row.subject} />,
+    value: ({ subject }) => subject,
+  },
+  textColumn('Metric', 'metric', (metric) => <span title={METRICS[metric]}>{formatName(metric)}</span>),
+  numberColumn('Value', 'value', formatDecimal),
+  numberColumn('Mean', 'mean', formatDecimal),
   numberColumn(
     'Sigma',
     ({ sigma }) => Math.abs(sigma),

@@ -6,17 +6,15 @@ import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatCompact, formatDay, formatDecimal, formatName } from '../../ui/formats.ts';
 import { Answer } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
-import { CategoryLink, DomainLink, ProviderLink } from '../links/links.tsx';
-import { AnomalyChart } from './anomaly-chart.tsx';
-import { bandOf, dayOf, daysOfChanges, daysOfCurve, seriesSource } from './anomaly-series.ts';
+import { SubjectLink } from '../links/links.tsx';
+import { AnomalyChart, bandOf, dayOf, daysOfChanges, daysOfCurve } from './anomaly-chart.tsx';
 import { METRICS } from './labels.ts';
 
 export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; readonly actions: ReactNode }) {
   const { low, high } = bandOf(anomaly);
-  const { name, meaning } = METRICS[anomaly.metric];
   return (
     <Card
-      title={`${subjectName(anomaly)}: ${name} on ${formatDay(dayOf(anomaly))}`}
+      title={`${subjectName(anomaly)}: ${anomaly.metric} on ${formatDay(dayOf(anomaly))}`}
       actions={
         <>
           <Severity level={anomaly.severity} />
@@ -25,7 +23,8 @@ export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; r
       }
     >
       <p className="note">
-        <SubjectLink anomaly={anomaly} />, <strong>{name}</strong>: {meaning}. The value is{' '}
+        <SubjectLink kind={anomaly.subject_kind} id={anomaly.subject_id} text={anomaly.subject} />,{' '}
+        <strong>{anomaly.metric}</strong>: {METRICS[anomaly.metric]}. The value is{' '}
         {formatDecimal(Math.abs(anomaly.sigma))} standard deviations {anomaly.direction === 'up' ? 'above' : 'below'}{' '}
         the mean of the preceding {anomaly.window_days} days ({anomaly.samples} with data).
       </p>
@@ -49,22 +48,18 @@ export function AnomalyCard({ anomaly, actions }: { readonly anomaly: Anomaly; r
   );
 }
 
+/** The days around the anomaly, as far as the API provides them. */
 function Series({ anomaly }: { readonly anomaly: Anomaly }) {
-  switch (seriesSource(anomaly)) {
-    case 'adoption':
-      return <ProviderSeries anomaly={anomaly} />;
-    case 'changes':
-      return <DomainSeries anomaly={anomaly} />;
-    case null:
-      return (
-        <>
-          <p className="small soft note">
-            The chart shows the anomalous day and its 3σ band. The API does not return the preceding days.
-          </p>
-          <AnomalyChart anomaly={anomaly} days={[]} />
-        </>
-      );
-  }
+  if (anomaly.subject_kind === 'provider') return <ProviderSeries anomaly={anomaly} />;
+  if (anomaly.subject_kind === 'domain' && anomaly.metric === 'changes') return <DomainSeries anomaly={anomaly} />;
+  return (
+    <>
+      <p className="small soft note">
+        The chart shows the anomalous day and its 3σ band. The API does not return the preceding days.
+      </p>
+      <AnomalyChart anomaly={anomaly} days={[]} />
+    </>
+  );
 }
 
 function ProviderSeries({ anomaly }: { readonly anomaly: Anomaly }) {
@@ -106,18 +101,4 @@ function DomainSeries({ anomaly }: { readonly anomaly: Anomaly }) {
 /** Categories have identifiers such as `dns`; providers and domains have names. */
 export function subjectName({ subject_kind: kind, subject }: Anomaly): string {
   return kind === 'category' ? formatName(subject) : subject;
-}
-
-export function SubjectLink({ anomaly }: { readonly anomaly: Anomaly }) {
-  const { subject_kind: kind, subject_id: id } = anomaly;
-  switch (kind) {
-    case 'provider':
-      return <ProviderLink id={id} name={anomaly.subject} />;
-    case 'domain':
-      return <DomainLink domain={id}>{anomaly.subject}</DomainLink>;
-    case 'category':
-      return <CategoryLink category={id} />;
-    default:
-      return kind satisfies never;
-  }
 }

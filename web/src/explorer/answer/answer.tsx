@@ -1,13 +1,13 @@
 // Renders an answer, or its state: loading, no API key, quota used up, offline.
 import type { StackAnswer, StackInput, StackPath, StackPaths, StackProblem } from '@strata/client';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card/card.tsx';
 import { formatTime } from '../../ui/formats.ts';
 import { FreeKey } from '../../ui/free-key.tsx';
 import { Loading, Notice, Retry } from '../../ui/states.tsx';
-import { KeyForm } from './key-form.tsx';
-import { getFreeKey } from './session.ts';
+import { getFreeKey, setKey } from './session.ts';
 import { type Signed, Source } from './source.tsx';
 import { type Query, type RequestOptions, useStack } from './use-stack.ts';
 
@@ -113,5 +113,31 @@ function KeyNeeded({ isRefused }: { readonly isRefused: boolean }) {
       </p>
       <KeyForm />
     </Notice>
+  );
+}
+
+/** A form for an existing key. */
+export function KeyForm() {
+  const [text, setText] = useState('');
+  return (
+    <form
+      className="fields"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== '') setKey(text.trim());
+      }}
+    >
+      <label>
+        Use an existing key
+        <input
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          placeholder="ssk_…"
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </label>
+      <Button type="submit">Save</Button>
+    </form>
   );
 }

@@ -1,6 +1,7 @@
 // Downloads a table as a CSV file. Its receipt is a separate file, since CSV cannot contain one.
-import { type StackAnswer, type StackInput, type StackPaths, StackProblem } from '@strata/client';
-import { type ReactNode, useState } from 'react';
+import type { StackAnswer, StackInput, StackPaths, StackProblem } from '@strata/client';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Button, Command } from '../../ui/button.tsx';
 import { formatCount } from '../../ui/formats.ts';
 import { Problem } from './answer.tsx';
@@ -20,31 +21,23 @@ interface CsvDownloadProps<P extends CsvPath> {
 
 /** Downloads the file, then offers its receipt and verification. Remount with a `key` when the input changes. */
 export function CsvDownload<P extends CsvPath>({ path, input, name, children }: CsvDownloadProps<P>) {
-  const [state, setState] = useState<StackAnswer<string> | StackProblem | 'busy' | null>(null);
-  const download = async () => {
-    setState('busy');
-    try {
-      const answer: StackAnswer<string> = await stack.get(path, input);
-      setQuota(answer.quota);
-      saveFile(`${name}.csv`, answer.text, 'text/csv');
-      setState(answer);
-    } catch (error) {
-      if (!(error instanceof StackProblem)) throw error;
-      setQuota(error.quota);
-      setState(error);
-    }
-  };
+  const { mutate, data, error, isPending } = useMutation<StackAnswer<string>, StackProblem>({
+    networkMode: 'always',
+    mutationFn: () => stack.get(path, input),
+    onSuccess: ({ text }) => saveFile(`${name}.csv`, text, 'text/csv'),
+    onSettled: (answer, problem) => setQuota((answer ?? problem)?.quota ?? null),
+  });
   return (
     <div className="csv stack">
       <p>{children}</p>
       <p>
-        <Button disabled={state === 'busy'} onClick={() => void download()}>
+        <Button disabled={isPending} onClick={() => mutate()}>
           Download CSV
         </Button>
       </p>
       <div role="status">
-        {state instanceof StackProblem && <Problem problem={state} />}
-        {state !== null && state !== 'busy' && !(state instanceof StackProblem) && <Saved answer={state} name={name} />}
+        {error && <Problem problem={error} />}
+        {data && <Saved answer={data} name={name} />}
       </div>
       <details className="source">
         <summary>Download from the command line</summary>

@@ -10,7 +10,7 @@ import { stackQuery } from '../answer/use-stack.ts';
 import { CATEGORIES } from '../links/categories.ts';
 import { CategoryLink, DomainLink, ProviderLink } from '../links/links.tsx';
 import { changed, type Search } from '../links/search-params.ts';
-import { ComparisonCard, type Row } from './comparison.tsx';
+import { ComparisonCard, type Row, rowOf } from './comparison.tsx';
 
 type Profile = StackPaths['/stack/v1/domains/{domain}']['body'];
 
@@ -20,55 +20,45 @@ interface CompareProps {
 }
 
 const PROFILE_ROWS: readonly Row<Profile>[] = [
-  {
-    key: 'state',
-    name: 'State',
-    value: ({ state }) => state,
-    cell: ({ state }) => formatName(state),
-  },
-  {
-    key: 'sector',
-    name: 'Sector',
-    value: ({ sector }) => (sector === 'unknown' ? null : sector),
-    cell: ({ sector }) => (sector === 'unknown' ? '–' : formatName(sector)),
-  },
-  {
-    key: 'grade',
-    name: 'Posture',
-    value: ({ security }) => security.grade,
-    cell: ({ domain, security }) => (
+  rowOf('State', ({ state }) => state, formatName),
+  rowOf(
+    'Sector',
+    ({ sector }) => (sector === 'unknown' ? null : sector),
+    (sector) => (sector === null ? '–' : formatName(sector)),
+  ),
+  rowOf(
+    'Posture',
+    ({ security }) => security.grade,
+    (grade, { domain, security }) => (
       <>
-        <Grade grade={security.grade} />{' '}
+        <Grade grade={grade} />{' '}
         <DomainLink domain={domain} tab="posture">
           {formatNumber(security.score)} of 100
         </DomainLink>
       </>
     ),
-  },
-  {
-    key: 'dmarc',
-    name: 'DMARC policy',
-    value: ({ security }) => security.dmarc.effective_policy ?? security.dmarc.status,
-    cell: ({ security: { dmarc } }) => dmarc.effective_policy ?? (dmarc.status === 'absent' ? 'no record' : '–'),
-  },
-  {
-    key: 'advisories',
-    name: 'Advisories',
-    value: ({ advisories }) => advisories?.version ?? null,
-    cell: ({ domain, advisories }) => (
+  ),
+  rowOf(
+    'DMARC policy',
+    ({ security: { dmarc } }) => dmarc.effective_policy ?? dmarc.status,
+    (_, { security: { dmarc } }) => dmarc.effective_policy ?? (dmarc.status === 'absent' ? 'no record' : '–'),
+  ),
+  rowOf(
+    'Advisories',
+    ({ advisories }) => advisories?.version ?? null,
+    (count, { domain }) => (
       <DomainLink domain={domain} tab="advisories">
-        {formatNumber(advisories?.version)}
+        {formatNumber(count)}
       </DomainLink>
     ),
-  },
+  ),
 ];
 
-const SCAN_ROW: Row<Profile> = {
-  key: 'scanned',
-  name: 'Last scanned',
-  value: () => null,
-  cell: ({ scanned_at }) => <Ago at={scanned_at} />,
-};
+const SCAN_ROW: Row<Profile> = rowOf(
+  'Last scanned',
+  () => null,
+  (_, { scanned_at }) => <Ago at={scanned_at} />,
+);
 
 export function CompareDomains({ names, search }: CompareProps) {
   const key = useKey();
@@ -109,19 +99,15 @@ export function CompareDomains({ names, search }: CompareProps) {
 
 function riskRow(risks: readonly StackPaths['/stack/v1/intelligence/risk/{domain}']['body'][]): Row<Profile> {
   const of = ({ domain }: Profile) => risks.find((risk) => risk.domain === domain);
-  return {
-    key: 'risk',
-    name: 'Risk',
-    value: (profile) => of(profile)?.score ?? null,
-    cell: (profile) => {
-      const known = of(profile);
-      return (
-        <DomainLink domain={profile.domain} tab="risk">
-          {formatNumber(known?.score)} {known && <Risk level={known.level} />}
-        </DomainLink>
-      );
-    },
-  };
+  return rowOf(
+    'Risk',
+    (profile) => of(profile)?.score ?? null,
+    (score, profile) => (
+      <DomainLink domain={profile.domain} tab="risk">
+        {formatNumber(score)} {of(profile) && <Risk level={of(profile)?.level ?? null} />}
+      </DomainLink>
+    ),
+  );
 }
 
 const servicesIn = ({ services }: Profile, category: Category) =>

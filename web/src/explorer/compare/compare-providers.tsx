@@ -7,7 +7,7 @@ import { stackQuery } from '../answer/use-stack.ts';
 import { CATEGORIES } from '../links/categories.ts';
 import { CategoryLink, CustomersLink, ProviderLink, SearchLink, usersIn } from '../links/links.tsx';
 import type { Search } from '../links/search-params.ts';
-import { ComparisonCard, type Row } from './comparison.tsx';
+import { ComparisonCard, type Row, rowOf } from './comparison.tsx';
 
 const PATH = '/stack/v1/providers/{provider}';
 type Provider = StackPaths[typeof PATH]['body'];
@@ -28,44 +28,46 @@ const toCustomers = (provider: Provider, direction: 'in' | 'out', count: number)
 );
 
 const ROWS: readonly Row<Provider>[] = [
-  { key: 'owner', name: 'Owner', value: ({ owner }) => owner, cell: ({ owner }) => owner || '–' },
-  {
-    key: 'kinds',
-    name: 'Type',
-    value: ({ kinds }) => kinds.toSorted().join(),
-    cell: ({ kinds }) => kinds.map((kind) => kind.replaceAll('-', ' ')).join(', ') || '–',
-  },
-  {
-    key: 'domains',
-    name: 'Domains',
-    value: ({ domains }) => domains.total,
-    cell: (provider) => toDomains(provider, formatNumber(provider.domains.total)),
-  },
-  {
-    key: 'share',
-    name: 'Share of all domains',
-    value: ({ market }) => market.share,
-    cell: ({ market }) => formatShare(market.share),
-  },
-  { key: 'rank', name: 'Rank', value: ({ market }) => market.rank, cell: ({ market }) => formatNumber(market.rank) },
-  {
-    key: 'trend',
-    name: 'Change in 30 days',
-    value: ({ market }) => market.change_30d,
-    cell: ({ market }) => `${trend(market.change_30d)} ${formatChange(market.change_30d)}`,
-  },
-  {
-    key: 'gained',
-    name: 'Gained in 30 days',
-    value: ({ gained_30d }) => gained_30d,
-    cell: (provider) => toCustomers(provider, 'in', provider.gained_30d),
-  },
-  {
-    key: 'lost',
-    name: 'Lost in 30 days',
-    value: ({ lost_30d }) => lost_30d,
-    cell: (provider) => toCustomers(provider, 'out', provider.lost_30d),
-  },
+  rowOf(
+    'Owner',
+    ({ owner }) => owner,
+    (owner) => owner || '–',
+  ),
+  rowOf(
+    'Type',
+    ({ kinds }) => kinds.toSorted().join(', ').replaceAll('-', ' '),
+    (kinds) => kinds || '–',
+  ),
+  rowOf(
+    'Domains',
+    ({ domains }) => domains.total,
+    (total, provider) => toDomains(provider, formatNumber(total)),
+  ),
+  rowOf(
+    'Share of all domains',
+    ({ market }) => market.share,
+    (share) => formatShare(share),
+  ),
+  rowOf(
+    'Rank',
+    ({ market }) => market.rank,
+    (rank) => formatNumber(rank),
+  ),
+  rowOf(
+    'Change in 30 days',
+    ({ market }) => market.change_30d,
+    (change) => `${trend(change)} ${formatChange(change)}`,
+  ),
+  rowOf(
+    'Gained in 30 days',
+    ({ gained_30d }) => gained_30d,
+    (gained, provider) => toCustomers(provider, 'in', gained),
+  ),
+  rowOf(
+    'Lost in 30 days',
+    ({ lost_30d }) => lost_30d,
+    (lost, provider) => toCustomers(provider, 'out', lost),
+  ),
 ];
 
 const trend = (change: number) => (change > 0 ? '▲' : change < 0 ? '▼' : '■');

@@ -90,6 +90,15 @@ export interface Row<B> {
   readonly cell: (body: B, all: readonly B[]) => ReactNode;
 }
 
+/** A row of one value in a format. */
+export function rowOf<B, V extends string | number | null>(
+  name: string,
+  value: (body: B) => V,
+  show: (value: V, body: B) => ReactNode,
+): Row<B> {
+  return { key: name, name, value, cell: (body) => show(value(body), body) };
+}
+
 interface ComparisonProps<B> {
   readonly kind: Compared;
   readonly names: readonly string[];

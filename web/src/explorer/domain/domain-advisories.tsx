@@ -24,32 +24,20 @@ const formatProbability = (epss: number | null) =>
 const COLUMNS: readonly Column<Affected>[] = [
   nameColumn,
   severityColumn,
-  numberColumn('CVSS', ({ cvss }) => cvss),
-  numberColumn('EPSS', ({ epss }) => epss, formatProbability),
-  textColumn(
-    'Product',
-    ({ product }) => product,
-    (product, { product_id, version }) => (
-      <>
-        <ProviderLink id={product_id} name={product} /> {version && <code>{version}</code>}
-      </>
-    ),
-  ),
-  textColumn(
-    'Reason',
-    ({ reason }) => reason,
-    (reason, { version_range }) => (
-      <>
-        {REASONS[reason]}
-        {version_range && <code className="block">{version_range}</code>}
-      </>
-    ),
-  ),
-  textColumn(
-    'Published',
-    ({ published }) => published,
-    (published) => <Day at={published} />,
-  ),
+  numberColumn('CVSS', 'cvss'),
+  numberColumn('EPSS', 'epss', formatProbability),
+  textColumn('Product', 'product', (product, { product_id, version }) => (
+    <>
+      <ProviderLink id={product_id} name={product} /> {version && <code>{version}</code>}
+    </>
+  )),
+  textColumn('Reason', 'reason', (reason, { version_range }) => (
+    <>
+      {REASONS[reason]}
+      {version_range && <code className="block">{version_range}</code>}
+    </>
+  )),
+  textColumn('Published', 'published', (published) => <Day at={published} />),
 ];
 
 export function DomainAdvisories({ domain, search }: { readonly domain: string; readonly search: Search }) {

@@ -60,30 +60,28 @@ function noteOf({ known_exploited, product }: NonNullable<Profile['advisories']>
   return `${formatNumber(known_exploited)} known to be exploited`;
 }
 
-/** A notice for a domain that is not active. */
+/** Title and explanation of the states of a domain that is not active. */
+const STATES = {
+  parked: [
+    'This domain is parked',
+    'It shows a placeholder page of a registrar or domain marketplace instead of a website.',
+  ],
+  nonexistent: [
+    'This domain no longer exists',
+    'The last scan did not find this name. The data below is from earlier scans.',
+  ],
+  unmeasured: [
+    'The last scan failed',
+    'Values that could not be measured are unknown and not included in any statistics.',
+  ],
+} as const;
+
 export function DomainState({ state }: Pick<Profile, 'state'>) {
-  switch (state) {
-    case 'active':
-      return null;
-    case 'parked':
-      return (
-        <Notice title="This domain is parked">
-          <p>It shows a placeholder page of a registrar or domain marketplace instead of a website.</p>
-        </Notice>
-      );
-    case 'nonexistent':
-      return (
-        <Notice title="This domain no longer exists" tone="warn">
-          <p>The last scan did not find this name. The data below is from earlier scans.</p>
-        </Notice>
-      );
-    case 'unmeasured':
-      return (
-        <Notice title="The last scan failed" tone="warn">
-          <p>Values that could not be measured are unknown and not included in any statistics.</p>
-        </Notice>
-      );
-    default:
-      return state satisfies never;
-  }
+  if (state === 'active') return null;
+  const [title, text] = STATES[state];
+  return (
+    <Notice title={title} tone={state === 'parked' ? 'plain' : 'warn'}>
+      <p>{text}</p>
+    </Notice>
+  );
 }

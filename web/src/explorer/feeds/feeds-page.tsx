@@ -12,12 +12,10 @@ import { Answer, AnswerCard } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
 import { Choices } from '../links/choices.tsx';
-import { DomainLink } from '../links/links.tsx';
-import { ProviderChips } from '../links/provider-chips.tsx';
+import { DomainLink, ProviderChips } from '../links/links.tsx';
 import type { Search } from '../links/search-params.ts';
-import { Leaderboard } from './leaderboard.tsx';
+import { Leaderboard, WINDOWS, type Window, windowName } from './leaderboard.tsx';
 import { MentioningFeeds, MentionsChart } from './mentions.tsx';
-import { WINDOWS, type Window, windowName } from './windows.ts';
 
 const MAX_LEADERS = 50;
 
@@ -92,10 +90,10 @@ function Summary({ stats }: { readonly stats: StackPaths['/stack/v1/feeds/stats'
 
 const WINDOW_COLUMNS: readonly Column<MentionWindow>[] = [
   { name: 'Period', cell: ({ window }) => windowName(window) },
-  numberColumn('Mentions', ({ mentions }) => mentions),
-  numberColumn('Previous', ({ previous }) => previous),
-  numberColumn('Change', ({ change }) => change, formatChange),
-  numberColumn('Feeds', ({ feeds }) => feeds),
+  numberColumn('Mentions', 'mentions'),
+  numberColumn('Previous', 'previous'),
+  numberColumn('Change', 'change', formatChange),
+  numberColumn('Feeds', 'feeds'),
 ];
 
 export function FeedDomain() {

@@ -7,29 +7,32 @@ import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { DomainLink } from '../links/links.tsx';
 
+/** The periods for which mentions are counted. */
+export const WINDOWS = [
+  ['1d', 'Today'],
+  ['7d', '7 days'],
+  ['30d', '30 days'],
+] as const;
+
+export type Window = (typeof WINDOWS)[number][0];
+
+export const windowName = (window: string): string => WINDOWS.find(([id]) => id === window)?.[1] ?? window;
+
 const COLUMNS: readonly Column<FeedLeader>[] = [
-  numberColumn('Rank', ({ rank }) => rank),
-  textColumn(
-    'Domain',
-    ({ domain }) => domain,
-    (domain) => (
-      <Link to="/feeds/$domain" params={{ domain }} className="strong">
-        {domain}
-      </Link>
-    ),
-  ),
-  numberColumn(
-    'Mentions',
-    ({ mentions }) => mentions,
-    (mentions, { domain }) => (
-      <Link to="/feeds/$domain" params={{ domain }} preload={false} aria-label={`${mentions} mentions of ${domain}`}>
-        {formatNumber(mentions)}
-      </Link>
-    ),
-  ),
+  numberColumn('Rank', 'rank'),
+  textColumn('Domain', 'domain', (domain) => (
+    <Link to="/feeds/$domain" params={{ domain }} className="strong">
+      {domain}
+    </Link>
+  )),
+  numberColumn('Mentions', 'mentions', (mentions, { domain }) => (
+    <Link to="/feeds/$domain" params={{ domain }} preload={false} aria-label={`${mentions} mentions of ${domain}`}>
+      {formatNumber(mentions)}
+    </Link>
+  )),
   { name: 'Change', cell: (leader) => <Movement leader={leader} />, value: ({ movement }) => movement },
-  numberColumn('Share', ({ share }) => share, formatShare),
-  numberColumn('Feeds', ({ feeds }) => feeds),
+  numberColumn('Share', 'share', formatShare),
+  numberColumn('Feeds', 'feeds'),
   { name: 'Security', cell: (leader) => <SecurityGrade leader={leader} />, value: ({ score }) => score },
 ];
 

@@ -9,8 +9,8 @@ import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 const short = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 const DAY_COLUMNS: readonly Column<MentionDay>[] = [
-  textColumn('Day (UTC)', ({ date }) => date, formatDay),
-  numberColumn('Mentions', ({ mentions }) => mentions),
+  textColumn('Day (UTC)', 'date', formatDay),
+  numberColumn('Mentions', 'mentions'),
 ];
 
 /** Days are in UTC; the last one is incomplete. */
@@ -27,15 +27,11 @@ export function MentionsChart({ label, days }: { readonly label: string; readonl
 }
 
 const barsOf = (days: readonly MentionDay[]) => ({
-  grid: { left: 8, right: 8, top: 32, bottom: 24, containLabel: true },
   tooltip: { trigger: 'axis' },
   xAxis: {
     type: 'category',
     name: 'Day (UTC)',
-    nameLocation: 'middle',
-    nameGap: 28,
     data: days.map(({ date }) => short.format(new Date(date))),
-    axisTick: { show: false },
   },
   yAxis: { type: 'value', name: 'Mentions', minInterval: 1 },
   series: [{ name: 'Mentions', type: 'bar', data: days.map(({ mentions }) => mentions), barCategoryGap: '25%' }],
@@ -43,26 +39,22 @@ const barsOf = (days: readonly MentionDay[]) => ({
 
 /** Titles are untrusted text. */
 const FEED_COLUMNS: readonly Column<NamingFeed>[] = [
-  textColumn(
-    'Feed',
-    ({ title, url }) => title ?? url,
-    (_, { title, site_url, url }) => (
+  {
+    name: 'Feed',
+    cell: ({ title, site_url, url }) => (
       <>
         <ExternalLink href={site_url ?? url}>{title ?? 'Untitled'}</ExternalLink>
         <div className="small soft narrow">{url}</div>
       </>
     ),
-  ),
-  numberColumn('Mentions', ({ mentions }) => mentions),
+    value: ({ title, url }) => title ?? url,
+  },
+  numberColumn('Mentions', 'mentions'),
   {
     name: 'Latest item',
     cell: ({ latest: { title, url } }) => <ExternalLink href={url}>{title ?? 'Untitled'}</ExternalLink>,
   },
-  textColumn(
-    'Last mention',
-    ({ last_seen }) => last_seen,
-    (last_seen) => <span className="small">{formatTime(last_seen)}</span>,
-  ),
+  textColumn('Last mention', 'last_seen', (last_seen) => <span className="small">{formatTime(last_seen)}</span>),
 ];
 
 type Body = Pick<StackPaths['/stack/v1/feeds/domain/{domain}']['body'], 'feeds' | 'total'>;

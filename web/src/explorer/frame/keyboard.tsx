@@ -3,6 +3,13 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { PAGES } from './navigation.ts';
 import { setShortcuts, useAreShortcutsOn } from './shortcuts.ts';
 
+/** The keys to press one after the other, and what they do. */
+const SHORTCUTS: readonly (readonly [keys: string, meaning: string])[] = [
+  ['/', 'Search'],
+  ['?', 'Show shortcuts'],
+  ...PAGES.map(([name, , letter]) => [`g${letter}`, name] as const),
+];
+
 export function Keyboard({ onClose }: { readonly onClose: () => void }) {
   const areOn = useAreShortcutsOn();
   return (
@@ -12,27 +19,17 @@ export function Keyboard({ onClose }: { readonly onClose: () => void }) {
         Enable shortcuts
       </label>
       <dl className={areOn ? 'keyboard-keys' : 'keyboard-keys soft'}>
-        <Keys keys={['/']}>Search</Keys>
-        <Keys keys={['?']}>Show shortcuts</Keys>
-        {PAGES.map(([name, to, letter]) => (
-          <Keys key={to} keys={['g', letter]}>
-            {name}
-          </Keys>
+        {SHORTCUTS.map(([keys, meaning]) => (
+          <div key={keys}>
+            <dt>
+              {[...keys].map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
         ))}
       </dl>
     </Dialog>
-  );
-}
-
-function Keys({ keys, children }: { readonly keys: readonly string[]; readonly children: string }) {
-  return (
-    <div>
-      <dt>
-        {keys.map((key) => (
-          <kbd key={key}>{key}</kbd>
-        ))}
-      </dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

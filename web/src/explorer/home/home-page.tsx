@@ -14,8 +14,7 @@ import { AnswerCard } from '../answer/answer.tsx';
 import { getFreeKey, useKey } from '../answer/session.ts';
 import { Page } from '../frame/page.tsx';
 import { useAreShortcutsOn } from '../frame/shortcuts.ts';
-import { DomainLink } from '../links/links.tsx';
-import { ProviderChips } from '../links/provider-chips.tsx';
+import { DomainLink, ProviderChips } from '../links/links.tsx';
 import { SearchBox } from '../search/search-box.tsx';
 import { useSite } from '../site.ts';
 

@@ -6,7 +6,7 @@ import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatTime } from '../../ui/formats.ts';
 import { FreeKey } from '../../ui/free-key.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { KeyForm } from '../answer/key-form.tsx';
+import { KeyForm } from '../answer/answer.tsx';
 import { getFreeKey, setKey, stack, useKey, useQuota } from '../answer/session.ts';
 import { Page } from '../frame/page.tsx';
 import { useSite } from '../site.ts';

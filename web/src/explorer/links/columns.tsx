@@ -5,30 +5,26 @@ import { textColumn } from '../../ui/table/columns.ts';
 import type { Column } from '../../ui/table/data-table.tsx';
 import { CategoryLink, DomainLink, ProviderLink } from './links.tsx';
 
-export const domainColumn: Column<{ readonly domain: string }> = textColumn(
-  'Domain',
-  ({ domain }) => domain,
-  (domain) => <DomainLink domain={domain} />,
-);
+export const domainColumn: Column<{ readonly domain: string }> = textColumn('Domain', 'domain', (domain) => (
+  <DomainLink domain={domain} />
+));
 
 export const providerColumn: Column<{ readonly provider: string; readonly provider_id: string }> = textColumn(
   'Provider',
-  ({ provider }) => provider,
+  'provider',
   (provider, { provider_id: id }) => <ProviderLink id={id} name={provider} />,
 );
 
 /** The column of a product, which is a provider. */
 export const productColumn: Column<{ readonly product: string; readonly product_id: string }> = textColumn(
   'Product',
-  ({ product }) => product,
+  'product',
   (product, { product_id: id }) => <ProviderLink id={id} name={product} />,
 );
 
-export const categoryColumn: Column<{ readonly category: string }> = textColumn(
-  'Category',
-  ({ category }) => category,
-  (category) => <CategoryLink category={category} />,
-);
+export const categoryColumn: Column<{ readonly category: string }> = textColumn('Category', 'category', (category) => (
+  <CategoryLink category={category} />
+));
 
 interface Move {
   readonly from: string | null;
@@ -45,17 +41,11 @@ export const moveColumns: readonly Column<Move>[] = [
 
 /** When and how certainly a change was confirmed. */
 export const confirmedColumns: readonly Column<{ readonly confirmed_at: string; readonly confidence: string }>[] = [
-  textColumn(
-    'Confirmed',
-    ({ confirmed_at: at }) => at,
-    (at) => <Day at={at} />,
-  ),
+  textColumn('Confirmed', 'confirmed_at', (at) => <Day at={at} />),
   { name: 'Confidence', cell: ({ confidence }) => <Confidence level={confidence} /> },
 ];
 
 /** The time of the last scan. */
-export const scannedColumn: Column<{ readonly scanned_at: string }> = textColumn(
-  'Last scanned',
-  ({ scanned_at: at }) => at,
-  (at) => <Ago at={at} className="nowrap" />,
-);
+export const scannedColumn: Column<{ readonly scanned_at: string }> = textColumn('Last scanned', 'scanned_at', (at) => (
+  <Ago at={at} className="nowrap" />
+));

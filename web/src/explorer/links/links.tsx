@@ -1,7 +1,8 @@
 // Links to the pages of domains, providers, categories and advisories, and from counts to the lists behind them.
 import type { StackInput } from '@strata/client';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
+import { Badge } from '../../ui/badge.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { withChanges } from './search-params.ts';
 
@@ -55,6 +56,29 @@ export function AdvisoryLink({ id, children = id }: { readonly id: string; reado
       {children}
     </Link>
   );
+}
+
+interface SubjectLinkProps {
+  readonly kind: 'domain' | 'provider' | 'category' | 'advisory' | 'alerts';
+  readonly id: string;
+  readonly text: string;
+}
+
+export function SubjectLink({ kind, id, text }: SubjectLinkProps) {
+  switch (kind) {
+    case 'domain':
+      return <DomainLink domain={id} className="strong" />;
+    case 'provider':
+      return <ProviderLink id={id} name={text} />;
+    case 'category':
+      return <CategoryLink category={id} />;
+    case 'advisory':
+      return <AdvisoryLink id={id} />;
+    case 'alerts':
+      return <Link to="/alerts">{text}</Link>;
+    default:
+      return kind satisfies never;
+  }
 }
 
 interface CustomersLinkProps {
@@ -113,4 +137,31 @@ export function CountLink({ count, of, children }: CountLinkProps) {
 /** The users of a provider in a category, as counted for shares: low confidence is excluded. */
 export function usersIn(category: string, provider: string | undefined, includesParked = false): SearchLinkProps['of'] {
   return { provider, category, min_confidence: 'medium', state: includesParked ? 'live' : 'active' };
+}
+
+interface Found {
+  readonly category: string;
+  readonly provider: string;
+  readonly provider_id: string;
+}
+
+/** The providers of a domain by category. */
+export function ProviderChips({ services }: { readonly services: readonly Found[] }) {
+  return (
+    <dl className="facts">
+      {[...Map.groupBy(services, ({ category }) => category)].map(([category, found]) => (
+        <Fragment key={category}>
+          <dt>{formatName(category)}</dt>
+          <dd className="chips">
+            {/* A provider may have several roles in a category. */}
+            {[...new Map(found.map(({ provider_id: id, provider }) => [id, provider]))].map(([id, provider]) => (
+              <ProviderLink key={id} id={id}>
+                <Badge>{provider}</Badge>
+              </ProviderLink>
+            ))}
+          </dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
 }

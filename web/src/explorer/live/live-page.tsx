@@ -15,8 +15,7 @@ import { Page } from '../frame/page.tsx';
 import type { Search } from '../links/search-params.ts';
 import { type Live as LiveState, MAX_ENTRIES, type Past, type StreamStatus } from './entries.ts';
 import { FilterForm, filterOf, queryOf } from './event-filter.tsx';
-import { EventList } from './event-list.tsx';
-import { eventText } from './event-text.tsx';
+import { EventList, eventText } from './event-list.tsx';
 import { useEvents } from './use-events.ts';
 
 /** Minimum interval between two announcements. */

@@ -74,14 +74,22 @@ export function Concentration({ market }: { readonly market: Market }) {
 /** Position on the scale. The square root widens the low end, where the bands are. */
 const positionOf = (hhi: number) => `${Math.sqrt(hhi / 10_000) * 100}%`;
 
+/** Bounds of the bands, and the shift of each label: the bounds in the middle are close to each other. */
+const BOUNDS = [
+  [0, '0'],
+  [1_000, '-80%'],
+  [1_800, '-20%'],
+  [10_000, '-100%'],
+] as const;
+
 function Scale({ hhi }: { readonly hhi: number }) {
   return (
     <div className="market-scale" aria-hidden="true">
       <div className="market-scale-bar">
         <span className="market-scale-mark" style={{ left: positionOf(hhi) }} />
       </div>
-      {[0, 1_000, 1_800, 10_000].map((bound) => (
-        <span key={bound} className="market-scale-bound" style={{ left: positionOf(bound) }}>
+      {BOUNDS.map(([bound, shift]) => (
+        <span key={bound} className="market-scale-bound" style={{ left: positionOf(bound), translate: shift }}>
           {formatNumber(bound)}
         </span>
       ))}

@@ -8,21 +8,17 @@ import { CustomersLink, ProviderLink } from '../links/links.tsx';
 
 type Leader = StackPaths['/stack/v1/stats/providers']['body']['providers'][number];
 
-const domains = numberColumn<Leader>(
-  'Domains, all categories',
-  (leader) => leader.domains,
-  (count, { provider_id: id }) => (
-    <ProviderLink id={id} tab="domains">
-      {formatNumber(count)}
-    </ProviderLink>
-  ),
-);
-const change = numberColumn<Leader>('Change, 30 days', ({ change_30d }) => change_30d, formatChange);
+const domains = numberColumn<Leader>('Domains, all categories', 'domains', (count, { provider_id: id }) => (
+  <ProviderLink id={id} tab="domains">
+    {formatNumber(count)}
+  </ProviderLink>
+));
+const change = numberColumn<Leader>('Change, 30 days', 'change_30d', formatChange);
 const leading: readonly Column<Leader>[] = [
-  numberColumn('Overall rank', ({ rank }) => rank),
+  numberColumn('Overall rank', 'rank'),
   providerColumn,
   domains,
-  numberColumn('Overall share', ({ share }) => share, formatShare),
+  numberColumn('Overall share', 'share', formatShare),
   change,
 ];
 const moving: readonly Column<Leader>[] = [

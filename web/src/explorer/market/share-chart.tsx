@@ -15,13 +15,11 @@ const BAR_HEIGHT = 28;
 
 const columnsOf = (category: string, includesParked: boolean): readonly Column<Holder>[] => [
   providerColumn,
-  textColumn('Owner', ({ owner }) => owner),
-  numberColumn(
-    'Domains',
-    ({ domains }) => domains,
-    (count, { provider_id: id }) => <CountLink count={count} of={usersIn(category, id, includesParked)} />,
-  ),
-  numberColumn('Share', ({ share }) => share, formatShare),
+  textColumn('Owner', 'owner'),
+  numberColumn('Domains', 'domains', (count, { provider_id: id }) => (
+    <CountLink count={count} of={usersIn(category, id, includesParked)} />
+  )),
+  numberColumn('Share', 'share', formatShare),
 ];
 
 interface ShareChartProps {
@@ -66,8 +64,6 @@ function barsOf(providers: readonly Holder[], { ink }: ChartTheme) {
     xAxis: {
       type: 'value',
       name: 'Share of the market',
-      nameLocation: 'middle',
-      nameGap: 28,
       axisLabel: { formatter: formatShare, hideOverlap: true },
     },
     yAxis: {

@@ -16,23 +16,19 @@ const NODE_HEIGHT = 27;
 
 const columnsOf = (period: Period): readonly Column<Flow>[] => [
   ...moveColumns,
-  textColumn('Category', ({ category }) => category, formatName),
-  numberColumn(
-    'Domains',
-    ({ domains }) => domains,
-    (count, { category, from_id, to_id }) => (
-      <Link
-        to="/migrations"
-        search={withChanges(
-          { category, provider: from_id, direction: 'out', other: to_id },
-          // Flows always cover a limited period, even if the list does not.
-          searchParamsOf(period.hours === undefined ? { days: period.days ?? 30 } : period),
-        )}
-      >
-        {formatNumber(count)}
-      </Link>
-    ),
-  ),
+  textColumn('Category', 'category', formatName),
+  numberColumn('Domains', 'domains', (count, { category, from_id, to_id }) => (
+    <Link
+      to="/migrations"
+      search={withChanges(
+        { category, provider: from_id, direction: 'out', other: to_id },
+        // Flows always cover a limited period, even if the list does not.
+        searchParamsOf(period.hours === undefined ? { days: period.days ?? 30 } : period),
+      )}
+    >
+      {formatNumber(count)}
+    </Link>
+  )),
 ];
 
 interface FlowChartProps {

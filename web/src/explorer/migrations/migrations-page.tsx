@@ -59,7 +59,7 @@ export function Migrations() {
 const COLUMNS: readonly Column<Migration>[] = [
   domainColumn,
   ...moveColumns,
-  textColumn('Category', ({ category }) => category, formatName),
+  textColumn('Category', 'category', formatName),
   ...confirmedColumns,
 ];
 

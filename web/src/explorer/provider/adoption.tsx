@@ -23,9 +23,9 @@ interface SharedDay extends Day {
 const ifMeasured = ({ measured }: Day, number: number): number | null => (measured ? number : null);
 
 const DAY_COLUMNS: readonly Column<SharedDay>[] = [
-  textColumn('Day', ({ date }) => date, formatDay),
+  textColumn('Day', 'date', formatDay),
   numberColumn('Domains', (day) => ifMeasured(day, day.domains)),
-  numberColumn('Share', ({ share }) => share, formatShare),
+  numberColumn('Share', 'share', formatShare),
   numberColumn('Gained', (day) => ifMeasured(day, day.added)),
   numberColumn('Lost', (day) => ifMeasured(day, day.removed)),
 ];
@@ -82,7 +82,6 @@ function lineOf(body: Body) {
   const days = sharesOf(body);
   const hasShare = days.some(({ share }) => share !== null);
   return {
-    grid: { left: 8, right: 24, top: 32, bottom: 24, containLabel: true },
     tooltip: {
       trigger: 'axis',
       formatter: ([point]: readonly { dataIndex: number }[]) => {
@@ -95,8 +94,6 @@ function lineOf(body: Body) {
     xAxis: {
       type: 'category',
       name: 'Day (UTC)',
-      nameLocation: 'middle',
-      nameGap: 28,
       data: days.map(({ date }) => formatDay(date)),
       axisLabel: { hideOverlap: true },
     },
@@ -124,12 +121,10 @@ function lineOf(body: Body) {
 const coAdoptionColumns = (own: string): readonly Column<Body['co_adoption'][number]>[] => [
   providerColumn,
   { name: 'Association', cell: ({ lift }) => associationOf(lift) },
-  numberColumn(
-    'Shared domains',
-    ({ domains }) => domains,
-    (count, { provider_id }) => <CountLink count={count} of={{ provider: own, with: provider_id }} />,
-  ),
-  numberColumn('Jaccard', ({ jaccard }) => jaccard, formatShare),
+  numberColumn('Shared domains', 'domains', (count, { provider_id }) => (
+    <CountLink count={count} of={{ provider: own, with: provider_id }} />
+  )),
+  numberColumn('Jaccard', 'jaccard', formatShare),
   { name: 'Lift', isNumber: true, cell: ({ lift }) => lift.toFixed(2), value: ({ lift }) => lift },
 ];
 

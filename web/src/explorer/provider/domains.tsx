@@ -55,7 +55,7 @@ const columnsOf = (id: string): readonly Column<FoundDomain>[] => [
         .map(({ category }) => formatName(category))
         .join(', ') || '–',
   },
-  textColumn('State', ({ state }) => state, formatName),
-  numberColumn('Security score', ({ score }) => score),
+  textColumn('State', 'state', formatName),
+  numberColumn('Security score', 'score'),
   scannedColumn,
 ];

@@ -138,21 +138,13 @@ function Moves({ provider: body }: { readonly provider: ProviderBody }) {
 
 const marketColumns = (id: string): readonly Column<ProviderBody['market']['by_category'][number]>[] => [
   categoryColumn,
-  numberColumn(
-    'Rank',
-    ({ rank }) => rank,
-    (rank, { providers }) => (
-      <span className="nowrap">
-        {formatNumber(rank)} of {formatNumber(providers)}
-      </span>
-    ),
-  ),
-  numberColumn(
-    'Domains',
-    ({ domains }) => domains,
-    (count, { category }) => <CountLink count={count} of={usersIn(category, id)} />,
-  ),
-  numberColumn('Share', ({ share }) => share, formatShare),
+  numberColumn('Rank', 'rank', (rank, { providers }) => (
+    <span className="nowrap">
+      {formatNumber(rank)} of {formatNumber(providers)}
+    </span>
+  )),
+  numberColumn('Domains', 'domains', (count, { category }) => <CountLink count={count} of={usersIn(category, id)} />),
+  numberColumn('Share', 'share', formatShare),
   {
     name: 'Concentration',
     cell: ({ band }) => <Badge tone={bandOf(band).tone}>{bandOf(band).short}</Badge>,

@@ -82,12 +82,10 @@ interface NeighboursProps {
 function Neighbours({ body: { provider_id: own, definition }, title, of, rows }: NeighboursProps) {
   const columns: readonly Column<Neighbour>[] = [
     providerColumn,
-    numberColumn(
-      'Shared domains',
-      ({ domains }) => domains,
-      (count, { provider_id }) => <CountLink count={count} of={{ provider: own, with: provider_id }} />,
-    ),
-    numberColumn('Share', ({ share }) => share, formatShare),
+    numberColumn('Shared domains', 'domains', (count, { provider_id }) => (
+      <CountLink count={count} of={{ provider: own, with: provider_id }} />
+    )),
+    numberColumn('Share', 'share', formatShare),
   ];
   return (
     <Card title={title} width="half">

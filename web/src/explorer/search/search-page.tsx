@@ -59,13 +59,9 @@ export function Search() {
 const COLUMNS: readonly Column<FoundDomain>[] = [
   domainColumn,
   { name: 'Providers', cell: (found) => <Providers found={found} /> },
-  numberColumn('Score', ({ score }) => score),
-  textColumn(
-    'State',
-    ({ state }) => state,
-    (state) => <Badge tone={state === 'active' ? 'good' : 'plain'}>{state}</Badge>,
-  ),
-  textColumn('Sector', ({ sector }) => sector, formatName),
+  numberColumn('Score', 'score'),
+  textColumn('State', 'state', (state) => <Badge tone={state === 'active' ? 'good' : 'plain'}>{state}</Badge>),
+  textColumn('Sector', 'sector', formatName),
   scannedColumn,
 ];
 

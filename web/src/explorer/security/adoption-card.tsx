@@ -104,21 +104,13 @@ const SHOWN = [
 ] as const satisfies readonly (readonly [string, Standard, string])[];
 
 const SECTOR_COLUMNS: readonly Column<SectorRow>[] = [
-  textColumn(
-    'Sector',
-    ({ sector }) => sector,
-    (sector) => (
-      <Link to="/security" search={{ sector }}>
-        {formatName(sector)}
-      </Link>
-    ),
-  ),
-  numberColumn(
-    'Domains',
-    ({ domains }) => domains,
-    (count, { sector }) => <CountLink count={count} of={{ state: 'live', sector }} />,
-  ),
-  numberColumn('Mean score', (row) => row.mean_score, formatDecimal),
+  textColumn('Sector', 'sector', (sector) => (
+    <Link to="/security" search={{ sector }}>
+      {formatName(sector)}
+    </Link>
+  )),
+  numberColumn('Domains', 'domains', (count, { sector }) => <CountLink count={count} of={{ state: 'live', sector }} />),
+  numberColumn('Mean score', 'mean_score', formatDecimal),
   ...SHOWN.map(([name, standard, flag]) =>
     numberColumn<SectorRow>(
       name,

@@ -33,29 +33,19 @@ export function SourcesCard() {
 }
 
 const COLUMNS: readonly Column<AdvisorySource>[] = [
-  textColumn(
-    'Source',
-    ({ source }) => source,
-    (source) => <span className="nowrap">{SOURCE_NAMES[source] ?? source}</span>,
-  ),
-  textColumn(
-    'State',
-    ({ state }) => state,
-    (state, { error }) => (
-      <>
-        <Badge tone={STATES[state].tone}>{STATES[state].name}</Badge>
-        {error !== null && <div className="small narrow text-bad">{error}</div>}
-      </>
-    ),
-  ),
+  textColumn('Source', 'source', (source) => <span className="nowrap">{SOURCE_NAMES[source] ?? source}</span>),
+  textColumn('State', 'state', (state, { error }) => (
+    <>
+      <Badge tone={STATES[state].tone}>{STATES[state].name}</Badge>
+      {error !== null && <div className="small narrow text-bad">{error}</div>}
+    </>
+  )),
   { name: 'Last complete sync', cell: ({ last_sync }) => <When at={last_sync} fallback="never" /> },
   { name: 'Next sync', cell: ({ next_sync }) => <When at={next_sync} fallback="not scheduled" /> },
-  numberColumn('Records', ({ records }) => records),
-  numberColumn(
-    'Skipped',
-    ({ skipped }) => skipped,
-    (skipped, { skipped_example: example }) => <span title={example ?? undefined}>{formatNumber(skipped)}</span>,
-  ),
+  numberColumn('Records', 'records'),
+  numberColumn('Skipped', 'skipped', (skipped, { skipped_example: example }) => (
+    <span title={example ?? undefined}>{formatNumber(skipped)}</span>
+  )),
 ];
 
 function When({ at, fallback }: { readonly at: string | null; readonly fallback: string }) {

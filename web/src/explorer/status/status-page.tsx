@@ -59,16 +59,12 @@ type Stats = StackPaths['/stack/v1/stats']['body'];
 
 const CATEGORY_COLUMNS: readonly Column<Stats['by_category'][number]>[] = [
   { ...categoryColumn, value: ({ category }) => formatName(category) },
-  numberColumn(
-    'Domains',
-    ({ domains }) => domains,
-    (count, { category }) => (
-      <Link to="/search" search={{ category }}>
-        {formatNumber(count)}
-      </Link>
-    ),
-  ),
-  numberColumn('Providers', ({ providers }) => providers),
+  numberColumn('Domains', 'domains', (count, { category }) => (
+    <Link to="/search" search={{ category }}>
+      {formatNumber(count)}
+    </Link>
+  )),
+  numberColumn('Providers', 'providers'),
 ];
 
 function Coverage({ stats }: { readonly stats: Stats }) {

@@ -70,15 +70,17 @@ function withTheme(option: EChartsCoreOption, { font, ink, soft, faint, line, pa
     axisLine: { lineStyle: { color: faint } },
     splitLine: { lineStyle: { color: line } },
   };
+  const xAxis = { ...axis, axisTick: { show: false }, nameLocation: 'middle', nameGap: 28 };
   return {
     color: [...colours],
+    grid: { left: 8, right: 24, top: 32, bottom: 24, containLabel: true },
     textStyle: { fontFamily: font, color: soft },
     animation: !matchMedia('(prefers-reduced-motion: reduce)').matches,
     animationDuration: 250,
     // Patterns in addition to colours. The canvas has its own label, so the label of the library is disabled.
     aria: { enabled: true, label: { enabled: false }, decal: { show: true } },
     ...option,
-    ...(option.xAxis ? { xAxis: merged(axis, option.xAxis) } : {}),
+    ...(option.xAxis ? { xAxis: merged(xAxis, option.xAxis) } : {}),
     ...(option.yAxis ? { yAxis: merged(axis, option.yAxis) } : {}),
     tooltip: {
       // HTML tooltips would use inline styles.

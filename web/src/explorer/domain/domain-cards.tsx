@@ -1,16 +1,19 @@
-// The risk of a domain: security and vendor concentration.
+// The risk of a domain, and its mentions in feeds.
 import type { RiskFactor } from '@strata/client';
 import { Risk } from '../../ui/badge.tsx';
 import { Figure, Figures } from '../../ui/card/card.tsx';
-import { formatName, formatShare } from '../../ui/formats.ts';
+import { formatChange, formatCount, formatDay, formatName, formatShare } from '../../ui/formats.ts';
+import { Empty } from '../../ui/states.tsx';
 import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
+import { windowName } from '../feeds/leaderboard.tsx';
+import { MentioningFeeds, MentionsChart } from '../feeds/mentions.tsx';
 
 const COLUMNS: readonly Column<RiskFactor>[] = [
-  textColumn('Factor', ({ factor }) => factor, formatName),
-  numberColumn('Risk', ({ risk }) => risk),
-  numberColumn('Weight', ({ weight }) => weight, formatShare),
+  textColumn('Factor', 'factor', formatName),
+  numberColumn('Risk', 'risk'),
+  numberColumn('Weight', 'weight', formatShare),
   { name: 'Finding', cell: ({ finding }) => finding },
 ];
 
@@ -48,5 +51,37 @@ function Factors({ name, factors }: { readonly name: string; readonly factors: r
         columns={COLUMNS}
       />
     </>
+  );
+}
+
+export function DomainFeeds({ domain }: { readonly domain: string }) {
+  return (
+    <AnswerCard title="Mentions in feeds" path="/stack/v1/feeds/domain/{domain}" input={{ path: { domain } }}>
+      {(body) =>
+        body.mentions === 0 ? (
+          <Empty>No feed mentions this domain.</Empty>
+        ) : (
+          <>
+            <Figures>
+              {body.windows.map(({ window, mentions, feeds, change }) => (
+                <Figure
+                  key={window}
+                  name={windowName(window)}
+                  value={mentions}
+                  note={`by ${formatCount(feeds, 'feed')}, change ${formatChange(change)}`}
+                />
+              ))}
+              <Figure
+                name="Total"
+                value={body.mentions}
+                note={body.first_seen && `since ${formatDay(body.first_seen)}`}
+              />
+            </Figures>
+            <MentionsChart label={`Mentions of ${body.domain} per day, last 30 days`} days={body.per_day} />
+            <MentioningFeeds body={body} />
+          </>
+        )
+      }
+    </AnswerCard>
   );
 }
