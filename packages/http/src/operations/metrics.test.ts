@@ -26,6 +26,7 @@ it('counts requests by route and status, and serves them and its readiness on a 
     'strata_http_request_seconds_bucket{le="0.005",route="/things/{id}"} 2',
     'strata_http_request_seconds_count{route="/things/{id}"} 3',
     'strata_test_open 8',
+    'strata_ready 0',
   ])
     assert.ok(text.includes(`${line}\n`), line);
   assert.match(text, /^process_cpu_seconds_total /m);
