@@ -48,7 +48,7 @@ export interface GatewayNetworkDeps {
   readonly logger: Logger;
   readonly now: () => Date;
   /** For tests and benchmarks, whose engines have no files. */
-  readonly openVocabulary?: OpenVocabulary;
+  readonly openVocabulary?: OpenVocabulary | undefined;
 }
 
 const SOFTWARE = `strata-gateway/${VERSION}`;
@@ -143,7 +143,7 @@ export async function openGatewayNetwork(
           const engine = createNetworkEngine({
             ...{ vocabulary, fleet, trust, settlement },
             info: () => networkModelInfo(group(), facts, fleet.slots),
-            ...(options.hedgeAfter === undefined ? {} : { hedgeAfter: options.hedgeAfter }),
+            hedgeAfter: options.hedgeAfter,
           });
           return { engine, fleet };
         },

@@ -11,7 +11,7 @@ export interface GatewayLockDeps {
   readonly store: Pick<GatewayStore, 'gatewayLock' | 'inGatewayTerm'>;
   readonly logger: Logger;
   /** How long to retry while the lock is held; the lock of a disconnected machine is released after ten seconds. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Aborts the wait. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -12,7 +12,7 @@ export interface NetworkEngineOptions extends AnswerPartDeps {
   readonly info: () => ModelInfo;
   readonly vocabulary: Vocabulary;
   /** A second worker is asked after this multiple of the expected time to first token. Undefined: never. */
-  readonly hedgeAfter?: number;
+  readonly hedgeAfter?: number | undefined;
   /** How long a job waits for a worker to connect. 10,000 by default. */
   readonly timeoutMs?: number;
 }
