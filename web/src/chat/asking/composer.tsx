@@ -36,7 +36,7 @@ export function Composer(props: ComposerProps) {
   const isNearlyFull = contextLength !== null && tokens > contextLength * NEARLY_FULL;
   return (
     <form
-      className="chat-composer"
+      className="chat-composer screen-only"
       onSubmit={(event) => {
         event.preventDefault();
         onSend();

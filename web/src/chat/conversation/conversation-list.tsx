@@ -122,7 +122,13 @@ function Entry({ conversation: { id, title }, isOpen, onDelete }: EntryProps) {
   }
   return (
     <li className={isOpen ? 'open' : undefined}>
-      <a href={`/?chat=${id}`} onClick={onLink} aria-current={isOpen ? 'true' : undefined} title={title}>
+      <a
+        href={`/?chat=${id}`}
+        className="ellipsis"
+        onClick={onLink}
+        aria-current={isOpen ? 'true' : undefined}
+        title={title}
+      >
         {title}
       </a>
       <button

@@ -33,7 +33,7 @@ export function QuestionView({ question: { text }, hasMore, onEdit }: QuestionVi
           {onEdit && (
             <button
               ref={button}
-              className="chat-icon"
+              className="chat-icon screen-only"
               type="button"
               onClick={() => setDraft(text)}
               aria-label="Edit question"

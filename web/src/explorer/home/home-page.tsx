@@ -101,7 +101,7 @@ const FEATURES = [
 function Features() {
   return (
     <Card title="What you can do" width="half">
-      <ol className="home-features stack">
+      <ol className="numbered stack">
         {FEATURES.map(([title, text]) => (
           <li key={title}>
             <h3>{title}</h3>

@@ -107,7 +107,7 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
               onMouseDown={(event) => event.preventDefault()}
               onClick={() => go(suggestion)}
             >
-              <span className="suggestion-name">{suggestion.name}</span>
+              <span className="ellipsis">{suggestion.name}</span>
               {suggestion.kind !== 'search' && <span className="small soft">{` ${formatName(suggestion.kind)}`}</span>}
             </div>
           ))}
