@@ -1,7 +1,7 @@
 // The chat: conversations on one side, questions and answers in the middle, parameters on the other side.
 import './thread/thread.css';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { Button } from '../ui/button.tsx';
+import { Button } from '../ui/controls/button.tsx';
 import { Loading } from '../ui/states.tsx';
 import { Composer } from './asking/composer.tsx';
 import { ModelChoice } from './asking/model-choice.tsx';

@@ -1,7 +1,7 @@
 // The result of a verification in this browser: its steps, and the warning about a log that conflicts with earlier data.
 import type { Conflict } from '@strata/client';
 import type { ReactNode } from 'react';
-import { Button } from './button.tsx';
+import { Button } from './controls/button.tsx';
 import { Notice } from './states.tsx';
 
 const MARKS = { good: ['✓', 'valid'], bad: ['✗', 'invalid'], open: ['○', 'not verified'] } as const;

@@ -1,8 +1,8 @@
 // The conversations stored in this browser: open, rename, delete.
 import './conversation-list.css';
 import { useEffect, useRef, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Dialog } from '../../ui/controls/dialog.tsx';
 import { go, onLink } from '../location.ts';
 import { type Conversation, titleOf } from './conversation.ts';
 import { store, useConversations, useIsPersisted } from './conversations.ts';

@@ -1,6 +1,6 @@
 // A question, displayed or being edited.
 import { useEffect, useRef, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import type { Question } from '../conversation/conversation.ts';
 
 interface QuestionViewProps {

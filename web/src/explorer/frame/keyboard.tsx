@@ -1,6 +1,6 @@
 // The dialog with the keyboard shortcuts and the switch to disable them.
 import { Fragment } from 'react';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/controls/dialog.tsx';
 import { PAGES } from './navigation.ts';
 import { setShortcuts, useAreShortcutsOn } from './shortcuts.ts';
 

@@ -1,10 +1,10 @@
 // The page “Get started”: API key with its quota, complete example requests, and how to verify an answer.
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Button, Command } from '../../ui/button.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
+import { Button, Command } from '../../ui/controls/button.tsx';
+import { FreeKey } from '../../ui/controls/free-key.tsx';
 import { formatTime } from '../../ui/formats.ts';
-import { FreeKey } from '../../ui/free-key.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { KeyForm } from '../answer/answer.tsx';
 import { getFreeKey, setKey, stack, useKey, useQuota } from '../answer/session.ts';

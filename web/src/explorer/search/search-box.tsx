@@ -2,7 +2,7 @@
 import './search-box.css';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { formatName } from '../../ui/formats.ts';
 import { hrefOf, type Suggestion, submitTarget, useSuggestions } from './suggestions.ts';
 
