@@ -1,7 +1,7 @@
 // The chat: conversations on one side, questions and answers in the middle, parameters on the other side.
 import './thread/thread.css';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { Button } from '../ui/button.tsx';
+import { Button } from '../ui/controls/button.tsx';
 import { Loading } from '../ui/states.tsx';
 import { Composer } from './asking/composer.tsx';
 import { ModelChoice } from './asking/model-choice.tsx';
@@ -94,7 +94,11 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
   const path = conversation ? sentPart(pathOf(conversation), conversation.sentFrom) : [];
   return (
     <div className="chat-frame">
-      <nav className={open === 'list' ? 'chat-side open' : 'chat-side'} aria-label="Conversations" id="chat-list">
+      <nav
+        className={`chat-side screen-only ${open === 'list' ? 'open' : ''}`}
+        aria-label="Conversations"
+        id="chat-list"
+      >
         <ConversationList
           openId={id ?? null}
           onNew={() => {
@@ -116,7 +120,7 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
               Conversations
             </Button>
           </span>
-          <h1>{conversation?.title ?? 'New conversation'}</h1>
+          <h1 className="ellipsis">{conversation?.title ?? 'New conversation'}</h1>
           <ModelChoice
             models={models.data}
             chosen={modelId}
@@ -166,7 +170,7 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
           contextLength={model?.context_length ?? null}
         />
       </main>
-      <aside id="chat-settings" className="chat-panel" aria-label="Parameters" hidden={open !== 'settings'}>
+      <aside id="chat-settings" className="chat-panel screen-only" aria-label="Parameters" hidden={open !== 'settings'}>
         <div className="card-head">
           <h2>Parameters</h2>
           <Button

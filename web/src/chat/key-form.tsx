@@ -1,8 +1,8 @@
 // The API key form: request a free key if the service offers them, or enter one.
 import { useId, useState } from 'react';
-import { Button, Command, CopyButton } from '../ui/button.tsx';
+import { Button, Command, CopyButton } from '../ui/controls/button.tsx';
+import { FreeKey } from '../ui/controls/free-key.tsx';
 import { formatTime } from '../ui/formats.ts';
-import { FreeKey } from '../ui/free-key.tsx';
 import { Loading } from '../ui/states.tsx';
 import { InferenceClient, InferenceProblem, setKey, useKey } from './inference.ts';
 import { useSite } from './site.ts';

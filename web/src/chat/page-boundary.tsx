@@ -1,6 +1,6 @@
 // Error boundary of the page: conversations are stored in the browser, and a reload restores them.
 import { Component, type ReactNode } from 'react';
-import { Button } from '../ui/button.tsx';
+import { Button } from '../ui/controls/button.tsx';
 import { Notice } from '../ui/states.tsx';
 
 export class PageBoundary extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {

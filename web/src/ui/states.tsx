@@ -1,6 +1,6 @@
 // Placeholders for data: loading, notice, empty.
 import type { ReactNode } from 'react';
-import { Button } from './button.tsx';
+import { Button } from './controls/button.tsx';
 
 /** A skeleton instead of the content. */
 export function Loading() {

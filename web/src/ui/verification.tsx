@@ -1,7 +1,7 @@
 // The result of a verification in this browser: its steps, and the warning about a log that conflicts with earlier data.
 import type { Conflict } from '@strata/client';
 import type { ReactNode } from 'react';
-import { Button } from './button.tsx';
+import { Button } from './controls/button.tsx';
 import { Notice } from './states.tsx';
 
 const MARKS = { good: ['✓', 'valid'], bad: ['✗', 'invalid'], open: ['○', 'not verified'] } as const;
@@ -18,7 +18,9 @@ export function Step({ state, title, question, detail }: StepProps) {
   const [sign, text] = MARKS[state];
   return (
     <li className={state}>
-      <span aria-hidden="true">{sign}</span>
+      <span className={`text-${state}`} aria-hidden="true">
+        {sign}
+      </span>
       <div>
         <strong>{title}</strong>
         <span className="hidden-text"> {text}.</span> {question}
@@ -38,11 +40,11 @@ interface VerificationProps extends LedgerConflictProps {
 export function Verification({ conflict, onReset, verdict, message, children }: VerificationProps) {
   return (
     <>
-      <ol className="steps">{children}</ol>
+      <ol className="steps stack note">{children}</ol>
       {conflict ? (
         <LedgerConflict conflict={conflict} onReset={onReset} />
       ) : (
-        <p className={`verdict ${verdict}`}>{message}</p>
+        <p className={`verdict strong text-${verdict}`}>{message}</p>
       )}
     </>
   );

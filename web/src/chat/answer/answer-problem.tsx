@@ -1,6 +1,6 @@
 // Why an answer is missing or incomplete, and what the user can do.
 import { useNow } from '../../ui/ago.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { formatTime } from '../../ui/formats.ts';
 import { Notice, Retry } from '../../ui/states.tsx';
 import type { AnswerProblem } from '../conversation/conversation.ts';

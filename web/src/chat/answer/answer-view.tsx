@@ -1,8 +1,8 @@
 // An answer: its text, figures, workers and actions.
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { Button, CopyButton } from '../../ui/button.tsx';
+import { Button, CopyButton } from '../../ui/controls/button.tsx';
+import { LazyDetails } from '../../ui/controls/lazy-details.tsx';
 import { formatNumber, formatPeer } from '../../ui/formats.ts';
-import { LazyDetails } from '../../ui/lazy-details.tsx';
 import type { Answer } from '../conversation/conversation.ts';
 import { AnswerText } from '../markdown/answer-text.tsx';
 import { figuresOf, formatMs } from './answer-figures.ts';

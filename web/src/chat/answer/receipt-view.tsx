@@ -1,7 +1,7 @@
 // The receipt of an answer, and its verification in this browser.
 import { answerDigest, type Conflict, digestsIn } from '@strata/client';
 import { useState } from 'react';
-import { Button, Command } from '../../ui/button.tsx';
+import { Button, Command } from '../../ui/controls/button.tsx';
 import { formatPeer } from '../../ui/formats.ts';
 import { Step, Verification } from '../../ui/verification.tsx';
 import type { Answer } from '../conversation/conversation.ts';

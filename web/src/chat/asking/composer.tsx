@@ -1,7 +1,7 @@
 // The question field: Enter sends, Shift+Enter starts a new line, Escape stops the answer.
 import './composer.css';
 import { type RefObject, useId, useLayoutEffect } from 'react';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 
 interface ComposerProps {
@@ -36,7 +36,7 @@ export function Composer(props: ComposerProps) {
   const isNearlyFull = contextLength !== null && tokens > contextLength * NEARLY_FULL;
   return (
     <form
-      className="chat-composer"
+      className="chat-composer screen-only"
       onSubmit={(event) => {
         event.preventDefault();
         onSend();

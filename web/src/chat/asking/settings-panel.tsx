@@ -1,6 +1,6 @@
 // The parameters of a conversation: system prompt and sampling.
 import { useId, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { NUMBER_PARAMETERS, type NumberParameter, parseParameter, type Settings } from './parameters.ts';
 
 interface SettingsPanelProps {

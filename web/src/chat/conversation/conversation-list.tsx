@@ -1,8 +1,8 @@
 // The conversations stored in this browser: open, rename, delete.
 import './conversation-list.css';
 import { useEffect, useRef, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { Dialog } from '../../ui/controls/dialog.tsx';
 import { go, onLink } from '../location.ts';
 import { type Conversation, titleOf } from './conversation.ts';
 import { store, useConversations, useIsPersisted } from './conversations.ts';
@@ -122,7 +122,13 @@ function Entry({ conversation: { id, title }, isOpen, onDelete }: EntryProps) {
   }
   return (
     <li className={isOpen ? 'open' : undefined}>
-      <a href={`/?chat=${id}`} onClick={onLink} aria-current={isOpen ? 'true' : undefined} title={title}>
+      <a
+        href={`/?chat=${id}`}
+        className="ellipsis"
+        onClick={onLink}
+        aria-current={isOpen ? 'true' : undefined}
+        title={title}
+      >
         {title}
       </a>
       <button

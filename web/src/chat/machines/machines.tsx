@@ -1,8 +1,8 @@
 // The current state of the network: workers with models, load and reputation, and recent events.
 import './machines.css';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { Command } from '../../ui/button.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
+import { Command } from '../../ui/controls/button.tsx';
 import { formatPeer, formatTime } from '../../ui/formats.ts';
 import { Loading, Notice, Retry } from '../../ui/states.tsx';
 import { numberColumn, textColumn } from '../../ui/table/columns.ts';

@@ -3,7 +3,7 @@ import './markdown.css';
 import { type ComponentProps, memo, type ReactNode, useEffect, useRef, useState } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
-import { CopyButton } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/controls/button.tsx';
 import { ExternalLink } from '../../ui/external-link.tsx';
 
 type Plugins = ComponentProps<typeof ReactMarkdown>['rehypePlugins'];

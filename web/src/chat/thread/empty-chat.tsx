@@ -1,5 +1,5 @@
 // Before the first question: an introduction, the API key form if there is no key, and example questions.
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { Notice, Retry } from '../../ui/states.tsx';
 import { type InferenceProblem, useKey } from '../inference.ts';
 import { KeyForm } from '../key-form.tsx';

@@ -1,6 +1,6 @@
 // A question, displayed or being edited.
 import { useEffect, useRef, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import type { Question } from '../conversation/conversation.ts';
 
 interface QuestionViewProps {
@@ -33,7 +33,7 @@ export function QuestionView({ question: { text }, hasMore, onEdit }: QuestionVi
           {onEdit && (
             <button
               ref={button}
-              className="chat-icon"
+              className="chat-icon screen-only"
               type="button"
               onClick={() => setDraft(text)}
               aria-label="Edit question"

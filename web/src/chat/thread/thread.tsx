@@ -144,7 +144,7 @@ function Versions({ what, ids, shown, onShow }: VersionsProps) {
     return (
       <button
         type="button"
-        className="chat-icon"
+        className="chat-icon screen-only"
         aria-label={label}
         // Not `disabled`, which would lose the focus at the first or last version.
         aria-disabled={id === undefined || !onShow}
@@ -156,7 +156,11 @@ function Versions({ what, ids, shown, onShow }: VersionsProps) {
   };
   return (
     // biome-ignore lint/a11y/useSemanticElements: not a group of form fields
-    <div className={`chat-versions row small soft ${what}`} role="group" aria-label={`Versions of this ${what}`}>
+    <div
+      className={`chat-versions row screen-only small soft ${what}`}
+      role="group"
+      aria-label={`Versions of this ${what}`}
+    >
       {step(at - 1, `Earlier version of this ${what}`, '‹')}
       <span aria-live="polite">{`${at + 1} of ${ids.length}`}</span>
       {step(at + 1, `Later version of this ${what}`, '›')}

@@ -2,10 +2,10 @@
 import type { StackAnswer, StackInput, StackPath, StackPaths, StackProblem } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card/card.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { FreeKey } from '../../ui/controls/free-key.tsx';
 import { formatTime } from '../../ui/formats.ts';
-import { FreeKey } from '../../ui/free-key.tsx';
 import { Loading, Notice, Retry } from '../../ui/states.tsx';
 import { getFreeKey, setKey } from './session.ts';
 import { type Signed, Source } from './source.tsx';

@@ -2,7 +2,7 @@
 import type { StackAnswer, StackInput, StackPaths, StackProblem } from '@strata/client';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Button, Command } from '../../ui/button.tsx';
+import { Button, Command } from '../../ui/controls/button.tsx';
 import { formatCount } from '../../ui/formats.ts';
 import { Problem } from './answer.tsx';
 import { setQuota, stack } from './session.ts';

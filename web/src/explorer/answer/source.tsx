@@ -1,7 +1,7 @@
 // The source of the data in a card: the API call, and the receipt with its verification.
 import { curlOf, type StackAnswer, type VerifiedAnswer } from '@strata/client';
 import { useState } from 'react';
-import { Button, Command } from '../../ui/button.tsx';
+import { Button, Command } from '../../ui/controls/button.tsx';
 import { formatTime } from '../../ui/formats.ts';
 import { Step, Verification } from '../../ui/verification.tsx';
 import { stack } from './session.ts';

@@ -2,8 +2,8 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Fragment, type ReactNode, useState } from 'react';
 import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card/card.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { Problem, SourceOf } from '../answer/answer.tsx';
 import type { Query } from '../answer/use-stack.ts';

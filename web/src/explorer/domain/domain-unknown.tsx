@@ -3,7 +3,7 @@ import type { StackProblem } from '@strata/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import { Loading, Notice } from '../../ui/states.tsx';
 import { fetchSuggestions } from '../search/suggestions.ts';

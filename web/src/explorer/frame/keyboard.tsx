@@ -1,5 +1,6 @@
 // The dialog with the keyboard shortcuts and the switch to disable them.
-import { Dialog } from '../../ui/dialog.tsx';
+import { Fragment } from 'react';
+import { Dialog } from '../../ui/controls/dialog.tsx';
 import { PAGES } from './navigation.ts';
 import { setShortcuts, useAreShortcutsOn } from './shortcuts.ts';
 
@@ -18,16 +19,16 @@ export function Keyboard({ onClose }: { readonly onClose: () => void }) {
         <input type="checkbox" checked={areOn} onChange={({ target }) => setShortcuts(target.checked)} />
         Enable shortcuts
       </label>
-      <dl className={areOn ? 'keyboard-keys' : 'keyboard-keys soft'}>
+      <dl className={areOn ? 'facts' : 'facts soft'}>
         {SHORTCUTS.map(([keys, meaning]) => (
-          <div key={keys}>
+          <Fragment key={keys}>
             <dt>
               {[...keys].map((key) => (
                 <kbd key={key}>{key}</kbd>
               ))}
             </dt>
             <dd>{meaning}</dd>
-          </div>
+          </Fragment>
         ))}
       </dl>
     </Dialog>

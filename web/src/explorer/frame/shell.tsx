@@ -55,7 +55,7 @@ export function Shell() {
         <Navigation chatUrl={chatUrl} isOpen={isOpen} onClose={() => setOpen(false)} onHelp={() => setHelpOpen(true)} />
         <main id="content" tabIndex={-1} className="content">
           <Outlet />
-          <footer className="page-foot small soft">
+          <footer className="page-foot screen-only small soft">
             {isSimulated && 'Demo on a simulated internet: all domains are invented. '}
             Alpha data, provided without warranty. Every answer is signed.
           </footer>
@@ -113,7 +113,7 @@ function Navigation({ chatUrl, isOpen, onClose, onHelp }: NavigationProps) {
     return () => document.removeEventListener('keydown', onKey);
   }, [isOpen, onClose]);
   return (
-    <nav id="navigation" className={isOpen ? 'navigation open' : 'navigation'} aria-label="Pages">
+    <nav id="navigation" className={`navigation screen-only ${isOpen ? 'open' : ''}`} aria-label="Pages">
       <ul>
         {PAGES.map(([name, to]) => (
           <li key={to}>

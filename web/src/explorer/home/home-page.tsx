@@ -6,8 +6,8 @@ import { useState } from 'react';
 import { Ago } from '../../ui/ago.tsx';
 import { Grade } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
+import { FreeKey } from '../../ui/controls/free-key.tsx';
 import { formatNumber } from '../../ui/formats.ts';
-import { FreeKey } from '../../ui/free-key.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { AlertList } from '../alerts/alert-list.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
@@ -101,7 +101,7 @@ const FEATURES = [
 function Features() {
   return (
     <Card title="What you can do" width="half">
-      <ol className="home-features stack">
+      <ol className="numbered stack">
         {FEATURES.map(([title, text]) => (
           <li key={title}>
             <h3>{title}</h3>

@@ -1,10 +1,10 @@
 // The page “Get started”: API key with its quota, complete example requests, and how to verify an answer.
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Button, Command } from '../../ui/button.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
+import { Button, Command } from '../../ui/controls/button.tsx';
+import { FreeKey } from '../../ui/controls/free-key.tsx';
 import { formatTime } from '../../ui/formats.ts';
-import { FreeKey } from '../../ui/free-key.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { KeyForm } from '../answer/answer.tsx';
 import { getFreeKey, setKey, stack, useKey, useQuota } from '../answer/session.ts';
@@ -28,7 +28,7 @@ export function Start() {
             : 'Complete commands with your API key.'}
         </p>
         <div className="columns">
-          {requests(domain).map(({ title, command }) => (
+          {requests(domain).map(([title, command]) => (
             <section key={title}>
               <h3>{title}</h3>
               <Command text={withKey(command)} />
@@ -172,30 +172,23 @@ function RemoveKey() {
   );
 }
 
-/** One complete command per kind of request. */
-function requests(domain: string): readonly { readonly title: string; readonly command: string }[] {
-  return [
-    { title: 'Profile of a domain', command: stack.curl('/stack/v1/domains/{domain}', { path: { domain } }) },
-    {
-      title: 'Domains that use a provider',
-      command: stack.curl('/stack/v1/search', { query: { provider: 'cloudflare', limit: 10 } }),
-    },
-    { title: 'Statistics of all domains', command: stack.curl('/stack/v1/stats', {}) },
-    {
-      title: 'Market share of mail providers',
-      command: stack.curl('/stack/v1/intelligence/market-share', { query: { category: 'email' } }),
-    },
-    { title: 'Latest alerts', command: stack.curl('/stack/v1/alerts', { query: { limit: 20 } }) },
-    {
-      title: 'Live stream of changes (stop with Ctrl-C)',
-      command: withOptions(stack.curl('/stack/v1/stream', {}), '-N'),
-    },
-    {
-      title: 'CSV export with its receipt',
-      command: withOptions(stack.curl('/stack/v1/security/export.csv', {}), '-D headers.txt -o security.csv'),
-    },
-  ];
-}
+/** The title and the complete command of each kind of request. */
+const requests = (domain: string) =>
+  [
+    ['Profile of a domain', stack.curl('/stack/v1/domains/{domain}', { path: { domain } })],
+    ['Domains that use a provider', stack.curl('/stack/v1/search', { query: { provider: 'cloudflare', limit: 10 } })],
+    ['Statistics of all domains', stack.curl('/stack/v1/stats', {})],
+    [
+      'Market share of mail providers',
+      stack.curl('/stack/v1/intelligence/market-share', { query: { category: 'email' } }),
+    ],
+    ['Latest alerts', stack.curl('/stack/v1/alerts', { query: { limit: 20 } })],
+    ['Live stream of changes (stop with Ctrl-C)', withOptions(stack.curl('/stack/v1/stream', {}), '-N')],
+    [
+      'CSV export with its receipt',
+      withOptions(stack.curl('/stack/v1/security/export.csv', {}), '-D headers.txt -o security.csv'),
+    ],
+  ] as const;
 
 function withOptions(command: string, options: string): string {
   return command.replace(/^curl /, `curl ${options} `);

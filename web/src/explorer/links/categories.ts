@@ -1,7 +1,7 @@
 // The categories and sectors of the API.
 import type { Category, Sector } from '@strata/client';
+import type { Option } from '../../ui/controls/select.tsx';
 import { formatName } from '../../ui/formats.ts';
-import type { Option } from '../../ui/select.tsx';
 
 /** In display order: the fundamental categories first. */
 export const CATEGORIES: readonly Category[] = [

@@ -1,6 +1,6 @@
 // The fields of a form whose values are applied to the URL together, since each change uses requests.
 import { type RefObject, useId, useLayoutEffect, useRef } from 'react';
-import { type Option, Options } from '../../ui/select.tsx';
+import { type Option, Options } from '../../ui/controls/select.tsx';
 
 /** Sets the field to the value in the URL whenever that changes; keeps user input and focus until then. */
 function useUrlValue(field: RefObject<HTMLInputElement | HTMLSelectElement | null>, value = ''): void {

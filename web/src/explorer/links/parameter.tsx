@@ -1,6 +1,6 @@
 // A select whose value is a search parameter of the page.
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type Option, Select } from '../../ui/select.tsx';
+import { type Option, Select } from '../../ui/controls/select.tsx';
 import { changed, oneOf, type Search } from './search-params.ts';
 
 interface ParameterProps {

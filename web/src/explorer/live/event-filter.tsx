@@ -1,7 +1,7 @@
 // The filter of the live page: its form, and from the URL to the request.
 import type { EventFilter, StackEvent } from '@strata/client';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { CATEGORIES, labelled } from '../links/categories.ts';
 import { SelectField, TextField } from '../links/fields.tsx';
 import { type Search, withChanges } from '../links/search-params.ts';

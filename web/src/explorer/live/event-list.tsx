@@ -2,8 +2,8 @@
 import type { StackEvent } from '@strata/client';
 import { type ComponentProps, Fragment, memo } from 'react';
 import { Badge, type Tone } from '../../ui/badge.tsx';
+import { LazyDetails } from '../../ui/controls/lazy-details.tsx';
 import { formatAgo, formatClock, formatDecimal, formatName, formatNumber, formatTime } from '../../ui/formats.ts';
-import { LazyDetails } from '../../ui/lazy-details.tsx';
 import { Verify } from '../answer/source.tsx';
 import { SubjectLink } from '../links/links.tsx';
 import type { Entry } from './entries.ts';

@@ -1,8 +1,8 @@
 // The filter form of the migrations page. Each change is a new URL.
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useId, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { type Option, Select } from '../../ui/select.tsx';
+import { Button } from '../../ui/controls/button.tsx';
+import { type Option, Select } from '../../ui/controls/select.tsx';
 import { EXCLUSIVE, labelled } from '../links/categories.ts';
 import { Parameter } from '../links/parameter.tsx';
 import { changed, type Search } from '../links/search-params.ts';

@@ -1,5 +1,5 @@
 // Labels for the values of the search filters.
-import type { Option } from '../../ui/select.tsx';
+import type { Option } from '../../ui/controls/select.tsx';
 import { labelled } from '../links/categories.ts';
 
 export const CONFIDENCES = labelled(['high', 'medium', 'low']);

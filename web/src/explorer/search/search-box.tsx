@@ -2,7 +2,7 @@
 import './search-box.css';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { formatName } from '../../ui/formats.ts';
 import { hrefOf, type Suggestion, submitTarget, useSuggestions } from './suggestions.ts';
 
@@ -107,7 +107,7 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
               onMouseDown={(event) => event.preventDefault()}
               onClick={() => go(suggestion)}
             >
-              <span className="suggestion-name">{suggestion.name}</span>
+              <span className="ellipsis">{suggestion.name}</span>
               {suggestion.kind !== 'search' && <span className="small soft">{` ${formatName(suggestion.kind)}`}</span>}
             </div>
           ))}

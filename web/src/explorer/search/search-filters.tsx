@@ -1,7 +1,7 @@
 // The filter form of the search, and the conditions from links that have no field in it.
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef } from 'react';
-import { Button } from '../../ui/button.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { CATEGORIES, labelled, SECTORS } from '../links/categories.ts';
 import { SelectField, TextField } from '../links/fields.tsx';
 import { changed, type Search, withChanges } from '../links/search-params.ts';

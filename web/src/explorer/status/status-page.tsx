@@ -2,8 +2,8 @@
 import type { StackPaths } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Badge } from '../../ui/badge.tsx';
-import { Command, CopyButton } from '../../ui/button.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
+import { Command, CopyButton } from '../../ui/controls/button.tsx';
 import { formatName, formatNumber, formatTime } from '../../ui/formats.ts';
 import { Notice } from '../../ui/states.tsx';
 import { numberColumn } from '../../ui/table/columns.ts';

@@ -14,7 +14,7 @@ interface ChartProps<D> extends CanvasProps<D> {
 
 export function Chart<D>({ table, ...canvas }: ChartProps<D>) {
   return (
-    <figure className="chart">
+    <figure className="chart stack">
       <Suspense fallback={<div className="skeleton" style={{ height: canvas.height }} />}>
         <Canvas {...canvas} />
       </Suspense>
