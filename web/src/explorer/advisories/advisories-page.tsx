@@ -114,7 +114,7 @@ const COLUMNS: readonly Column<Advisory>[] = [
 
 function Products({ products }: Pick<Advisory, 'products'>) {
   return (
-    <ul className="wide">
+    <ul className="wide stack tight">
       {products.slice(0, 3).map(({ product, product_id: id, version_range: range }) => (
         <li key={`${id} ${range}`}>
           <ProviderLink id={id} name={product} />{' '}

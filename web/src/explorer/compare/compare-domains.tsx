@@ -138,10 +138,14 @@ function Providers({ profile, category, all }: ProvidersProps) {
   const isUnique = (id: string) =>
     all.length > 1 &&
     all.filter((other) => servicesIn(other, category).some(({ provider_id }) => provider_id === id)).length === 1;
-  return services.map(({ provider, provider_id: id, role, version }) => (
-    <div key={`${role} ${id}`}>
-      <ProviderLink id={id} name={provider} className={isUnique(id) ? 'strong' : ''} />{' '}
-      {version && <code>{version}</code>} {isUnique(id) && <span className="small soft">only this domain</span>}
-    </div>
-  ));
+  return (
+    <ul className="stack tight">
+      {services.map(({ provider, provider_id: id, role, version }) => (
+        <li key={`${role} ${id}`}>
+          <ProviderLink id={id} name={provider} className={isUnique(id) ? 'strong' : ''} />{' '}
+          {version && <code>{version}</code>} {isUnique(id) && <span className="small soft">only this domain</span>}
+        </li>
+      ))}
+    </ul>
+  );
 }

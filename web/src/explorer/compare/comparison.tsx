@@ -135,7 +135,7 @@ export function ComparisonCard<B>(props: ComparisonProps<B>) {
         queries.some(({ data }) => data) &&
         queries.map((query, i) => (
           <Fragment key={names[i]}>
-            {query.data && <span className="small">{props.head(query.data.body)}</span>}
+            {query.data && <p className="small note">{props.head(query.data.body)}</p>}
             <SourceOf query={query} />
           </Fragment>
         ))

@@ -130,10 +130,14 @@ function Moves({ customer: { moves, category }, noProvider }: MovesProps) {
       </span>
     );
   }
-  return moves.map((move) => (
-    <div key={`${move.category} ${move.provider_id}`}>
-      <ProviderLink id={move.provider_id} name={move.provider} />{' '}
-      <span className="small soft">{formatName(move.category)}</span>
-    </div>
-  ));
+  return (
+    <ul className="stack tight">
+      {moves.map((move) => (
+        <li key={`${move.category} ${move.provider_id}`}>
+          <ProviderLink id={move.provider_id} name={move.provider} />{' '}
+          <span className="small soft">{formatName(move.category)}</span>
+        </li>
+      ))}
+    </ul>
+  );
 }

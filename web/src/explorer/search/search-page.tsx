@@ -109,7 +109,7 @@ function NoResults({ results, filters }: { readonly results: Results; readonly f
     return (
       <div className="empty">
         <p>No provider named {given.map((name) => `“${filters[name]}”`).join(' or ')}. Did you mean:</p>
-        <ul>
+        <ul className="stack">
           {suggestions.map((name) => (
             <li key={name}>{unknown === undefined ? name : <Link {...changed({ [unknown]: name })}>{name}</Link>}</li>
           ))}
