@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { route } from './index.ts';
+import { Metrics, route } from './index.ts';
 import { parseInput } from './input.ts';
 import { ERRORS, type ErrorCode, Refusal } from './problems/errors.ts';
 import { problemOf } from './problems/problem.ts';
@@ -77,7 +77,7 @@ describe('the server', () => {
 
   it('gives declared refusals their status, title and problem type', async () => {
     const { status, headers, body } = await get('/things/none');
-    const expected = [404, 'unknown_domain', ERRORS.unknown_domain.title, 'There is none.'];
+    const expected = [404, 'unknown_domain', ERRORS.unknown_domain.title, 'No such thing.'];
     assert.deepEqual([status, body.code, body.title, body.detail], expected);
     assert.match(String(headers['content-type']), /^application\/problem\+json/);
     assert.match(body.request_id, /^[0-9a-f-]{36}$/);
@@ -115,6 +115,11 @@ describe('the server', () => {
       assert.deepEqual([response.statusCode, response.json().code], [status, code], `${type} ${payload.slice(0, 20)}`);
     }
     assert.equal(({} as { a?: unknown }).a, undefined);
+  });
+
+  it('waits for headers, requests, idle clients and the next request as long as it is meant to', () => {
+    const { headersTimeout, requestTimeout, timeout, keepAliveTimeout } = server.fastify.server;
+    assert.deepEqual([headersTimeout, requestTimeout, timeout, keepAliveTimeout], [10_000, 15_000, 60_000, 65_000]);
   });
 
   it('sends immutable bytes as they are', async () => {
@@ -172,6 +177,24 @@ describe('one path with several methods', () => {
     const made = await server.fastify.inject({ method: 'POST', url: '/keys', headers: { 'if-none-match': '*' } });
     assert.deepEqual([made.statusCode, made.json().secret], [201, 'shown once']);
     assert.deepEqual([made.headers['cache-control'], made.headers.etag], ['no-store', undefined]);
+  });
+
+  it('is counted once for each response, cached ones and refusals too, each with the security headers', async () => {
+    const metrics = new Metrics();
+    await using server = serverOf([getKeys, postKey], { metrics });
+    for (const line of ['GET', 'GET', 'HEAD', 'POST', 'PUT', 'OPTIONS', 'GET /no', 'GET /%zz']) {
+      const [method, url = '/keys'] = line.split(' ') as ['GET', string?];
+      const { headers } = await server.fastify.inject({ method, url });
+      assert.match(
+        `${headers['content-security-policy']} ${headers['x-content-type-options']}`,
+        /'none'.* nosniff/,
+        line,
+      );
+    }
+    const { values } = (await metrics.registry.getSingleMetric('strata_http_requests_total')?.get()) ?? assert.fail();
+    const counts = values.map(({ labels, value }) => [...Object.values(labels), value].join(' '));
+    const refusals = ['* /keys 405 1', '* unmatched 400 1', '* unmatched 404 1'];
+    assert.deepEqual(counts.sort(), [...refusals, 'GET /keys 200 3', 'OPTIONS /keys 204 1', 'POST /keys 201 1']);
   });
 
   it('does not start when answers to anything but GET are to be kept', () => {
@@ -243,7 +266,7 @@ describe('the mapping of errors to problems', () => {
   });
 
   it('reports unavailable with Retry-After for failures of the machine, without their cause', () => {
-    const full = new Error('/secret/place: the disk is full');
+    const full = new Error('/secret/path: the disk is full');
     const { problem, headers } = problemOf(full, 'r', (error) => error === full);
     assert.deepEqual([problem.status, problem.code, headers], [503, 'unavailable', { 'retry-after': '30' }]);
     assert.ok(!problem.detail.includes('secret'));

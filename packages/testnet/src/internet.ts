@@ -37,7 +37,17 @@ export interface InternetOptions {
   readonly now?: () => Date;
 }
 
-export interface Internet extends AsyncDisposable {
+/** The feeds of an internet, and what readers asked of them. */
+interface InternetFeeds {
+  /** Every feed at its first address; moved feeds also answer at their new address. */
+  feeds(): readonly ListedFeed[];
+  /** What a reader should find in a feed now. Throws RangeError if there is no feed at the address. */
+  feedTruth(url: string): FeedTruth;
+  /** Number of requests to an address. Throws RangeError if there is no feed at the address. */
+  feedRequests(url: string): FeedRequests;
+}
+
+export interface Internet extends InternetFeeds, AsyncDisposable {
   readonly day: number;
   domains(): readonly string[];
   /** The ground truth of a company. Throws RangeError for an unknown name. */
@@ -58,12 +68,6 @@ export interface Internet extends AsyncDisposable {
   readonly root: { readonly address: string; readonly port: number };
   /** The local listener of a simulated address. */
   dial(to: { readonly address: string; readonly port: number }): { readonly address: string; readonly port: number };
-  /** Every feed at its first address; moved feeds also answer at their new address. */
-  feeds(): readonly ListedFeed[];
-  /** What a reader should find in a feed now. Throws RangeError if there is no feed at the address. */
-  feedTruth(url: string): FeedTruth;
-  /** Number of requests to an address. Throws RangeError if there is no feed at the address. */
-  feedRequests(url: string): FeedRequests;
   /** The publishers of advisories: started by the first call, and advanced by `advance` from then on. */
   advisories(): Promise<AdvisorySources>;
   /** Root certificate of the sites' chains. */
