@@ -207,16 +207,13 @@ it('the list of a store has what is complete and what is partial', async () => {
   ]);
 });
 
-it('concurrent downloads of one file in one process: one fetches it, the other is refused, or waits', async () => {
+it('concurrent downloads of one file in one process: one fetches it, the other is refused', async () => {
   await using scene = await Scene.withModel(bytes);
   const outcomes = await Promise.allSettled([scene.pull(REFERENCE), scene.pull(REFERENCE)]);
   const [refused, ...further] = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
   await assert.rejects(Promise.reject(refused), failsWith('busy', /m\.gguf is already being downloaded/));
   assert.deepEqual(further, []);
-  await rm(scene.at('o'), { recursive: true });
-  const before = scene.hub.transfers.length;
-  const both = await Promise.all([1, 2].map(() => scene.pull(REFERENCE, { waitMs: 5_000 })));
-  assert.deepEqual(both.map(({ isDownloaded }) => isDownloaded).sort(), [false, true]);
-  assert.equal(scene.hub.transfers.length - before, 1);
+  assert.equal(scene.hub.transfers.length, 1);
   await scene.assertHas(bytes);
+});
 });

@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DatabaseUrl } from '../environment.ts';
 import { countedAddress, countedNetworks } from '../limits/counted-address.ts';
+import { ERRORS, type Refusal } from '../problems/errors.ts';
 import { publicUrlOf, urlAt } from '../service-url.ts';
 import { createHostGuard } from './host-guard.ts';
+
+const statusOf = (refusal: Refusal | undefined) => refusal && ERRORS[refusal.code].status;
 
 /** The status of the refusal of a request; undefined where it is accepted. */
 function asked(
@@ -14,7 +17,7 @@ function asked(
 ): number | undefined {
   const guard = createHostGuard({ host: '127.0.0.1', allowedHosts: [], ...listening });
   const headers = { host, ...(more.origin === undefined ? {} : { origin: more.origin }) };
-  return guard.rejectionOf({ headers, host: more.proxyHost ?? host ?? '', raw: { rawHeaders: [] } })?.status;
+  return statusOf(guard.refusalOf({ headers, host: more.proxyHost ?? host ?? '', raw: { rawHeaders: [] } }));
 }
 
 describe('a service that listens for this machine alone', () => {
@@ -44,7 +47,7 @@ describe('a service that listens for this machine alone', () => {
   it('refuses a request with two Host headers, in any case of letters', () => {
     const guard = createHostGuard({ host: 'localhost', allowedHosts: ['*'] });
     const asked = (...rawHeaders: string[]) =>
-      guard.rejectionOf({ headers: { host: 'localhost' }, host: 'localhost', raw: { rawHeaders } })?.status;
+      statusOf(guard.refusalOf({ headers: { host: 'localhost' }, host: 'localhost', raw: { rawHeaders } }));
     assert.equal(asked('Host', 'localhost', 'hOST', 'localhost'), 400);
     assert.equal(asked('Host', 'localhost', 'X-A', 'Host'), undefined);
   });
@@ -80,7 +83,7 @@ describe('a service that listens for this machine alone', () => {
   it('refuses with the name of the setting and nothing of the request, and accepts no host because it was refused before', () => {
     const guard = createHostGuard({ host: 'localhost', allowedHosts: [] });
     const detailOf = (host: string, origin: object = {}) =>
-      guard.rejectionOf({ headers: { host, ...origin }, host, raw: { rawHeaders: [] } })?.detail ?? '';
+      guard.refusalOf({ headers: { host, ...origin }, host, raw: { rawHeaders: [] } })?.message ?? '';
     for (let time = 0; time < 2; time += 1) {
       assert.match(detailOf('evil.example'), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
       assert.equal(detailOf('localhost'), '');
