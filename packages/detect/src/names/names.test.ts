@@ -18,7 +18,8 @@ const vectors: NameVectors = JSON.parse(readFileSync(file, 'utf8'));
 const short = (text: string) => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
 for (const { input, host, domain, why } of vectors.accepted)
-  it(`parseDomain accepts ${short(input)}: ${why}`, () => assert.deepEqual(parseDomain(input), { ok: true, host, domain }));
+  it(`parseDomain accepts ${short(input)}: ${why}`, () =>
+    assert.deepEqual(parseDomain(input), { ok: true, host, domain }));
 
 describe('parseDomain refuses', () => {
   for (const { input, problem, why } of vectors.refused) {

@@ -13,7 +13,6 @@ import { failsWith, REFERENCE, Scene } from '../test/scene.ts';
 const bytes = fakeModel(100_000);
 const program = path.join(import.meta.dirname, '../test/pull-process.ts');
 
-
 /** Size of a file that has stopped growing. */
 async function grown(file: string): Promise<number> {
   for (let before = -1; ; await sleep(50)) {

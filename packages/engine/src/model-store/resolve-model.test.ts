@@ -216,4 +216,3 @@ it('concurrent downloads of one file in one process: one fetches it, the other i
   assert.equal(scene.hub.transfers.length, 1);
   await scene.assertHas(bytes);
 });
-});

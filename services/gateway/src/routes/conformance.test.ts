@@ -162,15 +162,15 @@ const isBuilt = existsSync(path.join(import.meta.dirname, '../../../../web/dist/
 
 // Their security headers are proved in packages/http/src/site.test.ts.
 for (const page of ['/', '/machines'])
-    it(`the inference service serves ${page}, or reports that it is not built`, async () => {
-      const { status, headers, text } = await get(page);
-      assert.equal(status, isBuilt ? 200 : 503);
-      assert.match(headers.get('content-type') ?? '', /^text\/html\b/);
-      for (const [, url = ''] of text.matchAll(/<(?:script|link)\b[^>]*?\b(?:src|href)="([^"]+)"/g)) {
-        assert.match(url, /^\//);
-        assert.equal((await get(url)).status, 200, url);
-      }
-    });
+  it(`the inference service serves ${page}, or reports that it is not built`, async () => {
+    const { status, headers, text } = await get(page);
+    assert.equal(status, isBuilt ? 200 : 503);
+    assert.match(headers.get('content-type') ?? '', /^text\/html\b/);
+    for (const [, url = ''] of text.matchAll(/<(?:script|link)\b[^>]*?\b(?:src|href)="([^"]+)"/g)) {
+      assert.match(url, /^\//);
+      assert.equal((await get(url)).status, 200, url);
+    }
+  });
 
 describe('a gateway on sockets', () => {
   const raw = async (request: string) => exchange((await sharedGateway()).running.port, request);
