@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import path from 'node:path';
 import { it } from 'node:test';
-import { decodeOffer, encodeFrame } from '@strata/inference';
+import { decodeOffer, encodeFrame, type FrameOf } from '@strata/inference';
 import { tinyChatModel } from '@strata/testnet';
 import pino from 'pino';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
@@ -11,8 +11,7 @@ import { startWorker } from './run-worker.ts';
 import { configOf, requestOf } from './test/running-worker.ts';
 import { reasonOf, startScriptedGateway } from './test/scripted-gateway.ts';
 
-// Continued answers and scores of llama.cpp are proved in packages/engine/src/process/replay.test.ts.
-it('a worker on llama.cpp measures its speed, sends its vocabulary, answers, and survives an endless grammar', async () => {
+it('a worker on llama.cpp sends its vocabulary, continues its own answers token by token, scores them as its own, and survives an endless grammar', async () => {
   await using directory = await temporaryDirectory();
   await using gateway = await startScriptedGateway();
   const settings = { STRATA_DATA: directory.path, STRATA_MODEL: tinyChatModel, STRATA_MODEL_PROCESSES: '1' };
@@ -28,15 +27,31 @@ it('a worker on llama.cpp measures its speed, sends its vocabulary, answers, and
   assert.deepEqual([part.byteLength, hash('sha256', part)], [sizeBytes, model.vocabularySha256], 'in one part');
 
   const asked = { modelSha256: model.sha256, prompt: [5, 6, 7, 8], maxTokens: 12 };
-  const codeOf = async (id: number, grammar?: string) =>
-    reasonOf(await channel.ask(requestOf(id, { ...asked, ...(grammar === undefined ? {} : { grammar }) })));
-  const refused = await channel.ask(requestOf(2, { ...asked, grammar: 'root ::= "unended' }));
+  const answerOf = async (id: number, change: Partial<FrameOf<'request'>> = {}) => {
+    const end = await channel.ask(requestOf(id, { ...asked, ...change }));
+    assert.ok(end.kind === 'done', end.kind === 'failed' ? end.message : '');
+    return { tokens: channel.tokensOf(id), isStopped: end.reason === 'stop' };
+  };
+  const { tokens, isStopped } = await answerOf(2);
+  assert.ok(tokens.length > 2);
+  const rest = await answerOf(3, { given: tokens.slice(0, 2) });
+  assert.deepEqual(rest.tokens, tokens.slice(2));
+
+  const { sampling } = requestOf(1);
+  const score = { kind: 'score', id: 4, modelSha256: model.sha256, prompt: asked.prompt, sampling } as const;
+  await channel.send({ ...score, answer: tokens, hasEnd: isStopped });
+  const { margins } = await channel.until('scored');
+  assert.ok(Math.max(...margins) < 1, `${margins}`);
+
+  const refused = await channel.ask(requestOf(5, { ...asked, grammar: 'root ::= "unended' }));
   assert.ok(reasonOf(refused) === 'grammar-unusable' && encodeFrame(refused).byteLength < 1_000);
 
   // 4 alternatives in each of 30 nested rules: llama.cpp does not terminate.
   const rules = Array.from({ length: 30 }, (_, i) => `r${i} ::= r${i + 1} r${i + 1}? | r${i + 1}? r${i + 1}`);
-  const endless = ['root ::= r0 r0', ...rules, 'r30 ::= "a"? "b"?'].join('\n');
-  assert.equal(await codeOf(3, endless), 'grammar-unusable');
-  assert.equal(await codeOf(4, 'root ::= "a"'), 'busy', 'its grammars are not taken for a while');
-  assert.match(await codeOf(5), /^(stop|length)$/);
+  const codeOf = async (id: number, grammar?: string) =>
+    reasonOf(await channel.ask(requestOf(id, { ...asked, ...(grammar === undefined ? {} : { grammar }) })));
+  const grammar = ['root ::= r0 r0', ...rules, 'r30 ::= "a"? "b"?'].join('\n');
+  assert.equal(await codeOf(6, grammar), 'grammar-unusable');
+  assert.equal(await codeOf(7, 'root ::= "a"'), 'busy', 'its grammars are not taken for a while');
+  assert.match(await codeOf(8), /^(stop|length)$/);
 });
