@@ -5,14 +5,12 @@ import { describe, it } from 'node:test';
 import { setCategoryOf } from './fingerprints/read/categories.ts';
 import { Technology, UNSEEN_FIELDS } from './fingerprints/read/technology.ts';
 import { FAMILY_OF, STRENGTHS } from './match/strengths.ts';
-import { assessPosture } from './posture/posture.ts';
 import { FACTORS } from './posture/posture-type.ts';
 import { ISSUES } from './posture/score/issues.ts';
 import { SCORE_VERSION } from './posture/score/score.ts';
 import { KINDS } from './rulebook/kinds.ts';
 import { loadCatalog } from './rulebook/load-catalog.ts';
-import { best } from './test/best-posture.ts';
-import { evidenceOf } from './test/evidence-of.ts';
+import { best, postureOf } from './test/best-posture.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
 const detection = read('detection');
@@ -69,7 +67,7 @@ describe('docs/posture.md', () => {
     const documented = rows.map(([, factor, ...weights]) => [factor, ...weights.map((each) => each && Number(each))]);
     const bimi = ['v=BIMI1; l=https://example.com/logo.svg'];
     const weights = (mx: readonly string[]) =>
-      new Map(assessPosture(evidenceOf({ ...best, bimi, mx })).factors.map(({ factor, weight }) => [factor, weight]));
+      new Map(postureOf({ ...best, bimi, mx }).factors.map(({ factor, weight }) => [factor, weight]));
     const [withMail, withoutMail] = [weights(['10 mx.example.com']), weights(['0 '])];
     const coded = FACTORS.map((factor) => [factor, withMail.get(factor), withoutMail.get(factor)]);
     assert.deepEqual(documented, coded);

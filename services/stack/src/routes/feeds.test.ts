@@ -27,7 +27,7 @@ async function update(): Promise<void> {
 /** Polls every feed and lets the service process it. */
 async function poll(): Promise<void> {
   const { app, scheduling } = service.running;
-  await app.store.feeds.markAllDue();
+  await app.store.feeds.schedule.markAllDue();
   await scheduling?.poller.runDue({ onDone: () => {}, signal: new AbortController().signal });
   await update();
 }

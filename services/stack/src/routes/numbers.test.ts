@@ -47,7 +47,7 @@ describe('intelligence', () => {
 
   it('supply-chain and adoption of a provider', async () => {
     const [firstDay, today] = [timeline.begin, timeline.end].map(analytics.dayOf) as [number, number];
-    const scanned = new Set(app.index.history.scanDays().map(({ day }) => day));
+    const scanned = new Set(app.index.history.scans.days().map(({ day }) => day));
     let neighbours = 0;
     for (const id of timeline.inUse.filter((_, i) => i < 12 || i % 15 === 0)) {
       const chain = analytics.supplyChain(app.index, id, { ownerOf, limit: 20 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { nestsDeeper } from './json-nesting.ts';
+import { nestsDeeper } from './json-bodies.ts';
 
 for (const [text, max, isDeeper] of [
   ['[[1],{"a":[2]}]', 3, false],
