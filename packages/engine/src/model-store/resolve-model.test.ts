@@ -164,29 +164,25 @@ describe('the list of a repository', () => {
   });
 });
 
-describe('the list of a store', () => {
-  it('has what is complete and what is partial', async () => {
-    await using scene = await Scene.start({ 'm.gguf': { bytes }, 'd/n.gguf': { bytes } });
-    assert.deepEqual(await listModels(scene.at('none')), []);
-    await writeFile(scene.at('mine.gguf'), bytes);
-    await scene.pull(`${REFERENCE}@v1`);
-    const size = await scene.cutOff(30_000, 'd/n.gguf');
-    assert.deepEqual(await listModels(scene.dir), [
-      { kind: 'complete', name: 'mine.gguf', reference: scene.at('mine.gguf'), sizeBytes: 100_000 },
-      { kind: 'partial', name: 'o/r/d/n.gguf', reference: 'hf:o/r/d/n.gguf', receivedBytes: size, sizeBytes: 100_000 },
-      { kind: 'complete', name: 'o/r@v1/m.gguf', reference: 'hf:o/r/m.gguf@v1', sizeBytes: 100_000 },
-    ]);
-  });
+it('the list of a store has what is complete and what is partial', async () => {
+  await using scene = await Scene.start({ 'm.gguf': { bytes }, 'd/n.gguf': { bytes } });
+  assert.deepEqual(await listModels(scene.at('none')), []);
+  await writeFile(scene.at('mine.gguf'), bytes);
+  await scene.pull(`${REFERENCE}@v1`);
+  const size = await scene.cutOff(30_000, 'd/n.gguf');
+  assert.deepEqual(await listModels(scene.dir), [
+    { kind: 'complete', name: 'mine.gguf', reference: scene.at('mine.gguf'), sizeBytes: 100_000 },
+    { kind: 'partial', name: 'o/r/d/n.gguf', reference: 'hf:o/r/d/n.gguf', receivedBytes: size, sizeBytes: 100_000 },
+    { kind: 'complete', name: 'o/r@v1/m.gguf', reference: 'hf:o/r/m.gguf@v1', sizeBytes: 100_000 },
+  ]);
 });
 
-describe('concurrent downloads in one process', () => {
-  it('of one file: one fetches it, the other is refused', async () => {
-    await using scene = await Scene.withModel(bytes);
-    const outcomes = await Promise.allSettled([scene.pull(REFERENCE), scene.pull(REFERENCE)]);
-    const [refused, ...further] = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-    await assert.rejects(Promise.reject(refused), failsWith('busy', /m\.gguf is already being downloaded/));
-    assert.deepEqual(further, []);
-    assert.equal(scene.hub.transfers.length, 1);
-    await scene.assertHas(bytes);
-  });
+it('concurrent downloads of one file in one process: one fetches it, the other is refused', async () => {
+  await using scene = await Scene.withModel(bytes);
+  const outcomes = await Promise.allSettled([scene.pull(REFERENCE), scene.pull(REFERENCE)]);
+  const [refused, ...further] = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  await assert.rejects(Promise.reject(refused), failsWith('busy', /m\.gguf is already being downloaded/));
+  assert.deepEqual(further, []);
+  assert.equal(scene.hub.transfers.length, 1);
+  await scene.assertHas(bytes);
 });
