@@ -3,6 +3,7 @@
 export { type Config, Environment as StackEnvironment, Paths, readConfig } from './config.ts';
 export type { Scanning, World } from './context.ts';
 export { listAdvisories, listAffected } from './enrichment/exposure/affected.ts';
+export { countsOf } from './enrichment/exposure/exposed-domains.ts';
 export { Exposures } from './enrichment/exposure/exposures.ts';
 export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts';
 export { runSource, type SyncEnd } from './enrichment/run-source.ts';
@@ -20,8 +21,8 @@ export {
   readSubscriptions,
   withoutCredentials,
 } from './feeds/subscriptions.ts';
-export { type RunningStack, startStack } from './roles/api.ts';
 export { serve, startRole } from './roles/serve.ts';
+export { type RunningStack, startStack } from './roles/start-api.ts';
 export { stackOpenApi } from './routes/index.ts';
 export { loadFingerprints, readFingerprintFiles } from './scan/fingerprint-files.ts';
 export { openFetcher } from './scan/open-fetcher.ts';

@@ -65,7 +65,7 @@ describe('an answer that is continued', () => {
   });
 
   for (const replay of ['exact', 'fast'] as const)
-    it(`ends at once with no token more where all of it was given: ${replay}`, async () => {
+    it(`ends at once without another token where all of it was given: ${replay}`, async () => {
       const endOf = async (more: Partial<Job>) => {
         const { tokens, end } = await run(await job({ ...more, replay }));
         assert.deepEqual(tokens, []);
@@ -95,36 +95,34 @@ describe('an answer that is continued', () => {
   });
 });
 
-describe('a reader that stops reading', () => {
-  it('makes bounded work, delays no other caller, and receives the same answer', async () => {
-    await using large = await startLlamaEngine({ ...oneSlot, slots: 2, contextLength: 420 });
-    const asked = await job({ sampling: { ...WARM, logitBias: ENDLESS.logitBias }, maxTokens: 380 });
-    const { tokens: full } = await run(asked, large);
-    assert.equal(full.length, 380);
-    const reader = large.generate(asked, never)[Symbol.asyncIterator]();
-    const tokens: number[] = [];
-    while (tokens.length < 10) {
-      const { value } = await reader.next();
-      if (value?.kind === 'token') tokens.push(value.token);
-    }
-    // Takes as long as the complete answer of the slow reader would.
-    assert.deepEqual((await run(asked, large)).tokens, full);
-    // Tokens that wait already arrive within one iteration of the event loop; the others must be made first.
-    let hasTurned = false;
-    setImmediate(() => {
-      hasTurned = true;
-    });
-    let buffered = 0;
-    for (;;) {
-      const { value, done } = await reader.next();
-      if (done) break;
-      if (value.kind !== 'token') continue;
-      tokens.push(value.token);
-      if (!hasTurned) buffered += 1;
-    }
-    assert.ok(buffered >= 100 && buffered <= MAX_AHEAD_TOKENS, `${buffered} tokens were made ahead`);
-    assert.deepEqual(tokens, full);
+it('a reader that stops reading makes bounded work, delays no other caller, and receives the same answer', async () => {
+  await using large = await startLlamaEngine({ ...oneSlot, slots: 2, contextLength: 420 });
+  const asked = await job({ sampling: { ...WARM, logitBias: ENDLESS.logitBias }, maxTokens: 380 });
+  const { tokens: full } = await run(asked, large);
+  assert.equal(full.length, 380);
+  const reader = large.generate(asked, never)[Symbol.asyncIterator]();
+  const tokens: number[] = [];
+  while (tokens.length < 10) {
+    const { value } = await reader.next();
+    if (value?.kind === 'token') tokens.push(value.token);
+  }
+  // Takes as long as the complete answer of the slow reader would.
+  assert.deepEqual((await run(asked, large)).tokens, full);
+  // Tokens that wait already arrive within one iteration of the event loop; the rest must be made first.
+  let hasTurned = false;
+  setImmediate(() => {
+    hasTurned = true;
   });
+  let buffered = 0;
+  for (;;) {
+    const { value, done } = await reader.next();
+    if (done) break;
+    if (value.kind !== 'token') continue;
+    tokens.push(value.token);
+    if (!hasTurned) buffered += 1;
+  }
+  assert.ok(buffered >= 100 && buffered <= MAX_AHEAD_TOKENS, `${buffered} tokens were made ahead`);
+  assert.deepEqual(tokens, full);
 });
 
 /** Batches round otherwise than single tokens; on one build and processor class all but a few margins are exactly 0. */
@@ -220,8 +218,8 @@ describe('the score of an answer', () => {
     await assert.rejects(score(job, { prompt: [] }), { code: 'prompt-empty' });
     await assert.rejects(score(job, { grammar: 'root ::= nothing' }), { code: 'grammar-unusable' });
     const leaving = new AbortController();
-    const scores = Array.from({ length: 6 }, () => assert.rejects(score(job, {}, leaving.signal), /gone/));
-    leaving.abort(new Error('gone'));
+    const scores = Array.from({ length: 6 }, () => assert.rejects(score(job, {}, leaving.signal), /the caller left/));
+    leaving.abort(new Error('the caller left'));
     await Promise.all(scores);
     assert.ok(worst(await score(job)) <= ROUNDING_NATS, 'slots are free again');
   });

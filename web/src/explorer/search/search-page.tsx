@@ -1,23 +1,21 @@
 // The search page. All filters are in the URL.
-import './search.css';
-import type { StackInput, StackPaths } from '@strata/client';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { FoundDomain, StackInput, StackPaths } from '@strata/client';
+import { Link, useSearch } from '@tanstack/react-router';
 import { Badge } from '../../ui/badge.tsx';
-import { formatName, formatNumber } from '../../ui/formats.ts';
+import { formatCount, formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
-import { offsetOf, Pager } from '../answer/pager.tsx';
 import { Page } from '../frame/page.tsx';
-import { scannedColumn } from '../market/columns.tsx';
-import { Conditions, type SearchState } from './search-conditions.tsx';
-import { Filters } from './search-filters.tsx';
-import { withChanges } from './search-params.ts';
+import { domainColumn, scannedColumn } from '../links/columns.tsx';
+import { DomainLink, ProviderLink } from '../links/links.tsx';
+import { offsetOf, Pager } from '../links/pager.tsx';
+import { changed, type Search as Filter } from '../links/search-params.ts';
+import { Conditions, Filters } from './search-filters.tsx';
 
 type Query = NonNullable<StackInput<'/stack/v1/search'>['query']>;
 type Results = StackPaths['/stack/v1/search']['body'];
-type Found = Results['results'][number];
 
 const PAGE = 50;
 /** Above this number of results, a hint suggests more filters. */
@@ -25,23 +23,21 @@ const MANY = 1_000;
 const CHIPS = 6;
 
 export function Search() {
-  const { offset: from, ...filters }: SearchState = useSearch({ from: '/search' });
-  const navigate = useNavigate();
+  const { offset: from, ...filters }: Filter = useSearch({ from: '/search' });
   const offset = offsetOf(from);
   // The service validates the parameters and reports unknown ones.
   const input = { query: { ...filters, limit: PAGE, ...(offset > 0 && { offset }) } as Query };
-  const isFiltered = Object.keys(filters).length > 0;
   return (
     <Page title={titleOf(filters)} lead="Domains that match all filters. Names that start with the text come first.">
-      <Filters filters={filters} onApply={(next) => void navigate({ to: '/search', search: next })} />
+      <Filters filters={filters} />
       <Conditions filters={filters} />
-      <AnswerCard title="Domains" path="/stack/v1/search" input={input} keepsLast="any" lines={12}>
+      <AnswerCard title="Domains" path="/stack/v1/search" input={input} keepsLast="any">
         {(results) => (
-          <div className="search-results">
+          <div className="search-results stack">
             <p className="soft" role="status">
               {rangeOf(results)}
             </p>
-            {results.total > MANY && <Many isFiltered={isFiltered} />}
+            {results.total > MANY && <Many isFiltered={Object.keys(filters).length > 0} />}
             {results.results.length === 0 ? (
               <NoResults results={results} filters={filters} />
             ) : (
@@ -49,10 +45,10 @@ export function Search() {
                 caption="Search results"
                 columns={COLUMNS}
                 rows={results.results}
-                keyOf={(row) => row.domain}
+                keyOf={({ domain }) => domain}
               />
             )}
-            <Pager search={filters} offset={results.offset} limit={PAGE} rows={results} />
+            <Pager offset={results.offset} limit={PAGE} rows={results} />
           </div>
         )}
       </AnswerCard>
@@ -60,54 +56,35 @@ export function Search() {
   );
 }
 
-const COLUMNS: readonly Column<Found>[] = [
-  {
-    name: 'Domain',
-    value: ({ domain }) => domain,
-    cell: ({ domain }) => (
-      <Link to="/domain/$domain" params={{ domain }} preload={false}>
-        {domain}
-      </Link>
-    ),
-  },
+const COLUMNS: readonly Column<FoundDomain>[] = [
+  domainColumn,
   { name: 'Providers', cell: (found) => <Providers found={found} /> },
-  numberColumn('Score', ({ score }) => score),
-  {
-    name: 'State',
-    value: ({ state }) => state,
-    cell: ({ state }) => <Badge tone={state === 'active' ? 'good' : 'plain'}>{state}</Badge>,
-  },
-  textColumn('Sector', ({ sector }) => sector, formatName),
-  scannedColumn('nowrap'),
+  numberColumn('Score', 'score'),
+  textColumn('State', 'state', (state) => <Badge tone={state === 'active' ? 'good' : 'plain'}>{state}</Badge>),
+  textColumn('Sector', 'sector', formatName),
+  scannedColumn,
 ];
 
 /** Each provider once, in category order. */
-function Providers({ found }: { readonly found: Found }) {
-  const uses = Map.groupBy(found.services, ({ provider_id: id }) => id);
+function Providers({ found: { domain, services } }: { readonly found: FoundDomain }) {
+  const uses = Map.groupBy(services, ({ provider_id: id }) => id);
   const rest = uses.size - CHIPS;
   return (
-    <ul className="search-chips">
-      {[...uses].slice(0, CHIPS).map(([id, services]) => (
-        <li key={id}>
-          <Link
-            to="/provider/$provider"
-            params={{ provider: id }}
-            preload={false}
-            title={services.map(({ category }) => formatName(category)).join(', ')}
-          >
-            <Badge>{services[0]?.provider ?? id}</Badge>
-          </Link>
-        </li>
+    <div className="chips">
+      {[...uses].slice(0, CHIPS).map(([id, own]) => (
+        <span key={id} title={own.map(({ category }) => formatName(category)).join(', ')}>
+          <ProviderLink id={id}>
+            <Badge>{own[0]?.provider ?? id}</Badge>
+          </ProviderLink>
+        </span>
       ))}
       {rest > 0 && (
-        <li>
-          <Link to="/domain/$domain" params={{ domain: found.domain }} preload={false}>
-            <span className="small">{rest} more</span>
-          </Link>
-        </li>
+        <DomainLink domain={domain} className="small">
+          {rest} more
+        </DomainLink>
       )}
-      {uses.size === 0 && <li className="soft">–</li>}
-    </ul>
+      {uses.size === 0 && '–'}
+    </div>
   );
 }
 
@@ -122,27 +99,19 @@ function Many({ isFiltered }: { readonly isFiltered: boolean }) {
   );
 }
 
-function NoResults({ results, filters }: { readonly results: Results; readonly filters: SearchState }) {
+function NoResults({ results, filters }: { readonly results: Results; readonly filters: Filter }) {
   const suggestions = results.did_you_mean ?? [];
   if (results.offset > 0) return <Empty>This page is past the end of the list.</Empty>;
   if (suggestions.length > 0) {
-    const providerFilters = (['provider', 'with'] as const).filter((name) => filters[name] !== undefined);
+    const given = (['provider', 'with'] as const).filter((name) => filters[name] !== undefined);
     // With two names, the answer does not indicate which one is unknown.
-    const unknown = providerFilters.length === 1 ? providerFilters[0] : undefined;
+    const unknown = given.length === 1 ? given[0] : undefined;
     return (
       <div className="empty">
-        <p>No provider named {providerFilters.map((name) => `“${filters[name]}”`).join(' or ')}. Did you mean:</p>
-        <ul className="search-meant">
+        <p>No provider named {given.map((name) => `“${filters[name]}”`).join(' or ')}. Did you mean:</p>
+        <ul className="stack">
           {suggestions.map((name) => (
-            <li key={name}>
-              {unknown === undefined ? (
-                name
-              ) : (
-                <Link to="/search" search={withChanges(filters, { [unknown]: name })}>
-                  {name}
-                </Link>
-              )}
-            </li>
+            <li key={name}>{unknown === undefined ? name : <Link {...changed({ [unknown]: name })}>{name}</Link>}</li>
           ))}
         </ul>
       </div>
@@ -153,9 +122,7 @@ function NoResults({ results, filters }: { readonly results: Results; readonly f
       <p>No domains match all filters. Remove a filter, or search for a shorter part of the name.</p>
       {filters.q?.includes('.') && (
         <p>
-          <Link to="/domain/$domain" params={{ domain: filters.q }} preload={false}>
-            Look up {filters.q}
-          </Link>
+          <DomainLink domain={filters.q}>Look up {filters.q}</DomainLink>
         </p>
       )}
     </div>
@@ -163,12 +130,12 @@ function NoResults({ results, filters }: { readonly results: Results; readonly f
 }
 
 function rangeOf({ total, offset, results }: Results): string {
-  if (results.length === 0) return total === 0 ? 'No domains' : `${formatNumber(total)} domains`;
-  if (results.length === total) return total === 1 ? '1 domain' : `${formatNumber(total)} domains`;
+  if (total === 0) return 'No domains';
+  if (results.length === 0 || results.length === total) return formatCount(total, 'domain');
   return `${formatNumber(offset + 1)} to ${formatNumber(offset + results.length)} of ${formatNumber(total)} domains`;
 }
 
-function titleOf({ q, provider }: SearchState): string {
-  if (q !== undefined) return `Search: ${q}`;
-  return provider === undefined ? 'Search' : `Search: ${provider}`;
+function titleOf({ q, provider }: Filter): string {
+  const text = q ?? provider;
+  return text === undefined ? 'Search' : `Search: ${text}`;
 }

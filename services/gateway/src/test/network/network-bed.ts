@@ -2,15 +2,18 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';
-import { NEW_WORKER, PROTOCOL } from '@strata/inference';
+import { decodeSegmentReceipt, NEW_WORKER, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
+import type { Segments } from '@strata/segments';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import type { ObservedAnswer, Trust } from '../../network/audit/trust.ts';
-import type { Chosen, Fleet, Served } from '../../network/fleet/fleet.ts';
+import type { Chosen, Fleet } from '../../network/fleet/fleet.ts';
+import type { Served } from '../../network/fleet/fleet-member.ts';
 import { createNetworkEngine, type NetworkEngineOptions } from '../../network/relay/network-engine.ts';
-import type { SessionOptions } from '../../network/session/live-session.ts';
-import { openWorkerSession } from '../../network/session/open-session.ts';
-import type { SignedSegment, WorkerSession } from '../../network/session/worker-session.ts';
+import { type OpenSessionOptions, openWorkerSession } from '../../network/session/open-session.ts';
+import type { SignedSegment } from '../../network/session/session-events.ts';
+import type { WorkerSession } from '../../network/session/worker-session.ts';
+import { Settlement } from '../../network/settlement.ts';
 import { ScriptedWorker, type WorkerEngine, type WorkerScript } from './scripted-worker.ts';
 
 const CONTEXT = 131_072;
@@ -65,7 +68,7 @@ export class TestNetwork implements AsyncDisposable {
   readonly gateway: PeerNode;
   readonly nodes: readonly PeerNode[];
   readonly #folder: AsyncDisposable;
-  #sessionOptions: Partial<SessionOptions> = {};
+  #sessionOptions: Partial<OpenSessionOptions> = {};
   #workers: ScriptedWorker[] = [];
   readonly #opening = new Map<string, PromiseWithResolvers<void>>();
   fleet = new TestFleet();
@@ -94,7 +97,7 @@ export class TestNetwork implements AsyncDisposable {
   }
 
   /** Ends all workers and sessions; the nodes stay. */
-  async fresh(sessionOptions: Partial<SessionOptions> = {}): Promise<void> {
+  async fresh(sessionOptions: Partial<OpenSessionOptions> = {}): Promise<void> {
     for (const worker of this.#workers) worker.kill();
     await Promise.all(Array.from(this.fleet.sessions, (session) => session[Symbol.asyncDispose]()));
     this.#sessionOptions = sessionOptions;
@@ -133,15 +136,15 @@ export class TestNetwork implements AsyncDisposable {
   /** `sha256` is that of the model; its vocabulary is unused. */
   engine(sha256: string, options: Partial<NetworkEngineOptions> = {}) {
     const { fleet, trust, agreed, gateway } = this;
-    const agree = (segment: SignedSegment) => {
-      agreed.push(segment);
-      return gateway.sign(segment.bytes);
-    };
+    const put: Segments['put'] = async ({ receipt: bytes, workerSignature: signature }) =>
+      agreed.push({ receipt: decodeSegmentReceipt(bytes), bytes, signature }) > 0;
+    const segments = { put, list: async () => [] };
+    const sign = (bytes: Uint8Array) => gateway.sign(bytes);
     return createNetworkEngine({
       info: () => ({ sha256, vocabularySize: 4_096, contextLength: CONTEXT, slots: fleet.slots }) as ModelInfo,
       vocabulary: {} as Vocabulary,
-      accounts: { agree, recent: async () => [] },
-      ...{ fleet, trust, gateway: gateway.id, timeoutMs: 30_000, ...options },
+      settlement: new Settlement({ trust, segments, gateway: gateway.id, sign, now: () => new Date() }),
+      ...{ fleet, trust, timeoutMs: 30_000, ...options },
     });
   }
 

@@ -1,20 +1,22 @@
 // Lists over all exposures: advisories that possibly affect any domain, and the domains of each.
-import { byUrgency, type Entry, type EntryFilter, type RowCounts } from '@strata/advisories';
-import { type DomainIndex, type DomainSet, inNameOrder } from '@strata/analytics';
+import { byUrgency, type Entry, type ExposureIndex, type RowCounts, type Severity } from '@strata/advisories';
+import { type DomainIndex, type DomainSet, difference, inNameOrder, type Page, union } from '@strata/analytics';
 import { EventLoopBudget } from '../event-loop-budget.ts';
+import { type ByEvidence, domainsOf } from './exposed-domains.ts';
 import type { Exposure, Exposures } from './exposures.ts';
-import { NO_VERSION, unionOf } from './product-uses.ts';
+import { NO_VERSION } from './product-uses.ts';
+
+/** All given conditions must hold. */
+interface EntryFilter {
+  readonly severity?: Severity | undefined;
+  readonly isExploited?: boolean | undefined;
+}
 
 export interface AffectedFilter extends EntryFilter {
   readonly match?: 'version' | 'product' | undefined;
   /** Any id of an advisory, case-insensitive. */
   readonly advisory?: string | undefined;
   readonly domain?: string | undefined;
-}
-
-export interface Page {
-  readonly limit: number;
-  readonly offset: number;
 }
 
 export interface AffectedRow extends Exposure {
@@ -26,7 +28,7 @@ export interface Affected {
   /** Number of matching rows. */
   readonly total: number;
   /** Number of domains in these rows; one with both kinds is counted in `version`. */
-  readonly domains: { readonly version: number; readonly product: number };
+  readonly domains: ByEvidence<number>;
   readonly rows: readonly AffectedRow[];
 }
 
@@ -54,7 +56,7 @@ export async function listAffected(deps: Deps, filter: AffectedFilter, page: Pag
 }
 
 function affectedOfOne({ exposures, index }: Deps, filter: AffectedFilter, { limit, offset }: Page): Affected {
-  const domain = filter.domain === undefined ? undefined : index.names.find(filter.domain);
+  const domain = filter.domain === undefined ? undefined : index.names.sorted.find(filter.domain);
   const requested = requestedBy(exposures, filter);
   const matchesFilter = ({ entry, isAffected }: Exposure) =>
     fits(entry, filter) &&
@@ -89,10 +91,9 @@ async function affectedOfAll(deps: Deps, filter: AffectedFilter, { limit, offset
     }
     total += count;
   }
-  const max = deps.index.names.limit;
-  const version = unionOf(sets.version, max);
-  const product = unionOf(sets.product, max);
-  return { total, domains: { version: version.size, product: product.andNot(version).size }, rows: found };
+  const version = union(sets.version);
+  const product = difference(union(sets.product), version);
+  return { total, domains: { version: version.size, product: product.size }, rows: found };
 }
 
 /** The number of rows of each advisory, in one pass over the verdicts of every observed build. */
@@ -103,7 +104,7 @@ async function countRows({ exposures }: Deps, filter: Omit<AffectedFilter, 'doma
   const sets = { version: [] as DomainSet[], product: [] as DomainSet[] };
   const requested = requestedBy(exposures, filter);
   if (requested === undefined) {
-    const of = advisories.marked(filter);
+    const of = numbersFitting(advisories, filter);
     const budget = new EventLoopBudget();
     for (const product of advisories.products) {
       await budget.yieldIfSpent();
@@ -133,14 +134,22 @@ function fits({ advisory, exploited }: Entry, { severity, isExploited }: EntryFi
   );
 }
 
+/** By number of the advisory: 1 if it fits; undefined if all do. */
+function numbersFitting(advisories: ExposureIndex, filter: EntryFilter): Uint8Array | undefined {
+  if (filter.severity === undefined && filter.isExploited === undefined) return undefined;
+  const fitting = new Uint8Array(advisories.limit);
+  for (const entry of advisories.inOrder()) if (fits(entry, filter)) fitting[entry.number] = 1;
+  return fitting;
+}
+
 /** A domain with two products of an advisory has two rows. */
 function countEntry(
   exposures: Exposures,
   entry: Entry,
-  { rows, sets }: { readonly rows: RowCounts; readonly sets: Readonly<Record<(typeof KINDS)[number], DomainSet[]>> },
+  { rows, sets }: { readonly rows: RowCounts; readonly sets: ByEvidence<DomainSet[]> },
 ): void {
   for (const product of entry.products) {
-    const of = exposures.domainsOf(entry, [product]);
+    const of = domainsOf(exposures, entry, [product]);
     for (const kind of KINDS) {
       rows[kind][entry.number] = (rows[kind][entry.number] as number) + of[kind].size;
       sets[kind].push(of[kind]);
@@ -159,7 +168,7 @@ function rowsOfEntry(
   for (const kind of KINDS) {
     if (match && kind !== match) continue;
     for (const product of entry.products) {
-      const set = exposures.domainsOf(entry, [product])[kind];
+      const set = domainsOf(exposures, entry, [product])[kind];
       const page = inNameOrder(index, set, { offset: skip, limit: limit - found.length });
       for (const domain of page) {
         const build = index.buildOf(domain, product) ?? NO_VERSION;

@@ -34,10 +34,10 @@ export function flowsWithin(
   const now = clock().getTime();
   if (hours !== undefined) {
     const after = now - hours * (DAY_MS / 24);
-    return { ...index.history.flowsBetween(after, now, filter), since: new Date(after + 1) };
+    return { ...index.history.migrationLog.flowsBetween(after, now, filter), since: new Date(after + 1) };
   }
   const today = dayOf(now);
   const first = today - (days ?? TREND_DAYS) + 1;
   const since = days === undefined ? undefined : new Date(first * DAY_MS);
-  return { ...index.history.flows(first, today, filter), since };
+  return { ...index.history.migrationLog.flows(first, today, filter), since };
 }

@@ -1,0 +1,132 @@
+// Receipts between database and ledger: entered soon, entered once after a crash, and deleted after their retention.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createLogger } from '@strata/http';
+import { openSignedLedger, type SignedLedger } from '@strata/log';
+import { verifyAnswer } from '@strata/receipts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { until } from '../../../../tests/support/until.ts';
+import { KEY_SET_PATH } from '../routes/receipts.ts';
+import { openStore } from '../store/index.ts';
+import { AnswerRecorder } from './answer-recorder.ts';
+
+const now = () => new Date();
+const end = {
+  ...({ outcome: 'completed', content: [], finishReasons: [], firstTokenAt: undefined, segments: [] } as const),
+  usage: { promptTokens: 1, completionTokens: 1, cachedTokens: 0 },
+};
+const start = {
+  ...{ answerId: 'chatcmpl-1', requestId: 'req_1', keyId: 'key_1', endpoint: '/v1/chat/completions' },
+  ...{ model: { id: 'm', sha256: null, engine: 'e' }, salt: '00'.repeat(32), requestDigest: '00', receivedAt: now() },
+};
+
+/** The object with one of its methods replaced. */
+function replaced<T extends object>(of: T, name: keyof T, method: unknown): T {
+  const own = (key: string | symbol) => {
+    const value = Reflect.get(of, key, of);
+    return typeof value === 'function' ? value.bind(of) : value;
+  };
+  return new Proxy(of, { get: (_of, key) => (key === name ? method : own(key)) });
+}
+
+type Append = (leaf: Uint8Array) => Promise<unknown>;
+
+async function scene() {
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.use(await temporaryDirectory()).path;
+  const store = stack.use(await openStore('sqlite::memory:'));
+  return Object.assign(stack.move(), {
+    store,
+    openLedger: () => openSignedLedger({ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now }),
+    /** `append` replaces the ledger’s own. */
+    open(ledger: SignedLedger, append?: Append, answers = store.answers) {
+      const log = append ? replaced(ledger.log, 'append', append) : ledger.log;
+      const { segments } = store;
+      const logger = createLogger({ level: 'silent' });
+      return AnswerRecorder.open({ ledger: { ...ledger, log }, answers, segments, logger, now });
+    },
+    keep: (recorder: AnswerRecorder, id = recorder.newId()) => recorder.keep(id, start, end).then(() => id),
+    unentered: async () => (await store.answers.unentered(99)).length,
+  });
+}
+
+describe('receipts', () => {
+  it('are entered soon, including those that arrive while the ledger is busy', async () => {
+    await using world = await scene();
+    await using ledger = await world.openLedger();
+    const held = Promise.withResolvers<void>();
+    let appended = 0;
+    await using recorder = await world.open(ledger, async (leaf) => {
+      appended += 1;
+      await held.promise;
+      return ledger.log.append(leaf);
+    });
+    await world.keep(recorder);
+    await until(() => appended === 1);
+    for (let i = 0; i < 5; i += 1) await world.keep(recorder);
+    assert.equal(await world.unentered(), 6);
+    held.resolve();
+    await until(() => ledger.log.size === 6);
+    await world.keep(recorder);
+    await until(() => ledger.log.size === 7);
+    await until(async () => (await world.unentered()) === 0);
+  });
+
+  it('that were stored and not entered before a crash are entered once at the next start', async () => {
+    await using world = await scene();
+    const { store } = world;
+    const ids: string[] = [];
+    {
+      await using ledger = await world.openLedger();
+      // The ledger appends the first receipt and hangs at the second, as if the process were killed there.
+      let appended = 0;
+      const append: Append = (leaf) => (++appended > 1 ? new Promise(() => {}) : ledger.log.append(leaf));
+      // The first one is in the ledger, but not marked as entered: the crash happened between the two.
+      const answers = replaced(store.answers, 'enter', async () => {});
+      const recorder = await world.open(ledger, append, answers);
+      for (const count of [1, 2]) {
+        ids.push(await world.keep(recorder));
+        await until(() => appended === count);
+      }
+      await until(() => ledger.log.size === 1);
+    }
+    assert.equal(await world.unentered(), 2);
+    await using ledger = await world.openLedger();
+    await using recorder = await world.open(ledger);
+    assert.equal(ledger.log.size, 2);
+    for (const id of ids) {
+      const receipt = JSON.parse((await recorder.receipt(id, 'key_1')) ?? '');
+      const ledgerReceipt = await ledger.log.receipt(receipt.provenance.ledger_receipt_id);
+      assert.ok((await verifyAnswer(receipt, { keySet: ledger.keySet(), ledgerReceipt })).ok);
+    }
+    assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
+  });
+
+  it('are deleted in pages, until a page is not full', async () => {
+    await using world = await scene();
+    await using ledger = await world.openLedger();
+    const pages = [500, 500, 2];
+    const answers = replaced(world.store.answers, 'forget', async () => pages.shift() ?? 0);
+    await using recorder = await world.open(ledger, undefined, answers);
+    await recorder.forget(new Date());
+    assert.deepEqual(pages, []);
+  });
+
+  it('and the proofs of segments are deleted after their retention; the totals stay', async () => {
+    await using world = await scene();
+    const { segments } = world.store;
+    const endedAtMs = Date.now() - 1_000;
+    for (const [n, at] of [endedAtMs - 86_400_000, endedAtMs].entries())
+      await segments.put({
+        ...{ nonce: new Uint8Array(16).fill(n), worker: 'w', gateway: 'g', caller: 'key_1', endedAtMs: at },
+        ...{ modelSha256: 'ab'.repeat(32), promptTokens: 3, cachedTokens: 0, outputTokens: 5 },
+        ...{ receipt: new Uint8Array(300), workerSignature: new Uint8Array(64), gatewaySignature: new Uint8Array(64) },
+      });
+    const totals = await segments.totals({ by: 'worker' });
+    await using ledger = await world.openLedger();
+    await using recorder = await world.open(ledger);
+    await recorder.forget(new Date(endedAtMs - 1_000));
+    const sizes = (await segments.list({ limit: 9 })).map(({ receipt }) => receipt.byteLength);
+    assert.deepEqual([sizes, await segments.totals({ by: 'worker' })], [[300, 0], totals]);
+  });
+});

@@ -1,0 +1,45 @@
+// Keys that are revoked during their lookup, or during their requests.
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { it } from 'node:test';
+import type { StoredKey } from '@strata/db';
+import { CompletionError } from '@strata/inference';
+import { Authentication } from './authentication.ts';
+
+it('a revocation takes effect during a lookup, while the store fails, and in open requests', async () => {
+  const valid = new Set(['sk-a', 'sk-b']);
+  let [isAway, held] = [false, Promise.resolve()];
+  const keys = {
+    async find(id: string) {
+      const key = valid.has(id) ? ({ id } as StoredKey) : undefined;
+      await held;
+      return key;
+    },
+    async stillValid() {
+      if (isAway) throw new Error('the database is offline');
+      return valid;
+    },
+  };
+  const callers = new Authentication({ keys }, { areKeysFree: false });
+  const enter = (key: string) => {
+    const response = Object.assign(new EventEmitter(), { destroy() {} }) as unknown as ServerResponse;
+    return callers.enter(`Bearer ${key}`, '192.0.2.1', response).then((entered) => ({ ...entered, response }));
+  };
+  const [first, second, left] = [await enter('sk-a'), await enter('sk-b'), await enter('sk-a')];
+  left.response.emit('close');
+  const release = Promise.withResolvers<void>();
+  held = release.promise;
+  valid.delete('sk-a');
+  isAway = true;
+  await assert.rejects(callers.endRevoked(), /offline/);
+  isAway = false;
+  valid.add('sk-a');
+  const late = enter('sk-a');
+  valid.delete('sk-a');
+  await callers.endRevoked();
+  release.resolve();
+  await assert.rejects(late, { kind: 'invalid_api_key' });
+  assert.ok(first.revoked.reason instanceof CompletionError);
+  assert.deepEqual([second.revoked.aborted, left.revoked.aborted], [false, false]);
+});
