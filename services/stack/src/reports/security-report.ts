@@ -197,10 +197,10 @@ export function securityReport({
       issues: [...factor.issues],
       ...explainFactor(posture, factor),
     })),
-    stale_parts: FACTORS.flatMap((part) => {
-      const measured_at = staleParts[part];
-      return measured_at === undefined ? [] : [{ part, measured_at }];
-    }),
+    stale_parts: (Object.entries(staleParts) as [(typeof FACTORS)[number], string][]).map(([part, at]) => ({
+      part,
+      measured_at: at,
+    })),
     score: posture.score,
     grade: posture.grade,
     coverage: posture.coverage,

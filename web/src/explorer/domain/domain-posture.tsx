@@ -1,6 +1,7 @@
 // The security posture of a domain: grade, factors, and advice for its owner.
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { Day } from '../../ui/ago.tsx';
 import { Badge, Grade, type Tone } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { formatName, formatNumber, formatShare, formatTime } from '../../ui/formats.ts';
@@ -63,10 +64,19 @@ export function DomainPosture({ security, source }: PostureProps) {
           The last scan measured too few factors for a score. Unmeasured factors are not counted.
         </p>
       )}
+      {security.stale_parts.length > 0 && (
+        <p className="small soft note">
+          The last scan failed to measure some factors. They have the values of an earlier scan, also in the score.
+        </p>
+      )}
       <ol className="factors lines">
         {factors.map((factor) => (
           <li key={factor.factor}>
-            <FactorRow factor={factor} fields={security[factor.factor]} />
+            <FactorRow
+              factor={factor}
+              fields={security[factor.factor]}
+              measuredAt={security.stale_parts.find(({ part }) => part === factor.factor)?.measured_at}
+            />
           </li>
         ))}
       </ol>
@@ -76,7 +86,14 @@ export function DomainPosture({ security, source }: PostureProps) {
 
 const lost = ({ possible, points }: Factor) => possible - points;
 
-function FactorRow({ factor, fields }: { readonly factor: Factor; readonly fields: object }) {
+interface FactorProps {
+  readonly factor: Factor;
+  readonly fields: object;
+  /** Of a stale factor. */
+  readonly measuredAt: string | undefined;
+}
+
+function FactorRow({ factor, fields, measuredAt }: FactorProps) {
   const [name, about] = NAMES[factor.factor];
   const [finding, tone] = FINDINGS[factor.finding];
   const isWeak = factor.finding === 'fail' && !/\.missing$|\.unsigned$|\.no-/.test(factor.id);
@@ -85,6 +102,11 @@ function FactorRow({ factor, fields }: { readonly factor: Factor; readonly field
       <div className="row">
         <h3>{name}</h3>
         <Badge tone={tone}>{isWeak ? '✗ fail' : finding}</Badge>
+        {measuredAt && (
+          <Badge tone="warn">
+            last measured <Day at={measuredAt} />
+          </Badge>
+        )}
         <Points factor={factor} />
       </div>
       <p className="small soft">{about}</p>

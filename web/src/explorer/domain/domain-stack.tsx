@@ -11,7 +11,7 @@ import { CategoryLink, ProviderLink } from '../links/links.tsx';
 import type { Profile } from './domain-head.tsx';
 
 export function DomainStack({ profile, source }: { readonly profile: Profile; readonly source: ReactNode }) {
-  const { services, roles, rulebook } = profile;
+  const { services, rulebook } = profile;
   return (
     <Card title="Stack" foot={source}>
       {services.length === 0 && <Empty>No providers were detected.</Empty>}
@@ -19,7 +19,7 @@ export function DomainStack({ profile, source }: { readonly profile: Profile; re
         const found = services.filter((service) => service.category === category);
         return found.length > 0 && <Category key={category} name={category} services={found} />;
       })}
-      <Unmeasured roles={roles} />
+      <Unmeasured profile={profile} />
       <p className="small soft">Rulebook version: {rulebook}.</p>
     </Card>
   );
@@ -56,6 +56,11 @@ function ServiceEntry({ service }: { readonly service: Service }) {
         )}
         <Confidence level={service.confidence} />
         <span className="soft small">confidence</span>
+        {service.stale && (
+          <Badge tone="warn">
+            last measured <Day at={service.last_seen} />
+          </Badge>
+        )}
         <span className="soft small domain-since">
           since <Day at={service.first_seen} />
         </span>
@@ -85,14 +90,22 @@ function ServiceEntry({ service }: { readonly service: Service }) {
   );
 }
 
-/** Lists the roles that could not be measured. */
-function Unmeasured({ roles }: { readonly roles: Profile['roles'] }) {
+/** Lists the roles that the last scan could not measure. */
+function Unmeasured({ profile: { roles, stale_roles: stale } }: { readonly profile: Profile }) {
   const unmeasured = Object.entries(roles).filter(([, status]) => status === 'unmeasured' || status === 'blocked');
-  if (unmeasured.length === 0) return null;
   return (
-    <p className="small soft">
-      Not measured in the last scan:{' '}
-      {unmeasured.map(([role, status]) => `${role}${status === 'blocked' ? ' (blocked)' : ''}`).join(', ')}.
-    </p>
+    <>
+      {unmeasured.length > 0 && (
+        <p className="small soft">
+          Not measured in the last scan:{' '}
+          {unmeasured.map(([role, status]) => `${role}${status === 'blocked' ? ' (blocked)' : ''}`).join(', ')}.
+        </p>
+      )}
+      {stale.length > 0 && (
+        <p className="small soft">
+          The last scan failed to measure {stale.map(({ role }) => role).join(', ')}: shown as of the scan before.
+        </p>
+      )}
+    </>
   );
 }

@@ -26,16 +26,20 @@ export const domainProfile = question({
     ),
   ],
   cuts: { evidence: 'evidence' },
-  summarize: ({ domain, state, sector, scanned_at, services, security, advisories, redirects_to }) => [
+  summarize: ({ domain, state, sector, scanned_at, services, security, advisories, redirects_to, stale_roles }) => [
     `${domain} is ${state}, sector ${sector}, scanned ${moment(scanned_at)}.${redirects_to ? ` It redirects to ${redirects_to}.` : ''}`,
     ...services.map(serviceLine),
     joined([`security score ${security.score ?? 'unknown'}`, security.grade && `grade ${security.grade}`], ', '),
+    ...staleLines([...stale_roles.map(({ role }) => role), ...security.stale_parts.map(({ part }) => part)]),
     ...security.factors
       .filter(({ finding }) => finding !== 'pass')
       .map(({ factor, finding, advice }) => `- ${factor}: ${finding}.${advice ? ` ${advice}` : ''}`),
     ...advisoryCounts(advisories),
   ],
 });
+
+const staleLines = (names: readonly string[]) =>
+  names.length === 0 ? [] : [`The last scan could not measure ${names.join(', ')}: values of an earlier scan.`];
 
 export const domainChanges = question({
   name: 'stack_domain_changes',
