@@ -108,7 +108,6 @@ describe('the table of the interface', () => {
   it('answers every variation as described', async () => {
     const variations = [
       '/stack/v1/search?q=a&limit=3',
-      '/stack/v1/search?provider=unknown-provider',
       '/stack/v1/search?category=email&confidence=high&state=active&flag=spf_valid&sector=unknown',
       '/stack/v1/stats/migrations?category=dns&limit=5',
       '/stack/v1/intelligence/market-share?category=cdn&include_parked=true',

@@ -100,6 +100,11 @@ export class NameTable {
     return this.#comparePrefix(number, part) === 0 ? number : undefined;
   }
 
+  /** The number of names up to this one in `order()`, itself included. */
+  countThrough(name: string): number {
+    return this.#firstNotBelow(bytesOf(name)) + Number(this.find(name) !== undefined);
+  }
+
   /** The range in `order()` of the names with this prefix: from, to (exclusive). */
   prefixRange(prefix: string): readonly [from: number, to: number] {
     const part = bytesOf(prefix);

@@ -93,6 +93,10 @@ export interface StackPaths {
     query: {
       category?: Category;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
     };
     body: {
@@ -106,7 +110,14 @@ export interface StackPaths {
         changes: number;
       }[];
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
       offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       changes: Change[];
       _alpha: true;
       _notice: string;
@@ -163,14 +174,24 @@ export interface StackPaths {
        */
       score_lte?: number;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
     };
     body: {
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
       offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       results: FoundDomain[];
-      did_you_mean?: string[];
       _alpha: true;
       _notice: string;
       provenance: Provenance;
@@ -223,13 +244,27 @@ export interface StackPaths {
    */
   '/stack/v1/stats/providers': {
     path: Record<string, never>;
-    query: Record<string, never>;
+    query: {
+      limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
+    };
     body: {
       /**
        * Providers with at least one domain.
        */
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       providers: {
         rank: number;
         provider: string;
@@ -257,6 +292,10 @@ export interface StackPaths {
     path: Record<string, never>;
     query: {
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
       /**
        * Id, name or alias of a provider.
@@ -272,13 +311,21 @@ export interface StackPaths {
       other?: string;
       category?: Category;
       /**
-       * Only migrations confirmed within this number of UTC days, including today.
+       * Only the last UTC days, including today.
        */
       days?: number;
       /**
-       * Only migrations confirmed within this number of hours, as counted by `/stack/v1/stats`; takes precedence over `days`.
+       * Only the last hours up to now; takes precedence over `days`.
        */
       hours?: number;
+      /**
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      since?: string;
+      /**
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      until?: string;
     };
     body: {
       /**
@@ -286,13 +333,20 @@ export interface StackPaths {
        */
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
       offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       /**
        * Whether there are more after this page.
        */
       has_more: boolean;
       /**
-       * Window of `total` and `flows`; a fraction if `hours` is used.
+       * Window of `total` and `flows`; a fraction if it is not of complete days.
        */
       window_days: number;
       migrations: Migration[];
@@ -316,10 +370,22 @@ export interface StackPaths {
     path: Record<string, never>;
     query: {
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
     };
     body: {
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       alerts: Alert[];
       _alpha: true;
       _notice: string;
@@ -337,10 +403,22 @@ export interface StackPaths {
        */
       domain?: string;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
     };
     body: {
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       domain?: string;
       method: string;
       anomalies: Anomaly[];
@@ -644,12 +722,23 @@ export interface StackPaths {
        */
       advisory?: string;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
     };
     body: {
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
       offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       advisories: Advisory[];
       _alpha: true;
       _notice: string;
@@ -683,6 +772,10 @@ export interface StackPaths {
        */
       advisory?: string;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
     };
     body: {
@@ -715,7 +808,14 @@ export interface StackPaths {
         domain: boolean | null;
       };
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
       offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       affected: Affected[];
       _alpha: true;
       _notice: string;
@@ -776,6 +876,10 @@ export interface StackPaths {
     path: Record<string, never>;
     query: {
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       window?: '1d' | '7d' | '30d';
     };
     body: {
@@ -789,6 +893,14 @@ export interface StackPaths {
        */
       mentions: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       domains: FeedLeader[];
       _alpha: true;
       _notice: string;
@@ -878,13 +990,21 @@ export interface StackPaths {
       other?: string;
       category?: Category;
       /**
-       * Only migrations confirmed within this number of UTC days, including today.
+       * Only the last UTC days, including today.
        */
       days?: number;
       /**
-       * Only migrations confirmed within this number of hours, as counted by `/stack/v1/stats`; takes precedence over `days`.
+       * Only the last hours up to now; takes precedence over `days`.
        */
       hours?: number;
+      /**
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      since?: string;
+      /**
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      until?: string;
     };
     body: string;
   };
@@ -917,9 +1037,21 @@ export interface StackPaths {
        */
       direction?: 'in' | 'out';
       /**
-       * Confirmed within this number of UTC days, including today.
+       * Only the last UTC days, including today.
        */
       days?: number;
+      /**
+       * Only the last hours up to now; takes precedence over `days`.
+       */
+      hours?: number;
+      /**
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      since?: string;
+      /**
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      until?: string;
     };
     body: string;
   };
@@ -935,6 +1067,10 @@ export interface StackPaths {
     };
     query: {
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
     };
     body: {
@@ -954,7 +1090,14 @@ export interface StackPaths {
       domains: {
         total: number;
         limit: number;
+        /**
+         * Number of entries before this page.
+         */
         offset: number;
+        /**
+         * `cursor` of the next page; null at the end of the list.
+         */
+        next_cursor: string | null;
         /**
          * In alphabetical order.
          */
@@ -1021,16 +1164,35 @@ export interface StackPaths {
        */
       direction?: 'in' | 'out';
       /**
-       * Confirmed within this number of UTC days, including today.
+       * Only the last UTC days, including today.
        */
       days?: number;
+      /**
+       * Only the last hours up to now; takes precedence over `days`.
+       */
+      hours?: number;
+      /**
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      since?: string;
+      /**
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      until?: string;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
     };
     body: {
       provider: string;
       provider_id: string;
       direction: 'in' | 'out';
+      /**
+       * Length of the window; a fraction if it is not of complete days.
+       */
       days: number;
       /**
        * The first day of the window.
@@ -1041,7 +1203,14 @@ export interface StackPaths {
        */
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
       offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       customers: Customer[];
       _alpha: true;
       _notice: string;
@@ -1055,10 +1224,14 @@ export interface StackPaths {
     path: Record<string, never>;
     query: {
       /**
-       * ISO 8601 with a zone; only events published after it.
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       since?: string;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       /**
        * Only these types, separated by commas: migration, anomaly, service_change, advisory.
        */
@@ -1077,6 +1250,10 @@ export interface StackPaths {
       events: (MigrationEvent | ServiceChangeEvent | AnomalyEvent | AdvisoryEvent)[];
       next_since: string;
       has_more: boolean;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       gap?: {
         from: string;
         to: string;

@@ -21,6 +21,9 @@ export const apiInfo: ApiInfo = {
     'clients share one receipt; request-specific values are in the headers: `X-Request-Id`, `Allow`, `Retry-After`. With a valid key it has `request_id`,',
     'a precise `detail` and `errors`.',
     '',
+    '**Parameters.** An unknown parameter, and a value that names no known provider, category or sector, is refused with 400 and the nearest names; an',
+    'unknown provider or domain in a path with 404.',
+    '',
     '**Quota** is in `RateLimit` and `RateLimit-Policy`, and in `X-RateLimit-*`.',
   ].join('\n'),
   tags: [

@@ -35,6 +35,7 @@ export type {
 } from './events/index-feed.ts';
 export {
   type AnomalyFacts,
+  alertKey,
   SEVERITIES,
   type Severity,
   type SignalTable,
@@ -61,7 +62,8 @@ export type {
   FeedTable,
 } from './feeds/feeds.ts';
 export type { StoreCounts, StoreFigures, StoreInspection } from './figures.ts';
-export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './history/lists.ts';
+export type { ChangeKey, Page } from './history/change-pages.ts';
+export type { ChangeFilter, CustomerFilter, ListedChange, ListTable } from './history/lists.ts';
 export type { HistoryTable, RetentionTable } from './history/retention.ts';
 export { type RestoreOptions, restorePostgres } from './ledger/ledger-copies.ts';
 export {

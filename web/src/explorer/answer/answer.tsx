@@ -14,11 +14,13 @@ interface AnswerProps<B> {
   readonly query: UseQueryResult<StackAnswer<B>, StackProblem>;
   /** Lines of the loading skeleton. */
   readonly lines?: number;
+  /** Renders certain errors; undefined for the others. */
+  readonly renderProblem?: ((problem: StackProblem) => ReactNode) | undefined;
   readonly children: (body: B, answer: StackAnswer<B>) => ReactNode;
 }
 
 /** Shows the answer, or the error with its remedy. The answer to the previous request is shown dimmed. */
-export function Answer<B>({ query, lines = 4, children }: AnswerProps<B>) {
+export function Answer<B>({ query, lines = 4, renderProblem, children }: AnswerProps<B>) {
   const { data, error, isPending, isPlaceholderData: isStale, refetch } = query;
   if (data) {
     return (
@@ -33,7 +35,8 @@ export function Answer<B>({ query, lines = 4, children }: AnswerProps<B>) {
     );
   }
   if (isPending && !error) return <Loading lines={lines} />;
-  return error ? <Problem problem={error} onRetry={() => void refetch()} /> : null;
+  if (!error) return null;
+  return renderProblem?.(error) ?? <Problem problem={error} onRetry={() => void refetch()} />;
 }
 
 interface AnswerCardProps<P extends keyof StackPaths> {
@@ -44,6 +47,7 @@ interface AnswerCardProps<P extends keyof StackPaths> {
   readonly keepsLast?: 'page' | 'any';
   readonly actions?: ReactNode;
   readonly lines?: number;
+  readonly renderProblem?: (problem: StackProblem) => ReactNode;
   /** The source is initially expanded. */
   readonly isOpen?: boolean;
   readonly children: (body: StackPaths[P]['body']) => ReactNode;
@@ -51,7 +55,7 @@ interface AnswerCardProps<P extends keyof StackPaths> {
 
 /** A card that requests its content, with its source below it. */
 export function AnswerCard<P extends keyof StackPaths>(props: AnswerCardProps<P>) {
-  const { title, path, input, keepsLast, actions, lines = 4, isOpen = false, children } = props;
+  const { title, path, input, keepsLast, actions, lines = 4, renderProblem, isOpen = false, children } = props;
   const query = useStack(path, input, keepsLast && { keepsLast });
   // Every JSON answer has a receipt, except those that need no key.
   const answer = query.data as StackAnswer<Signed> | undefined;
@@ -61,7 +65,7 @@ export function AnswerCard<P extends keyof StackPaths>(props: AnswerCardProps<P>
       actions={actions}
       foot={answer && <Source path={path} input={input} answer={answer} isOpen={isOpen} />}
     >
-      <Answer query={query} lines={lines}>
+      <Answer query={query} lines={lines} renderProblem={renderProblem}>
         {children}
       </Answer>
     </Card>
@@ -96,6 +100,7 @@ export function Problem({ problem, onRetry }: { readonly problem: StackProblem; 
           <p>You are offline, or the service is not running. This page retries automatically.</p>
         </Notice>
       );
+    case 'invalid_parameter':
     case 'unknown_domain':
     case 'unknown_provider':
     case 'not_found':

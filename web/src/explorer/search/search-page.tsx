@@ -1,7 +1,8 @@
 // The search page. All filters are in the URL.
 import './search.css';
-import type { StackInput, StackPaths } from '@strata/client';
+import type { StackInput, StackPaths, StackProblem } from '@strata/client';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Badge } from '../../ui/badge.tsx';
 import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
@@ -35,7 +36,14 @@ export function Search() {
     <Page title={titleOf(filters)} lead="Domains that match all filters. Names that start with the text come first.">
       <Filters filters={filters} onApply={(next) => void navigate({ to: '/search', search: next })} />
       <Conditions filters={filters} />
-      <AnswerCard title="Domains" path="/stack/v1/search" input={input} keepsLast="any" lines={12}>
+      <AnswerCard
+        title="Domains"
+        path="/stack/v1/search"
+        input={input}
+        keepsLast="any"
+        lines={12}
+        renderProblem={(problem) => similarProviders(problem, filters)}
+      >
         {(results) => (
           <div className="search-results">
             <p className="soft" role="status">
@@ -123,31 +131,7 @@ function Many({ isFiltered }: { readonly isFiltered: boolean }) {
 }
 
 function NoResults({ results, filters }: { readonly results: Results; readonly filters: SearchState }) {
-  const suggestions = results.did_you_mean ?? [];
   if (results.offset > 0) return <Empty>This page is past the end of the list.</Empty>;
-  if (suggestions.length > 0) {
-    const providerFilters = (['provider', 'with'] as const).filter((name) => filters[name] !== undefined);
-    // With two names, the answer does not indicate which one is unknown.
-    const unknown = providerFilters.length === 1 ? providerFilters[0] : undefined;
-    return (
-      <div className="empty">
-        <p>No provider named {providerFilters.map((name) => `“${filters[name]}”`).join(' or ')}. Did you mean:</p>
-        <ul className="search-meant">
-          {suggestions.map((name) => (
-            <li key={name}>
-              {unknown === undefined ? (
-                name
-              ) : (
-                <Link to="/search" search={withChanges(filters, { [unknown]: name })}>
-                  {name}
-                </Link>
-              )}
-            </li>
-          ))}
-        </ul>
-      </div>
-    );
-  }
   return (
     <div className="empty">
       <p>No domains match all filters. Remove a filter, or search for a shorter part of the name.</p>
@@ -158,6 +142,28 @@ function NoResults({ results, filters }: { readonly results: Results; readonly f
           </Link>
         </p>
       )}
+    </div>
+  );
+}
+
+/** Links to providers with a similar name, if the service knows none with this one; undefined for other problems. */
+function similarProviders({ code, errors }: StackProblem, filters: SearchState): ReactNode {
+  const [first, second] = errors;
+  const field = first?.field === 'with' ? 'with' : 'provider';
+  // An invalid name has one message, an unknown one several suggestions.
+  if (code !== 'invalid_parameter' || first?.field !== field || second?.field !== field) return undefined;
+  return (
+    <div className="empty">
+      <p>No provider is named “{filters[field]}”. Did you mean:</p>
+      <ul className="search-meant">
+        {errors.map(({ message: name }) => (
+          <li key={name}>
+            <Link to="/search" search={withChanges(filters, { [field]: name })}>
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }
