@@ -7,7 +7,7 @@ interface InputContract {
   readonly path?: string;
   readonly params?: z.ZodObject | undefined;
   readonly query?: z.ZodObject | undefined;
-  /** For contracts of others, whose clients may send more; by default unknown query parameters are refused. */
+  /** For a contract whose clients may send more parameters; by default unknown query parameters are refused. */
   readonly ignoresUnknown?: boolean | undefined;
 }
 

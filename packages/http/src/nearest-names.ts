@@ -1,7 +1,7 @@
 // The names most like a misspelt one: of parameters, settings, categories and providers.
 
 /** Names that mean the same thing; suggestions are by the first. */
-export type Synonyms = readonly [name: string, ...others: string[]];
+export type Synonyms = readonly [name: string, ...synonyms: string[]];
 
 interface Likely {
   readonly name: string;
@@ -63,7 +63,7 @@ export class NameIndex {
   }
 }
 
-/** The name that was probably meant; undefined if none is similar. */
+/** The name that was probably meant; undefined if no name is similar. */
 export function nearestName(text: string, names: Iterable<string>): string | undefined {
   const [best] = new NameIndex(Array.from(names, (name) => [name] as const)).nearest(text, 1);
   return best && best.likeness >= MIN_LIKENESS ? best.name : undefined;
@@ -73,7 +73,7 @@ export function nearestName(text: string, names: Iterable<string>): string | und
 export function suggestionFor(name: string, known: readonly string[]): string {
   const near = nearestName(name, known);
   if (near !== undefined) return `did you mean ${near}?`;
-  return known.length === 0 ? 'there are none' : `known are ${known.join(', ')}`;
+  return known.length === 0 ? 'no name is known' : `known are ${known.join(', ')}`;
 }
 
 /** Pairs of neighbouring characters, with the ends marked. */

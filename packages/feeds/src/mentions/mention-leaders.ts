@@ -22,7 +22,7 @@ interface Sums {
 /** Sums below this are counted in a table, the few larger ones in a map. */
 const SMALL = 4_096;
 
-/** A place in the order of a leaderboard. */
+/** A position in a leaderboard. */
 export type LeaderKey = readonly [mentions: number, domain: string];
 
 /** Most mentioned first, ties in the order of names; only those after the key. */

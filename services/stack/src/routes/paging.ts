@@ -1,5 +1,5 @@
 // Pages of lists: `limit`, and an opaque `cursor` that continues after the last row of the previous page. A cursor has the sort
-// key of that row, so that rows which are added or removed meanwhile neither repeat nor hide others.
+// key of that row: rows that are added or removed between two pages neither repeat nor hide a row.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { Limit, Offset, refuseField } from './parameters.ts';

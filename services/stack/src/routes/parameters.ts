@@ -42,13 +42,13 @@ export function WordList(words: readonly string[]) {
     .max(512, 'is too long')
     .regex(new RegExp(`^${one}(?:,${one})*$`, 'i'), {
       error: ({ input }) => {
-        const wrong = wordsOf(String(input)).find((word) => !words.includes(word)) ?? '';
+        const wrong = splitList(String(input)).find((word) => !words.includes(word)) ?? '';
         return unknownWord(wrong, words, 'must be among, separated by commas:');
       },
     });
 }
 
-export const wordsOf = (list: string): string[] => list.split(',').map((word) => word.trim().toLowerCase());
+export const splitList = (list: string): string[] => list.split(',').map((word) => word.trim().toLowerCase());
 
 export const CategoryParameter = Word(CATEGORIES);
 export const SectorParameter = Word(SECTORS);

@@ -18,7 +18,7 @@ import {
   Since,
   Text,
   WordList,
-  wordsOf,
+  splitList,
 } from './parameters.ts';
 
 const TYPES = ['migration', 'anomaly', 'service_change', 'advisory'] as const;
@@ -36,7 +36,7 @@ type FilterInput = z.output<z.ZodObject<typeof filterShape>>;
 function filterOf(app: StackApp, input: FilterInput, context: RequestContext<'invalid_domain'>): StreamFilter {
   const { types, domain, provider, category } = input;
   return {
-    ...(types === undefined ? {} : { types: wordsOf(types) }),
+    ...(types === undefined ? {} : { types: splitList(types) }),
     ...(domain === undefined ? {} : { domain: domainOf(domain, context) }),
     ...(provider === undefined ? {} : { provider: providerIn(app, 'provider', provider) }),
     ...(category === undefined ? {} : { category }),

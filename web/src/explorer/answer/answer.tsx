@@ -14,7 +14,7 @@ interface AnswerProps<B> {
   readonly query: UseQueryResult<StackAnswer<B>, StackProblem>;
   /** Lines of the loading skeleton. */
   readonly lines?: number;
-  /** Renders certain errors; undefined for the others. */
+  /** Renders certain errors; for any other error it returns undefined. */
   readonly renderProblem?: ((problem: StackProblem) => ReactNode) | undefined;
   readonly children: (body: B, answer: StackAnswer<B>) => ReactNode;
 }

@@ -12,9 +12,9 @@ export interface AffectedFilter extends EntryFilter {
   readonly domain?: string | undefined;
 }
 
-/** The place of an advisory in the order of lists. */
+/** The position of an advisory in a list. */
 export type AdvisoryKey = readonly [urgency: number, id: string];
-/** The place of a row: its advisory, whether the version is affected, its product and the name of its domain. */
+/** The position of a row: its advisory, whether the version is affected, its product and the name of its domain. */
 export type AffectedKey = readonly [...AdvisoryKey, match: 'version' | 'product', product: string, domain: string];
 
 export interface Page<Key> {
@@ -171,10 +171,10 @@ function rowsOfEntry(
   for (const kind of KINDS) {
     if (match && kind !== match) continue;
     for (const product of entry.products) {
-      const place = after ? placeOf(entry, kind, product) - placeOf(entry, after[2], after[3]) : 1;
-      if (place < 0) continue;
+      const position = after ? positionOf(entry, kind, product) - positionOf(entry, after[2], after[3]) : 1;
+      if (position < 0) continue;
       const set = exposures.domainsOf(entry, [product])[kind];
-      const rest = { offset: skip, limit: limit - found.length, ...(after && place === 0 && { after: after[4] }) };
+      const rest = { offset: skip, limit: limit - found.length, ...(after && position === 0 && { after: after[4] }) };
       const page = inNameOrder(index, set, rest);
       for (const domain of page) {
         const build = index.buildOf(domain, product) ?? NO_VERSION;
@@ -202,15 +202,15 @@ function compareTo(entry: Entry, [urgency, id]: readonly [number, string, ...unk
   return urgency - entry.urgency || (entry.advisory.id < id ? -1 : Number(entry.advisory.id > id));
 }
 
-/** The place of a kind and a product within the rows of an entry. */
-const placeOf = ({ products }: Entry, kind: (typeof KINDS)[number], product: string): number =>
+/** The position of a kind and a product within the rows of an entry. */
+const positionOf = ({ products }: Entry, kind: (typeof KINDS)[number], product: string): number =>
   KINDS.indexOf(kind) * products.length + products.indexOf(product);
 
 /** Of the rows of one domain. */
 function isPast({ entry, isAffected, product }: Exposure, after: AffectedKey): boolean {
   const order = compareTo(entry, after);
-  const place = placeOf(entry, isAffected ? 'version' : 'product', product) - placeOf(entry, after[2], after[3]);
-  return order > 0 || (order === 0 && place > 0);
+  const position = positionOf(entry, isAffected ? 'version' : 'product', product) - positionOf(entry, after[2], after[3]);
+  return order > 0 || (order === 0 && position > 0);
 }
 
 const rowsOf = ({ version, product }: RowCounts, number: number): number =>

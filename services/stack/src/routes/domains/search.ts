@@ -15,7 +15,7 @@ import {
   Text,
   Word,
   WordList,
-  wordsOf,
+  splitList,
 } from '../parameters.ts';
 
 /** A scan without changes has no event: the scan times in a list may lag by this. */
@@ -61,7 +61,7 @@ export function foundDomain(
 }
 
 const Flags = WordList(POSTURE_FLAGS);
-const flagsOf = (text: string | undefined) => (text === undefined ? [] : wordsOf(text)) as PostureFlag[];
+const flagsOf = (text: string | undefined) => (text === undefined ? [] : splitList(text)) as PostureFlag[];
 const Score = Integer({ min: 0, max: 100 });
 
 const query = z.object({

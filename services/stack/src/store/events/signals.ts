@@ -61,7 +61,7 @@ export interface Watched {
 
 /** Time and id. */
 export type AnomalyKey = readonly [at: number, id: string];
-/** `kind` is its place in the order of kinds, `severity` in that of severities. */
+/** `kind` is an index into the order of kinds, `severity` into that of severities. */
 export type AlertKey = readonly [at: number, kind: number, severity: number, id: string];
 type AlertQuery = SelectQueryBuilder<Database, 'alerts', object>;
 
