@@ -9,11 +9,11 @@ import { benchFeeds } from './feeds/feeds.ts';
 import { benchGateway } from './gateway/gateway.ts';
 import { benchKeys } from './load/keys.ts';
 import { benchNodes } from './load/nodes.ts';
+import { benchProfiles } from './load/profiles.ts';
 import type { Figure } from './measure.ts';
 import { benchNetwork } from './network/network.ts';
 import { benchNetworkKills } from './network/network-kills.ts';
 import { benchRouting } from './network/routing.ts';
-import { benchProfiles } from './profiles.ts';
 import { benchScan } from './scan/scan.ts';
 import { benchSets } from './sets/sets.ts';
 import { benchSoak } from './soak/soak.ts';
@@ -69,5 +69,5 @@ process.stdout.write(
 for (const [name, run] of Object.entries(suites)) {
   if (asked.length > 0 ? !asked.includes(name) : long.includes(name)) continue;
   process.stdout.write(`\n## ${name}\n\n| what | measured | against |\n|---|---|---|\n`);
-  for (const { what, value, against } of await run()) process.stdout.write(`| ${what} | ${value} | ${against} |\n`);
+  for (const [what, value, against = ''] of await run()) process.stdout.write(`| ${what} | ${value} | ${against} |\n`);
 }

@@ -1,8 +1,14 @@
-// What the suites share: medians, and child processes that say when they are ready.
+// What the suites share: figures, medians, and child processes that say when they are ready.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+
+/** A row of the results: what was measured, the value, and the peer or goal that it is compared with. */
+export type Figure = readonly [what: string, value: string, against?: string];
+
+/** The value of `STRATA_BENCH_…`, which shortens a run. */
+export const setting = (name: string, usual: number): number => Number(process.env[`STRATA_BENCH_${name}`] ?? usual);
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -15,9 +21,10 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-export function perSecond(value: number): string {
-  return `${Math.round(value).toLocaleString('en-US')}/s`;
-}
+export const thousands = (value: number): string => Math.round(value).toLocaleString('en-US');
+export const perSecond = (value: number): string => `${thousands(value)}/s`;
+export const mib = (bytes: number): string => `${thousands(bytes / 2 ** 20)} MiB`;
+export const kib = (bytes: number): string => `${(bytes / 1_024).toFixed(1)} KiB`;
 
 /** Operations a second of `work`, run for `ms` milliseconds after a warm-up of a third of it; `work` says how many it did. */
 export function rateOf(work: () => number, ms: number): number {
@@ -47,15 +54,8 @@ export interface Child<Ready> extends AsyncDisposable {
 }
 
 /** Starts a module as a process; its first message is the outcome. Ended by `disconnect`. */
-export async function startChild<Ready>(
-  file: URL,
-  argument: object = {},
-  execArgv: readonly string[] = [],
-): Promise<Child<Ready>> {
-  const child = fork(file, [JSON.stringify(argument)], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    execArgv: [...process.execArgv, ...execArgv],
-  });
+export async function startChild<Ready>(file: URL, argument: object = {}): Promise<Child<Ready>> {
+  const child = fork(file, [JSON.stringify(argument)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const [ready] = (await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(() => Promise.reject(new Error(`${file.pathname} ended before it was ready`))),
@@ -64,8 +64,9 @@ export async function startChild<Ready>(
     ready,
     process: child,
     async [Symbol.asyncDispose]() {
+      if (!child.connected) return;
+      const exited = once(child, 'exit');
       child.disconnect();
-      const exited = child.exitCode === null ? once(child, 'exit') : undefined;
       const kill = setTimeout(() => child.kill('SIGKILL'), 5_000);
       await exited;
       clearTimeout(kill);
@@ -157,11 +158,4 @@ export function openFilesFor(sockets: number): number {
   if (files < sockets + OTHER_FILES)
     throw new Error(`a process may open ${files} files here; ${sockets + OTHER_FILES} are needed: ulimit -n`);
   return files;
-}
-
-export interface Figure {
-  readonly what: string;
-  readonly value: string;
-  /** The peer or the goal that it is compared with. */
-  readonly against: string;
 }

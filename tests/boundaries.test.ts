@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { filesInCircles, importsOf, isTestCode, sourcesOf } from './house/imports.ts';
-import { fullFolders, wideTypes } from './house/main.ts';
+import { fullFolders, sum, tests, wideTypes } from './house/main.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -24,7 +24,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   },
   'packages/segments': { may: ['db'], why: 'edge: a table that gateway and worker each have in their store' },
   'packages/log': {
-    may: ['db', 'receipts'],
+    may: ['db', 'files', 'receipts'],
     why: 'edge: the tables of the ledger, the only package that writes tiles',
   },
   'packages/http': { may: ['limits', 'receipts'], why: 'edge: keys and quotas come in as interfaces' },
@@ -32,17 +32,17 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   'packages/inference': { may: [], why: 'core: what a completion is, for any engine' },
   'packages/limits': { may: [], why: 'core: the clock is an argument; a limit is the same in every edge' },
   'packages/engine': { may: ['db', 'files', 'inference', 'limits'], why: 'edge: the only package that loads models' },
-  'packages/p2p': { may: ['db', 'limits'], why: 'edge: carries messages, understands none of them' },
+  'packages/p2p': { may: ['db', 'files', 'limits'], why: 'edge: carries messages, understands none of them' },
   'packages/testnet': { may: [], why: 'must not learn from the code that it tests' },
   'services/stack': {
     may: [
-      ...['advisories', 'analytics', 'catalog', 'db', 'detect', 'feeds', 'limits', 'receipts'],
+      ...['advisories', 'analytics', 'catalog', 'db', 'detect', 'feeds', 'files', 'limits', 'receipts'],
       ...['scan', 'log', 'http'],
     ],
     why: 'composes',
   },
   'services/gateway': {
-    may: ['db', 'engine', 'http', 'inference', 'limits', 'log', 'p2p', 'receipts', 'scan', 'segments'],
+    may: ['db', 'engine', 'files', 'http', 'inference', 'limits', 'log', 'p2p', 'receipts', 'scan', 'segments'],
     why: 'composes; knows nothing of domains, and asks its witnesses as the prober asks',
   },
   'services/worker': {
@@ -59,6 +59,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
         'client',
         'engine',
         'feeds',
+        'files',
         'inference',
         'limits',
         'http',
@@ -171,29 +172,24 @@ it('the checker of the survival tests shares no code with what it checks', () =>
   assert.deepEqual(foreign, []);
 });
 
-const files = globSync('{bench,catalog,packages,services,tests,web}/**/*.{ts,tsx,sh}', {
-  cwd: root,
-  exclude: (name) => name === 'node_modules' || name === 'dist',
-});
-const testFiles = files.filter((file) => /\.test\.tsx?$/.test(file));
+const testFiles = tests.filter(({ file }) => /\.test\.tsx?$/.test(file));
 
 it('no test file declares a hook outside its suites, where it would run for all files of the process', () => {
   const hook = /^(?:before|after|beforeEach|afterEach|(?:const .+ = )?use[A-Z]\w*)\(/m;
-  const declares = (file: string) => hook.test(readFileSync(path.join(root, file), 'utf8'));
-  assert.deepEqual(testFiles.filter(declares), []);
+  assert.deepEqual(
+    testFiles.filter(({ text }) => hook.test(text)).map(({ file }) => file),
+    [],
+  );
 });
 
 describe('the size of the tests', () => {
-  const linesOf = (file: string) => readFileSync(path.join(root, file), 'utf8').split('\n').length - 1;
-
   it('is at most 300 lines in each test file', () => {
-    const large = testFiles.filter((file) => linesOf(file) > MAX_FILE_LINES);
+    const large = testFiles.filter(({ lines }) => lines > MAX_FILE_LINES).map(({ file }) => file);
     assert.deepEqual(large, []);
   });
 
   it('is at most 60,000 lines in all, helpers included', () => {
-    const tests = files.filter(isTestCode);
-    const lines = tests.reduce((sum, file) => sum + linesOf(file), 0);
+    const lines = sum(tests.map(({ lines }) => lines));
     assert.ok(lines <= MAX_LINES, `${lines} lines`);
   });
 });

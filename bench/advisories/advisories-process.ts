@@ -1,33 +1,37 @@
 // A quarter of a million advisories beside a million domains in one process: what it takes, and what each new one costs.
 import { compileAdvisory, judgeCompiled } from '@strata/advisories';
 import { productKeysOf } from '@strata/detect';
-import { Exposures, listAdvisories, listAffected } from '@strata/stack';
+import { Exposures } from '@strata/stack';
 import { openStore } from '@strata/stack/store';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
-import { childArgument, collectGarbage, median, quantile, reportReady, timed, timesOf } from '../measure.ts';
+import { until } from '../../tests/support/until.ts';
+import { childArgument, collectGarbage, median, quantile, reportReady, timesOf } from '../measure.ts';
 import { advisoryOf, indexOf, recordOf, rulebook } from './advisory-load.ts';
 
+export interface Matching {
+  readonly rss: number;
+  /** Milliseconds of a new advisory: committed, judged against every version in use, its domains counted. */
+  readonly news: { readonly median: number; readonly worst: number };
+  /** Of all advisories of a domain, in order. */
+  readonly domain: { readonly median: number; readonly p99: number };
+  /** Of the same without an index: every advisory of every product that the domain shows, judged. */
+  readonly naive: number;
+}
+
+const AT_ONCE = 2_000;
 const { advisories, domains } = childArgument<{ advisories: number; domains: number }>();
 reportReady(await measure(), async () => {});
 
-async function measure() {
+async function measure(): Promise<Matching> {
   await using directory = await temporaryDirectory();
   await using store = await openStore(`sqlite:${directory.path}/strata.db`);
-  const AT_ONCE = 2_000;
-  const writing = await timed(async () => {
-    for (let from = 0; from < advisories; from += AT_ONCE)
-      await store.advisories.putRecords(Array.from({ length: AT_ONCE }, (_, i) => recordOf(from + i)));
-  });
-  const written = advisories / writing.seconds;
+  for (let from = 0; from < advisories; from += AT_ONCE)
+    await store.advisories.putRecords(Array.from({ length: AT_ONCE }, (_, i) => recordOf(from + i)));
   const index = indexOf(domains);
-  collectGarbage();
-  const before = process.memoryUsage().rss;
-  const openedAt = performance.now();
   await using exposures = await Exposures.open({ store, index, rulebook });
-  while (!exposures.isLoaded) await new Promise((resolve) => setTimeout(resolve, 10));
-  const openMs = performance.now() - openedAt;
+  await until(() => exposures.isLoaded);
   collectGarbage();
-  const rss = process.memoryUsage().rss;
+  const { rss } = process.memoryUsage();
 
   // The first round hands out everything that was there at the start.
   for await (const _ of exposures.changes());
@@ -35,41 +39,23 @@ async function measure() {
     await store.advisories.putRecords([recordOf(advisories + i)]);
     for await (const { entries } of exposures.changes()) for (const entry of entries) exposures.countsOf(entry);
   });
-  const scans = await timesOf(2_000, async (i) => exposures.ofDomain(1 + ((i * 7_919) % domains)));
-  const builds = await timesOf(100, async (i) => {
-    exposures.advisories.addBuild('nginx', { version: `1.${i}.99`, platform: null });
-  });
+  const lists = await timesOf(2_000, async (i) => exposures.ofDomain(1 + ((i * 7_919) % domains)));
   const all = Array.from({ length: advisories }, (_, i) => compileAdvisory(advisoryOf(i)));
   const naive = await timesOf(3, async (i) => judgeAll(1 + i));
-  const parts = { exposures, index };
-  const page = { limit: 50, offset: 0 };
-  const lists = await timesOf(10, async () => listAdvisories(parts, {}, page));
-  const affected = await timesOf(10, async () => listAffected(parts, {}, page));
   return {
-    written,
-    openMs,
     rss,
-    exposuresRss: rss - before,
-    known: exposures.advisories.size,
     news: { median: median(news), worst: quantile(news, 1) },
-    scans: { median: median(scans), p99: quantile(scans, 0.99) },
-    builds: { median: median(builds), worst: quantile(builds, 1) },
+    domain: { median: median(lists), p99: quantile(lists, 0.99) },
     naive: median(naive),
-    lists: median(lists),
-    affected: median(affected),
   };
 
-  /** What a domain costs without an index: every advisory of every product that it shows, judged. */
   function judgeAll(domain: number): number {
     let count = 0;
     for (const [, provider] of index.services(domain)) {
       const entry = rulebook.providers.get(provider);
       if (!entry) continue;
-      const product = {
-        keys: productKeysOf(entry),
-        releaseParts: entry.releaseParts,
-        ...(index.buildOf(domain, provider) ?? { version: null, platform: null }),
-      };
+      const build = index.buildOf(domain, provider) ?? { version: null, platform: null };
+      const product = { keys: productKeysOf(entry), releaseParts: entry.releaseParts, ...build };
       for (const compiled of all) if (judgeCompiled(compiled, product).verdict !== 'unaffected') count += 1;
     }
     return count;

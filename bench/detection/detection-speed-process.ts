@@ -2,14 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { entries } from '@strata/catalog';
 import { compileRulebook, detect, type Evidence, loadCatalog, type Rulebook } from '@strata/detect';
-import { childArgument, median, rateOf, reportReady } from '../measure.ts';
+import { childArgument, median, rateOf, reportReady, setting } from '../measure.ts';
 import { multiplied } from './detection-rules.ts';
 
 export interface DetectionSpeed {
-  readonly providers: number;
-  readonly manyProviders: number;
-  /** Of one domain, on average. */
-  readonly services: number;
   /** Domains a second. */
   readonly rate: number;
   readonly manyRate: number;
@@ -19,6 +15,7 @@ export interface DetectionSpeed {
   readonly ofParse: number;
 }
 
+const RUN_MS = setting('SECONDS', 0.6) * 1_000;
 const { file } = childArgument<{ readonly file: string }>();
 const texts = readFileSync(file, 'utf8').split('\n');
 const evidence = texts.map((text) => JSON.parse(text) as Evidence);
@@ -34,17 +31,15 @@ const parseAll = () => {
   return texts.length;
 };
 const rates = Array.from({ length: 9 }, () => ({
-  detect: rateOf(detectAll(rulebook), 600),
-  many: rateOf(detectAll(many), 600),
-  parse: rateOf(parseAll, 300),
+  detect: rateOf(detectAll(rulebook), RUN_MS),
+  many: rateOf(detectAll(many), RUN_MS),
+  parse: rateOf(parseAll, RUN_MS / 2),
 }));
+const of = (pick: (each: (typeof rates)[number]) => number) => median(rates.map(pick));
 const speed: DetectionSpeed = {
-  providers: rulebook.providers.size,
-  manyProviders: many.providers.size,
-  services: evidence.reduce((sum, each) => sum + detect(each, rulebook).services.length, 0) / evidence.length,
-  rate: median(rates.map((each) => each.detect)),
-  manyRate: median(rates.map((each) => each.many)),
-  slowdown: median(rates.map((each) => each.detect / each.many)),
-  ofParse: median(rates.map((each) => each.detect / each.parse)),
+  rate: of((each) => each.detect),
+  manyRate: of((each) => each.many),
+  slowdown: of((each) => each.detect / each.many),
+  ofParse: of((each) => each.detect / each.parse),
 };
 reportReady(speed, async () => {});

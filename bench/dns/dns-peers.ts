@@ -1,4 +1,4 @@
-// Who else asks DNS, on the same server and names: dnsperf and massdns (in C), and sockets of Node without a resolver.
+// Who else asks DNS, on the same server and names: dnsperf (in C), and sockets of Node without a resolver.
 import { execFile, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -7,8 +7,6 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import dnsPacket from 'dns-packet';
 import { timed } from '../measure.ts';
-
-const run = promisify(execFile);
 
 export interface Rate {
   /** Answered questions a second of wall time. */
@@ -37,39 +35,17 @@ export function isInstalled(program: string): boolean {
 export async function runDnsperf({ names, server, inFlight, directory }: PeerTask): Promise<Rate> {
   const file = path.join(directory, 'dnsperf.txt');
   await writeFile(file, names.map((name) => `${name} A\n`).join(''));
-  const { stdout, seconds, cpuSeconds } = await shellTimed('dnsperf', [
-    ...['-s', server.address, '-p', String(server.port), '-d', file],
+  // The shell measures the processor time.
+  const script = 'TIMEFORMAT="cpu %U %S"; time dnsperf "$@"';
+  const { stdout, stderr } = await promisify(execFile)('bash', [
+    ...['-c', script, 'bash', '-s', server.address, '-p', String(server.port), '-d', file],
     ...['-n', '1', '-q', String(inFlight), '-c', '4', '-T', '1', '-e', '-t', '10'],
   ]);
+  const [, user, system] = /cpu ([\d.]+) ([\d.]+)/.exec(stderr) ?? [];
   const completed = Number(/Queries completed:\s+(\d+)/.exec(stdout)?.[1] ?? 0);
   if (completed < names.length * 0.99) throw new Error(`dnsperf had ${completed} answers of ${names.length}`);
-  const reported = Number(/Queries per second:\s+([\d.]+)/.exec(stdout)?.[1] ?? Number.NaN);
-  return { perSecond: reported || completed / seconds, cpuMicros: (cpuSeconds * 1e6) / completed };
-}
-
-/** Its time is that of the process, start and end with it. */
-export async function runMassdns({ names, server, inFlight, directory }: PeerTask): Promise<Rate> {
-  const [list, resolvers, out] = ['names.txt', 'resolvers.txt', 'out.txt'].map((name) => path.join(directory, name));
-  await writeFile(list ?? '', `${names.join('\n')}\n`);
-  await writeFile(resolvers ?? '', `${server.address}:${server.port}\n`);
-  const { seconds, cpuSeconds } = await shellTimed('massdns', [
-    ...['-r', resolvers ?? '', '-s', String(inFlight), '-t', 'A', '-o', 'L', '-w', out ?? '', '-q', '--root'],
-    list ?? '',
-  ]);
-  const { stdout } = await run('wc', ['-l', out ?? '']);
-  const answered = Number.parseInt(stdout, 10);
-  if (answered !== names.length) throw new Error(`massdns had ${answered} answers of ${names.length}`);
-  return { perSecond: answered / seconds, cpuMicros: (cpuSeconds * 1e6) / answered };
-}
-
-/** Runs a program and returns the processor time that the shell measures. */
-async function shellTimed(program: string, args: readonly string[]) {
-  const script = 'TIMEFORMAT="cpu %U %S"; time "$0" "$@"';
-  const startedAt = performance.now();
-  const { stdout, stderr } = await run('bash', ['-c', script, program, ...args], { maxBuffer: 1 << 26 });
-  const seconds = (performance.now() - startedAt) / 1_000;
-  const [, user, system] = /cpu ([\d.]+) ([\d.]+)/.exec(stderr) ?? [];
-  return { stdout, seconds, cpuSeconds: Number(user) + Number(system) };
+  const perSecond = Number(/Queries per second:\s+([\d.]+)/.exec(stdout)?.[1]);
+  return { perSecond, cpuMicros: ((Number(user) + Number(system)) * 1e6) / completed };
 }
 
 /**

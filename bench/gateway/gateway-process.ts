@@ -5,35 +5,37 @@ import { createLogger } from '@strata/http';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
 import { childArgument, reportReady, reportUse } from '../measure.ts';
 
-const {
-  slots,
-  isInstant = false,
-  model: file = '',
-} = childArgument<{ slots: number; isInstant?: boolean; model?: string }>();
+export interface GatewayOptions {
+  readonly slots: number;
+  /** A model's file; without it, the instant engine. */
+  readonly model?: string;
+}
+
+export interface ReadyGateway {
+  readonly base: string;
+  readonly key: string;
+  readonly model: string;
+  readonly processes: number;
+}
+
+const { slots, model: file } = childArgument<GatewayOptions>();
 const processes = Math.min(slots, 2);
-const directory = await temporaryDirectory();
+const stack = new AsyncDisposableStack();
+const directory = stack.use(await temporaryDirectory());
 const config = readGatewayConfig({
   STRATA_DATA: directory.path,
   STRATA_INFERENCE_PORT: '0',
   STRATA_MODEL_SLOTS: String(slots),
   STRATA_QUEUE: '2000',
-  ...(isInstant ? {} : { STRATA_MODEL: file, STRATA_MODEL_PROCESSES: String(processes), STRATA_MODEL_THREADS: '1' }),
+  ...(file ? { STRATA_MODEL: file, STRATA_MODEL_PROCESSES: String(processes), STRATA_MODEL_THREADS: '1' } : {}),
 });
-const running = await startGateway(
-  config,
-  createLogger({ level: 'error' }),
-  isInstant ? { engines: { instant: instant() } } : {},
-);
+const engines = file ? {} : { engines: { instant: instant() } };
+const running = stack.use(await startGateway(config, createLogger({ level: 'error' }), engines));
 const { key } = await running.gateway.keys.create({ tier: 'unlimited' });
 reportUse();
 const model = running.gateway.models.list()[0]?.id ?? '';
-reportReady(
-  { base: `http://127.0.0.1:${running.port}`, key, model, processes, rss: process.memoryUsage().rss },
-  async () => {
-    await running[Symbol.asyncDispose]();
-    await directory.remove();
-  },
-);
+const ready: ReadyGateway = { base: `http://127.0.0.1:${running.port}`, key, model, processes };
+reportReady(ready, () => stack.disposeAsync());
 
 /** Sixteen tokens at once; for `slow` it never continues after the first. */
 function instant(): Engine {

@@ -1,28 +1,32 @@
 // The gateway: what it adds to an engine that answers at once, beside the least that any proxy does; and what it leaves of a real one.
 import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLlamaEngine } from '@strata/engine';
 import { GREEDY } from '@strata/inference';
 import { type RandomModelOptions, randomModel, tinyChatModel } from '@strata/testnet';
-import autocannon from 'autocannon';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
-import { type Child, type Figure, median, perSecond, quantile, startChild, timesOf, useOf } from '../measure.ts';
+import { httpLoad } from '../http-load.ts';
+import {
+  type Child,
+  type Figure,
+  median,
+  perSecond,
+  setting,
+  startChild,
+  thousands,
+  timed,
+  timesOf,
+  useOf,
+} from '../measure.ts';
+import type { GatewayOptions, ReadyGateway } from './gateway-process.ts';
 import { startPortkey } from './portkey.ts';
 
-interface GatewayProcess {
-  readonly base: string;
-  readonly key: string;
-  readonly model: string;
-  readonly rss: number;
-  readonly processes: number;
-}
-
-const SECONDS = 4;
+const SECONDS = setting('SECONDS', 4);
 const CONNECTIONS = 64;
+const LOAD_ROUNDS = 3;
 const ALONE = 500;
 const SETTLE_MS = 2_000;
-const OPEN = 1_000;
+const OPEN = setting('SUBSCRIBERS', 1_000);
 const STREAMS = [1, 4, 8];
 const TOKENS = 128;
 const ROUNDS = 5;
@@ -30,212 +34,136 @@ const ROUNDS = 5;
 const MIDDLE: RandomModelOptions = {
   ...{ seed: 1, name: 'middle', layers: 8, width: 512, heads: 8, hidden: 1_408, context: 1_024, weights: 'Q8_0' },
 };
+const MESSAGES = [{ role: 'user', content: 'What is DMARC?' } as const];
 
 export async function benchGateway(): Promise<Figure[]> {
-  return [...(await overhead()), ...(await keptOfTheEngine())];
+  await using directory = await temporaryDirectory();
+  const middle = `${directory.path}/middle.gguf`;
+  await writeFile(middle, randomModel(MIDDLE));
+  return [...(await overhead()), await keptOf('2.4 M model', tinyChatModel), await keptOf('29 M model Q8_0', middle)];
 }
 
-const question = (model: string, more: object = {}) =>
-  JSON.stringify({ model, messages: [{ role: 'user', content: 'What is DMARC?' }], ...more });
-
-async function overhead(): Promise<Figure[]> {
-  await using gateway = await startChild<GatewayProcess>(new URL('./gateway-process.ts', import.meta.url), {
-    slots: 1,
-    isInstant: true,
-  });
-  await using proxy = await startChild<{ base: string; upstream: string }>(
-    new URL('./bare-proxy-process.ts', import.meta.url),
-  );
-  await using portkey = await startPortkey(proxy.ready.upstream);
-  const { base, key, model } = gateway.ready;
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const ask = { path: '/v1/chat/completions', headers, body: question(model) };
-  const askPortkey = { ...ask, headers: { ...headers, ...portkey?.headers } };
-  const ours = [];
-  const theirs = [];
-  const portkeys = [];
-  for (let round = 0; round < 3; round += 1) {
-    theirs.push(await rate(proxy.ready.base, ask));
-    ours.push(await rate(base, ask));
-    if (portkey) portkeys.push(await rate(portkey.base, askPortkey));
-  }
-  // Receipts of the last load are still being written to the ledger.
-  await sleep(SETTLE_MS);
-  // Sequentially, each beside the upstream alone, which is the reference of the overhead.
-  const upstreamAlone = median(await alone(proxy.ready.upstream, ask));
-  const [proxyAlone, oursAlone] = [await alone(proxy.ready.base, ask), await alone(base, ask)];
-  const portkeyAlone = portkey ? median(await alone(portkey.base, askPortkey)) : undefined;
-  const streams = await openStreams(gateway, headers);
-  const overheadOf = (ms: number) => `+ ${(ms - upstreamAlone).toFixed(2)} ms`;
-  return [
-    {
-      what: `completions of an instant engine, ${CONNECTIONS} connections`,
-      value: perSecond(median(ours)),
-      against:
-        `bare proxy with an instant upstream ${perSecond(median(theirs))}: ${(median(ours) / median(theirs)).toFixed(2)} ×, goal 0.6` +
-        (portkey
-          ? `; Portkey ${perSecond(median(portkeys))}: ${(median(ours) / median(portkeys)).toFixed(1)} ×, goal 8`
-          : '; Portkey could not be installed'),
-    },
-    {
-      what: 'one at a time, overhead over an instant upstream asked directly',
-      value: `${overheadOf(median(oursAlone))} (p50 ${median(oursAlone).toFixed(2)} ms, p99 ${quantile(oursAlone, 0.99).toFixed(2)} ms)`,
-      against:
-        `bare proxy ${overheadOf(median(proxyAlone))}` +
-        (portkeyAlone === undefined ? '' : `, Portkey ${overheadOf(portkeyAlone)}`) +
-        `; upstream alone ${upstreamAlone.toFixed(2)} ms; goal: median < 0.6 ms`,
-    },
-    ...streams,
-  ];
-}
+const startGateway = (options: GatewayOptions) =>
+  startChild<ReadyGateway>(new URL('./gateway-process.ts', import.meta.url), options);
 
 interface Ask {
-  readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-async function rate(base: string, { path, headers, body }: Ask): Promise<number> {
-  const result = await autocannon({
-    url: base + path,
-    method: 'POST',
-    headers,
-    body,
-    connections: CONNECTIONS,
-    duration: SECONDS,
-  });
-  if (result.non2xx > 0) throw new Error(`${result.non2xx} were refused`);
-  return result.requests.average;
+/** A request of a gateway's own API. */
+const askOf = ({ key, model }: ReadyGateway, more: object = {}): Ask => ({
+  headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+  body: JSON.stringify({ model, messages: MESSAGES, ...more }),
+});
+
+async function overhead(): Promise<Figure[]> {
+  await using gateway = await startGateway({ slots: 1 });
+  const proxyProcess = new URL('./bare-proxy-process.ts', import.meta.url);
+  await using proxy = await startChild<{ base: string; upstream: string }>(proxyProcess);
+  await using portkey = await startPortkey(proxy.ready.upstream);
+  const ask = askOf(gateway.ready);
+  const askPortkey = { ...ask, headers: { ...ask.headers, ...portkey?.headers } };
+  const rates = { ours: [] as number[], proxy: [] as number[], portkey: [] as number[] };
+  for (let round = 0; round < LOAD_ROUNDS; round += 1) {
+    rates.proxy.push(await rate(proxy.ready.base, ask));
+    rates.ours.push(await rate(gateway.ready.base, ask));
+    if (portkey) rates.portkey.push(await rate(portkey.base, askPortkey));
+  }
+  const [ours, theirs, portkeys] = [median(rates.ours), median(rates.proxy), median(rates.portkey)];
+  // Receipts of the last load are still being written to the ledger.
+  await sleep(SETTLE_MS);
+  // Sequentially, each beside the upstream alone, which is the reference of the overhead.
+  const upstreamMs = await alone(proxy.ready.upstream, ask);
+  const added = async (base: string, given = ask) => `${((await alone(base, given)) - upstreamMs).toFixed(2)} ms`;
+  const addedByProxy = await added(proxy.ready.base);
+  const addedByUs = await added(gateway.ready.base);
+  const addedByPortkey = portkey ? `, Portkey ${await added(portkey.base, askPortkey)}` : '';
+  return [
+    [
+      `instant engine, ${CONNECTIONS} connections`,
+      perSecond(ours),
+      `bare proxy ${perSecond(theirs)}: ${(ours / theirs).toFixed(2)}, goal 0.6; ` +
+        (portkey
+          ? `Portkey ${perSecond(portkeys)}: ${(ours / portkeys).toFixed(1)} ×, goal 8 ×`
+          : 'Portkey could not be installed'),
+    ],
+    ['one at a time, added latency', addedByUs, `goal < 0.6 ms; bare proxy ${addedByProxy}${addedByPortkey}`],
+    await openStreams(gateway),
+  ];
 }
 
-async function alone(base: string, { path, headers, body }: Ask): Promise<number[]> {
-  const ask = async () => (await fetch(base + path, { method: 'POST', headers, body })).arrayBuffer();
-  return (await timesOf(ALONE, ask)).slice(ALONE / 5);
+const PATH = '/v1/chat/completions';
+
+async function rate(base: string, ask: Ask): Promise<number> {
+  const load = { url: base + PATH, method: 'POST', ...ask, connections: CONNECTIONS, duration: SECONDS } as const;
+  return (await httpLoad(load)).rate;
 }
 
-async function openStreams(
-  gateway: Child<GatewayProcess>,
-  headers: Readonly<Record<string, string>>,
-): Promise<Figure[]> {
-  const { base, model } = gateway.ready;
+/** Milliseconds of an answer, in the median. */
+async function alone(base: string, ask: Ask): Promise<number> {
+  const times = await timesOf(ALONE, async () => (await fetch(base + PATH, { method: 'POST', ...ask })).arrayBuffer());
+  return median(times.slice(ALONE / 5));
+}
+
+async function openStreams(gateway: Child<ReadyGateway>): Promise<Figure> {
   const before = (await useOf(gateway)).rss;
   const leaving = new AbortController();
-  const body = question(model, { stream: true, max_tokens: 1 });
-  const startedAt = performance.now();
-  const readers = await Promise.all(
-    Array.from({ length: OPEN }, async () => {
-      const response = await fetch(`${base}/v1/chat/completions`, {
-        method: 'POST',
-        headers,
-        body,
-        signal: leaving.signal,
-      });
-      const reader = response.body?.getReader();
-      await reader?.read();
-      return reader;
-    }),
-  );
-  const ms = performance.now() - startedAt;
+  const request = { method: 'POST', ...askOf(gateway.ready, { stream: true, max_tokens: 1 }), signal: leaving.signal };
+  const open = async () => {
+    const reader = (await fetch(gateway.ready.base + PATH, request)).body?.getReader();
+    await reader?.read();
+    return reader;
+  };
+  const { value: readers, seconds } = await timed(() => Promise.all(Array.from({ length: OPEN }, open)));
   const kib = ((await useOf(gateway)).rss - before) / 1_024 / OPEN;
   leaving.abort();
   await Promise.allSettled(readers.map((reader) => reader?.closed));
-  return [
-    {
-      what: `${OPEN} streams open at once`,
-      value: `${ms.toFixed(0)} ms until each had its first chunk, ${kib.toFixed(0)} KiB RSS each`,
-      against: '',
-    },
-  ];
+  const chunks = `${(seconds * 1_000).toFixed(0)} ms until each had a chunk`;
+  return [`${thousands(OPEN)} streams`, `${chunks}, ${kib.toFixed(0)} KiB RSS each`];
 }
 
-/** Tokens a second of two models, asked by themselves and through the gateway, so many streams at once. */
-async function keptOfTheEngine(): Promise<Figure[]> {
-  await using directory = await temporaryDirectory();
-  const middle = path.join(directory.path, 'middle.gguf');
-  await writeFile(middle, randomModel(MIDDLE));
-  return [
-    ...(await keptOf('demo model, 2.4 M parameters', tinyChatModel)),
-    ...(await keptOf('29 M parameters, Q8_0', middle)),
-  ];
-}
-
-async function keptOf(name: string, file: string): Promise<Figure[]> {
-  const figures: Figure[] = [];
-  for (const streams of STREAMS) {
-    await using gateway = await startChild<GatewayProcess>(new URL('./gateway-process.ts', import.meta.url), {
-      slots: streams,
-      model: file,
-    });
+/** Tokens a second of a model, asked by itself and through the gateway, so many streams at once. */
+async function keptOf(name: string, file: string): Promise<Figure> {
+  const figures: { readonly through: number; readonly kept: number }[] = [];
+  for (const slots of STREAMS) {
+    await using gateway = await startGateway({ slots, model: file });
     const { processes } = gateway.ready;
-    await using bare = await startChild<{ base: string }>(new URL('./bare-stream-process.ts', import.meta.url), {
-      file,
-      slots: streams,
-      processes,
-    });
-    await using engine = await startLlamaEngine({ file, slots: streams, processes, threads: 1, gpu: false });
-    const prompt = await engine.render({ messages: [{ role: 'user', content: 'What is DMARC?' }], tools: [] });
-    const sampling = { ...GREEDY, logitBias: new Map([[engine.info.vocabularySize - 1, -100]]) };
+    await using engine = await startLlamaEngine({ file, slots, processes, threads: 1, gpu: false });
+    const prompt = await engine.render({ messages: MESSAGES, tools: [] });
+    const end = engine.info.vocabularySize - 1;
+    const sampling = { ...GREEDY, logitBias: new Map([[end, -100]]) };
+    const job = { prompt, given: [], replay: 'exact', maxTokens: TOKENS, sampling } as const;
+    const generate = async () => {
+      let count = 0;
+      for await (const { kind } of engine.generate(job, new AbortController().signal)) if (kind === 'token') count += 1;
+      return count;
+    };
+    const more = { stream: true, temperature: 0, max_tokens: TOKENS, logit_bias: { [end]: -100 } };
+    const ask = askOf(gateway.ready, { ...more, stream_options: { include_usage: true } });
     const direct: number[] = [];
     const through: number[] = [];
-    const barely: number[] = [];
-    const firsts: number[] = [];
-    const costs: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      direct.push(
-        await tokensASecond(streams, async () => {
-          let count = 0;
-          const job = { prompt, given: [], replay: 'exact', maxTokens: TOKENS, sampling } as const;
-          for await (const event of engine.generate(job, new AbortController().signal))
-            if (event.kind === 'token') count += 1;
-          return count;
-        }),
-      );
-      const end = engine.info.vocabularySize - 1;
-      const plain = { base: bare.ready.base, body: JSON.stringify({ prompt, maxTokens: TOKENS, end }) };
-      barely.push(await tokensASecond(streams, () => countTokens(plain, [])));
-      // Engines are processes of their own.
-      const before = (await useOf(gateway)).cpuSeconds;
-      through.push(await tokensASecond(streams, () => streamed(gateway.ready, firsts, end)));
-      costs.push((((await useOf(gateway)).cpuSeconds - before) * 1e6) / (streams * TOKENS));
+      direct.push(await tokensASecond(slots, generate));
+      through.push(await tokensASecond(slots, () => countTokens(gateway.ready.base, ask)));
     }
-    figures.push({
-      what: `${name}: tokens a second through the gateway, ${streams} ${streams === 1 ? 'stream' : 'streams'}, ${processes} ${processes === 1 ? 'process' : 'processes'}`,
-      value: `${perSecond(median(through))}, first token after ${median(firsts).toFixed(1)} ms, ${median(costs).toFixed(0)} µs of the gateway's processor time a token`,
-      against:
-        `engine alone ${perSecond(median(direct))}: ${(median(through) / median(direct)).toFixed(2)} ×, goal 0.97; ` +
-        `a bare server of that engine ${perSecond(median(barely))}: ${(median(through) / median(barely)).toFixed(2)} ×`,
-    });
+    figures.push({ through: median(through), kept: median(through) / median(direct) });
   }
-  return figures;
+  const kept = figures.map((each) => each.kept.toFixed(2)).join('; ');
+  return [
+    `${name}, ${STREAMS.join('; ')} streams`,
+    `${figures.map((each) => thousands(each.through)).join('; ')} tokens/s`,
+    `${kept} of the engine alone, goal 0.97`,
+  ];
 }
 
 async function tokensASecond(streams: number, run: () => Promise<number>): Promise<number> {
-  const startedAt = performance.now();
-  const counts = await Promise.all(Array.from({ length: streams }, run));
-  return (counts.reduce((sum, count) => sum + count, 0) * 1_000) / (performance.now() - startedAt);
-}
-
-function streamed({ base, key, model }: GatewayProcess, firsts: number[], end: number): Promise<number> {
-  const more = {
-    ...{ stream: true, temperature: 0, max_tokens: TOKENS, logit_bias: { [end]: -100 } },
-    stream_options: { include_usage: true },
-  };
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  return countTokens({ base: `${base}/v1/chat/completions`, headers, body: question(model, more) }, firsts);
+  const { value: counts, seconds } = await timed(() => Promise.all(Array.from({ length: streams }, run)));
+  return counts.reduce((sum, count) => sum + count, 0) / seconds;
 }
 
 /** Reads a stream to its end; returns the number of tokens in its usage. */
-async function countTokens(
-  { base, headers = {}, body }: { base: string; headers?: Readonly<Record<string, string>>; body: string },
-  firsts: number[],
-): Promise<number> {
-  const startedAt = performance.now();
-  const response = await fetch(base, { method: 'POST', headers, body });
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of response.body ?? []) {
-    if (text === '') firsts.push(performance.now() - startedAt);
-    text += decoder.decode(chunk, { stream: true });
-  }
+async function countTokens(base: string, ask: Ask): Promise<number> {
+  const text = await (await fetch(base + PATH, { method: 'POST', ...ask })).text();
   return Number(/"completion_tokens":(\d+)/.exec(text)?.[1]);
 }

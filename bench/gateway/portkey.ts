@@ -1,10 +1,10 @@
 // Portkey's gateway from the package registry, installed for the run: the same requests through it to the same upstream.
 import { execFile, spawn } from 'node:child_process';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '../../tests/support/free-port.ts';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
+import { until } from '../../tests/support/until.ts';
 
 const VERSION = '1.15.2';
 const START_MS = 20_000;
@@ -30,16 +30,8 @@ export async function startPortkey(upstream: string): Promise<Portkey | undefine
   const child = spawn(process.execPath, [server, `--port=${port}`, '--headless'], { stdio: 'ignore' });
   stack.defer(() => void child.kill());
   const base = `http://127.0.0.1:${port}`;
-  const startedAt = performance.now();
-  while (
-    !(await fetch(base).then(
-      () => true,
-      () => false,
-    ))
-  ) {
-    if (performance.now() - startedAt > START_MS) return undefined;
-    await sleep(100);
-  }
+  const answers = async () => (await fetch(base).catch(() => undefined)) !== undefined;
+  await until(answers, { limitMs: START_MS, intervalMs: 100, what: 'Portkey answers' });
   const owned = stack.move();
   const headers = { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `${upstream}/v1` };
   return { base, headers, [Symbol.asyncDispose]: () => owned.disposeAsync() };

@@ -1,20 +1,9 @@
-// The least that answers so: a Fastify route that sends, for each kind of path, bytes that a node sent.
-import type { AddressInfo } from 'node:net';
+// The least that answers so: a Fastify route that sends an answer of a node.
 import Fastify from 'fastify';
-import { childArgument, reportReady, reportUse } from '../measure.ts';
-import type { Kind } from './mixed-questions.ts';
+import { childArgument, reportReady } from '../measure.ts';
 
-const bodies = childArgument<Readonly<Record<Kind, string>>>();
-const bytes = new Map(Object.entries(bodies).map(([kind, body]) => [kind, Buffer.from(body)]));
+const { answer } = childArgument<{ readonly answer: string }>();
+const bytes = Buffer.from(answer);
 const server = Fastify();
-const type = 'application/json; charset=utf-8';
-server.get<{ Params: { readonly kind: string } }>('/:kind/*', (request, reply) => {
-  const { kind } = request.params;
-  return reply
-    .code(kind === 'missing' ? 404 : 200)
-    .header('content-type', type)
-    .send(bytes.get(kind));
-});
-await server.listen({ host: '127.0.0.1', port: 0 });
-reportUse();
-reportReady({ port: (server.server.address() as AddressInfo).port }, () => server.close());
+server.get('/', (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(bytes));
+reportReady({ base: await server.listen({ host: '127.0.0.1', port: 0 }) }, () => server.close());

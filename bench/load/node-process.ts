@@ -16,7 +16,6 @@ export interface NodeOptions {
 
 export interface ReadyNode {
   readonly port: number | undefined;
-  readonly metricsPort: number;
 }
 
 const { settings, internet, days, ...intervals } = childArgument<NodeOptions>();
@@ -26,12 +25,8 @@ const world: World = {
   ...(internet ? near(internet) : {}),
   nvdGapMs: 0,
 };
-const running = await startRole(
-  { ...config, ...intervals, resolvers: internet ? [internet.resolver] : [{ address: '127.0.0.1', port: 9 }] },
-  createLogger({ level: config.logLevel }),
-  world,
-);
-
+const resolvers = [internet?.resolver ?? { address: '127.0.0.1', port: 9 }];
+const logger = createLogger({ level: config.logLevel });
+const running = await startRole({ ...config, ...intervals, resolvers }, logger, world);
 reportUse();
-const { port, metricsPort } = running;
-reportReady({ port, metricsPort }, () => running[Symbol.asyncDispose]());
+reportReady({ port: running.port } satisfies ReadyNode, () => running[Symbol.asyncDispose]());

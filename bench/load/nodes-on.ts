@@ -11,13 +11,9 @@ export interface LoadedNode extends AsyncDisposable {
   readonly child: Child<ReadyNode>;
   /** Of its API, where it has one. */
   readonly base: string;
-  readonly metricsPort: number;
-  /** Of commands on the same data. */
-  readonly settings: Settings;
 }
 
-export type Role = 'all' | 'api' | 'scanner' | 'scheduler';
-type Settings = Readonly<Record<string, string>>;
+type Role = 'all' | 'api' | 'scanner' | 'scheduler';
 
 export interface NodesOn extends AsyncDisposable {
   /** Ended in reverse order of the start, with the nodes at the latest. */
@@ -33,33 +29,18 @@ export async function nodesOn(databaseUrl: string): Promise<NodesOn> {
   let count = 0;
   const owned = stack.move();
   return {
-    async start(role, { settings: more = {}, ...options } = {}) {
+    async start(role, { settings: more, ...options } = {}) {
       count += 1;
       const own = path.join(directory, `${role}-${count}`);
       await cp(path.join(keys, 'keys'), path.join(own, 'keys'), { recursive: true });
       const settings = {
-        STRATA_DATA: own,
-        STRATA_DATABASE_URL: databaseUrl,
-        STRATA_ROLE: role,
-        STRATA_ADVISORIES: 'off',
-        STRATA_FEEDS: 'off',
-        ...more,
+        ...{ STRATA_DATA: own, STRATA_DATABASE_URL: databaseUrl, STRATA_ROLE: role },
+        ...{ STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off', ...more },
       };
-      const child = await startChild<ReadyNode>(new URL('./node-process.ts', import.meta.url), {
-        ...options,
-        settings,
-      });
-      const { port, metricsPort } = child.ready;
-      let ended: Promise<void> | undefined;
-      const end = () => {
-        ended ??= Promise.resolve(child[Symbol.asyncDispose]());
-        return ended;
-      };
-      owned.defer(end);
-      return {
-        ...{ role, child, settings, metricsPort, base: `http://127.0.0.1:${port}` },
-        [Symbol.asyncDispose]: end,
-      };
+      const process = new URL('./node-process.ts', import.meta.url);
+      const child = owned.use(await startChild<ReadyNode>(process, { ...options, settings }));
+      const base = `http://127.0.0.1:${child.ready.port}`;
+      return { role, child, base, [Symbol.asyncDispose]: () => child[Symbol.asyncDispose]() };
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -1,12 +1,10 @@
-// A store with companies scanned three times over three days, some of which changed provider.
+// A store with scanned companies, some of which changed provider.
 import { detect, evidenceFromRecord, type Rulebook } from '@strata/detect';
 import { openRulebook } from '@strata/stack';
 import { openStore } from '@strata/stack/store';
 
 const DAY_MS = 86_400_000;
-/** Scans of each domain: the second observes a change after the first, the third confirms it. */
-const SCANS = 3;
-export const AT_ONCE = 64;
+const AT_ONCE = 64;
 const SERVERS = ['ada.ns.cloudflare.com', 'dns1.p01.nsone.net', 'ns1.dnsimple.com', 'ns-1.awsdns-01.com'] as const;
 const EXCHANGES = ['aspmx.l.google.com', 'mail.protonmail.ch', 'company.mail.protection.outlook.com'] as const;
 /** One in so many moves. */
@@ -14,31 +12,30 @@ const MOVING = 10;
 
 export const companyOf = (i: number) => `company-${i}.com`;
 
-/** Fills an empty store; returns a key without a limit. */
-export async function seedStore(databaseUrl: string, companies: number): Promise<string> {
+/** Fills an empty store with companies scanned daily: the second round observes changes, the third confirms them. Returns a key without a limit. */
+export async function seedStore(databaseUrl: string, companies: number, { rounds = 3 } = {}): Promise<string> {
   await using store = await openStore(databaseUrl);
   const rulebook = await openRulebook({});
-  for (let round = 0; round < SCANS; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
+    const at = new Date(Date.now() - (rounds - round) * DAY_MS);
     for (let from = 0; from < companies; from += AT_ONCE) {
-      const at = new Date(Date.now() - (SCANS - round) * DAY_MS);
-      const scans = Array.from({ length: Math.min(AT_ONCE, companies - from) }, (_, i) =>
-        scanOf(from + i, { at, rulebook, round }),
-      );
+      const numbers = Array.from({ length: Math.min(AT_ONCE, companies - from) }, (_, i) => from + i);
+      const scans = numbers.map((i) => scanOf(i, { at, rulebook, isFirst: round === 0 }));
       await store.recordScans(scans, { confirmAfterMs: DAY_MS / 4 });
     }
   }
   return (await store.keys.create({ tier: 'unlimited' })).key;
 }
 
-interface ScanOf {
+interface ScanOptions {
   readonly at: Date;
   readonly rulebook: Rulebook;
-  /** Some have moved after the first. */
-  readonly round?: number;
+  readonly isFirst: boolean;
 }
 
-export function scanOf(i: number, { at, rulebook, round = 0 }: ScanOf) {
-  const moved = round > 0 && i % MOVING === 0 ? 1 : 0;
+/** Some companies have moved after the first scan. */
+function scanOf(i: number, { at, rulebook, isFirst }: ScanOptions) {
+  const moved = !isFirst && i % MOVING === 0 ? 1 : 0;
   const evidence = evidenceFromRecord({
     domain: companyOf(i),
     ns: [SERVERS[(i + moved) % SERVERS.length]],

@@ -17,8 +17,6 @@ export interface FleetOptions {
   readonly seed: number;
   /** Share of what all workers can do together. 0.7 by default. */
   readonly load?: number;
-  /** Each knows its own jobs at once, and those of other gateways from heartbeats. 4 by default. */
-  readonly gateways?: number;
   /** Mean time until a worker dies, with all its jobs and its cache; a new one of its kind replaces it. 300 by default. */
   readonly workerLifeSeconds?: number;
   /** Share of answers after which the conversation goes on. 0.7 by default. */
@@ -40,6 +38,8 @@ export interface Policy {
 
 export type PolicyOf = (random: () => number) => Policy;
 
+/** Each knows its own jobs at once, and those of other gateways from heartbeats. */
+const GATEWAYS = 4;
 /** Heartbeats come every 250 ms from busy workers, every second from idle ones. */
 const TICK_MS = 50;
 const BUSY_TICKS = 5;
@@ -70,10 +70,10 @@ class SimulatedFleet {
   #tokensMade = 0;
 
   constructor(policyOf: PolicyOf, options: FleetOptions) {
-    this.#options = { load: 0.7, gateways: 4, workerLifeSeconds: 300, continued: 0.7, ...options };
-    const { gateways, seed, workers } = this.#options;
+    this.#options = { load: 0.7, workerLifeSeconds: 300, continued: 0.7, ...options };
+    const { seed, workers } = this.#options;
     this.#random = randomFrom(seed);
-    this.#policies = Array.from({ length: gateways }, (_, i) => policyOf(randomFrom(seed * 1_000 + i + 1)));
+    this.#policies = Array.from({ length: GATEWAYS }, (_, i) => policyOf(randomFrom(seed * 1_000 + i + 1)));
     this.#workers = Array.from({ length: workers }, () => this.#newWorker(randomKind(this.#random)));
     this.#systems = Array.from({ length: 5 }, () => this.#newTokens(SYSTEM_TOKENS));
   }
@@ -99,7 +99,7 @@ class SimulatedFleet {
   #planArrival(meanGapMs: number): void {
     this.#events.at(this.#events.nowMs + this.#exponential(meanGapMs), () => {
       const system = this.#systems[this.#between(0, this.#systems.length - 1)] ?? [];
-      const gateway = this.#between(0, this.#options.gateways - 1);
+      const gateway = this.#between(0, GATEWAYS - 1);
       this.#ask({ tokens: [...system, ...this.#newTokens(this.#between(20, 180))] }, gateway);
       this.#planArrival(meanGapMs);
     });

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type DomainIndex, IndexBuilder } from '@strata/analytics';
 import type { Category, ConfidenceLevel } from '@strata/detect';
 import type { LoadedDomain, LoadedWorld } from '@strata/testnet';
-import { type Figure, median } from '../measure.ts';
+import { type Figure, median, timed } from '../measure.ts';
 import { ENGINE_QUESTIONS, type EngineQuestion, type Row } from './sets-engine-questions.ts';
 
 export async function compareEngines(
@@ -43,36 +43,25 @@ interface Engines {
 /** Each asked about several subjects, complete answers compared. The first warms the code up; the median of the rest is the figure. */
 async function compare({ what, of, sql, ours, theirs }: EngineQuestion, engines: Engines): Promise<Figure> {
   const { index, connection, sqlite, size } = engines;
-  const mine = of.map((each) => timed(() => ours(index, each)));
-  const duck: number[] = [];
-  const lite: number[] = [];
-  for (const [i, each] of of.entries()) {
-    if (connection) {
-      const startedAt = performance.now();
-      const rows = (await connection.runAndReadAll(sql(each))).getRowObjects();
-      duck.push(performance.now() - startedAt);
-      assert.deepEqual(theirs(rows), mine[i]?.[1], `${what} ${each}: DuckDB answers otherwise`);
+  const times = { mine: [] as number[], DuckDB: [] as number[], SQLite: [] as number[] };
+  for (const each of of) {
+    const mine = await timed(() => ours(index, each));
+    times.mine.push(mine.seconds);
+    const rowsOf = {
+      ...(connection ? { DuckDB: async () => (await connection.runAndReadAll(sql(each))).getRowObjects() } : {}),
+      SQLite: () => sqlite.prepare(sql(each)).all(),
+    };
+    for (const [name, read] of Object.entries(rowsOf)) {
+      const { value, seconds } = await timed<Row[]>(read);
+      times[name as keyof typeof rowsOf].push(seconds);
+      assert.deepEqual(theirs(value), mine.value, `${what} ${each}: ${name} answers otherwise`);
     }
-    const [ms, sqliteRows] = timed(() => sqlite.prepare(sql(each)).all());
-    lite.push(ms);
-    assert.deepEqual(theirs(sqliteRows), mine[i]?.[1], `${what} ${each}: SQLite answers otherwise`);
   }
-  const mineMs = median(mine.slice(1).map(([ms]) => ms));
-  const against = (name: string, times: readonly number[]) => {
-    const ms = median(times.slice(1));
-    return `${name} ${ms.toFixed(1)} ms: ${(ms / mineMs).toFixed(0)} ×`;
-  };
-  return {
-    what: `${size}: ${what}`,
-    value: `${mineMs.toFixed(2)} ms (code cold: ${mine[0]?.[0].toFixed(1)} ms)`,
-    against: `${connection ? against('DuckDB', duck) : 'DuckDB not installed'}; ${against('SQLite', lite)}`,
-  };
-}
-
-function timed<T>(work: () => T): [ms: number, result: T] {
-  const startedAt = performance.now();
-  const result = work();
-  return [performance.now() - startedAt, result];
+  const msOf = (each: readonly number[]) => median(each.slice(1)) * 1_000;
+  const mineMs = msOf(times.mine);
+  const against = (name: 'DuckDB' | 'SQLite') =>
+    times[name].length === 0 ? `${name} not installed` : `${name} ${(msOf(times[name]) / mineMs).toFixed(0)} ×`;
+  return [`${size}: ${what}`, `${mineMs.toFixed(2)} ms`, `${against('DuckDB')}; ${against('SQLite')}`];
 }
 
 /** The indexes that these questions want, beside the store's own. */

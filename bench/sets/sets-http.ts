@@ -1,9 +1,9 @@
-// Questions over HTTP: how long the first of a kind takes, and how many a second when it is asked again and again.
-import autocannon from 'autocannon';
-import { collectGarbage, type Figure, median, perSecond, quantile } from '../measure.ts';
+// Questions over HTTP: how long the first of a kind takes, and how long answers take when it is asked again and again.
+import { httpLoad } from '../http-load.ts';
+import { collectGarbage, type Figure, median, perSecond, setting, timed } from '../measure.ts';
 import type { Questions } from './sets-questions.ts';
 
-const SECONDS = 2;
+const SECONDS = setting('SECONDS', 2);
 const CONNECTIONS = 8;
 const GOAL_MS = 30;
 
@@ -25,19 +25,14 @@ export async function warmUp(asked: Asked): Promise<void> {
 export async function askFirst(asked: Asked, questions: Questions): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [kind, each] of Object.entries(questions)) {
-    const times: { readonly question: string; readonly ms: number }[] = [];
-    for (const question of each) times.push({ question, ms: await ask(asked, question) });
-    const [worst] = times.toSorted((a, b) => b.ms - a.ms);
-    if (!worst) continue;
-    const half = median(times.map(({ ms }) => ms));
-    figures.push({
-      what: `${asked.size}: ${kind}, first time`,
-      value:
-        times.length === 1
-          ? `${half.toFixed(1)} ms`
-          : `median ${half.toFixed(1)} ms, worst of ${times.length} ${worst.ms.toFixed(1)} ms (${worst.question})`,
-      against: `goal: < ${GOAL_MS} ms${worst.ms < GOAL_MS ? '' : ', missed'}`,
-    });
+    const times: number[] = [];
+    for (const question of each) times.push((await timed(() => ask(asked, question))).seconds * 1_000);
+    const worst = Math.max(...times);
+    figures.push([
+      `${asked.size}: ${kind}, first time`,
+      `median ${median(times).toFixed(1)} ms, worst of ${times.length} ${worst.toFixed(1)} ms (${each[times.indexOf(worst)]})`,
+      `goal: < ${GOAL_MS} ms${worst < GOAL_MS ? '' : ', missed'}`,
+    ]);
   }
   return figures;
 }
@@ -46,35 +41,18 @@ export async function askFirst(asked: Asked, questions: Questions): Promise<Figu
 export async function askAgain({ base, key, size }: Asked, questions: Questions): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [kind, [question = '']] of Object.entries(questions)) {
-    const times: number[] = [];
-    const { promise, resolve, reject } = Promise.withResolvers<autocannon.Result>();
-    const run = autocannon(
-      {
-        url: `${base}/stack/v1/${question}`,
-        headers: { 'x-stack-key': key },
-        connections: CONNECTIONS,
-        duration: SECONDS,
-      },
-      (error, result) => (error ? reject(error) : resolve(result)),
-    );
-    // Its own histogram counts in milliseconds.
-    run.on('response', (_client, _status, _bytes, ms) => times.push(ms));
-    const result = await promise;
-    if (result.non2xx > 0) throw new Error(`${question}: ${result.non2xx} refused`);
-    const p50 = quantile(times, 0.5);
-    figures.push({
-      what: `${size}: ${kind}, asked again`,
-      value: `${perSecond(result.requests.average)}, p50 ${p50.toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms`,
-      against: `goal: p50 < 1 ms${p50 < 1 ? '' : ', missed'}`,
-    });
+    const url = `${base}/stack/v1/${question}`;
+    const load = { url, headers: { 'x-stack-key': key }, connections: CONNECTIONS, duration: SECONDS };
+    const { rate, times } = await httpLoad(load);
+    const p50 = median(times);
+    const verdict = `goal: p50 < 1 ms${p50 < 1 ? '' : ', missed'}`;
+    figures.push([`${size}: ${kind}, asked again`, `${perSecond(rate)}, p50 ${p50.toFixed(2)} ms`, verdict]);
   }
   return figures;
 }
 
-async function ask({ base, key }: Asked, question: string): Promise<number> {
-  const startedAt = performance.now();
+async function ask({ base, key }: Asked, question: string): Promise<void> {
   const response = await fetch(`${base}/stack/v1/${question}`, { headers: { 'x-stack-key': key } });
   await response.arrayBuffer();
   if (!response.ok) throw new Error(`${question}: ${response.status}`);
-  return performance.now() - startedAt;
 }

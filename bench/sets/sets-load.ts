@@ -21,107 +21,41 @@ export async function loadStore(file: string, world: LoadedWorld, rulebook: Rule
     .all() as { name: string; sql: string }[];
   for (const { name } of indexes) database.exec(`DROP INDEX ${name}`);
   const summaryOf = summaries(rulebook);
-  const domains = inserter(database, 'domains', [
-    'id',
-    'name',
-    'source',
-    'created_at',
-    'next_due_at',
-    'last_scanned_at',
-    'state',
-    'sector',
-    'rulebook',
-    'summary',
-    'measured',
-    'posture_bits',
-    'holder_bits',
-    'score',
-  ]);
-  const services = inserter(database, 'services', [
-    'domain_id',
-    'category',
-    'role',
-    'provider',
-    'confidence',
-    'score',
-    'evidence',
-    'status',
-    'valid_from',
-  ]);
-  const changes = inserter(database, 'changes', [
-    'domain_id',
-    'scan_id',
-    'at',
-    'confirmed_at',
-    'category',
-    'role',
-    'type',
-    'from_provider',
-    'to_provider',
-    'confidence',
-    'importance',
-    'is_entry',
-    'is_exit',
-  ]);
-  const scans = inserter(database, 'scans', [
-    'domain_id',
-    'state',
-    'rulebook',
-    'services',
-    'unmeasured',
-    'started_at',
-    'finished_at',
-    'observed_at',
-    'records',
-  ]);
+  const domains = inserter(
+    database,
+    'domains (id, name, source, created_at, next_due_at, last_scanned_at, state, sector, rulebook, summary, measured, posture_bits, holder_bits, score)',
+  );
+  const services = inserter(
+    database,
+    'services (domain_id, category, role, provider, confidence, score, evidence, status, valid_from)',
+  );
+  const changes = inserter(
+    database,
+    'changes (domain_id, scan_id, at, confirmed_at, category, role, type, from_provider, to_provider, confidence, importance, is_entry, is_exit)',
+  );
+  const scans = inserter(
+    database,
+    'scans (domain_id, state, rulebook, services, unmeasured, started_at, finished_at, observed_at, records)',
+  );
   const all = [domains, services, changes, scans];
   // The log is in the order of confirmation, as in a database that grew.
-  const pending: (readonly [number, readonly Value[]])[] = [];
+  const pending: (readonly [confirmedAt: number, row: readonly Value[]])[] = [];
+  const { version } = rulebook;
   database.exec('BEGIN');
   for (const domain of world.domains()) {
-    const { id, scannedAt } = domain;
-    domains.add([
-      id,
-      domain.name,
-      'loaded',
-      scannedAt,
-      scannedAt + 86_400_000,
-      scannedAt,
-      domain.state,
-      domain.sector,
-      rulebook.version,
-      summaryOf(domain.posture, domain.score),
-      '',
-      domain.posture,
-      domain.holders,
-      domain.score,
-    ]);
-    const scan = [id, domain.state, rulebook.version, domain.services.length, ''] as const;
-    for (const at of [domain.earlierScanAt, scannedAt]) scans.add([...scan, at, at, at, 20]);
-    for (const { category, role, provider, confidence, validFrom } of domain.services) {
+    const { id, name, scannedAt, earlierScanAt, state, sector, posture, holders, score } = domain;
+    const times = [scannedAt, scannedAt + 86_400_000, scannedAt];
+    const summary = summaryOf(posture, score);
+    domains.add([id, name, 'loaded', ...times, state, sector, version, summary, '', posture, holders, score]);
+    for (const at of [earlierScanAt, scannedAt])
+      scans.add([id, state, version, domain.services.length, '', at, at, at, 20]);
+    for (const { category, role, provider, confidence, validFrom } of domain.services)
       services.add([id, category, role, provider, confidence, 0.9, '[]', 'confirmed', validFrom]);
-    }
-    for (const each of domain.changes) {
-      const { at, confirmedAt, category, role, type, from, to } = each;
-      pending.push([
-        confirmedAt,
-        [
-          id,
-          // Every domain has two scans, one after the other.
-          id * 2,
-          at,
-          confirmedAt,
-          category,
-          role,
-          type,
-          from,
-          to,
-          'high',
-          'medium',
-          Number(each.isEntry),
-          Number(each.isExit),
-        ],
-      ]);
+    for (const { at, confirmedAt, category, role, type, from, to, isEntry, isExit } of domain.changes) {
+      const flags = [Number(isEntry), Number(isExit)];
+      // Every domain has two scans, one after the other.
+      const row = [id, id * 2, at, confirmedAt, category, role, type, from, to, 'high', 'medium', ...flags];
+      pending.push([confirmedAt, row]);
     }
     if (id % DOMAINS_A_TRANSACTION === 0) {
       for (const each of all) each.flush();
@@ -138,22 +72,23 @@ export async function loadStore(file: string, world: LoadedWorld, rulebook: Rule
 
 type Value = string | number | null;
 
-function inserter(database: DatabaseSync, table: string, columns: readonly string[]) {
-  const row = `(${columns.map(() => '?').join(', ')})`;
-  const insert = (rows: number) =>
-    database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES ${Array(rows).fill(row).join(', ')}`);
+/** `table` names the table and its columns. */
+function inserter(database: DatabaseSync, table: string) {
+  const columns = table.split(',').length;
+  const row = `(${Array(columns).fill('?').join(', ')})`;
+  const insert = (rows: number) => database.prepare(`INSERT INTO ${table} VALUES ${Array(rows).fill(row).join(', ')}`);
   const many = insert(ROWS_AT_ONCE);
   const one = insert(1);
   let waiting: Value[] = [];
   return {
     add(values: readonly Value[]) {
       waiting.push(...values);
-      if (waiting.length < ROWS_AT_ONCE * columns.length) return;
+      if (waiting.length < ROWS_AT_ONCE * columns) return;
       many.run(...waiting);
       waiting = [];
     },
     flush() {
-      for (let at = 0; at < waiting.length; at += columns.length) one.run(...waiting.slice(at, at + columns.length));
+      for (let at = 0; at < waiting.length; at += columns) one.run(...waiting.slice(at, at + columns));
       waiting = [];
     },
   };

@@ -1,15 +1,13 @@
 // Questions about sets of domains at 20,000, 200,000 and 1,000,000: the service over HTTP, and the index beside DuckDB and SQLite.
-import path from 'node:path';
 import { compileRulebook, loadCatalog } from '@strata/detect';
 import { openStore } from '@strata/stack/store';
 import { loadedWorld } from '@strata/testnet';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
-import { type Figure, startChild } from '../measure.ts';
+import { type Figure, mib, startChild, thousands } from '../measure.ts';
 import { compareEngines } from './sets-engines.ts';
 import { askAgain, askFirst, warmUp } from './sets-http.ts';
 import { catalogOf, loadStore } from './sets-load.ts';
 import { questionsFor } from './sets-questions.ts';
-import { compareSets } from './sets-roaring.ts';
 import { loadSignals } from './sets-signals.ts';
 
 const SIZES = (process.env.STRATA_BENCH_DOMAINS ?? '20000,200000,1000000').split(',').map(Number);
@@ -27,28 +25,22 @@ interface ServiceProcess {
 export async function benchSets(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const domains of SIZES) figures.push(...(await benchSize(domains)));
-  figures.push(...compareSets());
   return figures;
 }
 
 async function benchSize(domains: number): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
-  const file = path.join(directory.path, 'strata.db');
-  const size = domains.toLocaleString('en-US');
+  const file = `${directory.path}/strata.db`;
+  const size = thousands(domains);
   const world = loadedWorld({ domains, endsAt: ENDS_AT });
-  const loadedAt = performance.now();
   await loadStore(file, world, compileRulebook(loadCatalog(catalogOf(world))));
-  const loaded = { what: `${size}: written into the store by the loader`, value: since(loadedAt), against: '' };
   const names = Array.from(world.domains().take(20), ({ name }) => name);
   {
     await using store = await openStore(`sqlite:${file}`);
     await loadSignals(store, { names, count: SIGNALS, endsAt: ENDS_AT });
   }
-  return [
-    loaded,
-    ...(await benchService(directory.path, { size, names })),
-    ...(await compareEngines(world, { file, size })),
-  ];
+  const served = await benchService(directory.path, { size, names });
+  return [...served, ...(await compareEngines(world, { file, size }))];
 }
 
 async function benchService(
@@ -63,7 +55,7 @@ async function benchService(
   {
     // No request has asked for the numbers before their first time is measured.
     await using first = await start('/health');
-    figures.push({ what: `${size}: index built from the store`, value: seconds(first.ready.index.ms), against: '' });
+    figures.push([`${size}: index from the store`, seconds(first.ready.index.ms)]);
     const asked = { ...first.ready, size };
     await warmUp(asked);
     figures.push(...(await askFirst(asked, { stats: ['stats'] })));
@@ -72,12 +64,8 @@ async function benchService(
   const { answeringMs, index, rss } = service.ready;
   if (index.from !== 'snapshot') throw new Error('the second start did not use the snapshot');
   figures.push(
-    {
-      what: `${size}: start from the snapshot until /stack/v1/stats answers`,
-      value: seconds(answeringMs),
-      against: 'goal at 1 M: < 5 s',
-    },
-    { what: `${size}: RSS after it`, value: `${Math.round(rss / 2 ** 20)} MiB`, against: 'goal at 1 M: < 1,536 MiB' },
+    [`${size}: start from the snapshot until /stack/v1/stats answers`, seconds(answeringMs), 'goal at 1 M: < 5 s'],
+    [`${size}: RSS after it`, mib(rss), 'goal at 1 M: < 1,536 MiB'],
   );
   const asked = { ...service.ready, size };
   const questions = questionsFor(names);
@@ -88,4 +76,3 @@ async function benchService(
 }
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;
-const since = (startedAt: number): string => seconds(performance.now() - startedAt);

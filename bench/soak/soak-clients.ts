@@ -1,6 +1,5 @@
 // The people of the soak: they ask at a modest rate, poll the stream, and subscribe to it and go away again.
 import { setTimeout as delay } from 'node:timers/promises';
-import { quantile } from '../measure.ts';
 import { type Question, questions } from './soak-questions.ts';
 
 export interface SoakClientsOptions {
@@ -21,9 +20,9 @@ const POLL_MS = 1_000;
 const TIMEOUT_MS = 120_000;
 
 export interface SoakClients {
-  /** Since the last call. */
-  take(): { readonly requests: number; readonly p99Ms: number };
-  readonly totals: { requests: number; freeKeys: number; polls: number; streams: number; unexpected: string[] };
+  readonly requests: () => number;
+  /** Failures, and answers that were none of those expected. */
+  readonly unexpected: readonly string[];
   /** Ids of events in the order in which each node's permanent subscriber had them. */
   readonly received: readonly string[][];
   /** All of them; resolves after the signal aborts. */
@@ -32,41 +31,24 @@ export interface SoakClients {
 
 export function startSoakClients(options: SoakClientsOptions): SoakClients {
   const { bases, key, signal } = options;
-  const totals: SoakClients['totals'] = { requests: 0, freeKeys: 0, polls: 0, streams: 0, unexpected: [] };
+  const unexpected: string[] = [];
   const received: string[][] = bases.map(() => []);
   const asked = questions(options);
-  let times: number[] = [];
-  let turn = 0;
+  let requests = 0;
   let freeKey = key;
 
-  const ask = async ({ method, path, key: kind, expected }: Question) => {
+  const ask = async () => {
+    const { method, path, key: kind, expected }: Question = asked.next().value;
     const headers: Record<string, string> =
       kind === 'none' ? {} : { 'x-stack-key': { unlimited: key, free: freeKey, wrong: `ssk_${'A'.repeat(43)}` }[kind] };
-    const base = bases[turn++ % bases.length] ?? '';
-    const startedAt = performance.now();
+    const base = bases[requests++ % bases.length] ?? '';
     const response = await fetch(base + path, { method, headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = await response.text();
-    times.push(performance.now() - startedAt);
-    totals.requests += 1;
-    if (path === '/keys' && response.status === 201) {
-      freeKey = (JSON.parse(text) as { key: string }).key;
-      totals.freeKeys += 1;
-    }
-    if (!expected.includes(response.status)) totals.unexpected.push(`${response.status} ${method} ${path}`);
+    if (path === '/keys' && response.status === 201) freeKey = (JSON.parse(text) as { key: string }).key;
+    if (!expected.includes(response.status)) unexpected.push(`${response.status} ${method} ${path}`);
   };
-  /** Failures during the bench are reported at its end. */
-  const again = async (what: string, act: () => Promise<void>, pauseMs: () => number) => {
-    while (!signal.aborted) {
-      await act().catch((error: unknown) => {
-        if (!signal.aborted) totals.unexpected.push(`${what}: ${String(error)}`);
-      });
-      await delay(pauseMs(), undefined, { signal }).catch(() => {});
-    }
-  };
-
   const listen = async (base: string, leaving: AbortSignal, onId: (id: string) => void) => {
     const response = await fetch(`${base}/stack/v1/stream`, { headers: { 'x-stack-key': key }, signal: leaving });
-    totals.streams += 1;
     let rest = '';
     for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
       const blocks = (rest + Buffer.from(chunk).toString()).split('\n\n');
@@ -74,10 +56,10 @@ export function startSoakClients(options: SoakClientsOptions): SoakClients {
       for (const block of blocks) if (/^event: /m.test(block)) onId(/^id: (\d+)$/m.exec(block)?.[1] ?? block);
     }
   };
-  const guest = async (i: number) => {
+  const visit = async (base: string) => {
     const stay = AbortSignal.timeout(Math.ceil(Math.random() * LONGEST_STAY_MS));
     const leaving = AbortSignal.any([signal, stay]);
-    await listen(bases[i % bases.length] ?? '', leaving, () => {}).catch((error: unknown) => {
+    await listen(base, leaving, () => {}).catch((error: unknown) => {
       if (!leaving.aborted) throw error;
     });
   };
@@ -88,41 +70,21 @@ export function startSoakClients(options: SoakClientsOptions): SoakClients {
       const query = since === undefined ? '' : `?since=${encodeURIComponent(since)}`;
       const response = await fetch(`${base}/stack/v1/stream/json${query}`, { headers: { 'x-stack-key': key } });
       since = ((await response.json()) as { next_since: string }).next_since;
-      totals.polls += 1;
     };
   };
-  const done = Promise.all([
-    ...Array.from({ length: ASKERS }, () =>
-      again(
-        'ask',
-        () => ask(asked.next().value),
-        () => PAUSE_MS,
-      ),
-    ),
-    ...bases.map((base) => again('poll', poller(base), () => POLL_MS)),
-    ...Array.from({ length: GUESTS }, (_, i) =>
-      again(
-        'guest',
-        () => guest(i),
-        () => Math.random() * PAUSE_MS,
-      ),
-    ),
-    ...bases.map((base, i) =>
-      again(
-        'subscriber',
-        () => listen(base, signal, (id) => received[i]?.push(id)),
-        () => PAUSE_MS,
-      ),
-    ),
-  ]);
-  return {
-    totals,
-    received,
-    done,
-    take() {
-      const taken = { requests: times.length, p99Ms: quantile(times, 0.99) };
-      times = [];
-      return taken;
-    },
+  const again = async (what: string, pauseMs: number, act: () => Promise<void>) => {
+    while (!signal.aborted) {
+      await act().catch((error: unknown) => {
+        if (!signal.aborted) unexpected.push(`${what}: ${String(error)}`);
+      });
+      await delay(pauseMs, undefined, { signal }).catch(() => {});
+    }
   };
+  const done = Promise.all([
+    ...Array.from({ length: ASKERS }, () => again('ask', PAUSE_MS, ask)),
+    ...Array.from({ length: GUESTS }, (_, i) => again('guest', PAUSE_MS, () => visit(bases[i % bases.length] ?? ''))),
+    ...bases.map((base) => again('poll', POLL_MS, poller(base))),
+    ...bases.map((base, i) => again('subscriber', PAUSE_MS, () => listen(base, signal, (id) => received[i]?.push(id)))),
+  ]);
+  return { requests: () => requests, unexpected, received, done };
 }

@@ -12,23 +12,19 @@ export interface SubscribersOptions {
 
 /** Sent at the end. */
 export interface PublishedEvents {
-  /** Number in the stream, and when its subject and the event itself were committed. Milliseconds since the epoch. */
-  readonly events: readonly { readonly seq: number; readonly recordedAt: number; readonly publishedAt: number }[];
+  /** Number in the stream, and when its subject was committed, in milliseconds since the epoch. */
+  readonly events: readonly { readonly seq: number; readonly recordedAt: number }[];
 }
 
 export interface Judgement {
   readonly received: number;
-  /** Published events that at least one subscriber received completely. */
-  readonly events: number;
+  /** Events that a subscriber has lost, or had twice. */
   readonly lost: number;
   readonly outOfOrder: number;
   readonly closed: number;
-  /** From the commit of the scan to a subscriber and to the last one, and from that of the event to a subscriber: p50, p99, max. */
-  readonly sinceRecorded: readonly number[];
+  /** From the commit of the scan to a subscriber, and to the last one: p50, p99, max, in milliseconds. */
+  readonly toEach: readonly number[];
   readonly toLast: readonly number[];
-  readonly sincePublished: readonly number[];
-  /** Of each event from its first subscriber to its last: p50, max. */
-  readonly spread: readonly number[];
 }
 
 interface Subscriber {
@@ -100,20 +96,14 @@ function judge({ events }: PublishedEvents): Judgement {
     dueAfter.set(startsAfter, due);
     lost += Math.abs(due - received);
   }
-  const complete = events.flatMap((event) => {
-    const at = arrivals.get(event.seq);
-    return at ? [{ ...event, at, firstAt: at[0] ?? 0, lastAt: at.at(-1) ?? 0 }] : [];
-  });
-  const figures = (values: readonly number[]) => [quantile(values, 0.5), quantile(values, 0.99), quantile(values, 1)];
+  const complete = events.map(({ seq, recordedAt }) => (arrivals.get(seq) ?? []).map((at) => at - recordedAt));
+  const figures = (values: readonly number[]) => [0.5, 0.99, 1].map((share) => quantile(values, share));
   return {
     received: subscribers.reduce((sum, each) => sum + each.count, 0),
-    events: complete.length,
     lost: lost + [...arrivals.keys()].filter((id) => !known.has(id)).length,
     ...{ outOfOrder, closed },
-    sinceRecorded: figures(complete.flatMap(({ at, recordedAt }) => at.map((each) => each - recordedAt))),
-    toLast: figures(complete.map(({ lastAt, recordedAt }) => lastAt - recordedAt)),
-    sincePublished: figures(complete.flatMap(({ at, publishedAt }) => at.map((each) => each - publishedAt))),
-    spread: figures(complete.map(({ firstAt, lastAt }) => lastAt - firstAt)),
+    toEach: figures(complete.flat()),
+    toLast: figures(complete.flatMap((delays) => delays.at(-1) ?? [])),
   };
 }
 

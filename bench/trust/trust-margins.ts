@@ -26,22 +26,7 @@ export interface Answered {
 }
 
 /** Nothing that the model was trained on: what it knows by heart has one answer, whatever its weights are rounded to. */
-const WORDS = [
-  'river',
-  'say',
-  'blue',
-  'why',
-  'seven',
-  'horse',
-  'paint',
-  'of',
-  'winter',
-  'song',
-  'and',
-  'bread',
-  'far',
-  'so',
-];
+const WORDS = 'river say blue why seven horse paint of winter song and bread far so'.split(' ');
 const MAX_TOKENS = 64;
 const never = new AbortController().signal;
 

@@ -8,7 +8,7 @@ import {
 import { audited } from '../../packages/inference/src/network/test/audited-life.ts';
 import { marginsOf } from '../../packages/inference/src/network/test/margins.ts';
 import { randomFrom } from '../../tests/support/random.ts';
-import type { Figure } from '../measure.ts';
+import { type Figure, median, thousands } from '../measure.ts';
 import { type Measured, measuredVariants } from './trust-variants.ts';
 
 const REQUESTS = 500;
@@ -48,13 +48,12 @@ function honestFigure([what, deviations]: Measured): Figure {
     audited({ deviationOf: drawn(deviations, random), requests: AUDITS, share: 1, random }),
   );
   const caught = lives.filter(({ caughtAfter }) => caughtAfter !== undefined).length;
-  return {
-    what: `honest: ${what}; ${spread(deviations)}`,
-    value: isEverHeld
-      ? `${caught} of ${LIVES.toLocaleString('en-US')} lives of ${AUDITS.toLocaleString('en-US')} audits quarantined`
-      : 'impossible: no answer exceeds the tolerance',
-    against: 'goal: < 0.1 %',
-  };
+  const of = `${thousands(LIVES)} lives of ${thousands(AUDITS)} audits`;
+  return [
+    `honest: ${what}; ${spread(deviations)}`,
+    isEverHeld ? `${caught} of ${of} quarantined` : 'impossible: no answer exceeds the tolerance',
+    'goal: < 0.1 %',
+  ];
 }
 
 function cheatFigure([what, deviations]: Measured, against: string): Figure {
@@ -63,18 +62,16 @@ function cheatFigure([what, deviations]: Measured, against: string): Figure {
     Array.from({ length: CHEATS }, () =>
       audited({ deviationOf: drawn(deviations, random), requests: REQUESTS, from, random }),
     ).map(({ caughtAfter }) => caughtAfter ?? Number.POSITIVE_INFINITY);
-  const [trusted, fresh] = [lives(GOOD), lives(NEW_WORKER)];
-  const share = (counts: readonly number[]) =>
-    `${((counts.filter((count) => count <= REQUESTS).length / counts.length) * 100).toFixed(2)} %`;
-  const middle = (counts: readonly number[]) => {
-    const count = counts.toSorted((a, b) => a - b)[counts.length >> 1] ?? Number.POSITIVE_INFINITY;
-    return count <= REQUESTS ? `${count}` : `more than ${REQUESTS}`;
+  const text = (counts: readonly number[]) => {
+    const share = counts.filter((count) => count <= REQUESTS).length / counts.length;
+    const middle = median(counts);
+    return `${(share * 100).toFixed(2)} %, median ${middle <= REQUESTS ? middle : `more than ${REQUESTS}`}`;
   };
-  return {
-    what: `cheat: ${what}; ${spread(deviations)}`,
-    value: `once trusted ${share(trusted)}, median after ${middle(trusted)}; new ${share(fresh)}, after ${middle(fresh)}`,
+  return [
+    `cheat: ${what}; ${spread(deviations)}`,
+    `trusted: caught ${text(lives(GOOD))}; new: ${text(lives(NEW_WORKER))}`,
     against,
-  };
+  ];
 }
 
 const drawn = (pool: readonly number[], random: () => number) => () =>

@@ -38,10 +38,7 @@ export async function startBothServices(settings: Settings = {}) {
   const gatewayKey = (await gateway.keys.create({ tier: 'unlimited' })).key;
   return Object.assign(owned.move(), {
     ...{ stackPort: stack.port, metricsPort: stack.metricsPort, gatewayPort: port },
-    servers: { stack: stack.server.fastify.server, gateway: gateway.server.fastify.server },
     ...{ stackKey, gatewayKey, log },
-    /** Leaves in the ledger of the stack service. */
-    leaves: () => app.ledger.log.size,
   });
 }
 

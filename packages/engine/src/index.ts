@@ -33,7 +33,7 @@ export {
   type AskDeps,
   type Embedded,
   openUpstream,
-  type Upstream,
+  Upstream,
   type UpstreamDeps,
   type UpstreamInfo,
   type UpstreamKind,

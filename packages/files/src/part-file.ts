@@ -6,41 +6,46 @@
 //   part, no note  unknown bytes, which are overwritten
 //   file + note    the part was renamed; the note is ignored, unless the caller keeps notes of complete files
 // Bytes written shortly before a power loss may be wrong; only a digest of the complete file detects this.
-import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
+import { DiskError, formatSize, onDisk } from './disk-error.ts';
+import { replaceFile, syncDirectory } from './durable-file.ts';
 
-export interface PartFileOptions<Note> {
-  /** Undefined for an invalid note: its part is then discarded. */
-  readonly readNote: (json: unknown) => Note | undefined;
-  /** Awaits all work on files; replaces their errors. */
-  readonly onDisk?: <T>(doing: string, work: Promise<T>) => Promise<T>;
+/** Identifies a document; the names are those of the file. */
+export interface DocumentNote {
+  /** Its address, without credentials. */
+  readonly source: string;
+  readonly sizeBytes?: number | undefined;
+  /** Hex; published by the source, and always known of a complete file that keeps its note. */
+  readonly sha256?: string | undefined;
+  /** Strong. */
+  readonly etag?: string | undefined;
+  readonly lastModified?: string | undefined;
 }
 
 const MAX_NOTE_BYTES = 32 * 1024;
 
-/** One instance at a time: the caller holds a lock. */
-export class PartFile<Note> implements AsyncDisposable {
+/** One instance at a time: the caller holds a lock. Rejects with DiskError. */
+export class PartFile implements AsyncDisposable {
   readonly path: string;
   readonly #file: string;
   readonly #notePath: string;
-  readonly #onDisk: NonNullable<PartFileOptions<Note>['onDisk']>;
   #handle: FileHandle | undefined;
-  #note: Note | undefined;
+  #note: DocumentNote | undefined;
   #sizeBytes = 0;
 
-  private constructor(file: string, { onDisk = (_, work) => work }: PartFileOptions<Note>) {
+  private constructor(file: string) {
     this.#file = file;
     this.path = `${file}.part`;
     this.#notePath = `${file}.part.json`;
-    this.#onDisk = onDisk;
   }
 
   /** Opens an existing part; creates nothing before `begin`. */
-  static async open<Note>(file: string, options: PartFileOptions<Note>): Promise<PartFile<Note>> {
-    const part = new PartFile(file, options);
+  static async open(file: string): Promise<PartFile> {
+    const part = new PartFile(file);
     const found = await stat(part.path).catch(() => undefined);
     if (!found?.isFile()) return part;
-    part.#note = options.readNote(await readJson(part.#notePath));
+    part.#note = await readDocumentNote(part.#notePath);
     if (part.#note === undefined) return part;
     part.#handle = await part.#doing('open', open(part.path, 'r+'));
     part.#sizeBytes = found.size;
@@ -52,20 +57,22 @@ export class PartFile<Note> implements AsyncDisposable {
     return this.#sizeBytes;
   }
 
-  get note(): Note | undefined {
+  get note(): DocumentNote | undefined {
     return this.#note;
   }
 
   /** Empties the part; bytes appended from now on belong to the document in the note. */
-  async begin(note: Note): Promise<void> {
+  async begin(note: DocumentNote): Promise<void> {
     await this.discard();
+    await this.#doing('create the folder of', mkdir(path.dirname(this.path), { recursive: true }));
     this.#handle = await this.#doing('create', open(this.path, 'w+'));
     await this.remember(note);
   }
 
   /** Replaces the note atomically. */
-  async remember(note: Note): Promise<void> {
-    await this.#doing('write the note of', replaceFile(this.#notePath, JSON.stringify(note)));
+  async remember(note: DocumentNote): Promise<void> {
+    const writing = replaceFile(this.#notePath, JSON.stringify(note), { sync: 'content' });
+    await this.#doing('write the note of', writing);
     this.#note = note;
   }
 
@@ -84,6 +91,16 @@ export class PartFile<Note> implements AsyncDisposable {
     }
   }
 
+  /** Rejects with DiskError `ENOSPC` where the remaining bytes of the note's document do not fit on the disk. */
+  async checkFreeSpace(): Promise<void> {
+    const disk = await statfs(path.dirname(this.path)).catch(() => undefined);
+    const free = disk ? disk.bavail * disk.bsize : Number.POSITIVE_INFINITY;
+    const needed = (this.#note?.sizeBytes ?? 0) - this.#sizeBytes;
+    if (needed <= free) return;
+    const needs = `${path.basename(this.#file)} needs ${formatSize(needed)} more, and ${formatSize(free)} are free`;
+    throw new DiskError('ENOSPC', `the disk is full: ${needs}`);
+  }
+
   /** Renames the part to the file, replacing an older one, and its note to `notePath`, or removes it. */
   async complete(notePath?: string): Promise<void> {
     await this.#doing('write', this.#opened.sync());
@@ -91,7 +108,7 @@ export class PartFile<Note> implements AsyncDisposable {
     await this.#doing('rename', rename(this.path, this.#file));
     const note = notePath === undefined ? rm(this.#notePath, { force: true }) : rename(this.#notePath, notePath);
     await this.#doing('rename the note of', note);
-    await syncFolder(path.dirname(this.#file));
+    await this.#doing('sync the folder of', syncDirectory(path.dirname(this.#file)));
   }
 
   /** Deletes the received bytes. */
@@ -115,34 +132,28 @@ export class PartFile<Note> implements AsyncDisposable {
   }
 
   #doing<T>(what: string, work: Promise<T>): Promise<T> {
-    return this.#onDisk(`${what} ${path.basename(this.path)}`, work);
+    return onDisk(`${what} ${path.basename(this.path)}`, work);
   }
 }
 
-async function readJson(file: string): Promise<unknown> {
+/** Undefined if the file is missing or invalid. */
+export async function readDocumentNote(file: string): Promise<DocumentNote | undefined> {
   try {
     if ((await stat(file)).size > MAX_NOTE_BYTES) return undefined;
-    return JSON.parse(await readFile(file, 'utf8'));
+    return documentNoteOf(JSON.parse(await readFile(file, 'utf8')));
   } catch {
     return undefined;
   }
 }
 
-async function replaceFile(file: string, text: string): Promise<void> {
-  const fresh = `${file}.new`;
-  const handle = await open(fresh, 'w');
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(fresh, file);
-}
-
-/** A rename is durable only after its folder is synced; some systems do not support that. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder).catch(() => undefined);
-  await handle?.sync().catch(() => {});
-  await handle?.close();
+/** `url` and `totalBytes` are names of an earlier version, which wrote null for unknown values. */
+function documentNoteOf(json: Record<string, unknown>): DocumentNote | undefined {
+  const { url, totalBytes, source = url, sizeBytes = totalBytes, sha256, etag, lastModified } = json;
+  const texts = [sha256, etag, lastModified].filter((value) => value !== undefined && value !== null);
+  const isSize = (sizeBytes ?? undefined) === undefined || (Number.isSafeInteger(sizeBytes) && Number(sizeBytes) >= 0);
+  const isSha256 = sha256 === undefined || /^[0-9a-f]{64}$/.test(String(sha256));
+  if (typeof source !== 'string' || !isSize || !isSha256 || !texts.every((text) => typeof text === 'string'))
+    return undefined;
+  const known = Object.entries({ source, sizeBytes, sha256, etag, lastModified });
+  return Object.fromEntries(known.filter(([, value]) => (value ?? undefined) !== undefined)) as unknown as DocumentNote;
 }

@@ -3,7 +3,6 @@
 export { createHostGuard, type HostGuard } from './access/host-guard.ts';
 export { InvalidKeyLimit } from './access/invalid-key-limit.ts';
 export type { KeyGate } from './access/keys.ts';
-export { RefusalLog } from './access/refusal-log.ts';
 export { answerSecurity } from './access/security-headers.ts';
 export {
   DatabaseUrl,
@@ -17,6 +16,7 @@ export {
   WebAddress,
 } from './environment.ts';
 export { parseInput } from './input.ts';
+export { addLedgerRoutes, ledgerRoutes } from './ledger-routes.ts';
 export {
   type ConnectionLimits,
   connectionLimitsOf,
@@ -28,6 +28,7 @@ export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { createLogger } from './operations/logger.ts';
 export { Metrics, serveMetrics } from './operations/metrics.ts';
 export { canSign, NotReady, Readiness } from './operations/readiness.ts';
+export { ThrottledLog } from './operations/throttled-log.ts';
 export { checkTracing, startTracing } from './operations/tracing.ts';
 export { type WarmUpRequest, warmUp } from './operations/warm-up.ts';
 export {
@@ -38,9 +39,19 @@ export {
   witnessProblem,
 } from './operations/witnesses.ts';
 export { ERRORS, type ErrorCode, Refusal } from './problems/errors.ts';
+export { refusalOf } from './problems/problem.ts';
 export { AnswerCache, type ReadyAnswer } from './responses/answer-cache.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';
-export { type ApiKey, type Bytes, type RequestContext, type Route, refuse, route } from './route.ts';
+export {
+  type ApiKey,
+  type Bytes,
+  type Endpoint,
+  type Parsed,
+  type RequestContext,
+  type Route,
+  refuse,
+  route,
+} from './route.ts';
 export type { Responder } from './server/add-routes.ts';
 export type { ClientTimeouts } from './server/create-fastify.ts';
 export type { ErrorFormat } from './server/error-format.ts';
@@ -48,11 +59,7 @@ export { createHttpServer, type HttpServer, type HttpServerOptions } from './ser
 export { publicUrlOf, urlAt } from './service-url.ts';
 export { createSignedServer, type SignedServer, type SignedServerDeps } from './signed-server.ts';
 export { type Site, serveSite } from './site.ts';
-export {
-  formatSse,
-  formatSseId,
-  type SseClient,
-  type SseOptions,
-} from './streams/sse.ts';
+export type { SseOptions } from './streams/event-streams.ts';
+export { formatSse, formatSseId, type SseClient } from './streams/sse.ts';
 export type { ReachedLimit } from './streams/stream-limits.ts';
 export { isUserError, SettingsError, StartError, UserError } from './user-error.ts';

@@ -1,6 +1,7 @@
 // A route: contract and handler together. Server, OpenAPI document and tests read the same value.
 import type { z } from 'zod';
 import { type ErrorCode, Refusal, type RefusalOptions } from './problems/errors.ts';
+import type { CachePolicy } from './responses/answer-cache.ts';
 import type { Csv, CsvColumn } from './responses/csv.ts';
 import type { SseSubscription } from './streams/sse.ts';
 
@@ -40,7 +41,8 @@ type BodyOf<O extends Output> = O extends { kind: 'signed'; schema: infer S exte
         ? SseSubscription
         : Bytes;
 
-type Parsed<S extends z.ZodObject | undefined> = S extends z.ZodObject ? z.output<S> : Record<never, never>;
+/** The validated values of a schema; none without one. */
+export type Parsed<S extends z.ZodObject | undefined> = S extends z.ZodObject ? z.output<S> : Record<never, never>;
 
 /** Information about the request in addition to its input. */
 export interface RequestContext<Code extends ErrorCode = ErrorCode> {
@@ -63,14 +65,15 @@ export interface ApiKey {
   readonly dailyLimit: number | null;
 }
 
-/** Cache key of a signed response: the cached body is served until one of `tags` is invalidated. */
-interface CachePolicy {
-  readonly key: string;
-  readonly tags: readonly string[];
-  /** An invalidated response is still served until it has this age, which limits how often it is signed. */
-  readonly maxStaleMs?: number;
-  /** An older response is recomputed even without an invalidation. */
-  readonly maxAgeMs?: number;
+/** What the server needs to know of a route; contracts add the rest. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST';
+  /** With parameters in OpenAPI syntax: `/v1/domains/{domain}`. A trailing `{rest*}` matches the remaining path. */
+  readonly path: string;
+  readonly access: 'key' | 'open';
+  readonly output?: { readonly kind: string };
+  /** Maximum size of a body, if it is not that of the server. */
+  readonly bodyBytes?: number;
 }
 
 interface RouteContract<
@@ -79,10 +82,7 @@ interface RouteContract<
   Q extends z.ZodObject | undefined,
   O extends Output,
   Code extends ErrorCode,
-> {
-  readonly method: 'GET' | 'POST';
-  /** With parameters in OpenAPI syntax: `/v1/domains/{domain}`. A trailing `{rest*}` matches the remaining path. */
-  readonly path: string;
+> extends Endpoint {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
@@ -90,7 +90,6 @@ interface RouteContract<
   readonly query?: Q;
   readonly output: O;
   readonly errors: readonly Code[];
-  readonly access: 'key' | 'open';
   readonly example?: unknown;
   /**
    * Signed and CSV routes only: responses with a policy are cached as bytes. A Refusal thrown here refuses the request.

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { route } from './index.ts';
+import { Metrics, route } from './index.ts';
 import { parseInput } from './input.ts';
 import { ERRORS, type ErrorCode, Refusal } from './problems/errors.ts';
 import { problemOf } from './problems/problem.ts';
@@ -121,6 +121,11 @@ describe('the server', () => {
     assert.equal(({} as { a?: unknown }).a, undefined);
   });
 
+  it('waits for headers, requests, idle clients and the next request as long as it is meant to', () => {
+    const { headersTimeout, requestTimeout, timeout, keepAliveTimeout } = server.fastify.server;
+    assert.deepEqual([headersTimeout, requestTimeout, timeout, keepAliveTimeout], [10_000, 15_000, 60_000, 65_000]);
+  });
+
   it('sends immutable bytes as they are', async () => {
     const { text, headers } = await get('/files/a/b/c', {});
     assert.equal(text, 'a/b/c');
@@ -176,6 +181,24 @@ describe('one path with several methods', () => {
     const made = await server.fastify.inject({ method: 'POST', url: '/keys', headers: { 'if-none-match': '*' } });
     assert.deepEqual([made.statusCode, made.json().secret], [201, 'shown once']);
     assert.deepEqual([made.headers['cache-control'], made.headers.etag], ['no-store', undefined]);
+  });
+
+  it('is counted once for each response, cached ones and refusals too, each with the security headers', async () => {
+    const metrics = new Metrics();
+    await using server = serverOf([getKeys, postKey], { metrics });
+    for (const line of ['GET', 'GET', 'HEAD', 'POST', 'PUT', 'OPTIONS', 'GET /no', 'GET /%zz']) {
+      const [method, url = '/keys'] = line.split(' ') as ['GET', string?];
+      const { headers } = await server.fastify.inject({ method, url });
+      assert.match(
+        `${headers['content-security-policy']} ${headers['x-content-type-options']}`,
+        /'none'.* nosniff/,
+        line,
+      );
+    }
+    const { values } = (await metrics.registry.getSingleMetric('strata_http_requests_total')?.get()) ?? assert.fail();
+    const counts = values.map(({ labels, value }) => [...Object.values(labels), value].join(' '));
+    const others = ['* /keys 405 1', '* unmatched 400 1', '* unmatched 404 1'];
+    assert.deepEqual(counts.sort(), [...others, 'GET /keys 200 3', 'OPTIONS /keys 204 1', 'POST /keys 201 1']);
   });
 
   it('does not start when answers to anything but GET are to be kept', () => {

@@ -7,16 +7,14 @@ import type { HostGuard } from './access/host-guard.ts';
 import { addSecurityHeaders } from './access/security-headers.ts';
 import { type ConnectionLimits, DEFAULT_LIMITS } from './limits/connection-settings.ts';
 import type { Metrics } from './operations/metrics.ts';
-import { PendingWork } from './operations/pending-work.ts';
-import { traceRequests } from './operations/trace-requests.ts';
+import { traceRequests } from './operations/tracing.ts';
 import { addRoutes, type Responder, type TableRoute } from './server/add-routes.ts';
 import { createFastify, type RequestLimits } from './server/create-fastify.ts';
 import { guardHosts, limitPipelining, limitUrls, refuseExcess } from './server/early-refusals.ts';
 import type { ErrorFormat } from './server/error-format.ts';
 import { meterResponses } from './server/meter-responses.ts';
-import type { CrossOrigin } from './server/other-methods.ts';
-import { handleErrors, limitMethods, refuseUnroutable } from './server/other-routes.ts';
-import { type ShutdownOptions, shutDown } from './server/shutdown.ts';
+import { type CrossOrigin, handleErrors, limitMethods, refuseUnroutable } from './server/other-requests.ts';
+import { PendingWork, type ShutdownOptions, shutDown } from './server/shutdown.ts';
 import { limitClients, type StreamLimits } from './streams/stream-limits.ts';
 
 export interface HttpServerOptions extends RequestLimits, ShutdownOptions {

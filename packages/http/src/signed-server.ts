@@ -9,8 +9,7 @@ import { commonHeaders } from './responses/send-answer.ts';
 import { SignedResponder } from './responses/signed-responder.ts';
 import type { Route } from './route.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
-import { EventStreams } from './streams/event-streams.ts';
-import type { SseOptions } from './streams/sse.ts';
+import { EventStreams, type SseOptions } from './streams/event-streams.ts';
 
 export interface SignedServerDeps<App>
   extends Pick<HttpServerOptions, 'logger' | 'metrics' | 'trustedProxies' | 'hostGuard' | 'limits' | 'timeouts'> {

@@ -1,9 +1,7 @@
 // The transparency log in a database, and the signing keys of a service.
 
 export type { CheckpointCopy } from './files/checkpoint-file.ts';
-export { makeDirectory, removeLeftOvers, replaceFile } from './files/durable-file.ts';
 export { lockLog } from './files/log-lock.ts';
-export { deniedText } from './files/permission.ts';
 export { KEYRINGS, type KeyringName } from './keys/keyrings.ts';
 export {
   makeKeys,

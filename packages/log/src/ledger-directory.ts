@@ -3,8 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectory, replaceFile, syncDirectory } from '@strata/files';
 import { type CheckpointCopy, readCheckpointFile } from './files/checkpoint-file.ts';
-import { makeDirectory, replaceFile, syncDirectory } from './files/durable-file.ts';
 import { lockLog } from './files/log-lock.ts';
 import { hasFolderLog, MOVED, readFolder } from './folder/read-folder.ts';
 import { LogError, logErrorFrom } from './log-error.ts';
@@ -149,8 +149,7 @@ async function importFolder(options: MoveOptions & { readonly table: LedgerTable
   const notes = await savedNotes(options);
   const imported = await copyLeaves({ ...options, notes, leaves: readFolder(directory) });
   const text = options.to ? MOVED_TEXT : IMPORTED_TEXT;
-  await replaceFile(path.join(directory, MOVED), new TextEncoder().encode(text), { isSynced: true });
-  await syncDirectory(directory);
+  await replaceFile(path.join(directory, MOVED), text, { sync: 'all' });
   return imported;
 }
 

@@ -1,6 +1,6 @@
 // Errors of a log, with codes by which a caller chooses its own message.
 import { holderOf } from '@strata/db';
-import { deniedText, systemCode } from './files/permission.ts';
+import { deniedText, systemCode } from '@strata/files';
 
 /**
  * For a log in a directory or in a database:

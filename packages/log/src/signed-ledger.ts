@@ -1,5 +1,6 @@
 // A service's signing keys with its log: receipts are signed by the keys and stored in the log.
 import { hash, randomBytes } from 'node:crypto';
+import { makeDirectory } from '@strata/files';
 import {
   type IssueOptions,
   type KeySet,
@@ -9,7 +10,6 @@ import {
   type WitnessReport,
 } from '@strata/receipts';
 import type { CheckpointCopy } from './files/checkpoint-file.ts';
-import { makeDirectory } from './files/durable-file.ts';
 import { checkpointKeysOf, type Keyrings, openKeyrings, refuseWithoutKeys } from './keys/keyrings.ts';
 import { LedgerKeys, publicKeyBytes } from './keys/ledger-keys.ts';
 import { PublishedKeys } from './keys/published-keys.ts';

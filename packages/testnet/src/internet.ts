@@ -4,7 +4,7 @@ import { applyMigration, type MigratingCategory, type Migration, migrationOn } f
 import { companyNames, SUFFIXES } from './companies/names.ts';
 import { planOf, stateOf } from './companies/plan.ts';
 import type { Plan } from './companies/plan-type.ts';
-import { handWrittenIn, type Truth, truthOf } from './companies/truth.ts';
+import { type Truth, truthOf } from './companies/truth.ts';
 import { startNameServers, treeOf } from './dns/name-servers.ts';
 import { Model } from './dns/published-records.ts';
 import { type VantageOptions, vantageOf } from './dns/vantage.ts';
@@ -37,13 +37,21 @@ export interface InternetOptions {
   readonly now?: () => Date;
 }
 
-export interface Internet extends AsyncDisposable {
+/** The feeds of an internet, and what readers asked of them. */
+interface InternetFeeds {
+  /** Every feed at its first address; moved feeds also answer at their new address. */
+  feeds(): readonly ListedFeed[];
+  /** What a reader should find in a feed now. Throws RangeError if there is no feed at the address. */
+  feedTruth(url: string): FeedTruth;
+  /** Number of requests to an address. Throws RangeError if there is no feed at the address. */
+  feedRequests(url: string): FeedRequests;
+}
+
+export interface Internet extends InternetFeeds, AsyncDisposable {
   readonly day: number;
   domains(): readonly string[];
   /** The ground truth of a company. Throws RangeError for an unknown name. */
   truth(domain: string): Truth;
-  /** `category provider` of the handwritten templates; a catalog's long tail publishes what its patterns match. */
-  readonly handWritten: readonly string[];
   /** Advances the clock; returns the changes. */
   advance(days: number): readonly Migration[];
   /** Makes one company change now. */
@@ -60,12 +68,6 @@ export interface Internet extends AsyncDisposable {
   readonly root: { readonly address: string; readonly port: number };
   /** The local listener of a simulated address. */
   dial(to: { readonly address: string; readonly port: number }): { readonly address: string; readonly port: number };
-  /** Every feed at its first address; moved feeds also answer at their new address. */
-  feeds(): readonly ListedFeed[];
-  /** What a reader should find in a feed now. Throws RangeError if there is no feed at the address. */
-  feedTruth(url: string): FeedTruth;
-  /** Number of requests to an address. Throws RangeError if there is no feed at the address. */
-  feedRequests(url: string): FeedRequests;
   /** The publishers of advisories: started by the first call, and advanced by `advance` from then on. */
   advisories(): Promise<AdvisorySources>;
   /** Root certificate of the sites' chains. */
@@ -162,7 +164,6 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     },
     domains: () => names,
     truth: (domain) => truthOf(known(domain), world),
-    handWritten: [...handWrittenIn(world.templates)],
     advance(days) {
       const migrations: Migration[] = [];
       for (let i = 0; i < days; i += 1) {

@@ -41,7 +41,7 @@ export function dataOwner(context: Pick<CommandContext, 'once' | 'stderr'>): Dat
       return settings;
     },
     async denied() {
-      const { deniedText } = await import('@strata/log');
+      const { deniedText } = await import('@strata/files');
       for (const location of paths) {
         try {
           accessSync(location, constants.R_OK | constants.W_OK);

@@ -1,4 +1,4 @@
-// The command itself: help, usage errors, failures at the start. process.full.test.ts runs it as a process.
+// The command itself: help, usage errors, failures at the start. start.full.test.ts runs it as a process.
 import assert from 'node:assert/strict';
 import { chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -62,6 +62,9 @@ describe('the strata command', () => {
     const stdout = `strata ${version} (API ${info?.version})\n`;
     assert.deepEqual(await runStrata('--version'), { code: 0, stdout, stderr: '' });
   });
+
+  it('connects to loopback only in these tests', () =>
+    assert.rejects(fetch('http://192.0.2.1/'), ({ cause }: Error) => /ECONNREFUSED 192/.test(String(cause))));
 });
 
 describe('strata at its start', () => {

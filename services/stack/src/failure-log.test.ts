@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger, Metrics } from '@strata/http';
 import { EventBus } from './events.ts';
 import { FailureLog } from './failure-log.ts';
+import { followKeys } from './ledger/follow-keys.ts';
 import { addLedgerRefusal } from './roles/stack-metrics.ts';
 import { UpdateLoop } from './roles/update-loop.ts';
 
@@ -24,6 +25,26 @@ it('a metric says whether the signing keys are retired', async () => {
   assert.equal(await value(), '0');
   at = '2026-01-01T00:00:00Z';
   assert.equal(await value(), '1');
+});
+
+it('each rotation of the signing keys is logged once, by another node and here', async ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const { lines, logger } = logging();
+  const stop = new AbortController();
+  const [at, later] = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'];
+  const states = [['a', at], ['a', at], ['b'], ['b', later], ['b', later]];
+  let [keyId, retiredAt]: (string | undefined)[] = ['a'];
+  const reload = async () => {
+    [keyId, retiredAt] = states.shift() ?? [keyId, retiredAt];
+    if (states.length === 0) stop.abort();
+  };
+  const ledger = { reload, retiredAt: () => retiredAt, problem: () => undefined, witnesses: () => undefined };
+  const signer = { get: () => ({ keyId }) };
+  const following = followKeys(Object.defineProperties(ledger, { signer }) as never, logger, stop.signal);
+  for (; !stop.signal.aborted; mock.timers.tick(1_000)) await nextTurn();
+  await following;
+  const logged = lines.map(({ msg }) => /rotated on another node|new signing keys/.exec(msg)?.[0]);
+  assert.deepEqual(logged, ['rotated on another node', 'new signing keys', 'rotated on another node']);
 });
 
 describe('the log of repeated failures', () => {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { StackClient, type StackEvent, type StackProblem } from '@strata/client';
+import { StackClient, type StackProblem } from '@strata/client';
 import { type Harness as Gateway, startHarness as startGateway } from '../../../services/gateway/src/test/harness.ts';
 import { type ScannedStack, startScannedStack } from '../../support/client-services.ts';
 import { serveModules } from '../../support/module-server.ts';
@@ -101,36 +101,5 @@ describe('the clients', () => {
       const altered = await client.verify((refusal.text ?? '').replace('"status":4', '"status":5'));
       assert.equal(altered.failedStep, 'signature', code);
     }
-  });
-  it('follow events through a restart of the service without losing one', async () => {
-    const stop = new AbortController();
-    const states: string[] = [];
-    const opened = Promise.withResolvers<void>();
-    const onState = ({ kind }: { readonly kind: string }) => {
-      states.push(kind);
-      if (kind === 'open') opened.resolve();
-    };
-    const events = client.events({ types: ['migration'] }, { signal: stop.signal, onState });
-    const received: StackEvent[] = [];
-    const take = async (count: number) => {
-      for (let taken = 0; taken < count; taken += 1) {
-        const { value } = await events.next();
-        if (value) received.push(value);
-      }
-    };
-    const first = take(1);
-    await opened.promise;
-    const moved = await scanned.move(1);
-    await first;
-    // No client reads while the service is down, and two events are published before the client is back.
-    await scanned.service.restart({ STRATA_STACK_PORT: String(scanned.service.running.port) });
-    moved.push(...(await scanned.move(2)));
-    await take(2);
-    assert.deepEqual(received.map((event) => 'domain' in event && event.domain).sort(), moved.sort());
-    assert.equal(received[0]?.type, 'migration');
-    assert.ok((await client.verify(JSON.stringify(received[0]))).ok);
-    assert.deepEqual(states, ['connecting', 'open', 'waiting', 'connecting', 'open']);
-    stop.abort(new Error('enough'));
-    await assert.rejects(events.next(), /enough/);
   });
 });

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { checkStore } from '@strata/db';
 import { openStore, stackSchema } from '@strata/stack/store';
-import { OTHER_UID, otherUserSkip, runStrata, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
+import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { fillStore, settingsOf, startServe } from '../../support/serve-process.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -106,22 +106,6 @@ describe('a service whose store is locked by another process', () => {
   });
 });
 
-describe('a service whose store may not be written', { skip: otherUserSkip() }, () => {
-  it('does not start, and says why in a line, whether it is the file or the folder', { timeout: 120_000 }, async () => {
-    for (const what of ['file', 'folder'] as const) {
-      await using at = await dataDirectory(3);
-      // As a service that another user ran before.
-      chmodSync(at.path, 0o755);
-      chmodSync(at.file, 0o644);
-      if (what === 'file') chownSync(at.path, OTHER_UID, OTHER_UID);
-      else chownSync(at.file, OTHER_UID, OTHER_UID);
-      const { code, stderr } = await spawnStrata(['stack', 'serve'], { env: settingsOf(at.path), uid: OTHER_UID });
-      assert.equal(code, 1, stderr);
-      assert.match(stderr, /^strata: [^\n]*(?:cannot be written|cannot be opened|read-only|permission)[^\n]*\n$/i);
-    }
-  });
-});
-
 describe('a store with damaged pages', () => {
   it('is reported, is not made worse, is found by check-store and repaired by restore', {
     timeout: 300_000,
@@ -183,11 +167,6 @@ describe('a store that was killed', () => {
     assert.ok(statSync(`${at.file}-wal`).size > 0);
     return at;
   };
-
-  it('loses nothing with its write-ahead log', { timeout: 120_000 }, async () => {
-    await using at = await killed();
-    assert.equal(await usedOf(at.file, at.countedId), 30);
-  });
 
   for (const [what, spoilLog] of [
     ['cut off', (log: string) => truncateSync(log, statSync(log).size >> 1)],

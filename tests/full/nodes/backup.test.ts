@@ -280,14 +280,4 @@ describe('a backup', () => {
     assert.match((await renamed.ask('/ledger/checkpoint')).text, /^example\.test\/two\n/);
     assert.equal((await renamed.ask(`/ledger/receipts/${busy.receiptIds[0]}`)).status, 200);
   });
-
-  it('is complete or not served: a service does not start during a restore', async () => {
-    await using to = await empty();
-    await succeeds(['restore', set, ...trusted], to.env);
-    await mkdir(path.join(to.data, 'restoring'));
-    await assert.rejects(startHarness({ internet, settings: to.env }), /a restore .* was interrupted/);
-    await succeeds(['restore', set, '--replace', ...trusted], to.env);
-    await using restored = await startHarness({ internet, settings: to.env });
-    assert.equal((await restored.get(`/stack/v1/domains/${busy.domains[0]}`)).status, 200);
-  });
 });

@@ -52,16 +52,9 @@ describe('a ledger in a data directory', () => {
     const folder = path.join(directory.path, 'ledger');
     const [file, checkpoint] = ['ledger.db', 'checkpoint'].map((name) => path.join(folder, name)) as [string, string];
     const [intact, note] = [await readFile(file), await readFile(checkpoint, 'utf8')];
-    for (const [damage, expected] of [
-      ['update ledger_leaves set leaf = zeroblob(9) where leaf_index = 300', /hashes from leaf 256 on do not match/],
-      ['delete from ledger_leaves where leaf_index = 10', /lacks|are missing/],
-      ["update ledger_head set note = replace(note, '600', '601')", /the checkpoint of the log .* was altered/],
-      ['delete from ledger_head', /the database has 0 leaves of the log, but 600 were published/],
-    ] as const) {
-      await exec(`sqlite:${file}`, damage);
-      await assertFound(env, expected, damage);
-      await writeFile(file, intact);
-    }
+    await exec(`sqlite:${file}`, 'update ledger_leaves set leaf = zeroblob(9) where leaf_index = 300');
+    await assertFound(env, /hashes from leaf 256 on do not match/);
+    await writeFile(file, intact);
     await writeFile(checkpoint, note.replace(`\n${LEAVES}\n`, `\n${LEAVES + 1}\n`));
     await assertFound(env, /the database has 600 leaves of the log, but 601 were published/);
     await rm(checkpoint);

@@ -6,7 +6,7 @@ import { createInternet } from '@strata/testnet';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from '../../../services/stack/src/store/test/scans.ts';
-import { contentOf, follow, get } from '../../support/node-answers.ts';
+import { contentOf, get } from '../../support/node-answers.ts';
 import { type TestNode, testNodes } from '../../support/nodes.ts';
 import { fails } from '../../support/strata-stack.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -115,44 +115,6 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
     const rest = started.filter((node) => !isScanner(node));
     assert.deepEqual(await Promise.all(rest.map((node) => node.stop())), [0, 0, 0, 0]);
     for (const node of started) assert.doesNotMatch(node.log(), /"level":[56]0/, node.role);
-  });
-
-  it('end the streams of a revoked key on every node, and sign one refusal of a kind for all unknown callers', async () => {
-    await using bed = await ground();
-    const { store, nodes } = bed;
-    const [one, two] = [await nodes.start('api'), await nodes.start('api')];
-    const [revoked, other] = [await store.keys.create({ tier: 'free' }), await store.keys.create({ tier: 'free' })];
-    await using first = await follow(one, revoked.key);
-    await using second = await follow(two, revoked.key);
-    await using open = await follow(two, other.key);
-    let isOver = false;
-    void open.ended.then(() => {
-      isOver = true;
-    });
-    assert.ok(await store.keys.revoke(revoked.stored.id));
-    await Promise.all([first.ended, second.ended]);
-    assert.equal(isOver, false);
-    const leaves = async () => Number((await get(one, '/ledger/checkpoint', '')).text.split('\n')[1]);
-    const before = await leaves();
-    const bodies = [new Set<string>(), new Set<string>()];
-    const stats = '/stack/v1/stats';
-    for (let i = 0; i < 120; i += 1)
-      for (const [target, key] of [
-        [`/${i}`, ''],
-        [stats, ''],
-        [stats, `ssk_${i}`],
-        [`/ledger/receipts/${i}`, ''],
-      ] as const)
-        await Promise.all([one, two].map(async (node, at) => bodies[at]?.add((await get(node, target, key)).text)));
-    const kinds = ['invalid_key', 'invalid_parameter', 'missing_key', 'not_found', 'quota_exceeded'];
-    for (const each of bodies) assert.deepEqual([...each].map((body) => JSON.parse(body).code).sort(), kinds);
-    // Both may sign a kind at the same time.
-    assert.ok((await leaves()) - before <= 2 * kinds.length, `${(await leaves()) - before} leaves`);
-    const refused = (await get(await nodes.start('api'), '/of-a-third', '')).text;
-    assert.ok(
-      bodies.some((each) => each.has(refused)),
-      refused,
-    );
   });
 });
 

@@ -110,35 +110,6 @@ describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
 describe('the inference service on PostgreSQL', { skip: postgres.skip }, () => {
   const receiptOf = (service: Harness, id: string) => service.get(`/v1/receipts/${id}`);
 
-  it('answers many at once, and has a receipt and a count of each', async () => {
-    const url = await postgres.empty();
-    const receipts: string[] = [];
-    {
-      await using service = await start(url);
-      const answers = await Promise.all(Array.from({ length: 24 }, () => ask(service)));
-      for (const { status, headers, text: body } of answers) {
-        assert.equal(status, 200, body);
-        const id = headers.get('x-receipt-id') ?? '';
-        const receipt = await receiptOf(service, id);
-        assert.equal(receipt.status, 200, receipt.text);
-        assert.equal(receipt.body.provenance.receipt_id, id);
-        receipts.push(id);
-      }
-      assert.equal(new Set(receipts).size, answers.length);
-      for (let i = 0; i < 110; i += 1)
-        for (const [target, key] of [
-          [`/${i}`, ''],
-          ['/v1/models', `sk-${i}`],
-          [`/v1/receipts/${i}`, ''],
-        ] as const)
-          assert.ok((await service.get(target, { authorization: key && `Bearer ${key}` })).status >= 400, target);
-      assert.equal(service.running.gateway.ledger.log.size, answers.length);
-    }
-    await using store = await openStore(url);
-    assert.deepEqual(await store.answers.unentered(10), []);
-    assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, receipts.length);
-  });
-
   it('ends what a key has open that another process revokes', { timeout: 120_000 }, async () => {
     const STRATA_INFERENCE_DATABASE_URL = await postgres.empty();
     const engine = createSimulatedEngine({ slots: 2, tokensPerSecond: 50, answerTokens: 100_000 }) as unknown as Engine;

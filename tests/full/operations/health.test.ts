@@ -1,4 +1,4 @@
-// Liveness and readiness during faults: no database, a slow start, a stop.
+// Liveness and readiness while a service stops; without a database: tests/full/database/faults.test.ts.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -6,11 +6,9 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { openStore } from '@strata/stack/store';
 import { startHarness as startGatewayHarness } from '../../../services/gateway/src/test/harness.ts';
-import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { confirm, GOOGLE, recordScan, scanOf } from '../../../services/stack/src/store/test/scans.ts';
 import { startHarness } from '../../../services/stack/src/test/harness.ts';
 import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
-import { startPostgres } from '../../support/database/postgres.ts';
 import { until as untilSo } from '../../support/until.ts';
 
 const status = async (port: number | undefined, target: string) =>
@@ -21,29 +19,6 @@ const until = (isSo: () => Promise<boolean>, what: string) =>
   untilSo(() => isSo().catch(() => false), { what, limitMs: 120_000, intervalMs: 50 });
 
 describe('the stack service', () => {
-  it('without its database is alive and not ready, and ready again with it', { skip: postgres.skip }, async () => {
-    await using server = await startPostgres();
-    const settings = { STRATA_DATABASE_URL: await server.fresh() };
-    await using service = await startHarness({ internet: await sharedInternet(), settings });
-    const { port, metricsPort } = service.running;
-    assert.deepEqual([await status(port, '/ready'), await status(metricsPort, '/ready')], [200, 200]);
-    assert.equal(await status(port, '/health'), 200);
-    const inMemory = await service.get('/stack/v1/stats');
-    await server.kill();
-    await until(async () => (await status(port, '/ready')) === 503, 'not ready without a database');
-    const again = await service.get('/stack/v1/stats');
-    assert.deepEqual([again.status, again.text], [200, inMemory.text], 'an answer in memory is given');
-    assert.equal((await service.get('/stack/v1/domains/never-asked.example')).status, 503, 'another cannot be made');
-    const readiness = (await (await fetch(`http://127.0.0.1:${port}/ready`)).json()) as unknown;
-    assert.deepEqual(readiness, { status: 'not ready', problems: { database: 'does not answer' } });
-    assert.deepEqual([await status(port, '/health'), await status(metricsPort, '/health')], [200, 200]);
-    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-    assert.match(metrics, /^strata_ready 0$/m);
-    assert.doesNotMatch(metrics, /^strata_event_lag \d/m, 'what cannot be known is left out');
-    await server.start();
-    await until(async () => (await status(port, '/ready')) === 200, 'ready with its database');
-  });
-
   it('that stops applies the writes of other nodes for as long as it answers', async () => {
     const internet = await sharedInternet();
     const service = await startHarness({ internet, settings: { STRATA_DRAIN_SECONDS: '10' } });

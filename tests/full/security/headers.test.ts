@@ -8,11 +8,11 @@ const ASKED = {
     ...['/', '/domain/example.com', '/reference', '/nowhere', '/health', '/site.json', '/suggest?q=a', '/openapi.json'],
     ...['/ledger/checkpoint', '/ledger/tile/9/000', '/.well-known/stack-keys.json', '/stack/v1/stats', '/favicon.svg'],
     ...['/stack/v1/search?limit=0', '/stack/v1/security/export.csv', '/stack/v1/domains/x..y', '/stack/v1/stream'],
-    ...['/assets/nothing.js', '/%E0%A4%A', '/stack/v1/stream/json'],
+    ...['/assets/nothing.js', '/%zz', '/stack/v1/stream/json'],
   ],
   gateway: [
     ...['/', '/machines', '/nowhere', '/health', '/ready', '/network', '/site.json', '/openapi.json', '/v1/models'],
-    ...['/v1/models/none', '/ledger/checkpoint', '/.well-known/inference-keys.json', '/assets/nothing.js', '/%E0%A4%A'],
+    ...['/v1/models/none', '/ledger/checkpoint', '/.well-known/inference-keys.json', '/assets/nothing.js', '/%zz'],
   ],
 } as const;
 

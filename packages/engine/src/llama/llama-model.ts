@@ -1,8 +1,7 @@
 // A llama.cpp model inside the engine process: loads it, and shares its slots among jobs.
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { formatSize, hashFile } from '@strata/files';
 import {
   GgufFileType,
   getLlama,
@@ -15,7 +14,6 @@ import {
   type Token,
 } from 'node-llama-cpp';
 import { EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from '../engine.ts';
-import { formatSize } from '../model-store/error.ts';
 import { GrammarWatchdog } from '../process/grammar-watchdog.ts';
 import { AnswerLoop } from './answer-loop.ts';
 import { closesAt } from './closing.ts';
@@ -122,7 +120,7 @@ export class LlamaHost {
         watch: await GrammarWatchdog.start(),
         info: {
           name: general.name ?? path.basename(file, '.gguf'),
-          sha256: sha256 ?? (await sha256Of(file)),
+          sha256: sha256 ?? (await hashFile(file)),
           sizeBytes: size,
           architecture: general.architecture,
           parameters: parametersOf(model),
@@ -242,12 +240,6 @@ async function whyNot(file: string, cause: unknown): Promise<string> {
   if (why !== 'Failed to load model') return why;
   const { size } = await stat(file);
   return `the file is truncated (it has ${formatSize(size)}), damaged, or of a type that this llama.cpp does not support`;
-}
-
-async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer);
-  return hash.digest('hex');
 }
 
 function parametersOf(model: LlamaModel): number {

@@ -1,4 +1,5 @@
 // One GET request to a hub: redirects, token handling, idle timeout, and error messages.
+import { retryAfterMs } from '../retry-after.ts';
 import { ModelStoreError } from './error.ts';
 import { TransientError } from './retry.ts';
 
@@ -11,10 +12,11 @@ export interface Hub {
 }
 
 export interface HubResponse extends AsyncDisposable {
-  readonly statusCode: number;
-  readonly headers: Headers;
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
   /** Rejects with TransientError when the connection breaks or stalls. Can be consumed once. */
-  chunks(): AsyncIterable<Uint8Array>;
+  readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 interface HubRequest {
@@ -46,8 +48,8 @@ export async function getFromHub(hub: Hub, request: HubRequest): Promise<HubResp
     isHubOrigin &&= url.origin === hub.endpoint.origin;
     const response = await fetchOnce(url, { hub, request, idle, isHubOrigin });
     const isEnd = isHubOrigin && request.onHubHeaders?.(response.headers) === true;
-    if (isEnd || response.ok || response.status === 416) return new Answer(response, idle, url);
-    await discard(response);
+    if (isEnd || response.ok || response.status === 416) return answerOf(response, idle, url);
+    await response.body?.cancel().catch(() => {});
     if (!redirectStatuses.includes(response.status)) {
       throw refusal(response, { hub, what: request.what, isHubOrigin, url });
     }
@@ -91,38 +93,26 @@ export function nextHop(from: URL, location: string | null): URL {
   return to;
 }
 
-class Answer implements HubResponse {
-  readonly statusCode: number;
-  readonly headers: Headers;
-  readonly #body: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  readonly #idle: IdleTimeout;
-  readonly #url: URL;
-
-  constructor(response: Response, idle: IdleTimeout, url: URL) {
-    this.statusCode = response.status;
-    this.headers = response.headers;
-    this.#body = response.body?.getReader();
-    this.#idle = idle;
-    this.#url = url;
-  }
-
-  async *chunks(): AsyncIterable<Uint8Array> {
-    const body = this.#body;
-    while (body) {
+function answerOf({ status, headers, body }: Response, idle: IdleTimeout, url: URL): HubResponse {
+  const reader = body?.getReader();
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    while (reader) {
       // Times only the server, not the consumer of the chunks.
-      const { value } = await this.#idle
-        .during(() => body.read())
+      const { value } = await idle
+        .during(() => reader.read())
         .catch((cause) => {
-          throw broken(cause, this.#url);
+          throw broken(cause, url);
         });
       if (!value) return;
       yield value;
     }
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#body?.cancel().catch(() => {});
-  }
+  return {
+    status,
+    headers: Object.fromEntries(headers),
+    chunks: chunks(),
+    [Symbol.asyncDispose]: async () => void (await reader?.cancel().catch(() => {})),
+  };
 }
 
 /** Aborts operations that exceed the idle timeout; the clock runs only while waiting for the server. */
@@ -164,7 +154,7 @@ function refusal(response: Response, { hub, what, isHubOrigin, url }: Refused): 
   const { status, headers } = response;
   const message = `${url.host} answers ${status} for ${what}`;
   if (status >= 500 || transientStatuses.includes(status)) {
-    return new TransientError(message, { afterMs: retryAfterMs(headers.get('retry-after')) });
+    return new TransientError(message, { afterMs: retryAfterMs(headers.get('retry-after'), Date.now()) ?? 0 });
   }
   // Signed addresses expire: a retry gets a new one from the hub.
   if (!isHubOrigin) return new TransientError(message);
@@ -190,15 +180,4 @@ function missing(why: string | null): string {
   if (why === 'RepoNotFound') return 'was not found: its repository does not exist or is private';
   if (why === 'RevisionNotFound') return 'was not found: the revision does not exist';
   return 'was not found';
-}
-
-/** RFC 9110 §10.2.3: seconds, or a date. */
-function retryAfterMs(value: string | null): number {
-  if (value === null) return 0;
-  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(ms) ? Math.max(0, ms) : 0;
-}
-
-async function discard(response: Response): Promise<void> {
-  await response.body?.cancel().catch(() => {});
 }

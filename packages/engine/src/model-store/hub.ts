@@ -1,41 +1,24 @@
 // Requests to a hub: the files of a repository, and the bytes of a file from any offset.
+import type { DocumentFacts, DownloadAnswer, RangeHeaders } from '@strata/files';
 import { z } from 'zod';
 import { ModelStoreError } from './error.ts';
 import { getFromHub, type Hub, type HubResponse } from './hub-request.ts';
 import { formatReference, isModelPath, type Repository } from './reference.ts';
 import type { HubFile } from './select-files.ts';
 
-/** The received bytes, and the file they belong to. */
-interface Held {
-  readonly bytes: number;
-  readonly etag?: string | undefined;
-  readonly sha256?: string | undefined;
-}
-
 interface OpenOptions {
   readonly repository: Repository;
   readonly file: string;
-  readonly held?: Held | undefined;
+  readonly range: RangeHeaders;
   /** SHA-256 of the stored file: the file is not sent if the hub still has this version. */
   readonly unlessSha256?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface FileAnswer extends AsyncDisposable {
-  /** `range-end`: there is nothing after the held bytes. `unchanged`: the file has `unlessSha256`. */
-  readonly kind: 'full' | 'remainder' | 'range-end' | 'unchanged';
-  /** Offset of a `remainder`. */
-  readonly fromBytes: number;
-  /** Size of the complete file, from the hub. */
-  readonly hubSizeBytes: number | undefined;
-  /** Size of the complete file, from the server that sends it. */
-  readonly serverSizeBytes: number | undefined;
-  /** From the hub, whichever server sends the file. */
-  readonly sha256: string | undefined;
-  /** Strong; from the server that sends the bytes. */
-  readonly etag: string | undefined;
-  readonly contentType: string;
-  chunks(): AsyncIterable<Uint8Array>;
+export interface FileAnswer extends DownloadAnswer, AsyncDisposable {
+  readonly published: DocumentFacts;
+  /** The file has `unlessSha256`, and is not sent. */
+  readonly isUnchanged: boolean;
 }
 
 /** Length of server-supplied text in messages. */
@@ -73,81 +56,36 @@ export async function listFiles(hub: Hub, repository: Repository, signal?: Abort
     await using answer = await getFromHub(hub, { url, headers: () => ({ accept: 'application/json' }), what, signal });
     const text = await readText(answer, reading);
     files.push(...parseListing(text, what));
-    url = nextPage(url, answer.headers.get('link'), what);
+    url = nextPage(url, answer.headers.link, what);
   }
   return files;
 }
 
 /** Requests a file, or the remainder of one. Rejects as getFromHub does. */
 export async function openFile(hub: Hub, options: OpenOptions): Promise<FileAnswer> {
-  const { repository, file, held, unlessSha256, signal } = options;
-  let hubFacts: HubFacts = { sha256: undefined, sizeBytes: undefined };
+  const { repository, file, range, unlessSha256, signal } = options;
+  const what = formatReference(repository, file);
+  // From the hub's own headers; the first value is kept.
+  let published: DocumentFacts = {};
+  const isUnchanged = () => unlessSha256 !== undefined && published.sha256 === unlessSha256;
   const answer = await getFromHub(hub, {
     url: fileAddress(hub, repository, file),
-    headers: () => rangeHeaders(held, hubFacts.sha256),
+    headers: () => range(published.sha256),
     onHubHeaders: (headers) => {
-      hubFacts = {
-        sha256: hubFacts.sha256 ?? sha256Of(headers.get('x-linked-etag')),
-        sizeBytes: hubFacts.sizeBytes ?? count(headers.get('x-linked-size')),
+      published = {
+        sha256: published.sha256 ?? sha256Of(headers.get('x-linked-etag')),
+        sizeBytes: published.sizeBytes ?? count(headers.get('x-linked-size')),
       };
-      return unlessSha256 !== undefined && hubFacts.sha256 === unlessSha256;
+      return isUnchanged();
     },
-    what: formatReference(repository, file),
+    what,
     signal,
   });
-  const encoding = answer.headers.get('content-encoding') ?? 'identity';
-  if (encoding !== 'identity') {
-    await answer[Symbol.asyncDispose]();
-    throw new ModelStoreError(
-      'network',
-      `${formatReference(repository, file)} was sent with content encoding ${encoding.slice(0, MAX_SHOWN)}, which was not requested`,
-    );
-  }
-  const isSame = unlessSha256 !== undefined && hubFacts.sha256 === unlessSha256;
-  return describe(answer, { hubFacts, isSame });
-}
-
-/**
- * RFC 9110 §13.1.5. If the hub confirms the SHA-256, no If-Range is sent: copies of one file have different tags on
- * different servers, and a tag mismatch would restart the download. If the hub reports another hash, all bytes are
- * requested.
- */
-function rangeHeaders(held: Held | undefined, hubSha256: string | undefined): Record<string, string> {
-  if (!held || held.bytes === 0) return {};
-  const range = { range: `bytes=${held.bytes}-` };
-  if (hubSha256 !== undefined && held.sha256 !== undefined) return hubSha256 === held.sha256 ? range : {};
-  if (held.etag !== undefined) return { ...range, 'if-range': held.etag };
-  // The SHA-256 verifies the complete file at the end, whichever server sent the remainder.
-  return held.sha256 === undefined ? {} : range;
-}
-
-/** Facts of the file from the hub's own headers; the first value is kept. */
-interface HubFacts {
-  readonly sha256: string | undefined;
-  readonly sizeBytes: number | undefined;
-}
-
-function describe(
-  answer: HubResponse,
-  { hubFacts, isSame }: { readonly hubFacts: HubFacts; readonly isSame: boolean },
-): FileAnswer {
-  const { headers, statusCode } = answer;
-  const range = /^bytes (?:(?<from>\d{1,15})-\d{1,15}|\*)\/(?<size>\d{1,15}|\*)$/.exec(
-    headers.get('content-range') ?? '',
-  )?.groups;
-  const kind = isSame ? 'unchanged' : statusCode === 416 ? 'range-end' : statusCode === 206 ? 'remainder' : 'full';
-  const etag = headers.get('etag') ?? undefined;
-  return {
-    kind,
-    fromBytes: Number(range?.from ?? 0),
-    hubSizeBytes: hubFacts.sizeBytes,
-    serverSizeBytes: count(kind === 'full' ? headers.get('content-length') : (range?.size ?? null)),
-    sha256: hubFacts.sha256,
-    etag: etag?.startsWith('"') ? etag : undefined,
-    contentType: headers.get('content-type')?.slice(0, MAX_SHOWN) ?? 'an unknown content type',
-    chunks: () => answer.chunks(),
-    [Symbol.asyncDispose]: () => answer[Symbol.asyncDispose](),
-  };
+  const encoding = answer.headers['content-encoding'] ?? 'identity';
+  if (encoding === 'identity') return { ...answer, published, isUnchanged: isUnchanged() };
+  await answer[Symbol.asyncDispose]();
+  const message = `${what} was sent with content encoding ${encoding.slice(0, MAX_SHOWN)}, which was not requested`;
+  throw new ModelStoreError('network', message);
 }
 
 function parseListing(text: string, what: string): readonly HubFile[] {
@@ -167,7 +105,7 @@ interface Reading {
 
 async function readText(answer: HubResponse, reading: Reading): Promise<string> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of answer.chunks()) {
+  for await (const chunk of answer.chunks) {
     reading.remainingBytes -= chunk.length;
     if (reading.remainingBytes < 0) throw invalidListing(reading.what, `is larger than ${MAX_LISTING_BYTES} bytes`);
     if (performance.now() > reading.endsAt) throw invalidListing(reading.what, 'is sent too slowly');
@@ -177,7 +115,7 @@ async function readText(answer: HubResponse, reading: Reading): Promise<string> 
 }
 
 /** RFC 8288: the address marked `rel="next"`. */
-function nextPage(page: URL, link: string | null, what: string): URL | undefined {
+function nextPage(page: URL, link: string | undefined, what: string): URL | undefined {
   const address = /<([^<>]*)>\s*;\s*rel="?next\b/.exec(link ?? '')?.[1];
   if (address === undefined) return undefined;
   const next = URL.parse(address, page);

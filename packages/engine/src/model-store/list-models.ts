@@ -1,8 +1,9 @@
 // Lists a store: complete models and partial downloads.
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { onDisk } from './error.ts';
-import { NOTE_SUFFIX, PART_SUFFIX, readNote, referenceOf } from './store-files.ts';
+import { onDisk, readDocumentNote } from '@strata/files';
+import { refuseDiskError } from './error.ts';
+import { NOTE_SUFFIX, PART_SUFFIX, referenceOf } from './store-files.ts';
 
 interface Listed {
   /** Relative to the store, with slashes on every platform. */
@@ -26,7 +27,8 @@ export async function listModels(dir: string): Promise<readonly StoredModel[]> {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  const names = (await onDisk(`list ${dir}`, found)).map((name) => name.split(path.sep).join('/')).sort();
+  const listed = await onDisk(`list ${dir}`, found).catch(refuseDiskError);
+  const names = listed.map((name) => name.split(path.sep).join('/')).sort();
   const models = await Promise.all(names.map((name) => describe(dir, name)));
   return models.filter((model) => model !== undefined);
 }
@@ -41,7 +43,7 @@ async function describe(dir: string, name: string): Promise<StoredModel | undefi
     return { kind: 'complete', name, reference: referenceOf(name) ?? file, sizeBytes: found.size };
   }
   const model = name.slice(0, -PART_SUFFIX.length);
-  const note = await readNote(`${file}${NOTE_SUFFIX}`);
+  const note = await readDocumentNote(`${file}${NOTE_SUFFIX}`);
   return {
     kind: 'partial',
     name: model,

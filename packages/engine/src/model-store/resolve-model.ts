@@ -1,25 +1,24 @@
 // Resolves a model reference to a local file: stored already, or downloaded from a hub with Hugging Face's protocol.
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { waitForLock } from '@strata/db';
-import { createReporter, type DownloadProgress, download } from './download.ts';
-import { ModelStoreError, onDisk } from './error.ts';
-import { checkGgufFile, hashFile } from './gguf-file.ts';
+import { lockFile } from '@strata/db';
+import { onDisk } from '@strata/files';
+import { type DownloadProgress, download } from './download.ts';
+import { ModelStoreError, refuseDiskError } from './error.ts';
+import { checkGgufFile } from './gguf-file.ts';
 import { listFiles } from './hub.ts';
 import type { Hub } from './hub-request.ts';
-import { type ModelReference, parseReference, type Repository, type Wanted } from './reference.ts';
+import { parseReference, type Repository, type Wanted } from './reference.ts';
 import { type DownloadRetry, type RetryPolicy, withRetries } from './retry.ts';
 import { chooseModel, type HubFile, partsOf } from './select-files.ts';
 import {
-  exists,
+  currentOf,
   finishInterruptedMove,
-  listingPath,
+  isStored,
   type ModelPaths,
   modelPathsOf,
-  type Note,
   readListing,
-  readNote,
-  writeNote,
+  writeListing,
 } from './store-files.ts';
 
 export interface ModelStoreOptions {
@@ -31,8 +30,6 @@ export interface ModelStoreOptions {
   readonly token?: string | undefined;
   /** Checks the hub for a newer version. Otherwise no request is made while the files are stored. */
   readonly refresh?: boolean | undefined;
-  /** Wait for another download of the same file before `busy`; default 0. */
-  readonly waitMs?: number | undefined;
   /** Longest silence of a server; default 30 s. */
   readonly idleTimeoutMs?: number | undefined;
   /** Consecutive failures before giving up; each retry resumes the download. Default 6. */
@@ -61,8 +58,6 @@ export interface ResolvedModel {
   readonly isDownloaded: boolean;
 }
 
-type HubReference = Extract<ModelReference, { kind: 'hub' }>;
-
 const DEFAULT_ENDPOINT = 'https://huggingface.co';
 const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
 const DEFAULT_RETRIES = 6;
@@ -72,66 +67,51 @@ const DEFAULT_RETRY_MS = 500;
 export async function resolveModel(
   reference: string,
   options: ModelStoreOptions,
-  deps: ModelStoreDeps = {},
+  { onProgress, onRetry }: ModelStoreDeps = {},
 ): Promise<ResolvedModel> {
+  const { dir, refresh = false, retries = DEFAULT_RETRIES, retryMs = DEFAULT_RETRY_MS, signal } = options;
   const parsed = parseReference(reference);
-  options.signal?.throwIfAborted();
-  if (parsed.kind === 'local') return resolved(partsOf(path.resolve(parsed.path)), { isDownloaded: false });
-  const search = searchFor(parsed, options, deps);
-  return (await findStored(search)) ?? (await fetchFiles(search));
+  signal?.throwIfAborted();
+  if (parsed.kind === 'local') return resolved(partsOf(path.resolve(parsed.path)), false).catch(refuseDiskError);
+  return resolveOnHub({
+    ...parsed,
+    dir: path.resolve(dir),
+    refresh,
+    hub: hubOf(options),
+    retry: { retries, retryMs, onRetry, signal },
+    onProgress,
+  }).catch(refuseDiskError);
 }
 
-/** The state of resolving one reference. */
+/** What is wanted, and where from. */
 interface Search {
   readonly repository: Repository;
   readonly wanted: Wanted;
-  readonly options: ModelStoreOptions;
+  readonly dir: string;
+  readonly refresh: boolean;
   readonly hub: Hub;
   readonly retry: RetryPolicy;
   readonly onProgress: ModelStoreDeps['onProgress'];
 }
 
-function searchFor(
-  { repository, wanted }: HubReference,
-  options: ModelStoreOptions,
-  { onProgress, onRetry }: ModelStoreDeps,
-): Search {
-  const { retries = DEFAULT_RETRIES, retryMs = DEFAULT_RETRY_MS, signal } = options;
-  const absolute = { ...options, dir: path.resolve(options.dir) };
-  return {
-    repository,
-    wanted,
-    options: absolute,
-    hub: hubOf(options),
-    retry: { retries, retryMs, onRetry, signal },
-    onProgress,
-  };
-}
-
-/** Without any request: undefined where a file is missing, or `refresh` is set. */
-async function findStored(search: Search): Promise<ResolvedModel | undefined> {
-  const files = search.options.refresh ? undefined : await rememberedFiles(search);
-  if (!files) return undefined;
-  for (const file of files) if (!(await isStored(pathsIn(search, file), file))) return undefined;
-  return resolved(pathsOf(search, files), { isDownloaded: false });
-}
-
-async function fetchFiles(search: Search): Promise<ResolvedModel> {
+async function resolveOnHub(search: Search): Promise<ResolvedModel> {
+  const remembered = search.refresh ? undefined : await rememberedFiles(search);
+  if (remembered && (await areStored(search, remembered))) return resolved(pathsIn(search, remembered), false);
   const files = namedFiles(search) ?? (await listedFiles(search));
   let isDownloaded = false;
   for (const file of files) if (await obtain(search, file)) isDownloaded = true;
-  return resolved(pathsOf(search, files), { isDownloaded });
+  return resolved(pathsIn(search, files), isDownloaded);
 }
 
 /** Files that the reference names. */
 function namedFiles({ wanted }: Search): readonly HubFile[] | undefined {
-  if (wanted.kind !== 'file') return undefined;
-  return partsOf(wanted.path).map((file) => ({ path: file }));
+  return wanted.kind === 'file' ? partsOf(wanted.path).map((file) => ({ path: file })) : undefined;
 }
 
+/** Without any request; undefined if only the hub knows the files. */
 async function rememberedFiles(search: Search): Promise<readonly HubFile[] | undefined> {
-  const { repository, wanted, options } = search;
-  const listing = await readListing(listingPath(options.dir, repository));
+  const { repository, wanted, dir } = search;
+  const listing = await readListing(dir, repository);
   try {
     return namedFiles(search) ?? (listing && chooseModel(listing, wanted, repository));
   } catch {
@@ -140,82 +120,48 @@ async function rememberedFiles(search: Search): Promise<readonly HubFile[] | und
   }
 }
 
-async function listedFiles({ repository, wanted, options, hub, retry }: Search): Promise<readonly HubFile[]> {
-  const listing = await withRetries(() => listFiles(hub, repository, options.signal), retry);
+async function listedFiles({ repository, wanted, dir, hub, retry }: Search): Promise<readonly HubFile[]> {
+  const listing = await withRetries(() => listFiles(hub, repository, retry.signal), retry);
   const files = chooseModel(listing, wanted, repository);
-  await writeNote(listingPath(options.dir, repository), listing);
+  await writeListing(dir, repository, listing);
   return files;
+}
+
+async function areStored({ dir, repository }: Search, files: readonly HubFile[]): Promise<boolean> {
+  for (const file of files) if (!(await isStored(modelPathsOf(dir, repository, file.path), file))) return false;
+  return true;
 }
 
 /** Whether the file was downloaded. */
 async function obtain(search: Search, file: HubFile): Promise<boolean> {
-  const { refresh = false, signal } = search.options;
-  const paths = pathsIn(search, file);
+  const { dir, refresh, hub, repository, retry, onProgress } = search;
+  const paths = modelPathsOf(dir, repository, file.path);
   if (!refresh && (await isStored(paths, file))) return false;
-  using _lock = await takeLock(paths, search.options);
+  using _lock = await takeLock(paths);
   await finishInterruptedMove(paths);
-  // Another process may have downloaded it while this one waited for the lock.
+  // Another process may have downloaded it since.
   if (!refresh && (await isStored(paths, file))) return false;
+  const current = refresh ? await currentOf(paths, retry.signal) : undefined;
   // `await` keeps the lock until the download ends.
-  return await download({
-    hub: search.hub,
-    repository: search.repository,
-    file,
-    paths,
-    current: refresh ? await currentOf(paths, signal) : undefined,
-    reporter: createReporter(search.onProgress),
-    retry: search.retry,
-  });
+  return await download({ hub, repository, file, paths, current, onProgress, retry });
 }
 
-/**
- * One download of a file at a time, across processes. Rejects with `busy` when another does not end within `waitMs`.
- */
-async function takeLock({ lock, model }: ModelPaths, { waitMs = 0, signal }: ModelStoreOptions): Promise<Disposable> {
-  await onDisk('lock the model', mkdir(path.dirname(lock), { recursive: true }));
-  const held = await waitForLock(lock, { waitMs, signal }).catch((error: unknown) => {
-    signal?.throwIfAborted();
-    return onDisk('lock the model', Promise.reject(error));
-  });
+/** One download of a file at a time, across processes. Rejects with `busy` while another holds the lock. */
+async function takeLock({ lock, model }: ModelPaths): Promise<Disposable> {
+  const locking = async () => {
+    await mkdir(path.dirname(lock), { recursive: true });
+    return lockFile(lock);
+  };
+  const held = await onDisk('lock the model', locking());
   if (held) return held;
   throw new ModelStoreError('busy', `${path.basename(model)} is already being downloaded, possibly by another process`);
 }
 
-function pathsIn({ options, repository }: Search, file: HubFile): ModelPaths {
-  return modelPathsOf(options.dir, repository, file.path);
+function pathsIn({ dir, repository }: Search, files: readonly HubFile[]): readonly string[] {
+  return files.map((file) => modelPathsOf(dir, repository, file.path).model);
 }
 
-function pathsOf(search: Search, files: readonly HubFile[]): readonly string[] {
-  return files.map((file) => pathsIn(search, file).model);
-}
-
-/**
- * Whether the file is stored, is the listed version, and has its recorded size. A file without a note was added by hand
- * and is accepted as is. A note that still belongs to a part shows an interrupted move: `finishInterruptedMove`
- * completes it under the lock.
- */
-async function isStored({ model, note, part, partNote }: ModelPaths, { sha256 }: HubFile): Promise<boolean> {
-  const found = await stat(model).catch(() => undefined);
-  if (!found?.isFile()) return false;
-  const known = await readNote(note);
-  if (!known) return (await exists(part)) || !(await exists(partNote));
-  const isListed = sha256 === undefined || known.sha256 === undefined || sha256 === known.sha256;
-  return isListed && known.sizeBytes === found.size;
-}
-
-/** Facts of the stored file. */
-async function currentOf({ model, note }: ModelPaths, signal: AbortSignal | undefined): Promise<Note | undefined> {
-  const found = await stat(model).catch(() => undefined);
-  if (!found?.isFile()) return undefined;
-  const known = await readNote(note);
-  if (known) return known.sizeBytes === found.size ? known : undefined;
-  return { source: '', sizeBytes: found.size, sha256: await hashFile(model, signal) };
-}
-
-async function resolved(
-  files: readonly string[],
-  { isDownloaded }: { readonly isDownloaded: boolean },
-): Promise<ResolvedModel> {
+async function resolved(files: readonly string[], isDownloaded: boolean): Promise<ResolvedModel> {
   const sizes = await Promise.all(files.map(checkGgufFile));
   return { path: files[0] ?? '', files, sizeBytes: sizes.reduce((sum, size) => sum + size, 0), isDownloaded };
 }

@@ -1,22 +1,17 @@
-// The files of the store: the paths of a model and of its files beside it, and the notes, small JSON files that
-// describe a model. Notes are replaced atomically; an unreadable one is treated as missing.
+// The files of the store: the paths of a model and of its files beside it, and what they say about a stored model.
 
-import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { type DocumentNote, hashFile, onDisk, readDocumentNote, replaceFile } from '@strata/files';
 import { z } from 'zod';
-import { onDisk } from './error.ts';
 import { DEFAULT_REVISION, formatReference, isModelPath, type Repository } from './reference.ts';
+import type { HubFile } from './select-files.ts';
 
 export interface ModelPaths {
   /** The complete file; only verified files have this path. */
   readonly model: string;
   /** Facts of the complete file. */
   readonly note: string;
-  /** The bytes received so far, as `PartFile` names them. */
-  readonly part: string;
-  /** Facts of the file that the part belongs to. */
-  readonly partNote: string;
   readonly lock: string;
 }
 
@@ -28,20 +23,13 @@ export function modelPathsOf(dir: string, repository: Repository, file: string):
   return {
     model,
     note: `${model}${NOTE_SUFFIX}`,
-    part: `${model}${PART_SUFFIX}`,
-    partNote: `${model}${PART_SUFFIX}${NOTE_SUFFIX}`,
     lock: path.join(dir, '.locks', `${path.relative(dir, model)}.lock`),
   };
 }
 
 /** `<dir>/<owner>/<repo>`; other revisions than the default have their own folder `<repo>@<revision>`. */
-export function repositoryFolder(dir: string, { owner, name, revision }: Repository): string {
+function repositoryFolder(dir: string, { owner, name, revision }: Repository): string {
   return path.join(dir, owner, revision === DEFAULT_REVISION ? name : `${name}@${encodeURIComponent(revision)}`);
-}
-
-/** The last listing of a repository, so that selecting a file again needs no request. */
-export function listingPath(dir: string, repository: Repository): string {
-  return path.join(repositoryFolder(dir, repository), '.listing.json');
 }
 
 /** The reference of a stored file, by its path relative to the store; undefined outside a repository's folder. */
@@ -59,64 +47,83 @@ export function referenceOf(name: string): string | undefined {
   }
 }
 
-const SizeBytes = z.int().nonnegative();
-const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-
-const Note = z.object({
-  /** Address of the file on its hub; no signatures, no token. */
-  source: z.string(),
-  sizeBytes: SizeBytes.optional(),
-  /** Hex; published by the hub, and always known of a complete file. */
-  sha256: Sha256.optional(),
-  /** Strong entity tag of the server that sent the bytes. */
-  etag: z.string().optional(),
-});
-export type Note = Readonly<z.infer<typeof Note>>;
-
-const Listing = z.array(
-  z.object({ path: z.string().refine(isModelPath), sizeBytes: SizeBytes.optional(), sha256: Sha256.optional() }),
-);
-export type Listing = Readonly<z.infer<typeof Listing>>;
-
-export const noteOf = (json: unknown): Note | undefined => Note.safeParse(json).data;
-
-/** Undefined if the file is missing or invalid. */
-export const readNote = (file: string): Promise<Note | undefined> => read(file, Note);
-export const readListing = (file: string): Promise<Listing | undefined> => read(file, Listing);
-
-/** Replaces a note atomically: a crash leaves either the old or the new one. */
-export async function writeNote(file: string, note: Note | Listing): Promise<void> {
-  const fresh = `${file}.${randomUUID()}`;
-  const writing = async () => {
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(fresh, JSON.stringify(note));
-    await rename(fresh, file);
-  };
-  try {
-    await onDisk(`write ${path.basename(file)}`, writing());
-  } catch (error) {
-    await rm(fresh, { force: true });
-    throw error;
-  }
+/**
+ * Whether the file is stored, is the listed version, and has its recorded size. A file without a note was added by hand
+ * and is accepted as is.
+ */
+export async function isStored({ model, note }: ModelPaths, { sha256 }: HubFile): Promise<boolean> {
+  const sizeBytes = await sizeOf(model);
+  if (sizeBytes === undefined) return false;
+  const known = await readDocumentNote(note);
+  if (!known) return !(await isMoveInterrupted(model));
+  const isListed = sha256 === undefined || known.sha256 === undefined || sha256 === known.sha256;
+  return isListed && known.sizeBytes === sizeBytes;
 }
 
-async function read<T>(file: string, schema: z.ZodType<T>): Promise<T | undefined> {
+/** Facts of the stored file. Rejects with DiskError, and with the signal's reason. */
+export async function currentOf(
+  { model, note }: ModelPaths,
+  signal: AbortSignal | undefined,
+): Promise<DocumentNote | undefined> {
+  const sizeBytes = await sizeOf(model);
+  if (sizeBytes === undefined) return undefined;
+  const known = await readDocumentNote(note);
+  if (known) return known.sizeBytes === sizeBytes ? known : undefined;
+  return { source: '', sizeBytes, sha256: await hashFile(model, signal) };
+}
+
+/** Completes the move that a crash interrupted after the rename of the part. Call under the lock. */
+export async function finishInterruptedMove({ model, note }: ModelPaths): Promise<void> {
+  if (await isMoveInterrupted(model)) await onDisk('rename the note', rename(partNoteOf(model), note));
+}
+
+const partNoteOf = (model: string): string => `${model}${PART_SUFFIX}${NOTE_SUFFIX}`;
+
+/** Whether the note still belongs to a part, which was renamed. */
+async function isMoveInterrupted(model: string): Promise<boolean> {
+  const files = [model, `${model}${PART_SUFFIX}`, partNoteOf(model)];
+  const [hasModel, hasPart, hasPartNote] = await Promise.all(
+    files.map(async (file) => (await sizeOf(file)) !== undefined),
+  );
+  return Boolean(hasModel && !hasPart && hasPartNote);
+}
+
+/** Undefined if there is no such file. */
+async function sizeOf(file: string): Promise<number | undefined> {
+  const found = await stat(file).catch(() => undefined);
+  return found?.isFile() ? found.size : undefined;
+}
+
+const Listing = z.array(
+  z.object({
+    path: z.string().refine(isModelPath),
+    sizeBytes: z.int().nonnegative().optional(),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .optional(),
+  }),
+);
+
+/** The last listing of a repository, so that selecting a file again needs no request. */
+const listingPath = (dir: string, repository: Repository): string =>
+  path.join(repositoryFolder(dir, repository), `.listing${NOTE_SUFFIX}`);
+
+/** Undefined if it is missing or invalid. */
+export async function readListing(dir: string, repository: Repository): Promise<readonly HubFile[] | undefined> {
   try {
-    return schema.parse(JSON.parse(await readFile(file, 'utf8')));
+    return Listing.parse(JSON.parse(await readFile(listingPath(dir, repository), 'utf8')));
   } catch {
     return undefined;
   }
 }
 
-/** Completes the move that a crash interrupted after the rename of the part. Call under the lock. */
-export async function finishInterruptedMove({ model, note, part, partNote }: ModelPaths): Promise<void> {
-  const [hasModel, hasPart] = await Promise.all([model, part].map(exists));
-  if (hasModel && !hasPart && (await exists(partNote))) await onDisk('rename the note', rename(partNote, note));
-}
-
-export async function exists(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    () => false,
-  );
+/** Rejects with DiskError. */
+export async function writeListing(dir: string, repository: Repository, listing: readonly HubFile[]): Promise<void> {
+  const file = listingPath(dir, repository);
+  const writing = async () => {
+    await mkdir(path.dirname(file), { recursive: true });
+    await replaceFile(file, JSON.stringify(listing), { sync: 'none', isShared: true });
+  };
+  await onDisk(`write ${path.basename(file)}`, writing());
 }

@@ -2,13 +2,13 @@
 import { afterEach, beforeEach } from 'node:test';
 import { type ChatDelta, type ChatRequest, type ErrorName, readChatRequest } from '@strata/inference';
 import type { EngineErrorCode } from '../engine.ts';
-import type { UpstreamUsage } from '../upstream/answer.ts';
 import {
   type AskDeps,
   openUpstream,
   type Upstream,
   type UpstreamDeps,
   type UpstreamOptions,
+  type UpstreamUsage,
 } from '../upstream/upstream.ts';
 import { MODEL, startScripted } from './scripted.ts';
 

@@ -5,7 +5,7 @@ import { EngineError } from '../engine.ts';
 import { delta, ends, says } from '../test/scripted.ts';
 import { endOf, failedAs, noUsage, refusedAs, textOf } from '../test/upstream-harness.ts';
 import { type AnswerOptions, answerDeltas } from './answer.ts';
-import type { StreamEvent } from './events.ts';
+import type { StreamEvent } from './response.ts';
 
 async function* eventsOf(chunks: readonly unknown[]): AsyncGenerator<StreamEvent> {
   for (const chunk of chunks) {

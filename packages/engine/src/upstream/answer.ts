@@ -1,19 +1,9 @@
 // Converts an upstream's events into the deltas of one choice, from `begin` to `end`.
 import { type ChatDelta, type ChosenLogprob, CompletionError, type FinishReason, StopScanner } from '@strata/inference';
-import { EngineError } from '../engine.ts';
-import { type Chunk, readChunk } from './chunks.ts';
-import type { StreamEvent } from './events.ts';
+import { type Chunk, readChunk, type UpstreamUsage } from './chunks.ts';
+import { failed } from './errors.ts';
+import type { StreamEvent } from './response.ts';
 import { CallReader } from './tool-calls.ts';
-
-/**
- * Updated while deltas are consumed. If the server reports no usage, `completionTokens` is an estimate, one for each
- * chunk with content (most servers send one token per chunk), and `promptTokens` stays 0.
- */
-export interface UpstreamUsage {
-  promptTokens: number;
-  completionTokens: number;
-  cachedTokens: number;
-}
 
 export interface AnswerOptions {
   readonly stops: readonly string[];
@@ -62,10 +52,10 @@ export async function* answerDeltas(
     }
     count(usage, chunk);
     length += chunk.text.length + chunk.calls.reduce((sum, call) => sum + call.arguments.length, 0);
-    if (length > MAX_TEXT) throw broken(`sent more than ${MAX_TEXT} characters`);
+    if (length > MAX_TEXT) throw failed(`sent more than ${MAX_TEXT} characters`);
     // Tokens of calls are not emitted.
     if (topLogprobs !== undefined && !isCallForced && chunk.calls.length === 0) logprobs.push(...chunk.logprobs);
-    if (logprobs.length > MAX_HELD_LOGPROBS) throw broken('sent log-probabilities without text');
+    if (logprobs.length > MAX_HELD_LOGPROBS) throw failed('sent log-probabilities without text');
     const { text, stop } = scanner.push(isCallForced ? '' : chunk.text);
     if (text !== '') yield textDelta(text);
     if (stop !== undefined) {
@@ -74,9 +64,9 @@ export async function* answerDeltas(
     }
     for (const piece of chunk.calls) yield* calls.take(piece);
     reason = chunk.reason ?? reason;
-    if (reason === 'abort' || reason === 'error') throw broken('aborted the answer');
+    if (reason === 'abort' || reason === 'error') throw failed('aborted the answer');
   }
-  if (!isDone && reason === undefined) throw broken('ended the answer prematurely');
+  if (!isDone && reason === undefined) throw failed('ended the answer prematurely');
   if (isCallForced && calls.count === 0 && finishReason(reason, false) === 'stop') throw textInsteadOfCall();
   if (!hasBegun) yield { kind: 'begin' };
   const rest = scanner.end();
@@ -108,8 +98,4 @@ function textInsteadOfCall(): CompletionError {
   return new CompletionError('unsupported_value', 'This model did not call a tool, although a call was required.', {
     param: 'tool_choice',
   });
-}
-
-function broken(what: string): EngineError {
-  return new EngineError('upstream-failed', `the upstream ${what}`);
 }

@@ -1,9 +1,8 @@
 // Parses one chunk of an upstream's stream.
 import type { ChosenLogprob, TokenLogprob } from '@strata/inference';
 import { z } from 'zod';
-import { EngineError } from '../engine.ts';
-import { errorOf, errorShape, refusalInStream } from './errors.ts';
-import type { StreamEvent } from './events.ts';
+import { errorOf, errorShape, failed, invalid, jsonOf, refusalInStream } from './errors.ts';
+import type { StreamEvent } from './response.ts';
 
 export interface CallPiece {
   /** Some servers omit the index of the call. */
@@ -13,10 +12,14 @@ export interface CallPiece {
   readonly arguments: string;
 }
 
-interface ChunkUsage {
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly cachedTokens: number;
+/**
+ * Updated while deltas are consumed. If the server reports no usage, `completionTokens` is an estimate, one for each
+ * chunk with content (most servers send one token per chunk), and `promptTokens` stays 0.
+ */
+export interface UpstreamUsage {
+  promptTokens: number;
+  completionTokens: number;
+  cachedTokens: number;
 }
 
 export interface Chunk {
@@ -25,7 +28,7 @@ export interface Chunk {
   readonly calls: readonly CallPiece[];
   /** As sent by the server. */
   readonly reason: string | undefined;
-  readonly usage: ChunkUsage | undefined;
+  readonly usage: UpstreamUsage | undefined;
   /** Whether tokens were generated, visible or not. */
   readonly hasTokens: boolean;
 }
@@ -83,10 +86,11 @@ const chunkShape = z.object({
 
 /** Throws the error of an error event, and EngineError `upstream-failed` for an invalid chunk. */
 export function readChunk({ type, data }: StreamEvent, secret: string | undefined): Chunk {
-  const value = type === 'error' ? undefined : parsed(data);
+  const value = jsonOf(data);
   if (type === 'error' || isError(value)) throw errorOf(refusalInStream(data, secret));
+  if (value === undefined) throw failed('sent an invalid chunk: it is not JSON');
   const read = chunkShape.safeParse(value);
-  if (!read.success) throw unreadable(`at ${read.error.issues[0]?.path.join('.') || 'the top'}`, read.error);
+  if (!read.success) throw invalid('an invalid chunk', read.error);
   const { choices, usage } = read.data;
   // One choice was requested.
   const choice = choices?.find(({ index }) => (index ?? 0) === 0);
@@ -140,18 +144,4 @@ function logprobsOf(logprobs: Logprobs): ChosenLogprob[] {
 
 function logprobOf({ token, logprob, bytes }: z.output<typeof tokenLogprob>): TokenLogprob {
   return { token, logprob, bytes: bytes ?? [...Buffer.from(token, 'utf8')] };
-}
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    // The parser's message quotes parts of the answer.
-    throw unreadable('it is not JSON');
-  }
-}
-
-function unreadable(what: string, cause?: unknown): EngineError {
-  const options = cause === undefined ? undefined : { cause };
-  return new EngineError('upstream-failed', `the upstream sent an invalid chunk: ${what}`, options);
 }

@@ -1,7 +1,7 @@
 // Embeddings from an upstream.
 import { z } from 'zod';
-import { EngineError } from '../engine.ts';
-import type { UpstreamHttp } from './client.ts';
+import { failed, invalid } from './errors.ts';
+import type { Ask, UpstreamHttp } from './http.ts';
 
 export interface Embedded {
   readonly vectors: Float32Array[];
@@ -17,10 +17,9 @@ const answer = z.object({
   usage: z.object({ prompt_tokens: z.int().min(0).nullish() }).nullish(),
 });
 
-interface EmbedOptions {
+interface EmbedOptions extends Pick<Ask, 'signal'> {
   readonly model: string;
   readonly inputs: readonly (string | readonly number[])[];
-  readonly signal: AbortSignal;
 }
 
 export async function embedAll(http: UpstreamHttp, { model, inputs, signal }: EmbedOptions): Promise<Embedded> {
@@ -30,30 +29,23 @@ export async function embedAll(http: UpstreamHttp, { model, inputs, signal }: Em
     const input = inputs.slice(from, from + MAX_INPUTS);
     // Numbers instead of base64: every server supports them.
     const body = { model, input, encoding_format: 'float' };
-    const { data, usage } = read(await http.json({ path: '/embeddings', body, signal }));
-    const ordered = input.map((_, at) => data.find(({ index }, i) => (index ?? i) === at));
-    for (const each of ordered) {
-      if (!each) throw unreadable('a vector is missing');
-      vectors.push(unit(each.embedding));
+    const read = answer.safeParse(await http.json({ path: '/embeddings', body, signal }));
+    if (!read.success) throw invalid('invalid embeddings', read.error);
+    const { data, usage } = read.data;
+    for (const at of input.keys()) {
+      const found = data.find(({ index }, i) => (index ?? i) === at);
+      if (!found) throw failed('sent invalid embeddings: a vector is missing');
+      vectors.push(unit(found.embedding));
     }
     promptTokens += usage?.prompt_tokens ?? 0;
   }
-  if (vectors.some(({ length }) => length !== vectors[0]?.length)) throw unreadable('vectors differ in length');
+  const hasOneLength = vectors.every(({ length }) => length === vectors[0]?.length);
+  if (!hasOneLength) throw failed('sent invalid embeddings: vectors differ in length');
   return { vectors, promptTokens };
-}
-
-function read(value: unknown): z.output<typeof answer> {
-  const { success, data, error } = answer.safeParse(value);
-  if (success) return data;
-  throw unreadable(`at ${error.issues[0]?.path.join('.') || 'the top'}`);
 }
 
 /** Not every server returns vectors of length 1. */
 function unit(numbers: readonly number[]): Float32Array {
   const length = Math.hypot(...numbers);
   return Float32Array.from(numbers, (each) => (length > 0 ? each / length : each));
-}
-
-function unreadable(what: string): EngineError {
-  return new EngineError('upstream-failed', `the upstream sent invalid embeddings: ${what}`);
 }

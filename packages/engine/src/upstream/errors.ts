@@ -35,17 +35,13 @@ export const errorShape = z.union([
     .transform(({ detail }) => ({ message: detail.map(({ msg, loc }) => `${loc?.at(-1) ?? ''}: ${msg}`).join('; ') })),
 ]);
 
-interface Answered {
-  readonly status: number;
-  readonly body: string;
-  readonly retryAfterMs: number | undefined;
+interface Answered extends Pick<UpstreamRefusal, 'status' | 'retryAfterMs'> {
   /** Our key: removed from messages. */
   readonly secret: string | undefined;
 }
 
-export function readRefusal({ status, body, retryAfterMs, secret }: Answered): UpstreamRefusal {
-  const shaped = errorShape.safeParse(jsonOf(body));
-  const error: z.output<typeof errorObject> = shaped.success ? shaped.data : { message: '' };
+export function readRefusal(body: string, { status, retryAfterMs, secret }: Answered): UpstreamRefusal {
+  const error: z.output<typeof errorObject> = errorShape.safeParse(jsonOf(body)).data ?? { message: '' };
   return {
     status,
     message: shortened(secret ? error.message.replaceAll(secret, '…') : error.message),
@@ -57,7 +53,7 @@ export function readRefusal({ status, body, retryAfterMs, secret }: Answered): U
 
 /** An error within a stream, whose status is the one that it names. */
 export function refusalInStream(event: string, secret: string | undefined): UpstreamRefusal {
-  const refusal = readRefusal({ status: 500, body: event, retryAfterMs: undefined, secret });
+  const refusal = readRefusal(event, { status: 500, retryAfterMs: undefined, secret });
   const [, status] = /\b([45]\d\d)\b/.exec(refusal.code) ?? [];
   return { ...refusal, status: Number(status ?? (/invalid_request|BadRequest/.test(refusal.code) ? 400 : 500)) };
 }
@@ -113,7 +109,8 @@ function isTooLong({ code, message }: UpstreamRefusal): boolean {
   );
 }
 
-function jsonOf(body: string): unknown {
+/** Undefined if it is not JSON: the parser's message would quote parts of it. */
+export function jsonOf(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
@@ -124,4 +121,14 @@ function jsonOf(body: string): unknown {
 function shortened(message: string): string {
   const line = message.replaceAll(/\s+/g, ' ').trim();
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line;
+}
+
+/** What the server did, as an error. */
+export function failed(what: string, cause?: unknown): EngineError {
+  return new EngineError('upstream-failed', `the upstream ${what}`, cause === undefined ? undefined : { cause });
+}
+
+/** Names the position of the first invalid value, without the value. */
+export function invalid(what: string, cause: z.ZodError): EngineError {
+  return failed(`sent ${what}: at ${cause.issues[0]?.path.join('.') || 'the top'}`, cause);
 }

@@ -1,7 +1,7 @@
 // Queries what an upstream serves, and detects the kind of server.
 import { z } from 'zod';
 import { EngineError } from '../engine.ts';
-import type { UpstreamHttp } from './client.ts';
+import type { UpstreamHttp } from './http.ts';
 
 export type UpstreamKind = 'llama.cpp' | 'vllm' | 'ollama' | 'other';
 
@@ -37,36 +37,34 @@ const models = z.object({
     }),
   ),
 });
-const propsShape = z.object({
+/** Pages outside the API: `/props` of llama-server, and the versions of vLLM and Ollama. */
+const serverShape = z.object({
   default_generation_settings: z.object({ n_ctx: length }).nullish(),
   build_info: z.string().max(128).nullish(),
+  version: z.string().max(128).nullish(),
 });
-const version = z.object({ version: z.string().max(128) });
 
 type Model = z.output<typeof models>['data'][number];
 
-interface DescribeOptions {
-  readonly model: string;
-  readonly slots: number;
-  /** Overrides the server's value. */
-  readonly contextLength: number | undefined;
-  readonly signal: AbortSignal;
-}
-
 /** Rejects with EngineError `model-unusable` and a list of the available models if the model is missing. */
-export async function describeUpstream(http: UpstreamHttp, options: DescribeOptions): Promise<UpstreamInfo> {
-  const { model, slots, signal } = options;
+export async function describeUpstream(
+  http: UpstreamHttp,
+  options: { readonly model: string; readonly slots: number; readonly contextLength?: number },
+  signal: AbortSignal,
+): Promise<UpstreamInfo> {
+  const { model, slots } = options;
   const read = models.safeParse(await http.json({ path: '/models', signal }));
   if (!read.success)
     throw new EngineError('upstream-failed', `${http.base}/models is not a list of models`, { cause: read.error });
   const found = read.data.data.find((each) => isCalled(each, model));
   if (!found) throw new EngineError('model-unusable', missing(http, model, read.data.data));
-  const { kind, engine, contextLength } = await kindOf(http, found, signal);
+  const { kind, version, contextLength } = await kindOf(http, found, signal);
   return {
     name: model,
     kind,
-    engine,
-    contextLength: options.contextLength ?? contextLength,
+    engine: version ? `${kind} ${version}` : kind,
+    // The operator's value overrides the server's.
+    contextLength: options.contextLength ?? (contextLength || undefined),
     ownedBy: found.owned_by ?? undefined,
     slots,
     origin: new URL(http.base).origin,
@@ -89,26 +87,23 @@ function missing({ base }: UpstreamHttp, model: string, there: readonly Model[])
   return `${base} has no model '${model.slice(0, 128)}': ${list}`;
 }
 
-async function kindOf(
-  http: UpstreamHttp,
-  { owned_by, meta, max_model_len }: Model,
-  signal: AbortSignal,
-): Promise<Pick<UpstreamInfo, 'kind' | 'engine' | 'contextLength'>> {
-  if (owned_by === 'llamacpp' || meta) {
-    const props = propsShape.safeParse(await http.serverInfo('/props', signal)).data;
-    // 0 means that the model is not loaded yet.
-    const each = props?.default_generation_settings?.n_ctx || meta?.n_ctx || meta?.n_ctx_train || undefined;
-    return { kind: 'llama.cpp', engine: named('llama.cpp', props?.build_info), contextLength: each };
-  }
-  if (owned_by === 'vllm' || max_model_len) {
-    const read = version.safeParse(await http.serverInfo('/version', signal)).data;
-    return { kind: 'vllm', engine: named('vllm', read?.version), contextLength: max_model_len || undefined };
-  }
-  const read = version.safeParse(await http.serverInfo('/api/version', signal)).data;
-  if (read) return { kind: 'ollama', engine: named('ollama', read.version), contextLength: undefined };
-  return { kind: 'other', engine: 'other', contextLength: undefined };
+interface ServerKind {
+  readonly kind: UpstreamKind;
+  readonly version?: string | null | undefined;
+  /** 0 means that the model is not loaded yet. */
+  readonly contextLength?: number | null | undefined;
 }
 
-function named(kind: UpstreamKind, version: string | null | undefined): string {
-  return version ? `${kind} ${version}` : kind;
+async function kindOf(http: UpstreamHttp, model: Model, signal: AbortSignal): Promise<ServerKind> {
+  const { owned_by, meta, max_model_len } = model;
+  const page = async (path: string) => serverShape.safeParse(await http.serverInfo(path, signal)).data;
+  if (owned_by === 'llamacpp' || meta) {
+    const props = await page('/props');
+    const contextLength = props?.default_generation_settings?.n_ctx || meta?.n_ctx || meta?.n_ctx_train;
+    return { kind: 'llama.cpp', version: props?.build_info, contextLength };
+  }
+  if (owned_by === 'vllm' || max_model_len)
+    return { kind: 'vllm', version: (await page('/version'))?.version, contextLength: max_model_len };
+  const version = (await page('/api/version'))?.version;
+  return version === undefined || version === null ? { kind: 'other' } : { kind: 'ollama', version };
 }

@@ -1,11 +1,8 @@
 // Builds request bodies for each kind of server.
 import type { ChatMessage, ChatRequest, CompletionRequest, Format, Generation, Tool } from '@strata/inference';
-import type { UpstreamKind } from './models.ts';
+import type { UpstreamInfo, UpstreamKind } from './models.ts';
 
-interface BodyOptions {
-  /** The model's name on that server. */
-  readonly model: string;
-  readonly kind: UpstreamKind;
+interface BodyOptions extends Pick<UpstreamInfo, 'name' | 'kind'> {
   readonly seed: number;
 }
 
@@ -40,7 +37,7 @@ export function completionBody(
 }
 
 /** Always one choice, streamed, with usage: the client's response is assembled from it. */
-function generationBody(request: Generation, { model, kind, seed, lengthName }: ChatBodyOptions) {
+function generationBody(request: Generation, { name: model, kind, seed, lengthName }: ChatBodyOptions) {
   const { sampling, stops, maxTokens, cacheKey } = request;
   const { temperature, topP, presencePenalty, frequencyPenalty, logitBias } = sampling;
   return {

@@ -1,7 +1,7 @@
 // Assembles tool calls from the pieces that upstreams send.
 import type { ChatDelta } from '@strata/inference';
-import { EngineError } from '../engine.ts';
 import type { CallPiece } from './chunks.ts';
+import { failed } from './errors.ts';
 
 interface Call {
   readonly at: number;
@@ -45,7 +45,7 @@ export class CallReader {
     if (piece.arguments === '') return;
     yield* this.#emit(call);
     call.length += piece.arguments.length;
-    if (call.length > MAX_ARGUMENTS) throw broken(`sent more than ${MAX_ARGUMENTS} characters of arguments`);
+    if (call.length > MAX_ARGUMENTS) throw failed(`sent more than ${MAX_ARGUMENTS} characters of arguments`);
     yield { kind: 'arguments', at: call.at, text: piece.arguments };
   }
 
@@ -56,7 +56,7 @@ export class CallReader {
 
   *#emit(call: Call): Generator<ChatDelta> {
     if (call.isEmitted) return;
-    if (call.name === '') throw broken('sent a call without a name');
+    if (call.name === '') throw failed('sent a call without a name');
     call.isEmitted = true;
     yield { kind: 'call', at: call.at, id: call.id || this.#newId(), name: call.name };
   }
@@ -74,15 +74,11 @@ export class CallReader {
   }
 
   #begin({ index }: CallPiece): Call {
-    if (this.count >= MAX_CALLS) throw broken(`sent more than ${MAX_CALLS} calls`);
+    if (this.count >= MAX_CALLS) throw failed(`sent more than ${MAX_CALLS} calls`);
     const call = { at: this.count, id: '', name: '', isEmitted: false, length: 0 };
     this.count += 1;
     this.#last = call;
     if (index !== undefined) this.#byIndex.set(index, call);
     return call;
   }
-}
-
-function broken(what: string): EngineError {
-  return new EngineError('upstream-failed', `the upstream ${what}`);
 }

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { freePort } from '../../../../tests/support/free-port.ts';
 import { begin, events, HELLO, MODEL, refuses, says, streams } from '../test/scripted.ts';
 import { asking, chat, failedAs, reading, textOf, useUpstream } from '../test/upstream-harness.ts';
-import { EventReader, type StreamEvent } from './events.ts';
+import { EventReader, type StreamEvent } from './response.ts';
 
 describe('an answer of an upstream', () => {
   const world = useUpstream();

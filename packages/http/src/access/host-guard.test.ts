@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DatabaseUrl } from '../environment.ts';
 import { countedAddress, countedNetworks } from '../limits/counted-address.ts';
+import { ERRORS, type Refusal } from '../problems/errors.ts';
 import { publicUrlOf, urlAt } from '../service-url.ts';
 import { createHostGuard } from './host-guard.ts';
+
+const statusOf = (refusal: Refusal | undefined) => refusal && ERRORS[refusal.code].status;
 
 /** The status that a request is turned away with; undefined: it may come in. */
 function asked(
@@ -14,7 +17,7 @@ function asked(
 ): number | undefined {
   const door = createHostGuard({ host: '127.0.0.1', allowedHosts: [], ...listening });
   const headers = { host, ...(more.origin === undefined ? {} : { origin: more.origin }) };
-  return door.rejectionOf({ headers, host: more.saidByProxy ?? host ?? '', raw: { rawHeaders: [] } })?.status;
+  return statusOf(door.refusalOf({ headers, host: more.saidByProxy ?? host ?? '', raw: { rawHeaders: [] } }));
 }
 
 describe('a service that listens for this machine alone', () => {
@@ -44,7 +47,7 @@ describe('a service that listens for this machine alone', () => {
   it('answers nothing that names two hosts, however they are written', () => {
     const door = createHostGuard({ host: 'localhost', allowedHosts: ['*'] });
     const asked = (...rawHeaders: string[]) =>
-      door.rejectionOf({ headers: { host: 'localhost' }, host: 'localhost', raw: { rawHeaders } })?.status;
+      statusOf(door.refusalOf({ headers: { host: 'localhost' }, host: 'localhost', raw: { rawHeaders } }));
     assert.equal(asked('Host', 'localhost', 'hOST', 'localhost'), 400);
     assert.equal(asked('Host', 'localhost', 'X-A', 'Host'), undefined);
   });
@@ -80,7 +83,7 @@ describe('a service that listens for this machine alone', () => {
   it('names the setting and nothing of the request, and remembers no host that it turned away', () => {
     const door = createHostGuard({ host: 'localhost', allowedHosts: [] });
     const away = (host: string, origin: object = {}) =>
-      door.rejectionOf({ headers: { host, ...origin }, host, raw: { rawHeaders: [] } })?.detail ?? '';
+      door.refusalOf({ headers: { host, ...origin }, host, raw: { rawHeaders: [] } })?.message ?? '';
     for (let time = 0; time < 2; time += 1) {
       assert.match(away('evil.example'), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
       assert.equal(away('localhost'), '');

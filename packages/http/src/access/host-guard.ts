@@ -4,7 +4,7 @@
 // requests.
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
-import type { ErrorCode } from '../problems/errors.ts';
+import { Refusal } from '../problems/errors.ts';
 
 interface HostGuardOptions {
   /** The configured listen address. */
@@ -13,16 +13,6 @@ interface HostGuardOptions {
   readonly allowedHosts: readonly string[];
   /** Below this path every request needs a key; pages of any site may call it, like any other client with a key. */
   readonly keyedPath?: string;
-}
-
-interface HostRejection {
-  /**
-   * 400: more than one host, which servers on the path may interpret differently (RFC 9112, 3.2); 421: an unknown host
-   * name (RFC 9110, 15.5.20); 403: requested by a page of another site.
-   */
-  readonly status: 400 | 421 | 403;
-  /** Contains nothing from the request. */
-  readonly detail: string;
 }
 
 const MAX_KNOWN = 100;
@@ -35,17 +25,13 @@ interface Arriving {
   readonly raw: { readonly rawHeaders: readonly string[]; readonly url?: string | undefined };
 }
 
-/** The error code of a rejection. */
-export function refusalCodeOf({
-  status,
-}: HostRejection): ErrorCode & ('invalid_parameter' | 'foreign_page' | 'misdirected_request') {
-  if (status === 400) return 'invalid_parameter';
-  return status === 403 ? 'foreign_page' : 'misdirected_request';
-}
-
 export interface HostGuard {
-  /** Undefined for an accepted request. */
-  rejectionOf(request: Arriving): HostRejection | undefined;
+  /**
+   * Undefined for an accepted request; the text contains nothing from the request. `invalid_parameter` (400): more than
+   * one host, which servers on the path may interpret differently (RFC 9112, 3.2); `misdirected_request` (421): an
+   * unknown host name (RFC 9110, 15.5.20); `foreign_page` (403): requested by a page of another site.
+   */
+  refusalOf(request: Arriving): Refusal | undefined;
   /**
    * Whether the request comes from a page that belongs neither to this service, nor to a loopback service, nor to an
    * allowed name. Browsers send `Sec-Fetch-Site` (Fetch Metadata), but not to a plain HTTP address of another machine:
@@ -71,15 +57,15 @@ export function createHostGuard({ host, allowedHosts, keyedPath }: HostGuardOpti
   const isOurs = (name: string) => isIP(name) !== 0 || isLocal(name) || named.has(name);
   // Cache of `Host` values; nearly all requests have one of a few.
   const known = new Set<string>();
-  function rejectionOf(request: Arriving): HostRejection | undefined {
+  function refusalOf(request: Arriving): Refusal | undefined {
     const { host: addressed, origin } = request.headers;
     // HTTP/1.0 requires no Host, and browsers do not use it.
     if (addressed === undefined) return undefined;
-    if (hostsOf(request) > 1) return { status: 400, detail: 'The request has more than one Host header.' };
+    if (hostsOf(request) > 1) return new Refusal('invalid_parameter', 'The request has more than one Host header.');
     if (origin === undefined && known.has(addressed)) return undefined;
     const name = nameOf(addressed);
-    if (name === undefined) return { status: 421, detail: 'The Host header is not a valid host.' };
-    if (areNamesChecked && !isOurs(name)) return { status: 421, detail: MISDIRECTED };
+    if (name === undefined) return new Refusal('misdirected_request', 'The Host header is not a valid host.');
+    if (areNamesChecked && !isOurs(name)) return new Refusal('misdirected_request');
     if (known.size < MAX_KNOWN) known.add(addressed);
     if (origin === undefined || isAnyNamed || !isAddressOrLocal(name)) return undefined;
     if (keyedPath !== undefined && request.raw.url?.startsWith(keyedPath)) return undefined;
@@ -87,7 +73,7 @@ export function createHostGuard({ host, allowedHosts, keyedPath }: HostGuardOpti
     if (from === undefined || isLocal(from) || (from !== '' && named.has(from))) return undefined;
     // A page cannot forge this header: setting it requires a preflight request.
     if (from === name || from === nameOf(request.host)) return undefined;
-    return { status: 403, detail: FOREIGN };
+    return new Refusal('foreign_page', FOREIGN);
   }
 
   function isCrossSite({ headers, host: addressed }: Pick<Arriving, 'headers' | 'host'>): boolean {
@@ -101,7 +87,7 @@ export function createHostGuard({ host, allowedHosts, keyedPath }: HostGuardOpti
     return !(named.has(from) || (isLocal(from) && isLocal(nameOf(addressed) ?? '')));
   }
 
-  return { rejectionOf, isCrossSite };
+  return { refusalOf, isCrossSite };
 }
 
 const isAddressOrLocal = (name: string) => isIP(name) !== 0 || isLocal(name);
@@ -147,6 +133,5 @@ function bareName(host: string): string {
     .replace(/\.$/, '');
 }
 
-const HOW = 'Its operator can allow it with STRATA_ALLOWED_HOSTS.';
-const MISDIRECTED = `This service does not have the name in the Host header. ${HOW}`;
-const FOREIGN = `A page of another site may not send requests to a service of this machine. ${HOW}`;
+const FOREIGN =
+  'A page of another site may not send requests to a service of this machine. Its operator can allow it with STRATA_ALLOWED_HOSTS.';

@@ -15,15 +15,15 @@ export interface KeyGate {
   /** Counts one request of a limited key, atomically and durably. `day` is a UTC date, `2026-01-31`. */
   take(keyId: string, day: string, limit: number): Promise<{ readonly isAllowed: boolean; readonly used: number }>;
   /** Changes when a key may have been revoked: older cache entries are then invalid. */
-  revision?(): number;
+  revision(): number;
   /** The subset of these key ids that is still valid. Called for open streams when `revision` changes. */
-  stillValid?(keyIds: readonly string[]): Promise<ReadonlySet<string>>;
+  stillValid(keyIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** Without `revision`, a revocation takes effect within this time. */
-const keyMemoryMs = 2_000;
-/** With `revision`: covers late or lost notifications. */
-const notifiedKeyTtlMs = 30_000;
+/** Covers late or lost notifications of revocations. */
+const keyMemoryMs = 30_000;
+/** For unknown keys. */
+const unknownMemoryMs = 2_000;
 /** Keys in use at once; above this number, lookups become more frequent. */
 const maxKeys = 50_000;
 /**
@@ -54,11 +54,11 @@ export class KeyCheck {
   constructor(gate: KeyGate, now: () => Date, monotonicNow: () => number = () => performance.now()) {
     this.#gate = gate;
     this.#now = now;
-    const memory = { ttl: keyMemoryMs, ttlResolution: 0, perf: { now: monotonicNow } };
+    const clock = { ttlResolution: 0, perf: { now: monotonicNow } };
     this.#guesses = new InvalidKeyLimit(monotonicNow);
-    this.#known = countedCache(maxKeys, { ...memory, ttl: gate.revision ? notifiedKeyTtlMs : keyMemoryMs });
-    this.#late = countedCache(maxKeys, { ...memory, ttl: lateMemoryMs });
-    this.#unknown = countedCache(10_000, memory);
+    this.#known = countedCache(maxKeys, { ...clock, ttl: keyMemoryMs });
+    this.#late = countedCache(maxKeys, { ...clock, ttl: lateMemoryMs });
+    this.#unknown = countedCache(10_000, { ...clock, ttl: unknownMemoryMs });
   }
 
   /**
@@ -93,7 +93,7 @@ export class KeyCheck {
     header: string,
     { digest, networks }: { digest: string; networks: readonly CountedNetwork[] },
   ): Promise<ApiKey> {
-    const revision = this.#gate.revision?.();
+    const revision = this.#gate.revision();
     let key: ApiKey | undefined;
     try {
       key = await this.#found(header, digest);
@@ -110,7 +110,7 @@ export class KeyCheck {
     }
     if (key) {
       // A key that was revoked during the lookup is not cached.
-      if (revision === this.#gate.revision?.()) {
+      if (revision === this.#gate.revision()) {
         this.#known.set(digest, key);
         if (key.dailyLimit === null) this.#late.set(digest, key);
       }
@@ -157,7 +157,7 @@ export class KeyCheck {
   }
 
   #forgetRevoked(): void {
-    const revision = this.#gate.revision?.() ?? 0;
+    const revision = this.#gate.revision();
     if (revision === this.#revision) return;
     this.#revision = revision;
     this.#known.clear();

@@ -24,26 +24,16 @@ export const ConnectionEnvironment = z.object({
   STRATA_FREE_STREAMS_PER_ADDRESS: Limit.default(20).describe('the same of all free keys at one address'),
 });
 
-export interface ConnectionLimits {
-  /** Concurrent connections; fewer if the process may not open that many files. */
-  readonly connections: number;
-  /**
-   * Connections of one IPv4 address or IPv6 /64 (more for a /56 and a /48); three quarters of all connections by
-   * default.
-   */
-  readonly connectionsPerAddress?: number | undefined;
-  /** Streams of one key that is neither free nor unlimited. */
-  readonly streamsPerKey: number;
-  readonly freeStreamsPerKey: number;
-  /** Streams of one address with all of its free keys; more for its networks. */
-  readonly freeStreamsPerAddress: number;
-}
+export type ConnectionLimits = Readonly<ReturnType<typeof connectionLimitsOf>>;
 
-export const connectionLimitsOf = (settings: z.output<typeof ConnectionEnvironment>): ConnectionLimits => ({
+export const connectionLimitsOf = (settings: z.output<typeof ConnectionEnvironment>) => ({
+  /** Fewer if the process may not open that many files. */
   connections: settings.STRATA_CONNECTIONS,
   connectionsPerAddress: settings.STRATA_CONNECTIONS_PER_ADDRESS,
+  /** Of a key that is neither free nor unlimited. */
   streamsPerKey: settings.STRATA_STREAMS_PER_KEY,
   freeStreamsPerKey: settings.STRATA_FREE_STREAMS_PER_KEY,
+  /** Of all free keys; more for the networks of the address. */
   freeStreamsPerAddress: settings.STRATA_FREE_STREAMS_PER_ADDRESS,
 });
 

@@ -81,8 +81,9 @@ describe('limits', { timeout: 120_000 }, () => {
     log.length = counted = 0;
     const logger = createLogger({ level: 'info' }, { write: (line: string) => void log.push(line) });
     const find = async (id: string) => ({ id, tier: id.split('-')[0] ?? '', dailyLimit: 50 });
-    const take = async () => ({ isAllowed: true, used: ++counted });
-    server = serverOf(routes, { logger, metrics, limits: limits ?? {}, trustedProxies, keys: { find, take } });
+    const gate = { take: async () => ({ isAllowed: true, used: ++counted }), revision: () => 0 };
+    const keys = { find, ...gate, stillValid: async () => new Set<string>() };
+    server = serverOf(routes, { logger, metrics, limits: limits ?? {}, trustedProxies, keys });
     port = await server.listen({ host: '127.0.0.1', port: 0 });
   }
 

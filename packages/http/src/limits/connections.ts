@@ -13,7 +13,7 @@ import { networksOf } from './counted-address.ts';
 export type Figures = Iterable<readonly [value: string, figure: number]>;
 
 interface ConnectionsOptions {
-  readonly limits: Pick<ConnectionLimits, 'connections' | 'connectionsPerAddress'>;
+  readonly limits: Pick<ConnectionLimits, 'connections'> & Partial<ConnectionLimits>;
   /** Addresses and ranges without a limit of their own: each serves many clients. */
   readonly trustedProxies?: readonly string[] | undefined;
   readonly report?: ReportLimit;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createLogger } from './logger.ts';
 import { Metrics, serveMetrics } from './metrics.ts';
 import { NotReady, Readiness } from './readiness.ts';
-import { ThrottledReport } from './throttled-report.ts';
+import { ThrottledLog } from './throttled-log.ts';
 
 it('counts requests by route and status, and serves them and its readiness on a port of its own', async () => {
   const metrics = new Metrics();
@@ -26,6 +26,7 @@ it('counts requests by route and status, and serves them and its readiness on a 
     'strata_http_request_seconds_bucket{le="0.005",route="/things/{id}"} 2',
     'strata_http_request_seconds_count{route="/things/{id}"} 3',
     'strata_test_open 8',
+    'strata_ready 0',
   ])
     assert.ok(text.includes(`${line}\n`), line);
   assert.match(text, /^process_cpu_seconds_total /m);
@@ -81,7 +82,8 @@ describe('readiness', () => {
   it('ends while a check fails or hangs, and publishes only public causes', async () => {
     let check: () => Promise<unknown> = async () => {};
     const database = () => check();
-    const readiness = new Readiness({ database }, { facts: () => ({ role: 'scanner' }), checkMs: 10, keepMs: 0 });
+    const readiness = new Readiness({ database }, { checkMs: 10, keepMs: 0 });
+    readiness.report(() => ({ role: 'scanner' }));
     readiness.started();
     for (const [failing, problem] of [
       [() => Promise.reject(new Error('db.internal refused')), 'does not answer'],
@@ -174,11 +176,16 @@ it('logs as text what a terminal or an editor would obey, on one line, and loses
 
 it('logs an error of a kind at most every ten seconds, with the count in between', () => {
   let now = 5;
-  const seldom = new ThrottledReport(() => now);
-  const take = (message: unknown) => seldom.take(typeof message === 'string' ? new Error(message) : message);
-  assert.deepEqual([take('gone'), take('gone'), take('full'), take(undefined)], [0, undefined, 0, 0]);
-  now += 9_999;
-  assert.equal(take('gone'), undefined);
-  now += 1;
-  assert.deepEqual([take('gone'), take('full'), take('gone')], [2, 0, undefined]);
+  const text = logged((logger) => {
+    const throttled = new ThrottledLog(logger, () => now);
+    for (const [kind, ms] of [['a'], ['a'], ['b'], [undefined], ['a', 9_999], ['a', 1], ['b'], ['a']] as const) {
+      now += ms ?? 0;
+      throttled.of(typeof kind === 'string' ? new Error(kind) : kind)?.info(`${kind}`);
+    }
+  });
+  const counted = text
+    .trim()
+    .split('\n')
+    .map((line) => `${JSON.parse(line).msg} ${JSON.parse(line).unreported ?? 0}`);
+  assert.equal(counted.join(), 'a 0,b 0,undefined 0,a 2,b 0');
 });

@@ -9,8 +9,9 @@ import { createHostGuard } from '../access/host-guard.ts';
 import { answerSecurity } from '../access/security-headers.ts';
 import type { ReportLimit } from '../limits/connection-settings.ts';
 import { Connections, type Figures } from '../limits/connections.ts';
+import { ERRORS } from '../problems/errors.ts';
 import { Readiness } from './readiness.ts';
-import { ThrottledReport } from './throttled-report.ts';
+import { ThrottledLog } from './throttled-log.ts';
 
 export class Metrics {
   readonly registry = new Registry();
@@ -146,15 +147,11 @@ export async function serveMetrics(
   metrics.gauge('strata_ready', '1 while /ready reports ready, else 0', isReady);
   const hostGuard = createHostGuard({ host: options.host, allowedHosts: [] });
   const server = createServer(async (request, response) => {
-    const rejection = hostGuard.rejectionOf({
-      headers: request.headers,
-      host: request.headers.host ?? '',
-      raw: request,
-    });
-    if (rejection) {
-      response
-        .writeHead(rejection.status, { 'content-type': 'text/plain; charset=utf-8' })
-        .end(`${rejection.detail}\n`);
+    const { headers } = request;
+    const refusal = hostGuard.refusalOf({ headers, host: headers.host ?? '', raw: request });
+    if (refusal) {
+      const { status } = ERRORS[refusal.code];
+      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${refusal.message}\n`);
       return;
     }
     if (request.url === '/health' || request.url === '/ready') {
@@ -195,14 +192,9 @@ export function limitReport(logger: Logger, metrics: Metrics): ReportLimit {
     'Connections and streams closed or refused because a limit was reached',
     'bound',
   );
-  const rateLimited = new ThrottledReport();
+  const throttled = new ThrottledLog(logger);
   return (bound, facts) => {
     count(bound);
-    const unreported = rateLimited.take(bound);
-    if (unreported === undefined) return;
-    logger.warn(
-      { bound, ...facts, ...(unreported > 0 && { unreported }) },
-      'a limit of connections or streams is reached',
-    );
+    throttled.of(bound)?.warn({ bound, ...facts }, 'a limit of connections or streams is reached');
   };
 }

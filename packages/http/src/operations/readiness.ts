@@ -15,9 +15,6 @@ export async function canSign(ledger: { problem(): string | undefined }): Promis
   if (problem !== undefined) throw new NotReady(problem);
 }
 
-/** By name; each rejects while its dependency is not available. */
-export type ReadinessChecks = Readonly<Record<string, () => Promise<unknown>>>;
-
 export interface ReadinessReport {
   readonly status: 200 | 503;
   readonly body: Readonly<Record<string, unknown>> & { readonly status: string };
@@ -28,8 +25,6 @@ interface ReadinessOptions {
   readonly checkMs?: number;
   /** Results are cached for this time. */
   readonly keepMs?: number;
-  /** Reported together with `ready`. */
-  readonly facts?: () => Readonly<Record<string, unknown>>;
 }
 
 type State = 'starting' | 'ready' | 'stopping';
@@ -38,17 +33,19 @@ export class Readiness {
   readonly #checks: Map<string, () => Promise<unknown>>;
   readonly #checkMs: number;
   readonly #keepMs: number;
-  readonly #facts: (() => Readonly<Record<string, unknown>>)[];
+  readonly #facts: (() => Readonly<Record<string, unknown>>)[] = [];
   #state: State = 'starting';
   #found: Promise<ReadonlyMap<string, string>> | undefined;
   #foundAt = Number.NEGATIVE_INFINITY;
 
-  constructor(checks: ReadinessChecks = {}, options: ReadinessOptions = {}) {
-    const { checkMs = 2_000, keepMs = 1_000, facts } = options;
+  /** Each check rejects while its dependency is not available. */
+  constructor(
+    checks: Readonly<Record<string, () => Promise<unknown>>> = {},
+    { checkMs = 2_000, keepMs = 1_000 }: ReadinessOptions = {},
+  ) {
     this.#checks = new Map(Object.entries(checks));
     this.#checkMs = checkMs;
     this.#keepMs = keepMs;
-    this.#facts = facts ? [facts] : [];
   }
 
   /** For services without dependencies. */
@@ -58,7 +55,7 @@ export class Readiness {
     return readiness;
   }
 
-  /** Adds a check; it rejects while the dependency is not available. */
+  /** Adds a check. */
   watch(name: string, check: () => Promise<unknown>): void {
     this.#checks.set(name, check);
   }

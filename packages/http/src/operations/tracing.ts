@@ -1,7 +1,8 @@
 // OpenTelemetry traces, exported to OTEL_EXPORTER_OTLP_ENDPOINT by OTLP over HTTP as JSON. Without an endpoint the SDK
 // is not loaded, and spans are the no-op spans of the API.
-import { context, propagation, trace } from '@opentelemetry/api';
+import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Sampler } from '@opentelemetry/sdk-trace';
+import type { FastifyInstance } from 'fastify';
 import { SettingsError } from '../user-error.ts';
 
 /**
@@ -10,10 +11,8 @@ import { SettingsError } from '../user-error.ts';
  */
 type Environment = Readonly<Record<string, string | undefined>>;
 
-let isOn = false;
-
 /** Whether spans are exported: costly instrumentation is skipped otherwise. */
-export const isTracing = (): boolean => isOn;
+let isOn = false;
 
 const given = (env: Environment, name: string) => env[name]?.trim() || undefined;
 
@@ -92,4 +91,26 @@ function samplerOf(
         ? new AlwaysOffSampler()
         : new TraceIdRatioBasedSampler(ratio);
   return parent === undefined ? root : new ParentBasedSampler({ root });
+}
+
+const tracer = trace.getTracer('strata-http');
+
+/**
+ * A span for each request, a child of the caller's `traceparent` (https://www.w3.org/TR/trace-context/), with its route,
+ * but no path and no key. Call before adding routes; does nothing if tracing is off.
+ */
+export function traceRequests(fastify: FastifyInstance): void {
+  if (!isOn) return;
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unmatched';
+    const parent = propagation.extract(ROOT_CONTEXT, request.headers);
+    const attributes = { 'http.request.method': request.method, 'http.route': route, 'strata.request_id': request.id };
+    const span = tracer.startSpan(`${request.method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent);
+    reply.raw.once('close', () => {
+      span.setAttribute('http.response.status_code', reply.raw.statusCode);
+      if (reply.raw.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    });
+    context.with(trace.setSpan(parent, span), done);
+  });
 }

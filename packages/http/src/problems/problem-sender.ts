@@ -2,8 +2,7 @@
 import { RateLimiter } from '@strata/limits';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { RefusalLog } from '../access/refusal-log.ts';
-import { ThrottledReport } from '../operations/throttled-report.ts';
+import { ThrottledLog } from '../operations/throttled-log.ts';
 import { envelope, type Notary } from '../responses/notary.ts';
 import { commonHeaders } from '../responses/send-answer.ts';
 import type { ApiKey } from '../route.ts';
@@ -28,14 +27,12 @@ export function createProblemSender(deps: {
   readonly callerOf: (request: FastifyRequest) => Promise<ApiKey | undefined>;
 }): SendProblem {
   const { notary, logger, now, isUnavailable, callerOf } = deps;
-  const throttled = new ThrottledReport();
+  const throttled = new ThrottledLog(logger);
   /** Bugs are always logged; failures of this machine are throttled. */
   const report = (error: unknown, where: object, message: string) => {
-    const unreported = isUnavailable?.(error) ? throttled.take(error) : 0;
-    if (unreported !== undefined)
-      logger.error({ ...where, err: error, ...(unreported > 0 && { unreported }) }, message);
+    const log = isUnavailable?.(error) ? throttled.of(error) : logger;
+    log?.error({ ...where, err: error }, message);
   };
-  const shared = new RefusalLog(logger);
   const own = new RateLimiter({ limit: 1, period: DAY_MS, refill: 'window', now: () => now().getTime() });
   const hasOwn = (caller: ApiKey | undefined) =>
     caller !== undefined &&
@@ -47,7 +44,7 @@ export function createProblemSender(deps: {
     const { status, code, detail } = problem;
     // Refusals are expected, whatever their status; anything else is a bug.
     if (status >= 500 && !(error instanceof Refusal)) report(error, where, 'request failed');
-    else if (!isOwn) shared.note(request, { code, detail });
+    else if (!isOwn) throttled.refused(request, { code, detail });
     else if (status >= 500) logger.warn({ ...where, code, detail }, 'request refused');
     const body = envelope(isOwn ? problem : sharedProblem(problem));
     // If the ledger cannot accept a leaf, the problem is sent without a receipt.

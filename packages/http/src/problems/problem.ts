@@ -41,7 +41,7 @@ export function problemOf(
   requestId: string,
   isUnavailable: IsUnavailable = () => false,
 ): { problem: Problem; headers: Readonly<Record<string, string>> } {
-  const refusal = isUnavailable(error) ? unavailable() : refusalOf(error);
+  const refusal = isUnavailable(error) ? unavailable() : (refusalOf(error) ?? new Refusal('internal_error', BUG));
   const { status, title } = ERRORS[refusal.code];
   const problem = {
     type: `/problems/${refusal.code}`,
@@ -70,7 +70,10 @@ function unavailable(): Refusal {
   });
 }
 
-function refusalOf(error: unknown): Refusal {
+const BUG = 'An internal error occurred. Report the request id to the operator.';
+
+/** An error of this server or of Fastify as a refusal; undefined for any other error. */
+export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   // Any value can be thrown, including undefined.
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
@@ -78,6 +81,5 @@ function refusalOf(error: unknown): Refusal {
   if (known) return new Refusal(...known);
   // A path outside the site's directory, or hidden in it.
   if (statusCode === 403 || statusCode === 404) return new Refusal('not_found', 'This file does not exist.');
-  if (statusCode === 400) return new Refusal('invalid_parameter', 'The request is malformed.');
-  return new Refusal('internal_error', 'An internal error occurred. Report the request id to the operator.');
+  return statusCode === 400 ? new Refusal('invalid_parameter', 'The request is malformed.') : undefined;
 }

@@ -12,14 +12,17 @@ export interface ReadyAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface CacheKey {
+/** Cache key of a response: the cached body is served until one of `tags` is invalidated. */
+export interface CachePolicy {
   readonly key: string;
   readonly tags: readonly string[];
+  /** An invalidated response is still served until it has this age, which limits how often it is signed. */
   readonly maxStaleMs?: number;
+  /** An older response is recomputed even without an invalidation. */
   readonly maxAgeMs?: number;
 }
 
-interface Entry extends CacheKey {
+interface Entry extends CachePolicy {
   readonly answer: ReadyAnswer;
   /** Start of its computation, on the monotonic clock. */
   readonly computedAt: number;
@@ -69,7 +72,7 @@ export class AnswerCache {
    * The cached response, or the one being computed for another request, or a new one. Failures are not cached, nor are
    * responses computed while one of their tags was invalidated, unless `make` called `resetReads` after that.
    */
-  async compute(policy: CacheKey, make: (resetReads: () => void) => Promise<ReadyAnswer>): Promise<ReadyAnswer> {
+  async compute(policy: CachePolicy, make: (resetReads: () => void) => Promise<ReadyAnswer>): Promise<ReadyAnswer> {
     const { key, tags } = policy;
     const kept = this.get(key);
     if (kept) return kept;

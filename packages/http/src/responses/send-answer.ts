@@ -1,9 +1,12 @@
 // Sends responses: cached bytes, other content, and the headers common to all.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerSecurity } from '../access/security-headers.ts';
-import type { Bytes } from '../route.ts';
+import type { Bytes, Output } from '../route.ts';
 import type { ReadyAnswer } from './answer-cache.ts';
 import { encodedBytes, encodedNow, encodingFor, etagFor } from './compress.ts';
+
+/** The kinds of responses that have no receipt. */
+export type UnsignedOutput = Extract<Output, { kind: 'json' | 'bytes' }>;
 
 export const commonHeaders = {
   ...answerSecurity,
@@ -27,68 +30,64 @@ const readyHeaders = { 'content-type': 'application/json; charset=utf-8', ...not
 const notModifiedHeaderList: readonly string[] = Object.entries(notModifiedHeaders).flat();
 const readyHeaderList: readonly string[] = Object.entries(readyHeaders).flat();
 
-/** Sends a ready response through Fastify, which adds the headers set on the reply, such as quota headers. */
+/**
+ * Sends a ready response as the client prefers it encoded, without Fastify, which would only copy headers: returns the
+ * status. Undefined if that encoding is not cached yet: then `sendReady` computes it. `added`: more headers, as names
+ * and values. Node omits the body for HEAD.
+ */
+export function sendAtOnce(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: ReadyAnswer,
+  added: readonly string[] = [],
+): number | undefined {
+  // The result of a POST is for one client, for example a new key: never cached.
+  const isPost = request.method === 'POST';
+  const encoding = isPost ? undefined : encodingFor(request.headers['accept-encoding'], answer);
+  const more = [...added, 'x-request-id', request.id];
+  if (!isPost) more.push('etag', etagFor(answer.etag, encoding));
+  if (!isPost && isKnown(request, answer)) {
+    reply.hijack();
+    reply.raw.writeHead(304, [...notModifiedHeaderList, ...more]).end();
+    return 304;
+  }
+  const bytes = encoding === undefined ? answer.bytes : encodedNow(answer, encoding);
+  if (bytes === undefined) return undefined;
+  reply.hijack();
+  if (encoding !== undefined) more.push('content-encoding', encoding);
+  more.push('content-length', String(bytes.length));
+  const own = { ...answer.headers, ...(isPost && { 'cache-control': 'no-store' }) };
+  const headers = isPost || answer.headers ? Object.entries({ ...readyHeaders, ...own }).flat() : readyHeaderList;
+  reply.raw.writeHead(answer.status, [...headers, ...more]).end(bytes);
+  return answer.status;
+}
+
+/** The same, with the headers that are set on the reply, such as those of the quota; compresses the bytes if needed. */
 export async function sendReady(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: ReadyAnswer,
 ): Promise<FastifyReply> {
-  const headers = { ...readyHeaders, ...answer.headers, 'x-request-id': request.id };
-  // The result of a POST is for one client, for example a new key: never cached.
-  if (request.method === 'POST') {
-    return reply
-      .headers({ ...headers, 'cache-control': 'no-store' })
-      .code(answer.status)
-      .send(answer.bytes);
-  }
+  const set = Object.entries(reply.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
   const encoding = encodingFor(request.headers['accept-encoding'], answer);
-  const etag = etagFor(answer.etag, encoding);
-  if (isKnown(request, answer)) {
-    return reply
-      .headers({ ...notModifiedHeaders, etag, 'x-request-id': request.id })
-      .code(304)
-      .send();
+  if (sendAtOnce(request, reply, answer, set) === undefined && encoding !== undefined) {
+    await encodedBytes(answer, encoding);
+    sendAtOnce(request, reply, answer, set);
   }
-  reply.headers({ ...headers, etag });
-  if (encoding === undefined) return reply.code(answer.status).send(answer.bytes);
-  const bytes = await encodedBytes(answer, encoding);
-  return reply.header('content-encoding', encoding).code(answer.status).send(bytes);
+  return reply;
 }
 
-/**
- * Bypasses Fastify, which would only copy headers: writes the cached bytes directly. Returns the status, or undefined
- * if the requested encoding is not cached yet: then the full path is taken. Node omits the body for HEAD.
- */
-export function sendAtOnce(request: FastifyRequest, reply: FastifyReply, answer: ReadyAnswer): number | undefined {
-  const encoding = encodingFor(request.headers['accept-encoding'], answer);
-  const bytes = encoding === undefined ? answer.bytes : encodedNow(answer, encoding);
-  if (bytes === undefined) return undefined;
-  reply.hijack();
-  const etag = etagFor(answer.etag, encoding);
-  if (isKnown(request, answer)) {
-    reply.raw.writeHead(304, [...notModifiedHeaderList, 'etag', etag, 'x-request-id', request.id]).end();
-    return 304;
-  }
-  const headers = answer.headers
-    ? Object.entries({ ...readyHeaders, ...answer.headers }).flat()
-    : readyHeaderList.slice();
-  headers.push('etag', etag, 'x-request-id', request.id);
-  if (encoding !== undefined) headers.push('content-encoding', encoding);
-  headers.push('content-length', String(bytes.length));
-  reply.raw.writeHead(answer.status, headers).end(bytes);
-  return answer.status;
-}
-
-export function sendBytes(request: FastifyRequest, reply: FastifyReply, result: Bytes): FastifyReply {
-  const { bytes, contentType = 'application/octet-stream', maxAgeSeconds } = result;
-  reply.headers({
-    ...commonHeaders,
-    'content-type': contentType,
-    'cache-control': cacheControl(maxAgeSeconds),
-    'x-request-id': request.id,
-  });
-  if (typeof bytes === 'string') return reply.send(bytes);
-  return reply.send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+/** Sends the result of a `json` or `bytes` route; the headers common to all responses are added by the responder. */
+export function sendUnsigned(reply: FastifyReply, output: UnsignedOutput, result: unknown): FastifyReply {
+  const {
+    bytes,
+    contentType = '',
+    maxAgeSeconds,
+  }: Bytes = output.kind === 'json'
+    ? { bytes: JSON.stringify(result), contentType: output.contentType ?? 'application/json; charset=utf-8' }
+    : { contentType: output.contentType, ...(result as Bytes) };
+  reply.headers({ 'content-type': contentType, 'cache-control': cacheControl(maxAgeSeconds) });
+  return reply.send(typeof bytes === 'string' ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
 function cacheControl(maxAgeSeconds: number | undefined): string {

@@ -7,14 +7,14 @@ import { parseInput } from '../input.ts';
 import { countedAddress } from '../limits/counted-address.ts';
 import { countedCache } from '../limits/counted-cache.ts';
 import { type ErrorCode, Refusal } from '../problems/errors.ts';
-import type { ApiKey, Bytes, RequestContext, Route } from '../route.ts';
+import type { ApiKey, RequestContext, Route } from '../route.ts';
 import type { Responder } from '../server/add-routes.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import type { SseSubscription } from '../streams/sse.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import { answerOf } from './make-answer.ts';
 import type { Notary } from './notary.ts';
-import { sendAtOnce, sendBytes, sendReady } from './send-answer.ts';
+import { commonHeaders, sendAtOnce, sendReady, sendUnsigned } from './send-answer.ts';
 
 interface SignedResponderDeps<App> {
   readonly app: App;
@@ -91,21 +91,18 @@ export class SignedResponder<App> implements Responder<Route<App>> {
       case 'csv':
         return sendReady(request, reply, await answerOf(output, this.#deps.notary, result));
       case 'json':
-        return sendBytes(request, reply, {
-          bytes: JSON.stringify(result),
-          contentType: output.contentType ?? 'application/json; charset=utf-8',
-        });
+      case 'bytes':
+        return sendUnsigned(reply.headers({ ...commonHeaders, 'x-request-id': request.id }), output, result);
       case 'events':
         return this.#deps.streams.serve(result as SseSubscription, context, { request, reply });
-      case 'bytes':
-        return sendBytes(request, reply, { contentType: output.contentType, ...(result as Bytes) });
       default:
         return output satisfies never;
     }
   }
 }
 
-function contextOf(request: FastifyRequest, key: ApiKey | undefined): RequestContext {
+/** The context of a request, with its key if the route requires one. */
+export function contextOf(request: FastifyRequest, key: ApiKey | undefined): RequestContext {
   return {
     requestId: request.id,
     address: countedAddress(request.ip),

@@ -1,20 +1,14 @@
 // Adds a route table to Fastify: paths, methods, metrics, and the work that a shutdown waits for.
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { PendingWork } from '../operations/pending-work.ts';
+import type { Endpoint } from '../route.ts';
 import { type Meter, meterAtEnd } from './meter-responses.ts';
-import { addOtherMethods, type OtherMethodsDeps } from './other-methods.ts';
+import { addOtherMethods, type OtherRequestsDeps } from './other-requests.ts';
+import type { PendingWork } from './shutdown.ts';
 
-/** What the table needs to know of a route; each service has its own contracts. */
+/** A route of any service, which has its own contracts. */
 export interface TableRoute {
-  readonly contract: {
-    readonly method: 'GET' | 'POST';
-    /** With parameters in OpenAPI syntax: `/v1/domains/{domain}`. A trailing `{rest*}` matches the remaining path. */
-    readonly path: string;
-    readonly output?: { readonly kind: string } | undefined;
-    /** Maximum size of a body, if it is not that of the server. */
-    readonly bodyBytes?: number | undefined;
-  };
+  readonly contract: Endpoint;
 }
 
 /** How a service answers its routes: authentication, input, and the receipt of the response. Errors are thrown. */
@@ -27,7 +21,7 @@ export interface Responder<R extends TableRoute> {
   respond(route: R, request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
 }
 
-export interface TableDeps extends OtherMethodsDeps {
+export interface TableDeps extends OtherRequestsDeps {
   readonly logger: Logger;
   readonly pending: PendingWork;
 }

@@ -1,7 +1,7 @@
 // Stops a server: requests in progress get time to finish, then their connections are closed.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Connections } from '../limits/connections.ts';
-import type { PendingWork } from '../operations/pending-work.ts';
 
 export interface ShutdownOptions {
   /** Called when the server stops: end what would never end by itself. */
@@ -40,4 +40,25 @@ export async function shutDown(
   }
   // What is left of the same time: handlers of disconnected clients may still be at work.
   await pending.ended(Math.max(0, endsAt - performance.now()));
+}
+
+/** Handlers, which may outlive the connections of their clients, and use resources that a shutdown closes. */
+export class PendingWork {
+  readonly #works = new Set<Promise<unknown>>();
+
+  /** Tracks the work and returns it. */
+  add<Value>(work: Promise<Value>): Promise<Value> {
+    const over = () => void this.#works.delete(work);
+    this.#works.add(work);
+    work.then(over, over);
+    return work;
+  }
+
+  /** Resolves when all current work has ended, successfully or not, or after `limitMs`. */
+  async ended(limitMs: number): Promise<void> {
+    const timeout = new AbortController();
+    const late = delay(limitMs, undefined, { signal: timeout.signal }).catch(() => {});
+    await Promise.race([Promise.allSettled(this.#works), late]);
+    timeout.abort();
+  }
 }

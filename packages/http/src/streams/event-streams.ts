@@ -1,4 +1,4 @@
-// Converts a request into an event stream: headers, limits, and failures.
+// The open event streams: converts requests into them, with headers and limits, sends heartbeats, and ends them.
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -6,8 +6,14 @@ import type { Callers } from '../access/callers.ts';
 import type { KeyGate } from '../access/keys.ts';
 import { Refusal } from '../problems/errors.ts';
 import { commonHeaders } from '../responses/send-answer.ts';
-import { type SseOptions, SseStreams, type SseSubscription, sseHeaders } from './sse.ts';
+import { SocketClient, type SseSubscription, sseHeaders } from './sse.ts';
 import type { StreamCaller, StreamLimits } from './stream-limits.ts';
+
+export interface SseOptions {
+  readonly heartbeatMs?: number;
+  /** A client with more unsent bytes is dropped. */
+  readonly maxBufferedBytes?: number;
+}
 
 interface EventStreamsDeps {
   readonly gate: Pick<KeyGate, 'revision' | 'stillValid'>;
@@ -21,24 +27,40 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
+/** Proxies close connections that are silent for a minute; the standard advises a comment about every 15 seconds. */
+const HEARTBEAT_MS = 15_000;
+const MAX_BUFFERED_BYTES = 256 * 1024;
+const RETRY_MS = 3_000;
+
 export class EventStreams {
-  readonly #streams: SseStreams;
+  readonly #clients = new Set<SocketClient>();
+  readonly #maxBufferedBytes: number;
+  readonly #heartbeat: NodeJS.Timeout;
   readonly #deps: EventStreamsDeps;
   /** The gate's revision up to which streams of revoked keys have been ended. */
-  #endedAt: number | undefined;
+  #endedAt: number;
 
   constructor(deps: EventStreamsDeps, options: SseOptions = {}) {
-    this.#streams = new SseStreams(options);
+    const { heartbeatMs = HEARTBEAT_MS, maxBufferedBytes = MAX_BUFFERED_BYTES } = options;
     this.#deps = deps;
-    this.#endedAt = deps.gate.revision?.();
+    this.#endedAt = deps.gate.revision();
+    this.#maxBufferedBytes = maxBufferedBytes;
+    // One buffer and one timer for all clients; a client that has not received the last heartbeat gets no other.
+    const heartbeat = Buffer.from(': heartbeat\n\n');
+    this.#heartbeat = setInterval(() => {
+      for (const client of this.#clients) if (client.bufferedBytes === 0) client.write(heartbeat);
+    }, heartbeatMs);
+    this.#heartbeat.unref();
   }
 
   get size(): number {
-    return this.#streams.size;
+    return this.#clients.size;
   }
 
+  /** Ends every stream; a shutdown does not wait for clients. */
   closeAll(): void {
-    this.#streams.closeAll();
+    clearInterval(this.#heartbeat);
+    for (const client of this.#clients) client.close('the server is stopping');
   }
 
   /** Refuses a stream above a limit: 429 if the caller can close another one, else 503. */
@@ -52,13 +74,13 @@ export class EventStreams {
   /** Ends the streams of keys revoked since the last call. Rejects as the gate does; the next call then retries. */
   async endRevoked(): Promise<void> {
     const { gate } = this.#deps;
-    const revision = gate.revision?.();
-    if (revision === this.#endedAt || !gate.stillValid) return;
-    const asked = this.#streams.keyIds();
-    if (asked.length > 0) {
-      const valid = await gate.stillValid(asked);
-      this.#streams.closeOf(new Set(asked.filter((id) => !valid.has(id))), 'the API key was revoked');
-    }
+    const revision = gate.revision();
+    if (revision === this.#endedAt) return;
+    const asked = new Set([...this.#clients].flatMap(({ keyId }) => keyId ?? []));
+    const valid = asked.size > 0 ? await gate.stillValid([...asked]) : asked;
+    for (const client of this.#clients)
+      if (client.keyId !== undefined && asked.has(client.keyId) && !valid.has(client.keyId))
+        client.close('the API key was revoked');
     this.#endedAt = revision;
   }
 
@@ -69,9 +91,9 @@ export class EventStreams {
    */
   async serve(subscribe: SseSubscription, caller: StreamCaller, exchange: Exchange): Promise<FastifyReply> {
     const { gate, callers } = this.#deps;
-    for (let revision = gate.revision?.(); caller.key; revision = gate.revision?.()) {
+    for (let revision = gate.revision(); caller.key; revision = gate.revision()) {
       await callers.identify(exchange.request);
-      if (revision === gate.revision?.()) break;
+      if (revision === gate.revision()) break;
     }
     return this.#open(subscribe, caller, exchange);
   }
@@ -103,8 +125,13 @@ export class EventStreams {
     socket.setTimeout(0);
     const asked = request.headers['last-event-id'];
     const lastEventId = typeof asked === 'string' ? asked.trim().slice(0, 64) : undefined;
-    const client = this.#streams.open(socket, { lastEventId, keyId: caller.key?.id });
+    const client = new SocketClient(socket, {
+      ...{ lastEventId, keyId: caller.key?.id, maxBufferedBytes: this.#maxBufferedBytes },
+    });
+    this.#clients.add(client);
+    client.onClose(() => this.#clients.delete(client));
     client.onClose(this.#deps.limits.take(caller));
+    client.write(`retry: ${RETRY_MS}\n\n`);
     const { id } = request;
     // Whether it throws synchronously or rejects, the headers are sent: no problem response is possible.
     new Promise<void>((resolve) => resolve(subscribe(client))).catch((error: unknown) => {

@@ -1,11 +1,5 @@
-// Server-Sent Events (WHATWG HTML, 9.2): long-lived streams, each with a bounded buffer; one heartbeat timer for all.
+// Server-Sent Events (WHATWG HTML, 9.2): their format, and the client of one stream, with a bounded buffer.
 import type { Socket } from 'node:net';
-
-export interface SseOptions {
-  readonly heartbeatMs?: number;
-  /** A client with more unsent bytes is dropped. */
-  readonly maxBufferedBytes?: number;
-}
 
 /** One open stream. */
 export interface SseClient {
@@ -27,83 +21,36 @@ export interface SseClient {
 /** Result of an `events` route's handler; called after the headers are sent. */
 export type SseSubscription = (client: SseClient) => void | Promise<void>;
 
-/** Proxies close connections that are silent for a minute; the standard advises a comment about every 15 seconds. */
-const HEARTBEAT_MS = 15_000;
-const MAX_BUFFERED_BYTES = 256 * 1024;
 /** Time for a dropped client to receive the final comment. */
 const FAREWELL_MS = 1_000;
-const RETRY_MS = 3_000;
 
-export class SseStreams {
-  readonly #clients = new Set<Client>();
-  readonly #maxBufferedBytes: number;
-  readonly #heartbeat: NodeJS.Timeout;
-
-  constructor(options: SseOptions = {}) {
-    this.#maxBufferedBytes = options.maxBufferedBytes ?? MAX_BUFFERED_BYTES;
-    // One buffer and one timer for all clients; a client that has not received the last heartbeat gets no other.
-    const heartbeat = Buffer.from(': heartbeat\n\n');
-    this.#heartbeat = setInterval(() => {
-      for (const client of this.#clients) if (client.bufferedBytes === 0) client.write(heartbeat);
-    }, options.heartbeatMs ?? HEARTBEAT_MS);
-    this.#heartbeat.unref();
-  }
-
-  get size(): number {
-    return this.#clients.size;
-  }
-
-  /** Takes over a connection after the response headers were sent. */
-  open(socket: Socket, opened: Opened): SseClient {
-    const client = new Client(socket, { ...opened, maxBufferedBytes: this.#maxBufferedBytes });
-    this.#clients.add(client);
-    client.onClose(() => this.#clients.delete(client));
-    client.write(`retry: ${RETRY_MS}\n\n`);
-    return client;
-  }
-
-  /** Ids of the keys with open streams. */
-  keyIds(): readonly string[] {
-    return [...new Set([...this.#clients].flatMap(({ keyId }) => keyId ?? []))];
-  }
-
-  /** Ends the streams of these keys. */
-  closeOf(keyIds: ReadonlySet<string>, comment: string): void {
-    if (keyIds.size === 0) return;
-    for (const client of this.#clients)
-      if (client.keyId !== undefined && keyIds.has(client.keyId)) client.close(comment);
-  }
-
-  /** Ends every stream; a shutdown does not wait for clients. */
-  closeAll(): void {
-    clearInterval(this.#heartbeat);
-    for (const client of this.#clients) client.close('the server is stopping');
-  }
-}
-
-/** The owner of a stream. */
-interface Opened {
-  readonly lastEventId: string | undefined;
+interface ClientOptions extends Pick<SseClient, 'lastEventId'> {
   /** Undefined for a stream without a key. */
   readonly keyId: string | undefined;
+  readonly maxBufferedBytes: number;
 }
 
-class Client implements SseClient {
-  readonly lastEventId: string | undefined;
-  readonly keyId: string | undefined;
+/** Takes over a connection after the response headers were sent. */
+export class SocketClient implements SseClient {
   readonly #socket: Socket;
-  readonly #maxBufferedBytes: number;
-  #isEnded = false;
+  readonly #options: ClientOptions;
+  #isClosed = false;
   #listeners: (() => void)[] = [];
   /** One promise for all waiters, so that a stream that waits often retains only one. */
   #drained: PromiseWithResolvers<void> | undefined;
 
-  constructor(socket: Socket, options: Opened & { readonly maxBufferedBytes: number }) {
+  constructor(socket: Socket, options: ClientOptions) {
     this.#socket = socket;
-    this.#maxBufferedBytes = options.maxBufferedBytes;
-    this.lastEventId = options.lastEventId;
-    this.keyId = options.keyId;
-    socket.once('close', () => this.#closed());
+    this.#options = options;
+    socket.once('close', () => this.#end());
+  }
+
+  get lastEventId(): string | undefined {
+    return this.#options.lastEventId;
+  }
+
+  get keyId(): string | undefined {
+    return this.#options.keyId;
   }
 
   get bufferedBytes(): number {
@@ -111,20 +58,20 @@ class Client implements SseClient {
   }
 
   get isClosed(): boolean {
-    return this.#isEnded;
+    return this.#isClosed;
   }
 
   write(chunk: Uint8Array | string): boolean {
     // Node ends its side when the client ends its own; the close event follows later.
-    if (this.#isEnded || this.#socket.writableEnded) return false;
+    if (this.#isClosed || this.#socket.writableEnded) return false;
     const hasCapacity = this.#socket.write(chunk);
-    if (this.bufferedBytes <= this.#maxBufferedBytes) return hasCapacity;
+    if (this.bufferedBytes <= this.#options.maxBufferedBytes) return hasCapacity;
     this.close('dropped: this client reads too slowly; reconnect with Last-Event-ID');
     return false;
   }
 
   async drained(): Promise<void> {
-    if (this.#isEnded || !this.#socket.writableNeedDrain) return;
+    if (this.#isClosed || !this.#socket.writableNeedDrain) return;
     if (!this.#drained) {
       this.#drained = Promise.withResolvers();
       this.#socket.once('drain', () => this.#resolveDrained());
@@ -133,35 +80,26 @@ class Client implements SseClient {
   }
 
   close(comment?: string): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
+    if (this.#isClosed) return;
     this.#socket.end(comment === undefined ? '' : `: ${oneLine(comment)}\n\n`);
-    const cut = setTimeout(() => this.#socket.destroy(), FAREWELL_MS);
-    cut.unref();
-    this.#notifyClosed();
+    setTimeout(() => this.#socket.destroy(), FAREWELL_MS).unref();
+    this.#end();
   }
 
   onClose(listener: () => void): void {
-    if (this.#isEnded) listener();
+    if (this.#isClosed) listener();
     else this.#listeners.push(listener);
   }
 
-  #closed(): void {
-    this.#isEnded = true;
-    this.#notifyClosed();
+  #end(): void {
+    this.#isClosed = true;
+    this.#resolveDrained();
+    for (const listener of this.#listeners.splice(0)) listener();
   }
 
-  /** Resolves `drained`. */
   #resolveDrained(): void {
     this.#drained?.resolve();
     this.#drained = undefined;
-  }
-
-  #notifyClosed(): void {
-    this.#resolveDrained();
-    const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener();
   }
 }
 

@@ -72,25 +72,21 @@ export class StreamLimits {
 
   #limitsOf({ key, address }: StreamCaller): readonly Limit[] {
     const { limits, connections } = this.#options;
-    const max = Math.min(MAX_STREAMS, connections);
     const tier = key?.tier ?? 'free';
+    const isFree = tier === 'free';
+    const max = Math.min(MAX_STREAMS, connections);
     const maxFree = Math.max(1, Math.floor(max * FREE_SHARE));
-    const ofKey = (perKey: number): Limit[] =>
-      key
-        ? [
-            {
-              limit: 'streams-per-key',
-              name: `key ${key.id}`,
-              max: perKey,
-              detail: `This key has reached its limit of ${perKey} open streams.`,
-            },
-          ]
-        : [];
-    const ofTier = (name: string, perTier: number): Limit => ({
-      ...{ limit: 'streams-per-tier', name, max: perTier, detail: 'Too many streams are open.' },
-    });
-    if (tier === 'unlimited') return [ofTier('keys', max - maxFree)];
-    if (tier !== 'free') return [...ofKey(limits.streamsPerKey), ofTier('keys', max - maxFree)];
+    const ofTier = {
+      limit: 'streams-per-tier',
+      ...(isFree ? { name: 'free keys', max: maxFree } : { name: 'keys', max: max - maxFree }),
+      detail: 'Too many streams are open.',
+    } as const;
+    if (tier === 'unlimited') return [ofTier];
+    const perKey = isFree ? limits.freeStreamsPerKey : limits.streamsPerKey;
+    const ofKey: Limit = {
+      ...{ limit: 'streams-per-key', name: `key ${key?.id}`, max: perKey },
+      detail: `This key has reached its limit of ${perKey} open streams.`,
+    };
     const ofNetworks = networksOf(address).map(({ name, times }): Limit => {
       const perNetwork = limits.freeStreamsPerAddress * times;
       return {
@@ -98,7 +94,7 @@ export class StreamLimits {
         detail: `Free keys of this address or network have reached the limit of ${perNetwork} open streams.`,
       };
     });
-    return [...ofKey(limits.freeStreamsPerKey), ...ofNetworks, ofTier('free keys', maxFree)];
+    return [...(key ? [ofKey] : []), ...(isFree ? ofNetworks : []), ofTier];
   }
 }
 

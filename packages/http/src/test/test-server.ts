@@ -70,6 +70,8 @@ export const routes: readonly Route<TestApp>[] = [
 export const LIMITED_KEY = 'ssk_limited';
 export const UNLIMITED_KEY = 'ssk_unlimited';
 
+const noRevocations = { revision: () => 0, stillValid: async () => new Set<string>() };
+
 /** Allows `limit` requests of `keyId` per day. */
 function countUses() {
   const used = new Map<string, number>();
@@ -90,7 +92,7 @@ export function createTestServer(options: { readonly notary?: Notary; readonly l
     return presented === UNLIMITED_KEY ? { id: 'unlimited', tier: 'unlimited', dailyLimit: null } : undefined;
   };
   const server = createSignedServer({
-    ...{ app, routes, answers, notary: options.notary ?? notary, keys: { find, take: countUses() } },
+    ...{ app, routes, answers, notary: options.notary ?? notary, keys: { ...noRevocations, find, take: countUses() } },
     logger: pino({ level: options.log ? 'info' : 'silent' }, options.log ?? pino.destination(2)),
     metrics: new Metrics(),
     now: () => new Date('2026-05-01T18:00:00Z'),
@@ -108,7 +110,7 @@ export const serverOf = (routes: readonly Route<object>[], options: Partial<Sign
   createSignedServer({
     ...{ app: {}, routes, answers: new AnswerCache(), logger: pino({ level: 'silent' }), metrics: new Metrics() },
     notary: { sign: async (body) => body, signOnce: async (body) => body, signBytes: async () => ({}) },
-    keys: { find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
+    keys: { ...noRevocations, find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
     ...options,
   });
 

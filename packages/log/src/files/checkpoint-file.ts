@@ -1,9 +1,9 @@
 // Saves the newest published checkpoint in a file and, for a log of one process, in a second location, so that the next start
 // detects lost leaves even if the directory lost the checkpoint with them.
 import { setTimeout as delay } from 'node:timers/promises';
+import { readIfPresent, replaceFile } from '@strata/files';
 import { type Checkpoint, checkpointOfNote } from '@strata/receipts';
 import { type LogError, logErrorFrom } from '../log-error.ts';
-import { readIfPresent, replaceFile } from './durable-file.ts';
 
 /** Storage outside of the log's directory for its newest checkpoint. */
 export interface CheckpointCopy {
@@ -65,8 +65,7 @@ export class CheckpointSaver implements AsyncDisposable {
 
 /** Saves to a file without fsync; other processes may save to the same file. */
 export function fileSaver(file: string, served: () => string): CheckpointSaver {
-  const write = (note: string) =>
-    replaceFile(file, new TextEncoder().encode(note), { isSynced: false, isShared: true });
+  const write = (note: string) => replaceFile(file, note, { sync: 'none', isShared: true });
   return new CheckpointSaver({ served, write });
 }
 

@@ -2,9 +2,8 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readIfPresent, systemCode } from '@strata/files';
 import { decodeEntries, TILE_WIDTH, tilePath } from '@strata/receipts';
-import { readIfPresent } from '../files/durable-file.ts';
-import { systemCode } from '../files/permission.ts';
 import { LogError } from '../log-error.ts';
 import type { LeafBatches } from '../publication/leaf-stream.ts';
 import { decodeSegment } from './journal-record.ts';

@@ -1,8 +1,8 @@
 // Signing keys in backups: public keys always, which verify old receipts and reveal nothing; private keys only on request.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readIfPresent } from '@strata/files';
 import { signNote } from '@strata/receipts';
-import { readIfPresent } from '../files/durable-file.ts';
 import { noteSigner } from '../log.ts';
 import { KEYRINGS, type KeyringName, keysIn, openKeyrings } from './keyrings.ts';
 import {

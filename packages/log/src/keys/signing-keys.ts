@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { waitForLock } from '@strata/db';
+import { deniedText, makeDirectory, readIfPresent, removeLeftOvers, replaceFile, syncDirectory } from '@strata/files';
 import {
   decodeBase64Url,
   KEY_OVERLAP_MS,
@@ -16,8 +17,6 @@ import {
   type Signer,
   signNote,
 } from '@strata/receipts';
-import { makeDirectory, readIfPresent, removeLeftOvers, replaceFile, syncDirectory } from '../files/durable-file.ts';
-import { deniedText } from '../files/permission.ts';
 import { lockedError, logErrorFrom } from '../log-error.ts';
 
 /** The key file is unusable; `message` says why and what to do. */
@@ -184,7 +183,7 @@ function retiredAt(stored: readonly StoredKey[], now: Date): StoredKey[] {
 
 async function writeKeys(file: string, keys: readonly StoredKey[]): Promise<LoadedKeys> {
   const text = `${JSON.stringify({ version: 1, keys }, null, 2)}\n`;
-  await replaceFile(file, new TextEncoder().encode(text), { mode: PRIVATE_MODE, isSynced: true });
+  await replaceFile(file, text, { mode: PRIVATE_MODE, sync: 'content' });
   await removeLeftOvers(file);
   await syncDirectory(path.dirname(file));
   return loadedFrom(keys, file);

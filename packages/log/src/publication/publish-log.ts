@@ -3,6 +3,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectory, replaceFile, syncDirectory } from '@strata/files';
 import {
   type Checkpoint,
   consistencyProof,
@@ -19,7 +20,6 @@ import {
   verifyConsistency,
 } from '@strata/receipts';
 import { readCheckpointFile } from '../files/checkpoint-file.ts';
-import { makeDirectory, replaceFile, syncDirectory } from '../files/durable-file.ts';
 import { acquireLock } from '../files/log-lock.ts';
 import { LogError, otherOriginText } from '../log-error.ts';
 import { areLeavesOf } from './published-tree.ts';
@@ -71,8 +71,7 @@ export async function publishLog(options: PublishOptions): Promise<PublishedLog>
   const tiles = new ServedTiles(read, head.size);
   await checkGrowth(tiles, before, head);
   await copyTiles(tiles, before.size, head.size, options);
-  await replaceFile(file, note, { isSynced: true });
-  await syncDirectory(directory);
+  await replaceFile(file, note, { sync: 'all' });
   await removePartial(directory, before.size, head.size);
   return { size: head.size, root: head.root, added: head.size - before.size };
 }
@@ -113,7 +112,7 @@ async function copyTiles(
     const folder = path.dirname(file);
     if (!folders.has(folder)) await makeDirectory(folder);
     folders.add(folder);
-    await replaceFile(file, bytes, { isSynced: true });
+    await replaceFile(file, bytes, { sync: 'content' });
   };
   const copy = async (level: number, index: number, width: number): Promise<void> => {
     const tile = await tiles.tile(level, index);

@@ -3,8 +3,8 @@ import { equalBytes, leafHash } from '@strata/receipts';
 import { LogError } from '../log-error.ts';
 import { CheckedLeaves, type LeafBatches } from '../publication/leaf-stream.ts';
 import { type CheckOptions, checkLog, type LogReport } from './check-log.ts';
-import { type CheckpointKeys, checkHead, signedHead } from './head.ts';
-import type { GrowLedger, LedgerHead, LedgerTable } from './ledger-tables.ts';
+import { addedLeaves, type CheckpointKeys, checkHead, growHead, signedHead } from './head.ts';
+import type { LedgerHead, LedgerTable } from './ledger-tables.ts';
 import { TreeEdge } from './tree-edge.ts';
 
 /** Some hundred kilobytes for typical receipts. */
@@ -57,7 +57,7 @@ export async function copyLeaves(options: CopyOptions): Promise<CopiedLog> {
     let edge = await checkHead(head, origin, keys);
     for await (const batch of afterPrefix(leaves, head)) {
       signal?.throwIfAborted();
-      edge = await growBy(batch, { edge, grow, origin, keys });
+      ({ edge } = await growHead(addedLeaves(batch), { edge, grow, origin, keys }));
       onProgress?.({ leaves: edge.size, isChecking: false });
     }
     return edge.size - head.size;
@@ -80,21 +80,4 @@ async function* afterPrefix(batches: LeafBatches, { size, root }: LedgerHead): L
     if (known.length < batch.length) yield batch.slice(known.length);
   }
   if (!isPrefix()) throw new LogError('forked', `the ${size} leaves in the database are not a prefix of the log`);
-}
-
-interface GrowBy {
-  readonly edge: TreeEdge;
-  readonly grow: GrowLedger;
-  readonly origin: string;
-  readonly keys: Pick<CheckpointKeys, 'signer'>;
-}
-
-/** Appends leaves to an edge under the head lock; returns the new edge. Rejects with LogError `forked` if the head has moved. */
-async function growBy(batch: readonly Uint8Array[], { edge, grow, origin, keys }: GrowBy): Promise<TreeEdge> {
-  const leaves = batch.map((leaf) => ({ hash: leafHash(leaf), leaf }));
-  const { edge: grown, sealed } = edge.grow(leaves.map(({ hash }) => hash));
-  const from = { size: edge.size, root: edge.root() };
-  if (!(await grow({ from, leaves, subtrees: sealed, head: signedHead(origin, grown, keys.signer) })))
-    throw new LogError('forked', `the database has other leaves after the first ${edge.size}`);
-  return grown;
 }

@@ -1,12 +1,10 @@
 // An open log: its state is in a database, and a process writes while it holds the lock of the head in a short transaction.
-import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError, type StoreErrorCode } from '@strata/db';
 import {
   consistencyProof,
   equalBytes,
   type LedgerReceipt,
-  leafHash,
   ledgerReceiptDocument,
   verifyConsistency,
 } from '@strata/receipts';
@@ -15,7 +13,7 @@ import type { AppendedLeaf, Log, LogStats, PublishedCheckpoint } from '../log.ts
 import { LogError, type LogErrorCode } from '../log-error.ts';
 import { hashesOf, hashPrefixOf, proveLeaf, readTile } from '../publication/published-tree.ts';
 import { GroupCommit } from './group-commit.ts';
-import { type CheckpointKeys, checkHead, openCheckpoint, signedHead } from './head.ts';
+import { type AddedLeaf, addedLeaves, type CheckpointKeys, checkHead, growHead, openCheckpoint } from './head.ts';
 import type { LedgerHead, LedgerTable } from './ledger-tables.ts';
 import type { RowTree } from './row-tree.ts';
 import type { TreeEdge } from './tree-edge.ts';
@@ -112,13 +110,13 @@ export class DatabaseLog implements Log, AsyncDisposable {
 
   /** Signs the current head again unless the current key has signed it: call it after the signing key has changed. */
   async resign(): Promise<void> {
-    await this.#withHead(async (edge, head, grow) => {
+    await this.#withHead(async (_edge, head, grow) => {
       const current = { publicKeys: () => [this.#keys.signer.publicKey] };
       const isSigned = await openCheckpoint(head.note, this.#origin, current).then(
         () => true,
         () => false,
       );
-      return isSigned ? head : grow([], edge);
+      return isSigned ? head : grow([]);
     });
   }
 
@@ -139,7 +137,7 @@ export class DatabaseLog implements Log, AsyncDisposable {
   }
 
   async #commit(leaves: readonly Uint8Array[]): Promise<AppendedLeaf> {
-    const added = leaves.map((leaf) => ({ hash: leafHash(leaf, sha256), leaf }));
+    const added = addedLeaves(leaves);
     let triedAt: number | undefined;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -148,7 +146,7 @@ export class DatabaseLog implements Log, AsyncDisposable {
         triedAt = undefined;
         const head = await this.#withHead(async (edge, _head, grow) => {
           triedAt = edge.size;
-          return grow(added, edge);
+          return grow(added);
         });
         this.#commits++;
         return { index: head.size - added.length, treeSize: this.size };
@@ -176,11 +174,9 @@ export class DatabaseLog implements Log, AsyncDisposable {
       this.#table.withHead(async (head, grow) => {
         if (this.#refusal) throw this.#refusal;
         const edge = await this.#check(head);
-        return work(edge, head, async (leaves, from) => {
-          const { edge: grown, sealed } = from.grow(leaves.map(({ hash }) => hash));
-          const next = signedHead(this.#origin, grown, this.#keys.signer);
-          if (await grow({ from: head, leaves, subtrees: sealed, head: next })) return next;
-          throw new LogError('forked', 'the head of the log moved while this node held it: nothing was written');
+        return work(edge, head, async (leaves) => {
+          const grown = await growHead(leaves, { edge, grow, origin: this.#origin, keys: this.#keys });
+          return grown.head;
         });
       });
     const head = await this.#withNewestKeys(locked);
@@ -266,15 +262,8 @@ export class DatabaseLog implements Log, AsyncDisposable {
   }
 }
 
-interface AddedLeaf {
-  readonly hash: Uint8Array;
-  readonly leaf: Uint8Array;
-}
-
-/** Appends leaves to an edge; returns the new head. */
-type GrowEdge = (leaves: readonly AddedLeaf[], from: TreeEdge) => Promise<LedgerHead>;
-
-const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
+/** Appends leaves to the edge; returns the new head. */
+type GrowEdge = (leaves: readonly AddedLeaf[]) => Promise<LedgerHead>;
 
 /** Errors after which the database has rolled back; a server may have committed before its connection broke. */
 const ROLLED_BACK: ReadonlySet<string> = new Set<StoreErrorCode>(['disk-full', 'io-error', 'read-only']);

@@ -1,7 +1,9 @@
 // Signs and verifies the head of a log in a database: it must be signed by a known key, and match its edge.
+import { hash } from 'node:crypto';
 import {
   equalBytes,
   formatCheckpoint,
+  leafHash,
   type NoteVerifier,
   noteVerifier,
   openNote,
@@ -10,7 +12,7 @@ import {
 } from '@strata/receipts';
 import { type CheckpointSigner, noteSigner, type PublishedCheckpoint } from '../log.ts';
 import { LogError } from '../log-error.ts';
-import type { LedgerHead } from './ledger-tables.ts';
+import type { GrowLedger, LedgerGrowth, LedgerHead } from './ledger-tables.ts';
 import { TreeEdge } from './tree-edge.ts';
 
 /** The checkpoint keys known to this node. */
@@ -36,6 +38,34 @@ export function signedHead(origin: string, edge: TreeEdge, signer: CheckpointSig
     edge: edge.bytes(),
     note: signNote(formatCheckpoint({ origin, size, root }), [noteSigner(origin, signer)]),
   };
+}
+
+export type AddedLeaf = LedgerGrowth['leaves'][number];
+
+/** Hashes leaves in native code. */
+export const addedLeaves = (leaves: readonly Uint8Array[]): readonly AddedLeaf[] =>
+  leaves.map((leaf) => ({ hash: leafHash(leaf, sha256), leaf }));
+
+const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
+
+export interface GrowthOptions {
+  /** Of the locked head. */
+  readonly edge: TreeEdge;
+  readonly grow: GrowLedger;
+  readonly origin: string;
+  readonly keys: Pick<CheckpointKeys, 'signer'>;
+}
+
+/** Appends leaves under the head lock. Rejects with LogError `forked` if the head has moved. */
+export async function growHead(
+  leaves: readonly AddedLeaf[],
+  { edge, grow, origin, keys }: GrowthOptions,
+): Promise<{ readonly edge: TreeEdge; readonly head: LedgerHead }> {
+  const { edge: grown, sealed } = edge.grow(leaves.map(({ hash }) => hash));
+  const from = { size: edge.size, root: edge.root() };
+  const head = signedHead(origin, grown, keys.signer);
+  if (await grow({ from, leaves, subtrees: sealed, head })) return { edge: grown, head };
+  throw new LogError('forked', 'the head of the log moved while this node held it: nothing was written');
 }
 
 /**

@@ -4,9 +4,8 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openPool, postgresDialect, StoreError, sqliteDialect, storeErrorOf, tracedDialect } from '@strata/db';
+import { giveToOwnerOf, syncDirectory } from '@strata/files';
 import { Kysely, sql } from 'kysely';
-import { syncDirectory } from '../files/durable-file.ts';
-import { giveToOwnerOf } from '../files/permission.ts';
 import { LogError, type LogErrorCode, logErrorFrom } from '../log-error.ts';
 import { type LedgerDatabase, type LedgerTables, ledgerTablesIn } from './ledger-tables.ts';
 

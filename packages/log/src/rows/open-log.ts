@@ -1,7 +1,7 @@
 // Opens the log of a database: verifies its head, its edge, and its consistency with what this node has published.
+import { removeLeftOvers } from '@strata/files';
 import { equalBytes, treeRoot } from '@strata/receipts';
 import { readCheckpointFile, type SavedCheckpoint, savedCheckpointOf } from '../files/checkpoint-file.ts';
-import { removeLeftOvers } from '../files/durable-file.ts';
 import { LogError, otherOriginText } from '../log-error.ts';
 import { hashesOf } from '../publication/published-tree.ts';
 import { DatabaseLog, type OpenLogOptions } from './database-log.ts';

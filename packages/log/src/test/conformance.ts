@@ -1,7 +1,9 @@
 // What every log does, wherever it is stored.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import * as receipts from '@strata/receipts';
+import { randomFrom } from '../../../../tests/support/random.ts';
 import type { Log } from '../index.ts';
 import { headOf, idOf, leafOf, tilesServedBy } from './fixture.ts';
 
@@ -44,6 +46,24 @@ export function logConformance({ name, skip, fresh }: LogBackend): void {
         }),
       );
       assert.deepEqual(indexes, upTo(300));
+    });
+
+    test('has each leaf at the index of its receipt, at whatever moment it comes', async (log) => {
+      const random = randomFrom(1);
+      const placed = await Promise.all(
+        upTo(200).map(async (number) => {
+          while (random() < 0.9) await turn();
+          const { index } = await log.append(leafOf(number));
+          assert.equal((await log.receipt(idOf(leafOf(number))))?.index, index);
+          return index;
+        }),
+      );
+      assert.deepEqual(
+        placed.toSorted((a, b) => a - b),
+        upTo(200),
+      );
+      const read = tilesServedBy(log);
+      for (const [number, index] of placed.entries()) assert.deepEqual(await read(0, index), leafHash(leafOf(number)));
     });
 
     test('serves every tile of its tree, every narrower one, and nothing else', async (log) => {

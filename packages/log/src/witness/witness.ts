@@ -1,6 +1,7 @@
 // A witness of logs (c2sp.org/tlog-witness): cosigns checkpoints that are consistent with the latest one that it has cosigned.
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import { makeDirectory, readIfPresent, replaceFile } from '@strata/files';
 import {
   cosign,
   formatVerifierKey,
@@ -16,7 +17,6 @@ import {
   SIGNATURE_TYPES,
 } from '@strata/receipts';
 import { type SavedCheckpoint, savedCheckpointOf } from '../files/checkpoint-file.ts';
-import { makeDirectory, readIfPresent, replaceFile, syncDirectory } from '../files/durable-file.ts';
 import { lockLog } from '../files/log-lock.ts';
 import { openKeyring } from '../keys/signing-keys.ts';
 import { noteSigner } from '../log.ts';
@@ -160,8 +160,7 @@ export class Witness implements AsyncDisposable {
 
   async #record(origin: string, saved: SavedCheckpoint): Promise<void> {
     const file = this.#fileOf(origin);
-    await replaceFile(file, new TextEncoder().encode(saved.note), { isSynced: true });
-    await syncDirectory(path.dirname(file));
+    await replaceFile(file, saved.note, { sync: 'all' });
     this.#latest.set(origin, saved);
   }
 }

@@ -1,8 +1,8 @@
 // Addresses at which peers were reached, or which they announced: kept in a file, so that a restart needs no bootstrap
 // node. Announced addresses are untrusted: they are only dialled, and the handshake authenticates the peer.
-import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { replaceFile } from '@strata/files';
 import { z } from 'zod';
 import { KNOWN_PEERS } from '../limits.ts';
 
@@ -85,13 +85,10 @@ export class KnownPeers implements AsyncDisposable {
   /** Replaces the file atomically; a full disk loses the list of peers, not the connections. */
   async #write(): Promise<void> {
     if (this.#file === undefined) return;
-    const draft = `${this.#file}.${randomUUID()}`;
+    const text = `${JSON.stringify({ version: 1, peers: [...this.#peers.values()] })}\n`;
     try {
       await mkdir(path.dirname(this.#file), { recursive: true });
-      await writeFile(draft, `${JSON.stringify({ version: 1, peers: [...this.#peers.values()] })}\n`, { mode: 0o600 });
-      await rename(draft, this.#file);
-    } catch {
-      await unlink(draft).catch(() => {});
-    }
+      await replaceFile(this.#file, text, { mode: 0o600, sync: 'none', isShared: true });
+    } catch {}
   }
 }

@@ -1,8 +1,8 @@
 // Adjusts plans to their situations.
 
+import { holders, whiteLabels } from '../providers/extras.ts';
 import type { Templates } from '../providers/index.ts';
-import { FORWARDERS } from '../providers/mail/mailboxes.ts';
-import { holders, whiteLabels } from '../providers/sites/extras.ts';
+import { FORWARDERS } from '../providers/mail.ts';
 import { type Random, randomFor } from '../random.ts';
 import type { Plan } from './plan-type.ts';
 
@@ -40,7 +40,7 @@ export function fitted(plan: Plan, templates: Templates, seed: string): Plan {
 }
 
 function registrarOf(r: Random): string {
-  return r.pick(Object.keys(holders));
+  return r.pick([...holders.keys()]);
 }
 
 /** Whether `_dmarc` is an alias of the report processor's own record. */

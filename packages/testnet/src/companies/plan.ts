@@ -1,7 +1,7 @@
 // What one company runs: drawn from (seed, domain), then changed by migrations.
 
 import type { Templates } from '../providers/index.ts';
-import { FORWARDERS, regionalHosters } from '../providers/mail/mailboxes.ts';
+import { FORWARDERS, regionalHosters } from '../providers/mail.ts';
 import { type Random, randomFor } from '../random.ts';
 import type { World } from '../world.ts';
 import { fitted } from './fitted-plan.ts';

@@ -1,8 +1,9 @@
 // What makes real stacks hard to detect: split mail, leftovers, hidden origins, odd zones. Drawn separately from the
 // rest of a plan.
 
+import { forgedServers } from '../providers/extras.ts';
 import type { Templates } from '../providers/index.ts';
-import { forgedServers, widgets } from '../providers/sites/extras.ts';
+import { widgets } from '../providers/sites.ts';
 import type { Random } from '../random.ts';
 
 /**

@@ -1,6 +1,6 @@
 // The software of a site: its headers, and the versions they reveal.
 
-import { buildFor, phpBuilds } from '../providers/sites/builds.ts';
+import { buildFor, phpBuilds } from '../providers/builds.ts';
 import { type Mint, mintFor } from '../random.ts';
 import type { World } from '../world.ts';
 import type { Plan } from './plan-type.ts';

@@ -1,7 +1,7 @@
 // Replaces a share of a plan's providers by long-tail providers.
 
 import type { Table, Templates } from '../providers/index.ts';
-import { FORWARDERS } from '../providers/mail/mailboxes.ts';
+import { FORWARDERS } from '../providers/mail.ts';
 import type { Random } from '../random.ts';
 import type { Plan } from './plan-type.ts';
 

@@ -1,7 +1,6 @@
 // The ground truth of a company, in the terms by which detection is evaluated.
 
-import type { Templates } from '../providers/index.ts';
-import { FORWARDERS } from '../providers/mail/mailboxes.ts';
+import { FORWARDERS } from '../providers/mail.ts';
 import { type Mint, mintFor } from '../random.ts';
 import type { World } from '../world.ts';
 import { hasVanityServers, whiteLabelOf } from '../zone/zone.ts';
@@ -218,23 +217,4 @@ function situationsOf(plan: Plan, world: World): string[] {
     [site !== 'ok', `site ${site}`],
   ];
   return flags.flatMap(([is, name]) => (is ? [name] : []));
-}
-
-/** `category provider` of everything that handwritten templates can produce. */
-export function handWrittenIn(templates: Templates): ReadonlySet<string> {
-  const of = (category: string, rows: readonly { readonly id: string }[]) => rows.map(({ id }) => `${category} ${id}`);
-  const also = [...templates.hosting.rows, ...templates.cdn.rows].flatMap((row) => row.also ?? []);
-  return new Set([
-    ...of('dns', [...templates.dns.rows, ...templates.parking.rows]),
-    ...of('email', templates.mailbox.rows),
-    ...of('email_security', [...templates.gateway.rows, ...templates.reports.rows, ...templates.mailbox.rows]),
-    ...of('email_sending', [...templates.sender.rows, ...templates.mailbox.rows, ...templates.gateway.rows]),
-    ...of('verified_service', templates.token.rows),
-    ...of('hosting', templates.hosting.rows),
-    ...of('cdn', templates.cdn.rows),
-    ...of('certificate_authority', templates.authority.rows),
-    ...of('web_platform', [...templates.platform.rows, ...templates.server.rows, ...templates.widget.rows]),
-    ...of('web_platform', [{ id: 'php' }, { id: 'asp-net' }, { id: 'openssl' }]),
-    ...also.map(({ category, provider }) => `${category} ${provider}`),
-  ]);
 }

@@ -1,8 +1,8 @@
 // Every name of the simulated internet and its records: companies, providers' own names, IP-to-ASN zones.
 
 import type { Plan } from '../companies/plan-type.ts';
-import { leadingSpf } from '../providers/mail/spf-records.ts';
-import { ABANDONED_LABEL } from '../providers/sites/extras.ts';
+import { ABANDONED_LABEL } from '../providers/extras.ts';
+import { leadingSpf } from '../providers/mail.ts';
 import type { ProviderName } from '../providers/template.ts';
 import { hashOf } from '../random.ts';
 import type { World } from '../world.ts';

@@ -1,7 +1,7 @@
 // Addresses of the simulated name servers: separate loopback addresses, so that referrals can be followed.
 
+import { whiteLabels } from '../providers/extras.ts';
 import type { Templates } from '../providers/index.ts';
-import { whiteLabels } from '../providers/sites/extras.ts';
 import { hashOf, mintFor } from '../random.ts';
 import { type Network, networkOf } from './networks.ts';
 

@@ -1,14 +1,10 @@
 // The template tables by id, and every DNS name of the providers themselves.
 
 import { dnsProviders, parkingProviders } from './dns.ts';
+import { extraNames } from './extras.ts';
 import type { LongTail } from './long-tail.ts';
-import { gateways, mailboxes, regionalHosters } from './mail/mailboxes.ts';
-import { reportProcessors, senders } from './mail/senders.ts';
-import { authorities } from './sites/authorities.ts';
-import { cdns } from './sites/cdn.ts';
-import { extraNames, widgets } from './sites/extras.ts';
-import { hostingProviders } from './sites/hosting.ts';
-import { platforms, servers } from './sites/platforms.ts';
+import { gateways, mailboxes, regionalHosters, reportProcessors, senders } from './mail.ts';
+import { authorities, cdns, hostingProviders, platforms, servers, widgets } from './sites.ts';
 import { names, type ProviderName } from './template.ts';
 import { tokens } from './tokens.ts';
 

@@ -3,14 +3,9 @@
 import { allNetworks, type Network, type NetworkRef } from '../dns/networks.ts';
 import { hashOf, type Mint } from '../random.ts';
 import type { DnsTemplate } from './dns.ts';
-import type { MailTemplate } from './mail/mailboxes.ts';
-import type { ReportTemplate, SenderTemplate } from './mail/senders.ts';
+import type { MailTemplate, ReportTemplate, SenderTemplate } from './mail.ts';
 import { type Patterns, plausibleHost, readPatterns, zoneOfHost } from './patterns.ts';
-import type { AuthorityTemplate } from './sites/authorities.ts';
-import type { CdnTemplate } from './sites/cdn.ts';
-import type { WidgetTemplate } from './sites/extras.ts';
-import type { HostingTemplate } from './sites/hosting.ts';
-import type { PlatformTemplate } from './sites/platforms.ts';
+import type { AuthorityTemplate, CdnTemplate, HostingTemplate, PlatformTemplate, WidgetTemplate } from './sites.ts';
 import { names, type Revealed } from './template.ts';
 import type { TokenTemplate } from './tokens.ts';
 

@@ -8,7 +8,7 @@ import { softwareOf } from '../companies/software.ts';
 import { SPECIAL_OCTETS } from '../dns/networks.ts';
 import type { Feeds } from '../feeds/feeds.ts';
 import { close, listen } from '../listening.ts';
-import { holders, sellers } from '../providers/sites/extras.ts';
+import { holders } from '../providers/extras.ts';
 import { mintFor, randomFor } from '../random.ts';
 import type { World } from '../world.ts';
 import { forwarderOf, isDangling } from '../zone/zone-web.ts';
@@ -109,7 +109,7 @@ interface Visit {
 
 function serve(plan: Plan | undefined, visit: Visit, request: IncomingMessage, response: ServerResponse): void {
   if (!plan || plan.state === 'nonexistent' || plan.state === 'broken') return void response.writeHead(404).end();
-  if (plan.state === 'parked') return void forSale(plan, response);
+  if (plan.state === 'parked') return void forSale(plan, visit.world, response);
   if (plan.site === 'holding') return void hold(plan, response);
   if (plan.site === 'slow') return void setTimeout(() => response.end(), SLOW_MS).unref();
   const mint = mintFor(visit.world.seed, plan.domain);
@@ -140,11 +140,11 @@ function serve(plan: Plan | undefined, visit: Visit, request: IncomingMessage, r
 }
 
 /** A name for sale: the seller's page, or a redirect to its offer. */
-function forSale({ domain, parking, situation }: Plan, response: ServerResponse): void {
-  const seller = sellers[parking];
-  if (situation.parking === 'redirect' && seller)
-    return void response.writeHead(302, { location: seller.offer(domain) }).end();
-  const asset = situation.parking === 'page' && seller ? tagOf(seller.asset) : '';
+function forSale({ domain, parking, situation }: Plan, { seed, templates }: World, response: ServerResponse): void {
+  const seller = templates.parking.of(parking);
+  if (situation.parking === 'redirect')
+    return void response.writeHead(302, { location: seller.offer(mintFor(seed, domain)) }).end();
+  const asset = situation.parking === 'page' ? tagOf(seller.asset) : '';
   response
     .writeHead(200, { 'content-type': 'text/html' })
     .end(`<title>${domain} is for sale</title>${asset}<p>Buy this domain.</p>`);
@@ -152,7 +152,7 @@ function forSale({ domain, parking, situation }: Plan, response: ServerResponse)
 
 /** The registrar's page while there is no site. */
 function hold({ dns }: Plan, response: ServerResponse): void {
-  const holder = holders[dns[0] ?? ''];
+  const holder = holders.get(dns[0] ?? '');
   response
     .writeHead(200, { 'content-type': 'text/html' })
     .end(`<title>${holder?.title}</title>${holder ? tagOf(holder.asset) : ''}<p>Come back soon.</p>`);

@@ -3,8 +3,9 @@
 import { hasDmarcAlias } from '../companies/fitted-plan.ts';
 import type { Plan } from '../companies/plan-type.ts';
 import { addressIn, type NetworkRef } from '../dns/networks.ts';
-import { type CustomerName, dkimKey, type Exchange, FORWARDERS } from '../providers/mail/mailboxes.ts';
-import { ABANDONED_LABEL, rentedServers, resellers } from '../providers/sites/extras.ts';
+import { ABANDONED_LABEL, rentedServers, resellers } from '../providers/extras.ts';
+import { type CustomerName, type Exchange, FORWARDERS } from '../providers/mail.ts';
+import { dkimKey } from '../providers/template.ts';
 import type { Mint } from '../random.ts';
 import { policyHost } from '../web/well-known.ts';
 import type { World } from '../world.ts';

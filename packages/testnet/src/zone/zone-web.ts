@@ -2,8 +2,8 @@
 
 import type { Plan } from '../companies/plan-type.ts';
 import { addressIn, addressV6In, type NetworkRef } from '../dns/networks.ts';
-import { edgeAddresses } from '../providers/sites/cdn.ts';
-import { ABANDONED_LABEL, abandoned, holders } from '../providers/sites/extras.ts';
+import { ABANDONED_LABEL, abandoned, holders } from '../providers/extras.ts';
+import { edgeAddresses } from '../providers/sites.ts';
 import type { Mint } from '../random.ts';
 import type { World } from '../world.ts';
 import type { Put } from './zone-record.ts';
@@ -35,7 +35,7 @@ export function webAddresses(plan: Plan, mint: Mint, world: World): string[] {
 export function forwarderOf(plan: Plan, { templates }: World): NetworkRef | null {
   const { situation, site, cdn, dns, hosting } = plan;
   if (!situation.isApexForwarded || site !== 'ok' || cdn !== null || situation.isDangling || plan.isOldTls) return null;
-  const registrar = dns.find((id) => holders[id] !== undefined && id !== hosting && templates.hosting.has(id));
+  const registrar = dns.find((id) => holders.has(id) && id !== hosting && templates.hosting.has(id));
   return registrar === undefined ? null : templates.hosting.of(registrar).network;
 }
 

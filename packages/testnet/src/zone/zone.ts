@@ -1,7 +1,7 @@
 // A company's zone: every record that follows from its plan.
 import type { Plan } from '../companies/plan-type.ts';
 import { SELF_HOSTED_SERVER } from '../dns/server-addresses.ts';
-import { whiteLabels } from '../providers/sites/extras.ts';
+import { whiteLabels } from '../providers/extras.ts';
 import { type Mint, mintFor } from '../random.ts';
 import type { World } from '../world.ts';
 import { putMail } from './zone-mail.ts';

@@ -3,9 +3,10 @@
 // deleted, so the keys verify every leaf.
 
 import { existsSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { backupSqlite, dumpPostgres, type RowsText, type StoreCopy, sqliteFileOf } from '@strata/db';
+import { syncDirectory } from '@strata/files';
 import {
   CheckedLeaves,
   encodeLeaves,
@@ -98,9 +99,10 @@ export async function makeBackup(config: Config, target: string, options: Backup
     const note = await signManifest(config.dataDirectory, origin, new TextEncoder().encode(text));
     await writeBackupFile(work, SIGNATURE_FILE, oneText(note));
     await writeBackupFile(work, MANIFEST_FILE, oneText(text));
-    for (const folder of ['store', 'ledger', '.']) await syncFolder(path.join(work, folder));
+    for (const folder of ['store', 'ledger', '.'].map((name) => path.join(work, name)))
+      if (existsSync(folder)) await syncDirectory(folder);
     await rename(work, complete);
-    await syncFolder(path.dirname(complete));
+    await syncDirectory(path.dirname(complete));
     return manifest;
   } catch (error) {
     await rm(work, { recursive: true, force: true });
@@ -247,14 +249,4 @@ export function refuseMissing(missing: ReadonlySet<string>, expected: number, ad
 
 async function* oneText(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text);
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  if (!existsSync(folder)) return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { prepareRestoredSqlite, sqliteFileOf } from '@strata/db';
+import { replaceFile } from '@strata/files';
 import {
   checkpointIn,
   checkpointOf,
@@ -15,7 +16,6 @@ import {
   lockLog,
   readCheckpoint,
   readKeysFile,
-  replaceFile,
   restoreKeys,
 } from '@strata/log';
 import { type Config, RESTORING } from '@strata/stack';
@@ -169,7 +169,6 @@ async function fillStaged(staging: string, filling: Filling): ReturnType<typeof 
   const ledger = ledgerIn(staging);
   await using tables = await createDirectoryLog(ledger);
   const filled = await fillFrom(staging, tables, filling);
-  const note = new TextEncoder().encode((await tables.log.head())?.note);
-  await replaceFile(checkpointIn(ledger), note, { isSynced: true });
+  await replaceFile(checkpointIn(ledger), (await tables.log.head())?.note ?? '', { sync: 'all' });
   return filled;
 }

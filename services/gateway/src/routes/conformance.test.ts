@@ -87,6 +87,8 @@ describe('requests other than chat completions', () => {
   it('are answered: health without a key, a preflight, a model, embeddings of tokens', async () => {
     assert.deepEqual((await get('/health', { authorization: '' })).body.models, [MODEL]);
     assert.equal((await get('/ready')).status, 200);
+    const { headersTimeout, requestTimeout } = (await sharedGateway()).running.gateway.server.fastify.server;
+    assert.deepEqual([headersTimeout, requestTimeout], [10_000, 60_000], 'of a long prompt over a slow connection');
     const preflight = await fetch(`${(await sharedGateway()).base}/elsewhere`, { method: 'OPTIONS' });
     assert.equal(preflight.status, 204);
     assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /authorization/);

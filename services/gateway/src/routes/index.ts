@@ -1,7 +1,7 @@
-// The API: every route, in the order of its description.
+// The API: every route, in the order of its description. The ledger's routes are added to them in server.ts.
 
 import { createKey } from './key-routes.ts';
-import { getCheckpoint, getKeySet, getLedgerProof, getLedgerReceipt, getReceipt, getTile } from './ledger-routes.ts';
+import { getKeySet, getReceipt } from './receipt-routes.ts';
 import type { Route } from './route.ts';
 import { getHealth, getNetwork, getOpenApi, getReady } from './status-routes.ts';
 import { createChatCompletion, createCompletion } from './v1/completions.ts';
@@ -23,8 +23,4 @@ export const routes: readonly Route[] = [
   getReady,
   getOpenApi,
   getKeySet,
-  getCheckpoint,
-  getTile,
-  getLedgerReceipt,
-  getLedgerProof,
 ];

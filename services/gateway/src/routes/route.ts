@@ -1,5 +1,5 @@
 // A route of the gateway: contract and handler together. The server and the OpenAPI document read the same value.
-import type { HostGuard, Readiness } from '@strata/http';
+import type { Endpoint, HostGuard, Parsed, Readiness } from '@strata/http';
 import type { requestSchemas } from '@strata/inference';
 import type { RateLimiter } from '@strata/limits';
 import type { SignedLedger } from '@strata/log';
@@ -30,19 +30,13 @@ export interface GatewayApp extends Omit<AnswerDeps, 'admission'> {
   readonly logger: Logger;
 }
 
-export interface RouteContract<P extends z.ZodObject | undefined, B> {
-  readonly method: 'GET' | 'POST';
-  /** With parameters in OpenAPI syntax; a trailing `{rest*}` matches the remaining path. */
-  readonly path: string;
-  /** `key`: an API key is required; a POST counts in its limits and needs a ledger that can sign. */
-  readonly access: 'key' | 'open';
+/** With access by `key`, a POST counts in its limits and needs a ledger that can sign. */
+export interface RouteContract<P extends z.ZodObject | undefined, B> extends Endpoint {
   /** Before the body of an open route is read. */
   readonly admit?: (app: GatewayApp, request: FastifyRequest) => void;
   readonly params?: P;
   /** The function that validates the body, and the name of its schema in the document. */
   readonly body?: { readonly schema: keyof typeof requestSchemas; readonly read: (body: unknown) => B };
-  /** Maximum size of the body, if it is not that of prompts. */
-  readonly bodyBytes?: number;
   /** Undefined: the route is not in the document. */
   readonly described?: {
     readonly summary: string;
@@ -66,8 +60,6 @@ export interface Route {
   /** Returns the body of the response, or the reply if it has sent it. */
   readonly handler: (app: GatewayApp, input: Record<string, unknown>, exchange: Exchange) => unknown;
 }
-
-type Parsed<P extends z.ZodObject | undefined> = P extends z.ZodObject ? z.output<P> : Record<never, never>;
 
 /** Combines a contract and its handler, which gets the validated parameters and body. */
 export function route<P extends z.ZodObject | undefined = undefined, B = undefined>(

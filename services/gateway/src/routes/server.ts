@@ -1,6 +1,7 @@
 // The server of the gateway: Bearer keys and their limits, the bodies of requests, and OpenAI's error format.
 import type { StoredKey } from '@strata/db';
 import {
+  addLedgerRoutes,
   countedAddress,
   createHttpServer,
   type HttpServer,
@@ -54,6 +55,7 @@ export function createGatewayServer({ app, callers, ...options }: GatewayServerD
   });
   acceptJson(server.fastify);
   server.addRoutes(routes, new GatewayResponder(app, callers, server.streams));
+  addLedgerRoutes(server, app);
   return server;
 }
 

@@ -6,7 +6,7 @@ import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { verifyAnswer } from '@strata/receipts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
-import { KEY_SET_PATH } from '../routes/ledger-routes.ts';
+import { KEY_SET_PATH } from '../routes/receipt-routes.ts';
 import { openStore } from './index.ts';
 import { UsageRecorder } from './usage-recorder.ts';
 

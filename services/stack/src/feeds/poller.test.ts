@@ -1,5 +1,5 @@
 // The poller against a store and an asker that answers at once: bounds, backoff, stops, hosts that are slow or asked
-// too often, other processes, and clocks that are wrong. Kills: poller.full.test.ts.
+// too often, other processes, and clocks that are wrong. Kills: ../store/kill.full.test.ts.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import path from 'node:path';

@@ -1,10 +1,9 @@
 // The snapshot of the index on disk: written to a temporary file, then renamed; read only if it is complete and of this store.
-import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type DomainIndex, decodeSnapshot, encodeSnapshot } from '@strata/analytics';
-import { removeLeftOvers } from '@strata/log';
+import { removeLeftOvers, replaceFile } from '@strata/files';
 
 const MAGIC = Buffer.from('STRATAIX');
 /** Magic, CRC-32 of the body (4 bytes), its length (8 bytes). */
@@ -18,21 +17,11 @@ export async function saveIndex(file: string, index: DomainIndex, storeId: strin
   MAGIC.copy(head);
   head.writeUInt32LE(await checksum(body), MAGIC.length);
   head.writeBigUInt64LE(BigInt(body.length), MAGIC.length + 4);
-  // Processes in different containers may share the directory and have the same process id.
-  const temporary = `${file}.${randomUUID()}.new`;
   await mkdir(path.dirname(file), { recursive: true });
   try {
-    const handle = await open(temporary, 'w', 0o600);
-    try {
-      const { bytesWritten } = await handle.writev([head, body]);
-      if (bytesWritten !== head.length + body.length) throw new Error('incomplete write');
-      await handle.datasync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
+    // Processes in different containers may share the directory.
+    await replaceFile(file, [head, body], { mode: 0o600, sync: 'content', isShared: true });
   } catch (cause) {
-    await rm(temporary, { force: true });
     throw new Error('save the index', { cause });
   }
 }

@@ -18,10 +18,8 @@ export async function startScanner(config: Config, logger: Logger, world: World 
   metrics.disk(config.dataDirectory);
   addDnsMetrics(metrics, prober);
   addStoreMetrics(metrics, { store, now: world.now ?? store.clock });
-  const readiness = new Readiness(
-    { database: () => store.inspection.heads() },
-    { facts: () => ({ role: config.role }) },
-  );
+  const readiness = new Readiness({ database: () => store.inspection.heads() });
+  readiness.report(() => ({ role: config.role }));
   const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
   const stopping = new AbortController();
   const scanning = scanner.run(stopping.signal);

@@ -43,11 +43,8 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   );
   const steps = [...knowledge.steps, ...scheduler.steps];
   const updateLoop = stack.use(new UpdateLoop({ store, events, logger, steps }));
-  const facts = () => ({ role: config.role, is_working: scheduler.isWorking });
-  const readiness = new Readiness(
-    { database: () => store.inspection.heads(), ledger: () => canSign(ledger) },
-    { facts },
-  );
+  const readiness = new Readiness({ database: () => store.inspection.heads(), ledger: () => canSign(ledger) });
+  readiness.report(() => ({ role: config.role, is_working: scheduler.isWorking }));
   const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
   const stopping = new AbortController();
   const { signal } = stopping;

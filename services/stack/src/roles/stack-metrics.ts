@@ -51,7 +51,10 @@ export function timedNotary(notary: Notary, metrics: Metrics): Notary {
 }
 
 /** The keys of the store, with a counter of refusals. */
-export function countedGate({ keys, quota }: Pick<Store, 'keys' | 'quota'>, metrics: Metrics): KeyGate {
+export function countedGate(
+  { keys, quota }: Pick<Store, 'keys' | 'quota'>,
+  metrics: Metrics,
+): Omit<KeyGate, 'revision'> {
   let refused = 0;
   metrics.total('strata_quota_refusals_total', 'Requests refused because a quota was used up', () => refused);
   return {

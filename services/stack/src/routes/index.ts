@@ -1,5 +1,5 @@
 // The API: every route, in the order of the reference, and the description of them all.
-import { openApiDocument, type Route } from '@strata/http';
+import { ledgerRoutes, openApiDocument, type Route } from '@strata/http';
 import type { OpenApi, StackApp } from '../context.ts';
 import { apiInfo } from '../roles/api-info.ts';
 import { getOpenApi, getProblem } from './description.ts';
@@ -17,7 +17,6 @@ import { getRisk } from './intelligence/risk.ts';
 import { getScorecard } from './intelligence/security-scorecard.ts';
 import { getSupplyChain } from './intelligence/supply-chain.ts';
 import { createKey, getKeySet } from './keys.ts';
-import { getCheckpoint, getLedgerProof, getLedgerReceipt, getTile } from './ledger.ts';
 import { getCustomers, getCustomersCsv } from './market/customers.ts';
 import { getMigrations } from './market/migrations.ts';
 import { getProvider } from './market/providers.ts';
@@ -55,10 +54,7 @@ export const routes: readonly Route<StackApp>[] = [
   getCustomers,
   getStream,
   getStreamJson,
-  getCheckpoint,
-  getTile,
-  getLedgerReceipt,
-  getLedgerProof,
+  ...ledgerRoutes,
   getOpenApi,
   getProblem,
 ];

@@ -72,6 +72,14 @@ onEach([postgres], 'several stores', ({ fresh }, _test, onFresh) => {
     assert.equal(names.flat().length, 31);
   });
 
+  it('claim a feed, each for one of them alone', async () => {
+    await using stores = await openMany(await fresh());
+    const ids = await subscribed(stores[0], ...Array.from({ length: 20 }, (_, n) => `https://f${n}.example/`));
+    const until = { now: T0, until: later(1) };
+    const claimed = await Promise.all(ids.flatMap((id) => stores.map(({ feeds }) => feeds.claim(id, until))));
+    assert.deepEqual(claimed.flatMap((feed) => feed?.id ?? []).sort(), ids.toSorted());
+  });
+
   onFresh('add the same names in another order without a deadlock', async (url) => {
     await using stores = await openMany(url);
     const [one, two] = stores;

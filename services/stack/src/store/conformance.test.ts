@@ -220,6 +220,14 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     assert.equal(await issued(3, 'a1', 'a'), 1, 'a clock that is set back is still in that day');
   });
 
+  test('keeps the latest text of a name, and the latest position of the watch', async ({ texts, signals }) => {
+    assert.deepEqual([await texts.get('a'), await signals.watched()], [undefined, undefined]);
+    for (const value of ['one', 'two']) await texts.put('a', value);
+    for (const seq of [1, 3]) await signals.setWatched({ seq, day: seq + 1 });
+    assert.deepEqual([await texts.get('a'), await texts.get('b')], ['two', undefined]);
+    assert.deepEqual(await signals.watched(), { seq: 3, day: 4 });
+  });
+
   test('accepts times to delete history by, the first after the newest scan', async (store) => {
     const { retention } = store.inTerm(0);
     assert.equal(await retention.acceptedTime(), undefined);

@@ -1,4 +1,4 @@
-// Processes and servers that are killed while they write.
+// Processes and servers that are killed while they write, or start together; and more of the histories of scan-work.test.ts.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,14 +6,16 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it, mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { checkStore } from '@strata/db';
 import { taken, untilLost } from '../../../../tests/support/database/locks.ts';
 import { startPostgres } from '../../../../tests/support/database/postgres.ts';
 import { randomFrom } from '../../../../tests/support/random.ts';
 import { shared } from '../../../../tests/support/shared.ts';
 import { openStore, stackSchema } from './index.ts';
-import { file, kept, onEach, postgres, rows } from './test/backends.ts';
+import { exec, failsWith, file, kept, onEach, postgres, rows } from './test/backends.ts';
 import { assertCounts } from './test/feed-store.ts';
+import { compareBatches } from './test/scan-histories.ts';
 
 function start(...args: string[]) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -21,8 +23,8 @@ function start(...args: string[]) {
 }
 const programAt = (name: string) => path.join(import.meta.dirname, name);
 
-onEach(kept, 'a store whose writer is killed', (backend) => {
-  it('has every scan, key, feed and count that was acknowledged', { timeout: 600_000 }, async () => {
+onEach(kept, 'a store of several processes', (backend, _test, _onFresh, onEmpty) => {
+  it('has every scan, key, feed and count that was acknowledged before a kill', { timeout: 600_000 }, async () => {
     const url = await backend.fresh();
     await using store = await openStore(url);
     const counted = (await store.keys.create({ tier: 'standard' })).stored.id;
@@ -59,6 +61,20 @@ onEach(kept, 'a store whose writer is killed', (backend) => {
     await assertCounts(url);
     assert.deepEqual((await checkStore(stackSchema, url)).findings, []);
   });
+
+  onEmpty('gets its schema once when three open it first', async (url) => {
+    const program = `import { openStore } from ${JSON.stringify(programAt('index.ts'))};
+      await using store = await openStore(process.argv[1]);
+      await store.domains.add([process.pid + '.com'], { source: 'test' });`;
+    const ended = [1, 2, 3].map(() => start('--input-type=module', '-e', program, url).ended);
+    assert.deepEqual(await Promise.all(ended), Array(3).fill([0, null]));
+    await using store = await openStore(url);
+    assert.equal((await store.inspection.counts()).domains, 3);
+  });
+
+  it('has in every table what the same scans leave one by one', async () => {
+    for (let seed = 4; seed <= 12; seed += 1) assert.ok((await compareBatches(backend, seed)) > 0, `seed ${seed}`);
+  });
 });
 
 describe('a server that is killed', { skip: postgres.skip }, () => {
@@ -80,6 +96,17 @@ describe('a server that is killed', { skip: postgres.skip }, () => {
     await server.start();
     await using again = await taken(store.schedulerLock);
     assert.ok(again.term > held.term);
+  });
+
+  it('refuses a wrong password, and does not repeat it', async () => {
+    const server = await started();
+    await server.allow('host all guarded 127.0.0.1/32 scram-sha-256');
+    const url = await server.fresh();
+    await exec(url, "create role guarded login password 'right'; grant all on schema public to guarded");
+    const withPassword = (password: string) => Object.assign(new URL(url), { username: 'guarded', password }).href;
+    const error = await openStore(withPassword('hunter2')).catch((error: Error) => error);
+    assert.ok(failsWith('refused')(error) && !inspect(error).includes('hunter2'), inspect(error));
+    await (await openStore(withPassword('right')))[Symbol.asyncDispose]();
   });
 });
 

@@ -129,6 +129,12 @@ onEach([postgres], 'a store', ({ empty }, _test, onFresh, onEmpty) => {
 });
 
 onEach([postgres], 'a server', (_backend, _test, onFresh) => {
+  onFresh('is to interrupt a statement after a minute, and a wait for a lock after 15 s', async (url) => {
+    const names = "('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')";
+    const set = await rows(url, `select setting from pg_settings where name in ${names} order by name`);
+    assert.deepEqual(set, [{ setting: '30000' }, { setting: '15000' }, { setting: '60000' }]);
+  });
+
   onFresh('that ends connections is reported, and new connections are made', async (url) => {
     await using store = await openStore(url, { poolSize: 2 });
     await record(store);

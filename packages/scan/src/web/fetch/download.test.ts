@@ -61,8 +61,9 @@ describe('downloads', () => {
     });
   it('a download to a disk that fails throws', async () => {
     await using internet = await startInternet(shelf(Buffer.from('x')).script);
-    downloads.file = join(downloads.directory, 'nowhere', 'file');
-    await assert.rejects(get(internet), { code: 'ENOENT' });
+    await writeFile(downloads.file, 'not a folder');
+    downloads.file = join(downloads.file, 'file');
+    await assert.rejects(get(internet), { code: 'ENOTDIR' });
   });
   it('a download stops by its signal and by its time, and keeps the part', async () => {
     await using internet = await startInternet((_request, response) => {

@@ -29,7 +29,8 @@ describe('strata stack explain', () => {
 
   it('reports an invalid line with its number and continues; the exit code reports it', async () => {
     const bad = ['nonsense', 'null', '{"domain":5}', '{"domain":"x.com","ns":7}', `"${'x'.repeat(8 * 1024 * 1024)}"`];
-    const unread = /^strata: 5 records could not be read\n$/;
+    bad.push(`{"domain":"x.com","txt":${'['.repeat(20_000)}${']'.repeat(20_000)}}`);
+    const unread = /^strata: 6 records could not be read\n$/;
     const lines = await explain(`${bad.join('\n')}\n{"domain":"good.com"}\n`, 1, unread);
     assert.equal(lines.pop().domain, 'good.com');
     assert.equal(lines.length, bad.length);

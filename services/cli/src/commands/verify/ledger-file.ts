@@ -50,12 +50,12 @@ async function replaceUnder(file: string, text: string, isCurrent: () => Promise
   // Imported here, since only a successful verification writes.
   const [{ waitForLock }, { makeDirectory, replaceFile }] = await Promise.all([
     import('@strata/db'),
-    import('@strata/log'),
+    import('@strata/files'),
   ]);
   await makeDirectory(path.dirname(file), { mode: 0o700 });
   using lock = await waitForLock(`${file}.lock`, { waitMs: LOCK_WAIT_MS });
   if (!lock) throw new Error(`${file}.lock is held by another process`);
   if (!(await isCurrent())) return false;
-  await replaceFile(file, new TextEncoder().encode(text), { mode: 0o600, isSynced: true });
+  await replaceFile(file, text, { mode: 0o600, sync: 'all' });
   return true;
 }

@@ -1,7 +1,8 @@
 // Vocabulary files on disk, named by digest: fetched from a worker once, and verified each time before they are opened.
-import { hash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
+import { replaceFile } from '@strata/files';
 
 export interface VocabularyCacheOptions {
   readonly directory: string;
@@ -16,7 +17,8 @@ export class VocabularyError extends Error {
   override readonly name = 'VocabularyError';
 }
 
-const NAME = /^[0-9a-f]{64}\.gguf$/;
+/** A vocabulary, or what a killed process left of one, in this version or an earlier one. */
+const NAME = /^[0-9a-f]{64}\.gguf(?:\..+\.new)?$|\.part$/;
 
 export class VocabularyCache {
   readonly #directory: string;
@@ -62,22 +64,19 @@ export class VocabularyCache {
     return file;
   }
 
-  /** A crash leaves a `.part` file, which is removed like old files, and never a partial file under the final name. */
+  /** A crash leaves a `.new` file, which is removed like old files, and never a partial file under the final name. */
   async #write(file: string, bytes: Uint8Array): Promise<void> {
-    await mkdir(this.#directory, { recursive: true });
-    const part = path.join(this.#directory, `${randomUUID()}.part`);
     try {
+      await mkdir(this.#directory, { recursive: true });
       // Not synced: after a power failure a damaged file fails the digest check and is fetched again.
-      await writeFile(part, bytes, { flag: 'wx', mode: 0o600 });
-      await rename(part, file);
+      await replaceFile(file, bytes, { mode: 0o600, sync: 'none', isShared: true });
     } catch (cause) {
-      await rm(part, { force: true });
       throw new Error('store a vocabulary', { cause });
     }
   }
 
   async #evict(newest: string): Promise<void> {
-    const names = (await readdir(this.#directory)).filter((name) => NAME.test(name) || name.endsWith('.part'));
+    const names = (await readdir(this.#directory)).filter((name) => NAME.test(name));
     if (names.length <= this.#maxFiles) return;
     const files = await Promise.all(
       names.map(async (name) => {

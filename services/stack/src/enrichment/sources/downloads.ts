@@ -1,6 +1,5 @@
 // Downloads archives into the data directory, and resumes interrupted downloads.
-import { mkdir, stat } from 'node:fs/promises';
-import path from 'node:path';
+import { stat } from 'node:fs/promises';
 import { type SourceDeps, SourceError } from '../source.ts';
 import { DEFAULT_TIMEOUTS, nameOf, retry } from './polite-get.ts';
 
@@ -13,7 +12,6 @@ export async function download(
 ): Promise<void> {
   const { fetcher, signal, timeouts = DEFAULT_TIMEOUTS } = deps;
   const limits = { maxBytes, timeoutMs: Math.min(timeoutMs, timeouts.downloadMs) };
-  await mkdir(path.dirname(file), { recursive: true });
   await retry(url, deps, async () => {
     const got = await fetcher.download(url, file, { ...limits, signal });
     if (got.kind === 'downloaded') return { good: got };
