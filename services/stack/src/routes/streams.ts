@@ -16,9 +16,9 @@ import {
   providerIn,
   refuseField,
   Since,
+  splitList,
   Text,
   WordList,
-  splitList,
 } from './parameters.ts';
 
 const TYPES = ['migration', 'anomaly', 'service_change', 'advisory'] as const;

@@ -209,7 +209,8 @@ const positionOf = ({ products }: Entry, kind: (typeof KINDS)[number], product: 
 /** Of the rows of one domain. */
 function isPast({ entry, isAffected, product }: Exposure, after: AffectedKey): boolean {
   const order = compareTo(entry, after);
-  const position = positionOf(entry, isAffected ? 'version' : 'product', product) - positionOf(entry, after[2], after[3]);
+  const position =
+    positionOf(entry, isAffected ? 'version' : 'product', product) - positionOf(entry, after[2], after[3]);
   return order > 0 || (order === 0 && position > 0);
 }
 

@@ -12,10 +12,10 @@ import {
   Integer,
   providerIn,
   SectorParameter,
+  splitList,
   Text,
   Word,
   WordList,
-  splitList,
 } from '../parameters.ts';
 
 /** A scan without changes has no event: the scan times in a list may lag by this. */
