@@ -24,13 +24,17 @@ const LISTS = [
   ['stream/json?since=2020-01-01', 'events'],
 ] as const;
 
-type Body = Readonly<Record<string, unknown>> & { readonly next_cursor: string | null };
+interface Body extends Readonly<Record<string, unknown>> {
+  readonly next_cursor: string | null;
+  readonly offset?: number;
+}
 
 async function page(path: string, list: string, parameters: string) {
   const { status, body } = await service.get(`/stack/v1/${path}${path.includes('?') ? '&' : '?'}${parameters}`);
   assert.equal(status, 200, `${path} ${parameters} ${JSON.stringify(body).slice(0, 300)}`);
   const holder = (list.includes('.') ? body[list.split('.')[0] ?? ''] : body) as Body;
-  return { ...holder, rows: holder[list.split('.').at(-1) ?? ''] as readonly unknown[] };
+  const rows = holder[list.split('.').at(-1) ?? ''] as readonly unknown[];
+  return { rows, offset: holder.offset, next_cursor: holder.next_cursor };
 }
 
 describe('a list is paged to its end', () => {

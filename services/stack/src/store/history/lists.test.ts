@@ -60,7 +60,8 @@ onEach(kept, 'the list of changes', (backend, test) => {
       for (const side of sides)
         for (const more of [{}, email, { since: SINCE }, { ...email, since: SINCE, other: 'y' }, { other: 'y' }]) {
           const filter = { type, ...side, ...more } as ChangeFilter;
-          const [found, paged]: ListedChange[][] = [[], []];
+          const found: ListedChange[] = [];
+          const paged: ListedChange[] = [];
           for (let offset = 0; offset < 400; offset += 37)
             found.push(...(await lists.changes(filter, { limit: 37, offset })));
           assert.deepEqual(idsOf(found), expectedOf(filter), JSON.stringify(filter));
