@@ -1,7 +1,7 @@
 // A quarter of a million advisories beside a million domains in one process: what it takes, and what each new one costs.
 import { compileAdvisory, judgeCompiled } from '@strata/advisories';
 import { productKeysOf } from '@strata/detect';
-import { Exposures } from '@strata/stack';
+import { countsOf, Exposures } from '@strata/stack';
 import { openStore } from '@strata/stack/store';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
 import { until } from '../../tests/support/until.ts';
@@ -37,7 +37,7 @@ async function measure(): Promise<Matching> {
   for await (const _ of exposures.changes());
   const news = await timesOf(100, async (i) => {
     await store.advisories.putRecords([recordOf(advisories + i)]);
-    for await (const { entries } of exposures.changes()) for (const entry of entries) exposures.countsOf(entry);
+    for await (const { entries } of exposures.changes()) for (const entry of entries) countsOf(exposures, entry);
   });
   const lists = await timesOf(2_000, async (i) => exposures.ofDomain(1 + ((i * 7_919) % domains)));
   const all = Array.from({ length: advisories }, (_, i) => compileAdvisory(advisoryOf(i)));

@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { filesInCircles, isTestCode } from './imports.ts';
-import { retiredWords } from './words.ts';
 
 /** Source files that one folder holds at most, tests aside. */
 const MAX_LOOSE_FILES = 12;
@@ -116,9 +115,6 @@ function report(): void {
   console.log(`interfaces and classes with more than ${MAX_METHODS} methods: ${wide.length}`);
   for (const { kind, name, file, methods } of wide) console.log(`  ${methods} ${kind} ${name} (${file})`);
   console.log(`settings: ${settings()}; installed: ${installedMiB() ?? '?'} MiB`);
-  const words = retiredWords(root);
-  console.log(`retired words: ${words.length} (npm run check:words lists them)`);
-  for (const [name, hits] of grouped(words, ({ file }) => packageOf(file))) console.log(`  ${hits.length} ${name}`);
 }
 
 if (import.meta.main) report();

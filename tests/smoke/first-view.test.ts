@@ -22,16 +22,16 @@ function manifest(): Readonly<Record<string, Chunk>> {
 
 /** Every script that is loaded with these, as file names of the build. */
 function scriptsOf(entries: readonly string[], chunks = manifest()): ReadonlySet<string> {
-  const seen = new Set<string>();
+  const files = new Set<string>();
   const visit = (name: string) => {
     const chunk = chunks[name];
     assert.ok(chunk, `${name} is not in the build`);
-    if (seen.has(chunk.file)) return;
-    seen.add(chunk.file);
+    if (files.has(chunk.file)) return;
+    files.add(chunk.file);
     for (const next of chunk.imports ?? []) visit(next);
   };
   for (const entry of entries) visit(entry);
-  return seen;
+  return files;
 }
 
 const sizeOf = (file: string) => statSync(path.join(dist, `${file}.gz`)).size;

@@ -9,7 +9,7 @@ export {
   type Severity,
 } from './advisory.ts';
 export { type Assessed, byUrgency, type Entry, priorityOf } from './entry.ts';
-export { type Build, type EntryFilter, ExposureIndex } from './exposure/exposure-index.ts';
+export { type Build, ExposureIndex } from './exposure/exposure-index.ts';
 export { isAffected, type RowCounts } from './exposure/verdict-list.ts';
 export { readCveRecord } from './formats/cve/cve-record.ts';
 export { isEpssColumns, readEpssHead, readEpssRow } from './formats/epss.ts';

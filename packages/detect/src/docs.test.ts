@@ -5,14 +5,12 @@ import { describe, it } from 'node:test';
 import { setCategoryOf } from './fingerprints/read/categories.ts';
 import { Technology, UNSEEN_FIELDS } from './fingerprints/read/technology.ts';
 import { FAMILY_OF, STRENGTHS } from './match/strengths.ts';
-import { assessPosture } from './posture/posture.ts';
 import { FACTORS } from './posture/posture-type.ts';
 import { ISSUES } from './posture/score/issues.ts';
 import { SCORE_VERSION } from './posture/score/score.ts';
 import { KINDS } from './rulebook/kinds.ts';
 import { loadCatalog } from './rulebook/load-catalog.ts';
-import { best } from './test/best-posture.ts';
-import { evidenceOf } from './test/evidence-of.ts';
+import { best, postureOf } from './test/best-posture.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
 const detection = read('detection');
@@ -45,9 +43,11 @@ describe('docs/detection.md on community sets', () => {
     const coded = IDS.flatMap((id) => setCategoryOf(id, new Map()) ?? []);
     assert.equal(coded.length, 109);
     for (const { kinds } of coded) for (const kind of kinds) assert.ok(KINDS.includes(kind), kind);
-    const others = Map.groupBy(coded, ({ category }) => category);
-    others.delete('web_platform');
-    const named = Object.fromEntries([...others].map(([category, each]) => [category, each.map(({ name }) => name)]));
+    const byCategory = Map.groupBy(coded, ({ category }) => category);
+    byCategory.delete('web_platform');
+    const named = Object.fromEntries(
+      [...byCategory].map(([category, each]) => [category, each.map(({ name }) => name)]),
+    );
     assert.deepEqual(named, { cdn: ['CDN'], hosting: ['PaaS', 'IaaS', 'Hosting'] });
     const text = section.replaceAll(/\s+/g, ' ');
     assert.ok(
@@ -67,7 +67,7 @@ describe('docs/posture.md', () => {
     const documented = rows.map(([, factor, ...weights]) => [factor, ...weights.map((each) => each && Number(each))]);
     const bimi = ['v=BIMI1; l=https://example.com/logo.svg'];
     const weights = (mx: readonly string[]) =>
-      new Map(assessPosture(evidenceOf({ ...best, bimi, mx })).factors.map(({ factor, weight }) => [factor, weight]));
+      new Map(postureOf({ ...best, bimi, mx }).factors.map(({ factor, weight }) => [factor, weight]));
     const [withMail, withoutMail] = [weights(['10 mx.example.com']), weights(['0 '])];
     const coded = FACTORS.map((factor) => [factor, withMail.get(factor), withoutMail.get(factor)]);
     assert.deepEqual(documented, coded);

@@ -56,7 +56,7 @@ const catalogParts: fc.Arbitrary<EvidenceParts> = fc.record({
     cookies: some('waffle_ses_1', 'blog_session'),
     page: fc.record({ assets: some('https://tags.tagman.test/gtm.js', 'https://a.test/blog-content/x.js') }),
   }),
-  tls: one({ issuer: 'Certy' }, { issuer: 'Signly Trust' }, { issuer: 'Nobody' }),
+  tls: one({ issuer: 'Certy' }, { issuer: 'Signly Trust' }, { issuer: 'Unlisted' }),
 });
 
 const unknown = { asn: null, status: 'timeout' as const };

@@ -3,8 +3,8 @@
 export { detect } from './detect.ts';
 export * from './evidence/evidence.ts';
 export { extractPage, type PageOptions } from './evidence/page.ts';
-export { type Explanation, evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
-export type { FingerprintSet, LoadReport, SetProblem } from './fingerprints/read/fingerprint-set.ts';
+export { evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
+export type { FingerprintSet, LoadReport } from './fingerprints/read/fingerprint-set.ts';
 export { readFingerprints, type SetFile } from './fingerprints/read/read-set.ts';
 export type { ChangeType, Importance, NewChange, ServiceChange } from './history/change.ts';
 export type { OpenInterval } from './history/intervals.ts';
@@ -20,49 +20,28 @@ export {
   type ScanRecord,
 } from './history/plan-scan.ts';
 export type { PublishedState } from './history/published-state.ts';
-export { holderAt, packHolders } from './judge/holders.ts';
+export { packHolders } from './judge/holders.ts';
 export { sentenceOf } from './judge/sentence.ts';
-export type { ShownVersion } from './match/version.ts';
-export {
-  isWithin,
-  type NameProblem,
-  type ParsedDomain,
-  parseDomain,
-  privateSuffixOf,
-  registrableDomain,
-} from './names/names.ts';
+export { isWithin, parseDomain, privateSuffixOf, registrableDomain } from './names/names.ts';
 export { isPrivateName } from './names/private-names.ts';
 export { dmarcReportHosts } from './posture/mail/dmarc-policy.ts';
-export { assessPosture } from './posture/posture.ts';
 export {
   POSTURE_FLAGS,
   type PostureFlag,
   packPosture,
   postureBit,
-  REGRESSIONS,
   type Regression,
   regressionsOf,
 } from './posture/posture-flags.ts';
-export { explainFactor, type FactorExplanation } from './posture/score/explain-factor.ts';
+export { explainFactor } from './posture/score/explain-factor.ts';
 export { gradeOf } from './posture/score/score.ts';
 export { restorePosture, type StoredPosture, shortenPosture } from './posture/stored-posture.ts';
 export * from './profile.ts';
-export { HOLDERS, type Holder } from './profile.ts';
-export {
-  AddressRangeError,
-  type AddressRanges,
-  loadAddressRanges,
-  type PublishedRange,
-  type RangeFile,
-  type RangeFileReport,
-} from './ranges/address-ranges.ts';
-export { Provider, productKeysOf, RuleGroup } from './rulebook/catalog.ts';
+export { AddressRangeError, type AddressRanges, loadAddressRanges, type RangeFile } from './ranges/address-ranges.ts';
+export { Provider, productKeysOf } from './rulebook/catalog.ts';
 export { KINDS, type Kind } from './rulebook/kinds.ts';
-export { CatalogError, loadCatalog } from './rulebook/load-catalog.ts';
+export { loadCatalog } from './rulebook/load-catalog.ts';
 export { type CompileOptions, compileRulebook, type Rulebook } from './rulebook/rulebook.ts';
-export { type SectorList, type SectorSource, sectorOf } from './sector/sector.ts';
 export { SectorListError, sectorListOf } from './sector/sector-list.ts';
-export { SECTORS, type Sector } from './sector/sector-types.ts';
+export { SECTORS } from './sector/sector-types.ts';
 export { spfNamesToQuery } from './spf/reach.ts';
-export { spfTargets } from './spf/senders.ts';
-export type { SpfSender } from './spf/types.ts';

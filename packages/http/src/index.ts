@@ -25,6 +25,8 @@ export { Connections, type Figures } from './limits/connections.ts';
 export { countedAddress, countedNetworks } from './limits/counted-address.ts';
 export { countedCache } from './limits/counted-cache.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
+export { FailureLog } from './operations/failure-log.ts';
+export { followKeys } from './operations/follow-keys.ts';
 export { createLogger } from './operations/logger.ts';
 export { Metrics, serveMetrics } from './operations/metrics.ts';
 export { canSign, NotReady, Readiness } from './operations/readiness.ts';
@@ -36,7 +38,6 @@ export {
   WitnessEnvironment,
   witnessesOf,
   witnessFacts,
-  witnessProblem,
 } from './operations/witnesses.ts';
 export { ERRORS, type ErrorCode, Refusal } from './problems/errors.ts';
 export { refusalOf } from './problems/problem.ts';

@@ -6,7 +6,7 @@ import { type Notary, type Route, route, warmUp } from './index.ts';
 import { openApiDocument } from './openapi.ts';
 import { createTestServer, plain, plainBytes, routes, UNLIMITED_KEY } from './test/test-server.ts';
 
-// It is not a dependency of ours: where the installation brings it along for others, it judges the document too.
+// Not a declared dependency: where another package installs it, it validates the document too.
 const parser = await import('@scalar/openapi-parser').catch(() => undefined);
 const info = { title: 'Things', version: '1.0.0', description: 'Test', tags: [{ name: 'Things', description: 'All' }] };
 
@@ -49,7 +49,7 @@ describe('the OpenAPI document', () => {
     const { valid, errors } = await parser.validate(JSON.stringify(document));
     assert.deepEqual([valid, errors ?? []], [true, []]);
     const broken = await parser.validate(JSON.stringify({ ...document, paths: { '/x': { get: { responses: 5 } } } }));
-    assert.equal(broken.valid, false, 'the validator sees nothing');
+    assert.equal(broken.valid, false, 'the validator accepts anything');
   });
 
   it('holds schemas that are valid JSON Schema 2020-12 and agree with what the server answers', async () => {
@@ -95,7 +95,7 @@ const cells = { filename: 'a.csv', rows: [['x']], isTruncated: false };
 const table = route({ ...contract, path: '/table.csv', output }, (_app: App) => cells);
 const file = route({ ...plainBytes, path: '/file' }, (_app: App) => ({ bytes: 'x' }));
 
-/** Rehearses with an app of its own; tells what was asked and signed. */
+/** Runs the rehearsals with a new app; returns what it received and what was signed. */
 async function tried(...rehearsals: { route: Route<App>; query?: Record<string, string> }[]) {
   const app: App = { asked: [] };
   const signed: string[] = [];
@@ -117,7 +117,7 @@ describe('a rehearsal', () => {
     assert.equal(signed[2], 'a\r\nx\r\n');
   });
 
-  it('refuses what no caller could ask, and what is not signed', async () => {
+  it('refuses a request that no caller could send, and a response that is not signed', async () => {
     await assert.rejects(tried({ route: things, query: { limit: '11' } }), /Cannot use: limit/);
     await assert.rejects(tried({ route: file }), /kind bytes is not signed/);
   });

@@ -81,7 +81,7 @@ describe('the server', () => {
 
   it('gives declared refusals their status, title and problem type', async () => {
     const { status, headers, body } = await get('/things/none');
-    const expected = [404, 'unknown_domain', ERRORS.unknown_domain.title, 'There is none.'];
+    const expected = [404, 'unknown_domain', ERRORS.unknown_domain.title, 'No such thing.'];
     assert.deepEqual([status, body.code, body.title, body.detail], expected);
     assert.match(String(headers['content-type']), /^application\/problem\+json/);
     assert.match(body.request_id, /^[0-9a-f-]{36}$/);
@@ -197,8 +197,8 @@ describe('one path with several methods', () => {
     }
     const { values } = (await metrics.registry.getSingleMetric('strata_http_requests_total')?.get()) ?? assert.fail();
     const counts = values.map(({ labels, value }) => [...Object.values(labels), value].join(' '));
-    const others = ['* /keys 405 1', '* unmatched 400 1', '* unmatched 404 1'];
-    assert.deepEqual(counts.sort(), [...others, 'GET /keys 200 3', 'OPTIONS /keys 204 1', 'POST /keys 201 1']);
+    const refusals = ['* /keys 405 1', '* unmatched 400 1', '* unmatched 404 1'];
+    assert.deepEqual(counts.sort(), [...refusals, 'GET /keys 200 3', 'OPTIONS /keys 204 1', 'POST /keys 201 1']);
   });
 
   it('does not start when answers to anything but GET are to be kept', () => {
@@ -270,7 +270,7 @@ describe('the mapping of errors to problems', () => {
   });
 
   it('reports unavailable with Retry-After for failures of the machine, without their cause', () => {
-    const full = new Error('/secret/place: the disk is full');
+    const full = new Error('/secret/path: the disk is full');
     const { problem, headers } = problemOf(full, 'r', (error) => error === full);
     assert.deepEqual([problem.status, problem.code, headers], [503, 'unavailable', { 'retry-after': '30' }]);
     assert.ok(!problem.detail.includes('secret'));

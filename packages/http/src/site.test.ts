@@ -1,4 +1,4 @@
-// A built site from a temporary directory: what is the page, what is a file, and that nothing beside it can be had.
+// A built site from a temporary directory: its page, its files, and that nothing outside it is served.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -74,7 +74,7 @@ describe('a built site', () => {
     });
   }
 
-  it('serves files for ever, compressed where the reader takes it', async () => {
+  it('serves files as immutable, compressed where the client accepts it', async () => {
     const plain = await ask('/assets/page-1a2b.js');
     assert.deepEqual([plain.status, plain.bytes.toString()], [200, SCRIPT]);
     for (const [encoding, opened] of [
@@ -92,7 +92,7 @@ describe('a built site', () => {
     }
   });
 
-  it('answers HEAD as GET, sends nothing again that the reader has, and has an icon by its old name too', async () => {
+  it('answers HEAD as GET, sends no file again that the client has, and serves the icon by its former name too', async () => {
     for (const target of ['/', '/assets/page-1a2b.js', '/favicon.svg', '/favicon.ico']) {
       const got = await ask(target);
       if (target.startsWith('/favicon')) assert.equal(got.headers['content-type'], 'image/svg+xml', target);
@@ -118,7 +118,7 @@ describe('a built site', () => {
       assert.doesNotMatch(bytes.toString(), /not for readers|root:/);
     });
 
-  it('says so where nothing was built, at every path of the page', async () => {
+  it('answers 503 with the build command at every path of the page, where nothing was built', async () => {
     for (const target of ['/', '/domain/example.com']) {
       const { status, headers, bytes } = await ask(target, {}, bare);
       assert.equal(status, 503);

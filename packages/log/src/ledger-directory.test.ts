@@ -263,9 +263,9 @@ describe('the folder of an earlier version', () => {
     await assert.rejects(openIn(old, 'other.example/ledger'), failsWith('wrong-origin'));
     await assert.rejects(openIn(old, ORIGIN, undefined, keysOf(9)), failsWith('wrong-key'));
     // A record that was cut off was never acknowledged.
-    const whole = readFileSync(newest);
+    const journal = readFileSync(newest);
     const torn = disk.journalRecord(SEGMENT_LEAVES + 300, [leafOf(1)]).subarray(0, -3);
-    writeFileSync(newest, Buffer.concat([whole, torn]));
+    writeFileSync(newest, Buffer.concat([journal, torn]));
     await using log = await openIn(old);
     assert.equal(log.size, SEGMENT_LEAVES + 300);
   });

@@ -46,12 +46,12 @@ describe('gossip', { concurrency: true }, () => {
     return { left, middle, right };
   }
 
-  it('reaches a host that is not connected to its sender, once, with the name of who signed it', async () => {
+  it('reaches a host that is not connected to its sender, once, with the id of its signer', async () => {
     const { left, middle, right } = await startLine('reach');
     const received = await listen(right);
     for (const node of [left, middle]) await listen(node);
     await publishUntilReceived(left, received);
-    // A dial that the allow-list of the other end refuses may be under way.
+    // A dial that the allow-list of the other end refuses may be in progress.
     await until(() => !right.peers.connected().some(({ id }) => id === left.id));
     const texts = received.map(({ text }) => text);
     assert.deepEqual(texts, [...new Set(texts)]);
@@ -72,17 +72,17 @@ describe('gossip', { concurrency: true }, () => {
   it('of a signer that is not on the allow-list is not received, whichever neighbour passes it on', async () => {
     const middle = await hosts.start('open');
     const join = [middle.joinToken()];
-    const stranger = await hosts.start('stranger', { join });
+    const unlisted = await hosts.start('unlisted', { join });
     const friend = await hosts.start('friend', { join });
     const strict = await hosts.start('strict', { allow: [middle.id, friend.id], join });
-    for (const node of [middle, stranger, friend]) await listen(node);
+    for (const node of [middle, unlisted, friend]) await listen(node);
     const received = await listen(strict);
     await until(() => middle.peers.connected().length === 3);
     for (let round = 0; round < 2; round += 1) {
-      await stranger.gossip.publish(TOPIC, Buffer.from(`from a stranger, ${round}`));
+      await unlisted.gossip.publish(TOPIC, Buffer.from(`unlisted, ${round}`));
       await publishUntilReceived(friend, received);
     }
-    assert.ok(received.every(({ from }) => from !== stranger.id));
+    assert.ok(received.every(({ from }) => from !== unlisted.id));
   });
   it('is bounded in length and for each signer, has one listener, and needs no subscriber', async () => {
     const a = await hosts.start('busy');
@@ -108,37 +108,37 @@ const listenerOf = async (gate: Gate, penalties: Penalties) => {
   const topicValidators = new Map<string, (neighbour: string, message: object) => TopicValidatorResult>();
   const pubsub = { topicValidators, subscribe: () => {} } as unknown as GossipSub;
   await createGossip(pubsub, gate, penalties).subscribe('t', () => 'accept');
-  const hear = topicValidators.get('t') ?? assert.fail('no listener');
-  return (neighbour: string, from: string) => hear(neighbour, { type: 'signed', from, data: Buffer.from('offer') });
+  const receive = topicValidators.get('t') ?? assert.fail('no listener');
+  return (neighbour: string, from: string) => receive(neighbour, { type: 'signed', from, data: Buffer.from('offer') });
 };
 const open = { isAllowed: () => true, gater: {} };
 
 it('a neighbour is not penalized for forwarded messages, and is accepted again when the rate drops', async (t) => {
   t.mock.timers.enable({ apis: ['Date'] });
   const penalties = new Penalties();
-  const hear = await listenerOf(open, penalties);
-  const outcomes = Array.from({ length: 2 * GOSSIP.neighbour.limit }, (_, at) => hear('honest', `stranger-${at}`));
+  const receive = await listenerOf(open, penalties);
+  const outcomes = Array.from({ length: 2 * GOSSIP.neighbour.limit }, (_, at) => receive('honest', `unlisted-${at}`));
   assert.equal(outcomes.lastIndexOf(TopicValidatorResult.Accept), GOSSIP.neighbour.limit - 1);
   assert.equal(outcomes.indexOf(TopicValidatorResult.Ignore), GOSSIP.neighbour.limit);
   assert.equal(penalties.points('honest', Date.now()), 0);
   t.mock.timers.tick(1_000);
-  assert.equal(hear('honest', 'worker'), TopicValidatorResult.Accept);
+  assert.equal(receive('honest', 'worker'), TopicValidatorResult.Accept);
 });
 
-it('a neighbour is blamed for its own flood', async () => {
+it('a neighbour is penalized for its own flood', async () => {
   const penalties = new Penalties();
-  const hear = await listenerOf(open, penalties);
-  for (let count = 0; count < 200; count += 1) hear('noisy', 'noisy');
+  const receive = await listenerOf(open, penalties);
+  for (let count = 0; count < 200; count += 1) receive('noisy', 'noisy');
   assert.ok(penalties.points('noisy', Date.now()) > 80);
 });
 
-it('a neighbour does not use up its bound with those who are not on the allow-list', async () => {
-  const hear = await listenerOf({ ...open, isAllowed: (peer) => peer === 'friend' }, new Penalties());
-  for (let at = 0; at < 2 * GOSSIP.neighbour.limit; at += 1) hear('honest', `stranger-${at}`);
-  assert.equal(hear('honest', 'friend'), TopicValidatorResult.Accept);
+it('messages of signers that are not on the allow-list do not count against the limit of the neighbour that forwards them', async () => {
+  const receive = await listenerOf({ ...open, isAllowed: (peer) => peer === 'friend' }, new Penalties());
+  for (let at = 0; at < 2 * GOSSIP.neighbour.limit; at += 1) receive('honest', `unlisted-${at}`);
+  assert.equal(receive('honest', 'friend'), TopicValidatorResult.Accept);
 });
 
-it('penalties counts against a neighbour, up to a bound, and fades', () => {
+it('penalties of a neighbour add up to a bound, and decay', () => {
   const penalties = new Penalties();
   assert.equal(penalties.points('a', 0), 0);
   for (let i = 0; i < 2; i += 1) penalties.add('a', 10, 0);

@@ -34,7 +34,7 @@ it('the settings of a host takes lists apart by commas and spaces, each value on
 
 for (const [name, value] of [
   ['STRATA_P2P_LISTEN', '0.0.0.0:4001'],
-  ['STRATA_P2P_ALLOW', 'somebody'],
+  ['STRATA_P2P_ALLOW', 'not-a-peer'],
   ['STRATA_MDNS', 'yes'],
 ] as const)
   it(`the settings of a host refuses ${name}=${value}, and names it`, () => {

@@ -11,7 +11,7 @@ import { until } from '../../../tests/support/until.ts';
 import type { Channel } from './channels/channel.ts';
 import { verifyPeerSignature } from './identity/peer-signature.ts';
 import { CONNECTIONS } from './limits.ts';
-import { addressOf, portOf, startStranger, useHosts, within } from './test/hosts.ts';
+import { addressOf, portOf, startForeignNode, useHosts, within } from './test/hosts.ts';
 
 /** Whether what is sent to a group comes back to this machine: containers often have no multicast. */
 async function hasMulticast(): Promise<boolean> {
@@ -39,9 +39,9 @@ describe('host', { concurrency: true }, () => {
     await first[Symbol.asyncDispose]();
     assert.equal((await hosts.start('same')).id, first.id);
   });
-  it('prefers TLS, and speaks Noise with who has no TLS', async () => {
+  it('prefers TLS, and uses Noise with a peer that has no TLS', async () => {
     const node = await hosts.start('both');
-    const other = await startStranger({ connectionEncrypters: [noise()] });
+    const other = await startForeignNode({ connectionEncrypters: [noise()] });
     const connection = await other.dial(multiaddr(addressOf(node)));
     assert.equal(connection.encryption, '/noise');
     await until(() => node.peers.connected().length === 1);
@@ -63,11 +63,11 @@ describe('host', { concurrency: true }, () => {
       await assert.rejects(hosts.start('taken', { listen }), { name: 'ListenError', message });
     server.close();
     await once(server, 'close');
-    assert.ok(await hosts.start('taken', { listen }), 'what did not start holds nothing');
+    assert.ok(await hosts.start('taken', { listen }), 'a failed start leaves nothing locked');
   });
   it('has a bounded number of connections to one peer, and a bounded rate of them from one machine', async () => {
     const node = await hosts.start('bounded');
-    const other = await startStranger();
+    const other = await startForeignNode();
     const address = multiaddr(addressOf(node));
     const dials = Array.from({ length: CONNECTIONS.maxPerPeer + 4 }, () => other.dial(address, { force: true }));
     await Promise.allSettled(dials);
@@ -150,7 +150,7 @@ describe('host', { concurrency: true }, () => {
     const [received] = await Promise.all([Array.fromAsync(far.messages), sending]);
     assert.equal(Buffer.concat(received).length, 32 * 64 * 1024);
   });
-  it('is no relay where it was not asked to be one', async () => {
+  it('is not a relay unless configured as one', async () => {
     const plain = await hosts.start('plain');
     const worker = await hosts.start('unreached', { listen: [] });
     await worker.peers.join(plain.joinToken(), within());
@@ -160,11 +160,11 @@ describe('host', { concurrency: true }, () => {
   });
   it('discovers peers on its LAN without an address to join', async (t) => {
     if (!(await hasMulticast())) return t.skip('no multicast here');
-    // A network of its own, so that nobody else on this LAN is met.
-    const [ours, others] = [randomBytes(32), randomBytes(32)];
+    // A network of its own, so that other nodes on this LAN are not found.
+    const [networkKey, otherKey] = [randomBytes(32), randomBytes(32)];
     const start = (name: string, networkKey: Uint8Array) =>
       hosts.start(name, { listen: ['/ip4/0.0.0.0/tcp/0'], isMdnsOn: true, networkKey });
-    const [a, b, other] = [await start('a', ours), await start('b', ours), await start('c', others)];
+    const [a, b, other] = [await start('a', networkKey), await start('b', networkKey), await start('c', otherKey)];
     await until(() => a.peers.connected().some(({ id }) => id === b.id));
     assert.deepEqual(other.peers.connected(), []);
   });

@@ -49,7 +49,7 @@ describe('the DNS of the simulated internet', () => {
     for (const [server, name, type, rcode] of [
       [internet.resolver, inState(internet, 'nonexistent')[0] ?? '', 'A', 'NXDOMAIN'],
       [internet.resolver, active(), 'LOC', 'NOERROR'],
-      [internet.root, 'nobody.invalid', 'A', 'NXDOMAIN'],
+      [internet.root, 'absent.invalid', 'A', 'NXDOMAIN'],
     ] as const) {
       const answer = await dig(server, name, type);
       assert.deepEqual([answer?.rcode, answer?.answers], [rcode, []]);

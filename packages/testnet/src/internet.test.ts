@@ -26,17 +26,17 @@ describe('the companies of the simulated internet', () => {
   it('are the same for the same seed, and different for another seed', async () => {
     await using same = await createInternet({ domains: 300, hasFaults: false });
     await using other = await createInternet({ domains: 300, hasFaults: false, seed: 'another' });
-    const tell = (net: Internet) => JSON.stringify(net.domains().map((domain) => net.truth(domain)));
-    assert.equal(tell(same), tell(internet));
-    assert.notEqual(tell(other), tell(internet));
+    const truthOf = (net: Internet) => JSON.stringify(net.domains().map((domain) => net.truth(domain)));
+    assert.equal(truthOf(same), truthOf(internet));
+    assert.notEqual(truthOf(other), truthOf(internet));
   });
   it('have stacks of every kind, the large providers far ahead', () => {
     const truths = internet.domains().map((domain) => internet.truth(domain));
     const services = truths.flatMap((truth) => truth.services).filter(({ category }) => category === 'email');
     const byProvider = [...Map.groupBy(services, ({ provider }) => provider).values()];
-    const [first = [], second = [], ...others] = byProvider.sort((a, b) => b.length - a.length);
+    const [first = [], second = [], ...rest] = byProvider.sort((a, b) => b.length - a.length);
     assert.deepEqual([first[0]?.provider, second[0]?.provider].sort(), ['google-workspace', 'microsoft-365']);
-    assert.ok(others.length >= 10 && first.length > 3 * (others[2]?.length ?? 0));
+    assert.ok(rest.length >= 10 && first.length > 3 * (rest[2]?.length ?? 0));
     for (const state of ['parked', 'nonexistent']) assert.ok(inState(internet, state).length > 0, state);
   });
   it('serve their pages by name, with a certificate of their own authority', async () => {
@@ -55,21 +55,21 @@ describe('the companies of the simulated internet', () => {
     const { body } = await ask(internet, `https://${inState(internet, 'active')[0]}/robots.txt`);
     assert.match(String(body), /User-agent/);
   });
-  it('speak an old TLS, refuse and reset as their addresses say, over IPv4 alone', async () => {
+  it('speak an old TLS, refuse or reset as their addresses determine, over IPv4 alone', async () => {
     await using faulty = await createInternet({ domains: 600, vantage: { lossShare: 0, poisonShare: 0 } });
-    const seen = new Set<string>();
+    const kinds = new Set<string>();
     for (const domain of inState(faulty, 'active')) {
       const [address = ''] = await dataOf(faulty.resolver, domain, 'A');
       const kind = Object.entries(SPECIAL_OCTETS).find(([, octet]) => address.endsWith(`.${octet}`))?.[0];
       if (!kind) continue;
       assert.deepEqual(await dataOf(faulty.resolver, domain, 'AAAA'), [], domain);
-      if (!seen.has(kind)) assert.equal(await protocolOf(faulty, domain, address), PROTOCOLS[kind], kind);
-      seen.add(kind);
+      if (!kinds.has(kind)) assert.equal(await protocolOf(faulty, domain, address), PROTOCOLS[kind], kind);
+      kinds.add(kind);
     }
-    assert.deepEqual([...seen].sort(), ['oldTls', 'refused', 'reset']);
-    assert.match(await protocolOf(internet, 'nobody.example', '8.8.8.8'), /^ERR_|^ECONNRESET/, 'a name that is nobody');
+    assert.deepEqual([...kinds].sort(), ['oldTls', 'refused', 'reset']);
+    assert.match(await protocolOf(internet, 'unknown.example', '8.8.8.8'), /^ERR_|^ECONNRESET/, 'a name of no company');
   });
-  it('redirect only to companies that are there', () => {
+  it('redirect only to active companies', () => {
     const targets = internet.domains().flatMap((domain) => internet.truth(domain).redirectsTo ?? []);
     assert.deepEqual([...new Set(targets.map((target) => internet.truth(target).state))], ['active']);
   });
@@ -91,16 +91,16 @@ describe('the companies of the simulated internet', () => {
     assert.equal(policies, 3);
   });
   it('security.txt is kept by some, denied by most, and answered with a page by the rest', async () => {
-    const seen = new Map(['text/plain', '404', '301', 'text/html; charset=utf-8'].map((kind) => [kind, 0]));
+    const counts = new Map(['text/plain', '404', '301', 'text/html; charset=utf-8'].map((kind) => [kind, 0]));
     for (const domain of inState(internet, 'active')) {
-      if ([...seen.values()].every((count) => count >= 3)) break;
+      if ([...counts.values()].every((count) => count >= 3)) break;
       const found = await ask(internet, `https://${domain}/.well-known/security.txt`).catch(() => undefined);
       if (found === undefined) continue;
       const kind = found.status === 200 ? (found.headers['content-type'] ?? '') : String(found.status);
       if (kind === 'text/plain') assert.match(found.body.toString(), /^Contact: mailto:security@.+\nExpires: \d{4}-/);
-      if (seen.has(kind)) seen.set(kind, (seen.get(kind) ?? 0) + 1);
+      if (counts.has(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     }
-    assert.ok(Math.min(...seen.values()) >= 3, JSON.stringify([...seen]));
+    assert.ok(Math.min(...counts.values()) >= 3, JSON.stringify([...counts]));
   });
   it('migrate as the clock moves, and truth and records follow', async () => {
     const before = new Map(internet.domains().map((domain) => [domain, JSON.stringify(internet.truth(domain))]));
@@ -114,7 +114,7 @@ describe('the companies of the simulated internet', () => {
     internet.migrate(domain, { category: 'email_security', to: null });
     assert.match(JSON.stringify(await dig(internet.resolver, domain, 'MX')), /messagingengine\.com/);
     assert.throws(() => internet.migrate(domain, { category: 'email', to: 'no-such-provider' }), RangeError);
-    assert.throws(() => internet.truth('nobody.example'), RangeError);
+    assert.throws(() => internet.truth('unknown.example'), RangeError);
   });
   it('show versions as real sites do: some old, some of a distribution, some none', async () => {
     const versions = inState(internet, 'active').flatMap((domain) => Object.entries(internet.truth(domain).versions));

@@ -124,7 +124,7 @@ async function main(): Promise<void> {
   const days = setInterval(() => {
     internet.advance(1);
     // Feeds are polled every 15 minutes at most, but a simulated day has passed.
-    void app.store.feeds.markAllDue();
+    void app.store.feeds.schedule.markAllDue();
   }, LIVE_DAY_MS);
   await new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
   print('stopping');

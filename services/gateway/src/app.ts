@@ -5,29 +5,28 @@ import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, witnessF
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import type { Logger } from 'pino';
+import { AnswerRecorder } from './answers/answer-recorder.ts';
 import { EngineBackend } from './answers/engine-backend.ts';
 import type { Models } from './answers/models.ts';
 import { openModels } from './answers/open-models.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
 import { stopping } from './limits/admission.ts';
-import { Callers } from './limits/callers.ts';
-import { followRevocations } from './limits/follow-revocations.ts';
+import { Authentication, followRevocations } from './limits/authentication.ts';
 import { Limits } from './limits/limits.ts';
 import { type GatewayNetwork, type GatewayNetworkDeps, openGatewayNetwork } from './network/gateway-network.ts';
 import type { OpenVocabulary } from './network/vocabulary/vocabularies.ts';
-import { newKeyRequests } from './routes/key-routes.ts';
+import { newKeyRequests } from './routes/keys.ts';
+import { cachedReport } from './routes/network.ts';
 import { gatewayOpenApi } from './routes/openapi.ts';
 import { servePages } from './routes/pages.ts';
-import { KEY_SET_PATH } from './routes/receipt-routes.ts';
+import { KEY_SET_PATH } from './routes/receipts.ts';
 import type { GatewayApp } from './routes/route.ts';
 import { createGatewayServer } from './routes/server.ts';
-import { cachedReport } from './routes/status-routes.ts';
 import { networkStartError } from './start-error.ts';
 import { GatewayLock } from './store/gateway-lock.ts';
 import { type GatewayStore, openStore } from './store/index.ts';
 import { openWitnesses } from './store/open-witnesses.ts';
-import { UsageRecorder } from './store/usage-recorder.ts';
 
 export interface Gateway extends AsyncDisposable {
   readonly server: HttpServer;
@@ -35,7 +34,7 @@ export interface Gateway extends AsyncDisposable {
   readonly keys: GatewayStore['keys'];
   readonly answers: GatewayStore['answers'];
   readonly segments: GatewayStore['segments'];
-  readonly recorder: UsageRecorder;
+  readonly recorder: AnswerRecorder;
   readonly ledger: SignedLedger;
   /** Undefined: only the models of the settings are served. */
   readonly network: GatewayNetwork | undefined;
@@ -116,7 +115,7 @@ export async function createGateway(
   const { segments } = store;
   const { answers, reputations } = lock.tables;
   const onAnswer = answerMeter(metrics);
-  const recorder = stack.use(await UsageRecorder.open({ ledger, answers, segments, logger, now, onAnswer }));
+  const recorder = stack.use(await AnswerRecorder.open({ ledger, answers, segments, logger, now, onAnswer }));
   const { openVocabulary } = world;
   const vocabulary = openVocabulary === undefined ? {} : { openVocabulary };
   const network = stack.use(
@@ -128,9 +127,9 @@ export async function createGateway(
   const limits = new Limits({ quota: store.quota, answers, now });
   const late = new AbortController();
   const hostGuard = createHostGuard({ ...config, keyedPath: '/v1/' });
-  const callers = new Callers(store, { areKeysFree: config.freeKeysPerDay > 0 });
+  const authentication = new Authentication(store, { areKeysFree: config.freeKeysPerDay > 0 });
   const closed = new AbortController();
-  const following = followRevocations({ store, callers, logger }, closed.signal);
+  const following = followRevocations({ store, authentication, logger }, closed.signal);
   // Stops after the server: until then a revocation ends open requests.
   stack.defer(async () => {
     closed.abort();
@@ -148,7 +147,15 @@ export async function createGateway(
   };
   const server = stack.use(
     createGatewayServer({
-      ...{ app, callers, hostGuard, logger, metrics, limits: config.limits, trustedProxies: config.trustedProxies },
+      ...{
+        app,
+        authentication,
+        hostGuard,
+        logger,
+        metrics,
+        limits: config.limits,
+        trustedProxies: config.trustedProxies,
+      },
       onStopping: () => {
         for (const { admission } of models.list()) admission.close(stopping());
       },

@@ -1,12 +1,12 @@
 // Prometheus metrics of the gateway, documented in docs/monitoring.md.
 import { addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
+import type { AnswerRecorderDeps } from './answers/answer-recorder.ts';
 import type { Models } from './answers/models.ts';
 import type { GatewayNetwork } from './network/gateway-network.ts';
-import type { UsageRecorderDeps } from './store/usage-recorder.ts';
 
 /** Records finished answers: outcome, duration and usage. */
-export function answerMeter(metrics: Metrics): NonNullable<UsageRecorderDeps['onAnswer']> {
+export function answerMeter(metrics: Metrics): NonNullable<AnswerRecorderDeps['onAnswer']> {
   const took = metrics.durations('strata_inference_answer_seconds', 'Answers by how they ended', {
     label: 'outcome',
     buckets: [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300],

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockedDirectories, warnOfFileSystem } from '@strata/db';
-import { StartError, serveMetrics, witnessProblem } from '@strata/http';
+import { FailureLog, followKeys, StartError, serveMetrics } from '@strata/http';
 import type { Logger } from 'pino';
 import { createGateway, type Gateway, type GatewayWorld, newMonitoring } from './app.ts';
 import type { GatewayConfig } from './config.ts';
@@ -50,7 +50,11 @@ export async function startGateway(
   const port = await gateway.server.listen({ host, port: config.port }).catch(unusable);
   readiness.started();
   const stopping = new AbortController();
-  const maintenance = maintain(gateway, { config, logger, signal: stopping.signal });
+  const { signal } = stopping;
+  const maintenance = Promise.all([
+    followKeys(gateway.ledger, logger, signal),
+    forgetReceipts(gateway, { config, logger, signal }),
+  ]);
   stack.defer(async () => {
     stopping.abort();
     // Load balancers that poll readiness get time to react before connections are closed.
@@ -89,39 +93,20 @@ export async function serveGateway(
   }
 }
 
-const POLL_MS = 2_000;
 /** Interval between deletions of expired receipts. */
 const FORGET_MS = 3_600_000;
 
-/** Loads rotated signing keys, logs when signing fails and when it works again, and deletes expired receipts. */
-async function maintain(
-  { ledger, recorder }: Gateway,
+async function forgetReceipts(
+  { recorder }: Gateway,
   { config, logger, signal }: { readonly config: GatewayConfig; readonly logger: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
-  let forgotAt = Number.NEGATIVE_INFINITY;
-  let logged: string | undefined;
-  let uncosigned: string | undefined;
+  const failures = new FailureLog(logger, { what: 'deleting expired receipts' });
   while (!signal.aborted) {
-    try {
-      await ledger.reload();
-      const problem = ledger.problem();
-      if (problem === undefined && logged !== undefined) logger.info('receipts can be signed again');
-      if (problem !== undefined && problem !== logged)
-        logger.error({ problem }, 'no requests are served: receipts cannot be signed');
-      logged = problem;
-      const missing = witnessProblem(ledger.witnesses());
-      if (missing === undefined && uncosigned !== undefined) logger.info('checkpoints are cosigned again');
-      if (missing !== undefined && missing !== uncosigned)
-        logger.error({ problem: missing }, 'checkpoints lack cosignatures: requests are served without them');
-      uncosigned = missing;
-      if (performance.now() - forgotAt > FORGET_MS) {
-        forgotAt = performance.now();
-        await recorder.forget(new Date(Date.now() - config.receiptDays * 86_400_000));
-      }
-    } catch (error) {
-      logger.error({ err: error }, 'loading the signing keys or deleting expired receipts failed');
-    }
-    await sleep(POLL_MS, undefined, { signal }).catch(() => {});
+    await recorder.forget(new Date(Date.now() - config.receiptDays * 86_400_000)).then(
+      () => failures.recovered(),
+      (error: unknown) => failures.failed(error),
+    );
+    await sleep(FORGET_MS, undefined, { signal }).catch(() => {});
   }
 }
 

@@ -65,7 +65,7 @@ describe('the configuration', () => {
     assert.equal(refusalOf({ STRATA_STACK_PORT: 'http' }), 'STRATA_STACK_PORT: must be a number');
   });
 
-  it('restricts scans of names that others choose', () => {
+  it('restricts scans of names that callers and feeds choose', () => {
     const ofFeeds = (scan: string, perDay = '500') =>
       readConfig({ STRATA_FEED_SCAN: scan, STRATA_FEED_SCAN_PER_DAY: perDay }).feedScansPerDay;
     assert.deepEqual([ofFeeds(''), ofFeeds('off'), ofFeeds('on'), ofFeeds('on', '')], [0, 0, 500, 1_000]);

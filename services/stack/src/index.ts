@@ -3,6 +3,7 @@
 export { type Config, Environment as StackEnvironment, Paths, readConfig } from './config.ts';
 export type { Scanning, World } from './context.ts';
 export { listAdvisories, listAffected } from './enrichment/exposure/affected.ts';
+export { countsOf } from './enrichment/exposure/exposed-domains.ts';
 export { Exposures } from './enrichment/exposure/exposures.ts';
 export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts';
 export { runSource, type SyncEnd } from './enrichment/run-source.ts';

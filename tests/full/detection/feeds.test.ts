@@ -34,7 +34,7 @@ describe('feeds of a simulated internet', () => {
   });
 
   async function poll(): Promise<void> {
-    await feeds().markAllDue();
+    await feeds().schedule.markAllDue();
     await service.running.scheduling?.poller.runDue({ onDone: () => {}, signal: AbortSignal.timeout(120_000) });
     await service.running.updateLoop.run();
   }

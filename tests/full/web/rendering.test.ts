@@ -8,7 +8,7 @@ import { describePages } from '../../support/web/demo.ts';
 /** Name, path, and whether there is an API key. Placeholders such as DOMAIN are replaced by values of the demo. */
 const EXPLORER = [
   ['home', '/', true],
-  ['home-newcomer', '/', false],
+  ['home-without-key', '/', false],
   ['start', '/start', false],
   ['start-with-key', '/start', true],
   ['search', '/search?state=active', true],
@@ -35,7 +35,7 @@ const EXPLORER = [
 ] as const;
 const CHAT = [
   ['chat', '/', true],
-  ['chat-newcomer', '/', false],
+  ['chat-without-key', '/', false],
   ['machines', '/machines', false],
 ] as const;
 

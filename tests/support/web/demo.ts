@@ -39,7 +39,7 @@ const PRINTED: Readonly<Record<keyof Demo, RegExp>> = {
   stackKey: /^stack key: (\S+)/,
   inferenceKey: /^inference key: (\S+)/,
   inference: /--base (http\S+)/,
-  workerPids: /lent by two workers, processes (\d+ and \d+)/,
+  workerPids: /two workers serve it, processes (\d+ and \d+)/,
   stack: /docs: (http\S+)\//,
 };
 

@@ -1,6 +1,6 @@
 // Matches advisories with the products that domains show, incrementally in both directions: a new advisory is judged
 // against every known build, a new build against every advisory of its product. The caller counts domains.
-import { type Advisory, type ProductKey, SEVERITIES, type Severity } from '../advisory.ts';
+import type { Advisory, ProductKey } from '../advisory.ts';
 import { hashOf } from '../claims-hash.ts';
 import { type Assessed, byUrgency, type Entry, entryOf, idsOf, indexOfEntry } from '../entry.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../judge/judge.ts';
 import type { ObservedProduct } from '../judge/prepared-product.ts';
 import { BuildClasses } from './build-classes.ts';
-import { codeOf, type MarkFilter, type VerdictCode, VerdictList } from './verdict-list.ts';
+import { codeOf, VerdictList } from './verdict-list.ts';
 
 /** A product of the rulebook with all names that publishers use for it. */
 export interface KnownProduct {
@@ -26,12 +26,6 @@ export interface KnownProduct {
 export interface Build {
   readonly version: string | null;
   readonly platform: string | null;
-}
-
-/** All given conditions must hold. */
-export interface EntryFilter {
-  readonly severity?: Severity | undefined;
-  readonly isExploited?: boolean | undefined;
 }
 
 interface Kept {
@@ -53,10 +47,6 @@ interface Shelf {
 
 const NO_VERSION: Build = { version: null, platform: null };
 const NOTHING = new VerdictList();
-/** Part of a mark: the severity; another bit is set for known exploitation. */
-const SEVERITY_BITS = 7;
-const EXPLOITED_BIT = 8;
-
 export class ExposureIndex {
   readonly #shelves = new Map<string, Shelf>();
   readonly #productsByKey = new Map<ProductKey, string[]>();
@@ -64,8 +54,6 @@ export class ExposureIndex {
   readonly #kept = new Map<number, Kept>();
   /** By every id, upper case. */
   readonly #numbersById = new Map<string, Set<number>>();
-  /** By number: the properties that filters test while walking over all advisories. */
-  #marks = new Uint8Array(1 << 10);
   #next = 0;
   /** Sorted on first use, and kept sorted from then on. */
   #order: Entry[] | undefined;
@@ -122,16 +110,6 @@ export class ExposureIndex {
     return this.#kept.get(number)?.entry;
   }
 
-  /** The filter of a walk over lists of verdicts; undefined if it excludes nothing. */
-  marked({ severity, isExploited }: EntryFilter): MarkFilter | undefined {
-    if (severity === undefined && isExploited === undefined) return undefined;
-    return {
-      values: this.#marks,
-      mask: (severity === undefined ? 0 : SEVERITY_BITS) | (isExploited === undefined ? 0 : EXPLOITED_BIT),
-      wanted: severityNumber(severity ?? null) | (isExploited ? EXPLOITED_BIT : 0),
-    };
-  }
-
   /** Adds or updates an advisory; returns the products that it names or named before. */
   put(assessed: Assessed): readonly string[] {
     const { advisory } = assessed;
@@ -185,11 +163,6 @@ export class ExposureIndex {
     return (number === undefined ? undefined : shelf?.verdicts[number]) ?? NOTHING;
   }
 
-  /** The verdict of an advisory on a build; undefined if the build is unaffected. */
-  verdictOn({ number }: Entry, product: string, build: Build): VerdictCode | undefined {
-    return this.verdictsOf(product, build).find(number);
-  }
-
   /** The complete judgement, with the text of the range. */
   judgementOf({ number }: Entry, product: string, build: Build): Judgement {
     const compiled = this.#kept.get(number)?.compiled ?? { sources: [] };
@@ -221,7 +194,6 @@ export class ExposureIndex {
     const { entry } = kept;
     this.#numbers.set(entry.advisory.id, entry.number);
     this.#kept.set(entry.number, kept);
-    this.#mark(entry);
     if (before) this.#forgetIds(before);
     for (const id of idsOf(entry)) {
       const numbers = this.#numbersById.get(id);
@@ -231,15 +203,6 @@ export class ExposureIndex {
     if (!this.#order) return;
     if (before) this.#order.splice(indexOfEntry(this.#order, before), 1);
     this.#order.splice(indexOfEntry(this.#order, entry), 0, entry);
-  }
-
-  #mark({ number, advisory, exploited }: Entry): void {
-    if (number >= this.#marks.length) {
-      const larger = new Uint8Array(this.#marks.length * 2);
-      larger.set(this.#marks);
-      this.#marks = larger;
-    }
-    this.#marks[number] = severityNumber(advisory.severity) | (exploited ? EXPLOITED_BIT : 0);
   }
 
   #forgetIds(entry: Entry): void {
@@ -279,7 +242,3 @@ function shelve({ entry, compiled }: Kept, { numbers, classes, verdicts }: Shelf
 /** Versions and platforms contain no NUL, and null differs from an empty text, so no two builds share a key. */
 const keyOf = ({ version, platform }: Build): string => `${partOf(version)}\0${partOf(platform)}`;
 const partOf = (part: string | null): string => (part === null ? '' : `=${part}`);
-
-/** 0 without a severity. */
-const severityNumber = (severity: Severity | null): number =>
-  severity === null ? 0 : SEVERITIES.indexOf(severity) + 1;

@@ -24,13 +24,6 @@ export const verdictOf = (code: VerdictCode): Verdict => CODES[code] as Verdict;
 const AFFECTED: VerdictCode = 0;
 export const isAffected = (code: VerdictCode): boolean => code === AFFECTED;
 
-/** Marks by number of the advisory, and the required value of the bits under the mask. */
-export interface MarkFilter {
-  readonly values: Uint8Array;
-  readonly mask: number;
-  readonly wanted: number;
-}
-
 /** By number of the advisory: rows that are affected, and rows that are possibly affected. */
 export interface RowCounts {
   readonly version: Uint32Array;
@@ -73,18 +66,18 @@ export class VerdictList {
   }
 
   /**
-   * Adds `size` to the row count of each advisory in the list, by its number; with `of`, only for marks that match. Returns
+   * Adds `size` to the row count of each advisory in the list, by its number; with `of`, only where that is 1. Returns
    * whether any was affected, or possibly affected. One answer visits a quarter of a million advisories for a few hundred
    * builds, which is why this is a plain loop over arrays.
    */
-  countInto(rows: RowCounts, size: number, of?: MarkFilter) {
+  countInto(rows: RowCounts, size: number, of?: Uint8Array) {
     const numbers = this.#numbers;
     const codes = this.#codes;
     let hasVersion = false;
     let hasProduct = false;
     for (let index = 0; index < this.#length; index += 1) {
       const number = numbers[index] as number;
-      if (of !== undefined && ((of.values[number] as number) & of.mask) !== of.wanted) continue;
+      if (of !== undefined && of[number] !== 1) continue;
       if (codes[index] === AFFECTED) {
         rows.version[number] = (rows.version[number] as number) + size;
         hasVersion = true;

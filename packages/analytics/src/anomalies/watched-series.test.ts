@@ -21,7 +21,7 @@ function worldOf(all: readonly IndexedChange[], gapAges: readonly number[]) {
   const index = indexOf(plainDomains([DOMAINS, using('email acme high')]));
   for (const change of all) index.history.add(change);
   for (let day = FIRST_DAY - 5; day <= NOW; day += 1)
-    if (!gapAges.includes(DAY - day)) index.history.addScans(day, { scans: SCANS, measured: SCANS, rulebook: 'r1' });
+    if (!gapAges.includes(DAY - day)) index.history.scans.add(day, { scans: SCANS, measured: SCANS, rulebook: 'r1' });
   return index;
 }
 
@@ -36,7 +36,7 @@ describe('the watched series', () => {
     holds(60, [changes, fc.uniqueArray(fc.nat(WINDOW_DAYS), { maxLength: 4 })], (all, ages) => {
       const index = worldOf(all, ages);
       const series = [...watchedSeries(index, { day: DAY, now: NOW })];
-      const readable = readableDays(index.history.scanDays(DAY - WINDOW_DAYS - 1), DAY);
+      const readable = readableDays(index.history.scans.days(DAY - WINDOW_DAYS - 1), DAY);
       if (!readable.isReadable(DAY)) return assert.deepEqual(series, []);
       const days = Array.from({ length: WINDOW_DAYS + 1 }, (_, i) => DAY - WINDOW_DAYS + i);
       const on = (day: number) => all.filter(({ confirmedAt }) => dayOf(confirmedAt) === day);
@@ -83,11 +83,11 @@ describe('the watched series', () => {
     }));
   it('take a day on which nothing could be resolved for a gap, and not for a day without change', () => {
     const index = worldOf([], [1]);
-    index.history.addScans(DAY - 1, { scans: SCANS * 3, measured: 0, rulebook: 'r1' });
-    const readable = readableDays(index.history.scanDays(DAY - WINDOW_DAYS - 1), DAY);
+    index.history.scans.add(DAY - 1, { scans: SCANS * 3, measured: 0, rulebook: 'r1' });
+    const readable = readableDays(index.history.scans.days(DAY - WINDOW_DAYS - 1), DAY);
     const days = [DAY - 2, DAY - 1, DAY].map((day) => `${readable.isReadable(day)} ${readable.followsGap(day)}`);
     assert.deepEqual(days, ['true false', 'false false', 'true true']);
-    assert.equal(index.history.scans, worldOf([], []).history.scans + SCANS * 2, 'all of them are counted');
+    assert.equal(index.history.scans.total, worldOf([], []).history.scans.total + SCANS * 2, 'all of them are counted');
   });
   it('of a provider that newer rules made visible begin with those rules', () => {
     const added = (day: number, to: string): IndexedChange => ({
@@ -95,7 +95,7 @@ describe('the watched series', () => {
       ...{ isEntry: true, isExit: false },
     });
     const index = worldOf([added(DAY, 'borealis'), added(DAY - 20, 'acme'), added(DAY, 'acme')], []);
-    index.history.addScans(DAY - 3, { scans: 1, measured: 1, rulebook: 'r2' });
+    index.history.scans.add(DAY - 3, { scans: 1, measured: 1, rulebook: 'r2' });
     const series = [...watchedSeries(index, { day: DAY, now: NOW })];
     const days = find(series, 'borealis', 'gains')?.samples.map(({ day }) => day);
     assert.deepEqual(days, [DAY - 3, DAY - 2, DAY - 1]);

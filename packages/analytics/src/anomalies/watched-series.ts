@@ -23,7 +23,7 @@ export function* watchedSeries(
   index: DomainIndex,
   { day, now }: { readonly day: number; readonly now: number },
 ): Generator<WatchedSeries> {
-  const scans = index.history.scanDays(day - WINDOW_DAYS - 1);
+  const scans = index.history.scans.days(day - WINDOW_DAYS - 1);
   const readable = readableDays(scans, day);
   if (!readable.isReadable(day)) return;
   const scansOn = new Map(scans.map((each) => [each.day, each.scans]));
@@ -49,7 +49,11 @@ export function* watchedSeries(
       const samples = countDays
         .filter(isCalm)
         .map((at) => ({ day: at, value: index.history.movement({ provider }, at, at)[field], exposure: exposure(at) }));
-      yield* split({ ...subject, metric, kind: 'count' }, sinceRules(samples, index.history.newestRulebookDay()), day);
+      yield* split(
+        { ...subject, metric, kind: 'count' },
+        sinceRules(samples, index.history.scans.newestRulebookDay()),
+        day,
+      );
     }
   }
   if (readable.followsGap(day)) return;

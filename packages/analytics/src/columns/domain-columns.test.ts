@@ -38,7 +38,7 @@ describe('the columns', () => {
         const arrays = columns.arrays(300);
         assert.equal(arrays.pool.length, used);
         expected(columns);
-        expected(DomainColumns.from(structuredClone(arrays)));
+        expected(new DomainColumns(structuredClone(arrays)));
       }),
       { numRuns: 5, endOnFailure: true },
     ));

@@ -29,160 +29,136 @@ export const NO_SCORE = 255;
 /** With less waste than this the pool is not compacted. */
 const MIN_WASTE = 1 << 16;
 
-export interface ColumnArrays {
+/** Facts by domain number. */
+interface FactColumns {
   readonly scannedAt: Float64Array<ArrayBuffer>;
   readonly state: Uint8Array<ArrayBuffer>;
   readonly sector: Uint8Array<ArrayBuffer>;
   readonly score: Uint8Array<ArrayBuffer>;
   readonly posture: Uint32Array<ArrayBuffer>;
   readonly holders: Uint32Array<ArrayBuffer>;
+  /** Where the services and builds of the domain begin in the pool. */
   readonly starts: Uint32Array<ArrayBuffer>;
   /** Services in the pool, and builds after them. */
   readonly counts: Uint8Array<ArrayBuffer>;
   readonly buildCounts: Uint8Array<ArrayBuffer>;
+}
+
+export interface ColumnArrays extends FactColumns {
   readonly pool: Uint32Array<ArrayBuffer>;
 }
 
+const FIRST_LENGTH = 1 << 10;
+const noDomains = (): ColumnArrays => ({
+  scannedAt: new Float64Array(FIRST_LENGTH),
+  state: new Uint8Array(FIRST_LENGTH),
+  sector: new Uint8Array(FIRST_LENGTH),
+  score: new Uint8Array(FIRST_LENGTH),
+  posture: new Uint32Array(FIRST_LENGTH),
+  holders: new Uint32Array(FIRST_LENGTH),
+  starts: new Uint32Array(FIRST_LENGTH),
+  counts: new Uint8Array(FIRST_LENGTH),
+  buildCounts: new Uint8Array(FIRST_LENGTH),
+  pool: new Uint32Array(0),
+});
+
 export class DomainColumns {
-  #scannedAt = new Float64Array(1 << 10);
-  #state = new Uint8Array(1 << 10);
-  #sector = new Uint8Array(1 << 10);
-  #score = new Uint8Array(1 << 10);
-  #posture = new Uint32Array(1 << 10);
-  #holders = new Uint32Array(1 << 10);
-  #starts = new Uint32Array(1 << 10);
-  #counts = new Uint8Array(1 << 10);
-  #buildCounts = new Uint8Array(1 << 10);
-  #pool = new Uint32Array(1 << 12);
-  #used = 0;
+  #columns: FactColumns;
+  #pool: Uint32Array<ArrayBuffer>;
+  #used: number;
   #wasted = 0;
 
+  /** Takes ownership of the arrays. */
+  constructor({ pool, ...columns } = noDomains()) {
+    this.#columns = columns;
+    this.#pool = pool;
+    this.#used = pool.length;
+  }
+
   facts(domain: number): DomainFacts {
-    const score = this.score(domain);
+    const { scannedAt, state, sector, posture, holders, score } = this.#columns;
     return {
-      scannedAt: this.#scannedAt[domain] as number,
-      state: this.#state[domain] as number,
-      sector: this.#sector[domain] as number,
-      posture: this.#posture[domain] as number,
-      holders: this.#holders[domain] as number,
-      score: score === NO_SCORE ? null : score,
+      scannedAt: scannedAt[domain] as number,
+      state: state[domain] as number,
+      sector: sector[domain] as number,
+      posture: posture[domain] as number,
+      holders: holders[domain] as number,
+      score: score[domain] === NO_SCORE ? null : (score[domain] as number),
     };
-  }
-
-  state(domain: number): number {
-    return this.#state[domain] as number;
-  }
-
-  /** 0–100, or `NO_SCORE`. */
-  score(domain: number): number {
-    return this.#score[domain] as number;
-  }
-
-  sector(domain: number): number {
-    return this.#sector[domain] as number;
-  }
-
-  posture(domain: number): number {
-    return this.#posture[domain] as number;
-  }
-
-  scannedAt(domain: number): number {
-    return this.#scannedAt[domain] as number;
   }
 
   /** A view that is valid until the domain is set again. */
   services(domain: number): Uint32Array {
-    const start = this.#starts[domain] as number;
-    return this.#pool.subarray(start, start + (this.#counts[domain] as number));
+    const { pool, from, to } = this.servicesIn(domain);
+    return pool.subarray(from, to);
   }
 
   /** The same as offsets, for loops over every domain. */
   servicesIn(domain: number): { readonly pool: Uint32Array; readonly from: number; readonly to: number } {
-    const from = this.#starts[domain] as number;
-    return { pool: this.#pool, from, to: from + (this.#counts[domain] as number) };
+    const from = this.#columns.starts[domain] as number;
+    return { pool: this.#pool, from, to: from + (this.#columns.counts[domain] as number) };
   }
 
   /** Offsets of the numbers of its builds. */
   buildsIn(domain: number): { readonly pool: Uint32Array; readonly from: number; readonly to: number } {
-    const from = (this.#starts[domain] as number) + (this.#counts[domain] as number);
-    return { pool: this.#pool, from, to: from + (this.#buildCounts[domain] as number) };
+    const { starts, counts, buildCounts } = this.#columns;
+    const from = (starts[domain] as number) + (counts[domain] as number);
+    return { pool: this.#pool, from, to: from + (buildCounts[domain] as number) };
   }
 
-  touch(domain: number, scannedAt: number): void {
-    if (scannedAt > this.scannedAt(domain)) this.#scannedAt[domain] = scannedAt;
+  /** The time of the last scan never decreases. */
+  touch(domain: number, time: number): void {
+    const { scannedAt } = this.#columns;
+    if (time > (scannedAt[domain] as number)) scannedAt[domain] = time;
   }
 
   set(domain: number, facts: DomainFacts, services: readonly PackedService[], builds: readonly number[] = []): void {
-    if (domain >= this.#state.length) this.#grow(domain + 1);
-    this.#scannedAt[domain] = facts.scannedAt;
-    this.#state[domain] = facts.state;
-    this.#sector[domain] = facts.sector;
-    this.#posture[domain] = facts.posture;
-    this.#holders[domain] = facts.holders;
-    this.#score[domain] = facts.score ?? NO_SCORE;
+    if (domain >= this.#columns.state.length) this.#columns = mapped(this.#columns, (each) => grown(each, domain + 1));
+    const { scannedAt, state, sector, posture, holders, score, starts, counts, buildCounts } = this.#columns;
+    scannedAt[domain] = facts.scannedAt;
+    state[domain] = facts.state;
+    sector[domain] = facts.sector;
+    posture[domain] = facts.posture;
+    holders[domain] = facts.holders;
+    score[domain] = facts.score ?? NO_SCORE;
     const before = this.#lengthOf(domain);
     const length = services.length + builds.length;
     if (length > before) {
       if (this.#used + length > this.#pool.length) this.#pool = grown(this.#pool, this.#used + length);
-      this.#starts[domain] = this.#used;
+      starts[domain] = this.#used;
       this.#used += length;
       this.#wasted += before;
     } else this.#wasted += before - length;
-    this.#counts[domain] = services.length;
-    this.#buildCounts[domain] = builds.length;
+    counts[domain] = services.length;
+    buildCounts[domain] = builds.length;
     // The start of a domain without services means nothing, and may be outside of a compacted pool.
-    if (services.length > 0) this.#pool.set(services, this.#starts[domain] as number);
-    if (builds.length > 0) this.#pool.set(builds, (this.#starts[domain] as number) + services.length);
+    if (services.length > 0) this.#pool.set(services, starts[domain] as number);
+    if (builds.length > 0) this.#pool.set(builds, (starts[domain] as number) + services.length);
     if (this.#wasted > MIN_WASTE && this.#wasted * 2 > this.#used) this.#compact();
   }
 
   /** The domains below `limit`, as views that are valid until the next change. */
   arrays(limit: number): ColumnArrays {
     this.#compact();
-    return {
-      scannedAt: this.#scannedAt.subarray(0, limit),
-      state: this.#state.subarray(0, limit),
-      sector: this.#sector.subarray(0, limit),
-      score: this.#score.subarray(0, limit),
-      posture: this.#posture.subarray(0, limit),
-      holders: this.#holders.subarray(0, limit),
-      starts: this.#starts.subarray(0, limit),
-      counts: this.#counts.subarray(0, limit),
-      buildCounts: this.#buildCounts.subarray(0, limit),
-      pool: this.#pool.subarray(0, this.#used),
-    };
-  }
-
-  /** Takes ownership of the arrays. */
-  static from(arrays: ColumnArrays): DomainColumns {
-    const columns = new DomainColumns();
-    columns.#scannedAt = arrays.scannedAt;
-    columns.#state = arrays.state;
-    columns.#sector = arrays.sector;
-    columns.#score = arrays.score;
-    columns.#posture = arrays.posture;
-    columns.#holders = arrays.holders;
-    columns.#starts = arrays.starts;
-    columns.#counts = arrays.counts;
-    columns.#buildCounts = arrays.buildCounts;
-    columns.#pool = arrays.pool;
-    columns.#used = arrays.pool.length;
-    return columns;
+    const columns = mapped(this.#columns, (each) => each.subarray(0, limit) as typeof each);
+    return { ...columns, pool: this.#pool.subarray(0, this.#used) };
   }
 
   #lengthOf(domain: number): number {
-    return (this.#counts[domain] as number) + (this.#buildCounts[domain] as number);
+    const { counts, buildCounts } = this.#columns;
+    return (counts[domain] as number) + (buildCounts[domain] as number);
   }
 
   #compact(): void {
     if (this.#wasted === 0) return;
+    const { starts } = this.#columns;
     const pool = new Uint32Array(this.#used - this.#wasted);
     let used = 0;
-    for (let domain = 0; domain < this.#counts.length; domain += 1) {
+    for (let domain = 0; domain < starts.length; domain += 1) {
       const count = this.#lengthOf(domain);
       if (count === 0) continue;
-      const start = this.#starts[domain] as number;
-      this.#starts[domain] = used;
+      const start = starts[domain] as number;
+      starts[domain] = used;
       // A view for each of a million domains would take longer than the copy.
       for (let at = start; at < start + count; at += 1) pool[used++] = this.#pool[at] as number;
     }
@@ -190,16 +166,22 @@ export class DomainColumns {
     this.#used = used;
     this.#wasted = 0;
   }
+}
 
-  #grow(min: number): void {
-    this.#scannedAt = grown(this.#scannedAt, min);
-    this.#state = grown(this.#state, min);
-    this.#sector = grown(this.#sector, min);
-    this.#score = grown(this.#score, min);
-    this.#posture = grown(this.#posture, min);
-    this.#holders = grown(this.#holders, min);
-    this.#starts = grown(this.#starts, min);
-    this.#counts = grown(this.#counts, min);
-    this.#buildCounts = grown(this.#buildCounts, min);
-  }
+/** Changes every column in the same way. */
+function mapped(
+  columns: FactColumns,
+  change: <Column extends FactColumns[keyof FactColumns]>(column: Column) => Column,
+) {
+  return {
+    scannedAt: change(columns.scannedAt),
+    state: change(columns.state),
+    sector: change(columns.sector),
+    score: change(columns.score),
+    posture: change(columns.posture),
+    holders: change(columns.holders),
+    starts: change(columns.starts),
+    counts: change(columns.counts),
+    buildCounts: change(columns.buildCounts),
+  };
 }

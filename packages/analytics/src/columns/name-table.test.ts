@@ -5,7 +5,8 @@ import { holds } from '../../../../tests/support/property.ts';
 import { compareText } from '../compare-text.ts';
 import { NameGrams } from '../index/name-grams.ts';
 import { partsOf, uniqueNames } from '../test/domain-names.ts';
-import { bytesOf, NameTable } from './name-table.ts';
+import { bytesOf } from './byte-text.ts';
+import { NameTable } from './name-table.ts';
 
 function filled<Names extends NameTable | NameGrams>(names: Names, all: Iterable<readonly [number, string]>): Names {
   for (const [number, name] of all) names.add(number, name);
@@ -15,20 +16,20 @@ function filled<Names extends NameTable | NameGrams>(names: Names, all: Iterable
 function check(table: NameTable, entries: ReadonlyMap<number, string>, parts: readonly string[]): void {
   const sorted = [...entries].sort(([, a], [, b]) => compareText(a, b));
   const numbers = sorted.map(([number]) => number);
-  assert.equal(table.count, entries.size);
+  assert.equal(table.sorted.count, entries.size);
   assert.equal(table.limit, Math.max(0, ...entries.keys().map((number) => number + 1)));
-  assert.deepEqual([...table.order()], numbers);
-  for (const [rank, number] of numbers.entries()) assert.equal(table.ranks()[number], rank);
+  assert.deepEqual([...table.sorted.numbers()], numbers);
+  for (const [rank, number] of numbers.entries()) assert.equal(table.sorted.ranks()[number], rank);
   for (const [number, name] of sorted)
-    assert.deepEqual([table.has(number), table.name(number), table.find(name)], [true, name, number]);
+    assert.deepEqual([table.has(number), table.name(number), table.sorted.find(name)], [true, name, number]);
   assert.equal(table.has(table.limit), false);
   const visited: [number, string][] = [];
   table.each((number, bytes, from, to) => visited.push([number, String.fromCharCode(...bytes.subarray(from, to))]));
   const ascending = sorted.toSorted(([a], [b]) => a - b);
   assert.deepEqual(visited, ascending);
   for (const part of parts) {
-    assert.equal(table.find(part), sorted.find(([, name]) => name === part)?.[0]);
-    const [from, to] = table.prefixRange(part);
+    assert.equal(table.sorted.find(part), sorted.find(([, name]) => name === part)?.[0]);
+    const [from, to] = table.sorted.prefixRange(part);
     const prefixed = sorted.flatMap(([number, name]) => (name.startsWith(part) ? [number] : []));
     assert.deepEqual(numbers.slice(from, to), prefixed);
     for (const [number, name] of sorted) assert.equal(table.includes(number, bytesOf(part)), name.includes(part));
@@ -63,16 +64,16 @@ describe('the table of names', () => {
   });
   it('leaves an order that was given out as it was', () => {
     const table = filled(new NameTable(), [[1, 'b.com']]);
-    const order = table.order();
+    const order = table.sorted.numbers();
     table.add(2, 'a.com');
-    assert.deepEqual([...table.order()], [2, 1]);
+    assert.deepEqual([...table.sorted.numbers()], [2, 1]);
     assert.deepEqual([...order], [1]);
   });
   it('does not confuse non-ASCII characters with ASCII characters', () => {
     const table = filled(new NameTable(), [[1, 'a.com']]);
-    assert.equal(table.find('\u0161.com'), undefined);
+    assert.equal(table.sorted.find('\u0161.com'), undefined);
     assert.equal(table.includes(1, bytesOf('\u0161')), false);
-    assert.deepEqual(table.prefixRange('\u0161'), [1, 1]);
+    assert.deepEqual(table.sorted.prefixRange('\u0161'), [1, 1]);
   });
 });
 

@@ -19,7 +19,7 @@ const LAST_DAY = FIRST_DAY + DAYS - 1;
 function historyOf(all: readonly IndexedChange[], scanned: Scans): ChangeHistory {
   const history = new ChangeHistory();
   for (const change of all) history.add(change);
-  for (const { day, scans, rulebook } of scanned) history.addScans(day, { scans, measured: scans, rulebook });
+  for (const { day, scans, rulebook } of scanned) history.scans.add(day, { scans, measured: scans, rulebook });
   return history;
 }
 
@@ -58,14 +58,14 @@ function check(history: ChangeHistory, all: readonly IndexedChange[], scanned: S
   const days = [...new Set(scanned.map(({ day }) => day))].sort((a, b) => a - b);
   const sum = (some: Scans) => some.reduce((total, each) => total + each.scans, 0);
   const perDay = days.map((day) => ({ day, scans: sum(scanned.filter((each) => each.day === day)) }));
-  assert.deepEqual(history.scanDays(), perDay);
+  assert.deepEqual(history.scans.days(), perDay);
   const later = perDay.filter(({ day }) => day >= FIRST_DAY + 20);
-  assert.deepEqual(history.scanDays(FIRST_DAY + 20), later);
-  assert.equal(history.scans, sum(scanned));
+  assert.deepEqual(history.scans.days(FIRST_DAY + 20), later);
+  assert.equal(history.scans.total, sum(scanned));
   const firsts = [...new Set(scanned.map(({ rulebook }) => rulebook))].map((rulebook) =>
     Math.min(...scanned.filter((each) => each.rulebook === rulebook).map(({ day }) => day)),
   );
-  assert.equal(history.newestRulebookDay(), firsts.length === 0 ? undefined : Math.max(...firsts));
+  assert.equal(history.scans.newestRulebookDay(), firsts.length === 0 ? undefined : Math.max(...firsts));
 }
 
 describe('the history of changes', () => {
@@ -100,7 +100,7 @@ const questions = fc.array(
 );
 
 function logOf(all: readonly Move[], log = new MigrationLog()): MigrationLog {
-  for (const { at, category, from, to } of all) log.add(at, category, from, to);
+  for (const { at, ...move } of all) log.add({ confirmedAt: at, ...move });
   return log;
 }
 
@@ -162,7 +162,8 @@ describe('the log of migrations', () => {
   });
   it('is bounded, however many migrations are added', () => {
     const log = new MigrationLog();
-    for (let hour = 0; hour < 24 * 400; hour += 1) log.add(hour * 3_600_000, 'dns', 'acme', 'borealis');
+    for (let hour = 0; hour < 24 * 400; hour += 1)
+      log.add({ confirmedAt: hour * 3_600_000, category: 'dns', from: 'acme', to: 'borealis' });
     assert.equal(log.columns().migrationTimes.length, 60 * 24);
     assert.equal(log.countBetween(0, 24 * 400 * 3_600_000), 60 * 24);
   });

@@ -1,10 +1,11 @@
-// Daily counts: gains and losses of providers, in total and by category, migrations, flows, scans. A change counts on
-// the
-// day of its confirmation, so that a past day does not change, except for scans in progress at its end.
+// Daily counts: gains and losses of providers, in total and by category, and migrations; the flows of the last weeks, and
+// scans. A change counts on the day of its confirmation, so that a past day does not change, except for scans in progress
+// at its end.
 import type { Category, ChangeType } from '@strata/detect';
 import { compareText } from '../compare-text.ts';
 import { DailySeries, dayOf } from './daily-series.ts';
-import { type FlowFilter, type Flows, MigrationLog } from './migration-log.ts';
+import { MigrationLog } from './migration-log.ts';
+import { ScanDays } from './scan-days.ts';
 
 export interface IndexedChange {
   /** Milliseconds since the epoch. */
@@ -35,29 +36,6 @@ export interface DayOfChanges {
   readonly reclassified: number;
 }
 
-export interface IndexedMigration extends Pick<IndexedChange, 'confirmedAt' | 'category'> {
-  readonly from: string;
-  readonly to: string;
-}
-
-export interface DayOfScans {
-  readonly day: number;
-  /** Scans that resolved at least one record. */
-  readonly scans: number;
-}
-
-export interface CountedScans {
-  readonly scans: number;
-  /** Scans that resolved at least one record: a day on which nothing could be resolved does not count as scanned. */
-  readonly measured: number;
-  readonly rulebook: string;
-}
-
-/** Fields of the series of scans. */
-const ALL = 0;
-const MEASURED = 1;
-export const SCAN_FIELDS = 2;
-
 /** Fields of a provider's series. `reclassified`: changes of our rules, which are not changes of domains. */
 const GAINED = 0;
 const LOST = 1;
@@ -73,10 +51,16 @@ export class ChangeHistory {
   readonly #placements: SeriesMap = new Map();
   /** Migrations by category. */
   readonly #categories: SeriesMap = new Map();
-  #migrated = new MigrationLog();
-  #scans = new DailySeries(SCAN_FIELDS);
-  /** Days on which a version of the rulebook was first used. */
-  readonly #rulebooks = new Map<string, number>();
+  readonly migrationLog: MigrationLog;
+  readonly scans: ScanDays;
+
+  constructor(snapshot?: ReturnType<ChangeHistory['columns']>) {
+    this.migrationLog = new MigrationLog(snapshot?.columns, snapshot?.lists.migrating);
+    this.scans = new ScanDays(snapshot?.lists);
+    if (!snapshot) return;
+    const maps = [this.#providers, this.#placements, this.#categories];
+    unpackSeries(maps, { columns: snapshot.columns, keys: snapshot.lists.series });
+  }
 
   add(change: IndexedChange): void {
     const { category, type, from, to, confirmedAt } = change;
@@ -90,10 +74,10 @@ export class ChangeHistory {
     const moved = { ...none, reclassified: 0 };
     if (to !== null) this.addDay({ ...moved, provider: to, gained: 1, entered, migrated: Number(isMigration) });
     if (from !== null) this.addDay({ ...moved, provider: from, lost: 1, exited });
-    if (isMigration) this.addMigration({ confirmedAt, category, from, to });
+    if (isMigration) this.migrationLog.add({ confirmedAt, category, from, to });
   }
 
-  /** Adds all changes of a day, without the flows of its migrations. */
+  /** Adds all changes of a day; its migrations are added to `migrationLog` separately. */
   addDay(counts: DayOfChanges): void {
     const { day, category, provider, gained, entered, lost, exited, migrated, reclassified } = counts;
     const add = (map: SeriesMap, key: string, fields: readonly number[]) => {
@@ -106,18 +90,6 @@ export class ChangeHistory {
     add(this.#categories, category, [migrated]);
   }
 
-  /** Adds a migration to the flows. */
-  addMigration({ confirmedAt, category, from, to }: IndexedMigration): void {
-    this.#migrated.add(confirmedAt, category, from, to);
-  }
-
-  addScans(day: number, { scans, measured, rulebook }: CountedScans): void {
-    this.#scans.add(day, ALL, scans);
-    this.#scans.add(day, MEASURED, measured);
-    const known = this.#rulebooks.get(rulebook);
-    if (known === undefined || day < known) this.#rulebooks.set(rulebook, day);
-  }
-
   /** Net change of a provider, or of a provider in a category, from day `from` to day `to`, inclusive. */
   movement(subject: { readonly provider: string; readonly category?: Category }, from: number, to: number) {
     const of = this.#of(subject);
@@ -128,48 +100,9 @@ export class ChangeHistory {
     return this.#of(subject)?.on(day, RECLASSIFIED) ?? 0;
   }
 
-  /** Days on which the provider gained, lost or was reclassified. */
-  daysOf(subject: { readonly provider: string; readonly category?: Category }): readonly number[] {
-    return this.#of(subject)?.days() ?? [];
-  }
-
   /** Migrations of a category from day `from` to day `to`, inclusive. */
   migrations(category: Category, from: number, to: number): number {
     return this.#categories.get(category)?.sum(0, from, to) ?? 0;
-  }
-
-  /** Migrations confirmed after `since` and up to `until`, inclusive, in milliseconds. */
-  migratedBetween(since: number, until: number): number {
-    return this.#migrated.countBetween(since, until);
-  }
-
-  /** Flows between providers from day `from` to day `to`, inclusive, at most 60 days back; most domains first. */
-  flows(from: number, to: number, filter: FlowFilter): Flows {
-    return this.#migrated.flows(from, to, filter);
-  }
-
-  /** Flows of migrations confirmed after `since` and up to `until`, inclusive, in milliseconds. */
-  flowsBetween(since: number, until: number, filter: FlowFilter): Flows {
-    return this.#migrated.flowsBetween(since, until, filter);
-  }
-
-  /** Days with scans that resolved at least one record, starting at `from`. */
-  scanDays(from = Number.NEGATIVE_INFINITY): DayOfScans[] {
-    return this.#scans
-      .days(from)
-      .map((day) => ({ day, scans: this.#scans.on(day, MEASURED) }))
-      .filter(({ scans }) => scans > 0);
-  }
-
-  /** The number of all scans. */
-  get scans(): number {
-    return this.#scans.sum(ALL, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
-  }
-
-  /** The last day on which a rulebook was first used, or undefined. */
-  newestRulebookDay(): number | undefined {
-    const days = [...this.#rulebooks.values()];
-    return days.length === 0 ? undefined : Math.max(...days);
   }
 
   providers(): readonly string[] {
@@ -180,23 +113,9 @@ export class ChangeHistory {
   columns() {
     const packed = packSeries([this.#providers, this.#placements, this.#categories]);
     return {
-      columns: { ...packed.columns, ...this.#migrated.columns() },
-      lists: {
-        series: packed.keys,
-        scans: this.#scans.toJSON(),
-        rulebooks: [...this.#rulebooks],
-        migrating: this.#migrated.providers,
-      },
+      columns: { ...packed.columns, ...this.migrationLog.columns() },
+      lists: { series: packed.keys, ...this.scans.lists(), migrating: this.migrationLog.providers },
     };
-  }
-
-  static from({ columns, lists }: ReturnType<ChangeHistory['columns']>): ChangeHistory {
-    const history = new ChangeHistory();
-    unpackSeries([history.#providers, history.#placements, history.#categories], { columns, keys: lists.series });
-    history.#scans = DailySeries.from(SCAN_FIELDS, lists.scans);
-    for (const [rulebook, day] of lists.rulebooks) history.#rulebooks.set(rulebook, day);
-    history.#migrated = MigrationLog.from(columns, lists.migrating);
-    return history;
   }
 
   /** A comparable description, independent of the order in which the history was built. */
@@ -207,9 +126,8 @@ export class ChangeHistory {
       providers: entries(this.#providers),
       placements: entries(this.#placements),
       categories: entries(this.#categories),
-      scans: this.#scans.toJSON(),
-      rulebooks: [...this.#rulebooks].sort(([a], [b]) => compareText(a, b)),
-      migrated: this.#migrated.describe(),
+      ...this.scans.lists(),
+      migrated: this.migrationLog.describe(),
     };
   }
 
@@ -259,9 +177,8 @@ function unpackSeries(
     const width = SERIES_WIDTHS[kind] as number;
     for (const key of keys[kind] ?? []) {
       const length = seriesLengths[next++] as number;
-      const days = Array.from(seriesDays.subarray(day, day + length));
-      const counts = Array.from(seriesCounts.subarray(count, count + length * width));
-      map.set(key, DailySeries.from(width, [days, counts]));
+      const days = seriesDays.subarray(day, day + length);
+      map.set(key, new DailySeries(width, [days, seriesCounts.subarray(count, count + length * width)]));
       day += length;
       count += length * width;
     }

@@ -1,4 +1,5 @@
 // Sparse counts by day: days without counts take no space.
+import { partitionPoint } from '../partition-point.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -6,13 +7,15 @@ export const DAY_MS = 86_400_000;
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 export class DailySeries {
-  readonly #days: number[] = [];
+  readonly #days: number[];
   /** `width` counts per day, concatenated. */
-  readonly #counts: number[] = [];
+  readonly #counts: number[];
   readonly #width: number;
 
-  constructor(width: number) {
+  constructor(width: number, [days, counts]: readonly [days: Iterable<number>, counts: Iterable<number>] = [[], []]) {
     this.#width = width;
+    this.#days = [...days];
+    this.#counts = [...counts];
   }
 
   add(day: number, field: number, count = 1): void {
@@ -44,13 +47,6 @@ export class DailySeries {
     return [this.#days, this.#counts];
   }
 
-  static from(width: number, [days, counts]: ReturnType<DailySeries['toJSON']>): DailySeries {
-    const series = new DailySeries(width);
-    for (const day of days) series.#days.push(day);
-    for (const count of counts) series.#counts.push(count);
-    return series;
-  }
-
   #indexOf(day: number): number {
     const last = this.#days.length - 1;
     if (last >= 0 && this.#days[last] === day) return last;
@@ -62,13 +58,6 @@ export class DailySeries {
   }
 
   #firstFrom(day: number): number {
-    let low = 0;
-    let high = this.#days.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#days[middle] as number) < day) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return partitionPoint(0, this.#days.length, (at) => (this.#days[at] as number) < day);
   }
 }

@@ -1,10 +1,18 @@
 // The migrations of the last weeks in the order of their confirmation, for counts and flows.
-import type { Category } from '@strata/detect';
-import { CATEGORIES } from '@strata/detect';
+import { CATEGORIES, type Category } from '@strata/detect';
 import { Dictionary } from '../columns/dictionary.ts';
 import { grown } from '../columns/name-table.ts';
 import { compareText } from '../compare-text.ts';
+import { partitionPoint } from '../partition-point.ts';
 import { DAY_MS } from './daily-series.ts';
+
+export interface IndexedMigration {
+  /** Milliseconds since the epoch. */
+  readonly confirmedAt: number;
+  readonly category: Category;
+  readonly from: string;
+  readonly to: string;
+}
 
 export interface Flow {
   readonly category: Category;
@@ -39,19 +47,23 @@ export const FLOW_DAYS = 60;
 const PROVIDERS = 2 ** 22;
 
 export class MigrationLog {
-  #times: Float64Array<ArrayBuffer> = new Float64Array(1 << 10);
-  #keys: Float64Array<ArrayBuffer> = new Float64Array(1 << 10);
-  #count = 0;
+  #times: Float64Array<ArrayBuffer>;
+  #keys: Float64Array<ArrayBuffer>;
+  #count: number;
   readonly #providers: Dictionary;
   /** The window queried last, kept up to date, because the same window is queried repeatedly. */
   #window: { readonly from: number; readonly to: number; readonly counts: Map<number, number> } | undefined;
 
-  constructor(providers: Iterable<string> = []) {
+  /** Takes ownership of the arrays. */
+  constructor(columns?: ReturnType<MigrationLog['columns']>, providers: Iterable<string> = []) {
+    this.#times = columns?.migrationTimes ?? new Float64Array(1 << 10);
+    this.#keys = columns?.migrationKeys ?? new Float64Array(1 << 10);
+    this.#count = columns?.migrationTimes.length ?? 0;
     this.#providers = new Dictionary(providers);
   }
 
   /** The clocks of scanners may differ, so a time may be before the last one. */
-  add(at: number, category: Category, from: string, to: string): void {
+  add({ confirmedAt: at, category, from, to }: IndexedMigration): void {
     const newest = this.#count === 0 ? at : Math.max(at, this.#times[this.#count - 1] as number);
     if (at <= newest - FLOW_DAYS * DAY_MS) return;
     const providers = this.#providers.number(from) * PROVIDERS + this.#providers.number(to);
@@ -143,15 +155,6 @@ export class MigrationLog {
     );
   }
 
-  /** Takes ownership of the arrays. */
-  static from(columns: ReturnType<MigrationLog['columns']>, providers: readonly string[]): MigrationLog {
-    const log = new MigrationLog(providers);
-    log.#times = columns.migrationTimes;
-    log.#keys = columns.migrationKeys;
-    log.#count = columns.migrationTimes.length;
-    return log;
-  }
-
   #countsOfDays(from: number, to: number): ReadonlyMap<number, number> {
     const [start, end] = [from * DAY_MS, (to + 1) * DAY_MS];
     if (this.#window?.from === start && this.#window.to === end) return this.#window.counts;
@@ -191,14 +194,7 @@ export class MigrationLog {
 
   /** Number of entries at or before a time. */
   #upTo(time: number): number {
-    let low = 0;
-    let high = this.#count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#times[middle] as number) <= time) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return partitionPoint(0, this.#count, (at) => (this.#times[at] as number) <= time);
   }
 }
 

@@ -1,7 +1,7 @@
-// The index over all domains: columns, sets, counts and history. It is built from the store, is updated from the store's logs,
-// and
-// can be rebuilt at any time. One writer, many readers: all methods are synchronous, so a reader never sees a partial change.
-import { type Category, type ConfidenceLevel, type DomainState, SECTORS } from '@strata/detect';
+// The index over all domains: columns, sets, counts and history. It is built from the store, is updated from the store's
+// logs, and can be rebuilt at any time. One writer, many readers: all methods are synchronous, so a reader never sees a
+// partial change.
+import { type ConfidenceLevel, type DomainState, SECTORS } from '@strata/detect';
 import { type Build, Builds } from '../columns/builds.ts';
 import { DomainColumns, type DomainFacts, levelOf, MAX_SERVICES, placementOf } from '../columns/domain-columns.ts';
 import { NameTable } from '../columns/name-table.ts';
@@ -85,7 +85,7 @@ export class DomainIndex {
     this.grams = NameGrams.of(this.names);
     this.tallies = new Tallies(this.vocabulary);
     // Sorts the names now, so that the first query does not have to.
-    this.names.ranks();
+    this.names.sorted.ranks();
     this.names.each((id) => this.tallies.count(this.columns.facts(id), this.columns.services(id), 1));
   }
 
@@ -96,16 +96,14 @@ export class DomainIndex {
 
   /** Number of scanned domains. */
   get size(): number {
-    return this.names.count;
+    return this.names.sorted.count;
   }
 
   put(domain: IndexedDomain): Touched {
     const { id, name } = domain;
     const isNew = !this.names.has(id);
     const { services, builds } = packServices(domain.services, this);
-    const given = factsOf(domain);
-    // An event may be older than a scan that is already counted: the time of the last scan never decreases.
-    const facts = isNew ? given : { ...given, scannedAt: Math.max(given.scannedAt, this.columns.scannedAt(id)) };
+    const facts = factsOf(domain);
     if (isNew) {
       this.names.add(id, name);
       this.grams.add(id, name);
@@ -118,7 +116,9 @@ export class DomainIndex {
     this.tallies.count(before.facts, before.services, -1);
     this.sets.move(id, before, { facts, services });
     const newBuilds = this.builds.move(id, this.#buildsOf(id), builds);
-    this.columns.set(id, facts, services, builds);
+    // An event may be older than a scan that is already counted: the time of the last scan never decreases.
+    const scannedAt = Math.max(facts.scannedAt, before.facts.scannedAt);
+    this.columns.set(id, { ...facts, scannedAt }, services, builds);
     this.tallies.count(facts, services, 1);
     return this.#touched([...before.services, ...services], { isNew, newBuilds });
   }
@@ -176,27 +176,11 @@ export class DomainIndex {
   }
 
   sector(id: number): string {
-    return SECTORS[this.columns.sector(id)] ?? 'unknown';
-  }
-
-  /** Number of scanned domains by state. */
-  domainsByState(): Record<DomainState, number> {
-    const counts = STATES.map((state, number) => [state, this.tallies.domains([number])] as const);
-    return Object.fromEntries(counts) as Record<DomainState, number>;
-  }
-
-  /** Domains with any service in a category, and the number of its providers. */
-  categorySize(category: Category): { readonly domains: number; readonly providers: number } {
-    const number = categoryNumber(category);
-    const placements = this.vocabulary.placements.filter((placement) => placement.category === number);
-    return {
-      domains: this.sets.category(number).size,
-      providers: placements.filter((placement) => this.sets.placement(placement.number).size > 0).length,
-    };
+    return SECTORS[this.columns.facts(id).sector] ?? 'unknown';
   }
 
   state(id: number): DomainState {
-    return STATES[this.columns.state(id)] as DomainState;
+    return STATES[this.columns.facts(id).state] as DomainState;
   }
 
   #buildsOf(id: number): Uint32Array {

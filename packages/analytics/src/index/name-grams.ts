@@ -1,8 +1,10 @@
 // Substring search of names: for every run of one, two or three characters the set of domains whose name contains it.
 
-import { bytesOf, type NameTable } from '../columns/name-table.ts';
+import { bytesOf } from '../columns/byte-text.ts';
+import type { NameTable } from '../columns/name-table.ts';
 import { buildSets } from '../sets/build-sets.ts';
 import { DomainSet } from '../sets/domain-set.ts';
+import { intersection } from '../sets/set-operations.ts';
 
 /** a–z, 0–9, hyphen, dot, underscore, and one code for all other characters. */
 const ALPHABET = 40;
@@ -57,7 +59,9 @@ export class NameGrams {
     sets.sort((a, b) => a.size - b.size);
     const [first = new DomainSet(), ...rest] = sets;
     // The two or three rarest runs leave few candidates; comparing names decides among them.
-    const candidates = rest.slice(0, 3).reduce((found, set) => (found.size < 64 ? found : found.and(set)), first);
+    const candidates = rest
+      .slice(0, 3)
+      .reduce((found, set) => (found.size < 64 ? found : intersection(found, set)), first);
     const isExact = part.length <= LONGEST && !hasOther(part);
     if (isExact) return candidates;
     const bytes = bytesOf(part);

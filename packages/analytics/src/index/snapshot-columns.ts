@@ -2,15 +2,13 @@
 import { CATEGORIES, SECTORS } from '@strata/detect';
 import type { BuildWord } from '../columns/builds.ts';
 import { type ColumnArrays, levelOf, NO_SCORE, placementOf } from '../columns/domain-columns.ts';
-import type { NameTable } from '../columns/name-table.ts';
+import type { NameColumns } from '../columns/name-table.ts';
 import { LEVELS, STATES } from '../columns/terms.ts';
-import type { ChangeHistory } from '../history/change-history.ts';
-import { SCAN_FIELDS, SERIES_WIDTHS } from '../history/change-history.ts';
+import { type ChangeHistory, SERIES_WIDTHS } from '../history/change-history.ts';
 import { numbersOf } from '../history/migration-log.ts';
+import { SCAN_FIELDS } from '../history/scan-days.ts';
 
-export type SnapshotColumns = ReturnType<NameTable['columns']> &
-  ColumnArrays &
-  ReturnType<ChangeHistory['columns']>['columns'];
+export type SnapshotColumns = NameColumns & ColumnArrays & ReturnType<ChangeHistory['columns']>['columns'];
 
 interface Lists {
   readonly placements: readonly (readonly [category: number, provider: number])[];

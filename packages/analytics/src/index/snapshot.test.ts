@@ -18,7 +18,7 @@ function take(index: DomainIndex, { steps, changes, scans }: Contents): void {
   for (const step of steps) takeStep(index, step);
   for (const change of changes) index.history.add(change);
   for (const { day, scans: count, rulebook } of scans)
-    index.history.addScans(day, { scans: count, measured: count, rulebook });
+    index.history.scans.add(day, { scans: count, measured: count, rulebook });
   index.position = { seq: index.position.seq + steps.length, scanId: index.position.scanId + scans.length };
 }
 
@@ -42,7 +42,7 @@ function decoded(bytes: Uint8Array): DomainIndex {
 function described(index: DomainIndex) {
   return {
     position: index.position,
-    domains: [...index.names.order()].map((id) => {
+    domains: [...index.names.sorted.numbers()].map((id) => {
       const builds = PROVIDERS.map((provider) => index.buildOf(id, provider));
       return [id, index.names.name(id), index.columns.facts(id), index.services(id), builds];
     }),
@@ -135,7 +135,7 @@ describe('a snapshot', () => {
           const again = decodeSnapshot(bytes.with(at, (bytes[at] ?? 0) ^ by), STORE) ?? assert.fail('is refused');
           // Names may have lost their order; nothing else depends on a byte of a name.
           assert.equal(again.size, index.size);
-          for (const id of again.names.order())
+          for (const id of again.names.sorted.numbers())
             assert.equal(again.services(id).length, again.columns.services(id).length);
         } catch (error) {
           assert.match(String(error), /the snapshot is inconsistent/);
@@ -166,7 +166,7 @@ describe('a snapshot', () => {
   });
   it('with a value that points nowhere throws and names its column', () => {
     const bytes = encodeSnapshot(sampleIndex(), STORE);
-    const [first = 0, second = 0, ...rest] = sampleIndex().names.order();
+    const [first = 0, second = 0, ...rest] = sampleIndex().names.sorted.numbers();
     const used = [first, second, ...rest].find((id) => sampleIndex().columns.services(id).length > 0) ?? 0;
     for (const [name, at, value] of [
       ['nameStarts', first, 2 ** 31],

@@ -80,11 +80,11 @@ export function decodeSnapshot(bytes: Uint8Array, storeId: string): DomainIndex 
   const { history: lists, providers, placements, builds, position } = header;
   checkColumns(columns, { ...lists, providerNames: providers, placements, builds, position });
   const index = new DomainIndex({
-    names: NameTable.from(columns),
-    columns: DomainColumns.from(columns),
+    names: new NameTable(columns),
+    columns: new DomainColumns(columns),
     vocabulary: new Vocabulary(providers, placements),
     builds: new Builds(builds),
-    history: ChangeHistory.from({ columns, lists }),
+    history: new ChangeHistory({ columns, lists }),
   });
   index.position = position;
   return index;

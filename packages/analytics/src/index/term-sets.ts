@@ -12,6 +12,7 @@ import type { NameTable } from '../columns/name-table.ts';
 import { LEVELS, SCORES, STATES, type Vocabulary } from '../columns/terms.ts';
 import { buildSets } from '../sets/build-sets.ts';
 import { DomainSet } from '../sets/domain-set.ts';
+import { difference } from '../sets/set-operations.ts';
 
 const EMPTY = new DomainSet();
 
@@ -58,6 +59,7 @@ export class TermSets {
       scores: terms.next(SCORES),
       flags: terms.next(POSTURE_FLAGS.length),
     };
+    const { state, sector, score, posture } = columns.arrays(names.limit);
     const { weaker, providers, categories, levels, categoryLevels, states, sectors, scores, flags } = at;
     const all = buildSets(terms.end, names.limit, (visit) => {
       names.each((domain) => {
@@ -73,10 +75,10 @@ export class TermSets {
           visit(levels + level, domain);
           visit(categoryLevels + vocabulary.categoryOf(placement) * LEVELS.length + level, domain);
         }
-        visit(states + columns.state(domain), domain);
-        visit(sectors + columns.sector(domain), domain);
-        visit(scores + scoreTerm(columns.score(domain)), domain);
-        for (let rest = columns.posture(domain); rest !== 0; rest &= rest - 1) {
+        visit(states + (state[domain] as number), domain);
+        visit(sectors + (sector[domain] as number), domain);
+        visit(scores + scoreTerm(score[domain] as number), domain);
+        for (let rest = posture[domain] as number; rest !== 0; rest &= rest - 1) {
           visit(flags + 31 - Math.clz32(rest & -rest), domain);
         }
       });
@@ -114,7 +116,7 @@ export class TermSets {
     const all = this.#placements[placement] ?? EMPTY;
     if (level === undefined) return all;
     const [medium = EMPTY, low = EMPTY] = [this.#weaker[placement * 2], this.#weaker[placement * 2 + 1]];
-    if (level === 0) return medium.size + low.size === 0 ? all : all.andNot(medium).andNot(low);
+    if (level === 0) return medium.size + low.size === 0 ? all : difference(difference(all, medium), low);
     return level === 1 ? medium : low;
   }
 

@@ -1,6 +1,6 @@
 // Providers over all domains: the leaders, and the number of providers.
 import type { Category } from '@strata/detect';
-import { categoryAt } from '../columns/terms.ts';
+import { categoryAt, categoryNumber } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 
@@ -71,6 +71,19 @@ export function categoriesOf(index: DomainIndex, provider: number): Category[] {
 function netMovement(index: DomainIndex, provider: string, today: number): number {
   const { gained, lost } = index.history.movement({ provider }, today - TREND_DAYS + 1, today);
   return gained - lost;
+}
+
+/** Domains with any service in a category, and the number of its providers. */
+export function categorySize(
+  index: DomainIndex,
+  category: Category,
+): { readonly domains: number; readonly providers: number } {
+  const number = categoryNumber(category);
+  const placements = index.vocabulary.placements.filter((placement) => placement.category === number);
+  return {
+    domains: index.sets.category(number).size,
+    providers: placements.filter((placement) => index.sets.placement(placement.number).size > 0).length,
+  };
 }
 
 /** Providers in use by at least one domain. */

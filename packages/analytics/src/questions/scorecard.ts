@@ -2,6 +2,7 @@
 import { gradeOf, POSTURE_FLAGS, type PostureFlag, SECTORS } from '@strata/detect';
 import { SCORES, stateNumber } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
+import { intersection, intersectionSize } from '../sets/set-operations.ts';
 
 /** A count and its base: domains in which it could be measured. */
 export interface Adoption {
@@ -90,8 +91,8 @@ function adoptionOf(index: DomainIndex, sector?: number): Record<CountedStandard
 function both(index: DomainIndex): Adoption {
   const within = (flags: readonly PostureFlag[]) => {
     const [first, ...rest] = flags.map((flag) => index.sets.flag(flagNumber(flag)));
-    const set = rest.reduce((all, other) => all?.and(other), first);
-    return live().reduce((sum, state) => sum + (set?.andSize(index.sets.state(state)) ?? 0), 0);
+    const set = rest.reduce((all, other) => all && intersection(all, other), first);
+    return live().reduce((sum, state) => sum + (set ? intersectionSize(set, index.sets.state(state)) : 0), 0);
   };
   return adoption(within(['spf_valid', 'dmarc_valid']), within(['spf_measured', 'dmarc_measured']));
 }

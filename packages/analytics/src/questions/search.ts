@@ -4,6 +4,7 @@ import { type Category, type ConfidenceLevel, type DomainState, POSTURE_FLAGS, t
 import { categoryNumber, LEVELS, STATES, sectorNumber, stateNumber } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import { DomainSet } from '../sets/domain-set.ts';
+import { difference, intersection, intersectionSize, union } from '../sets/set-operations.ts';
 
 /** All given conditions must hold. */
 export interface DomainFilter {
@@ -29,11 +30,11 @@ export interface DomainFilter {
   readonly score?: { readonly from: number; readonly to: number } | undefined;
 }
 
-export interface Page {
+export interface Page<Key = string> {
   readonly limit: number;
   readonly offset: number;
-  /** Only domains after this name in the order of the list, whether it is in the index or not. */
-  readonly after?: string;
+  /** Only entries after this one in the order of the list, whether it still exists or not; of domains the name. */
+  readonly after?: Key;
 }
 
 export interface FoundDomains {
@@ -51,15 +52,15 @@ export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Pa
   const barred = filter.without ?? [];
   if (sets.length === 0 && barred.length === 0) {
     const { limit, offset, after } = page;
-    const start = after === undefined ? offset : offset + index.names.countThrough(after);
-    return { total: index.size, domains: Array.from(index.names.order().subarray(start, start + limit)) };
+    const start = after === undefined ? offset : offset + index.names.sorted.countThrough(after);
+    return { total: index.size, domains: Array.from(index.names.sorted.numbers().subarray(start, start + limit)) };
   }
   // A condition of absence needs a base set: all domains, if there is no other condition.
   if (sets.length === 0) sets.push(union(STATES.map((_, state) => index.sets.state(state))));
   sets.sort((a, b) => a.size - b.size);
   const [first = new DomainSet(), ...rest] = sets;
-  const within = rest.reduce((set, other) => set.and(other), first);
-  const found = barred.reduce((set, flag) => set.andNot(index.sets.flag(POSTURE_FLAGS.indexOf(flag))), within);
+  const within = rest.reduce(intersection, first);
+  const found = barred.reduce((set, flag) => difference(set, index.sets.flag(POSTURE_FLAGS.indexOf(flag))), within);
   return { total: found.size, domains: inNameOrder(index, found, page, part) };
 }
 
@@ -80,7 +81,7 @@ function filterSets(index: DomainIndex, filter: DomainFilter): DomainSet[] {
   if (score !== undefined) {
     const { from, to } = score;
     const scores = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => index.sets.score(from + i));
-    sets.push(disjointUnion(scores, index.names.limit));
+    sets.push(union(scores));
   }
   return sets;
 }
@@ -117,48 +118,19 @@ function categorySet(index: DomainIndex, category: Category, levels: readonly nu
   return union(levels.map((level) => index.sets.categoryLevel(number, level)));
 }
 
-/** The smallest first, so that the large ones are copied once. */
-function union(sets: readonly DomainSet[]): DomainSet {
-  // A single set is only read, never modified.
-  if (sets.length === 1) return sets[0] as DomainSet;
-  return sets.toSorted((a, b) => a.size - b.size).reduce((all, set) => all.or(set), new DomainSet());
-}
-
-/** For many disjoint sets with numbers below the limit: each member is written once, and no set is copied. */
-function disjointUnion(sets: readonly DomainSet[], limit: number): DomainSet {
-  const size = sets.reduce((sum, set) => sum + set.size, 0);
-  if (DomainSet.isDense(size, limit)) {
-    const bits = new Uint32Array((limit >>> 5) + 1);
-    for (const set of sets) {
-      set.each((member) => {
-        bits[member >>> 5] = (bits[member >>> 5] as number) | (1 << (member & 31));
-      });
-    }
-    return DomainSet.ofBits(bits, size);
-  }
-  const members = new Uint32Array(size);
-  let at = 0;
-  for (const set of sets) {
-    set.each((member) => {
-      members[at++] = member;
-    });
-  }
-  return DomainSet.ofSorted(members.sort());
-}
-
 /** Up to this share of all domains, sorting is cheaper than walking over all in order. */
 const WALK_FROM = 1 / 24;
 
 /** One page of a set in the order of names, those that begin with `prefix` first. */
 export function inNameOrder(index: DomainIndex, set: DomainSet, page: Page, prefix?: string): number[] {
-  const order = index.names.order();
-  const [from, to] = prefix ? index.names.prefixRange(prefix) : [0, 0];
+  const order = index.names.sorted.numbers();
+  const [from, to] = prefix ? index.names.sorted.prefixRange(prefix) : [0, 0];
   // Keys of names without the prefix follow those of all names.
   const { after } = page;
-  const through = after === undefined ? 0 : index.names.countThrough(after);
+  const through = after === undefined ? 0 : index.names.sorted.countThrough(after);
   const firstKey = after === undefined || (prefix && after.startsWith(prefix)) ? through : through + order.length;
   if (set.size > order.length * WALK_FROM) return walk(order, set, { ...page, firstKey }, [from, to]);
-  const ranks = index.names.ranks();
+  const ranks = index.names.sorted.ranks();
   const keys = new Uint32Array(set.size);
   let count = 0;
   set.each((domain) => {
@@ -204,16 +176,16 @@ export function worstScores(
 ): FoundDomains {
   const live = union(LIVE.map((state) => index.sets.state(stateNumber(state))));
   const within = filterSets(index, filter.sector === undefined ? {} : { sector: filter.sector }).reduce(
-    (set, other) => set.and(other),
+    intersection,
     live,
   );
   let total = 0;
   const domains: number[] = [];
   for (let score = 0; score <= Math.min(filter.maxScore, 100); score += 1) {
     const ofScore = index.sets.score(score);
-    total += ofScore.andSize(within);
+    total += intersectionSize(ofScore, within);
     const page = { limit: limit - domains.length, offset: 0 };
-    if (page.limit > 0) domains.push(...inNameOrder(index, ofScore.and(within), page));
+    if (page.limit > 0) domains.push(...inNameOrder(index, intersection(ofScore, within), page));
   }
   return { total, domains };
 }

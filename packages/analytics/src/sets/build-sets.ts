@@ -1,6 +1,6 @@
 // Builds many sets at once: counts first, then fills, so that each set is created in its final form and nothing grows
 // or moves.
-import { DomainSet } from './domain-set.ts';
+import { DomainSet, isDense } from './domain-set.ts';
 
 /** Calls `visit` for every member of every set, members in ascending order; the same each time it is called. */
 type Membership = (visit: (set: number, member: number) => void) => void;
@@ -9,7 +9,7 @@ type Membership = (visit: (set: number, member: number) => void) => void;
 export function buildSets(count: number, limit: number, membership: Membership): (DomainSet | undefined)[] {
   const sizes = new Uint32Array(count);
   const ends = new Uint32Array(count);
-  const bits: (Uint32Array | undefined)[] = new Array(count).fill(undefined);
+  const bits: (Uint32Array<ArrayBuffer> | undefined)[] = new Array(count).fill(undefined);
   // One more than the last member, so that 0 means none: a member repeated in a row counts once.
   const last = new Uint32Array(count);
   let run: Uint32Array | undefined;
@@ -37,7 +37,7 @@ export function buildSets(count: number, limit: number, membership: Membership):
   let total = 0;
   for (let set = 0; set < count; set += 1) {
     ends[set] = total;
-    if (DomainSet.isDense(sizes[set] as number, limit)) bits[set] = new Uint32Array((limit >>> 5) + 1);
+    if (isDense(sizes[set] as number, limit)) bits[set] = new Uint32Array((limit >>> 5) + 1);
     else total += sizes[set] as number;
   }
   const sparse = new Uint32Array(total);

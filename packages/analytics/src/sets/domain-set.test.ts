@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { buildSets } from './build-sets.ts';
 import { DomainSet } from './domain-set.ts';
+import { difference, intersection, intersectionSize, union } from './set-operations.ts';
 
 const LARGEST = 5_000_000;
 /**
@@ -62,10 +63,10 @@ describe('a set of domains', () => {
     holds(100, [membersOf, membersOf, fc.array(fc.nat(400), { minLength: 1, maxLength: 40 })], (a, b, changes) => {
       type Operation<T> = (x: T, y: T) => T;
       const operations: readonly (readonly [Operation<DomainSet>, Operation<Set<number>>])[] = [
-        [(x, y) => x.and(y), (x, y) => x.intersection(y)],
-        [(x, y) => x.or(y), (x, y) => x.union(y)],
-        [(x, y) => x.andNot(y), (x, y) => x.difference(y)],
-        [(x) => x.clone(), (x) => x],
+        [intersection, (x, y) => x.intersection(y)],
+        // Of three sets, since a single one is not copied.
+        [(x, y) => union([x, y, DomainSet.of([7])]), (x, y) => x.union(y).union(new Set([7]))],
+        [difference, (x, y) => x.difference(y)],
       ];
       for (const [operation, plainly] of operations) {
         for (const [one, other] of [[a, b] as const, [b, a] as const, [a, a] as const]) {
@@ -73,7 +74,7 @@ describe('a set of domains', () => {
           const right = one === other ? left : DomainSet.of(other);
           const plain = [new Set(one), new Set(other)] as const;
           const result = operation(left, right);
-          assert.equal(left.andSize(right), plain[0].intersection(plain[1]).size);
+          assert.equal(intersectionSize(left, right), plain[0].intersection(plain[1]).size);
           for (const [i, set] of [left, right].entries()) check(set, plain[i] ?? new Set());
           change([left, right], changes);
           check(result, plainly(...plain));
@@ -83,6 +84,13 @@ describe('a set of domains', () => {
         }
       }
     }));
+  it('is joined with any number of sets, which stay as they were', () => {
+    holds(100, [fc.array(membersOf, { maxLength: 12 })], (lists) => {
+      const sets = lists.map((list) => DomainSet.of(list));
+      check(union(sets), new Set(lists.flat()));
+      for (const [i, set] of sets.entries()) check(set, new Set(lists[i]));
+    });
+  });
   it('gives a copy of its members', () => {
     for (const set of [DomainSet.of([1, 900_000]), DomainSet.of(run(0, 2_000))]) {
       const expected = new Set(set.toArray());

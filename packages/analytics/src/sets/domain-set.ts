@@ -1,10 +1,10 @@
 // A set of domain numbers: a sorted array while it is sparse, a bitmap once that is smaller. Most queries reduce to
-// counting
-// an intersection; docs/decisions explains why this is not a library of bitmaps.
-import { combine, countBits, countBoth, countIn, eachCommon, lowerBound } from './set-kernels.ts';
+// counting an intersection (set-operations.ts); docs/decisions explains why this is not a library of bitmaps.
+import { lowerBound } from './set-kernels.ts';
 
 /** A bitmap uses one bit per number below the largest; an array 32 bits per member. */
 const BITS_PER_MEMBER = 32;
+const EMPTY = new Uint32Array(0);
 
 export class DomainSet {
   /** Members in order, with spare capacity at the end; undefined for a bitmap. */
@@ -21,23 +21,19 @@ export class DomainSet {
   /** From numbers in ascending order; takes ownership of the array. */
   static ofSorted(members: Uint32Array): DomainSet {
     const set = new DomainSet();
-    set.#sorted = members as Uint32Array<ArrayBuffer>;
+    set.#sorted = members;
     set.#size = members.length;
     return set;
   }
 
   /** From a bitmap with `size` bits set; takes ownership of the array. */
-  static ofBits(bits: Uint32Array, size: number): DomainSet {
+  static ofBits(bits: Uint32Array<ArrayBuffer>, size: number): DomainSet {
     const set = new DomainSet();
     set.#sorted = undefined;
-    set.#bits = bits as Uint32Array<ArrayBuffer>;
+    set.#bits = bits;
     set.#size = size;
+    if (isThin(size, bits.length)) set.#toSorted();
     return set;
-  }
-
-  /** Whether this many members below `limit` are stored as a bitmap. */
-  static isDense(size: number, limit: number): boolean {
-    return size * BITS_PER_MEMBER > limit + 1_024;
   }
 
   get size(): number {
@@ -47,6 +43,16 @@ export class DomainSet {
   /** Size in bytes, without the object itself. */
   get byteLength(): number {
     return this.#sorted ? this.#sorted.byteLength : this.#bits.byteLength;
+  }
+
+  /** The members in order, as a view that is valid until the next change; undefined for a bitmap. */
+  get sorted(): Uint32Array | undefined {
+    return this.#sorted?.subarray(0, this.#size);
+  }
+
+  /** The bitmap, which must not be changed; empty for a sorted array. */
+  get bits(): Uint32Array<ArrayBuffer> {
+    return this.#bits;
   }
 
   has(member: number): boolean {
@@ -66,7 +72,7 @@ export class DomainSet {
     if (member === last) return false;
     const at = member > last ? this.#size : lowerBound(sorted, this.#size, member);
     if (at < this.#size && sorted[at] === member) return false;
-    if (DomainSet.isDense(this.#size, Math.max(last, member))) {
+    if (isDense(this.#size, Math.max(last, member))) {
       this.#toBits(Math.max(last, member));
       return this.#addBit(member);
     }
@@ -99,92 +105,6 @@ export class DomainSet {
     this.#size -= 1;
     if (this.#size * 4 < sorted.length) this.#sorted = sorted.slice(0, this.#size * 2);
     return true;
-  }
-
-  clone(): DomainSet {
-    const copy = new DomainSet();
-    copy.#sorted = this.#sorted?.slice(0, this.#size);
-    copy.#bits = this.#bits.slice();
-    copy.#size = this.#size;
-    return copy;
-  }
-
-  /** Size of the intersection, without creating it. */
-  andSize(other: DomainSet): number {
-    if (other.#size < this.#size) return other.andSize(this);
-    const sorted = this.#sorted;
-    if (!sorted)
-      return other.#sorted ? countIn(other.#sorted, other.#size, this.#bits) : countBoth(this.#bits, other.#bits);
-    if (!other.#sorted) return countIn(sorted, this.#size, other.#bits);
-    let count = 0;
-    eachCommon(sorted, this.#size, other.#sorted, other.#size, () => {
-      count += 1;
-    });
-    return count;
-  }
-
-  and(other: DomainSet): DomainSet {
-    if (other.#size < this.#size) return other.and(this);
-    const result = new DomainSet();
-    const sorted = this.#sorted;
-    if (!sorted && !other.#sorted) {
-      result.#setBits(combine(this.#bits, other.#bits, 'and'));
-      return result;
-    }
-    // The smaller side may be the bitmap if the numbers of the other are far apart.
-    const [few, size, rest] = sorted ? [sorted, this.#size, other] : [other.#sorted ?? EMPTY, other.#size, this];
-    const found = new Uint32Array(size);
-    let count = 0;
-    if (rest.#sorted) {
-      eachCommon(few, size, rest.#sorted, rest.#size, (member) => {
-        found[count++] = member;
-      });
-    } else {
-      const bits = rest.#bits;
-      for (let i = 0; i < size; i += 1) {
-        const member = few[i] as number;
-        if (((bits[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0) found[count++] = member;
-      }
-    }
-    result.#sorted = found.subarray(0, count);
-    result.#size = count;
-    return result;
-  }
-
-  or(other: DomainSet): DomainSet {
-    const [large, small] = this.#size >= other.#size ? [this, other] : [other, this];
-    if (!large.#sorted && !small.#sorted) {
-      const result = new DomainSet();
-      result.#setBits(combine(large.#bits, small.#bits, 'or'));
-      return result;
-    }
-    if (large.#sorted && small.#sorted) return merged(large.#sorted, large.#size, small.#sorted, small.#size);
-    // Adds to the bitmap in both cases: members within it cost one bit each, larger ones are appended in order.
-    const [bitmap, list] = large.#sorted ? [small, large] : [large, small];
-    const result = bitmap.clone();
-    list.each((member) => result.add(member));
-    return result;
-  }
-
-  /** Members of this set that are not in the other. */
-  andNot(other: DomainSet): DomainSet {
-    const result = new DomainSet();
-    if (!this.#sorted && !other.#sorted) {
-      result.#setBits(combine(this.#bits, other.#bits, 'and-not'));
-      return result;
-    }
-    if (!this.#sorted) {
-      const bits = this.#bits.slice();
-      other.each((member) => {
-        if (member >>> 5 < bits.length) bits[member >>> 5] = (bits[member >>> 5] as number) & ~(1 << (member & 31));
-      });
-      result.#setBits(bits);
-      return result;
-    }
-    this.each((member) => {
-      if (!other.has(member)) result.add(member);
-    });
-    return result;
   }
 
   /** In ascending order. The set must not change during the call. */
@@ -259,16 +179,12 @@ export class DomainSet {
     this.#sorted = this.toArray();
     this.#bits = EMPTY;
   }
-
-  #setBits(bits: Uint32Array<ArrayBuffer>): void {
-    this.#sorted = undefined;
-    this.#bits = bits;
-    this.#size = countBits(bits);
-    if (isThin(this.#size, bits.length)) this.#toSorted();
-  }
 }
 
-const EMPTY = new Uint32Array(0);
+/** Whether this many members below `limit` are stored as a bitmap. */
+export function isDense(size: number, limit: number): boolean {
+  return size * BITS_PER_MEMBER > limit + 1_024;
+}
 
 /**
  * Whether a bitmap of this many words has too few members: half of the threshold for bitmaps, which prevents
@@ -276,16 +192,4 @@ const EMPTY = new Uint32Array(0);
  */
 function isThin(size: number, words: number): boolean {
   return size * BITS_PER_MEMBER * 2 < words * 32;
-}
-
-function merged(a: Uint32Array, aSize: number, b: Uint32Array, bSize: number): DomainSet {
-  const result = new DomainSet();
-  let i = 0;
-  let j = 0;
-  while (i < aSize || j < bSize) {
-    const next =
-      j >= bSize || (i < aSize && (a[i] as number) <= (b[j] as number)) ? (a[i++] as number) : (b[j++] as number);
-    result.add(next);
-  }
-  return result;
 }

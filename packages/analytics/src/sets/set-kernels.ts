@@ -16,23 +16,17 @@ export function lowerBound(sorted: Uint32Array, size: number, member: number, fr
 }
 
 /** `few` is the smaller side. */
-export function eachCommon(
-  few: Uint32Array,
-  fewSize: number,
-  many: Uint32Array,
-  manySize: number,
-  visit: (member: number) => void,
-): void {
+export function eachCommon(few: Uint32Array, many: Uint32Array, visit: (member: number) => void): void {
   let at = 0;
-  if (fewSize * GALLOP < manySize) {
-    for (let i = 0; i < fewSize; i += 1) {
+  if (few.length * GALLOP < many.length) {
+    for (let i = 0; i < few.length; i += 1) {
       const member = few[i] as number;
-      at = lowerBound(many, manySize, member, at);
-      if (at < manySize && many[at] === member) visit(member);
+      at = lowerBound(many, many.length, member, at);
+      if (at < many.length && many[at] === member) visit(member);
     }
     return;
   }
-  for (let i = 0; i < fewSize && at < manySize; ) {
+  for (let i = 0; i < few.length && at < many.length; ) {
     const a = few[i] as number;
     const b = many[at] as number;
     if (a === b) visit(a);
@@ -41,9 +35,9 @@ export function eachCommon(
   }
 }
 
-export function countIn(sorted: Uint32Array, size: number, bits: Uint32Array): number {
+export function countIn(sorted: Uint32Array, bits: Uint32Array): number {
   let count = 0;
-  for (let i = 0; i < size; i += 1) {
+  for (let i = 0; i < sorted.length; i += 1) {
     const member = sorted[i] as number;
     count += ((bits[member >>> 5] ?? 0) >>> (member & 31)) & 1;
   }
@@ -62,11 +56,9 @@ export function countBits(bits: Uint32Array): number {
   return count;
 }
 
-export function combine(a: Uint32Array, b: Uint32Array, how: 'and' | 'or' | 'and-not'): Uint32Array<ArrayBuffer> {
-  const shared = Math.min(a.length, b.length);
-  const result = new Uint32Array(how === 'and' ? shared : how === 'or' ? Math.max(a.length, b.length) : a.length);
-  if (how === 'and') for (let i = 0; i < shared; i += 1) result[i] = (a[i] as number) & (b[i] as number);
-  else if (how === 'or') for (let i = 0; i < result.length; i += 1) result[i] = (a[i] ?? 0) | (b[i] ?? 0);
+export function combine(a: Uint32Array, b: Uint32Array, how: 'and' | 'and-not'): Uint32Array<ArrayBuffer> {
+  const result = new Uint32Array(how === 'and' ? Math.min(a.length, b.length) : a.length);
+  if (how === 'and') for (let i = 0; i < result.length; i += 1) result[i] = (a[i] as number) & (b[i] as number);
   else for (let i = 0; i < result.length; i += 1) result[i] = (a[i] as number) & ~(b[i] ?? 0);
   return result;
 }

@@ -1,5 +1,5 @@
 // A service that a domain is known to use, as one open interval of its history.
-import type { Category, ConfidenceLevel, Profile, Role, Service, ServiceEvidence, Source } from '../profile.ts';
+import type { Profile, Service, ServiceEvidence, Source } from '../profile.ts';
 
 /**
  * `pending`: observed once, not published. `confirmed`: in use. `ending`: in use, but a successful look-up did not find
@@ -8,15 +8,7 @@ import type { Category, ConfidenceLevel, Profile, Role, Service, ServiceEvidence
 export type ServiceStatus = 'pending' | 'confirmed' | 'ending';
 
 /** One open interval. Times are milliseconds since the epoch. */
-export interface KnownService {
-  readonly category: Category;
-  readonly role: Role;
-  readonly provider: string;
-  readonly confidence: ConfidenceLevel;
-  readonly score: number;
-  readonly evidence: readonly ServiceEvidence[];
-  readonly version: string | null;
-  readonly platform: string | null;
+export interface KnownService extends Service {
   readonly status: ServiceStatus;
   readonly validFrom: number;
   readonly lastObserved: number;

@@ -54,8 +54,3 @@ function withoutProvider(role: Role, { evidence, exchanges, mail, hasNoWeb }: Re
 export function packHolders(holders: Readonly<Record<Role, Holder>>): number {
   return ROLE_LIST.reduce((bits, role, i) => bits | (HOLDERS.indexOf(holders[role]) << (i * BITS)), 0);
 }
-
-/** The holder of the role with this index in `ROLES`, from the result of `packHolders`. */
-export function holderAt(bits: number, roleIndex: number): Holder {
-  return HOLDERS[(bits >>> (roleIndex * BITS)) & ((1 << BITS) - 1)] ?? 'unmeasured';
-}

@@ -1,7 +1,7 @@
 // The mail and transport posture of a domain, standard by standard, from one reading of its evidence, and its score.
 
-import type { Evidence, Lookup } from '../evidence/evidence.ts';
-import { type Reading, readEvidence } from '../evidence/reading.ts';
+import type { Lookup } from '../evidence/evidence.ts';
+import type { Reading } from '../evidence/reading.ts';
 import { cutText } from '../evidence/text.ts';
 import { measurementOf } from '../judge/measure.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
@@ -27,11 +27,6 @@ const MAX_SENDERS = 32;
 const MAX_HOSTS = 16;
 
 /** All standards of a domain, with score and grade. */
-export function assessPosture(evidence: Evidence, rulebook?: Rulebook): Posture {
-  return posture(readEvidence(evidence), rulebook);
-}
-
-/** As `assessPosture`, for evidence that is already interpreted. */
 export function posture(reading: Reading, rulebook?: Rulebook): Posture {
   const { domain, dns, policies } = reading.evidence;
   // Receivers get wildcard answers too: a record that begins with the version of a policy counts, even from a wildcard.

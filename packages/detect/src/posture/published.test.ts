@@ -5,16 +5,15 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import type { FileEvidence } from '../evidence/evidence.ts';
-import { factorIn } from '../test/best-posture.ts';
-import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
+import { factorIn, postureOf as postureUnder } from '../test/best-posture.ts';
+import type { EvidenceParts } from '../test/evidence-of.ts';
 import { hasMembers, rows } from '../test/rows.ts';
 import { testRulebook } from '../test/rulebook-of.ts';
 import { readDkimKey } from './mail/dkim.ts';
 import { rsaModulusBits } from './mail/rsa-key.ts';
-import { assessPosture } from './posture.ts';
 import type { DkimKey, Posture } from './posture-type.ts';
 
-const postureOf = (parts: EvidenceParts) => assessPosture(evidenceOf(parts), testRulebook);
+const postureOf = (parts: EvidenceParts) => postureUnder(parts, testRulebook);
 const ds = (algorithm: number, digestType = 2) => ({ keyTag: 1, algorithm, digestType, digest: 'ab' });
 
 describe('DNSSEC', () => {
@@ -62,7 +61,7 @@ describe('CAA', () => {
       [['0 issue certy.test'], { tls: { ...tls, isTrusted: false } }, null],
     ] as const)
       assert.equal(postureOf({ caa, ...parts }).caa.permitsIssuer, permits, JSON.stringify([caa, parts]));
-    assert.equal(assessPosture(evidenceOf({ caa: ['0 issue certy.test'], tls })).caa.permitsIssuer, null);
+    assert.equal(postureUnder({ caa: ['0 issue certy.test'], tls }).caa.permitsIssuer, null);
   });
 });
 

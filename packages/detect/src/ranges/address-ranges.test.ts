@@ -117,7 +117,7 @@ describe('what is wrong with the files', () => {
   it('is reported all at once, with file and position', () => {
     const bad = '{"ip_prefix": "x/8", "service": "FRONT"}, {"ip_prefix": "y", "service": "Z"}';
     const problems = problemsOf(
-      { name: 'own.csv', text: 'host,192.0.2.1/24\nnobody,192.0.2.0/24\nboth,192.0.2.0/24\nhost,0.0.0.0/0\nhost' },
+      { name: 'own.csv', text: 'host,192.0.2.1/24\nunlisted,192.0.2.0/24\nboth,192.0.2.0/24\nhost,0.0.0.0/0\nhost' },
       { name: 'mail.csv', text: 'mailer,192.0.2.0/24\nhost,192.0.2.0/24,email\nhost,2000::/3' },
       { name: 'unknown.txt', text: '192.0.2.0/24' },
       { name: 'a.json', text: '{"prefixes": [' },
@@ -130,7 +130,7 @@ describe('what is wrong with the files', () => {
     );
     assert.deepEqual(problems, [
       ...["own.csv line 1: '192.0.2.1/24' has bits set outside its length"],
-      ...["own.csv line 2: 'nobody' is not the id of a provider"],
+      ...["own.csv line 2: 'unlisted' is not the id of a provider"],
       ...["own.csv line 3: 'both' may be cdn or hosting: use lines of provider,prefix,category"],
       ...["own.csv line 4: '0.0.0.0/0' is wider than /8", "own.csv line 5: '' is not an address or address/length"],
       ...["mail.csv line 1: 'mailer' has no rules for hosting, cdn or security"],

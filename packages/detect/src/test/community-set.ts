@@ -73,7 +73,7 @@ export const communityTechnologies: Readonly<Record<string, unknown>> = withWebs
   'Edgy Boost': { cats: [92], scriptSrc: ['edgy-boost\\.js'], requires: ['EDGY'] },
   Chicken: { cats: [5], scriptSrc: ['chicken\\.js'], requires: ['Egg'] },
   Egg: { cats: [5], scriptSrc: ['egg-shell\\.js'], requires: ['Chicken'] },
-  Lonely: { cats: [5], scriptSrc: ['lonely\\.js'], requires: ['Nobody Knows'] },
+  Lonely: { cats: [5], scriptSrc: ['lonely\\.js'], requires: ['Unknown Product'] },
   'Brisk Fork': { cats: [22], headers: { Server: 'Brisk-Fork' }, excludes: ['Brisk'] },
   // Known to the catalog: by name, by the host of its website, and not by an address below it.
   GOOGLY: {

@@ -50,7 +50,7 @@ describe('a reference', () => {
   });
 });
 
-/** The files of a quantisation, or of whichever one a list has where none is named. */
+/** The files of `quant`; without it, those of the usual or only quantisation of the list. */
 function choose(paths: readonly string[], quant?: string): readonly string[] {
   const wanted = quant === undefined ? ({ kind: 'any' } as const) : ({ kind: 'quant', quant } as const);
   const files = paths.map((path) => ({ path }));

@@ -213,9 +213,9 @@ describe('concurrent downloads in one process', () => {
   it('of one file: one fetches it, the other is refused', async () => {
     await using scene = await Scene.withModel(bytes);
     const outcomes = await Promise.allSettled([scene.pull(REFERENCE), scene.pull(REFERENCE)]);
-    const [refused, ...others] = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    const [refused, ...further] = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     await assert.rejects(Promise.reject(refused), failsWith('busy', /m\.gguf is already being downloaded/));
-    assert.deepEqual(others, []);
+    assert.deepEqual(further, []);
     assert.equal(scene.hub.transfers.length, 1);
     await scene.assertHas(bytes);
   });

@@ -20,7 +20,7 @@ describe('llama.cpp', () => {
   });
 
   it('reports where an answer was cut that its grammar lets end only after its limit', async () => {
-    const long = await jobFor('Tell me.', { grammar: 'root ::= "\\"" [a-z ]{200,} "\\""', maxTokens: 40 });
+    const long = await jobFor('Say something.', { grammar: 'root ::= "\\"" [a-z ]{200,} "\\""', maxTokens: 40 });
     assert.deepEqual((await run(long)).end, { kind: 'end', reason: 'length' });
   });
 
@@ -45,8 +45,8 @@ describe('llama.cpp', () => {
       let count = 0;
       await assert.rejects(async () => {
         for await (const event of engine.generate(long, leaving.signal))
-          if (event.kind === 'token' && ++count === 3) leaving.abort(new Error('gone'));
-      }, /gone/);
+          if (event.kind === 'token' && ++count === 3) leaving.abort(new Error('the caller left'));
+      }, /the caller left/);
     }
     const { text } = await run(await jobFor('What is DMARC?'));
     assert.match(text, /^DMARC tells receivers what to do with mail that fails SPF and DKIM/);
@@ -113,7 +113,7 @@ describe('an engine that considers few candidates', () => {
 const questions = ['What is DMARC?', 'What does SPF do?', 'What is an MX record?', 'Who are you?', 'What is a CDN?'];
 
 describe('several processes as one engine', () => {
-  it('have the slots of all, answer as one does, more callers than slots too, and prefer who has read it', async () => {
+  it('have the slots of all, answer as one does, also more callers than slots, and give a prompt to the process that has read it', async () => {
     await using pool = await startLlamaEngine({ ...oneSlot, slots: 4, processes: 2 });
     assert.equal(pool.info.slots, 4);
     const jobs = await Promise.all(questions.map((question) => jobFor(question, { maxTokens: 60 })));

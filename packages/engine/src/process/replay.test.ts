@@ -65,7 +65,7 @@ describe('an answer that is continued', () => {
   });
 
   for (const replay of ['exact', 'fast'] as const)
-    it(`ends at once with no token more where all of it was given: ${replay}`, async () => {
+    it(`ends at once without another token where all of it was given: ${replay}`, async () => {
       const endOf = async (more: Partial<Job>) => {
         const { tokens, end } = await run(await job({ ...more, replay }));
         assert.deepEqual(tokens, []);
@@ -109,7 +109,7 @@ describe('a reader that stops reading', () => {
     }
     // Takes as long as the complete answer of the slow reader would.
     assert.deepEqual((await run(asked, large)).tokens, full);
-    // Tokens that wait already arrive within one iteration of the event loop; the others must be made first.
+    // Tokens that wait already arrive within one iteration of the event loop; the rest must be made first.
     let hasTurned = false;
     setImmediate(() => {
       hasTurned = true;
@@ -220,8 +220,8 @@ describe('the score of an answer', () => {
     await assert.rejects(score(job, { prompt: [] }), { code: 'prompt-empty' });
     await assert.rejects(score(job, { grammar: 'root ::= nothing' }), { code: 'grammar-unusable' });
     const leaving = new AbortController();
-    const scores = Array.from({ length: 6 }, () => assert.rejects(score(job, {}, leaving.signal), /gone/));
-    leaving.abort(new Error('gone'));
+    const scores = Array.from({ length: 6 }, () => assert.rejects(score(job, {}, leaving.signal), /the caller left/));
+    leaving.abort(new Error('the caller left'));
     await Promise.all(scores);
     assert.ok(worst(await score(job)) <= ROUNDING_NATS, 'slots are free again');
   });

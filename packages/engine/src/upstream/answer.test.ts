@@ -156,7 +156,7 @@ describe('an error in a stream', () => {
     [{ error: { message: 'something' } }, failed],
     [{ error: 'something' }, failed],
     [{ message: 'something', type: 'internal', code: 500 }, failed],
-    [{ choices: [{ finish_reason: 'error' }], error: { message: 'gone', code: 502 } }, failed],
+    [{ choices: [{ finish_reason: 'error' }], error: { message: 'unavailable', code: 502 } }, failed],
     [{ error: tooBig }, refusedAs('invalid_request')],
     [{ error: { message: 'no', type: 'invalid_request_error', code: null } }, refusedAs('invalid_request')],
     [{ error: tooLong }, refusedAs('context_length')],
@@ -176,9 +176,9 @@ const answerOfCalls = (...pieces: string[]) => answer([...pieces.map(called), en
 
 describe('calls of tools', () => {
   it('are emitted once, then their arguments as they arrive, interleaved too', async () => {
-    assert.deepEqual(await answerOfCalls('0 c0 look ~', '0 - - {"a"', '1 c1 listen [', '0 - - :1}', '1 - - ]'), [
+    assert.deepEqual(await answerOfCalls('0 c0 find ~', '0 - - {"a"', '1 c1 listen [', '0 - - :1}', '1 - - ]'), [
       { kind: 'begin' },
-      { kind: 'call', at: 0, id: 'c0', name: 'look' },
+      { kind: 'call', at: 0, id: 'c0', name: 'find' },
       { kind: 'arguments', at: 0, text: '{"a"' },
       { kind: 'call', at: 1, id: 'c1', name: 'listen' },
       { kind: 'arguments', at: 1, text: '[' },
@@ -189,15 +189,15 @@ describe('calls of tools', () => {
   });
 
   const byName = ['0 made_1 a', '1 made_2 b'];
-  const pieces = ['0 ~ ~ ~', '0 ~ lo ~', '0 x loo ~', '0 xy look ~', '0 - - {}'];
+  const pieces = ['0 ~ ~ ~', '0 ~ fi ~', '0 x fin ~', '0 xy find ~', '0 - - {}'];
   for (const [name, given, expected] of [
-    ['without arguments are emitted too', ['0 c0 look ~', '1 c1 listen -'], ['0 c0 look', '1 c1 listen']],
-    ['get an id where they have none', ['0 - look {}', '1 ~ look {}'], ['0 made_1 look', '1 made_2 look']],
-    ['are distinguished by id where all have one index', ['0 a look {}', '0 b look {}'], ['0 a look', '1 b look']],
-    ['are distinguished by id where they have no index', ['- a look {}', '- b look {}'], ['0 a look', '1 b look']],
+    ['without arguments are emitted too', ['0 c0 find ~', '1 c1 listen -'], ['0 c0 find', '1 c1 listen']],
+    ['get an id where they have none', ['0 - find {}', '1 ~ find {}'], ['0 made_1 find', '1 made_2 find']],
+    ['are distinguished by id where all have one index', ['0 a find {}', '0 b find {}'], ['0 a find', '1 b find']],
+    ['are distinguished by id where they have no index', ['- a find {}', '- b find {}'], ['0 a find', '1 b find']],
     ['are distinguished by name where they have neither', ['- - a {', '- - - }', '- - b {}'], byName],
-    ['may get their name and id in pieces before their arguments', pieces, ['0 xy look']],
-    ['keep the name and id that were emitted', ['0 ~ look {', '0 late look }'], ['0 made_1 look']],
+    ['may get their name and id in pieces before their arguments', pieces, ['0 xy find']],
+    ['keep the name and id that were emitted', ['0 ~ find {', '0 late find }'], ['0 made_1 find']],
   ] as const)
     it(name, async () => {
       // An answer with calls ends with them, whatever reason the server gives.
@@ -218,7 +218,7 @@ describe('calls of tools', () => {
     assert.rejects(answer(Array(20).fill(says('y'.repeat(1024 * 1024)))), failedAs('upstream-failed', /characters/)));
 
   it('that were forced come without text', async () => {
-    const chunks = [delta({ role: 'assistant' }), says('Let me look.'), called('0 a look {}'), ends('stop')];
+    const chunks = [delta({ role: 'assistant' }), says('Let me check.'), called('0 a find {}'), ends('stop')];
     const deltas = await answer(chunks, { isCallForced: true });
     const kinds = deltas.map(({ kind }) => kind);
     assert.deepEqual(kinds, ['begin', 'call', 'arguments', 'end']);

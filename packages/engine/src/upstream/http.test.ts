@@ -25,7 +25,7 @@ describe('a server that sends nothing', () => {
       await world.server.asked[0]?.closed;
     });
 
-  it('is waited for while it sends comments, as long as for a first token', async (t) => {
+  it('is waited for while it sends comments, for at most the time of a first token', async (t) => {
     const pass = stopTime(t);
     const response = new PassThrough();
     const opened = { response: response as unknown as IncomingMessage, sentAt: 0 };
@@ -43,7 +43,7 @@ describe('a server that sends nothing', () => {
     await failing;
   });
 
-  it('is given up where it does not even connect', async () => {
+  it('is given up where its connection is not established', async () => {
     const silent = net.createServer((socket) => {
       world.stack.defer(() => void socket.on('error', () => {}).destroy());
     });
@@ -55,7 +55,7 @@ describe('a server that sends nothing', () => {
     await assert.rejects(opening, failedAs('upstream-failed', /no connection within 50 ms/));
   });
 
-  it('is not one whose reader is slow', async (t) => {
+  it('is not assumed where the reader is slow', async (t) => {
     world.server.script(streams(HELLO));
     const pass = stopTime(t);
     const texts: string[] = [];
@@ -75,9 +75,9 @@ describe('a caller that leaves', { timeout: 60_000 }, () => {
     const timer = setInterval(() => response.write(events(says('x'), says('x'))), 5);
     response.once('close', () => clearInterval(timer));
   };
-  /** Time stands still: the second that an answer which is complete gets to close its connection never ends. */
+  /** The clock is stopped: the second that a complete answer has to close its connection never ends. */
   const closedAtOnce = () => world.server.asked.at(-1)?.closed ?? assert.fail('nothing was asked');
-  const gone = new Error('gone');
+  const reason = new Error('the caller left');
 
   it('closes the connection at once, and receives its own reason and nothing more', async (t) => {
     stopTime(t);
@@ -86,25 +86,25 @@ describe('a caller that leaves', { timeout: 60_000 }, () => {
     await assert.rejects(async () => {
       for await (const { kind } of reading(await world.open(), { signal: leaving.signal })) {
         assert.equal(leaving.signal.aborted, false, 'nothing more arrives');
-        if (kind === 'text') leaving.abort(gone);
+        if (kind === 'text') leaving.abort(reason);
       }
-    }, gone);
+    }, reason);
     await closedAtOnce();
   });
 
-  it('closes it before anything was answered too', async (t) => {
+  it('closes it also before the first event', async (t) => {
     stopTime(t);
     const { promise: isAsked, resolve } = Promise.withResolvers<void>();
     world.server.script(() => resolve());
     const leaving = new AbortController();
     const asked = chat(await world.open(), { signal: leaving.signal });
     await isAsked;
-    leaving.abort(gone);
-    await assert.rejects(asked, gone);
+    leaving.abort(reason);
+    await assert.rejects(asked, reason);
     await closedAtOnce();
   });
 
-  it('closes it by reading no more, and where a stop string was found that the server ignores', async (t) => {
+  it('closes it also by ending the iteration, and when a stop string is found that the server ignores', async (t) => {
     stopTime(t);
     world.server.script(endless);
     for await (const each of reading(await world.open())) if (each.kind === 'text') break;
@@ -114,19 +114,19 @@ describe('a caller that leaves', { timeout: 60_000 }, () => {
     await closedAtOnce();
   });
 
-  it('sends no request when it left before', async () => {
-    await assert.rejects(chat(await world.open(), { signal: AbortSignal.abort(gone) }), gone);
+  it('sends no request when it left before the call', async () => {
+    await assert.rejects(chat(await world.open(), { signal: AbortSignal.abort(reason) }), reason);
     assert.equal(world.server.asked.length, 0);
   });
 
-  it('leaves the queue, and no other caller does', async () => {
+  it('is removed from the queue, and no other caller is', async () => {
     const { promise: go, resolve } = Promise.withResolvers<void>();
     world.server.script((response) => go.then(() => void begin(response).end(HELLO)));
     const upstream = await world.open({ slots: 1 });
     const leaving = new AbortController();
     const [first, second, third] = [{}, { signal: leaving.signal }, {}].map((parts) => chat(upstream, parts));
-    leaving.abort(gone);
-    await assert.rejects(second ?? assert.fail(), gone);
+    leaving.abort(reason);
+    await assert.rejects(second ?? assert.fail(), reason);
     resolve();
     assert.deepEqual([textOf((await first) ?? []), textOf((await third) ?? [])], ['Hello', 'Hello']);
     assert.equal(world.server.asked.length, 2);
@@ -177,7 +177,7 @@ describe('an error status of an upstream', () => {
   });
 });
 
-describe('another try', () => {
+describe('a retry', () => {
   const world = useUpstream();
   let waits: number[] = [];
   const onRetry = ({ waitMs }: { waitMs: number }) => void waits.push(waitMs);
@@ -217,8 +217,8 @@ describe('another try', () => {
   it('is not made when the caller leaves', async () => {
     world.server.script(refuses(503, '', { 'retry-after': '5' }));
     const leaving = new AbortController();
-    const upstream = await world.open({}, { onRetry: () => leaving.abort(new Error('gone')) });
-    await assert.rejects(chat(upstream, { signal: leaving.signal }), /^Error: gone$/);
+    const upstream = await world.open({}, { onRetry: () => leaving.abort(new Error('the caller left')) });
+    await assert.rejects(chat(upstream, { signal: leaving.signal }), /^Error: the caller left$/);
     assert.equal(world.server.asked.length, 1);
   });
 

@@ -103,8 +103,8 @@ describe('a real llama-server', { skip: program ? false : 'STRATA_TEST_LLAMA_SER
     for (let i = 0; i < 4; i += 1) {
       const leaving = new AbortController();
       const asked = chat(upstream, { signal: leaving.signal }, endless);
-      setTimeout(() => leaving.abort(new Error('gone')), 20);
-      await assert.rejects(asked, /^Error: gone$/);
+      setTimeout(() => leaving.abort(new Error('the caller left')), 20);
+      await assert.rejects(asked, /^Error: the caller left$/);
     }
     const all = await Promise.all(Array.from({ length: 12 }, (_, seed) => chat(upstream, { seed }, question)));
     for (const deltas of all) assert.match(textOf(deltas), /^DMARC tells receivers/);

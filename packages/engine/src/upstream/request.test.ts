@@ -6,7 +6,7 @@ import { asking, chat, endOf, KEY, refusedAs, textOf, useUpstream } from '../tes
 
 describe('the request to an upstream', () => {
   const world = useUpstream();
-  const lookup = { name: 'lookup', description: 'Looks.', parameters: { type: 'object', properties: {} } };
+  const lookup = { name: 'lookup', description: 'Finds.', parameters: { type: 'object', properties: {} } };
   const other = { name: 'other', parameters: { type: 'object', properties: {} } };
   const stream = { model: MODEL, stream: true, stream_options: { include_usage: true }, n: 1 };
   const tools = [lookup, other].map((each) => ({ type: 'function', function: each }));
@@ -76,8 +76,8 @@ describe('the request to an upstream', () => {
   it('forces a call by name, or by the only tool where the server ignores names, and may forbid calls', async () => {
     const choice = { type: 'function', function: { name: 'other' } };
     const more = { tools, tool_choice: choice };
-    const { tools: told, tool_choice } = await bodyFor('vllm', more);
-    assert.deepEqual([told, tool_choice], [tools, choice]);
+    const { tools: sent, tool_choice } = await bodyFor('vllm', more);
+    assert.deepEqual([sent, tool_choice], [tools, choice]);
     const llama = await bodyFor('llama.cpp', more);
     assert.deepEqual([llama.tools, llama.tool_choice], [[tools[1]], 'required']);
     const none = await bodyFor('other', { tools, tool_choice: 'none' });
@@ -85,14 +85,14 @@ describe('the request to an upstream', () => {
   });
 
   it('names the length of an answer as the model requires, once it reported so', async () => {
-    const told = { message: "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead." };
-    world.server.script(refuses(400, { error: { ...told, param: 'max_tokens' } }), streams(HELLO));
+    const problem = { message: "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead." };
+    world.server.script(refuses(400, { error: { ...problem, param: 'max_tokens' } }), streams(HELLO));
     const upstream = await world.open();
     assert.equal(textOf(await chat(upstream, {}, { max_tokens: 5 })), 'Hello');
     await chat(upstream, {}, { max_tokens: 6 });
     const lengths = world.server.asked.map(({ body }) => `${body.max_tokens} ${body.max_completion_tokens}`);
     assert.deepEqual(lengths, ['5 undefined', 'undefined 5', 'undefined 6']);
-    world.server.script(refuses(400, { error: told }));
+    world.server.script(refuses(400, { error: problem }));
     await assert.rejects(chat(upstream), refusedAs('invalid_request'));
     assert.equal(world.server.asked.length, 4, 'there is no third name');
   });

@@ -109,7 +109,7 @@ describe('an upstream', () => {
     [{ '/v1/models': llama }, 'llama.cpp', 'llama.cpp', 8_192],
     [{ '/v1/models': vllm, '/version': { version: '0.12.0' } }, 'vllm', 'vllm 0.12.0', 4_096],
     [{ '/v1/models': ollama, '/api/version': { version: '0.13.1' } }, 'ollama', 'ollama 0.13.1', undefined],
-    [{ '/v1/models': models({ owned_by: 'somebody' }) }, 'other', 'other', undefined],
+    [{ '/v1/models': models({ owned_by: 'someone' }) }, 'other', 'other', undefined],
   ] as const)
     it(`describes ${engine} and its context`, async () => {
       Object.assign(world.server.pages, pages);
@@ -122,7 +122,10 @@ describe('an upstream', () => {
     });
 
   it('is refused where the model is missing, with a list of what there is', async () => {
-    await assert.rejects(world.open({ model: 'gone' }), failedAs('model-unusable', /has no model 'gone': it has 'm'$/));
+    await assert.rejects(
+      world.open({ model: 'absent' }),
+      failedAs('model-unusable', /has no model 'absent': it has 'm'$/),
+    );
     world.server.pages['/v1/models'] = { data: [] };
     await assert.rejects(world.open(), failedAs('model-unusable', /it has none/));
     world.server.pages['/v1/models'] = { data: Array.from({ length: 25 }, (_, at) => ({ id: `m${at}` })) };
@@ -210,8 +213,8 @@ describe('events', () => {
     const text =
       'data: {"a":"é€😀"}\r\n\r\n: ping\n\ndata:zwei\rdata: drei\r\revent: error\ndata: vier\n\ndata: 5\r\ndata: 6\r\n\r\nerror: 7\n\ndata: [DONE]\n\n';
     const bytes = bytesOf(text);
-    const whole = read(bytes);
-    assert.deepEqual(whole, [
+    const all = read(bytes);
+    assert.deepEqual(all, [
       { type: '', data: '{"a":"é€😀"}' },
       { type: '', data: 'zwei\ndrei' },
       { type: 'error', data: 'vier' },
@@ -220,8 +223,8 @@ describe('events', () => {
       { type: '', data: '[DONE]' },
     ]);
     for (let at = 0; at <= bytes.length; at += 1)
-      assert.deepEqual(read(bytes.subarray(0, at), bytes.subarray(at)), whole, `cut at ${at}`);
-    assert.deepEqual(read(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))), whole);
+      assert.deepEqual(read(bytes.subarray(0, at), bytes.subarray(at)), all, `cut at ${at}`);
+    assert.deepEqual(read(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))), all);
   });
 
   it('are distinguished from comments, empty events and unknown fields', () => {

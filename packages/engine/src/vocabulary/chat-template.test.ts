@@ -9,11 +9,11 @@ const withTools = `{% if tools %}TOOLS {{ tools | tojson }}\n{% endif %}${chatml
 const controls = ['<|im_start|>', '<|im_end|>'];
 const options = (source: string): TemplateOptions => ({ source, bos: '<s>', eos: '</s>', controls });
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }], tools: [] });
-const tool = { name: 'look', description: 'Looks', parameters: { type: 'object', properties: {} } };
+const tool = { name: 'find', description: 'Finds', parameters: { type: 'object', properties: {} } };
 const join = (pieces: ReturnType<typeof renderChat>) => pieces.map(({ text }) => text).join('');
 const textOf = (prompt: ChatPrompt, source = chatml) => join(renderChat(prompt, options(source)));
 const calling = (args: string): ChatPrompt['messages'] => [
-  { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'look', arguments: args }] },
+  { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'find', arguments: args }] },
 ];
 
 describe('a chat template', () => {
@@ -68,6 +68,6 @@ describe('a chat template', () => {
   it('receives the tools, or a system message describes them', () => {
     const prompt = { ...user('Hi'), tools: [tool] };
     assert.match(textOf(prompt, withTools), /^TOOLS \[\{"type": ?"function"/);
-    assert.match(textOf(prompt), /^<\|im_start\|>system\nYou may call one of these.*\{"name":"look".*\|>user\nHi/s);
+    assert.match(textOf(prompt), /^<\|im_start\|>system\nYou may call one of these.*\{"name":"find".*\|>user\nHi/s);
   });
 });

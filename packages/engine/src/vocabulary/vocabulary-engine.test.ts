@@ -22,7 +22,7 @@ const anyText = fc.oneof(
 const anyRole = fc.constantFrom('system', 'developer', 'user', 'assistant');
 const anyChat: fc.Arbitrary<ChatPrompt> = fc.record({
   messages: fc.array(fc.record({ role: anyRole, content: anyText }), { minLength: 1, maxLength: 5 }),
-  tools: fc.constantFrom([], [{ name: 'look', description: 'Looks', parameters: { type: 'object', properties: {} } }]),
+  tools: fc.constantFrom([], [{ name: 'find', description: 'Finds', parameters: { type: 'object', properties: {} } }]),
 });
 
 describe('a vocabulary without weights', () => {
@@ -123,8 +123,8 @@ describe('the vocabulary of a model file', () => {
     const shape: RandomModelOptions = { seed: 1, name: 'noise', weights: 'F16', ...size };
     const half = await written(randomModel(shape));
     const vocabulary = await readVocabulary(half);
-    const ofOthers = { 'split.count': '3', 'general.name': 'x', 'quantize.imatrix.file': '/a' };
-    for (const bytes of [randomModel({ ...shape, weights: 'Q8_0' }), await ggufWith(half, ofOthers)])
+    const ofOtherFiles = { 'split.count': '3', 'general.name': 'x', 'quantize.imatrix.file': '/a' };
+    for (const bytes of [randomModel({ ...shape, weights: 'Q8_0' }), await ggufWith(half, ofOtherFiles)])
       assert.deepEqual(await readVocabulary(await written(bytes)), vocabulary);
     const other = await readVocabulary(await written(await ggufWith(half, { 'tokenizer.chat_template': 'other' })));
     assert.notEqual(other.sha256, vocabulary.sha256);
@@ -178,11 +178,11 @@ describe('the vocabulary of a model file', () => {
   });
 
   it('ends in a vocabulary or a refusal, whatever the bytes are', async () => {
-    const whole = Buffer.from((await readVocabulary(file)).bytes).subarray(0, 3_000);
-    const to = await written(whole);
-    const anyChanges = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { maxLength: 8 });
+    const original = Buffer.from((await readVocabulary(file)).bytes).subarray(0, 3_000);
+    const to = await written(original);
+    const anyChanges = fc.array(fc.tuple(fc.nat(original.length - 1), fc.nat(255)), { maxLength: 8 });
     const isRefused = async (changes: [number, number][]) => {
-      const bytes = Buffer.from(whole);
+      const bytes = Buffer.from(original);
       for (const [at, value] of changes) bytes[at] = value;
       await writeFile(to, bytes);
       await assert.rejects(readVocabulary(to), { code: 'model-unusable' });

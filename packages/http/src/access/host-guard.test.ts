@@ -1,4 +1,4 @@
-// Whom a service answers, and by which address it is asked.
+// Which hosts and origins a service accepts, the addresses it has, and those that its limits count.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DatabaseUrl } from '../environment.ts';
@@ -9,15 +9,15 @@ import { createHostGuard } from './host-guard.ts';
 
 const statusOf = (refusal: Refusal | undefined) => refusal && ERRORS[refusal.code].status;
 
-/** The status that a request is turned away with; undefined: it may come in. */
+/** The status of the refusal of a request; undefined where it is accepted. */
 function asked(
   listening: { readonly host?: string; readonly allowedHosts?: readonly string[] },
   host: string | undefined,
-  more: { readonly origin?: string; readonly saidByProxy?: string } = {},
+  more: { readonly origin?: string; readonly proxyHost?: string } = {},
 ): number | undefined {
-  const door = createHostGuard({ host: '127.0.0.1', allowedHosts: [], ...listening });
+  const guard = createHostGuard({ host: '127.0.0.1', allowedHosts: [], ...listening });
   const headers = { host, ...(more.origin === undefined ? {} : { origin: more.origin }) };
-  return statusOf(door.refusalOf({ headers, host: more.saidByProxy ?? host ?? '', raw: { rawHeaders: [] } }));
+  return statusOf(guard.refusalOf({ headers, host: more.proxyHost ?? host ?? '', raw: { rawHeaders: [] } }));
 }
 
 describe('a service that listens for this machine alone', () => {
@@ -25,7 +25,7 @@ describe('a service that listens for this machine alone', () => {
     ...['localhost', 'localhost:8787', 'LOCALHOST:8787', 'localhost.', 'explorer.localhost:8787', '127.0.0.1'],
     ...['127.0.0.1:8787', '127.8.9.10', '[::1]', '[::1]:8787', '192.168.1.5:8787', '[2001:db8::1]:8787', '203.0.113.9'],
   ])
-    it(`answers what is addressed to ${host}`, () => assert.equal(asked({}, host), undefined));
+    it(`answers requests to ${host}`, () => assert.equal(asked({}, host), undefined));
 
   for (const host of [
     ...['evil.example', 'evil.example:8787', '127.0.0.1.evil.example', 'localhost.evil.example', 'localhostile'],
@@ -33,7 +33,7 @@ describe('a service that listens for this machine alone', () => {
     ...['evil.example/@localhost', 'evil.example?localhost', 'evil.example#localhost', 'localhost\\.evil.example'],
     ...[`${'a'.repeat(400)}.localhost`, 'localhost,evil.example', '[::1]evil.example'],
   ])
-    it(`does not answer what is addressed to '${host.slice(0, 30)}'`, () => assert.equal(asked({}, host), 421));
+    it(`refuses requests to '${host.slice(0, 30)}'`, () => assert.equal(asked({}, host), 421));
 
   it('accepts its configured names in any case, and no similar ones', () => {
     const named = { allowedHosts: ['Stack.Example.com', '[::]'] };
@@ -44,17 +44,17 @@ describe('a service that listens for this machine alone', () => {
     assert.equal(asked({ allowedHosts: ['*'] }, 'whatever.example'), undefined);
   });
 
-  it('answers nothing that names two hosts, however they are written', () => {
-    const door = createHostGuard({ host: 'localhost', allowedHosts: ['*'] });
+  it('refuses a request with two Host headers, in any case of letters', () => {
+    const guard = createHostGuard({ host: 'localhost', allowedHosts: ['*'] });
     const asked = (...rawHeaders: string[]) =>
-      statusOf(door.refusalOf({ headers: { host: 'localhost' }, host: 'localhost', raw: { rawHeaders } }));
+      statusOf(guard.refusalOf({ headers: { host: 'localhost' }, host: 'localhost', raw: { rawHeaders } }));
     assert.equal(asked('Host', 'localhost', 'hOST', 'localhost'), 400);
     assert.equal(asked('Host', 'localhost', 'X-A', 'Host'), undefined);
   });
 
   it('answers HTTP/1.0 without a host, which no browser speaks', () => assert.equal(asked({}, undefined), undefined));
 
-  it('lets pages of this machine ask, and of the host that was asked, and programs', () => {
+  it('accepts pages of this machine and of the requested host, and programs', () => {
     for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8788', 'http://app.localhost'])
       assert.equal(asked({}, '127.0.0.1:8787', { origin }), undefined, origin);
     assert.equal(asked({}, '192.168.1.5:8787', { origin: 'http://192.168.1.5:8787' }), undefined);
@@ -66,89 +66,96 @@ describe('a service that listens for this machine alone', () => {
     ...['http://evil.example', 'https://evil.example', 'https://localhost.evil.example', 'http://6.6.6.6', 'null', ''],
     ...['http://192.168.1.66', 'http://evil.example:8787', 'https://evil.example@localhost.evil.example', 'nonsense'],
   ])
-    it(`lets no page of '${origin}' ask`, () => {
+    it(`refuses pages of '${origin}'`, () => {
       for (const host of ['localhost:8787', '127.0.0.1:8787', '[::1]:8787', '192.168.1.5:8787'])
         assert.equal(asked({}, host, { origin }), 403, host);
     });
 
-  it('lets pages ask that its operator names, and behind a proxy those of the name that the proxy was asked by', () => {
+  it('accepts pages of configured names, and behind a proxy those of the host that the proxy received', () => {
     const origin = 'https://app.example';
     assert.equal(asked({ allowedHosts: ['app.example'] }, 'localhost', { origin }), undefined);
     assert.equal(asked({ allowedHosts: ['*'] }, 'localhost', { origin }), undefined);
     assert.equal(asked({ allowedHosts: ['*'] }, 'localhost', { origin: 'null' }), undefined);
-    assert.equal(asked({}, '127.0.0.1:8787', { origin, saidByProxy: 'app.example' }), undefined);
-    assert.equal(asked({}, '127.0.0.1:8787', { origin, saidByProxy: 'other.example' }), 403);
+    assert.equal(asked({}, '127.0.0.1:8787', { origin, proxyHost: 'app.example' }), undefined);
+    assert.equal(asked({}, '127.0.0.1:8787', { origin, proxyHost: 'other.example' }), 403);
   });
 
-  it('names the setting and nothing of the request, and remembers no host that it turned away', () => {
-    const door = createHostGuard({ host: 'localhost', allowedHosts: [] });
-    const away = (host: string, origin: object = {}) =>
-      door.refusalOf({ headers: { host, ...origin }, host, raw: { rawHeaders: [] } })?.message ?? '';
+  it('refuses with the name of the setting and nothing of the request, and accepts no host because it was refused before', () => {
+    const guard = createHostGuard({ host: 'localhost', allowedHosts: [] });
+    const detailOf = (host: string, origin: object = {}) =>
+      guard.refusalOf({ headers: { host, ...origin }, host, raw: { rawHeaders: [] } })?.message ?? '';
     for (let time = 0; time < 2; time += 1) {
-      assert.match(away('evil.example'), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
-      assert.equal(away('localhost'), '');
+      assert.match(detailOf('evil.example'), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
+      assert.equal(detailOf('localhost'), '');
     }
     const page = { origin: 'https://evil.example' };
-    assert.match(away('localhost', page), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
+    assert.match(detailOf('localhost', page), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
   });
 });
 
 describe('a service that listens on a public address', () => {
   const open = { host: '0.0.0.0' };
 
-  it('is called anything until its operator says what it is called', () => {
+  it('accepts any host until its names are configured', () => {
     assert.equal(asked(open, 'api:8787'), undefined);
     assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'api:8787'), undefined);
     assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'other:8787'), 421);
-    assert.equal(asked({ ...open, allowedHosts: ['api'] }, '10.0.0.7:8787'), undefined, 'probes ask by address');
+    assert.equal(
+      asked({ ...open, allowedHosts: ['api'] }, '10.0.0.7:8787'),
+      undefined,
+      'health checks use the address',
+    );
   });
 
-  it('lets any page ask it by its name, and no page of another site by this machine’s', () => {
+  it('accepts any page for its public name, and no page of another site for a name of this machine', () => {
     assert.equal(asked(open, 'api.example', { origin: 'https://app.example' }), undefined);
     assert.equal(asked(open, 'localhost:8787', { origin: 'https://app.example' }), 403);
   });
 });
 
 describe('a page of another site', () => {
-  const tells = (headers: Record<string, string>, host = 'Stack.example:8787', allowedHosts: readonly string[] = []) =>
-    createHostGuard({ host: '127.0.0.1', allowedHosts }).isCrossSite({ headers, host });
+  const isCrossSite = (
+    headers: Record<string, string>,
+    host = 'Stack.example:8787',
+    allowedHosts: readonly string[] = [],
+  ) => createHostGuard({ host: '127.0.0.1', allowedHosts }).isCrossSite({ headers, host });
   const origin = (page: string) => ({ 'sec-fetch-site': 'cross-site', origin: page });
 
   it('is detected by Sec-Fetch-Site, if browsers send no Origin', () => {
     for (const from of ['cross-site', 'same-site', 'whatever'])
-      assert.equal(tells({ 'sec-fetch-site': from }), true, from);
-    for (const from of ['same-origin', 'none']) assert.equal(tells({ 'sec-fetch-site': from }), false, from);
-    assert.equal(tells({ 'sec-fetch-site': 'same-site', origin: 'http://stack.example:8787' }), true);
+      assert.equal(isCrossSite({ 'sec-fetch-site': from }), true, from);
+    for (const from of ['same-origin', 'none']) assert.equal(isCrossSite({ 'sec-fetch-site': from }), false, from);
+    assert.equal(isCrossSite({ 'sec-fetch-site': 'same-site', origin: 'http://stack.example:8787' }), true);
     for (const page of ['http://stack.example', 'null', '', 'app://x'])
-      assert.equal(tells({ origin: page }), true, page);
-    assert.deepEqual([tells({ origin: 'http://stack.example:8787' }), tells({})], [false, false]);
+      assert.equal(isCrossSite({ origin: page }), true, page);
+    assert.deepEqual([isCrossSite({ origin: 'http://stack.example:8787' }), isCrossSite({})], [false, false]);
   });
 
   it('is not a page of this machine when a service of this machine is requested', () => {
     for (const page of ['http://localhost:5173', 'http://127.0.0.1:5173', 'http://[::1]', 'http://app.localhost'])
       for (const host of ['127.0.0.1:8787', 'localhost:8787', '[::1]:8787'])
-        assert.equal(tells(origin(page), host), false, `${page} ${host}`);
-    assert.equal(tells(origin('http://localhost:5173')), true, 'of a service that is elsewhere');
+        assert.equal(isCrossSite(origin(page), host), false, `${page} ${host}`);
+    assert.equal(isCrossSite(origin('http://localhost:5173')), true, 'of a service that is elsewhere');
     for (const page of ['https://evil.example', 'http://localhost.evil.example', 'http://192.168.1.66', 'null'])
-      assert.equal(tells(origin(page), 'localhost:8787'), true, page);
+      assert.equal(isCrossSite(origin(page), 'localhost:8787'), true, page);
   });
 
   it('is not a page of an allowed name', () => {
     const named = ['app.example'];
-    assert.equal(tells(origin('https://app.example'), 'api.example', named), false);
-    assert.equal(tells(origin('https://app.example.evil'), 'api.example', named), true);
-    assert.equal(tells(origin('null'), 'api.example', named), true);
-    assert.equal(tells(origin('https://any.example'), 'api.example', ['*']), false);
+    assert.equal(isCrossSite(origin('https://app.example'), 'api.example', named), false);
+    assert.equal(isCrossSite(origin('https://app.example.evil'), 'api.example', named), true);
+    assert.equal(isCrossSite(origin('null'), 'api.example', named), true);
+    assert.equal(isCrossSite(origin('https://any.example'), 'api.example', ['*']), false);
   });
 });
 
-describe('where a service is asked', () => {
+describe('the URL of a service', () => {
   it('has brackets around an IPv6 address', () => {
     assert.equal(urlAt({ host: '127.0.0.1', port: 80 }), 'http://127.0.0.1:80');
     assert.ok(URL.canParse(urlAt({ host: '::', port: 80 })));
   });
 
-  it('is named to readers where they can open it', () => {
+  it('is printed only where a reader can open it', () => {
     assert.equal(publicUrlOf({ host: '::1', port: 80 }), 'http://[::1]:80');
     assert.equal(publicUrlOf({ host: '10.0.0.1', port: 80 }), 'http://10.0.0.1:80');
     assert.equal(publicUrlOf({ host: 'stack.example', port: 80 }), 'http://stack.example:80');
@@ -159,7 +166,7 @@ describe('where a service is asked', () => {
 });
 
 describe('the address of a database', () => {
-  it('is one that is read as it is meant', () => {
+  it('is accepted in each valid form', () => {
     for (const url of [
       'sqlite:/var/lib/strata/a#b/@.db',
       'sqlite::memory:',
@@ -174,18 +181,18 @@ describe('the address of a database', () => {
       assert.ok(DatabaseUrl.safeParse(url).success, url);
   });
 
-  it('with a password that ends the host too early is refused by a sentence that says how to write it, and no more', () => {
+  it('with an unescaped character in the password is refused with the correct notation, and without any part of the URL', () => {
     const passwords = 's3cr/et s3cr#et s3cr?et 12/s3cret 12#s3cret 12?s3cret 12/?s3cret /s3cret #s3cret ?s3cret';
     for (const password of passwords.split(' ')) {
       const { success, error } = DatabaseUrl.safeParse(`postgres://strata:${password}@db.example/strata`);
       assert.equal(success, false, password);
-      const told = error.issues.map(({ message }) => message).join('\n');
-      assert.match(told, /as %2F/);
+      const text = error.issues.map(({ message }) => message).join('\n');
+      assert.match(text, /as %2F/);
       assert.doesNotMatch(JSON.stringify(error.issues), /s3cr|strata/);
     }
   });
 
-  it('of another database says what it must begin with, alone', () => {
+  it('of another database is refused with the allowed beginnings alone', () => {
     const { error } = DatabaseUrl.safeParse('mysql://strata:s3cr/et@db.example/strata');
     const messages = error?.issues.map(({ message }) => message);
     assert.deepEqual(messages, ['must begin with sqlite: or postgres://']);
@@ -211,7 +218,7 @@ describe('an address that a limit counts', () => {
       assert.equal(countedAddress(counted), counted);
     });
 
-  it('stands in networks, each of which may have more than it', () => {
+  it('is part of networks, each of which has a higher limit', () => {
     const named = (address: string) => countedNetworks(address).map(({ name, times }) => `${name} ${times}`);
     assert.deepEqual(named('192.0.2.1'), ['192.0.2.1 1', '* 1000']);
     const around = ['2001:db8:1:fedc::/64 1', '2001:db8:1:fe00::/56 4', '2001:db8:1::/48 16', '* 1000'];

@@ -16,7 +16,7 @@ function createGate() {
   const keys = new Map(Object.entries({ ssk_good: key, ssk_unlimited: uncounted }));
   const state = {
     ...{ keys, finds: 0, used: 0, monotonicMs: 1, revision: 0 },
-    /** How the gate looks a key up; may throw before it has a promise to give. */
+    /** The lookup of the gate; may throw before it returns a promise. */
     find: async (presented: string): Promise<ApiKey | undefined> => keys.get(presented),
   };
   const gate = {
@@ -45,7 +45,7 @@ const refusedAs = (code: ErrorCode, retryAfter?: string) => (error: unknown) =>
   error.code === code &&
   (retryAfter === undefined || error.headers['retry-after'] === retryAfter);
 const fails = () => {
-  throw new Error('the database is gone');
+  throw new Error('the database is offline');
 };
 
 describe('the key check', () => {
@@ -58,7 +58,7 @@ describe('the key check', () => {
     for (const key of [undefined, 'ssk_other']) await assert.rejects(async () => check.identify(key), namesHeader);
   });
 
-  it('asks the gate once for requests that arrive together, and remembers the key for half a minute', async () => {
+  it('queries the gate once for concurrent requests, and caches the key for half a minute', async () => {
     const { state, check, identify, rejects } = createGate();
     assert.deepEqual(await Promise.all([1, 2, 3].map(() => identify('ssk_good'))), [key, key, key]);
     assert.equal(check.identify('ssk_good'), key, 'at once, not a promise');
@@ -70,7 +70,7 @@ describe('the key check', () => {
     await rejects('ssk_good', 'invalid_key');
   });
 
-  it('forgets what it remembers when the gate publishes a revocation', async () => {
+  it('clears its cache when the gate publishes a revocation', async () => {
     const { state, check, identify, rejects } = createGate();
     await identify('ssk_unlimited');
     assert.ok(check.isKnownUncounted('ssk_unlimited'));
@@ -89,7 +89,7 @@ describe('the key check', () => {
     await rejects('ssk_unlimited', 'invalid_key');
   });
 
-  it('remembers a wrong key as briefly, and separately from good ones', async () => {
+  it('caches an invalid key as briefly, and separately from valid ones', async () => {
     const { state, check, identify, rejects } = createGate();
     await identify('ssk_good');
     const from = (i: number) => `198.18.${i >> 8}.${i & 255}`;
@@ -111,7 +111,7 @@ describe('the key check', () => {
     await assert.rejects(identify('ssk_200', '192.0.2.1'), refusedAs('quota_exceeded', '60'));
     assert.equal(state.finds, 101);
     state.monotonicMs += 31_000;
-    assert.equal(await identify('ssk_good', '192.0.2.1'), key, 'no longer remembered, and yet looked up');
+    assert.equal(await identify('ssk_good', '192.0.2.1'), key, 'no longer cached, but still looked up');
     await rejects('ssk_200', 'invalid_key', '192.0.2.2');
     state.monotonicMs += 60_000;
     await rejects('ssk_201', 'invalid_key', '192.0.2.1');
@@ -144,9 +144,9 @@ describe('the key check', () => {
     assert.equal(taken(2_201), 0, 'a clock that is set back refuses nothing for a day');
   });
 
-  it('keeps an uncounted key for a minute while the gate fails, and no other, and remembers no failure', async () => {
+  it('keeps an uncounted key for a minute while the gate fails, and no other key, and caches no failure', async () => {
     const { state, check, identify, rejects } = createGate();
-    state.keys.set('ssk_unseen', uncounted);
+    state.keys.set('ssk_unknown', uncounted);
     await identify('ssk_unlimited');
     await identify('ssk_good');
     const { find } = state;
@@ -155,20 +155,20 @@ describe('the key check', () => {
     assert.equal(await identify('ssk_unlimited'), uncounted);
     const { finds } = state;
     state.monotonicMs = 40_001;
-    assert.equal(check.isKnownUncounted('ssk_unlimited'), true, 'no request waits for the gate again and again');
+    assert.equal(check.isKnownUncounted('ssk_unlimited'), true, 'requests do not wait for the gate each time');
     assert.equal(state.finds, finds);
-    await rejects('ssk_good', /gone/);
-    await rejects('ssk_unseen', /gone/);
+    await rejects('ssk_good', /offline/);
+    await rejects('ssk_unknown', /offline/);
     state.monotonicMs = 59_000;
     assert.equal(await identify('ssk_unlimited'), uncounted);
     state.monotonicMs = 60_002;
-    await rejects('ssk_unlimited', /gone/);
+    await rejects('ssk_unlimited', /offline/);
     state.find = find;
     assert.equal(await identify('ssk_unlimited'), uncounted);
     assert.equal(await identify('ssk_good'), key);
   });
 
-  it('waits two seconds for a silent gate where a key is remembered, and uses a late answer', async (t) => {
+  it('waits two seconds for a silent gate where a key is cached, and uses a late answer', async (t) => {
     const { state, check, identify } = createGate();
     await identify('ssk_unlimited');
     state.monotonicMs += 31_000;
@@ -197,8 +197,8 @@ describe('the key check', () => {
         await rejects('ssk_unlimited', 'invalid_key');
       }
       state.monotonicMs += 3_000;
-      state.find = () => Promise.reject(new Error('gone'));
-      await rejects('ssk_unlimited', /gone/);
+      state.find = () => Promise.reject(new Error('offline'));
+      await rejects('ssk_unlimited', /offline/);
     });
 
   it('takes the short path only for a known key that need not be counted', async () => {
@@ -212,11 +212,11 @@ describe('the key check', () => {
     assert.equal(check.isKnownUncounted('ssk_unlimited'), false, 'forgotten');
   });
 
-  it('reports what is left of the quota, and with 429 when the next day begins', async () => {
+  it('reports the remaining quota, and with 429 the seconds until the next day', async () => {
     const { check } = createGate();
     const fields = { 'ratelimit-policy': '"free";q=2;w=86400', ratelimit: '"free";r=1;t=30' };
-    const others = { 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' };
-    assert.deepEqual(await check.count(key), { ...fields, ...others });
+    const legacy = { 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' };
+    assert.deepEqual(await check.count(key), { ...fields, ...legacy });
     await check.count(key);
     await assert.rejects(check.count(key), refusedAs('quota_exceeded', '30'));
     assert.deepEqual(await check.count(uncounted), {});

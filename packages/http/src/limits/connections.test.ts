@@ -22,7 +22,7 @@ const routes: readonly Route<object>[] = [
 const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${more}\r\n`;
 
 describe('limits of IPv6 networks', () => {
-  /** How many of as many opened, each from another /64. */
+  /** The number that opened of `count`, each from another /64. */
   const opened = (open: (address: string) => boolean, count: number, subnet: (i: number) => number) =>
     Array.from({ length: count }, (_, i) => open(`2001:db8:0:${subnet(i).toString(16)}::1`)).filter(Boolean).length;
 
@@ -46,8 +46,8 @@ describe('limits of IPv6 networks', () => {
         return isOpen;
       };
       const first = opened(open, 120, (i) => i % 256);
-      const others = opened(open, 120, (i) => 256 * (1 + i));
-      assert.deepEqual([first, others, open('192.0.2.1')], [ofSubnet, ofNetwork - ofSubnet, true]);
+      const further = opened(open, 120, (i) => 256 * (1 + i));
+      assert.deepEqual([first, further, open('192.0.2.1')], [ofSubnet, ofNetwork - ofSubnet, true]);
       for (const socket of sockets) socket.emit('close');
     }
   });
@@ -59,8 +59,8 @@ describe('limits of IPv6 networks', () => {
       return limits.reachedLimit(caller) === undefined && limits.take(caller) !== undefined;
     };
     const first = opened(open, 200, (i) => i % 256);
-    const others = opened(open, 255, (i) => 256 * (1 + i));
-    assert.deepEqual([first, others, open('2001:db8:1::1')], [80, 240, true]);
+    const further = opened(open, 255, (i) => 256 * (1 + i));
+    assert.deepEqual([first, further, open('2001:db8:1::1')], [80, 240, true]);
   });
 });
 
@@ -104,7 +104,7 @@ describe('limits', { timeout: 120_000 }, () => {
   const isOpen = async (idle: number, busy: number) =>
     (await figure('connections{state="idle"}')) === idle && (await figure('connections{state="busy"}')) === busy;
 
-  it('of an address close its longest idle connection for a new one; while all are busy, the new one', async () => {
+  it('of an address close its longest idle connection for a new one, or the new one while all are busy', async () => {
     await serve({ connections: 20, connectionsPerAddress: 5 }, '127.0.0.3/32');
     const [other] = await open('127.0.0.2', 1);
     const [first, ...more] = await open('127.0.0.1', 12, request('/thing'));
@@ -133,7 +133,7 @@ describe('limits', { timeout: 120_000 }, () => {
     for (const path of ['/thing', '/slow?/health', '/health', '/health?x']) statuses.push(await statusOf(path));
     assert.deepEqual(statuses, ['503', '503', '200', '200']);
     answers.emit('go', {});
-    await until(() => busy.every((each) => each.status() === '200'), 'requests under way are answered');
+    await until(() => busy.every((each) => each.status() === '200'), 'requests in progress are answered');
     assert.equal(await statusOf('/thing'), '200');
     assert.ok(log.some((text) => text.includes('"bound":"connections"')));
   });
@@ -162,7 +162,7 @@ describe('limits', { timeout: 120_000 }, () => {
     for (const socket of clients.splice(0)) socket.destroy();
     await until(async () => (await figure('open_streams')) === 0, 'all have left');
     const [again] = await open('127.0.0.1', 1, request('/stream', 'x-stack-key: free-1\r\n'));
-    await until(() => again?.status() === '200', 'there is room again');
+    await until(() => again?.status() === '200', 'a stream is accepted again');
   });
 });
 
@@ -176,7 +176,7 @@ const large = route({ ...plainBytes, path: '/large' }, (_app: object) => {
 const make = route({ ...plainBytes, method: 'POST', path: '/make' }, (_app: object) => ({ bytes: 'made' }));
 
 describe('a client that sends many requests on one connection', () => {
-  it('is cut where it reads no answer, and few of its requests are begun', async () => {
+  it('is disconnected where it reads no response, and few of its requests are started', async () => {
     const timeouts = { headersMs: 300, requestMs: 600, idleMs: 60_000, checkMs: 50 };
     await using http = serverOf([large], { timeouts });
     const socket = connect(await http.listen({ host: '127.0.0.1', port: 0 }), '127.0.0.1');

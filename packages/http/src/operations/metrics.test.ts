@@ -55,8 +55,8 @@ it('omits metrics that cannot be read, without their cause, publishes the remain
   const published = async () => fetch(url).then(async (response) => `${response.status}\n${await response.text()}`);
   const broken = await published();
   assert.match(broken, /^200\n[\s\S]*^process_cpu_seconds_total /m);
-  const others = ['x_total 5', 'x_ends_total{outcome="done"} 2', 'x_seconds_bucket{le="2",outcome="done"} 1'];
-  for (const line of [...others, 'strata_ready 1']) assert.ok(broken.includes(`\n${line}\n`), line);
+  const readable = ['x_total 5', 'x_ends_total{outcome="done"} 2', 'x_seconds_bucket{le="2",outcome="done"} 1'];
+  for (const line of [...readable, 'strata_ready 1']) assert.ok(broken.includes(`\n${line}\n`), line);
   assert.doesNotMatch(broken, /^x_figure|^x_age\{|secret/m);
   [isBroken, total] = [false, 7];
   assert.match(
@@ -68,7 +68,7 @@ it('omits metrics that cannot be read, without their cause, publishes the remain
 });
 
 describe('readiness', () => {
-  it('comes with the start and goes for good with the stop', async () => {
+  it('begins with the start and ends for good with the stop', async () => {
     const readiness = new Readiness();
     assert.deepEqual(await readiness.ready(), { status: 503, body: { status: 'starting' } });
     readiness.started();
@@ -98,7 +98,7 @@ describe('readiness', () => {
     }
   });
 
-  it('asks once for many requests', async () => {
+  it('runs its checks once for many requests', async () => {
     let asked = 0;
     const database = async () => asked++;
     const readiness = new Readiness({ database }, { keepMs: 60_000 });
@@ -119,7 +119,7 @@ function logged(write: (logger: Logger) => void, level = 'info'): string {
 
 it('logs one JSON object a line, with an ISO time, and nothing below its level', () => {
   const text = logged((logger) => {
-    logger.debug('unseen');
+    logger.debug('hidden');
     logger.info({ port: 1 }, 'ready');
   });
   const line = JSON.parse(text);
@@ -129,20 +129,20 @@ it('logs one JSON object a line, with an ISO time, and nothing below its level',
 
 it('shows no header that is a secret', () => {
   const hidden = { 'x-stack-key': 'other-0123', authorization: 'Bearer 0123', cookie: 'a=0123' };
-  const headers = { ...hidden, 'set-cookie': 'a=0123', host: 'seen' };
+  const headers = { ...hidden, 'set-cookie': 'a=0123', host: 'shown' };
   const values = [headers, { headers }, { req: { headers } }, { request: { headers } }, { key: 'ssk_0123' }];
   for (const value of values) {
     const text = logged((logger) => logger.info(value, 'request'));
     assert.ok(text.includes('[secret]') && !text.includes('0123'), text);
   }
   const text = logged((logger) => logger.info({ headers }, 'x'));
-  assert.match(text, /"host":"seen"/);
+  assert.match(text, /"host":"shown"/);
 });
 
 it('shows no API key in messages, errors, URLs or deep values, and stays JSON', () => {
   const secret = 'ssk_AbC-12_x9';
   for (const write of [
-    (logger) => logger.info(`key ${secret} was seen`),
+    (logger) => logger.info(`key ${secret} was used`),
     (logger) => logger.error({ err: new Error('wrap', { cause: new Error(`for "${secret}"`) }) }, 'failed'),
     (logger) => logger.warn({ path: `/x?key=${secret}` }, 'path'),
     (logger) => logger.info({ a: { b: { c: [{ d: secret }] } } }, 'deep'),
@@ -154,7 +154,7 @@ it('shows no API key in messages, errors, URLs or deep values, and stays JSON', 
   }
 });
 
-it('logs as text what a terminal or an editor would obey, on one line, and loses nothing of it', () => {
+it('escapes characters that a terminal or an editor would interpret, on one line, so that the text can be read back', () => {
   const marks = [0x61c, 0x200e, 0x2028, 0x2029, 0x202e, 0x2066, 0x2069];
   const codes = [...Array.from({ length: 0xa0 }, (_, code) => code), ...marks];
   const controls = String.fromCharCode(...codes.filter((code) => code < 0x20 || code > 0x7e));

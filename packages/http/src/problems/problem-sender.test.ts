@@ -1,4 +1,4 @@
-// What is signed of problems: strangers share one body of a kind, and a key with a limit has few of its own.
+// What is signed of problems: callers without a valid key share one body of a kind, and a key with a limit has few of its own.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createTestServer, LIMITED_KEY, UNLIMITED_KEY } from '../test/test-server.ts';
@@ -52,7 +52,7 @@ describe('problems of callers without a valid key', () => {
 });
 
 describe('problems of a key', () => {
-  it('are precise and its own, of one with a limit as many in a day as it has requests', async () => {
+  it('are specific to its request; a key with a limit has as many of them in a day as it has requests', async () => {
     const server = createTestServer();
     const refused = async (key: string, url: string) => {
       const { headers, body } = await server.fastify.inject({ url, headers: { 'x-stack-key': key } });
@@ -68,7 +68,11 @@ describe('problems of a key', () => {
       for (let i = 0; i < 20; i += 1) all.push(await refused(key, i % 2 === 0 ? '/things/a?limit=0' : `/nowhere-${i}`));
       assert.equal(all.filter(({ isOwn }) => isOwn).length, own, key);
       const kinds = key === LIMITED_KEY ? 2 : 0;
-      assert.equal(new Set(all.map(({ receipt }) => receipt)).size, own + kinds, 'and one for all others of a kind');
+      assert.equal(
+        new Set(all.map(({ receipt }) => receipt)).size,
+        own + kinds,
+        'and one for all further ones of a kind',
+      );
     }
   });
 });

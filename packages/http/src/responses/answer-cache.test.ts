@@ -9,7 +9,7 @@ const makes = (text: string) => async () => answerOf(text);
 const textOf = (answer: ReadyAnswer | undefined) => answer?.bytes.toString();
 const A = { key: 'a', tags: ['t'] };
 
-it('an answer is compressed from a size on', () => {
+it('an answer is compressed from a minimum size on', () => {
   const encodings = [COMPRESS_FROM_BYTES - 1, COMPRESS_FROM_BYTES].map((size) =>
     encodingFor('gzip', answerOf('a'.repeat(size))),
   );
@@ -17,7 +17,7 @@ it('an answer is compressed from a size on', () => {
 });
 
 describe('the cache of ready answers', () => {
-  it('keeps an answer whose maker says that it read everything after the invalidation', async () => {
+  it('keeps an answer that was computed from data read after the invalidation', async () => {
     const cache = new AnswerCache();
     await cache.compute(A, async (resetReads) => {
       cache.invalidate('t');
@@ -50,7 +50,7 @@ describe('the cache of ready answers', () => {
     }
   });
 
-  it('does not keep a failure, even of a maker that throws before it has a promise', async () => {
+  it('does not keep a failure, even of a function that throws before it returns a promise', async () => {
     const cache = new AnswerCache();
     const fails = () => {
       throw new Error('at once');
@@ -62,7 +62,7 @@ describe('the cache of ready answers', () => {
     assert.deepEqual([cache.size, cache.tagCount], [0, 0]);
   });
 
-  it('keeps no trace of a tag that leads nowhere any more', async () => {
+  it('keeps no tag without an answer', async () => {
     const cache = new AnswerCache({ maxBytes: 4_000 });
     for (let i = 0; i < 50; i += 1) await cache.compute({ key: `k${i}`, tags: [`t${i}`] }, makes('x'.repeat(500)));
     assert.ok(cache.size <= 4, 'the least recently used are evicted');
@@ -124,7 +124,7 @@ describe('the cache of ready answers', () => {
 const answer = () => ({ bytes: Buffer.from('compressible '.repeat(500)), etag: '"x"', status: 200 });
 
 describe('a compressed answer', () => {
-  it('is made once for a crowd, and kept beside its other encoding', async () => {
+  it('is computed once for concurrent requests, and kept beside its other encoding', async () => {
     const plain = answer();
     const [one, other] = [encodedBytes(plain, 'gzip'), encodedBytes(plain, 'gzip')];
     assert.equal(encodedNow(plain, 'gzip'), undefined, 'what is still being made is not there yet');

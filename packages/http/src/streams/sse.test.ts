@@ -115,7 +115,7 @@ describe('an event stream', () => {
     assert.ok(text().endsWith(': the end\n\n'));
   });
 
-  it('releases clients that leave, or close their own side, and refuses one too many', async () => {
+  it('releases clients that leave, or close their own side, and refuses one above the limit', async () => {
     await serve(() => {}, {}, { freeStreamsPerAddress: 2 });
     const [first, second] = [await open(), await open()];
     await until(() => openClients === 2, 'both are open');
@@ -123,18 +123,21 @@ describe('an event stream', () => {
     await until(() => third.text().includes('quota_exceeded'), 'the third was refused');
     assert.match(third.text(), /^HTTP\/1.1 429 /);
     const counts = () => metrics.registry.metrics();
-    await until(async () => /requests.*\/stream.*429.* 1$/m.test(await counts()), 'the refusal was counted as such');
+    await until(
+      async () => /requests.*\/stream.*429.* 1$/m.test(await counts()),
+      'the refusal was counted under its status',
+    );
     assert.match(await counts(), /requests.*\/stream.*200.* 2$/m);
     first.socket.resetAndDestroy();
-    await until(() => openClients === 1, 'the first is gone');
+    await until(() => openClients === 1, 'the first was removed');
     await open();
     await until(() => openClients === 2, 'another one was accepted');
     second.socket.end();
-    await until(() => openClients === 1, 'the second is gone');
+    await until(() => openClients === 1, 'the second was removed');
   });
 
   it('answers HEAD with headers alone', async () => {
-    await serve(() => assert.fail('nobody subscribes'));
+    await serve(() => assert.fail('there is no subscription'));
     const { text } = await open({ headers: 'connection: close\r\n', method: 'HEAD' });
     await until(() => text().includes('\r\n\r\n'), 'the headers came');
     assert.match(text(), /^HTTP\/1.1 200 [\s\S]*text\/event-stream[\s\S]*\r\n\r\n$/i);
@@ -161,7 +164,7 @@ describe('an event stream', () => {
     });
 
   it('does not wait for another answer on its connection', async () => {
-    await serve(() => assert.fail('nobody subscribes'));
+    await serve(() => assert.fail('there is no subscription'));
     const { socket, text } = await open({ before: SLOW });
     await until(() => text().includes('unavailable'), 'it was refused');
     assert.deepEqual(text().match(/HTTP\/1.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 503']);
@@ -179,7 +182,7 @@ describe('an event stream', () => {
       assert.ok(!text().includes('secret'));
     });
 
-  it('ends when its key is revoked, also while it is opened, and no other; a gate that fails is asked again', async () => {
+  it('ends when its key is revoked, also while it is opened, and no other stream does; a gate that fails is queried again', async () => {
     const valid = new Set(['k1', 'k2']);
     let [revision, isAway, count] = [0, false, async () => {}];
     const keys = {
@@ -187,7 +190,7 @@ describe('an event stream', () => {
       take: async () => count().then(() => ({ isAllowed: true, used: 1 })),
       revision: () => revision,
       async stillValid() {
-        if (isAway) throw new Error('the database is gone');
+        if (isAway) throw new Error('the database is offline');
         return valid;
       },
     };
@@ -203,7 +206,7 @@ describe('an event stream', () => {
     for (const { text } of [first, second]) await until(() => text().includes('retry'), 'it is open');
     isAway = true;
     revoke('k1');
-    await assert.rejects(server.endRevokedStreams(), /gone/);
+    await assert.rejects(server.endRevokedStreams(), /offline/);
     isAway = false;
     await server.endRevokedStreams();
     await until(() => first.text().endsWith('\n\n: the API key was revoked\n\n'), 'the first ended');
@@ -235,7 +238,7 @@ describe('an event stream', () => {
   });
 });
 
-describe('the form of an event', () => {
+describe('the format of an event', () => {
   it('keeps any data line by line, and each field in its line', () => {
     const anyText = fc.string({ unit: codePoint });
     holds(100, [anyText, anyText], (data, id) => {

@@ -51,7 +51,7 @@ export const routes: readonly Route<TestApp>[] = [
         await once(app.slow, 'go');
       }
       if (id === 'bug') throw new Error('the secret of the bug');
-      return id === 'none' ? context.refuse('unknown_domain', 'There is none.') : { id, limit, calls: app.calls };
+      return id === 'none' ? context.refuse('unknown_domain', 'No such thing.') : { id, limit, calls: app.calls };
     },
   ),
   route({ ...common, method: 'POST', path: '/things', errors: [], access: 'open', output: made }, (_app: TestApp) => ({

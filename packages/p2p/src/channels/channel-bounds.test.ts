@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Stream } from '@libp2p/interface';
 import type { Libp2p } from 'libp2p';
 import { until } from '../../../../tests/support/until.ts';
-import { LOOPBACK, startStranger } from '../test/hosts.ts';
+import { LOOPBACK, startForeignNode } from '../test/hosts.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
@@ -14,19 +14,19 @@ const MIB = 1024 * 1024;
 const LONGEST = Uint8Array.of(0x80, 0x80, 0x80, 0x02);
 const LONG = Uint8Array.of(0xa0, 0xf7, 0x36);
 
-describe('what peers make a host hold', () => {
+describe('the memory that unread messages of peers take', () => {
   let host: Libp2p;
-  let stranger: Libp2p;
+  let sender: Libp2p;
   let unread: ByteBudget;
   let messageTimeoutMs: number;
   let arrived = Promise.withResolvers<Channel>();
-  const start = () => startStranger({ addresses: { listen: [LOOPBACK] } });
-  /** A channel at the host and the bare stream at whoever fills it; `name` is whom the host takes it for. */
+  const start = () => startForeignNode({ addresses: { listen: [LOOPBACK] } });
+  /** A channel at the host and the bare stream of the sender; the host accounts it to `name`. */
   let name = '';
   const open = async (peer: string) => {
     name = peer;
     arrived = Promise.withResolvers();
-    const connection = await stranger.dial(host.getMultiaddrs());
+    const connection = await sender.dial(host.getMultiaddrs());
     const stream = await connection.newStream('/test/1');
     return { stream, channel: await arrived.promise };
   };
@@ -40,22 +40,22 @@ describe('what peers make a host hold', () => {
   const next = async (channel: Channel) => (await channel.messages[Symbol.asyncIterator]().next()).value;
 
   before(async () => {
-    [host, stranger] = await Promise.all([start(), start()]);
+    [host, sender] = await Promise.all([start(), start()]);
     await host.handle('/test/1', (stream) => {
       const unsent = new ByteBudget({ maxBytes: 6 * MIB, maxBytesPerPeer: 6 * MIB });
       arrived.resolve(openChannel(stream, name, { unread, unsent, messageTimeoutMs }));
     });
   });
-  after(() => Promise.all([host.stop(), stranger.stop()]));
+  after(() => Promise.all([host.stop(), sender.stop()]));
   beforeEach(() => {
     messageTimeoutMs = 60_000;
   });
-  it('is cut at the peer that holds the most, and the channel of a later peer stays open', async () => {
+  it('is freed by aborting a channel of the peer that uses the most, and the channel of a later peer stays open', async () => {
     unread = new ByteBudget({ maxBytes: 6 * MIB, maxBytesPerPeer: 5 * MIB });
     const greedy = await open('greedy');
     const lost = assert.rejects(next(greedy.channel), ChannelError);
     greedy.stream.send(LONGEST);
-    // Past 2 MiB its buffer has the whole 4 MiB.
+    // Past 2 MiB its buffer has all 4 MiB.
     await fill(greedy.stream, 3 * MIB);
     const other = await open('also greedy');
     other.stream.send(LONGEST);
@@ -65,7 +65,7 @@ describe('what peers make a host hold', () => {
     await Promise.all([fill(honest.stream, 900_000), lost]);
     assert.equal((await next(honest.channel))?.byteLength, 900_000);
   });
-  it('is not a message that was begun and never ends, while a channel without one may be silent', async () => {
+  it('is freed when a message is not completed in time, while a channel without a begun message may be silent', async () => {
     unread = new ByteBudget({ maxBytes: 100 * MIB, maxBytesPerPeer: 100 * MIB });
     messageTimeoutMs = 300;
     const silent = await open('silent');
@@ -76,7 +76,7 @@ describe('what peers make a host hold', () => {
     silent.stream.send(Uint8Array.of(2, 1, 2));
     assert.equal((await next(silent.channel))?.byteLength, 2);
   });
-  it('is cut where a peer does not read what this host sends', async () => {
+  it('is freed when a peer does not read what this host sends', async () => {
     unread = new ByteBudget({ maxBytes: 100 * MIB, maxBytesPerPeer: 100 * MIB });
     const { channel, stream } = await open('deaf');
     stream.pause();
@@ -86,9 +86,14 @@ describe('what peers make a host hold', () => {
 });
 
 for (const [maxBytes, maxBytesPerPeer, what, steps] of [
-  [100, 90, 'cuts who holds most, not who comes last', 'x/big 60 -, x/small 20 -, y/a 15 -, y/a 30 big, y/a 70 big'],
-  [1_000, 50, 'cuts the largest of a peer that has more than its share', 'x/a 20 -, x/b 30 -, x/c 10 b, x/c 60 b+c'],
-  [100, 100, 'forgets what is held no more', 'x/a 90 -, x/a 0 -, y/b 90 -'],
+  [
+    100,
+    90,
+    'aborts the peer that uses the most, not the last one to arrive',
+    'x/big 60 -, x/small 20 -, y/a 15 -, y/a 30 big, y/a 70 big',
+  ],
+  [1_000, 50, 'aborts the largest channel of a peer above its own limit', 'x/a 20 -, x/b 30 -, x/c 10 b, x/c 60 b+c'],
+  [100, 100, 'no longer counts what was released', 'x/a 90 -, x/a 0 -, y/b 90 -'],
 ] as const)
   it(`a byte budget ${what}`, () => {
     const budget = new ByteBudget({ maxBytes, maxBytesPerPeer });

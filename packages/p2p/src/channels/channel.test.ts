@@ -5,7 +5,7 @@ import { multiaddr } from '@multiformats/multiaddr';
 import { until } from '../../../../tests/support/until.ts';
 import { STREAMS } from '../limits.ts';
 import type { PeerNode } from '../peer-node.ts';
-import { addressOf, startStranger, useHosts, within } from '../test/hosts.ts';
+import { addressOf, startForeignNode, useHosts, within } from '../test/hosts.ts';
 import type { Channel } from './channel.ts';
 import { ChannelError } from './inbox.ts';
 import { MAX_MESSAGE_BYTES } from './message-reader.ts';
@@ -47,7 +47,7 @@ describe('channel', () => {
       for (const [at, message] of received.entries()) assert.ok(sent[at]?.equals(message), `message ${at}`);
     }
   });
-  it('speaks both ways, and one side may end before the other', async () => {
+  it('carries messages in both directions, and one side may end before the other', async () => {
     const { near, far } = await pair(a, b);
     await sendAll(near, [Buffer.from('question')]);
     assert.equal((await all(far)).length, 1);
@@ -55,7 +55,7 @@ describe('channel', () => {
     assert.deepEqual((await all(near)).map(String), ['answer']);
     await assert.rejects(near.send(Buffer.from('late')), ChannelError);
   });
-  it('loses nothing to a slow reader, and makes the sender wait', async () => {
+  it('delivers everything to a slow reader, and makes the sender wait', async () => {
     const { near, far } = await pair(a, b);
     const message = randomBytes(64 * 1024);
     let sent = 0;
@@ -63,7 +63,7 @@ describe('channel', () => {
       for (; sent < 512; sent += 1) yield message;
     };
     const sending = sendAll(near, messages());
-    // It stands still when the windows and the inbox are full.
+    // No more is sent once the windows and the inbox are full.
     let before = -1;
     await until(async () => {
       const isStill = sent === before;
@@ -71,12 +71,12 @@ describe('channel', () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return isStill;
     });
-    assert.ok(sent * message.length < 8 * 1024 * 1024, `${sent} messages went to nobody`);
+    assert.ok(sent * message.length < 8 * 1024 * 1024, `${sent} messages were sent without a reader`);
     const received = await all(far);
     await sending;
     assert.equal(Buffer.concat(received).length, 512 * message.length);
   });
-  it('throws when the other side aborts, after what had come', async () => {
+  it('throws when the other side aborts, after the messages that had arrived', async () => {
     const { near, far } = await pair(a, b);
     await near.send(Buffer.from('one'));
     const messages = far.messages[Symbol.asyncIterator]();
@@ -86,7 +86,7 @@ describe('channel', () => {
     await assert.rejects(all(near), ChannelError);
     await assert.rejects(far.send(Buffer.from('two')), ChannelError);
   });
-  it('throws when the connection is closed in good order, in the middle of an answer', async () => {
+  it('throws when the connection is closed in the middle of an answer', async () => {
     const c = await hosts.start('c');
     await c.peers.join(addressOf(a), within());
     await until(() => a.peers.connected().some(({ id }) => id === c.id));
@@ -99,7 +99,7 @@ describe('channel', () => {
     await lost;
     await assert.rejects(a.channels.open(c.id, '/test/none', within()), ChannelError);
   });
-  it('refuses messages that are empty or too long, and says so before anything is sent', async () => {
+  it('refuses messages that are empty or too long before anything is sent', async () => {
     const { near, far } = await pair(a, b);
     for (const size of [0, MAX_MESSAGE_BYTES + 1]) await assert.rejects(near.send(new Uint8Array(size)), ChannelError);
     await near.close();
@@ -109,31 +109,31 @@ describe('channel', () => {
     await b.channels.handle('/test/one', () => {});
     const again = b.channels.handle('/test/one', () => {});
     await assert.rejects(again, ChannelError);
-    await assert.rejects(a.channels.open(b.id, '/test/nobody', within()), ChannelError);
+    await assert.rejects(a.channels.open(b.id, '/test/unhandled', within()), ChannelError);
   });
-  it('has many on one connection, but not without end for one peer', async () => {
-    const seen: Channel[] = [];
-    await b.channels.handle('/test/many', (channel) => seen.push(channel));
+  it('shares one connection with other channels, up to a limit for each peer', async () => {
+    const accepted: Channel[] = [];
+    await b.channels.handle('/test/many', (channel) => accepted.push(channel));
     const opened: Channel[] = [];
     const open = async () => opened.push(await a.channels.open(b.id, '/test/many', within()));
     await Promise.allSettled(Array.from({ length: STREAMS.maxChannelsPerPeer + 8 }, open));
-    await until(() => seen.length >= 32);
-    assert.ok(seen.length <= STREAMS.maxChannelsPerPeer);
+    await until(() => accepted.length >= 32);
+    assert.ok(accepted.length <= STREAMS.maxChannelsPerPeer);
     assert.equal(a.peers.connected().filter(({ id }) => id === b.id).length, 1);
     for (const channel of opened) channel.abort(new Error('done'));
     // What one peer had taken is free again.
     await until(async () => (await a.channels.open(b.id, '/test/many', within()).catch(() => undefined)) !== undefined);
   });
-  it('breaks on bytes that are no message, and on an end without a last word', async () => {
-    const stranger = await startStranger();
+  it('fails on invalid bytes, and on an end without an end message', async () => {
+    const foreign = await startForeignNode();
     try {
-      const connection = await stranger.dial(multiaddr(addressOf(b)));
+      const connection = await foreign.dial(multiaddr(addressOf(b)));
       let opened = Promise.withResolvers<Channel>();
       await b.channels.handle('/test/hostile', (channel) => opened.resolve(channel));
       for (const [name, bytes, isClosed] of [
-        ['a length beyond the longest', Uint8Array.of(0x81, 0x80, 0x80, 0x02), false],
+        ['a length above the maximum', Uint8Array.of(0x81, 0x80, 0x80, 0x02), false],
         ['half a message', Uint8Array.of(5, 1, 2), true],
-        ['no last word', Uint8Array.of(1, 7), true],
+        ['no end message', Uint8Array.of(1, 7), true],
       ] as const) {
         opened = Promise.withResolvers();
         const stream = await connection.newStream('/test/hostile');
@@ -142,7 +142,7 @@ describe('channel', () => {
         await assert.rejects(all(await opened.promise), ChannelError, name);
       }
     } finally {
-      await stranger.stop();
+      await foreign.stop();
     }
   });
 });

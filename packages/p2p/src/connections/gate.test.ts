@@ -14,9 +14,9 @@ import { addressOf, useHosts, within } from '../test/hosts.ts';
 import { connectionToEvict } from './connection-to-evict.ts';
 import { createGate } from './gate.ts';
 
-describe('who may connect', { concurrency: true }, () => {
+describe('a connection between hosts', { concurrency: true }, () => {
   const hosts = useHosts();
-  it('is only who has the key of a private network', async () => {
+  it('needs the key of a private network', async () => {
     const networkKey = randomBytes(32);
     const inside = await hosts.start('inside', { networkKey });
     const outside = await hosts.start('outside');
@@ -24,16 +24,16 @@ describe('who may connect', { concurrency: true }, () => {
     // What they send to each other is noise, and neither answers.
     const isExplained = (error: unknown) => error instanceof JoinError && /private network/.test(error.message);
     await Promise.all(
-      [outside, elsewhere].flatMap((stranger) => [
-        assert.rejects(stranger.peers.join(addressOf(inside), within(700)), isExplained),
-        assert.rejects(inside.peers.join(addressOf(stranger), within(700)), isExplained),
-        assert.rejects(stranger.channels.open(inside.id, '/x', within(700)), ChannelError),
+      [outside, elsewhere].flatMap((refusedNode) => [
+        assert.rejects(refusedNode.peers.join(addressOf(inside), within(700)), isExplained),
+        assert.rejects(inside.peers.join(addressOf(refusedNode), within(700)), isExplained),
+        assert.rejects(refusedNode.channels.open(inside.id, '/x', within(700)), ChannelError),
       ]),
     );
     await assert.rejects(outside.peers.join(inside.joinToken(), within()), /private network/);
     assert.deepEqual(inside.peers.connected(), []);
   });
-  it('is let into a private network by its join token alone', async () => {
+  it('into a private network needs only its join token', async () => {
     const gateway = await hosts.start('gateway', { networkKey: randomBytes(32) });
     const worker = await hosts.start('worker', { join: [gateway.joinToken()] });
     await until(() => worker.peers.connected().length === 1);
@@ -41,23 +41,23 @@ describe('who may connect', { concurrency: true }, () => {
     await until(() => third.peers.connected().length >= 1);
     await assert.rejects(hosts.start('torn', { networkKey: randomBytes(32), join: [gateway.joinToken()] }), RangeError);
   });
-  it('is on the allow-list, whichever side dials', async () => {
+  it('needs the peer on the allow-list, whichever side dials', async () => {
     const friend = await hosts.start('friend');
-    const stranger = await hosts.start('stranger');
+    const refusedNode = await hosts.start('refusedNode');
     const refused: string[] = [];
     const strict = await hosts.start('strict', { allow: [friend.id], onRefused: (peer) => refused.push(peer) });
-    await assert.rejects(strict.peers.join(addressOf(stranger), within()), JoinError);
+    await assert.rejects(strict.peers.join(addressOf(refusedNode), within()), JoinError);
     // The message has the id to allow.
-    const message = new RegExp(`allow-list[^]*${stranger.id}|${stranger.id}[^]*allow-list`);
+    const message = new RegExp(`allow-list[^]*${refusedNode.id}|${refusedNode.id}[^]*allow-list`);
     for (const _again of [1, 2])
-      await assert.rejects(stranger.peers.join(addressOf(strict), within()), { name: 'JoinError', message });
-    assert.deepEqual(refused, [stranger.id], 'reported to the operator who allows, and once');
-    await until(() => stranger.peers.connected().length === 0);
+      await assert.rejects(refusedNode.peers.join(addressOf(strict), within()), { name: 'JoinError', message });
+    assert.deepEqual(refused, [refusedNode.id], 'reported to the operator who allows, and once');
+    await until(() => refusedNode.peers.connected().length === 0);
     assert.deepEqual(strict.peers.connected(), []);
     await friend.peers.join(addressOf(strict), within());
     await until(() => strict.peers.connected().length === 1);
   });
-  it('is not oneself', async () => {
+  it('to itself is refused', async () => {
     const node = await hosts.start('alone');
     await assert.rejects(node.peers.join(addressOf(node), within()), JoinError);
     assert.deepEqual(node.peers.connected(), []);
@@ -84,7 +84,7 @@ const connectionOf = (host: string, port: number, peer: PeerId) => {
   return { aborted, closed, connection: connection as unknown as Connection & MultiaddrConnection };
 };
 
-it('the gate lets so many of one address come at once, and more when those are upgraded or closed', async () => {
+it('the gate limits pending connections of one address, and admits more when those are upgraded or closed', async () => {
   const peer = await newPeer();
   const gater = gaterOf();
   const isLetIn = ({ connection }: { connection: MultiaddrConnection }) => !gater.denyInboundConnection?.(connection);
@@ -99,16 +99,16 @@ it('the gate lets so many of one address come at once, and more when those are u
 });
 
 it('the gate admits a new peer when all slots are taken, in the slot of a machine that has many', async () => {
-  const [crowd, honest] = await Promise.all([newPeer(), newPeer()]);
-  const taken = Array.from({ length: CONNECTIONS.max }, (_, port) => connectionOf('192.0.2.9', port, crowd));
+  const [many, single] = await Promise.all([newPeer(), newPeer()]);
+  const taken = Array.from({ length: CONNECTIONS.max }, (_, port) => connectionOf('192.0.2.9', port, many));
   const gater = gaterOf(taken.map(({ connection }) => connection));
-  const { connection: newcomer } = connectionOf('192.0.2.1', 1, honest);
-  const { connection: another } = connectionOf('192.0.2.9', 2, crowd);
+  const { connection: first } = connectionOf('192.0.2.1', 1, single);
+  const { connection: another } = connectionOf('192.0.2.9', 2, many);
   const countAborted = () => taken.filter(({ aborted }) => aborted.length > 0).length;
   assert.equal(gater.denyInboundConnection?.(another), true);
-  assert.equal(gater.denyInboundConnection?.(newcomer), false);
+  assert.equal(gater.denyInboundConnection?.(first), false);
   assert.equal(countAborted(), 0, 'no connection is closed before a key is proved');
-  assert.equal(gater.denyInboundUpgradedConnection?.(honest, newcomer), false);
+  assert.equal(gater.denyInboundUpgradedConnection?.(single, first), false);
   assert.equal(countAborted(), 1);
 });
 
@@ -139,29 +139,29 @@ it('a private network has its own LAN service name, which fits a DNS label and d
   for (const name of names) assert.match(name, /^(?!.*0707)_strata[-0-9a-f]{0,20}\._udp\.local$/);
 });
 
-const place = (host: string, more: { isKept?: boolean; isBusy?: boolean; openedAtMs?: number } = {}) => {
+const idle = (host: string, more: { isKept?: boolean; isBusy?: boolean; openedAtMs?: number } = {}) => {
   return { host, isKept: false, isBusy: false, openedAtMs: 0, ...more };
 };
 const many = (host: string, count: number, more = {}) =>
-  Array.from({ length: count }, (_, at) => place(host, { openedAtMs: at, ...more }));
+  Array.from({ length: count }, (_, at) => idle(host, { openedAtMs: at, ...more }));
 
 it('evicts the youngest idle peer of the address that has the most', () => {
-  const crowd = many('crowd', 5);
-  const places = [...many('few', 3), ...crowd, place('one')];
-  assert.equal(connectionToEvict(places, 'newcomer', 0), crowd[4]);
-  assert.equal(connectionToEvict(places, 'crowd', 0), undefined, 'a crowd does not push others out');
+  const busiest = many('busiest', 5);
+  const open = [...many('few', 3), ...busiest, idle('one')];
+  assert.equal(connectionToEvict(open, 'new', 0), busiest[4]);
+  assert.equal(connectionToEvict(open, 'busiest', 0), undefined, 'a busy address evicts no connection of another');
 });
 
-it('never evicts a peer that this host dialled, was asked to join, or that works', () => {
-  assert.equal(connectionToEvict(many('crowd', 9, { isKept: true }), 'newcomer', 0), undefined);
-  assert.equal(connectionToEvict(many('crowd', 9, { isBusy: true }), 'newcomer', 0), undefined);
-  const beyond = many('crowd', CONNECTIONS.maxBusyPerHostWhenFull + 1, { isBusy: true });
-  assert.equal(connectionToEvict(beyond, 'newcomer', 0), beyond.at(-1));
+it('never evicts a peer that this host dialled or was asked to join, or that is at work', () => {
+  assert.equal(connectionToEvict(many('busiest', 9, { isKept: true }), 'new', 0), undefined);
+  assert.equal(connectionToEvict(many('busiest', 9, { isBusy: true }), 'new', 0), undefined);
+  const tooMany = many('busiest', CONNECTIONS.maxBusyPerHostWhenFull + 1, { isBusy: true });
+  assert.equal(connectionToEvict(tooMany, 'new', 0), tooMany.at(-1));
 });
 
 it('evicts a long idle peer if no address has more connections than the rest', () => {
-  const places = [place('a', { openedAtMs: 90_000 }), place('b'), place('c', { isBusy: true })];
-  assert.equal(connectionToEvict(places, 'newcomer', 100_000), places[1]);
-  assert.equal(connectionToEvict([...places, place('crowd'), place('crowd')], 'crowd', 100_000)?.host, 'crowd');
-  assert.equal(connectionToEvict(places, 'newcomer', 10_000), undefined);
+  const open = [idle('a', { openedAtMs: 90_000 }), idle('b'), idle('c', { isBusy: true })];
+  assert.equal(connectionToEvict(open, 'new', 100_000), open[1]);
+  assert.equal(connectionToEvict([...open, idle('busiest'), idle('busiest')], 'busiest', 100_000)?.host, 'busiest');
+  assert.equal(connectionToEvict(open, 'new', 10_000), undefined);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { BoundedDatastore, type RecordBounds } from './bounded-datastore.ts';
 
-/** A store of so many records, with room for whatever one key or one peer has. */
+/** A store of at most `max` records, without an effective limit for one key or one peer. */
 const storeOf = (max: number, more: Partial<RecordBounds> = {}) =>
   new BoundedDatastore({ max, maxValueBytes: 8, maxProvidersPerKey: 100, maxKeysPerProvider: 100, ...more });
 
@@ -12,7 +12,7 @@ const key = (name: string) => ({ toString: () => name }) as Key;
 
 const names = (store: BoundedDatastore, prefix = '') => [...store.queryKeys({ prefix })].map(String);
 
-it('a bounded datastore forgets what was used least recently, of the same kind', () => {
+it('a bounded datastore evicts the least recently used record of the same kind', () => {
   const store = storeOf(2);
   const put = (name: string) => store.put(key(name), Buffer.from(name.slice(-2)));
   for (const name of ['/peers/me', '/dht/a', '/dht/b']) put(name);
@@ -39,7 +39,7 @@ it('a bounded datastore answers queries by prefix, filter, order, offset and lim
   assert.equal([...store.query({ filters: [isY] })].length, 1);
 });
 
-it('a bounded datastore does a batch all at once, and many one after the other', async () => {
+it('a bounded datastore applies a batch at once, and lists of operations one by one', async () => {
   const store = storeOf(10);
   const batch = store.batch();
   batch.put(key('/a'), Uint8Array.of(1));
@@ -71,6 +71,6 @@ it('a bounded datastore finds the providers of a key without scanning other reco
   for (let at = 0; at < 30_000; at += 1) store.put(key(`/dht/provider/cid${at}/peer${at}`), Uint8Array.of(1));
   const beganAt = performance.now();
   for (let at = 0; at < 1_000; at += 1) assert.equal([...store.query({ prefix: `/dht/provider/cid${at}` })].length, 1);
-  // A look at all records is about 10 ms each time.
+  // Scanning all records takes about 10 ms each time.
   assert.ok(performance.now() - beganAt < 6_000);
 });

@@ -11,7 +11,7 @@ import { until } from '../../../../tests/support/until.ts';
 import { MessageReader } from '../channels/message-reader.ts';
 import { RECORDS } from '../limits.ts';
 import type { PeerNode } from '../peer-node.ts';
-import { addressOf, startStranger, useHosts, within } from '../test/hosts.ts';
+import { addressOf, startForeignNode, useHosts, within } from '../test/hosts.ts';
 import { worthDialling } from './providers.ts';
 
 const KEY = Buffer.from('model');
@@ -24,9 +24,9 @@ const findsSoon = (node: PeerNode, key: Uint8Array, peer: string) =>
     return false;
   });
 
-describe('finding who has what', { concurrency: true }, () => {
+describe('finding the providers of a key', { concurrency: true }, () => {
   const hosts = useHosts();
-  it('works with two hosts, also when the key was provided before anyone was there', async () => {
+  it('works with two hosts, also when the key was provided before any peer was connected', async () => {
     const a = await hosts.start('a');
     await a.peers.provide(KEY);
     const b = await hosts.start('b', { join: [a.joinToken()] });
@@ -35,7 +35,7 @@ describe('finding who has what', { concurrency: true }, () => {
     await findsSoon(a, Buffer.from('other'), b.id);
     assert.deepEqual(await found(a, Buffer.from('nothing'), 1_000), []);
   });
-  it('gives each provider once and connected, over who knows it, and not oneself', async () => {
+  it('yields each provider once and connected, found through a third host, and not the asking host itself', async () => {
     const hub = await hosts.start('h');
     const start = (name: string) => hosts.start(name, { join: [hub.joinToken()] });
     const [first, second, asker] = [await start('p1'), await start('p2'), await start('q')];
@@ -72,16 +72,16 @@ const message = (type: number, ...fields: Uint8Array[]) => {
   return Buffer.concat([Uint8Array.from(length), body]);
 };
 
-describe('what may be asked of the DHT', () => {
+describe('the DHT', () => {
   const hosts = useHosts();
   let host: PeerNode;
-  let stranger: Libp2p;
+  let foreign: Libp2p;
   before(async () => {
-    [host, stranger] = await Promise.all([hosts.start('host'), startStranger()]);
+    [host, foreign] = await Promise.all([hosts.start('host'), startForeignNode()]);
   });
-  after(() => stranger.stop());
-  it('is limited per second for a peer on any number of streams, and other peers are answered', async () => {
-    const connection = await stranger.dial(multiaddr(addressOf(host)));
+  after(() => foreign.stop());
+  it('limits the messages per second of a peer on any number of streams, and answers other peers', async () => {
+    const connection = await foreign.dial(multiaddr(addressOf(host)));
     const beganAt = Date.now();
     const asked = Array.from({ length: 4 }, async () => {
       const stream = await connection.newStream('/strata/kad/1.0.0');
@@ -100,11 +100,11 @@ describe('what may be asked of the DHT', () => {
     await provider.peers.provide(Buffer.from('another'));
     await findsSoon(asker, Buffer.from('another'), provider.id);
   });
-  it('is not a message that names a crowd', async () => {
-    const stream = await stranger.dialProtocol(multiaddr(addressOf(host)), '/strata/kad/1.0.0');
+  it('closes a stream whose message names too many peers', async () => {
+    const stream = await foreign.dialProtocol(multiaddr(addressOf(host)), '/strata/kad/1.0.0');
     const closed = once(stream, 'close');
-    const crowd = Array.from({ length: RECORDS.maxPeersPerMessage + 1 }, () => field(0x4a, field(0x0a, cid)));
-    stream.send(message(2, ...crowd));
+    const peers = Array.from({ length: RECORDS.maxPeersPerMessage + 1 }, () => field(0x4a, field(0x0a, cid)));
+    stream.send(message(2, ...peers));
     await closed;
     assert.notEqual(stream.status, 'closed');
   });

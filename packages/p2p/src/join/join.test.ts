@@ -37,7 +37,7 @@ describe('joining', { concurrency: true }, () => {
       assert.deepEqual(Object.keys(error.reasons), [dead, wrong]);
       assert.match(error.reasons[dead] ?? '', /connection was refused .*ECONNREFUSED/);
       assert.match(error.reasons[wrong] ?? '', /another host answers there/);
-      assert.equal(error.message.split(other.id).length, 2, 'the peer id is said once');
+      assert.equal(error.message.split(other.id).length, 2, 'the peer id appears once');
       return true;
     });
     const unreadable = `nonsense 127.0.0.1:9788 http://127.0.0.1:9788 /ip4/127.0.0.1/tcp/1 /ip4/127/tcp/x
@@ -49,7 +49,7 @@ describe('joining', { concurrency: true }, () => {
       });
     await assert.rejects(hosts.start('fourth', { join: ['nonsense'] }), JoinError);
   });
-  it('is tried again until the target is there, and again when it comes back', async () => {
+  it('is retried until the target is online, and again when the target returns', async () => {
     const gatewayListen = { listen: [`/ip4/127.0.0.1/tcp/${await freePort()}`] };
     const first = await hosts.start('late', gatewayListen);
     const address = addressOf(first);
@@ -70,11 +70,11 @@ describe('joining', { concurrency: true }, () => {
     assert.deepEqual(events, ['connected true', 'disconnected true', 'connected true']);
     stop.abort();
   });
-  it('knows the distance of a peer soon, and forgets it', async () => {
+  it('measures the round-trip time of a peer, until that peer disconnects', async () => {
     const a = await hosts.start('near');
     const b = await hosts.start('far', { join: [a.joinToken()] });
     await until(() => a.peers.roundTripMs(b.id) !== undefined);
-    assert.ok((a.peers.roundTripMs(b.id) ?? -1) >= 0 && a.peers.roundTripMs('12D3KooWnobody') === undefined);
+    assert.ok((a.peers.roundTripMs(b.id) ?? -1) >= 0 && a.peers.roundTripMs('12D3KooWunknown') === undefined);
     await b[Symbol.asyncDispose]();
     await until(() => a.peers.roundTripMs(b.id) === undefined);
   });
@@ -82,14 +82,14 @@ describe('joining', { concurrency: true }, () => {
     const a = await hosts.start('watched');
     const b = await hosts.start('watching', { join: [a.joinToken()] });
     await until(() => b.peers.connected().length === 1);
-    const heard: string[] = [];
+    const kinds: string[] = [];
     const stop = new AbortController();
-    b.peers.watch(({ kind }) => heard.push(kind), stop.signal);
-    assert.deepEqual(heard, ['connected']);
+    b.peers.watch(({ kind }) => kinds.push(kind), stop.signal);
+    assert.deepEqual(kinds, ['connected']);
     stop.abort();
     await a[Symbol.asyncDispose]();
     await until(() => b.peers.connected().length === 0);
-    assert.deepEqual(heard, ['connected']);
+    assert.deepEqual(kinds, ['connected']);
   });
 });
 
@@ -112,7 +112,7 @@ it('a join token reads back as it was made, with a network key or without', () =
     assert.deepEqual(readJoinToken(createJoinToken({ peer, addresses, ...key })), { peer, addresses, ...key });
 });
 
-it('a join token is short, and one word to select', () =>
+it('a join token is short, and selected by a double click', () =>
   assert.match(createJoinToken({ peer, addresses: addresses.slice(0, 1) }), /^strata1[1-9A-HJ-NP-Za-km-z]{1,72}$/));
 
 it('a join token contains at most eight addresses, and needs one', () => {
@@ -131,7 +131,7 @@ it('a join token is refused with any character changed, missing or added', () =>
   assert.throws(() => readJoinToken(`${token}1`), JoinTokenError);
 });
 
-it('a join token is refused, and nothing else happens, whatever stands in it', () => {
+it('a join token is refused, and nothing else happens, whatever its content', () => {
   const good = Buffer.from(base58btc.baseDecode(createJoinToken({ peer, addresses }).slice(7))).subarray(0, -4);
   for (let round = 0; round < 2_000; round += 1) {
     const body = round % 2 ? randomBytes(round % 200) : Buffer.from(good);

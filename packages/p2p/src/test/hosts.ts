@@ -41,7 +41,8 @@ export function useHosts() {
   };
 }
 
-export const startStranger = (options: Libp2pOptions = {}) =>
+/** A libp2p node that is not a host of ours, without the limits and protocols that ours have. */
+export const startForeignNode = (options: Libp2pOptions = {}) =>
   createLibp2p({ transports: [tcp()], connectionEncrypters: [tls()], streamMuxers: [yamux()], ...options });
 
 export const addressOf = (node: PeerNode) => node.addresses()[0] ?? assert.fail('the host listens nowhere');

@@ -11,7 +11,7 @@ import { writeZip } from './publishers/zip.ts';
 
 describe('the complete lists of publishers', () => {
   const sources = useSources();
-  it('FIRST keeps the file that a reader was sent to when the day ends', async () => {
+  it('FIRST keeps the file that a reader was redirected to when the day ends', async () => {
     const clock = clockAt(START);
     await using own = await openSources({ now: clock.now });
     const files: URL[] = [];
@@ -27,10 +27,10 @@ describe('the complete lists of publishers', () => {
     const url = await baselineUrl(sources);
     const response = await fetch(url);
     assert.ok(response.redirected);
-    const whole = Buffer.from(await response.arrayBuffer());
+    const archive = Buffer.from(await response.arrayBuffer());
     const etag = response.headers.get('etag') ?? '';
-    assert.deepEqual([...unzip(whole).keys()], ['cves.zip']);
-    const files = unzip(unzip(whole).get('cves.zip')?.() ?? Buffer.alloc(0));
+    assert.deepEqual([...unzip(archive).keys()], ['cves.zip']);
+    const files = unzip(unzip(archive).get('cves.zip')?.() ?? Buffer.alloc(0));
     const record = (path: string) => JSON.parse(String(files.get(`cves/${path}.json`)?.()));
     const { cveMetadata, containers } = record('2024/4xxx/CVE-2024-4577');
     const [{ platforms, versions }] = containers.cna.affected;
@@ -45,31 +45,31 @@ describe('the complete lists of publishers', () => {
       const answer = await fetch(url, { headers: { range, ...more } });
       return [answer.status, Buffer.from(await answer.arrayBuffer()), answer.headers.get('content-range')] as const;
     };
-    const expected = [206, whole.subarray(100, 300), `bytes 100-299/${whole.length}`];
+    const expected = [206, archive.subarray(100, 300), `bytes 100-299/${archive.length}`];
     assert.deepEqual(await part('bytes=100-299'), expected);
-    assert.deepEqual((await part('bytes=-22'))[1], whole.subarray(-22));
-    assert.deepEqual((await part('bytes=1000-', { 'if-range': etag }))[1], whole.subarray(1000));
+    assert.deepEqual((await part('bytes=-22'))[1], archive.subarray(-22));
+    assert.deepEqual((await part('bytes=1000-', { 'if-range': etag }))[1], archive.subarray(1000));
     assert.equal((await part('bytes=1000-', { 'if-range': '"old"' }))[0], 200);
-    assert.equal((await part(`bytes=${whole.length}-`))[0], 416);
+    assert.equal((await part(`bytes=${archive.length}-`))[0], 416);
   });
 });
 
-describe('made-up records', () => {
-  it('page in bounded memory, each once, and alike for the same seed', async () => {
+describe('generated records', () => {
+  it('are served in pages, in bounded memory, each once, and are the same for the same seed', async () => {
     await using sources = await openSources({ bulk: 20_000 });
     const first = await page(sources, { resultsPerPage: '2000' });
     const before = process.memoryUsage().heapUsed;
-    const seen = new Set<string>();
+    const ids = new Set<string>();
     for (const startIndex of [0, 2_000, 10_000, 18_000, 20_000]) {
       const answer = await page(sources, { resultsPerPage: '2000', startIndex: String(startIndex) });
-      for (const { cve } of answer.vulnerabilities) seen.add(cve.id);
+      for (const { cve } of answer.vulnerabilities) ids.add(cve.id);
       const times = answer.vulnerabilities.map(({ cve }) => cve.published).filter((time) => time !== 'last week');
       assert.deepEqual(times, times.toSorted(), 'in the order of publication');
       const grown = process.memoryUsage().heapUsed - before;
       assert.ok(grown < 100 * 2 ** 20, `${grown} bytes`);
     }
-    const others = sources.records().filter(({ id }) => id.startsWith('CVE-')).length;
-    assert.deepEqual([first.totalResults, seen.size], [20_000 + others, 8_000 + others]);
+    const known = sources.records().filter(({ id }) => id.startsWith('CVE-')).length;
+    assert.deepEqual([first.totalResults, ids.size], [20_000 + known, 8_000 + known]);
     const window = { lastModStartDate: '2020-01-01T00:00:00.000', lastModEndDate: '2020-02-01T00:00:00.000' };
     const { totalResults, vulnerabilities } = await page(sources, window);
     assert.ok(totalResults > 60 && totalResults < 90, `${totalResults}`);
@@ -80,7 +80,7 @@ describe('made-up records', () => {
 });
 
 describe('a zip', () => {
-  it('holds what was put in, and of more files than an old end record can count has a zip64 one', async () => {
+  it('contains its entries, and has a zip64 end record above the limit of an ordinary one', async () => {
     await using directory = await temporaryDirectory();
     const entries = ['a', '', 'ü'].map((contents, i) => ({ name: `${i}`, contents }));
     const few = await writeZip(path.join(directory.path, 'few.zip'), entries, { zip64Entries: 4 });
@@ -98,7 +98,7 @@ describe('a zip', () => {
   });
 });
 
-it('a base score is what the vector comes to', () => {
+it('a base score is computed from its vector', () => {
   for (const [vector, score] of [
     ['AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H', 9.8],
     ['AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H', 10],

@@ -48,7 +48,7 @@ describe('the situations of companies', () => {
   });
   it('leave a company the same when there are more of them', async () => {
     await using few = await createInternet({ domains: 50, hasFaults: false, feeds: 0 });
-    // Only whom others redirect to depends on who is there.
+    // Only the targets of redirects depend on which companies exist.
     for (const domain of few.domains())
       assert.deepEqual({ ...few.truth(domain), redirectsTo: null }, { ...internet.truth(domain), redirectsTo: null });
   });

@@ -10,8 +10,8 @@ const STARTED_AT = Date.parse('2026-03-10T15:20:00Z');
 const urlOf = (internet: Internet, kind: string) =>
   internet.feeds().find(({ behaviour }) => behaviour === kind)?.url ?? '';
 
-/** What all feeds say, without the clock's share in it. */
-const tell = (internet: Internet) => internet.feeds().map(({ url }) => [url, internet.feedTruth(url)]);
+/** The content of all feeds, without what depends on the time of day. */
+const contentOf = (internet: Internet) => internet.feeds().map(({ url }) => [url, internet.feedTruth(url)]);
 
 describe('the feeds of the simulated internet', () => {
   it('are the same for the same seed and clock, and different for another seed', async () => {
@@ -19,10 +19,10 @@ describe('the feeds of the simulated internet', () => {
     await using one = await createInternet(options);
     await using same = await createInternet(options);
     await using other = await createInternet({ ...options, seed: 'another' });
-    assert.deepEqual(tell(same), tell(one));
-    assert.notDeepEqual(tell(other), tell(one));
+    assert.deepEqual(contentOf(same), contentOf(one));
+    assert.notDeepEqual(contentOf(other), contentOf(one));
     for (const net of [one, same]) net.advance(3);
-    assert.deepEqual(tell(same), tell(one));
+    assert.deepEqual(contentOf(same), contentOf(one));
     const [first, second] = [await ask(one, urlOf(one, 'etag')), await ask(same, urlOf(one, 'etag'))];
     assert.ok(first.body.equals(second.body) && first.headers.etag === second.headers.etag);
   });
@@ -37,7 +37,7 @@ describe('the feeds of the simulated internet', () => {
     for (const { publisher } of many.feeds())
       if (companies.has(publisher)) assert.equal(many.truth(publisher).state, 'active', publisher);
     assert.throws(() => many.truth(added[0]?.publisher ?? ''), RangeError);
-    assert.throws(() => many.feedTruth('https://nobody.example/feed.xml'), RangeError);
+    assert.throws(() => many.feedTruth('https://unknown.example/feed.xml'), RangeError);
     assert.throws(() => many.feedRequests('__proto__'), RangeError);
   });
   it('are fewer, or absent, without enough publishers', async () => {
@@ -49,7 +49,7 @@ describe('the feeds of the simulated internet', () => {
 });
 
 describe('the items of feeds', () => {
-  it('follow the clock day by day as the demo sets it, from a month before', async () => {
+  it('advance with the clock day by day as the demo sets it, from a month before', async () => {
     const today = Math.floor(STARTED_AT / DAY_MS) * DAY_MS;
     const clock = clockAt(today - 29 * DAY_MS + 5_000_000);
     await using internet = await createInternet({ domains: 120, now: clock.now });
@@ -58,7 +58,7 @@ describe('the items of feeds', () => {
     const [url = ''] = urls
       .filter((each) => itemsOf(each).some(({ publishedAt }) => publishedAt !== null))
       .sort((a, b) => itemsOf(b).length - itemsOf(a).length);
-    const seen = new Map<string, string>();
+    const items = new Map<string, string>();
     let changes = 0;
     let etag = '';
     for (let day = 28; day > 0; day -= 1) {
@@ -70,16 +70,16 @@ describe('the items of feeds', () => {
         etag = String(headers.etag);
         for (const item of itemsOf(url)) {
           const at = item.publishedAt ?? 0;
-          // What is new is of this day or, seldom, ahead of it; only the first look finds what is older.
-          if (!seen.has(item.id) && day < 28)
+          // A new item is of this day or, rarely, dated later; only the first request finds older ones.
+          if (!items.has(item.id) && day < 28)
             assert.ok(at >= today - day * DAY_MS && (at <= clock.at || at > clock.at + 2 * DAY_MS), item.id);
-          assert.equal(seen.get(item.id) ?? JSON.stringify(item), JSON.stringify(item));
-          seen.set(item.id, JSON.stringify(item));
+          assert.equal(items.get(item.id) ?? JSON.stringify(item), JSON.stringify(item));
+          items.set(item.id, JSON.stringify(item));
         }
       }
     }
     assert.ok(changes >= 4 && changes <= 28, `${changes} changes in 28 days`);
-    const times = [...seen.values()].map((text) => Number(/"publishedAt":(\d+)/.exec(text)?.[1]));
+    const times = [...items.values()].map((text) => Number(/"publishedAt":(\d+)/.exec(text)?.[1]));
     assert.ok(Math.min(...times) < today - 30 * DAY_MS, 'there are items from before day 0');
   });
 });

@@ -1,4 +1,5 @@
-// Accumulates the deltas of an answer by choice, for the complete answer and for its receipt.
+// Accumulates the deltas of an answer by choice, and the segments of the workers, for the answer and its receipt.
+import type { JobSegment } from '@strata/engine';
 import {
   type ChatChoice,
   type ChatDelta,
@@ -16,9 +17,26 @@ interface AccumulatedChoice {
   finishReason: FinishReason | null;
 }
 
+/** Token positions in the choice: from `from` up to, not including, `to`. */
+export interface AnswerSegment {
+  readonly choice: number;
+  /** Peer id. */
+  readonly worker: string;
+  /** Hexadecimal; identifies the worker's receipt. */
+  readonly nonce: string;
+  readonly from: number;
+  readonly to: number;
+  /** Hexadecimal head of the hash chain over the tokens. */
+  readonly chainHead: string;
+}
+
+/** Maximum number of segments in a receipt. A choice has one segment unless workers fail. */
+export const MAX_SEGMENTS = 1_000;
+
 export class AnswerAccumulator {
   readonly #choices: readonly AccumulatedChoice[];
   readonly #keepsLogprobs: boolean;
+  readonly #segments: AnswerSegment[] = [];
 
   /** `keepsLogprobs`: false for streams, which send them immediately; receipts have none. */
   constructor(choices: number, { keepsLogprobs }: { readonly keepsLogprobs: boolean }) {
@@ -55,6 +73,16 @@ export class AnswerAccumulator {
       default:
         delta satisfies never;
     }
+  }
+
+  /** Adds what a worker of the network generated for a choice. */
+  takeSegment(choice: number, { worker, nonce, from, to, chainHead }: JobSegment): void {
+    if (this.#segments.length < MAX_SEGMENTS) this.#segments.push({ choice, worker, nonce, from, to, chainHead });
+  }
+
+  /** The segments so far, by choice, each choice in order. */
+  get segments(): readonly AnswerSegment[] {
+    return this.#segments.toSorted((a, b) => a.choice - b.choice);
   }
 
   /** The number of characters of a choice so far. */

@@ -2,6 +2,7 @@
 // recorded.
 
 import type { StoredKey } from '@strata/db';
+import type { JobSegment } from '@strata/engine';
 import {
   type AnswerContent,
   type AnswerHead,
@@ -16,16 +17,15 @@ import {
 } from '@strata/inference';
 import { type Admission, SHARES } from '../limits/admission.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { AnswerEnd, AnswerStart, UsageRecorder } from '../store/usage-recorder.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
-import { AnswerSegments } from './answer-segments.ts';
+import type { AnswerEnd, AnswerRecorder, AnswerStart } from './answer-recorder.ts';
 import type { ChoiceUsage, Plan } from './backend.ts';
 import type { EventWriter } from './event-writer.ts';
 import type { ResponseEvents } from './response-events.ts';
 
 export interface AnswerDeps {
   readonly admission: Admission;
-  readonly recorder: UsageRecorder;
+  readonly recorder: AnswerRecorder;
   readonly limits: Limits;
   readonly now: () => Date;
   /** Aborts when the service stops and the grace period has ended. */
@@ -53,7 +53,6 @@ export class AnswerRun {
   readonly #request: AnswerRequest;
   readonly #accumulated: AnswerAccumulator;
   readonly #usages: readonly ChoiceUsage[];
-  readonly #segments = new AnswerSegments();
   #firstTokenAt: Date | undefined;
   #hasBegun = false;
 
@@ -153,7 +152,8 @@ export class AnswerRun {
     onDelta: (delta: ChatDelta, index: number) => Promise<void>,
   ): Promise<void> {
     const usage = this.#usages[index] as ChoiceUsage;
-    const context = { caller: this.#request.caller.id, onSegment: this.#segments.ofChoice(index) };
+    const onSegment = (segment: JobSegment) => this.#accumulated.takeSegment(index, segment);
+    const context = { caller: this.#request.caller.id, onSegment };
     for await (const delta of this.#request.plan.choices[index]?.deltas({ usage, signal, context }) ?? []) {
       this.#accumulated.take(index, delta);
       this.#hasBegun = true;
@@ -198,7 +198,7 @@ export class AnswerRun {
         finishReasons: this.#accumulated.finishReasons,
         usage: this.usage,
         firstTokenAt: this.#firstTokenAt,
-        segments: this.#segments.segments(),
+        segments: this.#accumulated.segments,
       },
     });
   }

@@ -11,7 +11,7 @@ import type { GatewayStore } from '../store/index.ts';
 import { VERSION } from '../version.ts';
 import { Auditor } from './audit/auditor.ts';
 import { advertise, reportJoined } from './discovery.ts';
-import { LiveFleet } from './fleet/live-fleet.ts';
+import { LiveFleet } from './fleet/fleet.ts';
 import type { NetworkConfig } from './network-config.ts';
 
 import { NetworkModels, networkModelInfo } from './network-models.ts';
@@ -19,7 +19,7 @@ import { knownPeers, type NetworkReport, networkReport } from './network-report.
 import { Offers } from './offers.ts';
 import { createNetworkEngine } from './relay/network-engine.ts';
 import { Sessions } from './session/sessions.ts';
-import { openSegmentAccounts } from './settlement/segment-accounts.ts';
+import { openSegmentAccounts } from './settlement.ts';
 import { byTrust, fetchVocabulary } from './vocabulary/fetch-vocabulary.ts';
 import { type OpenVocabulary, Vocabularies } from './vocabulary/vocabularies.ts';
 import { VocabularyCache } from './vocabulary/vocabulary-cache.ts';

@@ -70,16 +70,7 @@ export interface KnownPeer {
   readonly trust: number;
 }
 
-export interface NetworkModel {
-  readonly id: string;
-  readonly name: string;
-  readonly sha256: string;
-  readonly workers: number;
-  readonly slots: number;
-  /** Answers of this gateway. */
-  readonly running: number;
-  readonly waiting: number;
-}
+type NetworkModel = NetworkReport['models'][number];
 
 export interface NetworkFacts {
   readonly self: { readonly peer: string; readonly software: string };

@@ -1,9 +1,10 @@
 // The API: every route, in the order of its description. The ledger's routes are added to them in server.ts.
 
-import { createKey } from './key-routes.ts';
-import { getKeySet, getReceipt } from './receipt-routes.ts';
+import { getHealth, getOpenApi, getReady } from './health.ts';
+import { createKey } from './keys.ts';
+import { getNetwork } from './network.ts';
+import { getKeySet, getReceipt } from './receipts.ts';
 import type { Route } from './route.ts';
-import { getHealth, getNetwork, getOpenApi, getReady } from './status-routes.ts';
 import { createChatCompletion, createCompletion } from './v1/completions.ts';
 import { createEmbeddings } from './v1/embeddings.ts';
 import { getModel, getModels } from './v1/models.ts';

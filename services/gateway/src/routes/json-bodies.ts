@@ -3,7 +3,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { CompletionError } from '@strata/inference';
 import { SALT_BYTES } from '@strata/receipts';
 import type { FastifyInstance } from 'fastify';
-import { nestsDeeper } from '../limits/json-nesting.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -36,4 +35,29 @@ export function acceptJson(fastify: FastifyInstance): void {
     }
     parseJson(request, body.toString('utf8'), done);
   });
+}
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const OPEN = new Set([0x5b, 0x7b]);
+const CLOSE = new Set([0x5d, 0x7d]);
+
+/**
+ * Whether arrays and objects nest deeper than `max`: checked before the text is parsed, to protect recursive code from
+ * stack overflow. Stops at the first level above it.
+ */
+export function nestsDeeper(json: Uint8Array, max: number): boolean {
+  let depth = 0;
+  let isText = false;
+  for (let i = 0; i < json.length; i += 1) {
+    const byte = json[i] as number;
+    if (isText) {
+      if (byte === BACKSLASH) i += 1;
+      else if (byte === QUOTE) isText = false;
+    } else if (byte === QUOTE) isText = true;
+    else if (OPEN.has(byte)) {
+      depth += 1;
+      if (depth > max) return true;
+    } else if (CLOSE.has(byte)) depth -= 1;
+  }
+  return false;
 }

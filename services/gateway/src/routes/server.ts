@@ -11,8 +11,7 @@ import {
 } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Callers } from '../limits/callers.ts';
-import { ALLOWED_HEADERS, EXPOSED_HEADERS } from './cors-headers.ts';
+import type { Authentication } from '../limits/authentication.ts';
 import { BODY_BYTES, errorFormat, tooManyAnswers } from './error-response.ts';
 import { routes } from './index.ts';
 import { acceptJson } from './json-bodies.ts';
@@ -33,13 +32,34 @@ export interface GatewayServerDeps
     'logger' | 'metrics' | 'trustedProxies' | 'hostGuard' | 'limits' | 'onStopping' | 'onLate' | 'shutdownMs'
   > {
   readonly app: GatewayApp;
-  readonly callers: Callers;
+  readonly authentication: Authentication;
 }
+
+/** Request headers that pages of other sites may send (Fetch standard, CORS). */
+const ALLOWED_HEADERS = [
+  ...['authorization', 'content-type', 'x-request-id', 'openai-organization', 'openai-project'],
+  ...[
+    'x-stainless-arch',
+    'x-stainless-lang',
+    'x-stainless-os',
+    'x-stainless-package-version',
+    'x-stainless-retry-count',
+  ],
+  ...['x-stainless-runtime', 'x-stainless-runtime-version', 'x-stainless-timeout', 'x-stainless-helper-method'],
+].join(', ');
+
+/** Response headers that they may read. */
+const EXPOSED_HEADERS = [
+  ...['x-request-id', 'x-receipt-id', 'x-receipt-salt', 'retry-after', 'retry-after-ms', 'x-should-retry'],
+  ...['requests', 'tokens'].flatMap((what) =>
+    ['limit', 'remaining', 'reset'].map((which) => `x-ratelimit-${which}-${what}`),
+  ),
+].join(', ');
 
 /** A long prompt over a slow connection takes time. */
 const REQUEST_MS = 60_000;
 
-export function createGatewayServer({ app, callers, ...options }: GatewayServerDeps): HttpServer {
+export function createGatewayServer({ app, authentication, ...options }: GatewayServerDeps): HttpServer {
   const server = createHttpServer({
     ...options,
     errors: errorFormat(options),
@@ -54,20 +74,20 @@ export function createGatewayServer({ app, callers, ...options }: GatewayServerD
     requestIdPrefix: 'req_',
   });
   acceptJson(server.fastify);
-  server.addRoutes(routes, new GatewayResponder(app, callers, server.streams));
+  server.addRoutes(routes, new GatewayResponder(app, authentication, server.streams));
   addLedgerRoutes(server, app);
   return server;
 }
 
 class GatewayResponder implements Responder<Route> {
   readonly #app: GatewayApp;
-  readonly #callers: Callers;
+  readonly #authentication: Authentication;
   /** Answers that are not streamed also occupy a connection and a slot. */
   readonly #answers: HttpServer['streams'];
 
-  constructor(app: GatewayApp, callers: Callers, answers: HttpServer['streams']) {
+  constructor(app: GatewayApp, authentication: Authentication, answers: HttpServer['streams']) {
     this.#app = app;
-    this.#callers = callers;
+    this.#authentication = authentication;
     this.#answers = answers;
   }
 
@@ -76,11 +96,11 @@ class GatewayResponder implements Responder<Route> {
     if (contract.access === 'open') contract.admit?.(this.#app, request);
     // POST requests are expensive and may take long; GET requests are not.
     else if (contract.method === 'POST') await this.#enter(request, reply);
-    else request.caller = await this.#callers.identify(authorization, request.ip);
+    else request.caller = await this.#authentication.identify(authorization, request.ip);
   }
 
   async #enter(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { key, revoked } = await this.#callers.enter(request.headers.authorization, request.ip, reply.raw);
+    const { key, revoked } = await this.#authentication.enter(request.headers.authorization, request.ip, reply.raw);
     Object.assign(request, { caller: key, revoked });
     const problem = this.#app.ledger.problem();
     if (problem !== undefined)

@@ -11,7 +11,7 @@ import { createSimulatedEngine } from '@strata/testnet';
 import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
-import { AnswerSegments, MAX_SEGMENTS } from '../answers/answer-segments.ts';
+import { AnswerAccumulator, MAX_SEGMENTS } from '../answers/answer-accumulator.ts';
 import { type Harness, type Json, MODEL, startHarness } from '../test/harness.ts';
 import { ENDLESS, get, MESSAGES as messages, post, sharedGateway } from '../test/shared.ts';
 
@@ -222,11 +222,10 @@ describe('the receipt of an answer of several workers', () => {
   });
 
   it('has a bounded number of segments', () => {
-    const workers = new AnswerSegments();
-    const onSegment = workers.ofChoice(0);
+    const workers = new AnswerAccumulator(1, { keepsLogprobs: false });
     for (let from = 0; from <= MAX_SEGMENTS; from += 1)
-      onSegment({ worker: 'w', nonce: nonceOf(from), from, to: from + 1, chainHead: HEAD });
-    const segments = workers.segments();
+      workers.takeSegment(0, { worker: 'w', nonce: nonceOf(from), from, to: from + 1, chainHead: HEAD });
+    const { segments } = workers;
     assert.deepEqual([segments.length, segments.at(-1)?.from], [MAX_SEGMENTS, MAX_SEGMENTS - 1]);
   });
 });

@@ -128,7 +128,7 @@ describe('the watch', () => {
     assert.equal(alerts[0]?.ref, `/stack/v1/domains/${alerts[0]?.domain}`);
   });
 
-  it('finds a domain whose stack grows far beyond the usual', async () => {
+  it('finds a domain whose stack grows far more than usual', async () => {
     await using town = await openTown(2);
     await town.days(0, 18, [18]);
     const [grown] = town.companies as [Company];

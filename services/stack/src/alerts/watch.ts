@@ -113,7 +113,7 @@ export class Watch {
     // Within this category: the provider's other categories do not count.
     const { total: left } = searchDomains(index, { provider, category }, { limit: 0, offset: 0 });
     if (lost < left * MASS.share) return;
-    const { flows } = index.history.flows(day - MASS.days + 1, day, { category, provider, limit: 1_000 });
+    const { flows } = index.history.migrationLog.flows(day - MASS.days + 1, day, { category, provider, limit: 1_000 });
     const out = flows.filter((flow) => flow.from === provider).reduce((sum, flow) => sum + flow.domains, 0);
     const share = out / (left + out);
     if (out < MASS.minDomains || share < MASS.share) return;

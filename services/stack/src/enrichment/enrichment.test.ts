@@ -38,7 +38,7 @@ describe('keeping advisories fresh', () => {
     assert.deepEqual(order, ['kev', 'epss', 'nvd', 'kev', 'epss', 'nvd']);
   });
 
-  it('goes on with the others when one fails, of whatever it dies', async () => {
+  it('continues with the remaining sources when one fails, whatever its error', async () => {
     await using ground = await openAlone();
     let isRead = false;
     const failing = (name: SourceName, error: Error) =>
@@ -46,7 +46,7 @@ describe('keeping advisories fresh', () => {
         yield new RecordBatch().step(null);
         throw error;
       });
-    const broken = [failing('kev', new SourceError('gone')), failing('epss', new TypeError('a secret of ours'))];
+    const broken = [failing('kev', new SourceError('offline')), failing('epss', new TypeError('a secret of ours'))];
     const healthy = sourceThat('nvd', async function* () {
       isRead = true;
       yield new RecordBatch().step({ at: 1 });
@@ -54,7 +54,10 @@ describe('keeping advisories fresh', () => {
     await keepUntil(ground, [...broken, healthy], () => isRead);
     const { sources } = await enrichmentState({ store: ground.store, sourceNames: ['kev', 'epss', 'nvd', 'osv'] });
     const states = sources.map(({ name, state, error }) => `${name} ${state} ${error}`).join();
-    assert.equal(states, 'kev failed gone,epss failed internal error,nvd interrupted null,osv never null,cve off null');
+    assert.equal(
+      states,
+      'kev failed offline,epss failed internal error,nvd interrupted null,osv never null,cve off null',
+    );
   });
 });
 

@@ -15,8 +15,8 @@ const nvdAt = (origin: string) => nvdSource({ url: `${origin}/cves/2.0`, apiKey:
 const kevAt = (origin: string) => kevSource({ url: `${origin}/kev.json`, everyMs: HOUR });
 
 /** How a sync with such a publisher ends, and how long we then wait. */
-async function endWith(answers: RequestListener, sourceAt: SourceAt = kevAt, others: readonly string[] = []) {
-  await using publisher = await openPublisher(answers, sourceAt, others);
+async function endWith(answers: RequestListener, sourceAt: SourceAt = kevAt, trusted: readonly string[] = []) {
+  await using publisher = await openPublisher(answers, sourceAt, trusted);
   const end = await publisher.sync();
   const { nextAt, state } = await publisher.ground.stored(publisher.source.name);
   const waitMs = (nextAt?.getTime() ?? 0) - publisher.clock.at;
@@ -25,21 +25,21 @@ async function endWith(answers: RequestListener, sourceAt: SourceAt = kevAt, oth
 
 describe('publishers that fail', () => {
   for (const name of NET_NAMES) {
-    it(`${name}: is asked again after what passes, and is complete`, async () => {
+    it(`${name}: is retried after a temporary failure, and completes`, async () => {
       await using world = await openWorld();
-      await using whole = await world.ground();
-      await whole.run(world.source(name));
+      await using expected = await world.ground();
+      await expected.run(world.source(name));
       const statuses = name === 'kev' ? [403, 429, 500] : [500];
       for (const failure of [...statuses.map((status) => ({ status })), { kind: 'cut' }] as const) {
         await using ground = await world.ground();
         world.publishers.fail(publisherOf(name), { ...failure, times: 2 });
         const end = await ground.run(world.source(name));
         assert.equal(end.kind, 'complete', `${JSON.stringify(failure)}: ${JSON.stringify(end)}`);
-        assert.deepEqual(ground.dump(), whole.dump());
+        assert.deepEqual(ground.dump(), expected.dump());
       }
     });
 
-    it(`${name}: reports what does not pass, keeps its position, and waits longer each time`, async () => {
+    it(`${name}: reports a lasting failure, keeps its position, and waits longer each time`, async () => {
       await using world = await openWorld();
       await using ground = await world.ground();
       const source = world.source(name);
@@ -63,9 +63,9 @@ describe('publishers that fail', () => {
       const { state, failures: left, error, read } = await ground.stored(name);
       assert.deepEqual([state, left, error], ['complete', 0, null]);
       // The figures of a sync exclude earlier syncs that read nothing.
-      await using whole = await world.ground();
-      await whole.run(source);
-      assert.equal(read, (await whole.stored(name)).read);
+      await using expected = await world.ground();
+      await expected.run(source);
+      assert.equal(read, (await expected.stored(name)).read);
     });
   }
 
@@ -125,50 +125,50 @@ describe('publishers that fail', () => {
     assert.ok(((await ground.store.advisories.counts()).bySource.ghsa ?? 0) > 3);
   });
 
-  it('download an archive again that is damaged while it is read', async () => {
+  it('download an archive again that was damaged after its download', async () => {
     await using world = await openWorld({ bulk: 700 });
     await using ground = await world.ground();
-    await using whole = await world.ground();
+    await using expected = await world.ground();
     const source = world.source('osv');
     assert.equal((await ground.run(source, stoppedAfter(1))).kind, 'interrupted');
     await writeFile(path.join(ground.deps.directory, 'osv-Packagist.zip'), 'PK and no more');
     const end = await ground.run(source);
     assert.match(end.kind === 'failed' ? end.error : end.kind, /damaged or not a zip/);
     assert.equal((await ground.run(source)).kind, 'complete');
-    await whole.run(source);
-    assert.deepEqual(ground.dump(), whole.dump());
+    await expected.run(source);
+    assert.deepEqual(ground.dump(), expected.dump());
   });
 });
 
-describe('manners', () => {
+describe('requests to publishers', () => {
   const key = '11111111-2222-3333-4444-555555555555';
 
   it('sends the API key to NVD alone, and shows none in errors', async () => {
-    const seen: string[] = [];
+    const requests: string[] = [];
     const answers: RequestListener = (request, response) => {
-      seen.push(`${request.url} ${JSON.stringify(request.headers)}`);
+      requests.push(`${request.url} ${JSON.stringify(request.headers)}`);
       response.writeHead(410).end();
     };
     const withKey = (origin: string) => nvdSource({ url: `${origin}/cves/2.0`, apiKey: key, everyMs: HOUR });
     const { error } = await endWith(answers, withKey);
-    assert.ok(seen[0]?.includes(`"apikey":"${key}"`) && !seen[0].split(' ')[0]?.includes(key));
+    assert.ok(requests[0]?.includes(`"apikey":"${key}"`) && !requests[0].split(' ')[0]?.includes(key));
     assert.ok(error && !error.includes(key));
     await endWith(answers);
-    assert.ok(seen[1] && !seen[1].includes(key));
+    assert.ok(requests[1] && !requests[1].includes(key));
   });
 
   it('sends the key to no host that NVD redirects to', async () => {
-    const seen: string[] = [];
+    const requests: string[] = [];
     await using other = await fakeService(({ headers }, response) => {
-      seen.push(JSON.stringify(headers));
+      requests.push(JSON.stringify(headers));
       response.writeHead(410).end();
     });
     const redirect: RequestListener = (_, response) =>
       void response.writeHead(302, { location: `${other.base}/` }).end();
     const withKey = (origin: string) => nvdSource({ url: `${origin}/`, apiKey: 'secret', everyMs: HOUR });
     await endWith(redirect, withKey, [other.base]);
-    assert.equal(seen.length, 1);
-    assert.ok(!seen[0]?.includes('secret'));
+    assert.equal(requests.length, 1);
+    assert.ok(!requests[0]?.includes('secret'));
   });
 
   it('leaves the gap between requests that NVD asks for, tries again included', async () => {

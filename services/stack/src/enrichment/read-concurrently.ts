@@ -1,5 +1,6 @@
 // Reads records concurrently into one batch.
 import type { RecordReading } from '@strata/advisories';
+import { Semaphore } from '@strata/limits';
 import { RecordBatch } from './source.ts';
 
 const AT_ONCE = 4;
@@ -9,23 +10,18 @@ export async function readConcurrently<T>(
   all: readonly T[],
   read: (each: T) => Promise<RecordReading>,
 ): Promise<RecordBatch> {
-  const readings: RecordReading[] = [];
-  const waiting = [...all.entries()].reverse();
-  const worker = async () => {
-    try {
-      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-        const [position, each] = next;
-        readings[position] = await read(each);
-      }
-    } finally {
-      // A failed worker stops the other workers after their current record.
-      waiting.length = 0;
-    }
+  const slots = new Semaphore(AT_ONCE);
+  const failed = new AbortController();
+  const readOne = async (each: T) => {
+    using _slot = await slots.enter(failed.signal);
+    return await read(each).catch((error: unknown) => {
+      failed.abort(error);
+      throw error;
+    });
   };
-  const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
-  const failed = ended.find((end) => end.status === 'rejected');
-  if (failed) throw failed.reason;
+  const ended = await Promise.allSettled(all.map(readOne));
+  failed.signal.throwIfAborted();
   const batch = new RecordBatch();
-  for (const reading of readings) batch.add(reading);
+  for (const end of ended) if (end.status === 'fulfilled') batch.add(end.value);
   return batch;
 }

@@ -23,8 +23,8 @@ describe('a sync that is cut off', () => {
 
   it('in a process killed at any moment ends the same', async () => {
     await using world = await openWorld({ bulk: BULK });
-    await using whole = await world.ground();
-    for (const name of NET_NAMES) await whole.run(world.source(name));
+    await using expected = await world.ground();
+    for (const name of NET_NAMES) await expected.run(world.source(name));
     await using ground = await world.ground();
     let kills = 0;
     for (let steps = 1; !(await runUntil(steps, world, ground)); steps += 2) {
@@ -32,9 +32,9 @@ describe('a sync that is cut off', () => {
       endLeases(ground.directory);
     }
     assert.ok(kills >= 3, String(kills));
-    assert.deepEqual(ground.dump(), whole.dump());
+    assert.deepEqual(ground.dump(), expected.dump());
     for (const name of NET_NAMES) {
-      const [a, b] = [await ground.stored(name), await whole.stored(name)];
+      const [a, b] = [await ground.stored(name), await expected.stored(name)];
       assert.deepEqual([a.state, a.cursor], [b.state, b.cursor]);
     }
   });
@@ -47,10 +47,10 @@ async function runUntil(steps: number, world: World, ground: Ground): Promise<bo
   const work = { directory: ground.directory, at: world.clock.at, urls };
   const main = path.join(import.meta.dirname, 'test/sync-process.ts');
   const child = spawn(process.execPath, [main, JSON.stringify(work)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let seen = 0;
+  let reported = 0;
   child.stdout.on('data', (bytes: Buffer) => {
-    seen += bytes.toString().split('\n').length - 1;
-    if (seen >= steps) child.kill('SIGKILL');
+    reported += bytes.toString().split('\n').length - 1;
+    if (reported >= steps) child.kill('SIGKILL');
   });
   const [code, signal] = await once(child, 'close');
   assert.ok(code === 0 || signal === 'SIGKILL', `${code} ${signal}`);

@@ -141,9 +141,9 @@ describe('a sync that is cut off', () => {
     // The first ones are withdrawn; the remaining ones move up.
     for (const id of ids.filter((each) => kept.has(each)).slice(0, 40)) publishers.withdraw(id);
     assert.equal((await ground.run(world.source('nvd'))).kind, 'complete');
-    await using whole = await world.ground();
-    await whole.run(world.source('nvd'));
+    await using expected = await world.ground();
+    await expected.run(world.source('nvd'));
     assert.deepEqual(new Set(ids).difference(new Set(idsOf(ground))), new Set());
-    assert.deepEqual(ground.dump(), whole.dump());
+    assert.deepEqual(ground.dump(), expected.dump());
   });
 });

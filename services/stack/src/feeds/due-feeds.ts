@@ -44,7 +44,7 @@ export function createDueFeeds({ store, queue, now, isSkipped }: DueFeedsDeps): 
     isQueueFull = false;
     for (let page = 0; page < PAGES_PER_CALL; page += 1) {
       if (after === undefined) foundInRound = 0;
-      const feeds = await store.feeds.due(now(), { ...(after && { after }), limit: PAGE });
+      const feeds = await store.feeds.schedule.due(now(), { ...(after && { after }), limit: PAGE });
       const queued = putAll(feeds);
       after = feeds.length < PAGE ? undefined : feeds.at(-1);
       if (after === undefined) return { queued, isQueueFull, isNothingLeft: foundInRound === 0 };

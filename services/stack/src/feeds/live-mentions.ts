@@ -1,10 +1,11 @@
 // The tally of mentions in a running service: counted from the store at the start, then updated with the mentions of all
 // processes. Counting runs in short slices in the background: neither requests nor the update loop wait for it.
+
 import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Mention, MentionTally } from '@strata/feeds';
+import { FailureLog } from '@strata/http';
 import type { Logger } from 'pino';
 import type { EventBus } from '../events.ts';
-import { FailureLog } from '../failure-log.ts';
 import { SharedRun } from '../shared-run.ts';
 import type { Store } from '../store/index.ts';
 

@@ -1,6 +1,6 @@
 // Runs polls up to the concurrency limit, until nothing is due or it is stopped.
+import { FailureLog } from '@strata/http';
 import type { Logger } from 'pino';
-import { FailureLog } from '../failure-log.ts';
 import type { DueBatch } from './due-feeds.ts';
 import type { HostQueue } from './host-queue.ts';
 

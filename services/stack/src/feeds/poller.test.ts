@@ -75,7 +75,7 @@ describe('the poller', () => {
     stopping.abort();
     await running;
     assert.ok(performance.now() - startedAt < 30_000, 'before the poller would wake');
-    assert.deepEqual([await store.feeds.countDue(new Date(T0)), poller.counts().polls], [30, 0]);
+    assert.deepEqual([await store.feeds.schedule.countDue(new Date(T0)), poller.counts().polls], [30, 0]);
     await poller.run(AbortSignal.abort());
   });
 
@@ -117,8 +117,9 @@ describe('one host', () => {
       else if (!signal?.aborted) await once(signal ?? assert.fail(), 'abort');
       return NOTHING;
     };
-    const due = store.feeds.due.bind(store.feeds);
-    store.feeds.due = async (...args) => {
+    const { schedule } = store.feeds;
+    const due = schedule.due.bind(schedule);
+    schedule.due = async (...args) => {
       const rows = await due(...args);
       reads += rows.length;
       return rows;
@@ -188,7 +189,7 @@ describe('polls', () => {
     await runDue(poller);
     for (const backMs of [HOUR_MS, HOUR_MS / 12]) {
       pass(-backMs);
-      await store.feeds.markAllDue();
+      await store.feeds.schedule.markAllDue();
       const before = asked;
       for (let second = 0; second < 30; second += 1) {
         await runDue(poller);

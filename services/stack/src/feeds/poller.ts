@@ -77,10 +77,10 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
     const at = now();
     const claim = { now: at, until: new Date(at.getTime() + CLAIM_MS) };
     try {
-      const feed = await store.feeds.claim(id, claim);
+      const feed = await store.feeds.schedule.claim(id, claim);
       if (!feed) return undefined;
       const result = await pollOnce(feed, { at, signal });
-      if (result === 'stopped' || result === 'unrecorded') await store.feeds.release(id, claim);
+      if (result === 'stopped' || result === 'unrecorded') await store.feeds.schedule.release(id, claim);
       return { feed, result };
     } catch (error) {
       logger.error({ err: error, feed: id }, 'a feed could not be claimed or released');

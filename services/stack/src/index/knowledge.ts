@@ -34,10 +34,7 @@ export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promis
   const live = stack.use(await LiveIndex.open({ ...deps, file: path.join(config.dataDirectory, 'index.snapshot') }));
   const { index } = live;
   const exposures = stack.use(await Exposures.open({ store, index, rulebook }));
-  events.subscribe('event-indexed', ({ effects }) => {
-    exposures.touch(effects.providers);
-    exposures.addBuilds(effects.newBuilds);
-  });
+  events.subscribe('event-indexed', ({ effects }) => exposures.apply(effects));
   events.subscribe('index-rebuilt', () => exposures.readBuilds());
   let wasLoaded = exposures.isLoaded;
   const updateAdvisories = async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { type DomainIndex, searchDomains } from '@strata/analytics';
+import { type DomainIndex, STATES, searchDomains } from '@strata/analytics';
 import { createLogger } from '@strata/http';
 import fc from 'fast-check';
 import { rulebook, rulebookWithout } from '../../../../tests/support/rulebook.ts';
@@ -55,7 +55,7 @@ async function record(store: Store, scanCase: ScanCase, at: number): Promise<voi
     ...(webServer ? { headers: { server: webServer } } : {}),
     txt: ['v=spf1 -all'],
   };
-  const evidence = evidenceAt(found, at, { others: scanCase.isFailed ? 'timeout' : 'empty' });
+  const evidence = evidenceAt(found, at, { unnamed: scanCase.isFailed ? 'timeout' : 'empty' });
   await recordScan(store, evidence, scanCase.hasOtherRules ? otherRulebook : rulebook);
 }
 
@@ -81,13 +81,13 @@ function contentsOf(index: DomainIndex) {
     index.buildsOf(provider).map(({ domains, ...build }) => JSON.stringify([provider, build, [...domains.toArray()]]));
   return {
     position: index.position,
-    domains: [...names.order()].map((at) => [at, names.name(at), columns.facts(at), index.services(at)]),
+    domains: [...names.sorted.numbers()].map((at) => [at, names.name(at), columns.facts(at), index.services(at)]),
     history: index.history.describe(),
     // A provider that was and is no more leaves an empty set behind in the index that followed.
     providers: providers.map(usersOf).filter(({ total }) => total > 0),
     builds: providers.flatMap(buildsOf).toSorted(),
     services: index.tallies.services,
-    states: index.domainsByState(),
+    states: STATES.map((_, state) => index.tallies.domains([state])),
   };
 }
 
@@ -179,7 +179,7 @@ describe('the live index', () => {
       if (deleted) await pruneAll(store, START + 30 * HOUR_MS);
       await live.catchUp();
       const expected = [domain + 1, 3 * domain + 3, domain === 2 ? 2 : 1];
-      assert.deepEqual([index.size, index.history.scans, rebuilds.length], expected);
+      assert.deepEqual([index.size, index.history.scans.total, rebuilds.length], expected);
     }
     await live.save();
     await record(store, { ...FIRST, domain: 3 }, START + 40 * HOUR_MS);
@@ -188,7 +188,7 @@ describe('the live index', () => {
     await pruneAll(store, START + 50 * HOUR_MS);
     assert.equal(await store.feed.reaches(index.position), false, 'a scan is deleted, though no event is');
     await using later = await openIndex(store, file);
-    assert.deepEqual([later.index.size, later.index.history.scans], [4, 11]);
+    assert.deepEqual([later.index.size, later.index.history.scans.total], [4, 11]);
   });
 
   it('names what an event touches', async () => {

@@ -93,7 +93,7 @@ export class LiveIndex implements AsyncDisposable {
       // An unmeasured scan did not observe the domain.
       const measured = state === 'unmeasured' ? 0 : 1;
       if (measured) index.touch(domainId, at);
-      index.history.addScans(dayOf(at), { scans: 1, measured, rulebook });
+      index.history.scans.add(dayOf(at), { scans: 1, measured, rulebook });
       index.position = { ...index.position, scanId: id };
     }
     const { names } = index;
@@ -136,18 +136,19 @@ export class LiveIndex implements AsyncDisposable {
 
 async function build(store: Store): Promise<DomainIndex> {
   const builder = new IndexBuilder();
+  const { history } = builder;
   const reader: FeedReader = {
     domains: (batch) => {
       for (const domain of batch) builder.put(domain);
     },
     changeDays: (batch) => {
-      for (const day of batch) builder.addChanges(day);
+      for (const day of batch) history.addDay(day);
     },
     migrations: (batch) => {
-      for (const migration of batch) builder.addMigration(migration);
+      for (const migration of batch) history.migrationLog.add(migration);
     },
     scanDays: (days) => {
-      for (const { day, ...scans } of days) builder.addScans(day, scans);
+      for (const { day, ...scans } of days) history.scans.add(day, scans);
     },
   };
   const position = await store.feed.readAll(reader, { migrationDays: FLOW_DAYS });

@@ -1,7 +1,7 @@
 // Finds providers by id, name or alias, case-insensitive, and suggests similar names.
 import type { DomainIndex } from '@strata/analytics';
 import type { Provider, Rulebook } from '@strata/detect';
-import { NameIndex } from '@strata/http/nearest-names';
+import { nearestNames, type Suggestable, suggestable } from '@strata/http/nearest-names';
 
 export interface KnownProvider {
   readonly id: string;
@@ -30,14 +30,14 @@ export function findProvider(
 export function nearestProviders(text: string, rulebook: Rulebook, count = 3): string[] {
   let names = namesByRulebook.get(rulebook);
   if (!names) {
-    names = new NameIndex([...rulebook.providers.values()].map(({ id, name, aliases }) => [name, id, ...aliases]));
+    names = [...rulebook.providers.values()].map(({ id, name, aliases }) => suggestable(name, [id, ...aliases]));
     namesByRulebook.set(rulebook, names);
   }
-  return names.nearest(text, count).map(({ name }) => name);
+  return nearestNames(text, names, count).map(({ name }) => name);
 }
 
-/** Built once per rulebook. */
-const namesByRulebook = new WeakMap<Rulebook, NameIndex>();
+/** Computed once per rulebook. */
+const namesByRulebook = new WeakMap<Rulebook, readonly Suggestable[]>();
 
 function known(entry: Provider): KnownProvider {
   return { id: entry.id, name: entry.name, owner: entry.owner ?? entry.name, website: entry.website };

@@ -6,6 +6,8 @@ import {
   canSign,
   createHostGuard,
   createSignedServer,
+  FailureLog,
+  followKeys,
   Metrics,
   Readiness,
   type SignedServer,
@@ -17,12 +19,10 @@ import type { Config } from '../config.ts';
 import type { RunningRole, StackApp, World } from '../context.ts';
 import { configuredSources } from '../enrichment/sources.ts';
 import { EventBus } from '../events.ts';
-import { FailureLog } from '../failure-log.ts';
 import { addMentionMetrics } from '../feeds/feed-metrics.ts';
 import { LiveMentions } from '../feeds/live-mentions.ts';
 import { openKnowledge } from '../index/knowledge.ts';
 import { invalidateStale } from '../index/stale-answers.ts';
-import { followKeys } from '../ledger/follow-keys.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { openWitnesses } from '../ledger/open-witnesses.ts';
 import { routes, stackOpenApi } from '../routes/index.ts';

@@ -1,5 +1,5 @@
 // The role `scheduler`: maintains the index, and runs the scheduler or is on standby. It serves only metrics and readiness.
-import { canSign, Metrics, type Notary, Readiness } from '@strata/http';
+import { canSign, followKeys, Metrics, type Notary, Readiness } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -13,7 +13,6 @@ import { openPoller } from '../feeds/open-poller.ts';
 import type { FeedPoller } from '../feeds/poller.ts';
 import { importSubscriptions } from '../feeds/subscriptions.ts';
 import { type Knowledge, openKnowledge } from '../index/knowledge.ts';
-import { followKeys } from '../ledger/follow-keys.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { openFetcher } from '../scan/open-fetcher.ts';
 import { openScanning } from '../scan/open-scanning.ts';

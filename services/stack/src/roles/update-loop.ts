@@ -1,9 +1,9 @@
 // The update loop: polls the store's logs and processes what is new, in steps: the index applies events, the watch evaluates them, the
 // stream publishes them. Changes by other processes are visible in this one within a second.
 
+import { FailureLog } from '@strata/http';
 import type { Logger } from 'pino';
 import type { EventBus } from '../events.ts';
-import { FailureLog } from '../failure-log.ts';
 import { SharedRun } from '../shared-run.ts';
 import { sleep } from '../sleep.ts';
 import type { StoreHeads, StoreInspection } from '../store/index.ts';

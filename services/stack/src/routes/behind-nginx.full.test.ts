@@ -1,4 +1,4 @@
-// The service behind a real nginx with the settings that it comes with: HTTP/1.0 to us, answers buffered. Skipped where there is none.
+// The service behind a real nginx with the settings that it comes with: HTTP/1.0 to us, answers buffered. Skipped without nginx.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -57,7 +57,7 @@ describe('behind nginx', { skip: hasNginx ? false : 'nginx is not installed', ti
   });
   after(() => nginx?.[Symbol.asyncDispose]());
 
-  it('events come when they happen, one by one, and a reader that leaves is gone here too', async () => {
+  it('events arrive one by one as they happen, and the stream of a reader that leaves is closed in the service', async () => {
     const { internet } = service;
     const { app, updateLoop } = service.running;
     const domain = internet.domains().find((name) => {

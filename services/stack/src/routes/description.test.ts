@@ -42,7 +42,7 @@ describe('a live answer', () => {
       ['/problems/{code}', '/problems/quota_exceeded', 200],
       ['/problems/{code}', '/problems/toString', 404],
       [domain, '/stack/v1/domains/com', 400],
-      [domain, '/stack/v1/domains/gone-gone.com', 404],
+      [domain, '/stack/v1/domains/never-scanned.com', 404],
       [`${domain}/changes`, `/stack/v1/domains/${company(service.internet, 1)}/changes?limit=x`, 400],
     ] as const) {
       const answer = await (at === '/keys' ? service.fromElsewhere(target, { method: 'POST' }) : service.get(target));

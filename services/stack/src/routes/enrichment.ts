@@ -11,6 +11,7 @@ import {
   exposureReport,
 } from '../enrichment/exposure/advisory-report.ts';
 import { advisoryKey, affectedKey, listAdvisories, listAffected } from '../enrichment/exposure/affected.ts';
+import { coverageOf } from '../enrichment/exposure/exposed-domains.ts';
 import { enrichmentState } from '../enrichment/state.ts';
 import { MAX_STALE_MS, tags } from '../index/live-index.ts';
 import { domainOf } from './domains/domains.ts';
@@ -105,7 +106,7 @@ export const getEnrichmentStatus = route(
   async (app: StackApp) => {
     const { exposures, rulebook, index } = app;
     const { counts, sources } = await enrichmentState(app);
-    const coverage = exposures.coverage();
+    const coverage = coverageOf(exposures);
     const iso = (time: Date | null) => time?.toISOString() ?? null;
     return {
       sources: sources.map((source) => ({
@@ -251,7 +252,7 @@ export const getAffected = route(
       known: {
         advisories: exposures.isKnown,
         advisory: filter.advisory === undefined ? null : exposures.advisories.named(filter.advisory).length > 0,
-        domain: domain === undefined ? null : index.names.find(domain) !== undefined,
+        domain: domain === undefined ? null : index.names.sorted.find(domain) !== undefined,
       },
       ...fields,
       affected: rows.map(({ domain: number, ...exposure }) => ({

@@ -27,11 +27,11 @@ async function update(): Promise<void> {
 /** Polls every feed and lets the service process it. */
 async function poll(): Promise<void> {
   const { app, scheduling } = service.running;
-  await app.store.feeds.markAllDue();
+  await app.store.feeds.schedule.markAllDue();
   await scheduling?.poller.runDue({ onDone: () => {}, signal: new AbortController().signal });
   await update();
 }
-// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
+// biome-ignore lint/suspicious/noExplicitAny: tests inspect bodies whose shape is what they test
 async function get(target: string): Promise<any> {
   const answer = await service.get(`/stack/v1/feeds/${target}`);
   assert.equal(answer.status, 200, answer.text.slice(0, 300));

@@ -47,7 +47,7 @@ describe('intelligence', () => {
 
   it('supply-chain and adoption of a provider', async () => {
     const [firstDay, today] = [timeline.begin, timeline.end].map(analytics.dayOf) as [number, number];
-    const scanned = new Set(app.index.history.scanDays().map(({ day }) => day));
+    const scanned = new Set(app.index.history.scans.days().map(({ day }) => day));
     let neighbours = 0;
     for (const id of timeline.inUse.filter((_, i) => i < 12 || i % 15 === 0)) {
       const chain = analytics.supplyChain(app.index, id, { ownerOf, limit: 20 });
@@ -101,8 +101,8 @@ describe('intelligence', () => {
     const concentrations = new Set<boolean>();
     for (const { domain, services, security } of timeline.profiles.filter((_, i) => i % 6 === 0)) {
       const answer = await timeline.get(`intelligence/risk/${domain}`);
-      const seen = services.map(({ confidence, ...each }) => ({ ...each, isFirm: confidence !== 'low' }));
-      const risk = analytics.assessRisk({ posture: security, services: seen, ownerOf, exposure: null, hhiOf });
+      const measured = services.map(({ confidence, ...each }) => ({ ...each, isFirm: confidence !== 'low' }));
+      const risk = analytics.assessRisk({ posture: security, services: measured, ownerOf, exposure: null, hhiOf });
       assert.deepEqual(
         [answer.domain, answer.score, answer.level, answer.advisories, answer.security, answer.vendor_concentration],
         [domain, risk.score, risk.level, null, risk.security, risk.vendorConcentration],

@@ -5,6 +5,7 @@ import { type DomainIndex, searchDomains } from '@strata/analytics';
 import { countedNetworks, type HttpServer, parseInput, Refusal } from '@strata/http';
 import { RateLimiter } from '@strata/limits';
 import { z } from 'zod';
+import type { StackApp } from '../context.ts';
 import { asciiPart } from './parameters.ts';
 
 const MAX_DOMAINS = 8;
@@ -23,16 +24,7 @@ export interface Suggestions {
   readonly providers: readonly { readonly id: string; readonly name: string }[];
 }
 
-interface Known {
-  readonly index: DomainIndex;
-  readonly rulebook: {
-    readonly providers: ReadonlyMap<
-      string,
-      { readonly id: string; readonly name: string; readonly aliases: readonly string[] }
-    >;
-  };
-  readonly now: () => Date;
-}
+type Known = Pick<StackApp, 'index' | 'rulebook' | 'now'>;
 
 /** Serves `GET /suggest?q=`. */
 export function serveSuggestions(fastify: HttpServer['fastify'], known: Known): void {
@@ -83,8 +75,8 @@ export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: strin
 /** Names that contain the part are searched only if too few begin with it. */
 function domainsLike(index: DomainIndex, part: string): string[] {
   const { names } = index;
-  const [from, to] = names.prefixRange(part);
-  const begun = names.order().subarray(from, Math.min(to, from + MAX_DOMAINS));
+  const [from, to] = names.sorted.prefixRange(part);
+  const begun = names.sorted.numbers().subarray(from, Math.min(to, from + MAX_DOMAINS));
   const found =
     begun.length === MAX_DOMAINS || part.length < ANYWHERE_FROM
       ? [...begun]

@@ -91,7 +91,7 @@ describe('STRATA_ADDRESS_RANGES', () => {
         ['bad'],
         /2 problem\(s\):\n {2}a\.csv line 1: '203\.0\.113\.1\/24' has bits.*\n {2}b\.json has an unknown format.*_RANGES$/s,
       ],
-      [['gone'], /cannot read the address ranges at .*gone: it does not exist; see STRATA_ADDRESS_RANGES$/],
+      [['missing'], /cannot read the address ranges .*missing: it does not exist; see STRATA_ADDRESS_RANGES$/],
       [['giant'], /has 33554433 bytes, more than 33554432/],
       [new Array<string>(257).fill('giant'), /more than 256 files/],
     ] as const)
@@ -133,11 +133,11 @@ describe('STRATA_FINGERPRINTS', () => {
       ['none.json', /read the fingerprints .*none\.json: it does not exist/],
       ['empty', /folder .*empty has no fingerprints/],
       ['flat broken.json', /broken\.json are not JSON/],
-      ['odd', /folder\.json are not a file/],
-      ['zero.json', /zero\.json are not a file/],
+      ['odd', /folder\.json is not a file/],
+      ['zero.json', /zero\.json is not a file/],
       ['unusable.json', /unusable\.json contain no usable technology: .*unusable\.json: Bad\ufffd\[31m website/],
-      ['huge.json', /huge\.json are larger than 32 MiB/],
-      ['link.json', /link\.json are larger than 32 MiB/],
+      ['huge.json', /huge\.json has 104857600 bytes, more than 33554432/],
+      ['link.json', /link\.json has 104857600 bytes, more than 33554432/],
     ] as const) {
       const before = process.memoryUsage().arrayBuffers;
       await assert.rejects(loadFingerprints(names.split(' ').map(at)), { name: 'StartError', message });

@@ -1,5 +1,4 @@
 // The rulebook of this installation: the catalog with the operator's additions.
-import { open } from 'node:fs/promises';
 import { entries } from '@strata/catalog';
 import {
   type CompileOptions,
@@ -14,12 +13,17 @@ import { StartError } from '@strata/http';
 import { CsvError, parse } from 'csv-parse/sync';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { startErrorOf } from '../start-error.ts';
 import { readAddressRanges } from './address-range-files.ts';
 import { loadFingerprints } from './fingerprint-files.ts';
+import { type OperatorFiles, readFiles } from './operator-files.ts';
 
-/** A million domains take 30 MB. */
-const MAX_LIST_BYTES = 64 * 1024 * 1024;
+const SECTOR_LISTS: OperatorFiles = {
+  what: 'the list of sectors',
+  setting: 'STRATA_SECTORS',
+  maxFiles: 1,
+  // A million domains take 30 MB.
+  maxFileBytes: 64 * 1024 * 1024,
+};
 
 /** Created once per process, for any number of services. */
 const bundled: { catalog?: readonly Provider[]; rulebook?: Rulebook } = {};
@@ -61,21 +65,14 @@ export async function openRulebook(
 }
 
 async function readSectors(file: string): Promise<NonNullable<CompileOptions['sectors']>> {
+  const [list] = await Array.fromAsync(readFiles([file], SECTOR_LISTS));
   try {
-    const rows: string[][] = parse(await readBounded(file), {
+    const rows: string[][] = parse(list?.text ?? '', {
       ...{ bom: true, comment: '#', relaxColumnCount: true, skipEmptyLines: true, trim: true },
     });
     return sectorListOf(rows);
   } catch (cause) {
-    if (cause instanceof SectorListError || cause instanceof CsvError)
-      throw new StartError(`cannot use the list of sectors ${file}: ${cause.message}`, { cause });
-    throw startErrorOf(cause, { doing: `read the list of sectors ${file}`, advice: 'see STRATA_SECTORS' });
+    if (!(cause instanceof SectorListError || cause instanceof CsvError)) throw cause;
+    throw new StartError(`cannot use the list of sectors ${file}: ${cause.message}`, { cause });
   }
-}
-
-async function readBounded(file: string): Promise<string> {
-  await using handle = await open(file);
-  const { size } = await handle.stat();
-  if (size > MAX_LIST_BYTES) throw new StartError(`${file} has ${size} bytes, more than ${MAX_LIST_BYTES}`);
-  return await handle.readFile('utf8');
 }

@@ -1,8 +1,9 @@
 // The part of the schedule that this process works on: domains leased from the store, renewed until they are scanned, and released
 // at the stop.
+
 import { randomUUID } from 'node:crypto';
+import { FailureLog } from '@strata/http';
 import type { Logger } from 'pino';
-import { FailureLog } from '../failure-log.ts';
 import { sleep } from '../sleep.ts';
 import type { Store } from '../store/index.ts';
 

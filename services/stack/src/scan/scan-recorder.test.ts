@@ -122,11 +122,11 @@ describe('recording scans in batches', () => {
       await recorder.record(scanOf(domain), { isAwaited });
       order.push(domain);
     };
-    const others = Array.from({ length: 500 }, (_, n) => record(`d${n}.com`, false));
+    const background = Array.from({ length: 500 }, (_, n) => record(`d${n}.com`, false));
     await record('wanted.com', true);
     // One batch was being written; the next begins with it.
     assert.ok(order.indexOf('wanted.com') <= 64, `${order.indexOf('wanted.com')} came before`);
-    await Promise.all(others);
+    await Promise.all(background);
     assert.equal((await store.inspection.counts()).scans, 501);
   });
 

@@ -76,7 +76,7 @@ onEach([postgres], 'several stores', ({ fresh }, _test, onFresh) => {
     await using stores = await openMany(await fresh());
     const ids = await subscribed(stores[0], ...Array.from({ length: 20 }, (_, n) => `https://f${n}.example/`));
     const until = { now: T0, until: later(1) };
-    const claimed = await Promise.all(ids.flatMap((id) => stores.map(({ feeds }) => feeds.claim(id, until))));
+    const claimed = await Promise.all(ids.flatMap((id) => stores.map(({ feeds }) => feeds.schedule.claim(id, until))));
     assert.deepEqual(claimed.flatMap((feed) => feed?.id ?? []).sort(), ids.toSorted());
   });
 

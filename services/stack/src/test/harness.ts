@@ -106,7 +106,7 @@ async function answerOf(response: Response) {
   return { status: response.status, headers: response.headers, text, body };
 }
 
-/** The company at a place in the list; each test takes its own, so that none sees another's scans. */
+/** The company at an index of the list; each test uses its own, so that no test reads another's scans. */
 export function company(internet: Internet, index: number): string {
   const name = internet.domains()[index];
   if (name === undefined) throw new RangeError(`there is no company ${index}`);
@@ -121,7 +121,7 @@ export async function scanTwice(service: Harness, ...domains: string[]): Promise
   }
 }
 
-/** Gives the first companies with one DNS provider another; the change is seen once the resolver's cache is gone. */
+/** Gives the first companies with one DNS provider another; the change is observed once the resolver's cache has expired. */
 export function moveDnsOf(internet: Internet, count: number) {
   const moved: { readonly domain: string; readonly from: string; readonly to: string }[] = [];
   for (const domain of internet.domains()) {

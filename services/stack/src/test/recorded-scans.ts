@@ -5,15 +5,15 @@ import type { RecordedScan, Store } from '../store/index.ts';
 
 export const HOUR_MS = 3_600_000;
 
-/** `others` came of the look-ups that the record does not name; `failed` timed out, whatever the record says. */
+/** `unnamed` is the status of the look-ups that the record does not name; those of `failed` timed out, whatever the record contains. */
 export function evidenceAt(
   record: Parameters<typeof evidenceFromRecord>[0],
   at: number,
-  { others = 'empty', failed = [] }: { others?: 'empty' | 'timeout'; failed?: readonly string[] } = {},
+  { unnamed = 'empty', failed = [] }: { unnamed?: 'empty' | 'timeout'; failed?: readonly string[] } = {},
 ): Evidence {
   const base = evidenceFromRecord(record);
   const timeouts = failed.map((name) => [name, { status: 'timeout', records: [], aliases: [] }]);
-  const dns: Evidence['dns'] = { ...probedDns(base, rulebook, others), ...Object.fromEntries(timeouts) };
+  const dns: Evidence['dns'] = { ...probedDns(base, rulebook, unnamed), ...Object.fromEntries(timeouts) };
   return { ...base, observedAt: new Date(at).toISOString(), dns };
 }
 

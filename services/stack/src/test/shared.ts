@@ -20,7 +20,7 @@ export async function startAging(options: Parameters<typeof startHarness>[0]) {
   return { service, age, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
-/** All forty companies are scanned; a second look confirms a change at once. Tests that change a company take their own. */
+/** All forty companies are scanned; a second scan confirms a change at once. Tests that change a company use their own. */
 export async function startScanned() {
   await using stack = new AsyncDisposableStack();
   const internet = stack.use(await smallInternet());

@@ -53,7 +53,7 @@ export async function openStream(url: string, { key, lastEventId, onEvent }: Str
     get waiting() {
       return queue.length;
     },
-    /** The next event of this name; others before it fail the test. */
+    /** The next event, which must have this name. */
     async next(name: string) {
       await until(() => queue.length > 0, { what: `the event ${name}` });
       const event = queue.shift();

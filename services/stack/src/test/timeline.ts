@@ -28,7 +28,7 @@ const SCAN_DAYS = [
 const DAYS_PER_PAIR = 45;
 const END = BEGIN + 50 * DAY_MS;
 
-/** Never scanned anew. They make the market of DNS large enough for a band, above 200, and no other; some are in another alone. */
+/** Never scanned again. They make the market of DNS large enough for a band, above 200, and no other; some are in another alone. */
 const RECORDED = Array.from({ length: 150 }, (_, i) => ({
   ...{ domain: `recorded-${i}.com`, a: [{ address: '192.0.2.1' }] },
   ...(i % 10 === 0
@@ -81,7 +81,7 @@ export const sharedTimeline = shared(async () => {
     /** The only value of the first row. */
     value: (...query: Parameters<typeof sql>) => Number(Object.values(sql(...query)[0] ?? {})[0]),
     /** The body of a 200 under /stack/v1. */
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape is what they test
+    // biome-ignore lint/suspicious/noExplicitAny: tests inspect bodies whose shape is what they test
     get: async (target: string): Promise<any> => (await ask(target)).body,
     /** Rows of an export below its header; no cell of the simulated internet needs quotes. */
     async rows(target: string) {

@@ -112,9 +112,9 @@ describe('a community set', () => {
     assert.deepEqual([lumen?.id, lumen?.kinds, lumen?.cpe], ['lumen-cms', ['cms', 'publishing'], ['lumen:lumen_cms']]);
     assert.equal(rulebook.providers.get('lumen-cms'), lumen);
     assert.equal(rulebook.findProvider('Waffle.js'), undefined);
-    assert.deepEqual(rulebook.sets?.unresolved, ['Nobody Knows']);
+    assert.deepEqual(rulebook.sets?.unresolved, ['Unknown Product']);
   });
-  it('judges mail as ever: a filter is no mailbox, a record in the SPF policy no account', () => {
+  it('judges mail by the same rules: a filter is not a mailbox, and an entry of the SPF policy is not an account', () => {
     const services = servicesOf({ mx: ['10 a.mailwall.example'], txt: ['v=spf1 include:spf.bulkpost.example'] });
     assert.deepEqual(found(services), ['email_security mailwall', 'email_sending bulkpost']);
     const broken = servicesOf({ txt: ['v=spf1 include:spf.bulkpost.example', 'v=spf1 -all'] });

@@ -116,6 +116,6 @@ describe('strata stack feeds', () => {
     const left = 20 - JSON.parse(stdout).polled;
     assert.match(stderr, new RegExp(`interrupted: ${left} feeds still due`));
     await using store = await openStore(`sqlite:${feeds.path}/strata.db`);
-    assert.equal(await store.feeds.countDue(new Date()), left);
+    assert.equal(await store.feeds.schedule.countDue(new Date()), left);
   });
 });

@@ -20,8 +20,8 @@ export async function pollFeedsCommand(
   const logger = createLogger({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, context.log);
   await using feeding = await openFeeding(config, { logger });
   const { store, poller } = feeding;
-  if (options.all) await store.feeds.markAllDue();
-  const due = await store.feeds.countDue(new Date());
+  if (options.all) await store.feeds.schedule.markAllDue();
+  const due = await store.feeds.schedule.countDue(new Date());
   const stopping = listenForInterruption(context);
   const results = new Map<PollResult, number>();
   const startedAt = performance.now();

@@ -9,10 +9,9 @@ import type { Reputations } from '../../store/index.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort, isTextOfTokens } from './audit-facts.ts';
-import { judge, type Panel, scoreOf } from './audit-panel.ts';
+import { judge, ownVerifier, type Panel, ranked, scoreOf, type Verifier, workerVerifier } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
-import { ownVerifier, ranked, type Verifier, workerVerifier } from './audit-verifier.ts';
 import { ReputationRecorder } from './reputation-recorder.ts';
 import type { ObservedAnswer, Trust } from './trust.ts';
 

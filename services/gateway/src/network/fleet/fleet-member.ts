@@ -1,7 +1,6 @@
 // What the gateway knows about one worker for one model: its claims, within limits, and measurements, which take
 // precedence.
 import type { OfferedModel } from '@strata/inference';
-import type { Served } from './fleet.ts';
 
 /** Concurrent answers that are assumed without measurement, whatever a worker claims. */
 const BELIEVED_SLOTS = 4;
@@ -20,6 +19,21 @@ const SHARE = 0.2;
 const UNKNOWN_PREFILL_PER_SECOND = 100;
 /** A job whose first token took longer than this plus twice its expected reading time waited for another job. */
 const SOON_MS = 500;
+
+export interface Served {
+  readonly peer: string;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly firstTokenMs: number | undefined;
+  /** Time from the first to the last token. */
+  readonly decodeMs: number;
+  /** Our answers, including this one, that the worker was writing when the first token of this one arrived. */
+  readonly concurrentAnswers: number;
+  /** Tokens that the worker generated; fewer than it has read if other workers generated the start of the answer. */
+  readonly made: number;
+  /** All tokens that are now in its cache: prompt and answer. */
+  readonly tokens: readonly number[];
+}
 
 export interface FleetMember {
   readonly peer: string;

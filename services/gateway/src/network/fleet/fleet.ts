@@ -1,6 +1,24 @@
-// The interface of the workers of one model, as used by the network engine.
+// The connected workers of one model: chooses the next worker, and learns from the outcome.
 import type { Job } from '@strata/engine';
+import {
+  afterAsked,
+  afterFailure,
+  afterRefusal,
+  afterSuccess,
+  type Breaker,
+  breakerState,
+  CLOSED,
+  choosePlacement,
+  type Directory,
+  type PlacementCandidate,
+  type PrefixMap,
+  type WeightedDraw,
+  weightedDraw,
+} from '@strata/inference';
+import { LRUCache } from 'lru-cache';
+import type { Trust } from '../audit/trust.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
+import { afterServed, believedSlots, believedSpeed, type FleetMember, newMember, type Served } from './fleet-member.ts';
 
 export interface Chosen {
   readonly session: WorkerSession;
@@ -10,21 +28,6 @@ export interface Chosen {
   readonly decodeTokensPerSecond: number;
   /** The context length in its offer at the time of the choice: the worker may end the answer when it is full. */
   readonly contextLength: number;
-}
-
-export interface Served {
-  readonly peer: string;
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly firstTokenMs: number | undefined;
-  /** Time from the first to the last token. */
-  readonly decodeMs: number;
-  /** Our answers, including this one, that the worker was writing when the first token of this one arrived. */
-  readonly concurrentAnswers: number;
-  /** Tokens that the worker generated; fewer than it has read if other workers generated the start of the answer. */
-  readonly made: number;
-  /** All tokens that are now in its cache: prompt and answer. */
-  readonly tokens: readonly number[];
 }
 
 export interface Fleet {
@@ -39,4 +42,195 @@ export interface Fleet {
   /** A call other than an answer succeeded: a score or an embedding. */
   noteAnswered(peer: string): void;
   noteLost(peer: string, loss: string): void;
+}
+
+export interface LiveFleetOptions {
+  readonly sha256: string;
+  readonly vocabularySha256: string;
+}
+
+export interface LiveFleetDeps {
+  /** By peer; its owner calls `refresh` after changes. */
+  readonly sessions: ReadonlyMap<string, WorkerSession>;
+  readonly directory: Pick<Directory, 'worker'>;
+  /** Can be shared between models. */
+  readonly prefixes: PrefixMap;
+  readonly trust: Pick<Trust, 'of'>;
+  /** A monotonic clock in milliseconds. */
+  readonly nowMs: () => number;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+}
+
+/** Losses that are not the worker's fault, and the backoff after each. */
+const FAULTLESS_BACKOFF_MS: ReadonlyMap<string, number> = new Map([
+  ['busy', 250],
+  // A worker that is still connected after this time has not left.
+  ['leaving', 10_000],
+  // Another worker may have a larger context.
+  ['full', 0],
+]);
+/** Losses after which the worker's cache is empty. */
+const CACHE_LOST: ReadonlySet<string> = new Set(['disconnected', 'engine-failed']);
+/** Hedging at a multiple of the expected time must not be triggered by timer granularity. */
+const MIN_EXPECTED_MS = 50;
+/** Maximum number of workers that are remembered, so that reconnecting does not reset failures and measurements. */
+const MAX_REMEMBERED = 4_096;
+
+export class LiveFleet implements Fleet {
+  readonly #options: LiveFleetOptions;
+  readonly #deps: LiveFleetDeps;
+  #members: readonly FleetMember[] = [];
+  #indexes: ReadonlyMap<string, number> = new Map();
+  #draw: WeightedDraw = weightedDraw([]);
+  #slots = 0;
+  readonly #breakers = new LRUCache<string, Breaker>({ max: MAX_REMEMBERED });
+  readonly #remembered = new LRUCache<string, FleetMember>({ max: MAX_REMEMBERED });
+  /**
+   * By peer: our jobs including those assigned in this iteration of the event loop, which have not reached the session
+   * yet.
+   */
+  readonly #assigned = new Map<string, number>();
+
+  constructor(options: LiveFleetOptions, deps: LiveFleetDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.refresh();
+  }
+
+  get isReady(): boolean {
+    return this.#slots > 0;
+  }
+
+  get slots(): number {
+    return this.#slots;
+  }
+
+  /** Updates the members after a change of connections, offers or trust. */
+  refresh(): void {
+    const members: FleetMember[] = [];
+    for (const [peer, session] of this.#deps.sessions) {
+      const claim = session.isAlive && this.#deps.trust.of(peer) > 0 ? this.#offered(peer) : undefined;
+      if (!claim) continue;
+      const known = this.#remembered.get(peer);
+      members.push(known ? { ...known, claim } : newMember(peer, claim));
+    }
+    for (const { peer } of this.#members) if (!this.#deps.sessions.has(peer)) this.#deps.prefixes.forget(peer);
+    this.#publish(members);
+  }
+
+  choose(
+    { prompt, given }: Pick<Job, 'prompt' | 'given'>,
+    { except }: { readonly except: ReadonlySet<string> },
+  ): Chosen | undefined {
+    const { prefixes, sessions, random, nowMs } = this.#deps;
+    const replayTokens = given?.length ?? 0;
+    const cached = prefixes.cachedTokens(this.#options.sha256, prompt);
+    const placement = choosePlacement(
+      {
+        size: this.#members.length,
+        draw: this.#draw,
+        holders: [...cached.keys()].flatMap((peer) => this.#indexes.get(peer) ?? []),
+        at: (index) => {
+          const member = this.#members[index] as FleetMember;
+          const { peer, claim } = member;
+          return this.#candidate(member, {
+            cachedTokens: cached.get(peer) ?? 0,
+            isExcluded: except.has(peer) || prompt.length + replayTokens >= claim.contextLength,
+          });
+        },
+      },
+      { promptTokens: prompt.length, replayTokens },
+      random,
+    );
+    const session = placement && sessions.get(placement.peer);
+    const member = this.#members[this.#indexes.get(placement?.peer ?? '') ?? -1];
+    if (!placement || !session || !member) return undefined;
+    const breaker = this.#breakers.get(placement.peer);
+    if (breaker) this.#breakers.set(placement.peer, afterAsked(breaker, nowMs()));
+    this.#assignTo(placement.peer);
+    const { decodeTokensPerSecond } = believedSpeed(member);
+    const expectedFirstTokenMs = Math.max(MIN_EXPECTED_MS, placement.expectedFirstTokenMs);
+    return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: member.claim.contextLength };
+  }
+
+  noteServed(served: Served): void {
+    const { prefixes, sessions } = this.#deps;
+    this.noteAnswered(served.peer);
+    prefixes.note(served.peer, this.#options.sha256, served.tokens);
+    const index = this.#indexes.get(served.peer) ?? -1;
+    const member = this.#members[index];
+    const session = sessions.get(served.peer);
+    if (!session || !member) return;
+    const after = afterServed(member, served, { rttMs: session.rttMs });
+    this.#remembered.set(served.peer, after);
+    const members = this.#members.with(index, after);
+    if (believedSlots(after) !== believedSlots(member)) this.#publish(members);
+    // The weights of the draw may be slightly outdated until the next offer.
+    else this.#members = members;
+  }
+
+  noteAnswered(peer: string): void {
+    const breaker = this.#breakers.get(peer);
+    if (breaker) this.#breakers.set(peer, afterSuccess(breaker));
+  }
+
+  noteLost(peer: string, loss: string): void {
+    const { prefixes, nowMs, random } = this.#deps;
+    const breaker = this.#breakers.get(peer) ?? CLOSED;
+    const backoffMs = FAULTLESS_BACKOFF_MS.get(loss);
+    this.#breakers.set(
+      peer,
+      backoffMs === undefined ? afterFailure(breaker, nowMs(), random) : afterRefusal(breaker, nowMs(), backoffMs),
+    );
+    if (CACHE_LOST.has(loss)) prefixes.forget(peer);
+  }
+
+  #assignTo(peer: string): void {
+    if (this.#assigned.size === 0) setImmediate(() => this.#assigned.clear());
+    this.#assigned.set(peer, this.#ownJobs(peer) + 1);
+  }
+
+  /** A job that was assigned and has reached its session in the meantime is counted once. */
+  #ownJobs(peer: string): number {
+    return Math.max(this.#deps.sessions.get(peer)?.load.own ?? 0, this.#assigned.get(peer) ?? 0);
+  }
+
+  #candidate(
+    member: FleetMember,
+    { cachedTokens, isExcluded }: { readonly cachedTokens: number; readonly isExcluded: boolean },
+  ): PlacementCandidate {
+    const { sessions, trust, nowMs } = this.#deps;
+    const { peer } = member;
+    const session = sessions.get(peer);
+    const { prefillTokensPerSecond, decodeTokensPerSecond } = believedSpeed(member);
+    const breaker = this.#breakers.get(peer);
+    return {
+      peer,
+      slots: believedSlots(member),
+      // The load by other gateways is as old as the last heartbeat. Scores and embeddings are short and not counted.
+      jobs: (session?.load.otherGateways ?? 0) + this.#ownJobs(peer),
+      prefillTokensPerSecond,
+      decodeTokensPerSecond,
+      rttMs: session?.rttMs ?? 0,
+      cachedTokens,
+      reputation: trust.of(peer),
+      isOpen: isExcluded || !session?.isAlive || (breaker ? breakerState(breaker, nowMs()) === 'open' : false),
+    };
+  }
+
+  #offered(peer: string) {
+    const { sha256, vocabularySha256 } = this.#options;
+    const models = this.#deps.directory.worker(peer)?.offer.models;
+    return models?.find((model) => model.sha256 === sha256 && model.vocabularySha256 === vocabularySha256);
+  }
+
+  #publish(members: readonly FleetMember[]): void {
+    this.#members = members;
+    this.#indexes = new Map(members.map(({ peer }, index) => [peer, index]));
+    this.#draw = weightedDraw(
+      members.map((member) => believedSlots(member) * Math.max(1, believedSpeed(member).decodeTokensPerSecond)),
+    );
+    this.#slots = members.reduce((sum, member) => sum + believedSlots(member), 0);
+  }
 }

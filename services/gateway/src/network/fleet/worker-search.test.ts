@@ -1,7 +1,8 @@
 // The search for workers in a fixed fleet: how long it takes, and when it gives up.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type LossCause, WorkerLostError, type WorkerSession } from '../session/worker-session.ts';
+import { type LossCause, WorkerLostError } from '../session/session-events.ts';
+import type { WorkerSession } from '../session/worker-session.ts';
 import type { Fleet } from './fleet.ts';
 import { WorkerSearch } from './worker-search.ts';
 

@@ -2,7 +2,7 @@
 // within a time limit.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError, type Job } from '@strata/engine';
-import type { LossCause, WorkerLostError } from '../session/worker-session.ts';
+import type { LossCause, WorkerLostError } from '../session/session-events.ts';
 import type { Chosen, Fleet } from './fleet.ts';
 
 /** Polling interval while there is no worker: it grows with the waiting time, because many jobs may be polling. */

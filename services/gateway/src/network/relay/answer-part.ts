@@ -4,14 +4,14 @@ import type { Job, JobContext } from '@strata/engine';
 import { TokenChain } from '@strata/inference';
 import type { Trust } from '../audit/trust.ts';
 import type { Chosen, Fleet } from '../fleet/fleet.ts';
-import { samplingFrame } from '../session/sampling-frame.ts';
 import {
   type ObservedPart,
   type SessionEvent,
   type SignedSegment,
+  samplingFrame,
   WorkerLostError,
-} from '../session/worker-session.ts';
-import type { SettleSegment } from '../settlement/settle-segment.ts';
+} from '../session/session-events.ts';
+import type { SettleSegment } from '../settlement.ts';
 
 export interface AnswerPartDeps {
   readonly fleet: Fleet;

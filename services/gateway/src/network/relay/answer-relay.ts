@@ -5,8 +5,7 @@ import { MAX_TOKENS, replayOf, tokensSha256 } from '@strata/inference';
 import { isCutShort } from '../audit/audit-facts.ts';
 import type { Chosen } from '../fleet/fleet.ts';
 import { WorkerSearch } from '../fleet/worker-search.ts';
-import { knownBiases } from '../session/sampling-frame.ts';
-import { type SessionEvent, WorkerLostError } from '../session/worker-session.ts';
+import { knownBiases, type SessionEvent, WorkerLostError } from '../session/session-events.ts';
 import { AnswerPart, type AnswerPartDeps, type RelayTask } from './answer-part.ts';
 
 /** Minimum delay before a hedged request: ordinary delays are as long. */

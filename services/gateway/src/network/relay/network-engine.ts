@@ -4,10 +4,10 @@ import { type Engine, EngineError, type Job, type ModelInfo, type Vocabulary } f
 import type { Trust } from '../audit/trust.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { WorkerSearch } from '../fleet/worker-search.ts';
-import { knownBiases, samplingFrame } from '../session/sampling-frame.ts';
-import { WorkerLostError, type WorkerSession } from '../session/worker-session.ts';
-import type { SegmentAccounts } from '../settlement/segment-accounts.ts';
-import { Settlement } from '../settlement/settle-segment.ts';
+import { knownBiases, samplingFrame, WorkerLostError } from '../session/session-events.ts';
+import type { WorkerSession } from '../session/worker-session.ts';
+import type { SegmentAccounts } from '../settlement.ts';
+import { Settlement } from '../settlement.ts';
 import { AnswerRelay, assertPrompt } from './answer-relay.ts';
 
 export interface NetworkEngineOptions {

@@ -1,8 +1,17 @@
 // Opens the gateway's end of a channel to a worker: both sides send hello and agree on the version first.
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf, PROTOCOL_VERSION } from '@strata/inference';
 import type { Channel } from '@strata/p2p';
-import { LiveSession, type SessionOptions } from './live-session.ts';
-import { WorkerLostError, type WorkerSession } from './worker-session.ts';
+import { WorkerLostError } from './session-events.ts';
+import { type SessionOptions, WorkerSession } from './worker-session.ts';
+
+export interface OpenSessionOptions extends SessionOptions {
+  /** Name and version for the hello frame. */
+  readonly software: string;
+  /** Maximum wait for hello. 5,000 by default. */
+  readonly helloLimitMs?: number;
+  /** Interval of liveness checks. 250 by default. */
+  readonly tickMs?: number;
+}
 
 /** Enough for several long-distance round trips and a busy machine. */
 const HELLO_LIMIT_MS = 5_000;
@@ -11,7 +20,7 @@ const FAREWELL_LIMIT_MS = 1_000;
 const TICK_MS = 250;
 
 /** Exchanges hello frames. Rejects with WorkerLostError: another version, not a worker, or a timeout. */
-export async function openWorkerSession(channel: Channel, options: SessionOptions): Promise<WorkerSession> {
+export async function openWorkerSession(channel: Channel, options: OpenSessionOptions): Promise<WorkerSession> {
   const { software, helloLimitMs = HELLO_LIMIT_MS, tickMs = TICK_MS } = options;
   const messages = channel.messages[Symbol.asyncIterator]();
   const late = Promise.withResolvers<never>();
@@ -32,7 +41,7 @@ export async function openWorkerSession(channel: Channel, options: SessionOption
   } finally {
     clearTimeout(timer);
   }
-  return new LiveSession({ channel, messages, tickMs, farewell: (breach) => sayFarewell(channel, breach) }, options);
+  return new WorkerSession({ channel, messages, tickMs, farewell: (breach) => sayFarewell(channel, breach) }, options);
 }
 
 async function firstFrame(peer: string, messages: AsyncIterator<Uint8Array>): Promise<Frame> {

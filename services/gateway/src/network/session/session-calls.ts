@@ -1,6 +1,6 @@
 // Calls to a worker other than answers: a question, and its reply within a time limit.
 import { bytesSha256, type FrameOf } from '@strata/inference';
-import { WorkerLostError } from './worker-session.ts';
+import { WorkerLostError } from './session-events.ts';
 
 /** Scoring an answer takes as long as reading a prompt; so does embedding. */
 const SCORE_LIMIT_MS = 60_000;

@@ -8,7 +8,7 @@ import type {
   SessionRunOptions,
   SignedSegment,
   WorkerLostError,
-} from './worker-session.ts';
+} from './session-events.ts';
 
 /** Number of tokens that a worker may be ahead of the reader, and the step in which credit is granted. */
 export const FIRST_CREDIT = 256;

@@ -1,7 +1,7 @@
 // The requests of one channel: with a reader, waiting for a receipt, or abandoned but with late frames to expect.
 import { type FrameOf, StallWatch } from '@strata/inference';
+import { WorkerLostError } from './session-events.ts';
 import { SessionJob, type SessionJobDeps, type SessionJobTask } from './session-job.ts';
-import { WorkerLostError } from './worker-session.ts';
 
 /** Assumed before the speed of a worker is known. */
 const FIRST_TOKEN_MS = 10_000;

@@ -3,7 +3,8 @@ import type { Offer } from '@strata/inference';
 import type { Channel } from '@strata/p2p';
 import type { Logger } from 'pino';
 import { openWorkerSession } from './open-session.ts';
-import { WorkerLostError, type WorkerSession } from './worker-session.ts';
+import { WorkerLostError } from './session-events.ts';
+import type { WorkerSession } from './worker-session.ts';
 
 export interface SessionsDeps {
   /** Name and version for the hello frame. */

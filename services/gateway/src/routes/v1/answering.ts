@@ -3,13 +3,13 @@
 import { type AnswerHead, CompletionError, errorBody, type Generation } from '@strata/inference';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { AnswerStart } from '../../answers/answer-recorder.ts';
 import { AnswerRun } from '../../answers/answer-run.ts';
 import type { Plan } from '../../answers/backend.ts';
 import { EventWriter } from '../../answers/event-writer.ts';
 import { fingerprintOf, type ServedModel } from '../../answers/models.ts';
 import { SHARES } from '../../limits/admission.ts';
 import { randomText } from '../../store/random-ids.ts';
-import type { AnswerStart } from '../../store/usage-recorder.ts';
 import { asRefusal } from '../error-response.ts';
 import type { GatewayApp } from '../route.ts';
 

@@ -6,11 +6,12 @@ import { NEW_WORKER, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import type { ObservedAnswer, Trust } from '../../network/audit/trust.ts';
-import type { Chosen, Fleet, Served } from '../../network/fleet/fleet.ts';
+import type { Chosen, Fleet } from '../../network/fleet/fleet.ts';
+import type { Served } from '../../network/fleet/fleet-member.ts';
 import { createNetworkEngine, type NetworkEngineOptions } from '../../network/relay/network-engine.ts';
-import type { SessionOptions } from '../../network/session/live-session.ts';
-import { openWorkerSession } from '../../network/session/open-session.ts';
-import type { SignedSegment, WorkerSession } from '../../network/session/worker-session.ts';
+import { type OpenSessionOptions, openWorkerSession } from '../../network/session/open-session.ts';
+import type { SignedSegment } from '../../network/session/session-events.ts';
+import type { WorkerSession } from '../../network/session/worker-session.ts';
 import { ScriptedWorker, type WorkerEngine, type WorkerScript } from './scripted-worker.ts';
 
 const CONTEXT = 131_072;
@@ -65,7 +66,7 @@ export class TestNetwork implements AsyncDisposable {
   readonly gateway: PeerNode;
   readonly nodes: readonly PeerNode[];
   readonly #folder: AsyncDisposable;
-  #sessionOptions: Partial<SessionOptions> = {};
+  #sessionOptions: Partial<OpenSessionOptions> = {};
   #workers: ScriptedWorker[] = [];
   readonly #opening = new Map<string, PromiseWithResolvers<void>>();
   fleet = new TestFleet();
@@ -94,7 +95,7 @@ export class TestNetwork implements AsyncDisposable {
   }
 
   /** Ends all workers and sessions; the nodes stay. */
-  async fresh(sessionOptions: Partial<SessionOptions> = {}): Promise<void> {
+  async fresh(sessionOptions: Partial<OpenSessionOptions> = {}): Promise<void> {
     for (const worker of this.#workers) worker.kill();
     await Promise.all(Array.from(this.fleet.sessions, (session) => session[Symbol.asyncDispose]()));
     this.#sessionOptions = sessionOptions;

@@ -3,8 +3,8 @@ import type { Job, JobContext } from '@strata/engine';
 import { createSimulatedEngine, type SimulatedEngineOptions } from '@strata/testnet';
 import { shared } from '../../../../../tests/support/shared.ts';
 import type { NetworkEngineOptions } from '../../network/relay/network-engine.ts';
-import type { SessionOptions } from '../../network/session/live-session.ts';
-import type { SessionRequest } from '../../network/session/worker-session.ts';
+import type { OpenSessionOptions } from '../../network/session/open-session.ts';
+import type { SessionRequest } from '../../network/session/session-events.ts';
 import { answerOf, job, MODEL, truth } from './answers.ts';
 import { TestNetwork } from './network-bed.ts';
 import type { ScriptedWorker, WorkerEngine, WorkerScript } from './scripted-worker.ts';
@@ -13,7 +13,7 @@ const HOSTS = 5;
 const sharedBed = shared(() => TestNetwork.start(HOSTS));
 
 /** The shared nodes without any worker. */
-export async function freshBed(options: Partial<SessionOptions> = {}): Promise<TestNetwork> {
+export async function freshBed(options: Partial<OpenSessionOptions> = {}): Promise<TestNetwork> {
   const bed = await sharedBed();
   await bed.fresh(options);
   return bed;
@@ -28,7 +28,7 @@ export const connect = (on: TestNetwork, at: number, options: WorkerOptions = {}
   on.worker(at, options.engine ?? createSimulatedEngine(options), options);
 
 export interface NetworkOptions extends Partial<NetworkEngineOptions> {
-  readonly session?: Partial<SessionOptions>;
+  readonly session?: Partial<OpenSessionOptions>;
 }
 
 /** Workers on the shared nodes, and an engine over them. */
@@ -55,7 +55,7 @@ export async function networkOf(workers: readonly WorkerOptions[], { session, ..
 export const UNDISTURBED = { tokens: truth(), kinds: ['begin', 'length'] };
 
 /** One worker with an open session, that sends heartbeats only when the test says so, and is never too late. */
-export async function sessionWith(options: WorkerOptions = {}, sessionOptions: Partial<SessionOptions> = {}) {
+export async function sessionWith(options: WorkerOptions = {}, sessionOptions: Partial<OpenSessionOptions> = {}) {
   const bed = await freshBed({ tickMs: 60_000, ...sessionOptions });
   const worker = await connect(bed, 0, { heartbeatMs: 3_600_000, ...options });
   return { bed, worker, session: bed.session() };

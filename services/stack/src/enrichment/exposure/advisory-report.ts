@@ -3,6 +3,7 @@ import { type Advisory, type Entry, priorityOf, SEVERITIES } from '@strata/advis
 import type { DomainIndex } from '@strata/analytics';
 import { z } from 'zod';
 import type { KnownNames } from '../../index/known-names.ts';
+import { countsOf, someAffected } from './exposed-domains.ts';
 import type { Exposure, Exposures } from './exposures.ts';
 import { NO_VERSION } from './product-uses.ts';
 
@@ -143,7 +144,7 @@ export function advisoryReport(
   { exposures, index, names }: ReportDeps,
 ): z.input<typeof AdvisorySchema> {
   const { advisory, exploited, score } = entry;
-  const domains = exposures.countsOf(entry);
+  const domains = countsOf(exposures, entry);
   return {
     ...aboutOf(entry),
     aliases: [...advisory.aliases],
@@ -168,11 +169,10 @@ export function advisoryReport(
         product_id: product,
         version_range: range,
         range_source: rangeSource,
-        domains: { ...exposures.countsOf(entry, [product]) },
+        domains: { ...countsOf(exposures, entry, [product]) },
       };
     }),
-    affected: exposures
-      .someAffected(entry, SHOWN_DOMAINS)
+    affected: someAffected(exposures, entry, SHOWN_DOMAINS)
       .map((domain) => index.names.name(domain))
       .sort(),
     references: [...full.urls],
@@ -183,7 +183,7 @@ export function advisoryNews(
   entry: Entry,
   { exposures, names }: Pick<ReportDeps, 'exposures' | 'names'>,
 ): z.input<typeof AdvisoryNewsSchema> {
-  const domains = exposures.countsOf(entry);
+  const domains = countsOf(exposures, entry);
   return {
     ...aboutOf(entry),
     products: entry.products.map((id) => ({ product: names.nameOf(id), product_id: id })),

@@ -1,9 +1,16 @@
 // Lists over all exposures: advisories that possibly affect any domain, and the domains of each.
-import { byUrgency, type Entry, type EntryFilter, type RowCounts } from '@strata/advisories';
-import { type DomainIndex, type DomainSet, inNameOrder } from '@strata/analytics';
+import { byUrgency, type Entry, type ExposureIndex, type RowCounts, type Severity } from '@strata/advisories';
+import { type DomainIndex, type DomainSet, difference, inNameOrder, type Page, union } from '@strata/analytics';
 import { EventLoopBudget } from '../event-loop-budget.ts';
+import { type ByEvidence, domainsOf } from './exposed-domains.ts';
 import type { Exposure, Exposures } from './exposures.ts';
-import { NO_VERSION, unionOf } from './product-uses.ts';
+import { NO_VERSION } from './product-uses.ts';
+
+/** All given conditions must hold. */
+interface EntryFilter {
+  readonly severity?: Severity | undefined;
+  readonly isExploited?: boolean | undefined;
+}
 
 export interface AffectedFilter extends EntryFilter {
   readonly match?: 'version' | 'product' | undefined;
@@ -17,12 +24,6 @@ export type AdvisoryKey = readonly [urgency: number, id: string];
 /** The position of a row: its advisory, whether the version is affected, its product and the name of its domain. */
 export type AffectedKey = readonly [...AdvisoryKey, match: 'version' | 'product', product: string, domain: string];
 
-export interface Page<Key> {
-  readonly limit: number;
-  readonly offset: number;
-  readonly after?: Key;
-}
-
 export interface AffectedRow extends Exposure {
   /** Number of the domain. */
   readonly domain: number;
@@ -32,7 +33,7 @@ export interface Affected {
   /** Number of matching rows. */
   readonly total: number;
   /** Number of domains in these rows; one with both kinds is counted in `version`. */
-  readonly domains: { readonly version: number; readonly product: number };
+  readonly domains: ByEvidence<number>;
   readonly rows: readonly AffectedRow[];
 }
 
@@ -62,7 +63,7 @@ export async function listAffected(deps: Deps, filter: AffectedFilter, page: Pag
 
 function affectedOfOne({ exposures, index }: Deps, filter: AffectedFilter, page: Page<AffectedKey>): Affected {
   const { limit, offset, after } = page;
-  const domain = filter.domain === undefined ? undefined : index.names.find(filter.domain);
+  const domain = filter.domain === undefined ? undefined : index.names.sorted.find(filter.domain);
   const requested = requestedBy(exposures, filter);
   const matchesFilter = ({ entry, isAffected }: Exposure) =>
     fits(entry, filter) &&
@@ -101,10 +102,9 @@ async function affectedOfAll(deps: Deps, filter: AffectedFilter, page: Page<Affe
     }
     total += count;
   }
-  const max = deps.index.names.limit;
-  const version = unionOf(sets.version, max);
-  const product = unionOf(sets.product, max);
-  return { total, domains: { version: version.size, product: product.andNot(version).size }, rows: found };
+  const version = union(sets.version);
+  const product = difference(union(sets.product), version);
+  return { total, domains: { version: version.size, product: product.size }, rows: found };
 }
 
 /** The number of rows of each advisory, in one pass over the verdicts of every observed build. */
@@ -115,7 +115,7 @@ async function countRows({ exposures }: Deps, filter: Omit<AffectedFilter, 'doma
   const sets = { version: [] as DomainSet[], product: [] as DomainSet[] };
   const requested = requestedBy(exposures, filter);
   if (requested === undefined) {
-    const of = advisories.marked(filter);
+    const of = numbersFitting(advisories, filter);
     const budget = new EventLoopBudget();
     for (const product of advisories.products) {
       await budget.yieldIfSpent();
@@ -145,14 +145,22 @@ function fits({ advisory, exploited }: Entry, { severity, isExploited }: EntryFi
   );
 }
 
+/** By number of the advisory: 1 if it fits; undefined if all do. */
+function numbersFitting(advisories: ExposureIndex, filter: EntryFilter): Uint8Array | undefined {
+  if (filter.severity === undefined && filter.isExploited === undefined) return undefined;
+  const fitting = new Uint8Array(advisories.limit);
+  for (const entry of advisories.inOrder()) if (fits(entry, filter)) fitting[entry.number] = 1;
+  return fitting;
+}
+
 /** A domain with two products of an advisory has two rows. */
 function countEntry(
   exposures: Exposures,
   entry: Entry,
-  { rows, sets }: { readonly rows: RowCounts; readonly sets: Readonly<Record<(typeof KINDS)[number], DomainSet[]>> },
+  { rows, sets }: { readonly rows: RowCounts; readonly sets: ByEvidence<DomainSet[]> },
 ): void {
   for (const product of entry.products) {
-    const of = exposures.domainsOf(entry, [product]);
+    const of = domainsOf(exposures, entry, [product]);
     for (const kind of KINDS) {
       rows[kind][entry.number] = (rows[kind][entry.number] as number) + of[kind].size;
       sets[kind].push(of[kind]);
@@ -173,7 +181,7 @@ function rowsOfEntry(
     for (const product of entry.products) {
       const position = after ? positionOf(entry, kind, product) - positionOf(entry, after[2], after[3]) : 1;
       if (position < 0) continue;
-      const set = exposures.domainsOf(entry, [product])[kind];
+      const set = domainsOf(exposures, entry, [product])[kind];
       const rest = { offset: skip, limit: limit - found.length, ...(after && position === 0 && { after: after[4] }) };
       const page = inNameOrder(index, set, rest);
       for (const domain of page) {

@@ -91,16 +91,16 @@ describe('a known-exploited vulnerability of what domains use', () => {
     const id = 'CVE-2026-90003';
     // Of all tables of that kind: the scheduler has one of its own in each term.
     const table: AdvisoryTable = Object.getPrototypeOf(service.running.app.store.advisories);
-    const { addEvent: tell } = table;
+    const { addEvent } = table;
     table.addEvent = function (subject, event) {
-      return subject.includes(id) ? Promise.reject(new Error('killed')) : tell.call(this, subject, event);
+      return subject.includes(id) ? Promise.reject(new Error('killed')) : addEvent.call(this, subject, event);
     };
     try {
       publish(id, kev());
       await shared.sync();
       assert.deepEqual([(await news(id)).length, (await alerts(id)).length], [0, 1]);
     } finally {
-      table.addEvent = tell;
+      table.addEvent = addEvent;
     }
     await tick();
     shared.age();
@@ -183,7 +183,7 @@ describe('as time passes', () => {
     const exposed = async () => (await news(id, `&domain=${domain}`)).filter(({ reason }) => reason === 'exposed');
     assert.deepEqual(await exposed(), [], 'it was so when first scanned');
 
-    const shown = app.exposures.ofDomain(app.index.names.find(domain) ?? -1);
+    const shown = app.exposures.ofDomain(app.index.names.sorted.find(domain) ?? -1);
     assert.ok(shown.some(({ entry, isAffected }) => entry.advisory.id === id && isAffected));
     const scanThreeDays = async () => {
       for (let day = 0; day < 3; day += 1) {
@@ -200,7 +200,7 @@ describe('as time passes', () => {
     ahead += DAY_MS;
     const evidence = await app.prober.probe(domain);
     const profile = detect(evidence, app.rulebook);
-    const fixed = profile.services.map((seen) => (seen.provider === 'nginx' ? { ...seen, version: '999.0.0' } : seen));
+    const fixed = profile.services.map((each) => (each.provider === 'nginx' ? { ...each, version: '999.0.0' } : each));
     const at = app.clock();
     const scanned = { profile: { ...profile, services: fixed }, evidence, startedAt: at, finishedAt: at };
     await app.store.recordScans([scanned], { confirmAfterMs: 0 });

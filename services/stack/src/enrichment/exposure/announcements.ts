@@ -2,12 +2,13 @@
 // published once across restarts: an alert is stored before its event, and the store deduplicates events. After a crash all of them
 // are processed again, and only missing ones are written.
 import type { Entry } from '@strata/advisories';
-import type { DomainIndex } from '@strata/analytics';
+import type { DomainIndex, IndexedService } from '@strata/analytics';
 import { exploitedAlert } from '../../alerts/alerts.ts';
 import type { EventBus } from '../../events.ts';
 import type { KnownNames } from '../../index/known-names.ts';
-import type { DomainChanged, FeedService, Store, StoredEvent } from '../../store/index.ts';
+import type { DomainChanged, Store, StoredEvent } from '../../store/index.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
+import { countsOf } from './exposed-domains.ts';
 import type { Exposure, Exposures } from './exposures.ts';
 import type { ObservedService } from './product-uses.ts';
 
@@ -36,7 +37,7 @@ export async function announceAdvisories(entries: readonly Entry[], deps: Announ
   for (const entry of entries) {
     if (!entry.exploited && Date.parse(entry.advisory.published) < newsSince) continue;
     await budget.yieldIfSpent();
-    const { version, product } = deps.exposures.countsOf(entry);
+    const { version, product } = countsOf(deps.exposures, entry);
     if (version + product === 0) continue;
     if (entry.exploited) await raiseAlert(entry, FOREVER_MS, deps);
     await publish(entry, entry.exploited ? 'exploited' : 'published', deps);
@@ -60,7 +61,13 @@ export function reachOf({ services, shownBefore }: DomainChanged, exposures: Exp
   return { touching, exposed: [...affectedBy(exploited)].filter((entry) => !before.has(entry)) };
 }
 
-const observedService = ([, provider, confidence, version = null, platform = null]: FeedService): ObservedService => ({
+const observedService = ([
+  ,
+  provider,
+  confidence,
+  version = null,
+  platform = null,
+]: IndexedService): ObservedService => ({
   provider,
   confidence,
   version,
@@ -112,7 +119,7 @@ async function publish(
 
 async function raiseAlert(entry: Entry, quietMs: number, deps: AnnouncementDeps): Promise<void> {
   const { store, exposures, names, now, events } = deps;
-  const counts = exposures.countsOf(entry);
+  const counts = countsOf(exposures, entry);
   const isWritten = await store.signals.addAlert(exploitedAlert({ entry, counts, at: now(), names }), { quietMs });
   if (isWritten) events.publish('alert-stored');
 }

@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { readNvdRecord } from '@strata/advisories';
-import { DomainIndex, DomainSet } from '@strata/analytics';
-import fc from 'fast-check';
+import { DomainIndex } from '@strata/analytics';
 import { rulebook } from '../../../../../tests/support/rulebook.ts';
 import { openStore } from '../../store/index.ts';
 import { Exposures } from './exposures.ts';
-import { buildsShown, type ObservedService, unionOf } from './product-uses.ts';
+import { buildsShown, type ObservedService } from './product-uses.ts';
 
 const below = (product: string, versionEndExcluding: string) => {
   return { vulnerable: true, criteria: `cpe:2.3:a:${product}:*:*:*:*:*:*:*:*`, versionEndExcluding };
@@ -28,18 +27,6 @@ it('exposures take a version for as many as the catalog says that it may be', as
   };
   const reasons = ['2.4.49', '2.4', '2.5'].map((version) => reasonOf('apache', version));
   assert.deepEqual([...reasons, reasonOf('wordpress', '6.4')], ['in_range', 'no_range', undefined, 'in_range']);
-});
-
-it('joined sets hold what any of them holds, and leave each as it was', () => {
-  const members = fc.uniqueArray(fc.nat({ max: 2_000 }), { maxLength: 60 });
-  fc.assert(
-    fc.property(fc.array(members, { maxLength: 12 }), (lists) => {
-      const sets = lists.map((list) => DomainSet.of(list));
-      const expected = [...new Set(lists.flat())].sort((a, b) => a - b);
-      assert.deepEqual([...unionOf(sets, 2_001).toArray()], expected);
-      for (const [i, set] of sets.entries()) assert.equal(set.size, lists[i]?.length);
-    }),
-  );
 });
 
 it('the build of a product is the version with the highest confidence, the first of several, and none at low confidence', () => {

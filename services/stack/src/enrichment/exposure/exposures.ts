@@ -1,29 +1,18 @@
 // Matches advisories with the products and versions of domains in the index.
-import { type Assessed, type Build, byUrgency, type Entry, ExposureIndex, isAffected } from '@strata/advisories';
-import type { DomainIndex, DomainSet } from '@strata/analytics';
+import { type Build, byUrgency, type Entry, ExposureIndex, isAffected } from '@strata/advisories';
+import type { DomainIndex } from '@strata/analytics';
 import { productKeysOf, type Rulebook } from '@strata/detect';
-import type { AdvisoryChange } from '../../events.ts';
+import type { AdvisoryChange, EventEffects } from '../../events.ts';
 import { sleep } from '../../sleep.ts';
 import type { Store } from '../../store/index.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
 import type { SourceName } from '../source.ts';
-import { buildsShown, type ObservedService, servicesShown, type Use, unionOf, usesOf } from './product-uses.ts';
+import { buildsShown, type ObservedService, servicesShown, type Use, usesOf } from './product-uses.ts';
 
 export interface ExposureDeps {
   readonly store: Store;
   readonly index: DomainIndex;
   readonly rulebook: Rulebook;
-}
-
-/** Domains by evidence: `version` shows an affected version; `product` only uses the product. */
-export interface ExposedDomains {
-  readonly version: DomainSet;
-  readonly product: DomainSet;
-}
-
-export interface ExposedCounts {
-  readonly version: number;
-  readonly product: number;
 }
 
 /** One advisory for one build of one product. */
@@ -111,13 +100,14 @@ export class Exposures implements AsyncDisposable {
     const sources = await this.#deps.store.sources.list(this.#deps.store.clock());
     const isRead = sources.some(({ name, finishedAt }) => finishedAt !== null && VULNERABILITY_SOURCES.has(name));
     // A folder may contain no advisories.
-    this.#isKnown = isRead && !(await this.#deps.store.advisories.isEmpty());
+    this.#isKnown = isRead && Object.keys((await this.#deps.store.advisories.counts()).bySource).length > 0;
     return this.#isKnown;
   }
 
-  /** Drops cached uses of providers after a change of their domains. */
-  touch(providers: Iterable<string>): void {
+  /** Applies an event of the index: drops cached uses of the providers of the domain, and adds builds that are new. */
+  apply({ providers, newBuilds }: Pick<EventEffects, 'providers' | 'newBuilds'>): void {
     for (const provider of providers) this.#uses.delete(provider);
+    for (const { provider, version, platform } of newBuilds) this.advisories.addBuild(provider, { version, platform });
   }
 
   /** Reads all builds of the index, after a rebuild. */
@@ -126,11 +116,6 @@ export class Exposures implements AsyncDisposable {
     for (const id of this.#deps.rulebook.providers.keys())
       for (const { version, platform } of this.#deps.index.buildsOf(id))
         this.advisories.addBuild(id, { version, platform });
-  }
-
-  /** Adds builds that are new in the index. */
-  addBuilds(builds: readonly (Build & { readonly provider: string })[]): void {
-    for (const { provider, version, platform } of builds) this.advisories.addBuild(provider, { version, platform });
   }
 
   /** Applies changes in the store since the last call. A change whose consumer fails is repeated by the next call. */
@@ -147,8 +132,11 @@ export class Exposures implements AsyncDisposable {
       const products = new Set<string>();
       const entries: Entry[] = [];
       for (const each of stored) {
-        for (const product of this.#put(each, entries)) products.add(product);
-        removed.delete(each.advisory.id);
+        const { id } = each.advisory;
+        for (const product of this.advisories.put(each)) products.add(product);
+        const entry = this.advisories.find(id);
+        if (entry) entries.push(entry);
+        removed.delete(id);
         await budget.yieldIfSpent();
       }
       for (const id of removed) for (const product of this.advisories.delete(id)) products.add(product);
@@ -166,52 +154,6 @@ export class Exposures implements AsyncDisposable {
       this.#uses.set(product, uses);
     }
     return uses;
-  }
-
-  /** Domains possibly affected by an advisory through these products; one that shows an affected version is only in `version`. */
-  domainsOf(entry: Entry, products: readonly string[] = entry.products): ExposedDomains {
-    const sets = { version: [] as DomainSet[], product: [] as DomainSet[] };
-    for (const id of products) {
-      for (const { build, domains } of this.usesOf(id)) {
-        const code = this.advisories.verdictOn(entry, id, build);
-        if (code !== undefined) sets[isAffected(code) ? 'version' : 'product'].push(domains);
-      }
-    }
-    const { limit } = this.#deps.index.names;
-    const version = unionOf(sets.version, limit);
-    const product = unionOf(sets.product, limit);
-    return { version, product: version.size === 0 ? product : product.andNot(version) };
-  }
-
-  /** Up to `count` domains that show an affected version. */
-  someAffected(entry: Entry, count: number): readonly number[] {
-    const some = new Set<number>();
-    for (const product of entry.products) {
-      for (const { build, domains } of this.usesOf(product)) {
-        if (some.size >= count) return [...some];
-        const code = this.advisories.verdictOn(entry, product, build);
-        if (code === undefined || !isAffected(code)) continue;
-        for (const domain of domains.first(count - some.size)) some.add(domain);
-      }
-    }
-    return [...some];
-  }
-
-  /** Number of domains possibly affected by an advisory through these products. */
-  countsOf(entry: Entry, products: readonly string[] = entry.products): ExposedCounts {
-    if (products.length > 1) {
-      const { version, product } = this.domainsOf(entry, products);
-      return { version: version.size, product: product.size };
-    }
-    // A domain has at most one use of a product.
-    const counts = { version: 0, product: 0 };
-    for (const id of products) {
-      for (const { build, domains } of this.usesOf(id)) {
-        const code = this.advisories.verdictOn(entry, id, build);
-        if (code !== undefined) counts[isAffected(code) ? 'version' : 'product'] += domains.size;
-      }
-    }
-    return counts;
   }
 
   /** Exposures of one domain by its services in the index, most urgent first. */
@@ -237,28 +179,6 @@ export class Exposures implements AsyncDisposable {
       }
     }
     return [...byEntry.values()].sort((a, b) => byUrgency(a.entry, b.entry));
-  }
-
-  /** Number of domains with a product that advisories may name, and of those that show a version. */
-  coverage(): { readonly domains: number; readonly versioned: number; readonly products: number } {
-    const uses = this.advisories.products.map((product) => this.usesOf(product));
-    const { limit } = this.#deps.index.names;
-    const shown = uses.flat().filter((use) => use.build.version !== null);
-    const all = (each: readonly Use[]) =>
-      unionOf(
-        each.map(({ domains }) => domains),
-        limit,
-      );
-    const [domains, versioned] = [all(uses.flat()), all(shown)];
-    const products = uses.filter((each) => each.length > 0).length;
-    return { domains: domains.size, versioned: versioned.size, products };
-  }
-
-  #put(stored: Assessed, entries: Entry[]): readonly string[] {
-    const products = this.advisories.put(stored);
-    const entry = this.advisories.find(stored.advisory.id);
-    if (entry) entries.push(entry);
-    return products;
   }
 
   #exposuresOf(product: string, build: Build): Exposure[] {

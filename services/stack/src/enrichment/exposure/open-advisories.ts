@@ -31,7 +31,7 @@ export function advisoriesOf(deps: Deps, profile: StoredProfile): z.input<typeof
 
 /** Cache tags: an answer about a domain is outdated when an advisory of one of its products changes. */
 export function advisoryTags({ index, exposures }: Deps, domain: string): string[] {
-  const number = index.names.find(domain);
+  const number = index.names.sorted.find(domain);
   // A domain that is scanned during the request may use any product.
   if (number === undefined) return [...tags.enrichment, ...tags.advisories];
   const used = new Set(index.services(number).map(([, provider]) => provider));

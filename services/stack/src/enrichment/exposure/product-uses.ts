@@ -1,6 +1,6 @@
 // The builds of a product that domains show, from the index.
 import type { Build } from '@strata/advisories';
-import { type DomainIndex, DomainSet, LEVELS } from '@strata/analytics';
+import { type DomainIndex, type DomainSet, difference, LEVELS, union } from '@strata/analytics';
 import type { ConfidenceLevel } from '@strata/detect';
 
 /** Domains that show the same build of a product. */
@@ -22,9 +22,7 @@ export function usesOf(index: DomainIndex, product: string): readonly Use[] {
   const uses = index
     .buildsOf(product)
     .map(({ version, platform, domains }) => ({ build: { version, platform }, domains }));
-  const shown = new Marks(index.names.limit);
-  for (const { domains } of uses) shown.add(domains);
-  const rest = shown.missingOf(firmUsers(index, product));
+  const rest = difference(firmUsers(index, product), union(uses.map(({ domains }) => domains)));
   return rest.size === 0 ? uses : [...uses, { build: NO_VERSION, domains: rest }];
 }
 
@@ -51,64 +49,8 @@ export function buildsShown(services: readonly ObservedService[]): ReadonlyMap<s
 }
 
 /** Domains that use a provider with more than low confidence. */
-function firmUsers(index: DomainIndex, provider: string): DomainSet {
-  const number = index.vocabulary.providers.find(provider);
-  if (number === undefined) return new DomainSet();
-  const sets = index.vocabulary.placementsOf(number).map(({ number: placement }) => {
-    const low = index.sets.placement(placement, LOW);
-    const all = index.sets.placement(placement);
-    return low.size === 0 ? all : all.andNot(low);
-  });
-  return unionOf(sets, index.names.limit);
-}
-
-/** The union of sets of domains below a limit; a single set is not copied. */
-export function unionOf(sets: readonly DomainSet[], limit: number): DomainSet {
-  const [first, ...more] = sets.filter((set) => set.size > 0);
-  if (!first || more.length === 0) return first ?? new DomainSet();
-  const marks = new Marks(limit);
-  for (const set of [first, ...more]) marks.add(set);
-  return marks.toSet();
-}
-
-/** One bit per domain: unites hundreds of sets in one pass over their members. */
-class Marks {
-  readonly #bits: Uint32Array;
-  #count = 0;
-
-  constructor(limit: number) {
-    this.#bits = new Uint32Array((limit + 31) >>> 5);
-  }
-
-  add(set: DomainSet): void {
-    const bits = this.#bits;
-    set.each((domain) => {
-      const bit = 1 << (domain & 31);
-      const word = bits[domain >>> 5] as number;
-      if ((word & bit) !== 0) return;
-      bits[domain >>> 5] = word | bit;
-      this.#count += 1;
-    });
-  }
-
-  /** Members of a set that are not marked. */
-  missingOf(set: DomainSet): DomainSet {
-    const missing: number[] = [];
-    set.each((domain) => {
-      if (((this.#bits[domain >>> 5] as number) & (1 << (domain & 31))) === 0) missing.push(domain);
-    });
-    return DomainSet.of(missing);
-  }
-
-  toSet(): DomainSet {
-    return DomainSet.isDense(this.#count, this.#bits.length * 32)
-      ? DomainSet.ofBits(this.#bits, this.#count)
-      : DomainSet.of(this.#members());
-  }
-
-  *#members(): Generator<number> {
-    for (const [at, word] of this.#bits.entries()) {
-      for (let rest = word; rest !== 0; rest &= rest - 1) yield at * 32 + 31 - Math.clz32(rest & -rest);
-    }
-  }
+function firmUsers({ vocabulary, sets }: DomainIndex, provider: string): DomainSet {
+  const number = vocabulary.providers.find(provider);
+  const placements = number === undefined ? [] : vocabulary.placementsOf(number);
+  return union(placements.map((each) => difference(sets.placement(each.number), sets.placement(each.number, LOW))));
 }

@@ -3,18 +3,12 @@ import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import {
-  type RecordReading,
-  readCveRecord,
-  readNvdHead,
-  readNvdRecord,
-  readOsvRecord,
-  recognise,
-} from '@strata/advisories';
+import { type RecordReading, readCveRecord, readNvdHead, readOsvRecord, recognise } from '@strata/advisories';
 import { RecordBatch, SourceError, type Step } from '../source.ts';
 import { archiveSteps } from './archive-steps.ts';
 import { epssSteps } from './epss.ts';
 import { kevStep } from './kev.ts';
+import { nvdSteps } from './nvd.ts';
 import { readJson } from './read-json.ts';
 import { zipEntries } from './zip-entries.ts';
 
@@ -26,7 +20,6 @@ export interface FileScope {
 
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 const MAX_INNER_BYTES = 8 * 1024 ** 3;
-const RECORDS_AT_ONCE = 200;
 
 /** Unreadable content is reported as skipped; the cursors of the steps are null. */
 export async function contentOf(file: string, scope: FileScope): Promise<RecordReading | AsyncIterable<Step>> {
@@ -40,7 +33,7 @@ export async function contentOf(file: string, scope: FileScope): Promise<RecordR
         // A file in the folder may contain a part of the catalogue.
         return only({ ...kevStep(json, name, null), isPart: true });
       case 'nvd':
-        return readable(name, nvdSteps(json));
+        return readable(name, nvdFileSteps(json));
       default:
         return readAny(json, name);
     }
@@ -108,15 +101,11 @@ async function readDocument(file: string): Promise<unknown> {
   }
 }
 
-async function* nvdSteps(json: unknown): AsyncGenerator<Step> {
+async function* nvdFileSteps(json: unknown): AsyncGenerator<Step> {
   const head = readNvdHead(json);
   if (!head.ok) throw new SourceError(head.problem);
   const { vulnerabilities } = head.page;
-  for (let from = 0; from < vulnerabilities.length; from += RECORDS_AT_ONCE) {
-    const batch = new RecordBatch();
-    for (const each of vulnerabilities.slice(from, from + RECORDS_AT_ONCE)) batch.add(readNvdRecord(each));
-    yield batch.step(null, vulnerabilities.length);
-  }
+  yield* nvdSteps(vulnerabilities, { total: vulnerabilities.length, cursorAt: () => null });
 }
 
 /** One record of any publisher. */

@@ -119,16 +119,26 @@ async function* pages(query: Readonly<Record<string, string>>, paging: Paging): 
       startIndex -= left;
       continue;
     }
-    // Splits a page, so that the event loop runs other work in between.
-    for (let from = 0; from < vulnerabilities.length; from += RECORDS_AT_ONCE) {
-      const batch = new RecordBatch();
-      for (const each of vulnerabilities.slice(from, from + RECORDS_AT_ONCE)) batch.add(readNvdRecord(each));
-      yield batch.step(cursorAt(startIndex + from + batch.size, totalResults), totalResults);
-    }
+    yield* nvdSteps(vulnerabilities, {
+      total: totalResults,
+      cursorAt: (read) => cursorAt(startIndex + read, totalResults),
+    });
     startIndex += vulnerabilities.length;
     if (startIndex >= totalResults) return servedAt;
     // An empty page would be requested forever, and must not count as read.
     if (vulnerabilities.length === 0) throw new SourceError(`${nameOf(url.href)} returned a page without records`);
+  }
+}
+
+/** Splits a page, so that the event loop runs other work in between. */
+export function* nvdSteps(
+  vulnerabilities: readonly unknown[],
+  { total, cursorAt }: { readonly total: number; readonly cursorAt: (read: number) => unknown },
+): Generator<Step> {
+  for (let from = 0; from < vulnerabilities.length; from += RECORDS_AT_ONCE) {
+    const batch = new RecordBatch();
+    for (const each of vulnerabilities.slice(from, from + RECORDS_AT_ONCE)) batch.add(readNvdRecord(each));
+    yield batch.step(cursorAt(from + batch.size), total);
   }
 }
 

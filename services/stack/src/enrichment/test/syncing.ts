@@ -120,10 +120,10 @@ export const publisherOf = (name: NetName) => (name === 'cve' ? 'cve-list' : nam
 export type SourceAt = (origin: string) => AdvisorySource;
 
 /** A publisher of a test's own making, which answers as the listener does, with one source of it, and a store to sync into. */
-export async function openPublisher(answers: RequestListener, sourceAt: SourceAt, others: readonly string[] = []) {
+export async function openPublisher(answers: RequestListener, sourceAt: SourceAt, trusted: readonly string[] = []) {
   await using stack = new AsyncDisposableStack();
   const { base: origin } = stack.use(await fakeService(answers));
-  const fetcher = stack.use(createFetcher({ trustedOrigins: [origin, ...others], userAgent: 'StrataBot/test' }));
+  const fetcher = stack.use(createFetcher({ trustedOrigins: [origin, ...trusted], userAgent: 'StrataBot/test' }));
   const clock = { at: START };
   const ground = stack.use(await openGround(clock, fetcher));
   const source = sourceAt(origin);

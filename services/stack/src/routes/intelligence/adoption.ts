@@ -65,7 +65,7 @@ export const getAdoption = route(
     const { id, name } = providerOf(app, tool, context);
     const { index, names } = app;
     const to = dayOf(app.clock().getTime());
-    const scanned = new Set(index.history.scanDays().map(({ day }) => day));
+    const scanned = new Set(index.history.scans.days().map(({ day }) => day));
     const [first = to] = scanned;
     const curve = adoptionCurve(index, { provider: id }, { from: Math.max(first, to - 364), to });
     const domains = curve.at(-1)?.domains ?? 0;

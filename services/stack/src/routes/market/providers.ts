@@ -87,7 +87,7 @@ export const getProvider = route(
     const today = dayOf(app.clock().getTime());
     const { gained, lost } = index.history.movement({ provider: id }, today - TREND_DAYS + 1, today);
     const moved = (filter: Omit<FlowFilter, 'provider'>) =>
-      index.history.flows(today - TREND_DAYS + 1, today, { provider: id, ...filter });
+      index.history.migrationLog.flows(today - TREND_DAYS + 1, today, { provider: id, ...filter });
     const { flows } = moved({ limit: 50 });
     return {
       provider: name,

@@ -1,5 +1,5 @@
 // Statistics over all domains, computed for each request.
-import { dayOf, leaders, providersInUse } from '@strata/analytics';
+import { categorySize, dayOf, leaders, providersInUse, STATES } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
@@ -45,15 +45,15 @@ export const getStats = route(
   },
   ({ index, clock }: StackApp) => {
     const now = clock().getTime();
-    const migrations = (days: number) => index.history.migratedBetween(now - days * DAY_MS, now);
+    const migrations = (days: number) => index.history.migrationLog.countBetween(now - days * DAY_MS, now);
     return {
       domains: index.size,
-      domains_by_state: index.domainsByState(),
+      domains_by_state: Object.fromEntries(STATES.map((state, number) => [state, index.tallies.domains([number])])),
       services: index.tallies.services,
       providers: providersInUse(index),
       migrations: { last_24h: migrations(1), last_7d: migrations(7), last_30d: migrations(30) },
-      by_category: CATEGORIES.map((category) => ({ category, ...index.categorySize(category) })),
-      scans: index.history.scans,
+      by_category: CATEGORIES.map((category) => ({ category, ...categorySize(index, category) })),
+      scans: index.history.scans.total,
       computed_at: new Date(now).toISOString(),
     };
   },

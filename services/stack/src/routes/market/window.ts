@@ -69,6 +69,6 @@ export function flowsWithin(
   const now = clock().getTime();
   // The sums of complete days up to today are kept.
   return until === undefined && since % DAY_MS === 0
-    ? index.history.flows(since / DAY_MS, dayOf(now), filter)
-    : index.history.flowsBetween(since - 1, until ?? now, filter);
+    ? index.history.migrationLog.flows(since / DAY_MS, dayOf(now), filter)
+    : index.history.migrationLog.flowsBetween(since - 1, until ?? now, filter);
 }

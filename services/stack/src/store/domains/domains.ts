@@ -3,18 +3,15 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { batches, integer, jsonRows, writePipelined } from '@strata/db';
 import {
   type Category,
-  type ChangeType,
-  type ConfidenceLevel,
-  type DomainState,
-  type Importance,
   type Profile,
-  type Role,
   restorePosture,
-  type ServiceEvidence,
+  type Service,
+  type ServiceChange,
   type StoredPosture,
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { newest, type Page } from '../history/change-pages.ts';
+import { serviceOf } from '../scans/scan-rows.ts';
 import type { Database } from '../schema.ts';
 import { adopting, isFollowed } from './forget-domains.ts';
 
@@ -24,15 +21,7 @@ export interface AddedDomains {
 }
 
 /** A confirmed service; a service that was absent in only one scan is included. */
-export interface StoredService {
-  readonly category: Category;
-  readonly role: Role;
-  readonly provider: string;
-  readonly confidence: ConfidenceLevel;
-  readonly score: number;
-  readonly evidence: readonly ServiceEvidence[];
-  readonly version: string | null;
-  readonly platform: string | null;
+export interface StoredService extends Service {
   readonly firstObserved: Date;
   readonly lastObserved: Date;
 }
@@ -40,26 +29,16 @@ export interface StoredService {
 /** The results of the last scan other than its services. */
 export type ProfileSummary = Pick<Profile, 'security' | 'roles' | 'sources' | 'redirectsTo' | 'sectorSource'>;
 
-export interface StoredProfile extends ProfileSummary {
-  readonly domain: string;
+export interface StoredProfile extends ProfileSummary, Pick<Profile, 'domain' | 'state' | 'rulebook'> {
   readonly scannedAt: Date;
-  readonly state: DomainState;
   readonly sector: string;
-  readonly rulebook: string;
   readonly services: readonly StoredService[];
 }
 
-export interface StoredChange {
+export interface StoredChange extends Omit<ServiceChange, 'at' | 'confirmedAt'> {
   readonly id: string;
   readonly at: Date;
   readonly confirmedAt: Date;
-  readonly category: Category;
-  readonly role: Role;
-  readonly type: ChangeType;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly confidence: ConfidenceLevel;
-  readonly importance: Importance;
 }
 
 /** Names in one statement: well below SQLite's limit of 32,766 parameters. */
@@ -129,14 +108,7 @@ export class DomainTable {
       .selectAll()
       .execute();
     const services = rows.map((row) => ({
-      category: row.category,
-      role: row.role,
-      provider: row.provider,
-      confidence: row.confidence,
-      score: row.score,
-      evidence: JSON.parse(row.evidence) as ServiceEvidence[],
-      version: row.version,
-      platform: row.platform,
+      ...serviceOf(row),
       firstObserved: new Date(row.valid_from),
       lastObserved: new Date(row.last_seen ?? scannedAt),
     }));

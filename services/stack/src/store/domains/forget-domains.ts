@@ -4,7 +4,7 @@
 
 import { listed } from '@strata/db';
 import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
-import type { DomainRemoved } from '../events/events.ts';
+import type { DomainRemoved } from '../events/stored-event.ts';
 import type { Database } from '../schema.ts';
 
 /** Due time of a forgotten domain: the greatest time of ECMAScript. */

@@ -1,17 +1,10 @@
 // Published vulnerabilities: the records of each source, the merged advisory, and the order of changes.
-import type { Advisory, AdvisoryRecord, ExploitScore, KnownExploited } from '@strata/advisories';
+import type { Advisory, AdvisoryRecord, Assessed, ExploitScore, KnownExploited } from '@strata/advisories';
 import { batches, executePipelined, type Guard, unguarded, writeTransaction } from '@strata/db';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { AdvisoryTouched, DomainExposed } from '../events/events.ts';
+import type { AdvisoryTouched, DomainExposed } from '../events/stored-event.ts';
 import type { Database } from '../schema.ts';
 import { putExploited, putRecords, putScores } from './advisory-writes.ts';
-
-/** An advisory with its exploitation data. */
-export interface StoredAdvisory {
-  readonly advisory: Advisory;
-  readonly exploited: KnownExploited | null;
-  readonly score: Omit<ExploitScore, 'cve'> | null;
-}
 
 export interface AdvisoryChange {
   readonly seq: number;
@@ -39,6 +32,7 @@ const SCORE_BATCH = 1_000;
 const RECORD_ROWS = 'record-rows ';
 /** Ids in one query. */
 const ID_BATCH = 500;
+
 export class AdvisoryTable {
   readonly #db: Kysely<Database>;
   readonly #guard: Guard;
@@ -94,12 +88,6 @@ export class AdvisoryTable {
     return row?.seq ?? 0;
   }
 
-  /** Whether no record is stored. */
-  async isEmpty(): Promise<boolean> {
-    const row = await this.#db.selectFrom('advisory_records').select('record_id').limit(1).executeTakeFirst();
-    return row === undefined;
-  }
-
   /** Ids of the advisories of any of these products, in order. */
   async naming(productKeys: readonly string[]): Promise<string[]> {
     const ids = new Set<string>();
@@ -115,8 +103,8 @@ export class AdvisoryTable {
   }
 
   /** The advisories with these ids, as far as stored. */
-  async read(ids: readonly string[]): Promise<StoredAdvisory[]> {
-    const found: StoredAdvisory[] = [];
+  async read(ids: readonly string[]): Promise<Assessed[]> {
+    const found: Assessed[] = [];
     for (const batch of batches(ids, ID_BATCH)) {
       const rows = await this.#db
         .selectFrom('advisories')

@@ -1,33 +1,18 @@
 // The source of the index: every scanned domain with its services, changes and scans by day, and the log of scans. A full read
 // grows with domains and days, not with the number of scans and changes.
-
+import type {
+  CountedScans,
+  DayOfChanges,
+  IndexedDomain,
+  IndexedMigration,
+  IndexedService,
+  IndexPosition,
+} from '@strata/analytics';
 import { readSetting } from '@strata/db';
-import type { Category, DomainState } from '@strata/detect';
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { DomainState } from '@strata/detect';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { EVENTS_PRUNED_THROUGH, scansPrunedThrough } from '../history/retention.ts';
 import type { Database } from '../schema.ts';
-import type { FeedService } from './events.ts';
-
-export interface FeedDomain {
-  readonly id: number;
-  readonly name: string;
-  readonly scannedAt: number;
-  readonly state: DomainState;
-  readonly sector: string;
-  readonly posture: number;
-  readonly holders: number;
-  readonly score: number | null;
-  readonly services: readonly FeedService[];
-}
-/** Changes of one UTC day (days since the epoch), category and provider; see `change_days` in schema.ts. */
-export type FeedChangeDay = Selectable<Database['change_days']>;
-
-export interface FeedMigration {
-  readonly confirmedAt: number;
-  readonly category: Category;
-  readonly from: string;
-  readonly to: string;
-}
 
 export interface FeedScan {
   readonly id: number;
@@ -37,26 +22,16 @@ export interface FeedScan {
   readonly rulebook: string;
 }
 
-/** Positions in the two logs up to which everything was read. */
-export interface FeedPosition {
-  readonly seq: number;
-  readonly scanId: number;
-}
-
-export interface FeedDay {
+/** Scans of a UTC day (days since the epoch) under one rulebook. */
+export interface FeedDay extends CountedScans {
   readonly day: number;
-  readonly scans: number;
-  /** Scans that resolved something. */
-  readonly measured: number;
-  readonly rulebook: string;
 }
 
 export interface FeedReader {
-  domains(batch: readonly FeedDomain[]): void;
-  changeDays(batch: readonly FeedChangeDay[]): void;
+  domains(batch: readonly IndexedDomain[]): void;
+  changeDays(batch: readonly DayOfChanges[]): void;
   /** Migrations of the requested last days, in order of confirmation. */
-  migrations(batch: readonly FeedMigration[]): void;
-  /** Scans counted by UTC day (days since the epoch) and rulebook. */
+  migrations(batch: readonly IndexedMigration[]): void;
   scanDays(days: readonly FeedDay[]): void;
 }
 
@@ -77,7 +52,7 @@ export class IndexFeed {
   }
 
   /** Whether a consumer at this position can continue: all later events and scans are kept, and the position is not after the end. */
-  async reaches({ seq, scanId }: FeedPosition): Promise<boolean> {
+  async reaches({ seq, scanId }: IndexPosition): Promise<boolean> {
     const { rows } = await sql<{ oldest: number | null; latest: number | null }>`
       select (select min(seq) from events where seq > ${EVENTS_PRUNED_THROUGH}) as oldest, (select max(seq) from events) as latest`.execute(
       this.#db,
@@ -91,7 +66,7 @@ export class IndexFeed {
    * Reads everything in one snapshot and returns its position. Migrations are those confirmed at most `migrationDays` before
    * the last one.
    */
-  async readAll(reader: FeedReader, options: { readonly migrationDays: number }): Promise<FeedPosition> {
+  async readAll(reader: FeedReader, options: { readonly migrationDays: number }): Promise<IndexPosition> {
     return this.#db
       .transaction()
       .setAccessMode('read only')
@@ -131,7 +106,7 @@ async function readDomains(tx: Transaction<Database>, reader: FeedReader): Promi
     if (last === undefined) return;
     const services = await readServices(tx, after, last);
     after = last;
-    const batch: FeedDomain[] = [];
+    const batch: IndexedDomain[] = [];
     for (const row of rows) {
       if (row.last_scanned_at === null || row.state === null) continue;
       batch.push({
@@ -159,7 +134,7 @@ async function readServices(tx: Transaction<Database>, after: number, last: numb
     .where('status', '!=', 'pending')
     .select(['domain_id', 'category', 'provider', 'confidence', 'version', 'platform'])
     .execute();
-  const services = new Map<number, FeedService[]>();
+  const services = new Map<number, IndexedService[]>();
   for (const { domain_id, category, provider, confidence, version, platform } of rows) {
     const service = [category, provider, confidence, version, platform] as const;
     const of = services.get(domain_id);
@@ -171,7 +146,7 @@ async function readServices(tx: Transaction<Database>, after: number, last: numb
 
 async function readChangeDays(tx: Transaction<Database>, reader: FeedReader): Promise<void> {
   const start = () => tx.selectFrom('change_days').orderBy('day').orderBy('category').orderBy('provider');
-  for (let last: FeedChangeDay | undefined; ; ) {
+  for (let last: DayOfChanges | undefined; ; ) {
     const key = last && sql`(${last.day}, ${last.category}, ${last.provider})`;
     const next = key ? start().where(sql<boolean>`(day, category, provider) > ${key}`) : start();
     const rows = await next.limit(ROW_PAGE).selectAll().execute();

@@ -13,7 +13,7 @@ import {
 } from '@strata/db';
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Database } from '../schema.ts';
-import type { AnomalyFound } from './events.ts';
+import type { AnomalyFound } from './stored-event.ts';
 
 export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];

@@ -1,12 +1,13 @@
 // Writes new items of a feed and their mentions in slices, with a constant number of statements each.
 
 import { integer, jsonRows, listed, valuesOf } from '@strata/db';
+import type { FeedItem, MentionKind } from '@strata/feeds';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import type { Database } from '../schema.ts';
-import { itemRow, type NewItem } from './feed-records.ts';
+import { itemRow } from './feed-records.ts';
 
 /** An item with the time that its retention counts from. */
-export interface DatedItem extends NewItem {
+export interface DatedItem extends FeedItem {
   readonly at: number;
 }
 
@@ -89,7 +90,7 @@ function itemQuery(db: Kysely<Database>, feedId: number, items: readonly DatedIt
 interface NewMention {
   readonly key: string;
   readonly domain: string;
-  readonly kind: 'link' | 'content';
+  readonly kind: MentionKind;
   readonly at: number;
 }
 

@@ -1,15 +1,12 @@
 // Reads mentions: in order, for counts in memory, and by domain.
+import type { Mention } from '@strata/feeds';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema.ts';
 import { mentionsEpoch } from './drop-items.ts';
 
-export interface StoredMention {
+export interface StoredMention extends Mention {
   /** Increases with every mention; never reused. */
   readonly id: number;
-  readonly feedId: number;
-  readonly domain: string;
-  /** Milliseconds since the epoch: the item's date, or else when it was found. */
-  readonly at: number;
 }
 
 /** A position in the mentions by time. */

@@ -77,7 +77,7 @@ onEach(kept, 'the outcome of a poll', (_backend, test) => {
     const [a = 0] = await subscribed(store, A);
     const items = many(300);
     await assert.rejects(recordPoll(store, a, poll(A, [...items.slice(0, 200), REFUSED, ...items.slice(200)])));
-    assert.equal(await store.feeds.countDue(T0), 1);
+    assert.equal(await store.feeds.schedule.countDue(T0), 1);
     const due = await store.feeds.find(A);
     assert.ok(due && due.items > 0 && due.items < 300 && due.polledAt === null, `${due?.items}`);
     await assertCounts(url);
@@ -181,7 +181,7 @@ onEach(kept, 'a feed that leaves', (_backend, test) => {
     await mark(url, a, null);
     assert.equal((await feeds.mentions.since(0, 1_000)).length, 3);
     assert.equal((await feeds.mentions.page({ at: 0, id: 0 }, { upToId: 1_000, limit: 100 })).length, 3);
-    assert.deepEqual([(await feeds.find(A))?.isLeaving, await feeds.countDue(later(100))], [true, 1]);
+    assert.deepEqual([(await feeds.find(A))?.isLeaving, await feeds.schedule.countDue(later(100))], [true, 1]);
     assert.equal((await recordPoll(store, a, poll(A, named(1, 1, 'late')))).kind, 'removed');
     assert.partialDeepStrictEqual(await feeds.summary(), { active: 1, gone: 0 });
     await feeds.finishLeaving();

@@ -1,30 +1,12 @@
 // The stored form of feeds and items, with the length limits of their texts.
+import type { FeedItem, FeedState, ParsedFeed } from '@strata/feeds';
 import type { Selectable } from 'kysely';
 import type { Database } from '../schema.ts';
-
-/** The state between two polls. Times are milliseconds since the epoch. */
-export interface SubscribedState {
-  readonly url: string;
-  readonly status: 'active' | 'gone';
-  readonly etag: string | null;
-  readonly lastModified: string | null;
-  readonly nextPollAt: number;
-  readonly failures: number;
-  readonly error: string | null;
-  readonly title: string | null;
-  readonly siteUrl: string | null;
-  readonly lastNewAt: number | null;
-  readonly readAt: number | null;
-  readonly ttlMs: number | null;
-  /** UTC hours, 0–23, and days, 0–6. */
-  readonly skipHours: readonly number[];
-  readonly skipDays: readonly number[];
-}
 
 /** A subscription. */
 export interface StoredFeed {
   readonly id: number;
-  readonly state: SubscribedState;
+  readonly state: FeedState;
   /** It is being removed, or merged into another feed. */
   readonly isLeaving: boolean;
   readonly addedAt: Date;
@@ -39,18 +21,10 @@ export interface NewFeed {
   readonly siteUrl?: string | null;
 }
 
-export interface NewItem {
-  readonly key: string;
-  readonly url: string | null;
-  readonly title: string | null;
-  readonly publishedAt: number | null;
-  readonly domains: readonly { readonly domain: string; readonly kind: 'link' | 'content' }[];
-}
-
-/** The outcome of a poll, as the feeds package returns it. */
+/** The outcome of a poll, as far as it is stored. */
 export interface PolledFeed {
-  readonly state: SubscribedState;
-  readonly feed: { readonly items: readonly NewItem[] } | null;
+  readonly state: FeedState;
+  readonly feed: Pick<ParsedFeed, 'items'> | null;
 }
 
 /** The result of recording a poll. `removed`: the subscription was removed in the meantime; nothing was stored. */
@@ -77,7 +51,7 @@ export function textWithin(text: string | null, max: number): string | null {
   return text !== null && text.length <= max ? text.toWellFormed() : null;
 }
 
-export function stateRow(state: SubscribedState) {
+export function stateRow(state: FeedState) {
   return {
     status: state.status,
     etag: textWithin(state.etag, MAX_VALIDATOR),
@@ -104,7 +78,7 @@ function numbersOf(bits: number): number[] {
   return Array.from({ length: 31 }, (_, number) => number).filter((number) => bits & (1 << number));
 }
 
-export function itemRow({ key, url, title, publishedAt }: NewItem) {
+export function itemRow({ key, url, title, publishedAt }: FeedItem) {
   return { key, url: textWithin(url, MAX_URL), title: cutText(title, MAX_TITLE), published_at: publishedAt };
 }
 

@@ -8,7 +8,7 @@ import { FeedTable } from './feeds.ts';
 onEach(kept, 'feeds', (_backend, test) => {
   test('are subscribed once, due at once, and polled again when they were given up', async (store) => {
     const { feeds } = store;
-    const due = async (at: Date) => (await feeds.due(at, { limit: 10 })).map(({ url }) => url);
+    const due = async (at: Date) => (await feeds.schedule.due(at, { limit: 10 })).map(({ url }) => url);
     const added = await feeds.add([{ url: A, title: 'A' }, { url: B }, { url: A }], T0);
     assert.deepEqual([added, await due(T0)], [{ added: 2, known: 1, revived: 0, refused: 0 }, [A, B]]);
     const [first, ...none] = await feeds.list({ after: 0, limit: 1 });
@@ -149,9 +149,9 @@ onEach(kept, 'subscriptions', (_backend, test) => {
   test('are due a page at a time, each once, and are claimed by one alone', async (store) => {
     const { feeds } = store;
     const urls = Array.from({ length: 25 }, (_, i) => `https://h${i}.example/`);
-    const [ids, due] = [await subscribed(store, ...urls), await feeds.due(T0, { limit: 10 })];
+    const [ids, due] = [await subscribed(store, ...urls), await feeds.schedule.due(T0, { limit: 10 })];
     for (let after = due.at(-1); after; ) {
-      const page = await feeds.due(T0, { after, limit: 10 });
+      const page = await feeds.schedule.due(T0, { after, limit: 10 });
       due.push(...page);
       after = page.at(-1);
     }
@@ -159,12 +159,15 @@ onEach(kept, 'subscriptions', (_backend, test) => {
     assert.deepEqual(found, ids);
     const [a = 0] = ids;
     const claim = { now: T0, until: later(1) };
-    assert.deepEqual([(await feeds.claim(a, claim))?.state.url, await feeds.claim(a, claim)], [urls[0], undefined]);
-    assert.equal(await feeds.countDue(T0), 24);
-    await feeds.release(a, claim);
-    assert.equal(await feeds.countDue(T0), 25);
-    await feeds.claim(a, claim);
-    assert.equal(await feeds.countDue(later(1)), 25, 'the claim of a killed process ends');
+    assert.deepEqual(
+      [(await feeds.schedule.claim(a, claim))?.state.url, await feeds.schedule.claim(a, claim)],
+      [urls[0], undefined],
+    );
+    assert.equal(await feeds.schedule.countDue(T0), 24);
+    await feeds.schedule.release(a, claim);
+    assert.equal(await feeds.schedule.countDue(T0), 25);
+    await feeds.schedule.claim(a, claim);
+    assert.equal(await feeds.schedule.countDue(later(1)), 25, 'the claim of a killed process ends');
   });
 
   test('neither wait for a clock that was ahead, nor are polled again and again when it goes back', async (store) => {
@@ -173,8 +176,8 @@ onEach(kept, 'subscriptions', (_backend, test) => {
     const year = 24 * 365;
     const nextPollAt = (hours: number) => later(hours).getTime();
     await recordPoll(store, a, poll(A, [], { etag: '"ahead"', nextPollAt: nextPollAt(year + 1) }), later(year));
-    assert.deepEqual([(await feeds.due(T0, { limit: 5 })).length, await feeds.countDue(T0)], [1, 1]);
-    assert.ok(await feeds.claim(a, { now: T0, until: later(0.1) }));
+    assert.deepEqual([(await feeds.schedule.due(T0, { limit: 5 })).length, await feeds.schedule.countDue(T0)], [1, 1]);
+    assert.ok(await feeds.schedule.claim(a, { now: T0, until: later(0.1) }));
     await recordPoll(store, a, poll(A, [], { etag: '"right"', nextPollAt: nextPollAt(1) }));
     assert.equal((await feeds.find(A))?.state.etag, '"right"');
     await recordPoll(store, a, poll(A, [], { nextPollAt: nextPollAt(1.5) }), later(-0.1));
@@ -193,10 +196,10 @@ onEach(kept, 'reading feeds', (backend, test) => {
     await store.feeds.offers.done(await store.feeds.offers.waiting(290), T0);
     const plans = await plansOf(url, async (db) => {
       const feeds = new FeedTable(db);
-      await feeds.due(T0, { limit: 10 });
-      await feeds.due(T0, { after: { dueAt: 0, id: 1 }, limit: 10 });
-      await feeds.claim(2, { now: T0, until: later(1) });
-      await feeds.release(2, { now: T0, until: later(1) });
+      await feeds.schedule.due(T0, { limit: 10 });
+      await feeds.schedule.due(T0, { after: { dueAt: 0, id: 1 }, limit: 10 });
+      await feeds.schedule.claim(2, { now: T0, until: later(1) });
+      await feeds.schedule.release(2, { now: T0, until: later(1) });
       await feeds.list({ after: 0, limit: 10 });
       await feeds.find(A);
       await feeds.mentions.latestId();

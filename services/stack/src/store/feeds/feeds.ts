@@ -1,7 +1,7 @@
-// Subscribed feeds: adding, scheduling, recording polls, and removal. feed-mentions.ts reads what they name.
+// Subscribed feeds: adding, recording polls, and removal. feed-mentions.ts reads what they name.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { batches, writePipelined } from '@strata/db';
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { batches } from '@strata/db';
+import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema.ts';
 import { addFeeds } from './add-feeds.ts';
 import { forgetItems } from './drop-items.ts';
@@ -16,6 +16,7 @@ import {
   storedFeed,
 } from './feed-records.ts';
 import { finishAllLeaving, removeFeed } from './feed-removal.ts';
+import { FeedSchedule } from './feed-schedule.ts';
 import { createPollRecorder, type PollRecordOptions, type RecordPoll } from './record-poll.ts';
 
 export interface AddedFeeds {
@@ -44,30 +45,13 @@ export interface FeedSummary {
   readonly lastPollAt: Date | null;
 }
 
-/** A feed that is due, in the order of `due`. */
-export interface DueFeed extends DuePosition {
-  readonly url: string;
-}
-
-export interface DuePosition {
-  readonly dueAt: number;
-  readonly id: number;
-}
-
-/** Longer than any valid wait: back-offs and intervals set by servers are limited to a month. */
-const LONGEST_WAIT_MS = 35 * 86_400_000;
-
-function isDue(eb: ExpressionBuilder<Database, 'feeds'>, now: Date) {
-  const at = now.getTime();
-  return eb.or([eb('next_poll_at', '<=', at), eb('next_poll_at', '>', at + LONGEST_WAIT_MS)]);
-}
-
 /** Feeds in one transaction. */
 const ADD_BATCH = 500;
 
 export class FeedTable {
   readonly #db: Kysely<Database>;
   readonly #record: RecordPoll;
+  readonly schedule: FeedSchedule;
   /** What the items name. */
   readonly mentions: FeedMentions;
   /** The queue of named domains for the scan. */
@@ -76,6 +60,7 @@ export class FeedTable {
   constructor(db: Kysely<Database>) {
     this.#db = db;
     this.#record = createPollRecorder(db);
+    this.schedule = new FeedSchedule(db);
     this.mentions = new FeedMentions(db);
     this.offers = new FeedOffers(db);
   }
@@ -95,75 +80,6 @@ export class FeedTable {
       await yieldToEventLoop();
     }
     return counts;
-  }
-
-  /**
-   * Feeds to poll, after a position: never polled first, then the longest overdue. Feeds with an invalid due time in the far
-   * future, which were polled while the clock was ahead, come last.
-   */
-  async due(now: Date, { after, limit }: { readonly after?: DuePosition; readonly limit: number }): Promise<DueFeed[]> {
-    const page = (from: number, upTo: number, limit: number) =>
-      this.#db
-        .selectFrom('feeds')
-        .where('status', '=', 'active')
-        .where('next_poll_at', '>', from)
-        .where('next_poll_at', '<=', upTo)
-        .$if(after !== undefined, (query) =>
-          query.where(sql<boolean>`(next_poll_at, id) > (${after?.dueAt}, ${after?.id})`),
-        )
-        .orderBy('next_poll_at')
-        .orderBy('id')
-        .limit(limit)
-        .select(['id', 'url', 'next_poll_at as dueAt'])
-        .execute();
-    const due = await page(-1, now.getTime(), limit);
-    if (due.length === limit) return due;
-    const ahead = await page(now.getTime() + LONGEST_WAIT_MS, Number.MAX_SAFE_INTEGER, limit - due.length);
-    return [...due, ...ahead];
-  }
-
-  /** Claims a due feed until a time, so that no other process polls it. Undefined if another process has claimed or polled it. */
-  async claim(
-    id: number,
-    { now, until }: { readonly now: Date; readonly until: Date },
-  ): Promise<StoredFeed | undefined> {
-    const row = await this.#db
-      .updateTable('feeds')
-      .set({ next_poll_at: until.getTime() })
-      .where('id', '=', id)
-      .where('status', '=', 'active')
-      .where((eb) => isDue(eb, now))
-      .returningAll()
-      .executeTakeFirst();
-    return row && storedFeed(row);
-  }
-
-  /** Releases a claim that was not recorded: the feed is due. */
-  async release(id: number, { now, until }: { readonly now: Date; readonly until: Date }): Promise<void> {
-    await this.#db
-      .updateTable('feeds')
-      .set({ next_poll_at: now.getTime() })
-      .where('id', '=', id)
-      .where('next_poll_at', '=', until.getTime())
-      .execute();
-  }
-
-  async countDue(now: Date): Promise<number> {
-    const row = await this.#db
-      .selectFrom('feeds')
-      .where('status', '=', 'active')
-      .where((eb) => isDue(eb, now))
-      .select(sql<number>`count(*)`.as('n'))
-      .executeTakeFirstOrThrow();
-    return row.n;
-  }
-
-  /** Makes every active feed due at once; returns how many there are. */
-  async markAllDue(): Promise<number> {
-    // A transaction takes the writer lock: other transactions lock several feeds in another order.
-    const marking = this.#db.updateTable('feeds').set({ next_poll_at: 0 }).where('status', '=', 'active');
-    const [{ numAffectedRows }] = await writePipelined(this.#db, [marking.compile()]);
-    return Number(numAffectedRows);
   }
 
   /** All feeds in the order of addition, in pages. */

@@ -11,8 +11,7 @@ const NEWEST = `select body from stream_events order by seq desc limit ${NEWEST_
 export async function publishedReceipts(url: string): Promise<string[]> {
   const file = sqliteFileOf(url);
   try {
-    const bodies = file === undefined ? await onServer(url) : inFile(file);
-    return bodies.flatMap(({ body }) => receiptIn(String(body)));
+    return file === undefined ? await onServer(url) : inFile(file);
   } catch (error) {
     throw storeErrorOf(error);
   }
@@ -35,11 +34,7 @@ export function ledgerCheckpointIn(url: string, origin: string): string | undefi
 /** The ledger ids of the newest receipts that the store published. */
 export function receiptsInSqliteCopy(file: string): string[] {
   using copy = openImmutable(file);
-  if (!copy.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'stream_events'").get()) return [];
-  const rows = copy.prepare(`SELECT body FROM stream_events ORDER BY seq DESC LIMIT ${NEWEST_RECEIPTS}`).iterate();
-  const ids: string[] = [];
-  for (const { body } of rows) ids.push(...receiptIn(String(body)));
-  return ids;
+  return receiptsIn(copy);
 }
 
 /** The ledger receipt ids of the newest rows of `stream_events`. */
@@ -56,20 +51,24 @@ export async function receiptsInRows(rows: RowsText): Promise<string[]> {
   return ids.slice(-NEWEST_RECEIPTS);
 }
 
-type Body = { readonly body?: unknown };
-
-function inFile(file: string): readonly Body[] {
-  if (!existsSync(file)) return [];
-  using database = new DatabaseSync(file, { timeout: 5_000 });
-  const exists = database.prepare("select 1 from sqlite_schema where name = 'stream_events'").get();
-  return exists ? database.prepare(NEWEST).all() : [];
+function receiptsIn(database: DatabaseSync): string[] {
+  if (!database.prepare("select 1 from sqlite_schema where name = 'stream_events'").get()) return [];
+  return Array.from(database.prepare(NEWEST).iterate(), ({ body }) => receiptIn(String(body))).flat();
 }
 
-async function onServer(url: string): Promise<readonly Body[]> {
+function inFile(file: string): string[] {
+  if (!existsSync(file)) return [];
+  using database = new DatabaseSync(file, { timeout: 5_000 });
+  return receiptsIn(database);
+}
+
+async function onServer(url: string): Promise<string[]> {
   const pool = openPool(url, { poolSize: 1 });
   try {
     const { rows } = await pool.query<{ readonly name: string | null }>("select to_regclass('stream_events') as name");
-    return rows[0]?.name ? (await pool.query<Body>(NEWEST)).rows : [];
+    if (!rows[0]?.name) return [];
+    const newest = await pool.query<{ readonly body: string }>(NEWEST);
+    return newest.rows.flatMap(({ body }) => receiptIn(body));
   } finally {
     await pool.end();
   }

@@ -1,8 +1,9 @@
 // The events of a planned scan for the index, the caches and the stream. Pure.
+import type { IndexedService } from '@strata/analytics';
 import { type KnownService, type NewChange, regressionsOf, type ScanPlan } from '@strata/detect';
 import type { Selectable } from 'kysely';
 import { summaryOf } from '../domains/domains.ts';
-import type { ChangeConfirmed, DomainChanged, FeedService, PostureRegressed } from '../events/events.ts';
+import type { ChangeConfirmed, DomainChanged, PostureRegressed } from '../events/stored-event.ts';
 import type { Database } from '../schema.ts';
 import type { DomainRow } from './scan-rows.ts';
 
@@ -29,7 +30,7 @@ const isShown = (service: KnownService): boolean => isPublished(service) && serv
 const buildOf = ({ provider, version, platform }: KnownService): string =>
   JSON.stringify([provider, version, platform]);
 
-const feedService = ({ category, provider, confidence, version, platform }: KnownService): FeedService => [
+const feedService = ({ category, provider, confidence, version, platform }: KnownService): IndexedService => [
   category,
   provider,
   confidence,

@@ -9,6 +9,7 @@ import {
   type PublishedState,
   type ScanPlan,
   type ScanRecord,
+  type Service,
   type ServiceEvidence,
   SOURCES,
   type Source,
@@ -48,18 +49,18 @@ export function knownDomain({ row, open, evidence }: StoredDomain): KnownDomain 
   };
 }
 
+/** What a row shows of its service. */
+export function serviceOf(row: ServiceRow): Service {
+  const { category, role, provider, confidence, score, version, platform } = row;
+  const evidence = JSON.parse(row.evidence) as ServiceEvidence[];
+  return { category, role, provider, confidence, score, evidence, version, platform };
+}
+
 /** A null `last_seen` means the domain's last scan, see schema.ts. */
 export function openIntervals(rows: readonly ServiceRow[], domain: Pick<DomainRow, 'last_scanned_at'>): OpenInterval[] {
   return rows.map((row) => ({
     id: row.id,
-    category: row.category,
-    role: row.role,
-    provider: row.provider,
-    confidence: row.confidence,
-    score: row.score,
-    evidence: JSON.parse(row.evidence) as ServiceEvidence[],
-    version: row.version,
-    platform: row.platform,
+    ...serviceOf(row),
     status: row.status,
     validFrom: row.valid_from,
     lastObserved: row.last_seen ?? domain.last_scanned_at ?? row.valid_from,

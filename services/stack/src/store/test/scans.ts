@@ -1,7 +1,9 @@
 // Scans for tests: of a domain whose mail goes somewhere, with other records or another home page.
+
+import type { DayOfChanges, IndexedDomain, IndexedMigration } from '@strata/analytics';
 import { detect, type Evidence, evidenceFromRecord, type Rulebook } from '@strata/detect';
 import { probedDns, rulebook } from '../../../../../tests/support/rulebook.ts';
-import type { FeedChangeDay, FeedDay, FeedDomain, FeedMigration, FeedReader, ScanRecord, Store } from '../index.ts';
+import type { FeedDay, FeedReader, ScanRecord, Store } from '../index.ts';
 
 export const HOUR = 3_600_000;
 export const confirm = { confirmAfterMs: 6 * HOUR } as const;
@@ -50,9 +52,9 @@ export const exchangeOn = (n: number) => (n % 4 < 2 ? GOOGLE : MICROSOFT);
 /** Everything that an index is built from; the rows of SQLite have no prototype. */
 export async function readFeed(store: Store, migrationDays = 60) {
   const read = {
-    domains: [] as FeedDomain[],
-    changeDays: [] as FeedChangeDay[],
-    migrations: [] as FeedMigration[],
+    domains: [] as IndexedDomain[],
+    changeDays: [] as DayOfChanges[],
+    migrations: [] as IndexedMigration[],
     scanDays: [] as FeedDay[],
   };
   const reader: FeedReader = {

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createLogger, Metrics } from '@strata/http';
-import { EventBus } from './events.ts';
-import { FailureLog } from './failure-log.ts';
-import { followKeys } from './ledger/follow-keys.ts';
-import { addLedgerRefusal } from './roles/stack-metrics.ts';
-import { UpdateLoop } from './roles/update-loop.ts';
+import { createLogger, FailureLog, followKeys, Metrics } from '@strata/http';
+import { EventBus } from '../events.ts';
+import { addLedgerRefusal } from './stack-metrics.ts';
+import { UpdateLoop } from './update-loop.ts';
 
 /** A logger whose lines, without their times, can be inspected. */
 function logging() {

@@ -6,9 +6,9 @@ import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { verifyAnswer } from '@strata/receipts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
-import { KEY_SET_PATH } from '../routes/receipt-routes.ts';
-import { openStore } from './index.ts';
-import { UsageRecorder } from './usage-recorder.ts';
+import { KEY_SET_PATH } from '../routes/receipts.ts';
+import { openStore } from '../store/index.ts';
+import { AnswerRecorder } from './answer-recorder.ts';
 
 const now = () => new Date();
 const end = {
@@ -43,9 +43,9 @@ async function scene() {
       const log = append ? replaced(ledger.log, 'append', append) : ledger.log;
       const { segments } = store;
       const logger = createLogger({ level: 'silent' });
-      return UsageRecorder.open({ ledger: { ...ledger, log }, answers, segments, logger, now });
+      return AnswerRecorder.open({ ledger: { ...ledger, log }, answers, segments, logger, now });
     },
-    keep: (recorder: UsageRecorder, id = recorder.newId()) => recorder.keep(id, start, end).then(() => id),
+    keep: (recorder: AnswerRecorder, id = recorder.newId()) => recorder.keep(id, start, end).then(() => id),
     unentered: async () => (await store.answers.unentered(99)).length,
   });
 }

@@ -10,13 +10,12 @@ import {
   settleSignedBytes,
 } from '@strata/inference';
 import { type PeerNode, verifyPeerSignature } from '@strata/p2p';
-import { openStore } from '../../store/index.ts';
-import { at, COUNT, killed, truth, until } from '../../test/network/answers.ts';
-import { freshBed, networkOf, UNDISTURBED, type WorkerOptions } from '../../test/network/shared-bed.ts';
-import type { Trust } from '../audit/trust.ts';
-import type { WorkerSession } from '../session/worker-session.ts';
-import { openSegmentAccounts } from './segment-accounts.ts';
-import { Settlement } from './settle-segment.ts';
+import { openStore } from '../store/index.ts';
+import { at, COUNT, killed, truth, until } from '../test/network/answers.ts';
+import { freshBed, networkOf, UNDISTURBED, type WorkerOptions } from '../test/network/shared-bed.ts';
+import type { Trust } from './audit/trust.ts';
+import type { WorkerSession } from './session/worker-session.ts';
+import { openSegmentAccounts, Settlement } from './settlement.ts';
 
 describe('a receipt', () => {
   it('covers only the part of its worker, and is signed by the gateway; a killed worker has none', async () => {

@@ -3,12 +3,13 @@ import { describe, it } from 'node:test';
 import { Directory, type OfferedModel, PrefixMap } from '@strata/inference';
 import { randomFrom } from '../../../../../tests/support/random.ts';
 import { offeredModel } from '../../test/network/answers.ts';
-import type { SessionLoad, WorkerSession } from '../session/worker-session.ts';
-import { LiveFleet } from './live-fleet.ts';
+import type { WorkerSession } from '../session/worker-session.ts';
+import { LiveFleet } from './fleet.ts';
 
 /** Jobs assigned in this iteration of the event loop have reached their workers in the next. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
+type Load = Partial<WorkerSession['load']>;
 type WorkerFacts = { model?: Partial<OfferedModel>; rttMs?: number; trust?: number };
 
 /** Workers with simulated connections; everything else is real. */
@@ -29,7 +30,7 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
   const trust = { of: (peer: string) => trusts.get(peer) ?? 0 };
   const known = { sessions, directory, trust, prefixes: new PrefixMap() };
   const fleet = new LiveFleet(offeredModel(), { ...known, random: randomFrom(7), nowMs: () => time.nowMs });
-  const load = (peer: string, change: Partial<SessionLoad>) => Object.assign(sessions.get(peer)?.load ?? {}, change);
+  const load = (peer: string, change: Load) => Object.assign(sessions.get(peer)?.load ?? {}, change);
   const lose = (peer: string) => Object.assign(sessions.get(peer) ?? {}, { isAlive: false });
   const choose = (wanted: Parameters<LiveFleet['choose']>[0] = job, except: readonly string[] = []) =>
     fleet.choose(wanted, { except: new Set(except) });
@@ -90,7 +91,7 @@ describe('live fleet', () => {
     assert.notEqual(chosen(next), 'w33');
   });
 
-  const loads: readonly (readonly [why: string, a: Partial<SessionLoad>, b: Partial<SessionLoad>, chosen: string])[] = [
+  const loads: readonly (readonly [why: string, a: Load, b: Load, chosen: string])[] = [
     ['a job where its first token is expected soonest', {}, {}, 'a after 1030 ms'],
     ['no more than its slots while another has one free', { own: 4 }, {}, 'b after 1920 ms'],
     ['the soonest where all slots are taken', { own: 4 }, { otherGateways: 4 }, 'a after 2105 ms'],

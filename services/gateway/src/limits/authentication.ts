@@ -1,9 +1,12 @@
-// Authentication: the key in the Authorization header, cached briefly so that not every request queries the database.
+// Authentication: the key in the Authorization header, cached briefly so that not every request queries the database,
+// and the end of requests whose key is revoked.
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredKey } from '@strata/db';
-import { countedCache, countedNetworks, InvalidKeyLimit } from '@strata/http';
+import { countedCache, countedNetworks, FailureLog, InvalidKeyLimit } from '@strata/http';
 import { CompletionError } from '@strata/inference';
+import type { Logger } from 'pino';
 import type { GatewayStore } from '../store/index.ts';
 
 /** A revocation takes effect within this time even if `endRevoked` is not called. */
@@ -19,7 +22,7 @@ export interface OpenCaller {
 /** A response whose key was revoked has this long to send the error, also to a client that does not read. */
 const REVOKED_GRACE_MS = 500;
 
-export class Callers {
+export class Authentication {
   readonly #keys: Pick<GatewayStore['keys'], 'find' | 'stillValid'>;
   /** Open requests, by key id. */
   readonly #open = new Map<string, Set<AbortController>>();
@@ -109,4 +112,36 @@ function unknownText(presented: string): string {
   if (presented.startsWith('ssk_'))
     return 'This is a key of the stack service; keys of the inference service begin with sk-.';
   return 'This API key is unknown or was revoked.';
+}
+
+/** One small query each time. Together with the key query, a revocation takes effect in less than a second. */
+const POLL_MS = 250;
+
+interface RevocationDeps {
+  readonly store: Pick<GatewayStore, 'revocations'>;
+  readonly authentication: Pick<Authentication, 'endRevoked'>;
+  readonly logger: Logger;
+}
+
+/**
+ * Ends the open requests of keys that other processes, such as the CLI, have revoked: polls the store until `signal`
+ * aborts. Errors are retried.
+ */
+export async function followRevocations(
+  { store, authentication, logger }: RevocationDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const failures = new FailureLog(logger, { what: 'polling for revoked keys' });
+  let before = 0;
+  while (!signal.aborted) {
+    try {
+      const keys = await store.revocations();
+      if (keys !== before) await authentication.endRevoked();
+      before = keys;
+      failures.recovered();
+    } catch (error) {
+      failures.failed(error);
+    }
+    await sleep(POLL_MS, undefined, { signal }).catch(() => {});
+  }
 }

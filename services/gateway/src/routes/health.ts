@@ -1,5 +1,4 @@
-// Routes without a key about the service: liveness and readiness for load balancers, the network, the description.
-import { CompletionError } from '@strata/inference';
+// Liveness and readiness for load balancers, and the description of the API; without a key.
 import { VERSION } from '../version.ts';
 import { type GatewayApp, route } from './route.ts';
 
@@ -23,40 +22,5 @@ export const getReady = route({ method: 'GET', path: '/ready', access: 'open' },
   reply.code(models.length > 0 ? 200 : 503);
   return { ...body, status: models.length > 0 ? 'ready' : 'no model is ready', version: VERSION, models };
 });
-
-export const getNetwork = route(
-  {
-    method: 'GET',
-    path: '/network',
-    access: 'open',
-    described: { summary: 'Peers, models, load and reputation in the network', answer: 'Network' },
-  },
-  ({ networkReport }, _input, { reply }) => {
-    if (!networkReport)
-      throw new CompletionError(
-        'not_found',
-        'This gateway is not connected to a network: it serves only the models of its settings.',
-      );
-    return reply
-      .header('cache-control', 'public, max-age=1')
-      .type('application/json; charset=utf-8')
-      .send(networkReport());
-  },
-);
-
-const REPORT_MS = 1_000;
-
-/** The report as JSON, built at most once a second. */
-export function cachedReport(report: () => object): () => string {
-  let body = '';
-  let builtAtMs = Number.NEGATIVE_INFINITY;
-  return () => {
-    if (performance.now() - builtAtMs > REPORT_MS) {
-      body = JSON.stringify(report());
-      builtAtMs = performance.now();
-    }
-    return body;
-  };
-}
 
 export const getOpenApi = route({ method: 'GET', path: '/openapi.json', access: 'open' }, ({ openApi }) => openApi());

@@ -1,19 +1,23 @@
 // Reloads signing keys that an operator rotated, and logs failures to sign and to get cosignatures.
-import { witnessProblem } from '@strata/http';
-import { KEY_OVERLAP_MS } from '@strata/receipts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KEY_OVERLAP_MS, type WitnessReport } from '@strata/receipts';
 import type { Logger } from 'pino';
-import { FailureLog } from '../failure-log.ts';
-import { sleep } from '../sleep.ts';
-import type { Ledger } from './ledger.ts';
+import { FailureLog } from './failure-log.ts';
+import { witnessProblem } from './witnesses.ts';
 
 const CHECK_INTERVAL_MS = 1_000;
 
+/** A ledger and its signing keys; see `SignedLedger` of @strata/log. */
+interface FollowedLedger {
+  readonly signer: { readonly keyId: string };
+  reload(): Promise<void>;
+  retiredAt(): string | undefined;
+  problem(): string | undefined;
+  witnesses(): WitnessReport | undefined;
+}
+
 /** Runs until `signal` aborts. */
-export async function followKeys(
-  ledger: Pick<Ledger, 'reload' | 'retiredAt' | 'signer' | 'problem' | 'witnesses'>,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> {
+export async function followKeys(ledger: FollowedLedger, logger: Logger, signal: AbortSignal): Promise<void> {
   const failures = new FailureLog(logger, { what: 'reading the signing keys' });
   const signing = new FailureLog(logger, { what: 'signing receipts' });
   const cosigning = new FailureLog(logger, { what: 'having checkpoints cosigned' });
@@ -46,6 +50,6 @@ export async function followKeys(
     ] as const)
       if (problem === undefined) log.recovered();
       else log.failed(new Error(problem));
-    await sleep(CHECK_INTERVAL_MS, signal);
+    await sleep(CHECK_INTERVAL_MS, undefined, { signal }).catch(() => {});
   }
 }

@@ -14,10 +14,10 @@ import {
   type SignedBody,
 } from '@strata/receipts';
 import type { Logger } from 'pino';
-import type { AnswerSegment } from '../answers/answer-segments.ts';
-import type { AnswerUsage } from './answers.ts';
-import { randomPart } from './random-ids.ts';
-import type { GatewayStore } from './store.ts';
+import type { AnswerUsage } from '../store/answers.ts';
+import { randomPart } from '../store/random-ids.ts';
+import type { GatewayStore } from '../store/store.ts';
+import type { AnswerSegment } from './answer-accumulator.ts';
 
 /** The facts of an answer that are known before it is generated. */
 export interface AnswerStart {
@@ -46,7 +46,7 @@ export interface AnswerEnd {
   readonly segments: readonly AnswerSegment[];
 }
 
-export interface UsageRecorderDeps {
+export interface AnswerRecorderDeps {
   readonly ledger: SignedLedger;
   readonly answers: GatewayStore['answers'];
   readonly segments: Pick<GatewayStore['segments'], 'forgetProofs'>;
@@ -81,8 +81,8 @@ const RETRY_MS = 5_000;
 /** Number of receipts read from the database at once. */
 const PAGE = 500;
 
-export class UsageRecorder implements AsyncDisposable {
-  readonly #deps: UsageRecorderDeps;
+export class AnswerRecorder implements AsyncDisposable {
+  readonly #deps: AnswerRecorderDeps;
   #queued: Waiting[] = [];
   #storing: Promise<void> | undefined;
   #pending: Pending[] = [];
@@ -92,13 +92,13 @@ export class UsageRecorder implements AsyncDisposable {
   #isBehind = false;
   #enteredSeq = 0;
 
-  private constructor(deps: UsageRecorderDeps) {
+  private constructor(deps: AnswerRecorderDeps) {
     this.#deps = deps;
   }
 
   /** Enters the receipts that a crash left between database and ledger. */
-  static async open(deps: UsageRecorderDeps): Promise<UsageRecorder> {
-    const recorder = new UsageRecorder(deps);
+  static async open(deps: AnswerRecorderDeps): Promise<AnswerRecorder> {
+    const recorder = new AnswerRecorder(deps);
     await recorder.#catchUp();
     return recorder;
   }

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { it } from 'node:test';
 import type { StoredKey } from '@strata/db';
 import { CompletionError } from '@strata/inference';
-import { Callers } from './callers.ts';
+import { Authentication } from './authentication.ts';
 
 it('a revocation takes effect during a lookup, while the store fails, and in open requests', async () => {
   const valid = new Set(['sk-a', 'sk-b']);
@@ -21,7 +21,7 @@ it('a revocation takes effect during a lookup, while the store fails, and in ope
       return valid;
     },
   };
-  const callers = new Callers({ keys }, { areKeysFree: false });
+  const callers = new Authentication({ keys }, { areKeysFree: false });
   const enter = (key: string) => {
     const response = Object.assign(new EventEmitter(), { destroy() {} }) as unknown as ServerResponse;
     return callers.enter(`Bearer ${key}`, '192.0.2.1', response).then((entered) => ({ ...entered, response }));

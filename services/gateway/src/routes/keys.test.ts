@@ -6,7 +6,7 @@ import Fastify, { type FastifyRequest } from 'fastify';
 import { TIER_LIMITS } from '../limits/limits.ts';
 import { type Harness, type Json, MODEL } from '../test/harness.ts';
 import { get, MESSAGES as messages, sharedGateway, startOnSharedEngine } from '../test/shared.ts';
-import { createKey, newKeyRequests } from './key-routes.ts';
+import { createKey, newKeyRequests } from './keys.ts';
 import type { GatewayApp } from './route.ts';
 
 async function request(base: string, address: string, { headers = {}, ...init }: RequestInit = {}) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nestsDeeper } from './json-nesting.ts';
+import { nestsDeeper } from './json-bodies.ts';
 
 describe('the nesting of a JSON text', () => {
   for (const [text, max, isDeeper] of [
