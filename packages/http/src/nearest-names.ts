@@ -34,7 +34,11 @@ export function nearestNames(text: string, names: readonly Suggestable[], count:
 
 /** The name that was probably meant; undefined if no name is similar. */
 export function nearestName(text: string, names: readonly string[]): string | undefined {
-  const [best] = nearestNames(text, names.map((name) => suggestable(name)), 1);
+  const [best] = nearestNames(
+    text,
+    names.map((name) => suggestable(name)),
+    1,
+  );
   return best && best.likeness >= MIN_LIKENESS ? best.name : undefined;
 }
 

@@ -7,7 +7,14 @@ export type { AdvisoryChange, AdvisoryCounts, AdvisoryEvent, AdvisoryTable } fro
 export type { Lease, SourceState, StoredSource } from './enrichment/advisory-sources.ts';
 export type { StoreHeads } from './events/heads.ts';
 export type { FeedDay, FeedReader, IndexFeed } from './events/index-feed.ts';
-export { alertKey, SEVERITIES, type Severity, type SignalTable, type StoredAlert, type StoredAnomaly } from './events/signals.ts';
+export {
+  alertKey,
+  SEVERITIES,
+  type Severity,
+  type SignalTable,
+  type StoredAlert,
+  type StoredAnomaly,
+} from './events/signals.ts';
 export type { ChangeConfirmed, DomainChanged, StoredEvent } from './events/stored-event.ts';
 export { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from './events/stream.ts';
 export type { NamingFeed } from './feeds/feed-mentions.ts';
