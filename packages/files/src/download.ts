@@ -43,8 +43,6 @@ export interface DownloadOptions<Other> {
   readonly check?: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
   /** Keeps the note of the complete file here, with its size and SHA-256. */
   readonly notePath?: string;
-  /** Requests at least one byte, even if all bytes of a document with a known SHA-256 were received before. */
-  readonly isRevalidated?: boolean;
   readonly onProgress?: ((progress: DownloadedBytes) => void) | undefined;
   /** Aborts the verification; `request` has its own. */
   readonly signal?: AbortSignal | undefined;
@@ -55,13 +53,11 @@ export interface DownloadedBytes {
   readonly receivedBytes: number;
   /** Undefined if no server announced it. */
   readonly totalBytes: number | undefined;
-  /** Some of the bytes were received before this connection. */
-  readonly isResumed: boolean;
 }
 
 export type Downloaded =
   /** The file is complete, verified and durable. */
-  | { readonly kind: 'complete'; readonly sizeBytes: number; readonly isResumed: boolean }
+  | { readonly kind: 'complete'; readonly sizeBytes: number }
   /** The answer has no document; nothing was written. */
   | { readonly kind: 'answered'; readonly status: number }
   /** The connection broke, or the document ended early: the received bytes are kept, and the next download resumes. */
@@ -91,8 +87,8 @@ export async function downloadFile<Other = never>(
 ): Promise<Downloaded | Other> {
   await using part = await PartFile.open(file);
   let held = heldOf(part, options.source);
-  const isReceived = held?.sha256 !== undefined && part.sizeBytes === held.sizeBytes;
-  if (isReceived && !options.isRevalidated) return await finish({ part, held, options });
+  // Interrupted between the last byte and the verification.
+  if (held?.sha256 !== undefined && part.sizeBytes === held.sizeBytes) return await finish(part, options);
   for (;;) {
     const transfer = { part, held, options };
     const outcome = await options.request(
@@ -150,7 +146,7 @@ async function receive(answer: DownloadAnswer, transfer: Transfer): Promise<Down
     await part.remember(note);
   }
   const problem = status === 416 ? undefined : await store(answer, { part, held, options, note });
-  return problem ?? finish({ part, held, options });
+  return problem ?? finish(part, options);
 }
 
 /** What is expected, what the origin publishes, and what the server offers; a problem where they contradict each other. */
@@ -208,7 +204,7 @@ async function store(
         return refused(`is longer than the ${totalBytes === undefined ? 'allowed' : 'announced'} ${bound} bytes`);
       }
       await part.append(chunk);
-      onProgress?.({ receivedBytes: part.sizeBytes, totalBytes, isResumed: held !== undefined });
+      onProgress?.({ receivedBytes: part.sizeBytes, totalBytes });
     }
     if (!isBegun && !totalBytes) await begin();
   } catch (error) {
@@ -221,7 +217,7 @@ async function store(
 }
 
 /** Verifies the bytes on the disk, not the received ones. */
-async function finish({ part, held, options: { notePath, signal } }: Transfer): Promise<Downloaded> {
+async function finish(part: PartFile, { notePath, signal }: DownloadOptions<unknown>): Promise<Downloaded> {
   const { note, sizeBytes } = part;
   const sha256 = note?.sha256 === undefined && notePath === undefined ? undefined : await hashFile(part.path, signal);
   if (note?.sha256 !== undefined && sha256 !== note.sha256) {
@@ -230,7 +226,7 @@ async function finish({ part, held, options: { notePath, signal } }: Transfer): 
   }
   if (note && notePath !== undefined) await part.remember({ ...note, sizeBytes, sha256 });
   await part.complete(notePath);
-  return { kind: 'complete', sizeBytes, isResumed: held !== undefined };
+  return { kind: 'complete', sizeBytes };
 }
 
 /** The connection broke. */

@@ -54,8 +54,7 @@ export {
   route,
 } from './route.ts';
 export type { Responder } from './server/add-routes.ts';
-export type { ClientTimeouts } from './server/create-fastify.ts';
-export type { ErrorFormat } from './server/error-format.ts';
+export type { ClientTimeouts, ErrorFormat } from './server/create-fastify.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
 export { publicUrlOf, urlAt } from './service-url.ts';
 export { createSignedServer, type SignedServer, type SignedServerDeps } from './signed-server.ts';

@@ -55,12 +55,11 @@ export function openApiDocument<App>(
   examples: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {
   const components: Record<string, unknown> = {};
-  const schemaOf = (schema: z.ZodType) => {
-    const { $schema: _dialect, $defs, ...rest } = z.toJSONSchema(schema, { io: 'output' }) as Record<string, unknown>;
-    for (const [id, schema] of Object.entries(($defs ?? {}) as Record<string, Record<string, unknown>>)) {
-      components[id] = relocate(withoutId(schema));
-    }
-    return relocate(rest);
+  const schemaOf = (schema: z.ZodType): Record<string, unknown> => {
+    const { $schema: _dialect, $defs = {}, ...rest } = jsonSchemaOf(schema);
+    // A component's name replaces its id.
+    for (const [name, { id: _id, ...component }] of Object.entries($defs)) components[name] = component;
+    return rest;
   };
 
   const paths: Record<string, Record<string, unknown>> = {};
@@ -103,7 +102,7 @@ export function openApiDocument<App>(
   function parameters(where: 'path' | 'query', schema: z.ZodObject | undefined): unknown[] {
     if (!schema) return [];
     return Object.entries(schema.shape).map(([name, field]) => {
-      const { description, ...rest } = schemaOf(field as z.ZodType) as Record<string, unknown>;
+      const { description, ...rest } = schemaOf(field as z.ZodType);
       const isRequired = where === 'path' || !(field as z.ZodType).safeParse(undefined).success;
       return { name, in: where, required: isRequired, ...(description ? { description } : {}), schema: rest };
     });
@@ -181,23 +180,17 @@ function operationIdOf(method: string, path: string): string {
     .join('');
 }
 
-/** zod puts shared schemas under `$defs`; here they are components. Responses may grow, so objects are not closed. */
-function relocate(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(relocate);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name, inner]) => !(name === 'additionalProperties' && inner === false))
-      .map(([name, inner]) => [
-        name,
-        name === '$ref' && typeof inner === 'string'
-          ? inner.replace('#/$defs/', '#/components/schemas/')
-          : relocate(inner),
-      ]),
-  );
+interface JsonSchema extends Record<string, unknown> {
+  readonly $defs?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** The component's name replaces its id. */
-function withoutId({ id: _id, ...schema }: Record<string, unknown>): Record<string, unknown> {
-  return schema;
+/** zod puts shared schemas under `$defs`; here they are components. Responses may grow, so objects are not closed. */
+function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+  const closed = z.toJSONSchema(schema, {
+    io: 'output',
+    override({ jsonSchema }) {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    },
+  });
+  return JSON.parse(JSON.stringify(closed).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }

@@ -90,31 +90,29 @@ describe('the server on a socket', () => {
   });
 });
 
-describe('shutdown', () => {
-  for (const leaves of [false, true])
-    it(`waits for the handler of a client that ${leaves ? 'has disconnected' : 'waits'}, and accepts no other request`, async () => {
-      const server = createTestServer();
-      const port = await server.listen({ host: '127.0.0.1', port: 0 });
-      const url = `http://127.0.0.1:${port}/things/slow`;
-      const leaving = new AbortController();
-      const answer = fetch(url, { headers: unlimited, signal: leaving.signal });
-      await once(server.app.slow, 'asked');
-      if (leaves) {
-        leaving.abort();
-        await assert.rejects(answer);
-      }
-      const closed = server[Symbol.asyncDispose]().then(() => 'closed');
-      await assert.rejects(fetch(url, { headers: unlimited }), 'a new connection is refused');
-      // Long enough for a server that waits for nothing to close.
-      assert.equal(await Promise.race([closed, sleep(100, 'waits')]), 'waits');
-      const startedAt = performance.now();
-      server.app.slow.emit('go');
-      if (!leaves) {
-        const response = await answer;
-        assert.deepEqual([response.status, await server.verify(await response.json())], [200, true]);
-      }
-      await closed;
-      // A connection that is kept alive is closed: the server would wait for 10 s otherwise.
-      assert.ok(performance.now() - startedAt < 8_000);
-    });
-});
+for (const leaves of [false, true])
+  it(`shutdown waits for the handler of a client that ${leaves ? 'has disconnected' : 'waits'}, and accepts no other request`, async () => {
+    const server = createTestServer();
+    const port = await server.listen({ host: '127.0.0.1', port: 0 });
+    const url = `http://127.0.0.1:${port}/things/slow`;
+    const leaving = new AbortController();
+    const answer = fetch(url, { headers: unlimited, signal: leaving.signal });
+    await once(server.app.slow, 'asked');
+    if (leaves) {
+      leaving.abort();
+      await assert.rejects(answer);
+    }
+    const closed = server[Symbol.asyncDispose]().then(() => 'closed');
+    await assert.rejects(fetch(url, { headers: unlimited }), 'a new connection is refused');
+    // Long enough for a server that waits for nothing to close.
+    assert.equal(await Promise.race([closed, sleep(100, 'waits')]), 'waits');
+    const startedAt = performance.now();
+    server.app.slow.emit('go');
+    if (!leaves) {
+      const response = await answer;
+      assert.deepEqual([response.status, await server.verify(await response.json())], [200, true]);
+    }
+    await closed;
+    // A connection that is kept alive is closed: the server would wait for 10 s otherwise.
+    assert.ok(performance.now() - startedAt < 8_000);
+  });

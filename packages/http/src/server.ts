@@ -9,9 +9,8 @@ import { type ConnectionLimits, DEFAULT_LIMITS } from './limits/connection-setti
 import type { Metrics } from './operations/metrics.ts';
 import { traceRequests } from './operations/tracing.ts';
 import { addRoutes, type Responder, type TableRoute } from './server/add-routes.ts';
-import { createFastify, type RequestLimits } from './server/create-fastify.ts';
+import { createFastify, type ErrorFormat, type RequestLimits } from './server/create-fastify.ts';
 import { guardHosts, limitPipelining, limitUrls, refuseExcess } from './server/early-refusals.ts';
-import type { ErrorFormat } from './server/error-format.ts';
 import { meterResponses } from './server/meter-responses.ts';
 import { type CrossOrigin, handleErrors, limitMethods, refuseUnroutable } from './server/other-requests.ts';
 import { PendingWork, type ShutdownOptions, shutDown } from './server/shutdown.ts';

@@ -68,7 +68,8 @@ describe('a built site', () => {
       assert.match(String(headers['content-type']), /^text\/html/);
       assert.equal(headers['cache-control'], 'no-cache');
       const policy = String(headers['content-security-policy']);
-      for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"])
+      const own = ['script-src', 'style-src', 'connect-src'].map((name) => `${name} 'self'`);
+      for (const part of ["default-src 'none'", "frame-ancestors 'none'", ...own])
         assert.ok(policy.split('; ').includes(part), part);
       assert.doesNotMatch(policy, /unsafe|https?:|\*/);
     });

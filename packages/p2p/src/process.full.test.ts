@@ -7,7 +7,6 @@ import { describe, it } from 'node:test';
 import { until } from '../../../tests/support/until.ts';
 import type { Channel } from './channels/channel.ts';
 import { ChannelError } from './channels/inbox.ts';
-import { KeyFileError } from './identity/key-file.ts';
 import { addressOf, useHosts } from './test/hosts.ts';
 
 /** Runs `program` in a process with `startPeerNode` in scope; its output is `printed`. */
@@ -26,19 +25,6 @@ function run(program: string) {
 describe('a host', () => {
   const hosts = useHosts();
   const inDirectory = (name: string) => JSON.stringify(path.join(hosts.directory, name));
-  it('is the only one with its key on this machine, until its process is killed', async () => {
-    const first = await hosts.start('only');
-    await first[Symbol.asyncDispose]();
-    const listen = JSON.stringify(['/ip4/127.0.0.1/tcp/0']);
-    const other = run(`
-      await startPeerNode({ keyFile: ${inDirectory('only.key')}, listen: ${listen}, isMdnsOn: false });
-      console.log('started');`);
-    await until(() => other.printed.includes('started'));
-    await assert.rejects(hosts.start('only'), KeyFileError);
-    other.child.kill('SIGKILL');
-    await once(other.child, 'close');
-    assert.equal((await hosts.start('only')).id, first.id);
-  });
   it('sees at once that a process was killed in the middle of an answer', async () => {
     const node = await hosts.start('survivor');
     const opened = Promise.withResolvers<Channel>();

@@ -30,8 +30,9 @@ async function hasMulticast(): Promise<boolean> {
 
 describe('host', { concurrency: true }, () => {
   const hosts = useHosts();
-  it('keeps its identity, and signs with it', async () => {
+  it('keeps its identity, signs with it, and is the only one with its key', async () => {
     const first = await hosts.start('same');
+    await assert.rejects(hosts.start('same'), { name: 'KeyFileError' });
     const signature = await first.sign(Buffer.from('offer'));
     for (const text of ['offer', 'other'])
       assert.equal(await verifyPeerSignature(first.id, Buffer.from(text), signature), text === 'offer');

@@ -92,9 +92,7 @@ export async function createGateway(
   const store = stack.use(await openGatewayStore(config));
   readiness.watch('database', () => store.revocations());
   const { lockTimeoutMs: timeoutMs, signal } = world;
-  const lock = stack.use(
-    await GatewayLock.take({ store, logger, signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
-  );
+  const lock = stack.use(await GatewayLock.take({ store, logger, signal, timeoutMs }));
   const { models } = stack.use(
     await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
   );
@@ -117,9 +115,8 @@ export async function createGateway(
   const onAnswer = answerMeter(metrics);
   const recorder = stack.use(await AnswerRecorder.open({ ledger, answers, segments, logger, now, onAnswer }));
   const { openVocabulary } = world;
-  const vocabulary = openVocabulary === undefined ? {} : { openVocabulary };
   const network = stack.use(
-    await openNetwork(config, { models, store: { segments, reputations }, logger, now, ...vocabulary }),
+    await openNetwork(config, { models, store: { segments, reputations }, logger, now, openVocabulary }),
   );
   // Disposed after the server and before the network and the recorder: interrupted answers get a receipt too.
   const running = new Set<Promise<unknown>>();

@@ -21,8 +21,8 @@ export {
   readSubscriptions,
   withoutCredentials,
 } from './feeds/subscriptions.ts';
-export { type RunningStack, startStack } from './roles/api.ts';
 export { serve, startRole } from './roles/serve.ts';
+export { type RunningStack, startStack } from './roles/start-api.ts';
 export { stackOpenApi } from './routes/index.ts';
 export { loadFingerprints, readFingerprintFiles } from './scan/fingerprint-files.ts';
 export { openFetcher } from './scan/open-fetcher.ts';

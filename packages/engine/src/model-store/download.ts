@@ -1,8 +1,8 @@
 // Downloads one file of a repository into the store.
-import { type DocumentNote, type DownloadedBytes, downloadFile } from '@strata/files';
+import { type DownloadedBytes, downloadFile } from '@strata/files';
 import { ModelStoreError } from './error.ts';
 import { ggufOnly } from './gguf-file.ts';
-import { type FileAnswer, fileAddress, openFile } from './hub.ts';
+import { fileAddress, openFile } from './hub.ts';
 import type { Hub } from './hub-request.ts';
 import { formatReference, type Repository } from './reference.ts';
 import { type RetryPolicy, TransientError, withRetries } from './retry.ts';
@@ -20,8 +20,6 @@ interface Download {
   /** Its path, and the facts of the repository's listing. */
   readonly file: HubFile;
   readonly paths: ModelPaths;
-  /** Facts of the stored file; it is replaced only if the hub has another version. */
-  readonly current?: DocumentNote | undefined;
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
   readonly retry: RetryPolicy;
 }
@@ -29,11 +27,10 @@ interface Download {
 const REPORT_INTERVAL_MS = 100;
 
 /**
- * Returns whether a file was stored; false: the stored file is the hub's current version. Call under the lock. Rejects
- * with ModelStoreError, DiskError, and the signal's reason; received bytes are kept for the next download, unless they
- * are `corrupt`.
+ * Stores the verified file. Call under the lock. Rejects with ModelStoreError, DiskError, and the signal's reason;
+ * received bytes are kept for the next download, unless they are `corrupt`.
  */
-export async function download(job: Download): Promise<boolean> {
+export async function download(job: Download): Promise<void> {
   const { file, onProgress, retry } = job;
   let receivedBytes = 0;
   let reportedAt = Number.NEGATIVE_INFINITY;
@@ -44,40 +41,28 @@ export async function download(job: Download): Promise<boolean> {
     reportedAt = now;
     onProgress?.({ file: file.path, ...progress });
   };
-  const outcome = await withRetries(
+  const totalBytes = await withRetries(
     () => receive(job, report),
     retry,
     () => receivedBytes,
   );
-  if (outcome.kind === 'unchanged') return false;
-  const { sizeBytes, isResumed } = outcome;
-  onProgress?.({ file: file.path, receivedBytes: sizeBytes, totalBytes: sizeBytes, isResumed });
-  return true;
+  onProgress?.({ file: file.path, receivedBytes: totalBytes, totalBytes });
 }
 
-async function receive(job: Download, onProgress: (progress: DownloadedBytes) => void) {
-  const { hub, repository, file, paths, current, retry } = job;
-  const { signal } = retry;
+/** The size of the complete file, received over one connection. */
+async function receive(job: Download, onProgress: (progress: DownloadedBytes) => void): Promise<number> {
+  const { hub, repository, file, paths } = job;
+  const { signal } = job.retry;
   const name = formatReference(repository, file.path);
-  const outcome = await downloadFile(paths.model, {
+  const outcome = await downloadFile<never>(paths.model, {
     source: fileAddress(hub, repository, file.path).href,
     expected: file,
     check: (chunks) => ggufOnly(chunks, name),
     notePath: paths.note,
-    // All bytes of an outdated version may have been received before.
-    isRevalidated: current !== undefined,
     onProgress,
     signal,
     request: async (range, read) => {
-      const { path } = file;
-      await using answer = await openFile(hub, {
-        repository,
-        file: path,
-        range,
-        unlessSha256: current?.sha256,
-        signal,
-      });
-      if (answer.isUnchanged || hasTagOf(answer, current)) return { kind: 'unchanged' } as const;
+      await using answer = await openFile(hub, { repository, file: file.path, range, signal });
       const { sha256 } = answer.published;
       if (file.sha256 === undefined || sha256 === undefined || sha256 === file.sha256) return await read(answer);
       const message = `${name} differs from the file in the repository's listing; try again later`;
@@ -85,6 +70,8 @@ async function receive(job: Download, onProgress: (progress: DownloadedBytes) =>
     },
   });
   switch (outcome.kind) {
+    case 'complete':
+      return outcome.sizeBytes;
     case 'answered':
       throw new TransientError(`${hub.endpoint.host} answers ${outcome.status} for ${name}`);
     case 'cut':
@@ -93,18 +80,5 @@ async function receive(job: Download, onProgress: (progress: DownloadedBytes) =>
         : new TransientError(`${name} was ${outcome.detail}`, { cause: outcome.cause });
     case 'refused':
       throw new ModelStoreError('corrupt', `${name} ${outcome.detail}`);
-    default:
-      return outcome;
   }
-}
-
-/** Where the hub publishes no hash, the entity tag identifies the version. */
-function hasTagOf({ status, headers, published }: FileAnswer, current: DocumentNote | undefined): boolean {
-  return (
-    current?.etag !== undefined &&
-    status === 200 &&
-    published.sha256 === undefined &&
-    headers.etag === current.etag &&
-    headers['content-length'] === String(current.sizeBytes)
-  );
 }

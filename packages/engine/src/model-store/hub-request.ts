@@ -23,8 +23,8 @@ interface HubRequest {
   readonly url: URL;
   /** Called before each hop, so that headers may depend on the previous response. */
   readonly headers: () => Readonly<Record<string, string>>;
-  /** Called with the headers of each response of the hub itself; true stops following redirects. */
-  readonly onHubHeaders?: (headers: Headers) => boolean;
+  /** Called with the headers of each response of the hub itself. */
+  readonly onHubHeaders?: (headers: Headers) => void;
   /** The requested item, for messages. */
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
@@ -36,8 +36,8 @@ const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
 const transientStatuses: readonly number[] = [408, 425, 429];
 
 /**
- * The response: its status is 2xx or 416, or `onHubHeaders` stopped there. Rejects with TransientError for failures
- * worth a retry, an abort included, and with ModelStoreError for permanent ones.
+ * The response: its status is 2xx or 416. Rejects with TransientError for failures worth a retry, an abort included, and
+ * with ModelStoreError for permanent ones.
  */
 export async function getFromHub(hub: Hub, request: HubRequest): Promise<HubResponse> {
   const idle = new IdleTimeout(hub.idleTimeoutMs, request.signal);
@@ -47,8 +47,8 @@ export async function getFromHub(hub: Hub, request: HubRequest): Promise<HubResp
     // After a redirect to another origin, the token is never sent again, not even to the hub.
     isHubOrigin &&= url.origin === hub.endpoint.origin;
     const response = await fetchOnce(url, { hub, request, idle, isHubOrigin });
-    const isEnd = isHubOrigin && request.onHubHeaders?.(response.headers) === true;
-    if (isEnd || response.ok || response.status === 416) return answerOf(response, idle, url);
+    if (isHubOrigin) request.onHubHeaders?.(response.headers);
+    if (response.ok || response.status === 416) return answerOf(response, idle, url);
     await response.body?.cancel().catch(() => {});
     if (!redirectStatuses.includes(response.status)) {
       throw refusal(response, { hub, what: request.what, isHubOrigin, url });

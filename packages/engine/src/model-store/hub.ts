@@ -10,15 +10,7 @@ interface OpenOptions {
   readonly repository: Repository;
   readonly file: string;
   readonly range: RangeHeaders;
-  /** SHA-256 of the stored file: the file is not sent if the hub still has this version. */
-  readonly unlessSha256?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-export interface FileAnswer extends DownloadAnswer, AsyncDisposable {
-  readonly published: DocumentFacts;
-  /** The file has `unlessSha256`, and is not sent. */
-  readonly isUnchanged: boolean;
 }
 
 /** Length of server-supplied text in messages. */
@@ -62,12 +54,13 @@ export async function listFiles(hub: Hub, repository: Repository, signal?: Abort
 }
 
 /** Requests a file, or the remainder of one. Rejects as getFromHub does. */
-export async function openFile(hub: Hub, options: OpenOptions): Promise<FileAnswer> {
-  const { repository, file, range, unlessSha256, signal } = options;
+export async function openFile(
+  hub: Hub,
+  { repository, file, range, signal }: OpenOptions,
+): Promise<DownloadAnswer & AsyncDisposable & { readonly published: DocumentFacts }> {
   const what = formatReference(repository, file);
   // From the hub's own headers; the first value is kept.
   let published: DocumentFacts = {};
-  const isUnchanged = () => unlessSha256 !== undefined && published.sha256 === unlessSha256;
   const answer = await getFromHub(hub, {
     url: fileAddress(hub, repository, file),
     headers: () => range(published.sha256),
@@ -76,13 +69,12 @@ export async function openFile(hub: Hub, options: OpenOptions): Promise<FileAnsw
         sha256: published.sha256 ?? sha256Of(headers.get('x-linked-etag')),
         sizeBytes: published.sizeBytes ?? count(headers.get('x-linked-size')),
       };
-      return isUnchanged();
     },
     what,
     signal,
   });
   const encoding = answer.headers['content-encoding'] ?? 'identity';
-  if (encoding === 'identity') return { ...answer, published, isUnchanged: isUnchanged() };
+  if (encoding === 'identity') return { ...answer, published };
   await answer[Symbol.asyncDispose]();
   const message = `${what} was sent with content encoding ${encoding.slice(0, MAX_SHOWN)}, which was not requested`;
   throw new ModelStoreError('network', message);

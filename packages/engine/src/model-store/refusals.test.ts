@@ -96,7 +96,7 @@ describe('a hub that refuses', () => {
     await scene.pull(REFERENCE);
     scene.hub.hubFaults.push(...Array.from({ length: 9 }, () => status(502)));
     const before = scene.hub.received.length;
-    await assert.rejects(scene.pull(REFERENCE, { refresh: true, retries: 3 }), failsWith('network', /answers 502/));
+    await assert.rejects(scene.pull(`${REFERENCE}@other`, { retries: 3 }), failsWith('network', /answers 502/));
     assert.equal(scene.hub.received.length - before, 4);
   });
 

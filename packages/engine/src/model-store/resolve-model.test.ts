@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { listModels, resolveModel } from '../index.ts';
-import { cut, fakeModel, sha256 } from '../test/fake-hub.ts';
+import { cut, fakeModel } from '../test/fake-hub.ts';
 import { failsWith, offline, REFERENCE, Scene } from '../test/scene.ts';
 
 const bytes = fakeModel(100_000);
@@ -92,36 +92,6 @@ describe('a model of a hub', () => {
     await assert.rejects(scene.pull(REFERENCE, offline), failsWith('corrupt'));
   });
 
-  it('is requested again with refresh, and replaced only by another version', async () => {
-    for (const announced of [{}, { sha256: null }] as const) {
-      await using scene = await Scene.withModel(bytes, announced);
-      await scene.pull(REFERENCE);
-      const isReplaced = async (refresh: boolean) => (await scene.pull(REFERENCE, { refresh })).isDownloaded;
-      const before = scene.hub.transfers.length;
-      assert.equal(await isReplaced(true), false);
-      // Where the hub gives the hash, the bytes are not even asked for.
-      assert.equal(scene.hub.transfers.length - before, 'sha256' in announced ? 1 : 0);
-      scene.hub.files.set('m.gguf', { bytes: other, etag: '"two"', ...announced });
-      assert.deepEqual([await isReplaced(false), await isReplaced(true)], [false, true]);
-      await scene.assertHas(other);
-      await assert.rejects(scene.pull(REFERENCE, { ...offline, refresh: true }), failsWith('network'));
-    }
-  });
-
-  it('is not replaced by what was the newest once', async () => {
-    await using scene = await Scene.withModel(bytes);
-    await scene.pull(REFERENCE);
-    // All of a second version came, but did not replace the first; now there is a third.
-    await writeFile(scene.at('o/r/m.gguf.part'), other);
-    const source = `${scene.hub.endpoint}/o/r/resolve/main/m.gguf`;
-    const note = { source, sizeBytes: other.length, sha256: sha256(other) };
-    await writeFile(scene.at('o/r/m.gguf.part.json'), JSON.stringify(note));
-    const newest = fakeModel(100_000, 3);
-    scene.hub.files.set('m.gguf', { bytes: newest });
-    await scene.pull(REFERENCE, { refresh: true });
-    await scene.assertHas(newest);
-  });
-
   it('is complete when a crash came between its name and its note, and fetched again when its file was truncated', async () => {
     await using scene = await Scene.withModel(bytes);
     await scene.pull(REFERENCE);
@@ -194,29 +164,25 @@ describe('the list of a repository', () => {
   });
 });
 
-describe('the list of a store', () => {
-  it('has what is complete and what is partial', async () => {
-    await using scene = await Scene.start({ 'm.gguf': { bytes }, 'd/n.gguf': { bytes } });
-    assert.deepEqual(await listModels(scene.at('none')), []);
-    await writeFile(scene.at('mine.gguf'), bytes);
-    await scene.pull(`${REFERENCE}@v1`);
-    const size = await scene.cutOff(30_000, 'd/n.gguf');
-    assert.deepEqual(await listModels(scene.dir), [
-      { kind: 'complete', name: 'mine.gguf', reference: scene.at('mine.gguf'), sizeBytes: 100_000 },
-      { kind: 'partial', name: 'o/r/d/n.gguf', reference: 'hf:o/r/d/n.gguf', receivedBytes: size, sizeBytes: 100_000 },
-      { kind: 'complete', name: 'o/r@v1/m.gguf', reference: 'hf:o/r/m.gguf@v1', sizeBytes: 100_000 },
-    ]);
-  });
+it('the list of a store has what is complete and what is partial', async () => {
+  await using scene = await Scene.start({ 'm.gguf': { bytes }, 'd/n.gguf': { bytes } });
+  assert.deepEqual(await listModels(scene.at('none')), []);
+  await writeFile(scene.at('mine.gguf'), bytes);
+  await scene.pull(`${REFERENCE}@v1`);
+  const size = await scene.cutOff(30_000, 'd/n.gguf');
+  assert.deepEqual(await listModels(scene.dir), [
+    { kind: 'complete', name: 'mine.gguf', reference: scene.at('mine.gguf'), sizeBytes: 100_000 },
+    { kind: 'partial', name: 'o/r/d/n.gguf', reference: 'hf:o/r/d/n.gguf', receivedBytes: size, sizeBytes: 100_000 },
+    { kind: 'complete', name: 'o/r@v1/m.gguf', reference: 'hf:o/r/m.gguf@v1', sizeBytes: 100_000 },
+  ]);
 });
 
-describe('concurrent downloads in one process', () => {
-  it('of one file: one fetches it, the other is refused', async () => {
-    await using scene = await Scene.withModel(bytes);
-    const outcomes = await Promise.allSettled([scene.pull(REFERENCE), scene.pull(REFERENCE)]);
-    const [refused, ...further] = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-    await assert.rejects(Promise.reject(refused), failsWith('busy', /m\.gguf is already being downloaded/));
-    assert.deepEqual(further, []);
-    assert.equal(scene.hub.transfers.length, 1);
-    await scene.assertHas(bytes);
-  });
+it('concurrent downloads of one file in one process: one fetches it, the other is refused', async () => {
+  await using scene = await Scene.withModel(bytes);
+  const outcomes = await Promise.allSettled([scene.pull(REFERENCE), scene.pull(REFERENCE)]);
+  const [refused, ...further] = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  await assert.rejects(Promise.reject(refused), failsWith('busy', /m\.gguf is already being downloaded/));
+  assert.deepEqual(further, []);
+  assert.equal(scene.hub.transfers.length, 1);
+  await scene.assertHas(bytes);
 });

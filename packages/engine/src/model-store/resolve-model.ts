@@ -12,7 +12,6 @@ import { parseReference, type Repository, type Wanted } from './reference.ts';
 import { type DownloadRetry, type RetryPolicy, withRetries } from './retry.ts';
 import { chooseModel, type HubFile, partsOf } from './select-files.ts';
 import {
-  currentOf,
   finishInterruptedMove,
   isStored,
   type ModelPaths,
@@ -28,8 +27,6 @@ export interface ModelStoreOptions {
   readonly endpoint?: string | undefined;
   /** Bearer token for gated and private models. Sent to the endpoint's own origin only. */
   readonly token?: string | undefined;
-  /** Checks the hub for a newer version. Otherwise no request is made while the files are stored. */
-  readonly refresh?: boolean | undefined;
   /** Longest silence of a server; default 30 s. */
   readonly idleTimeoutMs?: number | undefined;
   /** Consecutive failures before giving up; each retry resumes the download. Default 6. */
@@ -63,20 +60,19 @@ const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
 const DEFAULT_RETRIES = 6;
 const DEFAULT_RETRY_MS = 500;
 
-/** The verified local files of a model. Rejects with ModelStoreError, or with the signal's reason. */
+/** The verified local files of a model; no request is made while they are stored. Rejects with ModelStoreError, or with the signal's reason. */
 export async function resolveModel(
   reference: string,
   options: ModelStoreOptions,
   { onProgress, onRetry }: ModelStoreDeps = {},
 ): Promise<ResolvedModel> {
-  const { dir, refresh = false, retries = DEFAULT_RETRIES, retryMs = DEFAULT_RETRY_MS, signal } = options;
+  const { dir, retries = DEFAULT_RETRIES, retryMs = DEFAULT_RETRY_MS, signal } = options;
   const parsed = parseReference(reference);
   signal?.throwIfAborted();
   if (parsed.kind === 'local') return resolved(partsOf(path.resolve(parsed.path)), false).catch(refuseDiskError);
   return resolveOnHub({
     ...parsed,
     dir: path.resolve(dir),
-    refresh,
     hub: hubOf(options),
     retry: { retries, retryMs, onRetry, signal },
     onProgress,
@@ -88,14 +84,13 @@ interface Search {
   readonly repository: Repository;
   readonly wanted: Wanted;
   readonly dir: string;
-  readonly refresh: boolean;
   readonly hub: Hub;
   readonly retry: RetryPolicy;
   readonly onProgress: ModelStoreDeps['onProgress'];
 }
 
 async function resolveOnHub(search: Search): Promise<ResolvedModel> {
-  const remembered = search.refresh ? undefined : await rememberedFiles(search);
+  const remembered = await rememberedFiles(search);
   if (remembered && (await areStored(search, remembered))) return resolved(pathsIn(search, remembered), false);
   const files = namedFiles(search) ?? (await listedFiles(search));
   let isDownloaded = false;
@@ -134,16 +129,15 @@ async function areStored({ dir, repository }: Search, files: readonly HubFile[])
 
 /** Whether the file was downloaded. */
 async function obtain(search: Search, file: HubFile): Promise<boolean> {
-  const { dir, refresh, hub, repository, retry, onProgress } = search;
+  const { dir, hub, repository, retry, onProgress } = search;
   const paths = modelPathsOf(dir, repository, file.path);
-  if (!refresh && (await isStored(paths, file))) return false;
+  if (await isStored(paths, file)) return false;
   using _lock = await takeLock(paths);
   await finishInterruptedMove(paths);
   // Another process may have downloaded it since.
-  if (!refresh && (await isStored(paths, file))) return false;
-  const current = refresh ? await currentOf(paths, retry.signal) : undefined;
-  // `await` keeps the lock until the download ends.
-  return await download({ hub, repository, file, paths, current, onProgress, retry });
+  if (await isStored(paths, file)) return false;
+  await download({ hub, repository, file, paths, onProgress, retry });
+  return true;
 }
 
 /** One download of a file at a time, across processes. Rejects with `busy` while another holds the lock. */

@@ -2,7 +2,7 @@
 
 import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type DocumentNote, hashFile, onDisk, readDocumentNote, replaceFile } from '@strata/files';
+import { onDisk, readDocumentNote, replaceFile } from '@strata/files';
 import { z } from 'zod';
 import { DEFAULT_REVISION, formatReference, isModelPath, type Repository } from './reference.ts';
 import type { HubFile } from './select-files.ts';
@@ -58,18 +58,6 @@ export async function isStored({ model, note }: ModelPaths, { sha256 }: HubFile)
   if (!known) return !(await isMoveInterrupted(model));
   const isListed = sha256 === undefined || known.sha256 === undefined || sha256 === known.sha256;
   return isListed && known.sizeBytes === sizeBytes;
-}
-
-/** Facts of the stored file. Rejects with DiskError, and with the signal's reason. */
-export async function currentOf(
-  { model, note }: ModelPaths,
-  signal: AbortSignal | undefined,
-): Promise<DocumentNote | undefined> {
-  const sizeBytes = await sizeOf(model);
-  if (sizeBytes === undefined) return undefined;
-  const known = await readDocumentNote(note);
-  if (known) return known.sizeBytes === sizeBytes ? known : undefined;
-  return { source: '', sizeBytes, sha256: await hashFile(model, signal) };
 }
 
 /** Completes the move that a crash interrupted after the rename of the part. Call under the lock. */

@@ -49,43 +49,39 @@ describe('a grammar without end', () => {
   });
 });
 
-describe('an engine whose process hangs', () => {
-  it('is ended and started again; a caller that leaves before need not wait', async () => {
-    const events: string[] = [];
-    const onRestart = ({ kind, detail }: { kind: string; detail: string }) => events.push(`${kind}: ${detail}`);
-    await using hung = await startLlamaEngine(oneSlot, { silenceMs: 400, onRestart });
-    process.kill(pidOf(hung), 'SIGSTOP');
-    await assert.rejects(hung.tokenize('a'), { code: 'crashed' });
-    assert.match(events[0] ?? '', /died: SIGKILL: no response for 400 ms/);
-    assert.equal(hung.isReady, false);
-    const leaving = new AbortController();
-    const left = hung.embed([1], leaving.signal);
-    leaving.abort(new Error('the caller left'));
-    await assert.rejects(left, /the caller left/);
-    assert.ok((await hung.tokenize('a')).length > 0);
-    assert.equal(hung.isReady, true);
-  });
+it('an engine whose process hangs is ended and started again; a caller that leaves before need not wait', async () => {
+  const events: string[] = [];
+  const onRestart = ({ kind, detail }: { kind: string; detail: string }) => events.push(`${kind}: ${detail}`);
+  await using hung = await startLlamaEngine(oneSlot, { silenceMs: 400, onRestart });
+  process.kill(pidOf(hung), 'SIGSTOP');
+  await assert.rejects(hung.tokenize('a'), { code: 'crashed' });
+  assert.match(events[0] ?? '', /died: SIGKILL: no response for 400 ms/);
+  assert.equal(hung.isReady, false);
+  const leaving = new AbortController();
+  const left = hung.embed([1], leaving.signal);
+  leaving.abort(new Error('the caller left'));
+  await assert.rejects(left, /the caller left/);
+  assert.ok((await hung.tokenize('a')).length > 0);
+  assert.equal(hung.isReady, true);
 });
 
-describe('several processes of which one dies', () => {
-  it('fail its answers alone, and serve again', async () => {
-    const kinds: string[] = [];
-    const options = { ...oneSlot, slots: 4, processes: 2 };
-    await using pool = await startLlamaEngine(options, { onRestart: ({ kind }) => kinds.push(kind) });
-    const questions = ['What is DMARC?', 'What does SPF do?', 'What is an MX record?', 'Who are you?'];
-    const jobs = await Promise.all(questions.map((each) => jobFor(each, { sampling: ENDLESS, maxTokens: 240 })));
-    const [member] = (pool as unknown as { readonly members: readonly unknown[] }).members;
-    let begun = 0;
-    const outcomes = jobs.map(async (job) => {
-      for await (const { kind } of pool.generate(job, never))
-        if (kind === 'begin' && ++begun === jobs.length) process.kill(pidOf(member), 'SIGKILL');
-    });
-    const ends = (await Promise.allSettled(outcomes)).map(({ status }) => status);
-    assert.deepEqual(ends.sort(), ['fulfilled', 'fulfilled', 'rejected', 'rejected']);
-    assert.equal(pool.isReady, true);
-    for (const question of questions) assert.ok((await run(await jobFor(question), pool)).text.length > 0);
-    assert.equal(kinds[0], 'died');
+it('several processes of which one dies fail its answers alone, and serve again', async () => {
+  const kinds: string[] = [];
+  const options = { ...oneSlot, slots: 4, processes: 2 };
+  await using pool = await startLlamaEngine(options, { onRestart: ({ kind }) => kinds.push(kind) });
+  const questions = ['What is DMARC?', 'What does SPF do?', 'What is an MX record?', 'Who are you?'];
+  const jobs = await Promise.all(questions.map((each) => jobFor(each, { sampling: ENDLESS, maxTokens: 240 })));
+  const [member] = (pool as unknown as { readonly members: readonly unknown[] }).members;
+  let begun = 0;
+  const outcomes = jobs.map(async (job) => {
+    for await (const { kind } of pool.generate(job, never))
+      if (kind === 'begin' && ++begun === jobs.length) process.kill(pidOf(member), 'SIGKILL');
   });
+  const ends = (await Promise.allSettled(outcomes)).map(({ status }) => status);
+  assert.deepEqual(ends.sort(), ['fulfilled', 'fulfilled', 'rejected', 'rejected']);
+  assert.equal(pool.isReady, true);
+  for (const question of questions) assert.ok((await run(await jobFor(question), pool)).text.length > 0);
+  assert.equal(kinds[0], 'died');
 });
 
 const nested = (depth: number): string =>

@@ -94,42 +94,38 @@ describe('llama.cpp', () => {
   });
 });
 
-describe('an engine that considers few candidates', () => {
-  it('finds the tokens that a grammar allows however unlikely they are, and ends a complete answer', async () => {
-    await using few = await startLlamaEngine({ ...oneSlot, candidates: 2 });
-    const sampling = { ...GREEDY, temperature: 1, seed: 5 };
-    const answered = async (grammar: string, maxTokens: number) =>
-      run(await jobFor('What is DMARC?', { grammar, maxTokens, sampling }), few);
-    const first = await answered('root ::= "zq~X#"', 60);
-    assert.deepEqual([first.text, first.end, first.cachedTokens], ['zq~X#', { kind: 'end', reason: 'stop' }, 0]);
-    // Its last tokens are those that close an answer before its limit.
-    const { text, end } = await answered('root ::= "{" "\\"abc" "\\"}"', 12);
-    assert.deepEqual([text, end], ['{"abc"}', { kind: 'end', reason: 'stop' }]);
-    for (const endless of ['root ::= root "a" | root', 'root ::= nothing'])
-      await assert.rejects(answered(endless, 5), { code: 'grammar-unusable' });
-  });
+it('an engine that considers few candidates finds the unlikely tokens that a grammar allows, and ends a complete answer', async () => {
+  await using few = await startLlamaEngine({ ...oneSlot, candidates: 2 });
+  const sampling = { ...GREEDY, temperature: 1, seed: 5 };
+  const answered = async (grammar: string, maxTokens: number) =>
+    run(await jobFor('What is DMARC?', { grammar, maxTokens, sampling }), few);
+  const first = await answered('root ::= "zq~X#"', 60);
+  assert.deepEqual([first.text, first.end, first.cachedTokens], ['zq~X#', { kind: 'end', reason: 'stop' }, 0]);
+  // Its last tokens are those that close an answer before its limit.
+  const { text, end } = await answered('root ::= "{" "\\"abc" "\\"}"', 12);
+  assert.deepEqual([text, end], ['{"abc"}', { kind: 'end', reason: 'stop' }]);
+  for (const endless of ['root ::= root "a" | root', 'root ::= nothing'])
+    await assert.rejects(answered(endless, 5), { code: 'grammar-unusable' });
 });
 
 const questions = ['What is DMARC?', 'What does SPF do?', 'What is an MX record?', 'Who are you?', 'What is a CDN?'];
 
-describe('several processes as one engine', () => {
-  it('have the slots of all, answer as one does, also more callers than slots, and give a prompt to the process that has read it', async () => {
-    await using pool = await startLlamaEngine({ ...oneSlot, slots: 4, processes: 2 });
-    assert.equal(pool.info.slots, 4);
-    const jobs = await Promise.all(questions.map((question) => jobFor(question, { maxTokens: 60 })));
-    const texts = async (engine?: Engine) => Promise.all(jobs.map(async (job) => (await run(job, engine)).text));
-    const together = await texts(pool);
-    // One more than the pool has slots, and three more than the single process has.
-    assert.deepEqual(await texts(), together);
-    const alone = [];
-    for (const job of jobs) alone.push((await run(job)).text);
-    assert.deepEqual(together, alone);
-    assert.equal(new Set(alone).size, questions.length);
-    // A prompt goes to the process that has read it.
-    const fitting = jobs.slice(0, 4);
-    for (const job of fitting) await run(job, pool);
-    for (const job of fitting) assert.equal((await run(job, pool)).cachedTokens, job.prompt.length - 1);
-  });
+it('several processes as one engine have the slots of all, answer as one does, and give a prompt to the process that has read it', async () => {
+  await using pool = await startLlamaEngine({ ...oneSlot, slots: 4, processes: 2 });
+  assert.equal(pool.info.slots, 4);
+  const jobs = await Promise.all(questions.map((question) => jobFor(question, { maxTokens: 60 })));
+  const texts = async (engine?: Engine) => Promise.all(jobs.map(async (job) => (await run(job, engine)).text));
+  const together = await texts(pool);
+  // One more than the pool has slots, and three more than the single process has.
+  assert.deepEqual(await texts(), together);
+  const alone = [];
+  for (const job of jobs) alone.push((await run(job)).text);
+  assert.deepEqual(together, alone);
+  assert.equal(new Set(alone).size, questions.length);
+  // A prompt goes to the process that has read it.
+  const fitting = jobs.slice(0, 4);
+  for (const job of fitting) await run(job, pool);
+  for (const job of fitting) assert.equal((await run(job, pool)).cachedTokens, job.prompt.length - 1);
 });
 
 const size = { layers: 2, width: 64, heads: 4, hidden: 128, context: 512 };

@@ -95,36 +95,34 @@ describe('an answer that is continued', () => {
   });
 });
 
-describe('a reader that stops reading', () => {
-  it('makes bounded work, delays no other caller, and receives the same answer', async () => {
-    await using large = await startLlamaEngine({ ...oneSlot, slots: 2, contextLength: 420 });
-    const asked = await job({ sampling: { ...WARM, logitBias: ENDLESS.logitBias }, maxTokens: 380 });
-    const { tokens: full } = await run(asked, large);
-    assert.equal(full.length, 380);
-    const reader = large.generate(asked, never)[Symbol.asyncIterator]();
-    const tokens: number[] = [];
-    while (tokens.length < 10) {
-      const { value } = await reader.next();
-      if (value?.kind === 'token') tokens.push(value.token);
-    }
-    // Takes as long as the complete answer of the slow reader would.
-    assert.deepEqual((await run(asked, large)).tokens, full);
-    // Tokens that wait already arrive within one iteration of the event loop; the rest must be made first.
-    let hasTurned = false;
-    setImmediate(() => {
-      hasTurned = true;
-    });
-    let buffered = 0;
-    for (;;) {
-      const { value, done } = await reader.next();
-      if (done) break;
-      if (value.kind !== 'token') continue;
-      tokens.push(value.token);
-      if (!hasTurned) buffered += 1;
-    }
-    assert.ok(buffered >= 100 && buffered <= MAX_AHEAD_TOKENS, `${buffered} tokens were made ahead`);
-    assert.deepEqual(tokens, full);
+it('a reader that stops reading makes bounded work, delays no other caller, and receives the same answer', async () => {
+  await using large = await startLlamaEngine({ ...oneSlot, slots: 2, contextLength: 420 });
+  const asked = await job({ sampling: { ...WARM, logitBias: ENDLESS.logitBias }, maxTokens: 380 });
+  const { tokens: full } = await run(asked, large);
+  assert.equal(full.length, 380);
+  const reader = large.generate(asked, never)[Symbol.asyncIterator]();
+  const tokens: number[] = [];
+  while (tokens.length < 10) {
+    const { value } = await reader.next();
+    if (value?.kind === 'token') tokens.push(value.token);
+  }
+  // Takes as long as the complete answer of the slow reader would.
+  assert.deepEqual((await run(asked, large)).tokens, full);
+  // Tokens that wait already arrive within one iteration of the event loop; the rest must be made first.
+  let hasTurned = false;
+  setImmediate(() => {
+    hasTurned = true;
   });
+  let buffered = 0;
+  for (;;) {
+    const { value, done } = await reader.next();
+    if (done) break;
+    if (value.kind !== 'token') continue;
+    tokens.push(value.token);
+    if (!hasTurned) buffered += 1;
+  }
+  assert.ok(buffered >= 100 && buffered <= MAX_AHEAD_TOKENS, `${buffered} tokens were made ahead`);
+  assert.deepEqual(tokens, full);
 });
 
 /** Batches round otherwise than single tokens; on one build and processor class all but a few margins are exactly 0. */

@@ -14,7 +14,6 @@ export interface UpstreamInfo {
   readonly engine: string;
   /** Maximum tokens of prompt and answer together; undefined if the server does not report it. */
   readonly contextLength: number | undefined;
-  readonly ownedBy: string | undefined;
   /** Concurrent answers. */
   readonly slots: number;
   /** Scheme, host and port. */
@@ -65,7 +64,6 @@ export async function describeUpstream(
     engine: version ? `${kind} ${version}` : kind,
     // The operator's value overrides the server's.
     contextLength: options.contextLength ?? (contextLength || undefined),
-    ownedBy: found.owned_by ?? undefined,
     slots,
     origin: new URL(http.base).origin,
   };

@@ -44,7 +44,9 @@ export interface UpstreamOptions extends Partial<typeof TIMING> {
   readonly contextLength?: number;
 }
 
-export type UpstreamDeps = Partial<Pick<HttpOptions, 'random' | 'onRetry'>> & { readonly signal?: AbortSignal };
+export type UpstreamDeps = Partial<Pick<HttpOptions, 'random' | 'onRetry'>> & {
+  readonly signal?: AbortSignal | undefined;
+};
 
 export interface AskDeps {
   readonly seed: number;

@@ -3,15 +3,12 @@
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { createHostGuard } from '../access/host-guard.ts';
 import { answerSecurity } from '../access/security-headers.ts';
-import type { ReportLimit } from '../limits/connection-settings.ts';
 import { Connections, type Figures } from '../limits/connections.ts';
 import { ERRORS } from '../problems/errors.ts';
 import { Readiness } from './readiness.ts';
-import { ThrottledLog } from './throttled-log.ts';
 
 export class Metrics {
   readonly registry = new Registry();
@@ -182,19 +179,5 @@ export async function serveMetrics(
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
-  };
-}
-
-/** Counts every event, and logs at a limited rate. */
-export function limitReport(logger: Logger, metrics: Metrics): ReportLimit {
-  const count = metrics.counter(
-    'strata_bounds_met_total',
-    'Connections and streams closed or refused because a limit was reached',
-    'bound',
-  );
-  const throttled = new ThrottledLog(logger);
-  return (bound, facts) => {
-    count(bound);
-    throttled.of(bound)?.warn({ bound, ...facts }, 'a limit of connections or streams is reached');
   };
 }

@@ -123,16 +123,14 @@ describe('the cache of ready answers', () => {
 
 const answer = () => ({ bytes: Buffer.from('compressible '.repeat(500)), etag: '"x"', status: 200 });
 
-describe('a compressed answer', () => {
-  it('is computed once for concurrent requests, and kept beside its other encoding', async () => {
-    const plain = answer();
-    const [one, other] = [encodedBytes(plain, 'gzip'), encodedBytes(plain, 'gzip')];
-    assert.equal(encodedNow(plain, 'gzip'), undefined, 'what is still being made is not there yet');
-    assert.equal(await one, await other, 'the same buffer');
-    assert.deepEqual(gunzipSync(await one), plain.bytes);
-    const br = await encodedBytes(plain, 'br');
-    assert.equal(encodedNow(plain, 'gzip'), await one);
-    assert.equal(encodedNow(plain, 'br'), br);
-    assert.equal(encodedNow(answer(), 'br'), undefined);
-  });
+it('a compressed answer is computed once for concurrent requests, and kept beside its other encoding', async () => {
+  const plain = answer();
+  const [one, other] = [encodedBytes(plain, 'gzip'), encodedBytes(plain, 'gzip')];
+  assert.equal(encodedNow(plain, 'gzip'), undefined, 'what is still being made is not there yet');
+  assert.equal(await one, await other, 'the same buffer');
+  assert.deepEqual(gunzipSync(await one), plain.bytes);
+  const br = await encodedBytes(plain, 'br');
+  assert.equal(encodedNow(plain, 'gzip'), await one);
+  assert.equal(encodedNow(plain, 'br'), br);
+  assert.equal(encodedNow(answer(), 'br'), undefined);
 });

@@ -56,8 +56,10 @@ export function sendAtOnce(
   reply.hijack();
   if (encoding !== undefined) more.push('content-encoding', encoding);
   more.push('content-length', String(bytes.length));
-  const own = { ...answer.headers, ...(isPost && { 'cache-control': 'no-store' }) };
-  const headers = isPost || answer.headers ? Object.entries({ ...readyHeaders, ...own }).flat() : readyHeaderList;
+  const headers =
+    isPost || answer.headers
+      ? Object.entries({ ...readyHeaders, ...answer.headers, ...(isPost && { 'cache-control': 'no-store' }) }).flat()
+      : readyHeaderList;
   reply.raw.writeHead(answer.status, [...headers, ...more]).end(bytes);
   return answer.status;
 }
@@ -79,14 +81,12 @@ export async function sendReady(
 
 /** Sends the result of a `json` or `bytes` route; the headers common to all responses are added by the responder. */
 export function sendUnsigned(reply: FastifyReply, output: UnsignedOutput, result: unknown): FastifyReply {
-  const {
-    bytes,
-    contentType = '',
-    maxAgeSeconds,
-  }: Bytes = output.kind === 'json'
-    ? { bytes: JSON.stringify(result), contentType: output.contentType ?? 'application/json; charset=utf-8' }
-    : { contentType: output.contentType, ...(result as Bytes) };
-  reply.headers({ 'content-type': contentType, 'cache-control': cacheControl(maxAgeSeconds) });
+  const { bytes, contentType, maxAgeSeconds }: Bytes =
+    output.kind === 'json' ? { bytes: JSON.stringify(result) } : (result as Bytes);
+  reply.headers({
+    'content-type': contentType ?? output.contentType ?? 'application/json; charset=utf-8',
+    'cache-control': cacheControl(maxAgeSeconds),
+  });
   return reply.send(typeof bytes === 'string' ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 

@@ -5,7 +5,7 @@ import { addSecurityHeaders } from '../access/security-headers.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { Refusal } from '../problems/errors.ts';
 import { sendMissingPage } from '../site.ts';
-import type { ErrorFormat } from './error-format.ts';
+import type { ErrorFormat } from './create-fastify.ts';
 import { type Meter, meterAtEnd } from './meter-responses.ts';
 
 /** Headers for pages of other sites (Fetch standard, CORS). */

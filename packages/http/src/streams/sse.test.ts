@@ -238,15 +238,13 @@ describe('an event stream', () => {
   });
 });
 
-describe('the format of an event', () => {
-  it('keeps any data line by line, and each field in its line', () => {
-    const anyText = fc.string({ unit: codePoint });
-    holds(100, [anyText, anyText], (data, id) => {
-      const [first = '', ...lines] = formatSse({ id, data }).slice(0, -2).split('\n');
-      assert.ok(first.startsWith('id: ') && !/[\r\0]/.test(first));
-      assert.ok(lines.every((line) => line.startsWith('data: ')));
-      const read = lines.map((line) => line.slice('data: '.length));
-      assert.equal(read.join('\n'), data.replaceAll(/\r\n|\r/g, '\n'));
-    });
+it('the format of an event keeps any data line by line, and each field in its line', () => {
+  const anyText = fc.string({ unit: codePoint });
+  holds(100, [anyText, anyText], (data, id) => {
+    const [first = '', ...lines] = formatSse({ id, data }).slice(0, -2).split('\n');
+    assert.ok(first.startsWith('id: ') && !/[\r\0]/.test(first));
+    assert.ok(lines.every((line) => line.startsWith('data: ')));
+    const read = lines.map((line) => line.slice('data: '.length));
+    assert.equal(read.join('\n'), data.replaceAll(/\r\n|\r/g, '\n'));
   });
 });

@@ -5,7 +5,8 @@ import type { Logger } from 'pino';
 import type { ConnectionLimits, LimitName, ReportLimit } from '../limits/connection-settings.ts';
 import { Connections } from '../limits/connections.ts';
 import { networksOf } from '../limits/counted-address.ts';
-import { limitReport, type Metrics } from '../operations/metrics.ts';
+import type { Metrics } from '../operations/metrics.ts';
+import { ThrottledLog } from '../operations/throttled-log.ts';
 import type { ApiKey } from '../route.ts';
 
 export interface StreamCaller {
@@ -111,7 +112,13 @@ export function limitClients(
   },
 ): { readonly connections: Connections; readonly streams: StreamLimits } {
   const { limits, trustedProxies, logger, metrics } = deps;
-  const report = limitReport(logger, metrics);
+  const help = 'Connections and streams closed or refused because a limit was reached';
+  const count = metrics.counter('strata_bounds_met_total', help, 'bound');
+  const throttled = new ThrottledLog(logger);
+  const report: ReportLimit = (bound, facts) => {
+    count(bound);
+    throttled.of(bound)?.warn({ bound, ...facts }, 'a limit of connections or streams is reached');
+  };
   const connections = new Connections(server, { limits, trustedProxies, report });
   metrics.gauges('strata_connections', 'Client connections', 'state', () => connections.figures());
   return { connections, streams: new StreamLimits({ limits, connections: connections.max, report }) };

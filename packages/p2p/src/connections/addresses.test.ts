@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { generateKeyPair } from '@libp2p/crypto/keys';
-import { peerIdFromPrivateKey } from '@libp2p/peer-id';
 import { multiaddr } from '@multiformats/multiaddr';
+import { newPeerId } from '../test/hosts.ts';
 import { addressOptions, farthestFirst, isLoopbackOnly } from './addresses.ts';
 import { remoteHost } from './remote-host.ts';
 
-const peer = peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
+const peer = await newPeerId();
 const [loopback, home, open] = ['127.0.0.1', '192.168.1.7', '1.1.1.1'].map((host) => `/ip4/${host}/tcp/4001`);
 const all = [loopback, home, open].map((address) => multiaddr(address));
 

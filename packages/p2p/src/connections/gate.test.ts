@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { generateKeyPair } from '@libp2p/crypto/keys';
 import type { Connection, MultiaddrConnection, PeerId } from '@libp2p/interface';
-import { peerIdFromPrivateKey } from '@libp2p/peer-id';
 import { multiaddr } from '@multiformats/multiaddr';
 import { until } from '../../../../tests/support/until.ts';
 import { ChannelError } from '../channels/inbox.ts';
 import { lanServiceName, networkKeyOf } from '../identity/private-network.ts';
 import { JoinError } from '../join/join-target.ts';
 import { CONNECTIONS } from '../limits.ts';
-import { addressOf, useHosts, within } from '../test/hosts.ts';
+import { addressOf, newPeerId, useHosts, within } from '../test/hosts.ts';
 import { connectionToEvict } from './connection-to-evict.ts';
 import { createGate } from './gate.ts';
 
@@ -64,7 +62,6 @@ describe('a connection between hosts', { concurrency: true }, () => {
   });
 });
 
-const newPeer = async () => peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
 const gaterOf = (all: readonly Connection[] = []) => {
   const connections = (peer?: PeerId) => (peer ? [] : [...all]);
   const deps = { allow: undefined, named: [], connections, isBusy: () => false, onRefused: () => {} };
@@ -85,7 +82,7 @@ const connectionOf = (host: string, port: number, peer: PeerId) => {
 };
 
 it('the gate limits pending connections of one address, and admits more when those are upgraded or closed', async () => {
-  const peer = await newPeer();
+  const peer = await newPeerId();
   const gater = gaterOf();
   const isLetIn = ({ connection }: { connection: MultiaddrConnection }) => !gater.denyInboundConnection?.(connection);
   const come = (port: number, host = '192.0.2.9') => isLetIn(connectionOf(host, port, peer));
@@ -99,7 +96,7 @@ it('the gate limits pending connections of one address, and admits more when tho
 });
 
 it('the gate admits a new peer when all slots are taken, in the slot of a machine that has many', async () => {
-  const [many, single] = await Promise.all([newPeer(), newPeer()]);
+  const [many, single] = await Promise.all([newPeerId(), newPeerId()]);
   const taken = Array.from({ length: CONNECTIONS.max }, (_, port) => connectionOf('192.0.2.9', port, many));
   const gater = gaterOf(taken.map(({ connection }) => connection));
   const { connection: first } = connectionOf('192.0.2.1', 1, single);

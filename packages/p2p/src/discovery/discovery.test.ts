@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { generateKeyPair } from '@libp2p/crypto/keys';
-import { peerIdFromPrivateKey } from '@libp2p/peer-id';
 import { multiaddr } from '@multiformats/multiaddr';
 import type { Libp2p } from 'libp2p';
 import { CID } from 'multiformats/cid';
@@ -11,7 +9,7 @@ import { until } from '../../../../tests/support/until.ts';
 import { MessageReader } from '../channels/message-reader.ts';
 import { RECORDS } from '../limits.ts';
 import type { PeerNode } from '../peer-node.ts';
-import { addressOf, startForeignNode, useHosts, within } from '../test/hosts.ts';
+import { addressOf, newPeerId, startForeignNode, useHosts, within } from '../test/hosts.ts';
 import { worthDialling } from './providers.ts';
 
 const KEY = Buffer.from('model');
@@ -109,7 +107,7 @@ describe('the DHT', () => {
     assert.notEqual(stream.status, 'closed');
   });
   it('limits the addresses dialled per provider, and dials no LAN address that a remote peer named', async () => {
-    const id = peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
+    const id = await newPeerId();
     const near = multiaddr('/ip4/192.168.1.7/tcp/4001');
     const far = Array.from({ length: 9 }, (_, at) => multiaddr(`/ip4/1.1.1.${at}/tcp/4001`));
     const dialled = worthDialling({ id, multiaddrs: [near, ...far] }, true).map(String);

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { generateKeyPair } from '@libp2p/crypto/keys';
-import { peerIdFromPrivateKey } from '@libp2p/peer-id';
 import { base58btc } from 'multiformats/bases/base58';
 import { freePort } from '../../../../tests/support/free-port.ts';
 import { until } from '../../../../tests/support/until.ts';
-import { addressOf, useHosts, within } from '../test/hosts.ts';
+import { addressOf, newPeerId, useHosts, within } from '../test/hosts.ts';
 import { JoinError } from './join-target.ts';
 import { createJoinToken, JoinTokenError, readJoinToken } from './join-token.ts';
 
@@ -93,8 +91,7 @@ describe('joining', { concurrency: true }, () => {
   });
 });
 
-const peer = peerIdFromPrivateKey(await generateKeyPair('Ed25519')).toString();
-const relay = peerIdFromPrivateKey(await generateKeyPair('Ed25519')).toString();
+const [peer, relay] = [String(await newPeerId()), String(await newPeerId())];
 const addresses = [
   `/ip4/192.0.2.7/tcp/4001/p2p/${peer}`,
   `/ip6/2001:db8::1/tcp/4002/ws/p2p/${peer}`,

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before } from 'node:test';
+import { generateKeyPair } from '@libp2p/crypto/keys';
+import { peerIdFromPrivateKey } from '@libp2p/peer-id';
 import { tcp } from '@libp2p/tcp';
 import { tls } from '@libp2p/tls';
 import { yamux } from '@libp2p/yamux';
@@ -40,6 +42,8 @@ export function useHosts() {
     },
   };
 }
+
+export const newPeerId = async () => peerIdFromPrivateKey(await generateKeyPair('Ed25519'));
 
 /** A libp2p node that is not a host of ours, without the limits and protocols that ours have. */
 export const startForeignNode = (options: Libp2pOptions = {}) =>

@@ -48,38 +48,36 @@ describe('the feeds of the simulated internet', () => {
   });
 });
 
-describe('the items of feeds', () => {
-  it('advance with the clock day by day as the demo sets it, from a month before', async () => {
-    const today = Math.floor(STARTED_AT / DAY_MS) * DAY_MS;
-    const clock = clockAt(today - 29 * DAY_MS + 5_000_000);
-    await using internet = await createInternet({ domains: 120, now: clock.now });
-    const itemsOf = (url: string) => internet.feedTruth(url).items;
-    const urls = internet.feeds().flatMap(({ behaviour, url }) => (behaviour === 'etag' ? [url] : []));
-    const [url = ''] = urls
-      .filter((each) => itemsOf(each).some(({ publishedAt }) => publishedAt !== null))
-      .sort((a, b) => itemsOf(b).length - itemsOf(a).length);
-    const items = new Map<string, string>();
-    let changes = 0;
-    let etag = '';
-    for (let day = 28; day > 0; day -= 1) {
-      if (day < 28) internet.advance(1);
-      for (const hour of [8, 16]) {
-        clock.at = today - day * DAY_MS + hour * 3_600_000;
-        const { headers } = await ask(internet, url.replace('https:', 'http:'));
-        if (etag !== headers.etag) changes += 1;
-        etag = String(headers.etag);
-        for (const item of itemsOf(url)) {
-          const at = item.publishedAt ?? 0;
-          // A new item is of this day or, rarely, dated later; only the first request finds older ones.
-          if (!items.has(item.id) && day < 28)
-            assert.ok(at >= today - day * DAY_MS && (at <= clock.at || at > clock.at + 2 * DAY_MS), item.id);
-          assert.equal(items.get(item.id) ?? JSON.stringify(item), JSON.stringify(item));
-          items.set(item.id, JSON.stringify(item));
-        }
+it('the items of feeds advance with the clock day by day as the demo sets it, from a month before', async () => {
+  const today = Math.floor(STARTED_AT / DAY_MS) * DAY_MS;
+  const clock = clockAt(today - 29 * DAY_MS + 5_000_000);
+  await using internet = await createInternet({ domains: 120, now: clock.now });
+  const itemsOf = (url: string) => internet.feedTruth(url).items;
+  const urls = internet.feeds().flatMap(({ behaviour, url }) => (behaviour === 'etag' ? [url] : []));
+  const [url = ''] = urls
+    .filter((each) => itemsOf(each).some(({ publishedAt }) => publishedAt !== null))
+    .sort((a, b) => itemsOf(b).length - itemsOf(a).length);
+  const items = new Map<string, string>();
+  let changes = 0;
+  let etag = '';
+  for (let day = 28; day > 0; day -= 1) {
+    if (day < 28) internet.advance(1);
+    for (const hour of [8, 16]) {
+      clock.at = today - day * DAY_MS + hour * 3_600_000;
+      const { headers } = await ask(internet, url.replace('https:', 'http:'));
+      if (etag !== headers.etag) changes += 1;
+      etag = String(headers.etag);
+      for (const item of itemsOf(url)) {
+        const at = item.publishedAt ?? 0;
+        // A new item is of this day or, rarely, dated later; only the first request finds older ones.
+        if (!items.has(item.id) && day < 28)
+          assert.ok(at >= today - day * DAY_MS && (at <= clock.at || at > clock.at + 2 * DAY_MS), item.id);
+        assert.equal(items.get(item.id) ?? JSON.stringify(item), JSON.stringify(item));
+        items.set(item.id, JSON.stringify(item));
       }
     }
-    assert.ok(changes >= 4 && changes <= 28, `${changes} changes in 28 days`);
-    const times = [...items.values()].map((text) => Number(/"publishedAt":(\d+)/.exec(text)?.[1]));
-    assert.ok(Math.min(...times) < today - 30 * DAY_MS, 'there are items from before day 0');
-  });
+  }
+  assert.ok(changes >= 4 && changes <= 28, `${changes} changes in 28 days`);
+  const times = [...items.values()].map((text) => Number(/"publishedAt":(\d+)/.exec(text)?.[1]));
+  assert.ok(Math.min(...times) < today - 30 * DAY_MS, 'there are items from before day 0');
 });

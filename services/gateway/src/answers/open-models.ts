@@ -48,6 +48,7 @@ export async function openModels(
             ...(contextLength === undefined ? {} : { contextLength }),
           },
           {
+            signal: deps.signal,
             onRetry: ({ detail, waitMs }) =>
               deps.logger.warn({ model, detail, waitMs }, 'retrying the upstream request'),
           },

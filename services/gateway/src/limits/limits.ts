@@ -43,6 +43,7 @@ interface Window {
   readonly resetMs: number;
 }
 
+type Limited = 'requests' | 'tokens';
 type Headers = Readonly<Record<string, string>>;
 
 const DAY_MS = 86_400_000;
@@ -77,19 +78,14 @@ export class Limits {
     const waitMs = requests.take(key.id);
     const ofMinute = windowOf(requests, limits.requestsPerMinute, key);
     if (waitMs > 0)
-      throw refusal(`This key's ${limits.requestsPerMinute} requests a minute are used up.`, 'requests', {
-        window: ofMinute,
-        waitMs,
+      throw refusal('requests', {
+        ...{ window: ofMinute, waitMs },
+        message: `This key's ${limits.requestsPerMinute} requests a minute are used up.`,
       });
     if (key.dailyLimit === null) return rateLimitHeaders('requests', ofMinute);
     const { isAllowed, used } = await this.#deps.quota.take(key.id, dayOf(now), key.dailyLimit);
-    const ofDay = { limit: key.dailyLimit, remaining: Math.max(0, key.dailyLimit - used), resetMs: restOfDay(now) };
-    if (!isAllowed)
-      throw refusal(
-        `This key's daily quota of ${key.dailyLimit} requests is used up; it resets at 00:00 UTC.`,
-        'requests',
-        { window: ofDay, waitMs: ofDay.resetMs },
-      );
+    const ofDay = dayWindow(key.dailyLimit, used, now);
+    if (!isAllowed) throw usedUp('requests', ofDay);
     return rateLimitHeaders('requests', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute);
   }
 
@@ -103,25 +99,15 @@ export class Limits {
     const { limits, tokens } = tier;
     const now = this.#deps.now();
     const used = await this.#usedOn(dayOf(now), key.id);
-    const ofDay = {
-      limit: limits.tokensPerDay,
-      remaining: Math.max(0, limits.tokensPerDay - used - promptTokens),
-      resetMs: restOfDay(now),
-    };
-    if (used >= limits.tokensPerDay)
-      throw refusal(
-        `This key's daily quota of ${limits.tokensPerDay} tokens is used up; it resets at 00:00 UTC.`,
-        'tokens',
-        { window: ofDay, waitMs: ofDay.resetMs },
-      );
+    const ofDay = dayWindow(limits.tokensPerDay, used + promptTokens, now);
+    if (used >= limits.tokensPerDay) throw usedUp('tokens', ofDay);
     const waitMs = tokens.take(key.id, promptTokens);
     const ofMinute = windowOf(tokens, limits.tokensPerMinute, key);
     if (waitMs > 0)
-      throw refusal(
-        `This key has ${limits.tokensPerMinute} tokens a minute, of which ${ofMinute.remaining} are left; the prompt needs ${promptTokens}.`,
-        'tokens',
-        { window: ofMinute, waitMs },
-      );
+      throw refusal('tokens', {
+        ...{ window: ofMinute, waitMs },
+        message: `This key has ${limits.tokensPerMinute} tokens a minute, of which ${ofMinute.remaining} are left; the prompt needs ${promptTokens}.`,
+      });
     return rateLimitHeaders('tokens', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute);
   }
 
@@ -163,7 +149,11 @@ function windowOf(limiter: RateLimiter, limit: number, { id }: StoredKey): Windo
   return { limit, remaining: Math.max(0, Math.floor(left)), resetMs: fullAfter };
 }
 
-function rateLimitHeaders(what: 'requests' | 'tokens', { limit, remaining, resetMs }: Window): Headers {
+const dayWindow = (limit: number, used: number, now: Date): Window => ({
+  ...{ limit, remaining: Math.max(0, limit - used), resetMs: restOfDay(now) },
+});
+
+function rateLimitHeaders(what: Limited, { limit, remaining, resetMs }: Window): Headers {
   return {
     [`x-ratelimit-limit-${what}`]: String(limit),
     [`x-ratelimit-remaining-${what}`]: String(remaining),
@@ -171,10 +161,15 @@ function rateLimitHeaders(what: 'requests' | 'tokens', { limit, remaining, reset
   };
 }
 
+const usedUp = (what: Limited, window: Window): CompletionError =>
+  refusal(what, {
+    ...{ window, waitMs: window.resetMs },
+    message: `This key's daily quota of ${window.limit} ${what} is used up; it resets at 00:00 UTC.`,
+  });
+
 function refusal(
-  message: string,
-  what: 'requests' | 'tokens',
-  { window, waitMs }: { readonly window: Window; readonly waitMs: number },
+  what: Limited,
+  { message, window, waitMs }: { readonly message: string; readonly window: Window; readonly waitMs: number },
 ): CompletionError {
   return new CompletionError('rate_limit', message, {
     retryAfterMs: Math.ceil(waitMs),

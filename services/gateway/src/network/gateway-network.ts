@@ -19,7 +19,7 @@ import { knownPeers, type NetworkReport, networkReport } from './network-report.
 import { Offers } from './offers.ts';
 import { createNetworkEngine } from './relay/network-engine.ts';
 import { Sessions } from './session/sessions.ts';
-import { openSegmentAccounts } from './settlement.ts';
+import { Settlement } from './settlement.ts';
 import { byTrust, fetchVocabulary } from './vocabulary/fetch-vocabulary.ts';
 import { type OpenVocabulary, Vocabularies } from './vocabulary/vocabularies.ts';
 import { VocabularyCache } from './vocabulary/vocabulary-cache.ts';
@@ -48,7 +48,7 @@ export interface GatewayNetworkDeps {
   readonly logger: Logger;
   readonly now: () => Date;
   /** For tests and benchmarks, whose engines have no files. */
-  readonly openVocabulary?: OpenVocabulary;
+  readonly openVocabulary?: OpenVocabulary | undefined;
 }
 
 const SOFTWARE = `strata-gateway/${VERSION}`;
@@ -109,7 +109,9 @@ export async function openGatewayNetwork(
       { share: options.auditShare },
     ),
   );
-  const accounts = openSegmentAccounts({ segments: deps.store.segments, sign: (bytes) => node.sign(bytes), now });
+  const settlement = stack.use(
+    new Settlement({ trust, segments: deps.store.segments, gateway: node.id, sign: (bytes) => node.sign(bytes), now }),
+  );
   const weigh = (peer: string) => (isConnected(peer) ? trust.of(peer) : 0);
   const sessionsOf = (peers: readonly string[]) =>
     byTrust(
@@ -139,10 +141,9 @@ export async function openGatewayNetwork(
             },
           );
           const engine = createNetworkEngine({
-            ...{ vocabulary, fleet, trust, accounts },
+            ...{ vocabulary, fleet, trust, settlement },
             info: () => networkModelInfo(group(), facts, fleet.slots),
-            gateway: node.id,
-            ...(options.hedgeAfter === undefined ? {} : { hedgeAfter: options.hedgeAfter }),
+            hedgeAfter: options.hedgeAfter,
           });
           return { engine, fleet };
         },

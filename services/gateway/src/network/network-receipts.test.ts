@@ -15,7 +15,7 @@ import { at, COUNT, killed, truth, until } from '../test/network/answers.ts';
 import { freshBed, networkOf, UNDISTURBED, type WorkerOptions } from '../test/network/shared-bed.ts';
 import type { Trust } from './audit/trust.ts';
 import type { WorkerSession } from './session/worker-session.ts';
-import { openSegmentAccounts, Settlement } from './settlement.ts';
+import { Settlement } from './settlement.ts';
 
 describe('a receipt', () => {
   it('covers only the part of its worker, and is signed by the gateway; a killed worker has none', async () => {
@@ -26,7 +26,7 @@ describe('a receipt', () => {
     const agreed = net.bed.agreed[0] ?? assert.fail();
     const [first, second] = [net.bed.peer(0), net.bed.peer(1)];
     assert.partialDeepStrictEqual(agreed.receipt, { worker: second, from: 12, to: COUNT, reason: 'length', nonce });
-    assert.ok(await verifyPeerSignature(net.bed.gateway.id, agreed.bytes, signature));
+    assert.ok(await verifyPeerSignature(net.bed.gateway.id, settleSignedBytes(agreed.bytes), signature));
     assert.deepEqual(net.trust.breaches, []);
     assert.partialDeepStrictEqual(net.trust.answers, [
       { worker: first, from: 0, answer: truth(12), reason: 'cancelled' },
@@ -87,10 +87,8 @@ it('recent settlements are repeated once in each new session, only to their own 
   await using store = await openStore('sqlite::memory:');
   const { segments } = store;
   const trust = { breach: (_peer: string, reason: string) => assert.fail(reason) } as Partial<Trust> as Trust;
-  const start = () => {
-    const accounts = openSegmentAccounts({ segments, sign: (bytes) => gateway.sign(bytes), now: () => new Date() });
-    return new Settlement({ trust, accounts: accounts, gateway: gateway.id });
-  };
+  const sign = (bytes: Uint8Array) => gateway.sign(bytes);
+  const start = () => new Settlement({ trust, segments, gateway: gateway.id, sign, now: () => new Date() });
   const sessions = [worker, worker, worker, other].map(sessionOf);
   const settle = async (settlement: Settlement, at: number, n: number) => {
     const { node, session } = sessions[at] ?? assert.fail();
@@ -103,7 +101,7 @@ it('recent settlements are repeated once in each new session, only to their own 
     const bytes = encodeSegmentReceipt(receipt);
     const signature = await node.sign(segmentSignedBytes(bytes));
     settlement.settle(session, { receipt, bytes, signature }, undefined, receipt);
-    await settlement.done();
+    await settlement[Symbol.asyncDispose]();
   };
 
   const before = start();

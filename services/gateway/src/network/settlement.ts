@@ -1,5 +1,5 @@
-// Settles a worker's receipt: compares it with the observed segment, countersigns a correct one, and reports an
-// incorrect one as a breach. Each receipt is accepted once, and stored with both signatures before ours is sent: after a
+// Settles workers' receipts: compares each with the observed segment, countersigns a correct one, and reports an
+// incorrect one as a breach. A receipt is accepted once, and stored with both signatures before ours is sent: after a
 // crash between the two, the same signature can be sent again from the database.
 import { type ObservedSegment, segmentProblems, segmentSignedBytes, settleSignedBytes } from '@strata/inference';
 import { verifyPeerSignature } from '@strata/p2p';
@@ -8,42 +8,56 @@ import type { Trust } from './audit/trust.ts';
 import type { SignedSegment } from './session/session-events.ts';
 import type { WorkerSession } from './session/worker-session.ts';
 
-export type SettleSegment = (
-  session: WorkerSession,
-  segment: SignedSegment,
-  caller: string | undefined,
-  observed: Omit<ObservedSegment, 'gateway'>,
-) => void;
-
 export interface SettlementDeps {
-  readonly trust: Trust;
-  readonly accounts: SegmentAccounts;
-  /** Our own peer id. */
+  readonly trust: Pick<Trust, 'breach'>;
+  readonly segments: Pick<Segments, 'put' | 'list'>;
+  /** Our own peer id, and the signature of its key. */
   readonly gateway: string;
+  readonly sign: (bytes: Uint8Array) => Promise<Uint8Array>;
+  readonly now: () => Date;
 }
 
-/** Settles concurrently with answers, which do not wait for it; the owner awaits `done`. */
-export class Settlement {
+/** The content of a `settle` frame. */
+interface Agreement {
+  readonly worker: string;
+  readonly nonce: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** Per worker; a worker accepts at most 64 unknown ones in one session. */
+const MAX_AGAIN = 32;
+/** For all workers, newest last. */
+const MAX_RECENT = 2_000;
+
+/** Works concurrently with answers, which do not wait for it. */
+export class Settlement implements AsyncDisposable {
   readonly #deps: SettlementDeps;
   readonly #running = new Set<Promise<void>>();
   /** Sessions in which earlier agreements were repeated. */
   readonly #repeated = new WeakSet<WorkerSession>();
+  /** Undefined: not read from the database yet. */
+  #recent: Agreement[] | undefined;
 
   constructor(deps: SettlementDeps) {
     this.#deps = deps;
   }
 
-  readonly settle: SettleSegment = (session, segment, caller, observed) => {
-    const { gateway } = this.#deps;
+  /** `caller`: the id of the requesting key. */
+  settle(
+    session: WorkerSession,
+    segment: SignedSegment,
+    caller: string | undefined,
+    observed: Omit<ObservedSegment, 'gateway'>,
+  ): void {
     // A failing database reports itself; the worker then has no agreement, and can report that.
-    const run = this.#settle(session, segment, caller, { ...observed, gateway })
+    const run = this.#settle(session, segment, caller, { ...observed, gateway: this.#deps.gateway })
       .catch(() => {})
       .finally(() => this.#running.delete(run));
     this.#running.add(run);
-  };
+  }
 
   /** Resolves when nothing is in progress. */
-  async done(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
@@ -61,79 +75,43 @@ export class Settlement {
       return;
     }
     await this.#repeatAgreements(session);
-    session.settle(observed.nonce, await this.#deps.accounts.agree(segment, caller));
+    session.settle(observed.nonce, await this.#agree(segment, caller));
+  }
+
+  /** Stores the receipt, and returns our signature. Rejects for a receipt that was already accepted. */
+  async #agree({ receipt, bytes, signature }: SignedSegment, caller: string | undefined): Promise<Uint8Array> {
+    const { segments, sign, now } = this.#deps;
+    const { nonce, worker, gateway, modelSha256, promptTokens, cachedTokens, from, to } = receipt;
+    const gatewaySignature = await sign(settleSignedBytes(bytes));
+    const isNew = await segments.put({
+      ...{ nonce, worker, gateway, caller, modelSha256, promptTokens, cachedTokens, outputTokens: to - from },
+      ...{ endedAtMs: now().getTime(), receipt: bytes, workerSignature: signature, gatewaySignature },
+    });
+    if (!isNew) throw new Error('a receipt with this nonce was already accepted');
+    this.#recent?.push({ worker, nonce, signature: gatewaySignature });
+    if (this.#recent && this.#recent.length > MAX_RECENT * 2) this.#recent = this.#recent.slice(-MAX_RECENT);
+    return gatewaySignature;
   }
 
   /**
-   * If the gateway or the worker ended in between, agreements may not have arrived: they are repeated once per session.
+   * If the gateway or the worker ended in between, agreements may not have arrived: the most recent ones are repeated
+   * once per session.
    */
   async #repeatAgreements(session: WorkerSession): Promise<void> {
     if (this.#repeated.has(session)) return;
     this.#repeated.add(session);
-    for (const { nonce, signature } of await this.#deps.accounts.recent(session.peer)) session.settle(nonce, signature);
+    const stored = this.#recent ?? (await this.#stored());
+    this.#recent ??= stored;
+    const own = this.#recent.filter(({ worker }) => worker === session.peer).slice(-MAX_AGAIN);
+    for (const { nonce, signature } of own) session.settle(nonce, signature);
   }
-}
 
-/** The content of a `settle` frame. */
-interface Agreement {
-  readonly nonce: Uint8Array;
-  readonly signature: Uint8Array;
-}
-
-export interface SegmentAccounts {
-  /** Stores a correct receipt, and returns our signature of it. `caller`: the id of the requesting key. */
-  agree(segment: SignedSegment, caller: string | undefined): Promise<Uint8Array>;
-  /** The most recent agreements with a worker, a few dozen: they may not have arrived, and can be sent again. */
-  recent(worker: string): Promise<readonly Agreement[]>;
-}
-
-export interface SegmentAccountsDeps {
-  readonly segments: Pick<Segments, 'put' | 'list'>;
-  /** Signs with the key of our own node. */
-  readonly sign: (bytes: Uint8Array) => Promise<Uint8Array>;
-  readonly now: () => Date;
-}
-
-/** Per worker; a worker accepts at most 64 unknown ones in one session. */
-const MAX_AGAIN = 32;
-/** For all workers, newest last. */
-const MAX_RECENT = 2_000;
-
-/** `agree` rejects for a receipt that was already accepted, and if it cannot be stored. */
-export function openSegmentAccounts({ segments, sign, now }: SegmentAccountsDeps): SegmentAccounts {
-  let known: (Agreement & { readonly worker: string })[] | undefined;
-  return {
-    async recent(worker) {
-      // From before a restart: read from the database.
-      known ??= (await segments.list({ limit: MAX_RECENT }))
-        .toReversed()
-        .flatMap(({ worker: name, nonce, gatewaySignature: signature }) =>
-          // Empty: the proof has expired.
-          signature?.byteLength ? [{ worker: name, nonce, signature }] : [],
-        );
-      return known.filter((agreement) => agreement.worker === worker).slice(-MAX_AGAIN);
-    },
-    async agree({ receipt, bytes, signature }, caller) {
-      const gatewaySignature = await sign(settleSignedBytes(bytes));
-      const isNew = await segments.put({
-        nonce: receipt.nonce,
-        worker: receipt.worker,
-        gateway: receipt.gateway,
-        caller,
-        modelSha256: receipt.modelSha256,
-        promptTokens: receipt.promptTokens,
-        cachedTokens: receipt.cachedTokens,
-        outputTokens: receipt.to - receipt.from,
-        endedAtMs: now().getTime(),
-        receipt: bytes,
-        workerSignature: signature,
-        gatewaySignature,
-      });
-      if (!isNew) throw new Error('a receipt with this nonce was already accepted');
-      // Not loaded yet: it is read from the database on demand.
-      known?.push({ worker: receipt.worker, nonce: receipt.nonce, signature: gatewaySignature });
-      if (known && known.length > MAX_RECENT * 2) known.splice(0, known.length - MAX_RECENT);
-      return gatewaySignature;
-    },
-  };
+  /** From before a restart. */
+  async #stored(): Promise<Agreement[]> {
+    const stored = await this.#deps.segments.list({ limit: MAX_RECENT });
+    return stored.toReversed().flatMap(({ worker, nonce, gatewaySignature: signature }) =>
+      // Empty: the proof has expired.
+      signature?.byteLength ? [{ worker, nonce, signature }] : [],
+    );
+  }
 }

@@ -1,5 +1,6 @@
 // Allows one gateway per database: worker reputations and the ledger position of receipts are kept in memory, and with
 // two gateways some receipts would be in no ledger. The lock excludes other gateways; its term fences off late writes.
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TermHold } from '@strata/db';
 import { StartError } from '@strata/http';
@@ -10,7 +11,7 @@ export interface GatewayLockDeps {
   readonly store: Pick<GatewayStore, 'gatewayLock' | 'inGatewayTerm'>;
   readonly logger: Logger;
   /** How long to retry while the lock is held; the lock of a disconnected machine is released after ten seconds. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Aborts the wait. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -66,7 +67,8 @@ export class GatewayLock implements AsyncDisposable {
     const { logger } = this.#deps;
     const closing = this.#closing.signal;
     for (;;) {
-      await aborted(AbortSignal.any([this.#hold.lost, closing]));
+      const ended = AbortSignal.any([this.#hold.lost, closing]);
+      if (!ended.aborted) await once(ended, 'abort');
       if (closing.aborted) return;
       logger.warn('the gateway lock was lost with the database connection: taking it again');
       while (!closing.aborted && this.#hold.lost.aborted) {
@@ -102,8 +104,3 @@ const ADVICE =
   'give each gateway its own database with STRATA_INFERENCE_DATABASE_URL and its own directory with STRATA_DATA';
 const TAKEN = `another gateway uses this database: stop it, or ${ADVICE}`;
 const SUPERSEDED = `another gateway has taken over the database while this gateway was disconnected from it: this gateway stops; ${ADVICE}`;
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}

@@ -1,107 +1,163 @@
-// The role `scheduler`: maintains the index, and runs the scheduler or is on standby. It serves only metrics and readiness.
-import { canSign, followKeys, Metrics, type Notary, Readiness } from '@strata/http';
-import type { Fetcher } from '@strata/scan';
+// Work that must run once for all processes of a store: publishing advisories, evaluating events, publishing the stream, syncing
+// advisories, polling feeds, retention. Any number of processes may be on standby; the lock selects one, and its term fences its writes.
+import { StoreError, type TermHold } from '@strata/db';
+import type { Notary } from '@strata/http';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
-import type { RunningRole, Scanning, World } from '../context.ts';
-import { runEnrichment } from '../enrichment/enrichment.ts';
-import { advisoryDirectory } from '../enrichment/open-enrichment.ts';
-import { configuredSources } from '../enrichment/sources.ts';
-import { EventBus } from '../events.ts';
-import { addPollMetrics } from '../feeds/feed-metrics.ts';
-import { openPoller } from '../feeds/open-poller.ts';
-import type { FeedPoller } from '../feeds/poller.ts';
-import { importSubscriptions } from '../feeds/subscriptions.ts';
-import { type Knowledge, openKnowledge } from '../index/knowledge.ts';
-import { openLedger } from '../ledger/ledger.ts';
-import { openFetcher } from '../scan/open-fetcher.ts';
-import { openScanning } from '../scan/open-scanning.ts';
-import { dropOldHistory } from '../store/retention.ts';
-import { listenForMetrics } from './listening.ts';
-import { Scheduler, type SchedulerDeps } from './scheduler-terms.ts';
-import { addLedgerRefusal, addStoreMetrics, timedNotary } from './stack-metrics.ts';
-import { UpdateLoop } from './update-loop.ts';
+import { Watch } from '../alerts/watch.ts';
+import { announceAdvisories } from '../enrichment/exposure/announcements.ts';
+import type { EventBus } from '../events.ts';
+import type { Knowledge } from '../index/knowledge.ts';
+import { aborted, sleep } from '../sleep.ts';
+import type { Store } from '../store/index.ts';
+import { StreamPublisher } from '../stream/stream-publisher.ts';
 
-/** Resolves when it is active or on standby. */
-export async function startScheduler(config: Config, logger: Logger, world: World = {}): Promise<RunningRole> {
-  await using stack = new AsyncDisposableStack();
-  const events = new EventBus(logger);
-  const metrics = new Metrics();
-  const scanning = stack.use(await openScanning(config, { logger, events }, world));
-  const { store, rulebook } = scanning;
-  const now = store.clock;
-  const { dataDirectory, ledgerOrigin: origin } = config;
-  const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store, logger, signal: world.signal }));
-  const knowledge = stack.use(await openKnowledge(config, { store, rulebook, events, logger }));
-  metrics.disk(dataDirectory);
-  addStoreMetrics(metrics, { store, now: world.now ?? now });
-  addLedgerRefusal(metrics, ledger);
-  const notary = timedNotary(ledger.notary, metrics);
-  const { scheduler } = stack.use(
-    await openScheduling(config, { scanning, knowledge, notary, events, logger, metrics, now }, world),
-  );
-  const steps = [...knowledge.steps, ...scheduler.steps];
-  const updateLoop = stack.use(new UpdateLoop({ store, events, logger, steps }));
-  const readiness = new Readiness({ database: () => store.inspection.heads(), ledger: () => canSign(ledger) });
-  readiness.report(() => ({ role: config.role, is_working: scheduler.isWorking }));
-  const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const tasks = [scheduler.run(signal), updateLoop.follow(signal), followKeys(ledger, logger, signal)];
-  readiness.started();
-  stack.defer(async () => {
-    readiness.stopping();
-    stopping.abort();
-    await Promise.all(tasks);
-  });
-  return Object.assign(stack.move(), { store, metricsPort });
-}
-
-export interface SchedulingDeps {
-  readonly scanning: Pick<Scanning, 'store' | 'rulebook' | 'isOptedOut'>;
-  readonly knowledge: Knowledge;
+export interface SchedulerDeps {
+  readonly store: Store;
+  readonly knowledge: Pick<Knowledge, 'index' | 'names' | 'exposures' | 'catchUp'>;
   readonly notary: Notary;
   readonly events: EventBus;
   readonly logger: Logger;
-  readonly metrics: Metrics;
+  /** The clock of receipts and of publication. */
   readonly now: () => Date;
+  /** The clock of the history. */
+  readonly clock: () => Date;
+  /** Background work until the signal aborts, with the store of the term. */
+  readonly tasks: readonly ((store: Store, signal: AbortSignal) => Promise<void>)[];
 }
 
-export interface Scheduling extends AsyncDisposable {
-  readonly scheduler: Scheduler;
-  readonly poller: FeedPoller;
-  /** Fetches feeds and advisories from the web. */
-  readonly fetcher: Fetcher;
+/** Interval at which standby processes try the lock: the maximum gap after the active one ends. */
+const TRY_MS = 500;
+
+/** The work of one term. */
+interface Work {
+  readonly hold: TermHold;
+  /** Writes only within this term. */
+  readonly store: Store;
+  readonly watch: Watch;
+  readonly publisher: StreamPublisher;
+  readonly stopping: AbortController;
+  /** Changed advisories that were not processed yet. Undefined: all, since the previous term may have ended at any point. */
+  pending: Set<string> | undefined;
+  tasks: Promise<unknown>;
+  /** The step in progress; never rejects. */
+  step: Promise<void>;
 }
 
-/**
- * The scheduler with its tasks: retention, syncing advisories, polling feeds. Imports the configured feeds. Work starts with the scheduler's
- * `run`.
- */
-export async function openScheduling(config: Config, deps: SchedulingDeps, world: World): Promise<Scheduling> {
-  await using stack = new AsyncDisposableStack();
-  const { scanning, knowledge, notary, events, logger, metrics, now } = deps;
-  const { store, rulebook, isOptedOut } = scanning;
-  const clock = world.now ?? now;
-  if (config.feedsFile) await importSubscriptions(config.feedsFile, { store, logger, now: clock });
-  const fetcher = stack.use(world.fetcher ?? openFetcher(config, world));
-  const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
-  const poller = openPoller(config, { store, isOptedOut, logger, now: clock, fetcher, events });
-  addPollMetrics(metrics, poller);
-  const { retention } = config;
-  const tasks: SchedulerDeps['tasks'][number][] = [
-    (own, signal) => dropOldHistory({ store: own, retention, logger, now, clock }, signal),
-  ];
-  if (sources.length > 0) {
-    const directory = advisoryDirectory(config);
-    tasks.push((own, signal) =>
-      runEnrichment({ store: own, sources, fetcher, directory, now: clock, logger, events }, signal),
-    );
+export class Scheduler implements AsyncDisposable {
+  readonly #deps: SchedulerDeps;
+  #work: Work | undefined;
+  /** The steps of an update in the active process, in order: each sees the results of the previous one. */
+  readonly steps: readonly (() => Promise<void>)[];
+
+  constructor(deps: SchedulerDeps) {
+    this.#deps = deps;
+    this.steps = [
+      () => this.#inTerm((work) => this.#publishAdvisories(work)),
+      () => this.#inTerm(({ watch }) => watch.evaluate()),
+      // Alerts and anomalies are in the index before the stream publishes them.
+      () => this.#inTerm(() => deps.knowledge.catchUp()),
+      () => this.#inTerm(({ publisher }) => publisher.publish()),
+    ];
+    deps.events.subscribe('advisories-changed', ({ entries }) => {
+      for (const { advisory } of entries) this.#work?.pending?.add(advisory.id);
+    });
   }
-  // Needs no term: feeds are claimed before a poll, and recording a poll twice has no effect.
-  if (config.isPollingFeeds) tasks.push((_own, signal) => poller.run(signal));
-  const scheduler = stack.use(new Scheduler({ store, knowledge, notary, events, logger, now, clock, tasks }));
-  const help = 'Whether this process is the active scheduler: 1 or 0';
-  metrics.gauge('strata_scheduler', help, () => (scheduler.isWorking ? 1 : 0));
-  return Object.assign(stack.move(), { scheduler, poller, fetcher });
+
+  /** Whether this process is the active scheduler. */
+  get isWorking(): boolean {
+    return this.#work !== undefined && !this.#work.stopping.signal.aborted;
+  }
+
+  /** Becomes active unless another process is. Failures are logged. */
+  async tryBegin(): Promise<boolean> {
+    const { store, logger } = this.#deps;
+    let hold: TermHold | undefined;
+    try {
+      hold = await store.schedulerLock.tryTake();
+      if (!hold) return false;
+      this.#work = await this.#open(hold);
+      logger.info({ term: hold.term }, 'this process is the scheduler');
+      return true;
+    } catch (error) {
+      logger.error({ err: error }, 'the scheduler could not be started');
+      await hold?.[Symbol.asyncDispose]();
+      return false;
+    }
+  }
+
+  /** Is active whenever no other process is, until `signal` aborts; returns when the work has ended and the lock is released. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (!this.#work && !(await this.tryBegin())) {
+        await sleep(TRY_MS, signal);
+        continue;
+      }
+      const ended = this.#work?.stopping.signal ?? signal;
+      await aborted(AbortSignal.any([signal, ended]));
+      if (!signal.aborted) this.#deps.logger.warn('this process is no longer the scheduler');
+      await this.#end();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end();
+  }
+
+  async #open(hold: TermHold): Promise<Work> {
+    const { knowledge, notary, events, now, clock, tasks } = this.#deps;
+    const { index, names, exposures } = knowledge;
+    const store: Store = { ...this.#deps.store, ...this.#deps.store.inTerm(hold.term) };
+    const watch = await Watch.open({ store, index, names, exposures, now: clock, events });
+    const publisher = await StreamPublisher.open({ store, notary, names, exposures, now });
+    const stopping = new AbortController();
+    hold.lost.addEventListener('abort', () => stopping.abort(), { once: true });
+    if (hold.lost.aborted) stopping.abort();
+    const fail = (error: unknown) => this.#deps.logger.error({ err: error }, 'a task of the scheduler ended');
+    const running = Promise.all(tasks.map((task) => task(store, stopping.signal).catch(fail)));
+    return { hold, store, watch, publisher, stopping, pending: undefined, tasks: running, step: Promise.resolve() };
+  }
+
+  /** Releases the lock after the last write: the next scheduler sees everything. */
+  async #end(): Promise<void> {
+    const work = this.#work;
+    if (!work) return;
+    work.stopping.abort();
+    await work.step;
+    await work.tasks;
+    this.#work = undefined;
+    await work.hold[Symbol.asyncDispose]();
+  }
+
+  async #inTerm(step: (work: Work) => Promise<void>): Promise<void> {
+    const work = this.#work;
+    if (!work || work.stopping.signal.aborted) return;
+    const running = step(work);
+    work.step = running.catch(() => {});
+    try {
+      await running;
+    } catch (error) {
+      // A superseded term cannot write any more: the next term, here or in another process, continues its work.
+      if (error instanceof StoreError && error.code === 'superseded') work.stopping.abort();
+      else if (!work.stopping.signal.aborted) throw error;
+    }
+  }
+
+  /** Publishes changed advisories. After a crash all are processed again, and only missing events are written. */
+  async #publishAdvisories(work: Work): Promise<void> {
+    const { knowledge, clock, events } = this.#deps;
+    const { exposures } = knowledge;
+    if (!exposures.isLoaded) return;
+    const { pending } = work;
+    work.pending = new Set();
+    try {
+      const entries =
+        pending === undefined
+          ? exposures.advisories.inOrder()
+          : [...pending].map((id) => exposures.advisories.find(id)).filter((entry) => entry !== undefined);
+      await announceAdvisories(entries, { ...knowledge, store: work.store, now: clock, events });
+    } catch (error) {
+      work.pending = pending && new Set([...pending, ...work.pending]);
+      throw error;
+    }
+  }
 }

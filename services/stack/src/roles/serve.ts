@@ -6,9 +6,9 @@ import type { RunningRole, World } from '../context.ts';
 import { aborted } from '../sleep.ts';
 import type { Store } from '../store/index.ts';
 import { wellKnownDomains } from '../well-known-domains.ts';
-import { startStack } from './api.ts';
-import { startScanner } from './scanner.ts';
-import { startScheduler } from './scheduler.ts';
+import { startStack } from './start-api.ts';
+import { startScanner } from './start-scanner.ts';
+import { startScheduler } from './start-scheduler.ts';
 
 /** The largest value of a date, https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const MAX_TIME_MS = 8.64e15;

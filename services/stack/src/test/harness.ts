@@ -4,7 +4,7 @@ import { createInternet, type Internet } from '@strata/testnet';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { readConfig } from '../config.ts';
 import type { World } from '../context.ts';
-import { startStack } from '../roles/api.ts';
+import { startStack } from '../roles/start-api.ts';
 
 type Settings = Readonly<Record<string, string>>;
 

@@ -49,11 +49,15 @@ describe('a search for a worker', () => {
   it('gives up after 32 consecutive failures', async () => {
     assert.deepEqual(await exhausted(searchAmong(40), 'engine-failed'), { asked: 32, code: 'crashed' });
   });
-  it('accepts that a grammar is unusable after five reports', async () => {
-    const scene = searchAmong(40);
-    assert.deepEqual(await exhausted(scene, 'grammar-unusable'), { asked: 5, code: 'grammar-unusable' });
-    assert.deepEqual(scene.lost, []);
-  });
+  for (const [workers, asked] of [
+    [40, 5],
+    [3, 3],
+  ] as const)
+    it(`accepts that a grammar is unusable after ${asked} reports of ${workers} workers`, async () => {
+      const scene = searchAmong(workers);
+      assert.deepEqual(await exhausted(scene, 'grammar-unusable'), { asked, code: 'grammar-unusable' });
+      assert.deepEqual(scene.lost, []);
+    });
 
   it('reports workers that refused what another worker could continue', async () => {
     const { search, lost } = searchAmong(3);

@@ -11,12 +11,12 @@ import {
   samplingFrame,
   WorkerLostError,
 } from '../session/session-events.ts';
-import type { SettleSegment } from '../settlement.ts';
+import type { Settlement } from '../settlement.ts';
 
 export interface AnswerPartDeps {
   readonly fleet: Fleet;
   readonly trust: Trust;
-  readonly settle: SettleSegment;
+  readonly settlement: Pick<Settlement, 'settle'>;
 }
 
 export interface RelayTask {
@@ -201,7 +201,7 @@ export class AnswerPart {
       const texts = late.map(({ bytes }) => bytes);
       this.#reportAnswered(texts, { from: this.#to, reason: observed.reason, late: late.map(({ token }) => token) });
     }
-    this.#deps.settle(chosen.session, segment, context.caller, {
+    this.#deps.settlement.settle(chosen.session, segment, context.caller, {
       ...{ nonce: this.#nonce, worker: this.peer, modelSha256, promptSha256 },
       ...{ requestSha256: observed.requestSha256, reason: observed.reason, promptTokens: job.prompt.length },
       ...{ from: this.#from, to: this.#from + observed.tokens.length, chainHead: this.#chain.head },

@@ -15,14 +15,7 @@ describe('a worker that refuses', () => {
       return true;
     },
   });
-  const refusesGrammar = refusing('grammar-unusable');
-
-  it('a grammar is believed if all workers refuse it, and no worker is lost', async () => {
-    await using net = await networkOf([refusesGrammar, refusesGrammar, refusesGrammar]);
-    await assert.rejects(net.answer(), { code: 'grammar-unusable' });
-    assert.deepEqual([net.fleet.chosen.length, net.lost()], [3, []]);
-  });
-
+  // That all workers refuse is proved in worker-search.test.ts.
   for (const code of ['grammar-unusable', 'unusable'] as const)
     it(`is lost if another worker can serve the request: ${code}`, async () => {
       await using net = await networkOf([refusing(code), refusing(code), {}]);
@@ -31,7 +24,8 @@ describe('a worker that refuses', () => {
     });
 
   it('a grammar is not believed if another worker used it', async () => {
-    await using net = await networkOf([at(5, killed), refusesGrammar, refusesGrammar, {}]);
+    const refuses = refusing('grammar-unusable');
+    await using net = await networkOf([at(5, killed), refuses, refuses, {}]);
     net.bed.chooseInOrder();
     assert.deepEqual(await net.answer(), UNDISTURBED);
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JobSegment } from '@strata/engine';
 import { createSimulatedEngine } from '@strata/testnet';
-import { at, COUNT, job, killed, PROMPT, truth, until } from '../../test/network/answers.ts';
+import { at, COUNT, job, killed, NEVER, PROMPT, truth, until } from '../../test/network/answers.ts';
 import type { WorkerEngine } from '../../test/network/scripted-worker.ts';
 import { networkOf, UNDISTURBED, type WorkerOptions } from '../../test/network/shared-bed.ts';
 
@@ -101,6 +101,25 @@ describe('an answer whose worker is killed', () => {
     };
     await using net = await networkOf([at(15, killed), slow, {}]);
     assert.deepEqual([await net.answer(), net.fleet.lost.length], [UNDISTURBED, 2]);
+  });
+
+  it('has the same text, log-probabilities and alternatives, and keeps its grammar', async () => {
+    const alternative = { token: 8, bytes: Uint8Array.of(98), logprob: -2 };
+    const tokens = truth(4).map((token) => {
+      return { kind: 'token', token, bytes: Uint8Array.of(97), logprob: -0.5, top: [alternative] } as const;
+    });
+    const generate: WorkerEngine['generate'] = async function* ({ given }) {
+      yield { kind: 'begin', cachedTokens: 0 };
+      yield* tokens.slice(given.length);
+      yield { kind: 'end', reason: 'length' };
+    };
+    const engine = { info: createSimulatedEngine().info, generate };
+    await using net = await networkOf([{ engine, ...at(2, killed) }, { engine }]);
+    net.bed.chooseInOrder();
+    const asked = { maxTokens: 4, grammar: 'root ::= "a"*', topLogprobs: 1 };
+    const events = await Array.fromAsync(net.engine.generate(job(asked), NEVER));
+    assert.deepEqual(events.slice(1, -1), tokens);
+    assert.partialDeepStrictEqual(await net.worker(1).received('request'), asked);
   });
 
   for (const code of ['closed', 'engine-failed', 'busy', 'leaving', 'unknown-model'] as const)

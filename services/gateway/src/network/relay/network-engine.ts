@@ -1,26 +1,18 @@
 // One model of the network as an engine: when a worker is lost, another one continues the answer from the tokens so
 // far.
 import { type Engine, EngineError, type Job, type ModelInfo, type Vocabulary } from '@strata/engine';
-import type { Trust } from '../audit/trust.ts';
-import type { Fleet } from '../fleet/fleet.ts';
 import { WorkerSearch } from '../fleet/worker-search.ts';
 import { knownBiases, samplingFrame, WorkerLostError } from '../session/session-events.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
-import type { SegmentAccounts } from '../settlement.ts';
-import { Settlement } from '../settlement.ts';
+import type { AnswerPartDeps } from './answer-part.ts';
 import { AnswerRelay, assertPrompt } from './answer-relay.ts';
 
-export interface NetworkEngineOptions {
+export interface NetworkEngineOptions extends AnswerPartDeps {
   /** Slots and engine can change; the model cannot. */
   readonly info: () => ModelInfo;
   readonly vocabulary: Vocabulary;
-  readonly fleet: Fleet;
-  readonly trust: Trust;
-  readonly accounts: SegmentAccounts;
-  /** Our own peer id. */
-  readonly gateway: string;
   /** A second worker is asked after this multiple of the expected time to first token. Undefined: never. */
-  readonly hedgeAfter?: number;
+  readonly hedgeAfter?: number | undefined;
   /** How long a job waits for a worker to connect. 10,000 by default. */
   readonly timeoutMs?: number;
 }
@@ -30,8 +22,6 @@ const TIMEOUT_MS = 10_000;
 /** Answers reject with EngineError `no-worker` if no worker can complete them. */
 export function createNetworkEngine(options: NetworkEngineOptions): Engine {
   const { info, vocabulary, fleet, hedgeAfter, timeoutMs = TIMEOUT_MS } = options;
-  const settlement = new Settlement(options);
-  const deps = { ...options, settle: settlement.settle };
   const closing = new AbortController();
   const whileOpen = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, closing.signal]);
 
@@ -66,7 +56,7 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     render: (prompt) => vocabulary.render(prompt),
     generate(job, signal, context = {}) {
       const task = { job, context, signal: whileOpen(signal) };
-      return new AnswerRelay(deps, { hedgeAfter, timeoutMs }, task).events();
+      return new AnswerRelay(options, { hedgeAfter, timeoutMs }, task).events();
     },
     async score(job, signal) {
       assertPrompt(job.prompt);
@@ -83,7 +73,6 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     },
     async [Symbol.asyncDispose]() {
       closing.abort(new EngineError('crashed', 'this model of the network is no longer served'));
-      await settlement.done();
     },
   };
 }

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { ModelInfo, Vocabulary } from '@strata/engine';
-import { NEW_WORKER, PROTOCOL } from '@strata/inference';
+import { decodeSegmentReceipt, NEW_WORKER, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
+import type { Segments } from '@strata/segments';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import type { ObservedAnswer, Trust } from '../../network/audit/trust.ts';
 import type { Chosen, Fleet } from '../../network/fleet/fleet.ts';
@@ -12,6 +13,7 @@ import { createNetworkEngine, type NetworkEngineOptions } from '../../network/re
 import { type OpenSessionOptions, openWorkerSession } from '../../network/session/open-session.ts';
 import type { SignedSegment } from '../../network/session/session-events.ts';
 import type { WorkerSession } from '../../network/session/worker-session.ts';
+import { Settlement } from '../../network/settlement.ts';
 import { ScriptedWorker, type WorkerEngine, type WorkerScript } from './scripted-worker.ts';
 
 const CONTEXT = 131_072;
@@ -134,15 +136,15 @@ export class TestNetwork implements AsyncDisposable {
   /** `sha256` is that of the model; its vocabulary is unused. */
   engine(sha256: string, options: Partial<NetworkEngineOptions> = {}) {
     const { fleet, trust, agreed, gateway } = this;
-    const agree = (segment: SignedSegment) => {
-      agreed.push(segment);
-      return gateway.sign(segment.bytes);
-    };
+    const put: Segments['put'] = async ({ receipt: bytes, workerSignature: signature }) =>
+      agreed.push({ receipt: decodeSegmentReceipt(bytes), bytes, signature }) > 0;
+    const segments = { put, list: async () => [] };
+    const sign = (bytes: Uint8Array) => gateway.sign(bytes);
     return createNetworkEngine({
       info: () => ({ sha256, vocabularySize: 4_096, contextLength: CONTEXT, slots: fleet.slots }) as ModelInfo,
       vocabulary: {} as Vocabulary,
-      accounts: { agree, recent: async () => [] },
-      ...{ fleet, trust, gateway: gateway.id, timeoutMs: 30_000, ...options },
+      settlement: new Settlement({ trust, segments, gateway: gateway.id, sign, now: () => new Date() }),
+      ...{ fleet, trust, timeoutMs: 30_000, ...options },
     });
   }
 

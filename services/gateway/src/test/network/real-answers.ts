@@ -7,7 +7,7 @@ import { NEVER } from './answers.ts';
 const properties = { domain: { type: 'string', maxLength: 12 }, isDeep: { type: 'boolean' } };
 const parameters = { type: 'object', properties, required: ['domain', 'isDeep'], additionalProperties: false };
 const TOOL = { type: 'function', function: { name: 'find_domain', parameters } };
-export const SCHEMA = {
+const SCHEMA = {
   type: 'object',
   properties: {
     name: { type: 'string', maxLength: 10 },

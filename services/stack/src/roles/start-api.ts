@@ -31,8 +31,8 @@ import { OnDemand } from '../scan/on-demand.ts';
 import { openScanning } from '../scan/open-scanning.ts';
 import { StreamHub } from '../stream/stream-hub.ts';
 import { listenForMetrics, listening } from './listening.ts';
-import { openScheduling, type Scheduling } from './scheduler.ts';
 import { addScanMetrics, addStackMetrics, countedGate, timedNotary } from './stack-metrics.ts';
+import { openScheduling, type Scheduling } from './start-scheduler.ts';
 import { UpdateLoop } from './update-loop.ts';
 import { warmUpRoutes } from './warm-up.ts';
 

@@ -1,0 +1,107 @@
+// The role `scheduler`: maintains the index, and runs the scheduler or is on standby. It serves only metrics and readiness.
+import { canSign, followKeys, Metrics, type Notary, Readiness } from '@strata/http';
+import type { Fetcher } from '@strata/scan';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { RunningRole, Scanning, World } from '../context.ts';
+import { runEnrichment } from '../enrichment/enrichment.ts';
+import { advisoryDirectory } from '../enrichment/open-enrichment.ts';
+import { configuredSources } from '../enrichment/sources.ts';
+import { EventBus } from '../events.ts';
+import { addPollMetrics } from '../feeds/feed-metrics.ts';
+import { openPoller } from '../feeds/open-poller.ts';
+import type { FeedPoller } from '../feeds/poller.ts';
+import { importSubscriptions } from '../feeds/subscriptions.ts';
+import { type Knowledge, openKnowledge } from '../index/knowledge.ts';
+import { openLedger } from '../ledger/ledger.ts';
+import { openFetcher } from '../scan/open-fetcher.ts';
+import { openScanning } from '../scan/open-scanning.ts';
+import { dropOldHistory } from '../store/retention.ts';
+import { listenForMetrics } from './listening.ts';
+import { Scheduler, type SchedulerDeps } from './scheduler.ts';
+import { addLedgerRefusal, addStoreMetrics, timedNotary } from './stack-metrics.ts';
+import { UpdateLoop } from './update-loop.ts';
+
+/** Resolves when it is active or on standby. */
+export async function startScheduler(config: Config, logger: Logger, world: World = {}): Promise<RunningRole> {
+  await using stack = new AsyncDisposableStack();
+  const events = new EventBus(logger);
+  const metrics = new Metrics();
+  const scanning = stack.use(await openScanning(config, { logger, events }, world));
+  const { store, rulebook } = scanning;
+  const now = store.clock;
+  const { dataDirectory, ledgerOrigin: origin } = config;
+  const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store, logger, signal: world.signal }));
+  const knowledge = stack.use(await openKnowledge(config, { store, rulebook, events, logger }));
+  metrics.disk(dataDirectory);
+  addStoreMetrics(metrics, { store, now: world.now ?? now });
+  addLedgerRefusal(metrics, ledger);
+  const notary = timedNotary(ledger.notary, metrics);
+  const { scheduler } = stack.use(
+    await openScheduling(config, { scanning, knowledge, notary, events, logger, metrics, now }, world),
+  );
+  const steps = [...knowledge.steps, ...scheduler.steps];
+  const updateLoop = stack.use(new UpdateLoop({ store, events, logger, steps }));
+  const readiness = new Readiness({ database: () => store.inspection.heads(), ledger: () => canSign(ledger) });
+  readiness.report(() => ({ role: config.role, is_working: scheduler.isWorking }));
+  const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const tasks = [scheduler.run(signal), updateLoop.follow(signal), followKeys(ledger, logger, signal)];
+  readiness.started();
+  stack.defer(async () => {
+    readiness.stopping();
+    stopping.abort();
+    await Promise.all(tasks);
+  });
+  return Object.assign(stack.move(), { store, metricsPort });
+}
+
+export interface SchedulingDeps {
+  readonly scanning: Pick<Scanning, 'store' | 'rulebook' | 'isOptedOut'>;
+  readonly knowledge: Knowledge;
+  readonly notary: Notary;
+  readonly events: EventBus;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly now: () => Date;
+}
+
+export interface Scheduling extends AsyncDisposable {
+  readonly scheduler: Scheduler;
+  readonly poller: FeedPoller;
+  /** Fetches feeds and advisories from the web. */
+  readonly fetcher: Fetcher;
+}
+
+/**
+ * The scheduler with its tasks: retention, syncing advisories, polling feeds. Imports the configured feeds. Work starts with the scheduler's
+ * `run`.
+ */
+export async function openScheduling(config: Config, deps: SchedulingDeps, world: World): Promise<Scheduling> {
+  await using stack = new AsyncDisposableStack();
+  const { scanning, knowledge, notary, events, logger, metrics, now } = deps;
+  const { store, rulebook, isOptedOut } = scanning;
+  const clock = world.now ?? now;
+  if (config.feedsFile) await importSubscriptions(config.feedsFile, { store, logger, now: clock });
+  const fetcher = stack.use(world.fetcher ?? openFetcher(config, world));
+  const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
+  const poller = openPoller(config, { store, isOptedOut, logger, now: clock, fetcher, events });
+  addPollMetrics(metrics, poller);
+  const { retention } = config;
+  const tasks: SchedulerDeps['tasks'][number][] = [
+    (own, signal) => dropOldHistory({ store: own, retention, logger, now, clock }, signal),
+  ];
+  if (sources.length > 0) {
+    const directory = advisoryDirectory(config);
+    tasks.push((own, signal) =>
+      runEnrichment({ store: own, sources, fetcher, directory, now: clock, logger, events }, signal),
+    );
+  }
+  // Needs no term: feeds are claimed before a poll, and recording a poll twice has no effect.
+  if (config.isPollingFeeds) tasks.push((_own, signal) => poller.run(signal));
+  const scheduler = stack.use(new Scheduler({ store, knowledge, notary, events, logger, now, clock, tasks }));
+  const help = 'Whether this process is the active scheduler: 1 or 0';
+  metrics.gauge('strata_scheduler', help, () => (scheduler.isWorking ? 1 : 0));
+  return Object.assign(stack.move(), { scheduler, poller, fetcher });
+}
