@@ -59,14 +59,14 @@ describe('a list is paged to its end', () => {
       );
     });
 
-  it('by its own cursors only: others, and damaged ones, are refused', async () => {
+  it('by its own cursors only: those of another list, and damaged ones, are refused', async () => {
     assert.ok(cursors.size > 8);
     const [, first = ''] = [...cursors][0] ?? [];
     const crafted = Buffer.from('["AAAAAAAAAA",0,[1,"__proto__"]]').toString('base64url');
     const damaged = ['', '%00', 'x'.repeat(2_000), 'bnVsbA', crafted, first.slice(0, -3), `A${first.slice(1)}`, '{}'];
     for (const [path] of LISTS) {
-      const others = [...cursors].filter(([other]) => other !== path).map(([, cursor]) => cursor);
-      for (const cursor of [...others, ...damaged]) {
+      const foreign = [...cursors].filter(([other]) => other !== path).map(([, cursor]) => cursor);
+      for (const cursor of [...foreign, ...damaged]) {
         const { status, body } = await service.get(
           `/stack/v1/${path}${path.includes('?') ? '&' : '?'}cursor=${cursor}`,
         );
