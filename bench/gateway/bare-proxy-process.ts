@@ -24,6 +24,8 @@ async function read(message: IncomingMessage): Promise<Record<string, unknown>> 
 const upstream = createServer((incoming, outgoing) => {
   void read(incoming).then(({ model }) => outgoing.writeHead(200, json).end(answer(model)));
 });
+// A kept connection would otherwise be closed between two loads, and a request on it would fail.
+upstream.keepAliveTimeout = 0;
 upstream.listen(0, '127.0.0.1');
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 const proxy = createServer((incoming, outgoing) => {

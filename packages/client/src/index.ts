@@ -41,7 +41,7 @@ export {
 export type { CheckLedgerOptions, EventFilter, StackEvent, StreamState } from './stack/stack-events.ts';
 export type { PagedItems, PagedPath } from './stack/stack-pages.ts';
 export { type FieldProblem, type Quota, StackProblem } from './stack/stack-problem.ts';
-export type { AnyStackPath, StackInput, StackPath } from './stack/stack-request.ts';
+export { type AnyStackPath, curlOf, type StackInput, type StackPath } from './stack/stack-request.ts';
 export type * from './stack/stack-types.ts';
 export type { AnswerProblem } from './verify/answer-problem.ts';
 export type { LedgerOptions } from './verify/check-ledger.ts';

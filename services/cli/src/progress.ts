@@ -94,6 +94,15 @@ export function startCounter(label: string, unit: string, stream: OutputStream):
   };
 }
 
+/** Adds up the progress of tables: returns the rows of all of them. */
+export function rowCounts(): (table: string, rows: number) => number {
+  const counts = new Map<string, number>();
+  return (table, rows) => {
+    counts.set(table, rows);
+    return counts.values().reduce((sum, each) => sum + each, 0);
+  };
+}
+
 /** Per second. */
 export const rateSince = (startedAt: number, done: number): number =>
   done / Math.max((performance.now() - startedAt) / 1_000, 0.001);

@@ -38,3 +38,7 @@ export function checkedKey(key: string | undefined, names: string): string | und
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw usageError(`the API key contains characters that are not allowed in a key (${names})`);
 }
+
+/** Whether a host is reachable from this machine only. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);

@@ -96,7 +96,7 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     assert.match(meta, /\d+ tokens · [\d,]+ tokens\/s · first token after .+ by worker …\w{6}/);
     await assertReceiptHolds(page, 'Receipt and workers');
     const steps = 'content key signature leaf inclusion checkpoint consistency receipt request answer'.split(' ');
-    for (const step of steps) assert.ok(await page.locator('.chat-steps .good', { hasText: step }).count(), step);
+    for (const step of steps) assert.ok(await page.locator('.steps .good', { hasText: step }).count(), step);
     await picture(page, 'chat-conversation');
     await assertAccessible(page);
     await page.reload();
@@ -113,7 +113,7 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await page.getByText('Receipt and workers').click();
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText('The receipt is invalid.').waitFor();
-    assert.ok(await page.locator('.chat-steps .bad', { hasText: 'signature' }).count());
+    assert.ok(await page.locator('.steps .bad', { hasText: 'signature' }).count());
   });
   inChat('stops at Escape and keeps the received text, with correct focus and status', UNOPENED, async (page) => {
     await page.addInitScript(slowAnswers);

@@ -3,7 +3,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Loading, Notice } from '../ui/states.tsx';
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx';
 import { ChatView } from './chat-view.tsx';
-import { useKey } from './key.ts';
+import { useKey } from './inference.ts';
 import { KeyForm } from './key-form.tsx';
 import { onLink, useLocation } from './location.ts';
 import { useSite } from './site.ts';
@@ -38,29 +38,22 @@ export function App() {
         Skip to content
       </a>
       <header className="bar chat-top">
-        <a href="/" className="brand chat-brand" onClick={onLink}>
+        <a href="/" className="brand" onClick={onLink}>
           <img src="/favicon.svg" alt="" width="26" height="26" />
           Strata
         </a>
         <nav aria-label="Pages">
           {VIEWS.map(([name, to]) => (
-            <a
-              key={to}
-              href={to}
-              className="chat-nav-link"
-              onClick={onLink}
-              aria-current={path === to ? 'page' : undefined}
-            >
+            <a key={to} href={to} className="nav-link" onClick={onLink} aria-current={path === to ? 'page' : undefined}>
               {name}
             </a>
           ))}
           {explorerUrl && (
-            <a href={explorerUrl} className="chat-nav-link">
+            <a href={explorerUrl} className="nav-link">
               Explorer
             </a>
           )}
         </nav>
-        <span className="chat-space" />
         <button
           ref={keyButton}
           className="button"
@@ -76,7 +69,7 @@ export function App() {
       <div id="key-panel" className="chat-key-panel" hidden={!isKeyOpen}>
         {isKeyOpen && <KeyForm />}
       </div>
-      <p className="chat-offline small" role="status">
+      <p className="banner small" role="status">
         {!isOnline && 'You are offline. You can read your conversations. New questions are queued.'}
       </p>
       <View path={path} chat={chat} />
@@ -87,8 +80,8 @@ export function App() {
 function View({ path, chat }: { readonly path: string; readonly chat: string | null }) {
   if (path === '/machines') {
     return (
-      <main id="content" tabIndex={-1} className="chat-machines">
-        <Suspense fallback={<Loading lines={8} />}>
+      <main id="content" tabIndex={-1} className="chat-machines content">
+        <Suspense fallback={<Loading />}>
           <Machines />
         </Suspense>
       </main>
@@ -96,7 +89,7 @@ function View({ path, chat }: { readonly path: string; readonly chat: string | n
   }
   if (path === '/') return <ChatView conversationId={chat} />;
   return (
-    <main id="content" tabIndex={-1} className="chat-machines">
+    <main id="content" tabIndex={-1} className="chat-machines content">
       <Notice
         title="Page not found"
         actions={

@@ -1,14 +1,14 @@
 // The chat: conversations on one side, questions and answers in the middle, parameters on the other side.
 import './thread/thread.css';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Button } from '../ui/controls/button.tsx';
 import { Loading } from '../ui/states.tsx';
 import { Composer } from './asking/composer.tsx';
 import { ModelChoice } from './asking/model-choice.tsx';
 import type { Settings } from './asking/parameters.ts';
 import { tokensOf } from './asking/request.ts';
-import { sendActionOf } from './asking/send-action.ts';
+import { sendActionOf, useWaitingQuestion } from './asking/send-action.ts';
 import { modelsState, useModels } from './asking/use-models.ts';
-import { useWaitingQuestion } from './asking/use-waiting-question.ts';
 import {
   type Conversation,
   isRunning,
@@ -20,7 +20,7 @@ import {
 } from './conversation/conversation.ts';
 import { ConversationList } from './conversation/conversation-list.tsx';
 import { answerRunner, store, useConversations } from './conversation/conversations.ts';
-import { useKey } from './key.ts';
+import { useKey } from './inference.ts';
 import { go } from './location.ts';
 import { useNetwork } from './machines/use-network.ts';
 import { EmptyChat } from './thread/empty-chat.tsx';
@@ -94,7 +94,11 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
   const path = conversation ? sentPart(pathOf(conversation), conversation.sentFrom) : [];
   return (
     <div className="chat-frame">
-      <nav className={open === 'list' ? 'chat-side open' : 'chat-side'} aria-label="Conversations" id="chat-list">
+      <nav
+        className={`chat-side screen-only ${open === 'list' ? 'open' : ''}`}
+        aria-label="Conversations"
+        id="chat-list"
+      >
         <ConversationList
           openId={id ?? null}
           onNew={() => {
@@ -106,16 +110,17 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
       </nav>
       <main id="content" tabIndex={-1} className="chat-main">
         <header className="chat-head">
-          <button
-            className="button small chat-narrow"
-            type="button"
-            aria-expanded={open === 'list'}
-            aria-controls="chat-list"
-            onClick={() => setOpen(open === 'list' ? null : 'list')}
-          >
-            Conversations
-          </button>
-          <h1>{conversation?.title ?? 'New conversation'}</h1>
+          <span className="chat-narrow">
+            <Button
+              kind="small"
+              aria-expanded={open === 'list'}
+              aria-controls="chat-list"
+              onClick={() => setOpen(open === 'list' ? null : 'list')}
+            >
+              Conversations
+            </Button>
+          </span>
+          <h1 className="ellipsis">{conversation?.title ?? 'New conversation'}</h1>
           <ModelChoice
             models={models.data}
             chosen={modelId}
@@ -133,11 +138,11 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
           </button>
         </header>
         {conversation ? (
-          <Suspense fallback={<Loading lines={5} />}>
+          <Suspense fallback={<Loading />}>
             <Thread conversation={conversation} onAsk={ask} onAnswer={answer} />
           </Suspense>
         ) : models.isLoading ? (
-          <Loading lines={5} />
+          <Loading />
         ) : (
           <EmptyChat
             problem={models.error}
@@ -165,22 +170,21 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
           contextLength={model?.context_length ?? null}
         />
       </main>
-      <aside id="chat-settings" className="chat-panel" aria-label="Parameters" hidden={open !== 'settings'}>
+      <aside id="chat-settings" className="chat-panel screen-only" aria-label="Parameters" hidden={open !== 'settings'}>
         <div className="card-head">
           <h2>Parameters</h2>
-          <button
-            className="button small"
-            type="button"
+          <Button
+            kind="small"
             onClick={() => {
               setOpen(null);
               parametersButton.current?.focus();
             }}
           >
             Close
-          </button>
+          </Button>
         </div>
         {open === 'settings' && (
-          <Suspense fallback={<Loading lines={6} />}>
+          <Suspense fallback={<Loading />}>
             <SettingsPanel key={id} settings={own} onChange={changeSettings} />
           </Suspense>
         )}

@@ -1,4 +1,4 @@
-// The typed client of the inference service, for this page's origin and the user's API key.
+// The typed client of the inference service, for this page's origin and the user's API key, which the browser stores.
 import {
   InferenceClient,
   InferenceProblem,
@@ -7,7 +7,7 @@ import {
   type Receipt,
   storedLedgerMemory,
 } from '@strata/client';
-import { currentKey } from './key.ts';
+import { storedValue, useObservable } from '../ui/observable.ts';
 
 export type { Model, Network, Receipt };
 export { InferenceClient, InferenceProblem };
@@ -22,16 +22,13 @@ export interface Segment {
   readonly to: number;
 }
 
+const storedKey = storedValue('strata-inference-key');
+
+export const setKey = storedKey.set;
+export const useKey = (): string | undefined => useObservable(storedKey);
+
 export const client = new InferenceClient({
   baseUrl: location.origin,
-  key: currentKey,
+  key: storedKey.get,
   memory: storedLedgerMemory(() => localStorage, 'strata-inference-ledgers'),
 });
-
-/** The network report; null if the service uses its own engine and has no network. Rejects with InferenceProblem. */
-export async function askNetwork(signal: AbortSignal): Promise<Network | null> {
-  return client.network({ signal }).catch((error: unknown) => {
-    if (error instanceof InferenceProblem && error.status === 404) return null;
-    throw error;
-  });
-}

@@ -1,21 +1,25 @@
 // The API key form: request a free key if the service offers them, or enter one.
 import { useId, useState } from 'react';
-import { Command } from '../ui/command.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
+import { Button, Command, CopyButton } from '../ui/controls/button.tsx';
+import { FreeKey } from '../ui/controls/free-key.tsx';
 import { formatTime } from '../ui/formats.ts';
 import { Loading } from '../ui/states.tsx';
-import { InferenceClient, InferenceProblem } from './inference.ts';
-import { setKey, useKey } from './key.ts';
+import { InferenceClient, InferenceProblem, setKey, useKey } from './inference.ts';
 import { useSite } from './site.ts';
 
 export function KeyForm() {
   const site = useSite();
   const key = useKey();
-  if (!site) return <Loading lines={2} />;
+  if (!site) return <Loading />;
   const isFree = site.freeKeysPerDay > 0;
   return (
-    <div className="chat-key">
-      {isFree && key === undefined && <FreeKey />}
+    <div className="chat-key stack">
+      {isFree && key === undefined && (
+        <p className="row">
+          <FreeKey create={createKey} />
+          <span className="small soft">No sign-up required.</span>
+        </p>
+      )}
       {isFree && key === undefined ? (
         <details>
           <summary>I already have a key</summary>
@@ -33,31 +37,12 @@ export function KeyForm() {
   );
 }
 
-/** Requests a free key without sign-up. */
-function FreeKey() {
-  const [state, setState] = useState<'asking' | { readonly problem: string } | null>(null);
-  const get = async () => {
-    // A second press would consume another of the keys allowed per address.
-    if (state === 'asking') return;
-    setState('asking');
-    try {
-      setKey((await InferenceClient.createKey(location.origin)).key);
-      setState(null);
-    } catch (error) {
-      setState({ problem: messageOf(error, Date.now()) });
-    }
-  };
-  return (
-    <div className="chat-free-key">
-      <button className="button primary" type="button" aria-disabled={state === 'asking'} onClick={() => void get()}>
-        {state === 'asking' ? 'Creating a key …' : 'Get a free key'}
-      </button>
-      <span className="small soft">No sign-up required.</span>
-      <p className="small field-problem" role="alert">
-        {state !== null && state !== 'asking' && state.problem}
-      </p>
-    </div>
-  );
+async function createKey(): Promise<void> {
+  try {
+    setKey((await InferenceClient.createKey(location.origin)).key);
+  } catch (error) {
+    throw new Error(messageOf(error, Date.now()), { cause: error });
+  }
 }
 
 function messageOf(error: unknown, now: number): string {
@@ -65,7 +50,7 @@ function messageOf(error: unknown, now: number): string {
   const { code, message, retryAfterSeconds } = error;
   if (code === 'network') return 'The service cannot be reached: you are offline, or it is not running.';
   if (retryAfterSeconds === null) return message;
-  return `${message} Try again after ${formatTime(new Date(now + retryAfterSeconds * 1_000).toISOString())}.`;
+  return `${message} Try again after ${formatTime(now + retryAfterSeconds * 1_000)}.`;
 }
 
 function OwnKey() {
@@ -92,15 +77,11 @@ function OwnKey() {
           autoComplete="off"
           spellCheck={false}
         />
-        <button className="button primary" type="submit">
+        <Button kind="primary" type="submit">
           Save
-        </button>
+        </Button>
         {key !== undefined && <CopyButton text={key} label="Copy key" />}
-        {key !== undefined && (
-          <button className="button" type="button" onClick={() => setKey(undefined)}>
-            Remove key
-          </button>
-        )}
+        {key !== undefined && <Button onClick={() => setKey(undefined)}>Remove key</Button>}
       </div>
     </form>
   );

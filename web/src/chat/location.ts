@@ -1,22 +1,14 @@
 // The current URL: the path selects one of two views, `?chat=` the open conversation.
-import { type MouseEvent, useSyncExternalStore } from 'react';
+import type { MouseEvent } from 'react';
+import { observable, useObservable } from '../ui/observable.ts';
 
-const listeners = new Set<() => void>();
-const notify = () => {
-  for (const listener of listeners) listener();
-};
-addEventListener('popstate', notify);
+const current = () => location.pathname + location.search;
+const shown = observable(current());
+addEventListener('popstate', () => shown.set(current()));
 
 /** Path and query of the page. */
 export function useLocation(): { readonly path: string; readonly chat: string | null } {
-  const href = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => location.pathname + location.search,
-  );
-  const { pathname, searchParams } = new URL(href, location.origin);
+  const { pathname, searchParams } = new URL(useObservable(shown), location.origin);
   return { path: pathname, chat: searchParams.get('chat') };
 }
 
@@ -24,7 +16,7 @@ export function useLocation(): { readonly path: string; readonly chat: string | 
 export function go(to: string, { isReplacing = false } = {}): void {
   if (isReplacing) history.replaceState(null, '', to);
   else history.pushState(null, '', to);
-  notify();
+  shown.set(current());
 }
 
 /** For links within the app: handles plain clicks and leaves modified clicks to the browser. */

@@ -1,5 +1,6 @@
 // Error boundary of the page: conversations are stored in the browser, and a reload restores them.
 import { Component, type ReactNode } from 'react';
+import { Button } from '../ui/controls/button.tsx';
 import { Notice } from '../ui/states.tsx';
 
 export class PageBoundary extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {
@@ -12,15 +13,15 @@ export class PageBoundary extends Component<{ readonly children: ReactNode }, { 
   override render(): ReactNode {
     if (!this.state.hasFailed) return this.props.children;
     return (
-      <main className="chat-machines">
+      <main className="chat-machines content">
         <Notice
           title="Something went wrong"
           tone="bad"
           actions={
             <>
-              <button className="button primary" type="button" onClick={() => location.reload()}>
+              <Button kind="primary" onClick={() => location.reload()}>
                 Reload
-              </button>
+              </Button>
               <a href="/">Start a new conversation</a>
             </>
           }

@@ -1,16 +1,7 @@
 // Whether the browser is online; the service may still be unreachable.
-import { useSyncExternalStore } from 'react';
+import { observable, useObservable } from '../ui/observable.ts';
 
-export function useOnline(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      addEventListener('online', listener);
-      addEventListener('offline', listener);
-      return () => {
-        removeEventListener('online', listener);
-        removeEventListener('offline', listener);
-      };
-    },
-    () => navigator.onLine,
-  );
-}
+const online = observable(navigator.onLine);
+for (const change of ['online', 'offline']) addEventListener(change, () => online.set(navigator.onLine));
+
+export const useOnline = (): boolean => useObservable(online);

@@ -1,4 +1,4 @@
-// Badges: confidence, severity, grade. The text carries the meaning; the colour is supplementary.
+// Badges: confidence, severity, risk, grade. The text carries the meaning; the colour is supplementary.
 import type { ReactNode } from 'react';
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'accent';
@@ -7,27 +7,23 @@ export function Badge({ tone = 'plain', children }: { readonly tone?: Tone; read
   return <span className={`badge ${tone}`}>{children}</span>;
 }
 
-const TONES: Readonly<Record<string, Tone>> = {
-  high: 'good',
-  medium: 'plain',
-  low: 'warn',
-};
-const SEVERITIES: Readonly<Record<string, Tone>> = {
-  critical: 'bad',
-  high: 'bad',
-  medium: 'warn',
-  low: 'plain',
-  info: 'plain',
-};
+const CONFIDENCES: Readonly<Record<string, Tone>> = { high: 'good', low: 'warn' };
+const SEVERITIES: Readonly<Record<string, Tone>> = { critical: 'bad', high: 'bad', medium: 'warn' };
+const RISKS: Readonly<Record<string, Tone>> = { ...SEVERITIES, low: 'good' };
 
 /** The confidence of a finding. */
 export function Confidence({ level }: { readonly level: string }) {
-  return <Badge tone={TONES[level] ?? 'plain'}>{level}</Badge>;
+  return <Badge tone={CONFIDENCES[level] ?? 'plain'}>{level}</Badge>;
 }
 
-/** The severity of an alert or advisory. */
-export function Severity({ level }: { readonly level: string }) {
-  return <Badge tone={SEVERITIES[level] ?? 'plain'}>{level}</Badge>;
+/** The severity of an alert or advisory; a dash if it is unknown. */
+export function Severity({ level }: { readonly level: string | null }) {
+  return level === null ? '–' : <Badge tone={SEVERITIES[level] ?? 'plain'}>{level}</Badge>;
+}
+
+/** The level of a risk. */
+export function Risk({ level, of = '' }: { readonly level: string | null; readonly of?: string }) {
+  return <Badge tone={RISKS[level ?? ''] ?? 'plain'}>{level === null ? 'not measured' : level + of}</Badge>;
 }
 
 /** A grade from A+ to F. */

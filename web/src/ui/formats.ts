@@ -1,49 +1,44 @@
 // Formats numbers and times in the user's locale. Unknown values are shown as a dash, never as 0.
 const UNKNOWN = '–';
 
-const integer = new Intl.NumberFormat();
-const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
-const decimal = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
-const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
-const signed = new Intl.NumberFormat(undefined, { signDisplay: 'exceptZero' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 
+type NumberFormatter = (value: number | null | undefined) => string;
+
+function numberFormatter(options: Intl.NumberFormatOptions): NumberFormatter {
+  const format = new Intl.NumberFormat(undefined, options);
+  return (value) => (value === null || value === undefined ? UNKNOWN : format.format(value));
+}
+
 /** `12,345`. */
-export function formatNumber(value: number | null | undefined): string {
-  return value === null || value === undefined ? UNKNOWN : integer.format(value);
-}
-
+export const formatNumber = numberFormatter({});
+/** `12,345`, rounded to an integer. */
+export const formatRounded = numberFormatter({ maximumFractionDigits: 0 });
 /** `12.3`, for means and scores. */
-export function formatDecimal(value: number | null | undefined): string {
-  return value === null || value === undefined ? UNKNOWN : decimal.format(value);
-}
-
+export const formatDecimal = numberFormatter({ maximumFractionDigits: 1 });
 /** `12.3K`, where precision is not needed. */
-export function formatCompact(value: number | null | undefined): string {
-  return value === null || value === undefined ? UNKNOWN : compact.format(value);
-}
-
+export const formatCompact = numberFormatter({ notation: 'compact', maximumFractionDigits: 1 });
 /** `+12`, `−3`, `0`. */
-export function formatChange(value: number | null | undefined): string {
-  return value === null || value === undefined ? UNKNOWN : signed.format(value);
-}
-
+export const formatChange = numberFormatter({ signDisplay: 'exceptZero' });
 /** A fraction from 0 to 1 as `12.3%`. */
-export function formatShare(value: number | null | undefined): string {
-  return value === null || value === undefined ? UNKNOWN : share.format(value);
-}
+export const formatShare = numberFormatter({ style: 'percent', maximumFractionDigits: 1 });
+
+/** `1 domain`, `12 domains`. */
+export const formatCount = (count: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`;
 
 /** The UTC day of an ISO 8601 time: statistics are counted in UTC days. */
-export function formatDay(iso: string | null | undefined): string {
-  return iso ? day.format(new Date(iso)) : UNKNOWN;
-}
+export const formatDay = (iso: string | null | undefined): string => (iso ? day.format(new Date(iso)) : UNKNOWN);
 
-/** An ISO 8601 time in the local time zone. */
-export function formatTime(iso: string | null | undefined): string {
-  return iso ? moment.format(new Date(iso)) : UNKNOWN;
-}
+/** An ISO 8601 time, or milliseconds since the epoch, in the local time zone. */
+export const formatTime = (at: string | number | null | undefined): string =>
+  at ? moment.format(new Date(at)) : UNKNOWN;
+
+/** Hours, minutes and seconds in the local time zone. */
+export const formatClock = (at: string | number): string => clock.format(new Date(at));
 
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['year', 31_536_000],
@@ -54,7 +49,7 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 ];
 
 /** `3 days ago`, `in 2 hours`. */
-export function formatAgo(iso: string, now: number = Date.now()): string {
+export function formatAgo(iso: string, now: number): string {
   const seconds = (Date.parse(iso) - now) / 1_000;
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
   return relative.format(Math.round(seconds / size), unit);

@@ -1,14 +1,14 @@
 // Placeholders for data: loading, notice, empty.
 import type { ReactNode } from 'react';
+import { Button } from './controls/button.tsx';
 
-/** A skeleton of about the size of the content. */
-export function Loading({ lines = 4 }: { readonly lines?: number }) {
+/** A skeleton instead of the content. */
+export function Loading() {
   return (
     <div className="loading" role="status">
       <span className="hidden-text">Loading …</span>
-      {Array.from({ length: lines }, (_, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are identical
-        <div key={i} className="skeleton line" />
+      {[1, 2, 3, 4, 5, 6].map((line) => (
+        <div key={line} className="skeleton line" />
       ))}
     </div>
   );
@@ -35,4 +35,8 @@ export function Notice({ title, tone = 'plain', actions, children }: NoticeProps
 /** The message for an empty result. */
 export function Empty({ children }: { readonly children: ReactNode }) {
   return <p className="empty">{children}</p>;
+}
+
+export function Retry({ onRetry }: { readonly onRetry: () => void }) {
+  return <Button onClick={onRetry}>Try again</Button>;
 }

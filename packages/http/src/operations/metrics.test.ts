@@ -183,9 +183,7 @@ it('logs an error of a kind at most every ten seconds, with the count in between
       throttled.of(typeof kind === 'string' ? new Error(kind) : kind)?.info(`${kind}`);
     }
   });
-  const counted = text
-    .trim()
-    .split('\n')
-    .map((line) => `${JSON.parse(line).msg} ${JSON.parse(line).unreported ?? 0}`);
+  const lines = text.trim().split('\n');
+  const counted = lines.map((line) => `${JSON.parse(line).msg} ${JSON.parse(line).unreported ?? 0}`);
   assert.equal(counted.join(), 'a 0,b 0,undefined 0,a 2,b 0');
 });

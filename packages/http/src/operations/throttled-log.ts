@@ -36,7 +36,7 @@ export class ThrottledLog {
     return last?.unreported ? this.#logger.child({ unreported: last.unreported }) : this.#logger;
   }
 
-  /** A refusal of a request without a valid key: the details are only in the log, because the response is the same for all. */
+  /** A refusal of a request without a valid key: the response is the same for all, so the details are only in the log. */
   refused({ id, url, headers }: FastifyRequest, { code, detail }: { readonly code: string; readonly detail: string }) {
     const [path, host, origin] = [url, headers.host, headers.origin].map((text) => text?.slice(0, MAX_CHARACTERS));
     this.of(code)?.info({ requestId: id, path, host, origin, code, detail }, 'request refused');

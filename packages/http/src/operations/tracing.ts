@@ -96,8 +96,8 @@ function samplerOf(
 const tracer = trace.getTracer('strata-http');
 
 /**
- * A span for each request, a child of the caller's `traceparent` (https://www.w3.org/TR/trace-context/), with its route,
- * but no path and no key. Call before adding routes; does nothing if tracing is off.
+ * A span for each request, a child of the caller's `traceparent` (https://www.w3.org/TR/trace-context/), with its
+ * route, but no path and no key. Call before adding routes; does nothing if tracing is off.
  */
 export function traceRequests(fastify: FastifyInstance): void {
   if (!isOn) return;

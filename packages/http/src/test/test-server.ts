@@ -69,7 +69,6 @@ export const routes: readonly Route<TestApp>[] = [
 
 export const LIMITED_KEY = 'ssk_limited';
 export const UNLIMITED_KEY = 'ssk_unlimited';
-
 const noRevocations = { revision: () => 0, stillValid: async () => new Set<string>() };
 
 /** Allows `limit` requests of `keyId` per day. */

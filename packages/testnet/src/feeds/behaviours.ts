@@ -2,79 +2,47 @@
 // shares.
 import { type Random, randomFor } from '../random.ts';
 
-export type FeedBehaviour =
-  | 'etag'
-  | 'last-modified'
-  | 'both-validators'
-  | 'no-validators'
-  | 'max-age'
-  | 'ttl'
-  | 'skip-hours'
+/** `first` is the count among the first forty, `weight` that among later ones. */
+const BEHAVIOURS = {
+  'both-validators': { first: 8, weight: 34 },
+  etag: { first: 6, weight: 18 },
+  'last-modified': { first: 5, weight: 16 },
+  'no-validators': { first: 4, weight: 12 },
+  'max-age': { first: 2, weight: 5 },
+  ttl: { first: 1, weight: 3 },
+  'skip-hours': { first: 1, weight: 2 },
   /** 301 to a new address. */
-  | 'moved-permanently'
+  'moved-permanently': { first: 1, weight: 1.5 },
   /** 302 to another address. */
-  | 'moved-temporarily'
+  'moved-temporarily': { first: 1, weight: 1 },
   /** 410 after day 5. */
-  | 'gone'
+  gone: { first: 1, weight: 1 },
   /** 404 for some days, repeatedly. */
-  | 'missing-for-days'
+  'missing-for-days': { first: 1, weight: 1 },
   /** Every third request fails. */
-  | 'server-errors'
+  'server-errors': { first: 1, weight: 1.5 },
   /** Every second request gets a 429. */
-  | 'too-many-requests'
+  'too-many-requests': { first: 1, weight: 1 },
   /** An error page with status 200. */
-  | 'html-page'
-  | 'malformed'
+  'html-page': { first: 1, weight: 0.7 },
+  malformed: { first: 1, weight: 1 },
   /** The connection closes half-way. */
-  | 'truncated'
+  truncated: { first: 1, weight: 0.5 },
   /** A few bytes a second, without end. */
-  | 'slow'
+  slow: { first: 1, weight: 0.3 },
   /** Items without end. */
-  | 'endless'
-  | 'entity-bomb'
+  endless: { first: 1, weight: 0.1 },
+  'entity-bomb': { first: 1, weight: 0.1 },
   /** windows-1252 that claims to be UTF-8. */
-  | 'wrong-charset';
+  'wrong-charset': { first: 1, weight: 1 },
+};
 
-interface Row {
-  readonly behaviour: FeedBehaviour;
-  /** Count among the first forty. */
-  readonly first: number;
-  /** Weight among later ones. */
-  readonly weight: number;
-}
+export type FeedBehaviour = keyof typeof BEHAVIOURS;
 
-const ROWS: readonly Row[] = [
-  { behaviour: 'both-validators', first: 8, weight: 34 },
-  { behaviour: 'etag', first: 6, weight: 18 },
-  { behaviour: 'last-modified', first: 5, weight: 16 },
-  { behaviour: 'no-validators', first: 4, weight: 12 },
-  { behaviour: 'max-age', first: 2, weight: 5 },
-  { behaviour: 'ttl', first: 1, weight: 3 },
-  { behaviour: 'skip-hours', first: 1, weight: 2 },
-  { behaviour: 'moved-permanently', first: 1, weight: 1.5 },
-  { behaviour: 'moved-temporarily', first: 1, weight: 1 },
-  { behaviour: 'gone', first: 1, weight: 1 },
-  { behaviour: 'missing-for-days', first: 1, weight: 1 },
-  { behaviour: 'server-errors', first: 1, weight: 1.5 },
-  { behaviour: 'too-many-requests', first: 1, weight: 1 },
-  { behaviour: 'html-page', first: 1, weight: 0.7 },
-  { behaviour: 'malformed', first: 1, weight: 1 },
-  { behaviour: 'truncated', first: 1, weight: 0.5 },
-  { behaviour: 'slow', first: 1, weight: 0.3 },
-  { behaviour: 'endless', first: 1, weight: 0.1 },
-  { behaviour: 'entity-bomb', first: 1, weight: 0.1 },
-  { behaviour: 'wrong-charset', first: 1, weight: 1 },
-];
+const ROWS = Object.entries(BEHAVIOURS).map(([name, row]) => ({ behaviour: name as FeedBehaviour, ...row }));
 
 /** Feeds that never contain a readable item. */
-const UNREADABLE: ReadonlySet<FeedBehaviour> = new Set<FeedBehaviour>([
-  'html-page',
-  'malformed',
-  'truncated',
-  'slow',
-  'endless',
-  'entity-bomb',
-]);
+const UNREADABLE: readonly FeedBehaviour[] = ['html-page', 'malformed', 'truncated', 'slow', 'endless', 'entity-bomb'];
 
 const REMOVED_AFTER_DAY = 5;
 
@@ -93,7 +61,7 @@ export function absenceOn(behaviour: FeedBehaviour, day: number): 410 | 404 | nu
 
 /** Whether a reader can find items in the feed on a day. */
 export function isReadableOn(behaviour: FeedBehaviour, day: number): boolean {
-  return !UNREADABLE.has(behaviour) && absenceOn(behaviour, day) === null;
+  return !UNREADABLE.includes(behaviour) && absenceOn(behaviour, day) === null;
 }
 
 function shuffled<T>(list: readonly T[], random: Random): T[] {

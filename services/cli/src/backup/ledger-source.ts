@@ -63,8 +63,14 @@ function newest(own: string | undefined, copy: string | undefined): string | und
 export async function refuseUnsigned(note: string | undefined, keys: PublicKeys, advice: string): Promise<void> {
   if (note === undefined) return;
   const [origin = ''] = note.split('\n');
-  const verifiers = publicKeyBytes(keys.ledger).map((key) => noteVerifier(origin, key));
-  const opened = await openNote(note, verifiers);
+  const opened = await openOwnNote(note, origin, keys.ledger);
   if (!opened.ok)
     throw new CommandError(`the checkpoint is not signed by a key of the backup (${opened.problem}): ${advice}`);
 }
+
+/** Opens a note with the keys of a ledger. */
+export const openOwnNote = (note: string, origin: string, keys: PublicKeys['ledger']): ReturnType<typeof openNote> =>
+  openNote(
+    note,
+    publicKeyBytes(keys).map((key) => noteVerifier(origin, key)),
+  );

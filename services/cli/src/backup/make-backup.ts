@@ -25,6 +25,7 @@ import type { Config } from '@strata/stack';
 import { receiptsInRows, receiptsInSqliteCopy, stackSchema } from '@strata/stack/store';
 import { CommandError, usageError } from '../errors.ts';
 import { counted } from '../output.ts';
+import { rowCounts } from '../progress.ts';
 import { COMMAND_VERSION } from '../version.ts';
 import { describeBackupFile, readBackupFile, writeBackupFile } from './backup-files.ts';
 import { type LedgerSource, openLedgerSource, refuseUnsigned } from './ledger-source.ts';
@@ -170,28 +171,31 @@ async function backupStore(
   { databaseUrl }: Config,
   work: string,
   files: Part[],
-  { onProgress, signal }: BackupOptions,
+  options: BackupOptions,
 ): Promise<StoreCopy> {
-  const stopping = signal ? { signal } : {};
+  const { onProgress, signal } = options;
   const file = sqliteFileOf(databaseUrl);
   if (file !== undefined) {
     const copy = await backupSqlite(file, path.join(work, STORE_FILE), {
-      ...stopping,
+      ...(signal && { signal }),
       onProgress: ({ bytes }) => onProgress?.({ what: 'store', done: bytes / MB, unit: 'MB' }),
     });
     files.push(await describeBackupFile(work, STORE_FILE, signal));
     return copy;
   }
-  const rowsOf = new Map<string, number>();
   const write = async (table: string, rows: RowsText) =>
     void files.push(await writeBackupFile(work, rowsFile(table), rows));
-  return dumpPostgres(stackSchema, databaseUrl, write, {
-    ...stopping,
-    onProgress: ({ table, rows }) => {
-      rowsOf.set(table, rows);
-      onProgress?.({ what: 'store', done: rowsOf.values().reduce((sum, each) => sum + each, 0), unit: 'rows' });
-    },
-  });
+  return dumpPostgres(stackSchema, databaseUrl, write, rowProgress(options));
+}
+
+/** The options of a copy of PostgreSQL. */
+export function rowProgress({ onProgress, signal }: Omit<BackupOptions, 'keysFile'>) {
+  const total = rowCounts();
+  return {
+    ...(signal && { signal }),
+    onProgress: ({ table, rows }: { readonly table: string; readonly rows: number }) =>
+      onProgress?.({ what: 'store', done: total(table, rows), unit: 'rows' }),
+  };
 }
 
 async function backupLedger(

@@ -3,7 +3,7 @@
 // so a crash between two renames cannot lead to a service with partly restored data.
 
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
+import { copyFile, mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { prepareRestoredSqlite, sqliteFileOf } from '@strata/db';
 import { replaceFile } from '@strata/files';
@@ -32,6 +32,7 @@ import {
   type RestoreTarget,
   readHere,
   refuseFork,
+  withStaging,
 } from './restore-options.ts';
 import { restoreToPostgres } from './restore-postgres.ts';
 import { trustOf } from './signature.ts';
@@ -56,37 +57,27 @@ export async function restoreBackup(config: Config, folder: string, options: Res
   using _lock = existsSync(target.ledger) ? lockLog(target.ledger) : undefined;
   const leaves = await checkLedgers(target, checked, { ...options, ledgerHere });
 
-  const staging = path.join(target.directory, RESTORING);
-  await rm(staging, { recursive: true, force: true });
-  await mkdir(staging, { mode: 0o700 });
-  let isMoving = false;
-  try {
+  const { directory } = target;
+  const ready = `${storeFile}.${RESTORING}`;
+  return withStaging(directory, [ready], async (staging, startMoving) => {
     const now = new Date();
     const isFilled = !options.keepLedger && (checked.manifest.ledger.leaves > 0 || options.origin !== undefined);
     const origin = options.origin ?? checked.manifest.ledger.origin ?? config.ledgerOrigin;
-    const { directory } = target;
     const filled = isFilled
       ? await fillStaged(staging, { folder, checked, given, directory, origin, now, options })
       : undefined;
     options.signal?.throwIfAborted();
-    const ready = `${storeFile}.${RESTORING}`;
     await stageStore(folder, partOf(checked.manifest, STORE_FILE), { ready, signal: options.signal });
     options.signal?.throwIfAborted();
-    isMoving = true;
+    startMoving();
     const aside = await moveAside(target, { keepsLedger: options.keepLedger });
     if (filled) await rename(ledgerIn(staging), target.ledger);
     await rename(ready, storeFile);
     const keys = filled?.keys ?? given;
-    const made = await restoreKeys(directory, { published: checked.keys, now, ...(keys ? { given: keys } : {}) });
-    await rm(staging, { recursive: true });
+    const made = await restoreKeys(directory, { published: checked.keys, now, ...(keys && { given: keys }) });
     const newKeys = filled?.newKeys ?? made;
     return { manifest: checked.manifest, signedBy: checked.signedBy, leaves, newKeys, aside };
-  } catch (error) {
-    // After the first rename, only a complete restore makes the data usable, so the folder `restoring` remains.
-    if (!isMoving) await rm(staging, { recursive: true, force: true });
-    if (!isMoving) await rm(`${storeFile}.${RESTORING}`, { force: true });
-    throw error;
-  }
+  });
 }
 
 function targetOf({ dataDirectory, databaseUrl }: Config, { store }: Manifest): RestoreTarget {

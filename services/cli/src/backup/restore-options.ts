@@ -1,8 +1,9 @@
 // Shared by restores into SQLite and PostgreSQL: options, the existing ledger, and renaming existing data.
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { CheckedLeaves, checkpointOf, type KeyringName, readDirectoryLog } from '@strata/log';
+import { RESTORING } from '@strata/stack';
 import { CommandError } from '../errors.ts';
 import { counted } from '../output.ts';
 import type { BackupOptions } from './make-backup.ts';
@@ -36,6 +37,31 @@ export interface RestoreTarget {
   readonly ledger: string;
   /** Undefined for PostgreSQL. */
   readonly storeFile: string | undefined;
+}
+
+/**
+ * Runs a restore with the folder `restoring` of the data directory. An error deletes the folder and `more` files, unless it comes after
+ * `startMoving`: then only a complete restore makes the data usable.
+ */
+export async function withStaging<T>(
+  directory: string,
+  more: readonly string[],
+  restore: (staging: string, startMoving: () => void) => Promise<T>,
+): Promise<T> {
+  const staging = path.join(directory, RESTORING);
+  await rm(staging, { recursive: true, force: true });
+  await mkdir(staging, { mode: 0o700 });
+  let isMoving = false;
+  try {
+    const restored = await restore(staging, () => {
+      isMoving = true;
+    });
+    await rm(staging, { recursive: true });
+    return restored;
+  } catch (error) {
+    if (!isMoving) for (const each of [staging, ...more]) await rm(each, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 /** `keep` is advice to put before that about --origin. */

@@ -2,8 +2,7 @@
 // the commit leaves the database empty. The keys are written to the data directory just before the commit. From the first change to the
 // last, the data directory contains the folder `restoring`, as with SQLite.
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
-import path from 'node:path';
+import { mkdir, readFile } from 'node:fs/promises';
 import { StoreError } from '@strata/db';
 import {
   CheckedLeaves,
@@ -19,14 +18,15 @@ import {
   readKeysFile,
   restoreKeys,
 } from '@strata/log';
-import { type Config, RESTORING } from '@strata/stack';
+import type { Config } from '@strata/stack';
 import { restorePostgres } from '@strata/stack/store';
 import { CommandError, usageError } from '../errors.ts';
 import { readBackupFile, readVerified } from './backup-files.ts';
 import { type CheckedBackup, storeOf } from './check-backup.ts';
 import { fillFrom } from './fill-ledger.ts';
+import { rowProgress } from './make-backup.ts';
 import { LEAVES_FILE, partOf, rowsFile } from './manifest.ts';
-import { moveAside, type Restored, type RestoreOptions, readHere, refuseFork } from './restore-options.ts';
+import { moveAside, type Restored, type RestoreOptions, readHere, refuseFork, withStaging } from './restore-options.ts';
 
 /** Restores a verified backup. */
 export async function restoreToPostgres(
@@ -52,12 +52,9 @@ export async function restoreToPostgres(
   using _lock = isLedgerDirectory(ledger) ? lockLog(ledger) : undefined;
   await checkLedgers(databaseUrl, ledger, { folder, checked, options });
 
-  const staging = path.join(directory, RESTORING);
-  await rm(staging, { recursive: true, force: true });
-  await mkdir(staging, { mode: 0o700 });
-  const restored: { newKeys: Restored['newKeys']; aside: Restored['aside'] } = { newKeys: [], aside: [] };
-  let isMoving = false;
-  try {
+  return withStaging(directory, [], async (staging, startMoving) => {
+    const restored: { newKeys: Restored['newKeys']; aside: Restored['aside'] } = { newKeys: [], aside: [] };
+    // The outcome of a commit without a response is unknown, so the folder `restoring` remains.
     const finish = async (tables: LedgerTables) => {
       const now = new Date();
       const published = checked.keys;
@@ -65,28 +62,17 @@ export async function restoreToPostgres(
       const filled =
         manifest.ledger.leaves > 0 ? await fillFrom(staging, tables, { ...set, directory, now, options }) : undefined;
       options.signal?.throwIfAborted();
-      isMoving = true;
+      startMoving();
       const keys = filled?.keys ?? given;
-      const made = await restoreKeys(directory, { published, now, ...(keys ? { given: keys } : {}) });
+      const made = await restoreKeys(directory, { published, now, ...(keys && { given: keys }) });
       restored.newKeys = filled?.newKeys ?? made;
       restored.aside = await moveAside({ directory, ledger, storeFile: undefined }, { keepsLedger: !leavesLedger });
     };
-    await restorePostgres(
-      databaseUrl,
-      storeOf(manifest),
-      (table) => readVerified(folder, partOf(manifest, rowsFile(table))),
-      {
-        ...progressOf(options),
-        fillLedger: finish,
-      },
-    );
-    await rm(staging, { recursive: true });
+    const rowsOf = (table: string) => readVerified(folder, partOf(manifest, rowsFile(table)));
+    const copying = { ...rowProgress(options), fillLedger: finish };
+    await restorePostgres(databaseUrl, storeOf(manifest), rowsOf, copying);
     return { manifest, signedBy: checked.signedBy, leaves: manifest.ledger.leaves, ...restored };
-  } catch (error) {
-    // The outcome of a commit without a response is unknown, so the folder `restoring` remains.
-    if (!isMoving) await rm(staging, { recursive: true, force: true });
-    throw error;
-  }
+  });
 }
 
 interface LedgersToCheck {
@@ -130,15 +116,4 @@ async function refuseOther(note: string, folder: string): Promise<void> {
       { cause },
     );
   }
-}
-
-function progressOf({ onProgress, signal }: RestoreOptions) {
-  const rowsOf = new Map<string, number>();
-  return {
-    ...(signal ? { signal } : {}),
-    onProgress: ({ table, rows }: { readonly table: string; readonly rows: number }) => {
-      rowsOf.set(table, rows);
-      onProgress?.({ what: 'store', done: rowsOf.values().reduce((sum, each) => sum + each, 0), unit: 'rows' });
-    },
-  };
 }

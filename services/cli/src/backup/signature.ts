@@ -2,14 +2,7 @@
 // the ledger. The manifest has the digests of all other files, so the signature covers the complete backup.
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  type PublicKeys,
-  publicKeyBytes,
-  publishedLedgerKeys,
-  readKeysFile,
-  readPublicKeys,
-  signAsLedger,
-} from '@strata/log';
+import { type PublicKeys, publishedLedgerKeys, readKeysFile, readPublicKeys, signAsLedger } from '@strata/log';
 import {
   decodeBase64Url,
   encodeHex,
@@ -23,6 +16,7 @@ import {
   sha256,
 } from '@strata/receipts';
 import { CommandError, usageError } from '../errors.ts';
+import { openOwnNote } from './ledger-source.ts';
 
 export const SIGNATURE_FILE = 'manifest.note';
 
@@ -91,8 +85,7 @@ export async function verifyManifest(
     known.map(({ verifier }) => verifier),
   );
   if (!opened.ok) {
-    const own = publicKeyBytes(manifest.publicKeys.ledger).map((key) => noteVerifier(origin, key));
-    const byOwn = await openNote(note, own);
+    const byOwn = await openOwnNote(note, origin, manifest.publicKeys.ledger);
     if (!byOwn.ok) throw new CommandError(`${altered} (${byOwn.problem})`);
     throw unknownSigner(byOwn.signedBy);
   }
@@ -115,15 +108,12 @@ async function acceptedKeys(origin: string, { publicKeys }: ManifestToVerify, { 
 }
 
 async function readNote(file: string): Promise<string> {
-  const size = await stat(file).then(
-    (stats) => stats.size,
-    () => undefined,
-  );
-  if (size === undefined)
+  const stats = await stat(file).catch(() => undefined);
+  if (!stats)
     throw new CommandError(
       'the backup is not signed: it is of an earlier version, or its signature was removed. A user with write access could have altered it, for example by adding API keys; --unverified accepts it',
     );
-  if (size > MAX_BYTES) throw new CommandError(`${file} is too large for a signature`);
+  if (stats.size > MAX_BYTES) throw new CommandError(`${file} is too large for a signature`);
   return readFile(file, 'utf8');
 }
 

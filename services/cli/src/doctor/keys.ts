@@ -1,8 +1,9 @@
 // Checks the signing keys: present, private, undamaged, and those of the ledger, in the data directory or in the database. Creates nothing.
-import { readFile, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { KeyringError, openKeyring, publicKeyBytes, publishedLedgerKeys, publishedReceiptKeys } from '@strata/log';
-import { noteVerifier, openNote } from '@strata/receipts';
+import { KeyringError, openKeyring, publishedLedgerKeys, publishedReceiptKeys } from '@strata/log';
+import { openOwnNote } from '../backup/ledger-source.ts';
 import { type Finding, ok, problem } from './finding.ts';
 
 export interface KeyLocation {
@@ -23,7 +24,7 @@ export async function checkKeys({ service, directory, origin, shared }: KeyLocat
   const check = `signing keys (${service})`;
   const note = shared?.note ?? (await readFile(path.join(directory, 'ledger', 'checkpoint'), 'utf8').catch(() => ''));
   const folders = ['receipts', 'ledger'].map((name) => path.join(directory, 'keys', name));
-  const present = await Promise.all(folders.map((folder) => fileExists(path.join(folder, 'signing-keys.json'))));
+  const present = folders.map((folder) => existsSync(path.join(folder, 'signing-keys.json')));
   if (!present.some(Boolean) && note === '') return ok(check, 'do not exist yet; the first start creates them');
   if (shared && !present.some(Boolean))
     return problem(check, {
@@ -44,8 +45,7 @@ export async function checkKeys({ service, directory, origin, shared }: KeyLocat
     );
     const published = { origin, texts: shared?.published ?? new Map<string, string>() };
     const known = await publishedLedgerKeys(checkpoints?.keys ?? [], published);
-    const verifiers = publicKeyBytes(known).map((key) => noteVerifier(origin, key));
-    const opened = note === '' ? undefined : await openNote(note, verifiers);
+    const opened = note === '' ? undefined : await openOwnNote(note, origin, known);
     if (opened?.ok === false)
       return problem(check, {
         found: `the checkpoint of the ledger is not signed by these keys as ${origin}: ${opened.problem}`,
@@ -76,9 +76,3 @@ export async function checkKeys({ service, directory, origin, shared }: KeyLocat
     });
   }
 }
-
-const fileExists = (file: string) =>
-  stat(file).then(
-    () => true,
-    () => false,
-  );

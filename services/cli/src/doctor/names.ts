@@ -1,6 +1,6 @@
 // Checks the public names of a service: its contact URL in scans, and its ledger name in checkpoints.
-import { isIP } from 'node:net';
 import type { Config } from '@strata/stack';
+import { isLoopback } from '../service-address.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 type Names = Pick<
@@ -38,6 +38,3 @@ export function judgeNames(config: Names): readonly Finding[] {
       : []),
   ];
 }
-
-const isLoopback = (host: string) =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

@@ -11,6 +11,7 @@ import {
   type McpServer,
   originValidationResponse,
 } from '@modelcontextprotocol/server';
+import { readBounded } from '../bounded-input.ts';
 
 export interface McpHttpOptions {
   readonly host: string;
@@ -42,11 +43,6 @@ const limits = {
 /** Headers of proxies: the client may be on another machine, although the connection is local. */
 const FORWARDED = /^(?:forwarded|via|x-forwarded-.+|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
 
-/** Whether the address is reachable from this machine only. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
-}
-
 /** Resolves when the server listens. */
 export async function serveMcpHttp(
   serverFor: (key: string | undefined) => McpServer,
@@ -74,8 +70,12 @@ export async function serveMcpHttp(
     if (rejected) return rejected;
     if (new URL(head.url).pathname !== MCP_PATH) return errorResponse(404, `The MCP endpoint is ${MCP_PATH}.`);
     if (head.method !== 'POST') return await handler.fetch(head);
-    const body = await readBody(from);
-    if (!body) return errorResponse(413, `The limit for a request is ${limits.bodyBytes} bytes.`);
+    const body = await readBounded(from.iterator({ destroyOnReturn: false }), limits.bodyBytes);
+    if (!body) {
+      // The rest is read and discarded, so that the client receives the response.
+      from.resume();
+      return errorResponse(413, `The limit for a request is ${limits.bodyBytes} bytes.`);
+    }
     const messages = messageCount(body);
     if (messages > limits.messages) return errorResponse(413, `The limit for a batch is ${limits.messages} messages.`);
     if (!take(messages - 1)) return errorResponse(503, TOO_MANY, 1);
@@ -148,25 +148,6 @@ function headOf({ headersDistinct, method = 'GET', url = '/' }: IncomingMessage)
     for (const value of values ?? []) headers.append(name, value);
   // The host name of this URL is not used; the Host header is checked instead.
   return new Request(new URL(url.replace(/^\/*/, '/'), 'http://localhost'), { method, headers });
-}
-
-/** The body, or undefined where it is too long. The rest is read and discarded then, so that the client receives the response. */
-function readBody(from: IncomingMessage): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  return new Promise((resolve, reject) => {
-    from.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length <= limits.bodyBytes) chunks.push(chunk);
-      else {
-        chunks.length = 0;
-        resolve(undefined);
-      }
-    });
-    from.once('end', () => resolve(Buffer.concat(chunks)));
-    from.once('error', reject);
-    from.once('close', () => reject(Object.assign(new Error('the request was aborted'), { code: 'ECONNRESET' })));
-  });
 }
 
 async function send(response: Response, to: ServerResponse): Promise<void> {

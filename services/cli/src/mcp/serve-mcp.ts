@@ -7,8 +7,8 @@ import type { CommandContext } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { listenForInterruption } from '../interruption.ts';
 import { plainText } from '../output.ts';
-import { checkedKey, stackBase } from '../service-address.ts';
-import { isLoopback, MCP_PATH, serveMcpHttp } from './http.ts';
+import { checkedKey, isLoopback, stackBase } from '../service-address.ts';
+import { MCP_PATH, serveMcpHttp } from './http.ts';
 import { mcpServers } from './server.ts';
 
 export interface McpCommandOptions {

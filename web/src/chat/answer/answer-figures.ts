@@ -1,6 +1,6 @@
 // The figures below an answer: tokens, speed, time to first token, and workers.
 import { tokensPerSecond } from '@strata/client';
-import { formatDecimal, formatNumber, formatPeer } from '../../ui/formats.ts';
+import { formatCount, formatDecimal, formatNumber, formatPeer, formatRounded } from '../../ui/formats.ts';
 import type { Answer } from '../conversation/conversation.ts';
 
 /** An unknown token count or speed is shown as unknown; other unknown figures are omitted. */
@@ -11,9 +11,9 @@ export function figuresOf(answer: Answer): readonly string[] {
   const speed = state === 'whole' ? tokensPerSecond(counted, writingMs) : null;
   return [
     model,
-    tokens === null ? 'token count unknown' : `${formatNumber(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`,
+    tokens === null ? 'token count unknown' : formatCount(tokens, 'token'),
     ...(reasoningTokens ? [`${formatNumber(reasoningTokens)} reasoning`] : []),
-    speed === null ? 'speed unknown' : `${formatNumber(Math.round(speed))} tokens/s`,
+    speed === null ? 'speed unknown' : `${formatRounded(speed)} tokens/s`,
     ...(firstTokenMs === null ? [] : [`first token after ${formatMs(firstTokenMs)}`]),
     ...(segments && segments.length > 0 ? [`by ${workersOf(segments)}`] : []),
   ];
@@ -25,5 +25,4 @@ const workersOf = (segments: NonNullable<Answer['segments']>) => {
 };
 
 /** `820 ms`, `1.3 s`. */
-export const formatMs = (ms: number) =>
-  ms < 1_000 ? `${formatNumber(Math.round(ms))} ms` : `${formatDecimal(ms / 1_000)} s`;
+export const formatMs = (ms: number) => (ms < 1_000 ? `${formatRounded(ms)} ms` : `${formatDecimal(ms / 1_000)} s`);

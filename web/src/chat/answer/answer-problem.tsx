@@ -1,7 +1,8 @@
 // Why an answer is missing or incomplete, and what the user can do.
-import { useEffect, useState } from 'react';
+import { useNow } from '../../ui/ago.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { formatTime } from '../../ui/formats.ts';
-import { Notice } from '../../ui/states.tsx';
+import { Notice, Retry } from '../../ui/states.tsx';
 import type { AnswerProblem } from '../conversation/conversation.ts';
 import { KeyForm } from '../key-form.tsx';
 
@@ -17,12 +18,7 @@ interface ProblemViewProps {
 
 export function ProblemView({ problem, hasText, onRetry, onContinue, onShorten }: ProblemViewProps) {
   const { code, message, requestId, retryAt } = problem;
-  const wait = useSecondsUntil(retryAt);
-  const again = onRetry && (
-    <button className="button" type="button" onClick={onRetry}>
-      Try again
-    </button>
-  );
+  const again = onRetry && <Retry onRetry={onRetry} />;
   switch (code) {
     case 'invalid_api_key':
       return (
@@ -34,15 +30,7 @@ export function ProblemView({ problem, hasText, onRetry, onContinue, onShorten }
       return (
         <Notice title="Rate limit reached" tone="warn" actions={again}>
           <p>{message}</p>
-          {retryAt !== null && (
-            <p>
-              {wait > 90
-                ? `Try again after ${formatTime(new Date(retryAt).toISOString())}.`
-                : wait > 0
-                  ? `Try again in ${wait} s.`
-                  : 'You can try again now.'}
-            </p>
-          )}
+          {retryAt !== null && <Wait until={retryAt} />}
         </Notice>
       );
     case 'model_not_found':
@@ -58,9 +46,9 @@ export function ProblemView({ problem, hasText, onRetry, onContinue, onShorten }
           tone="warn"
           actions={
             onShorten && (
-              <button className="button primary" type="button" onClick={onShorten}>
+              <Button kind="primary" onClick={onShorten}>
                 Ask without earlier messages
-              </button>
+              </Button>
             )
           }
         >
@@ -76,9 +64,9 @@ export function ProblemView({ problem, hasText, onRetry, onContinue, onShorten }
           actions={
             <>
               {hasText && onContinue && (
-                <button className="button primary" type="button" onClick={onContinue}>
+                <Button kind="primary" onClick={onContinue}>
                   Continue from here
-                </button>
+                </Button>
               )}
               {again}
             </>
@@ -101,15 +89,9 @@ export function ProblemView({ problem, hasText, onRetry, onContinue, onShorten }
   }
 }
 
-/** Seconds left until the given time; 0 if it has passed or is null. */
-function useSecondsUntil(at: number | null): number {
-  const [now, setNow] = useState(Date.now);
-  const left = at === null ? 0 : Math.max(0, Math.ceil((at - now) / 1_000));
-  const isWaiting = left > 0;
-  useEffect(() => {
-    if (!isWaiting) return;
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [isWaiting]);
-  return left;
+/** When a retry may succeed. */
+function Wait({ until }: { readonly until: number }) {
+  const seconds = Math.ceil((until - useNow(1_000)) / 1_000);
+  if (seconds > 90) return <p>Try again after {formatTime(until)}.</p>;
+  return <p>{seconds > 0 ? `Try again in ${seconds} s.` : 'You can try again now.'}</p>;
 }

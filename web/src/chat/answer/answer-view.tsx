@@ -1,9 +1,11 @@
 // An answer: its text, figures, workers and actions.
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { Button, CopyButton } from '../../ui/controls/button.tsx';
+import { LazyDetails } from '../../ui/controls/lazy-details.tsx';
+import { formatNumber, formatPeer } from '../../ui/formats.ts';
 import type { Answer } from '../conversation/conversation.ts';
 import { AnswerText } from '../markdown/answer-text.tsx';
-import { AnswerMeta } from './answer-meta.tsx';
+import { figuresOf, formatMs } from './answer-figures.ts';
 import { ProblemView } from './answer-problem.tsx';
 
 const ReceiptView = lazy(async () => ({ default: (await import('./receipt-view.tsx')).ReceiptView }));
@@ -22,10 +24,10 @@ export function AnswerView({ answer, onRetry, onContinue, onShorten }: AnswerVie
   const { text, state, problem, receiptId, finishReason } = answer;
   const isFinished = state !== 'running';
   return (
-    <article className="chat-answer" data-state={state}>
+    <article className="chat-answer stack" data-state={state}>
       <h2 className="hidden-text">Answer</h2>
       {text !== '' && (
-        <div className="chat-text">
+        <div className="chat-text stack">
           <AnswerText key={answer.id} text={text} isComplete={isFinished} />
         </div>
       )}
@@ -51,34 +53,25 @@ export function AnswerView({ answer, onRetry, onContinue, onShorten }: AnswerVie
         <div className="actions chat-tools">
           {text !== '' && <CopyButton text={text} label="Copy answer" />}
           {onRetry && !problem && (
-            <button className="button small" type="button" onClick={onRetry}>
+            <Button kind="small" onClick={onRetry}>
               Retry
-            </button>
+            </Button>
           )}
           {onContinue && !problem && (state === 'stopped' || finishReason === 'length') && text !== '' && (
-            <button className="button small" type="button" onClick={onContinue}>
+            <Button kind="small" onClick={onContinue}>
               Continue
-            </button>
+            </Button>
           )}
-          {receiptId && text !== '' && <Receipt key={answer.id} answer={answer} receiptId={receiptId} />}
+          {receiptId && text !== '' && (
+            <LazyDetails key={answer.id} summary="Receipt and workers">
+              <Suspense fallback={<p className="small soft">Loading …</p>}>
+                <ReceiptView answer={answer} receiptId={receiptId} />
+              </Suspense>
+            </LazyDetails>
+          )}
         </div>
       )}
     </article>
-  );
-}
-
-/** Loaded when it is first opened. */
-function Receipt(props: { readonly answer: Answer; readonly receiptId: string }) {
-  const [wasOpened, setOpened] = useState(false);
-  return (
-    <details onToggle={() => setOpened(true)}>
-      <summary>Receipt and workers</summary>
-      {wasOpened && (
-        <Suspense fallback={<p className="small soft">Loading …</p>}>
-          <ReceiptView {...props} />
-        </Suspense>
-      )}
-    </details>
   );
 }
 
@@ -93,7 +86,7 @@ function Pending({ answer: { text, askedAt } }: { readonly answer: Answer }) {
   }, [text, askedAt]);
   const isIdle = idleMs >= NOTICEABLE_MS;
   return (
-    <p className="small soft chat-pending">
+    <p className="small soft row">
       <span className="chat-cursor" aria-hidden="true" />
       {isIdle
         ? `${text === '' ? 'Waiting for the first token' : 'No new tokens; if the worker has failed, another takes over'}: ${(idleMs / 1_000).toFixed(1)} s`
@@ -101,5 +94,28 @@ function Pending({ answer: { text, askedAt } }: { readonly answer: Answer }) {
           ? 'Sending …'
           : 'Generating …'}
     </p>
+  );
+}
+
+/** The figures, and each failover from one worker to another. */
+function AnswerMeta({ answer }: { readonly answer: Answer }) {
+  const { segments, pauseMs } = answer;
+  const failovers = segments?.slice(1) ?? [];
+  return (
+    <>
+      <p
+        className="small soft chat-meta"
+        title="Speed: visible tokens after the first one, divided by the time they took"
+      >
+        {figuresOf(answer).join(' · ')}
+      </p>
+      {failovers.map(({ worker, from }, i) => (
+        <p key={`${worker} ${from}`} className="small chat-handover">
+          Worker {formatPeer(segments?.[i]?.worker ?? '')} stopped responding after token {formatNumber(from)};{' '}
+          {formatPeer(worker)} took over{pauseMs === null ? '' : ` with a gap of at most ${formatMs(pauseMs)}`}. No
+          tokens were lost.
+        </p>
+      ))}
+    </>
   );
 }

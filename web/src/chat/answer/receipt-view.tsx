@@ -1,14 +1,13 @@
 // The receipt of an answer, and its verification in this browser.
-import { formatPeer } from '../../ui/formats.ts';
-import './receipt.css';
 import { answerDigest, type Conflict, digestsIn } from '@strata/client';
 import { useState } from 'react';
-import { Command } from '../../ui/command.tsx';
-import { LedgerConflict } from '../../ui/ledger-conflict.tsx';
+import { Button, Command } from '../../ui/controls/button.tsx';
+import { formatPeer } from '../../ui/formats.ts';
+import { Step, Verification } from '../../ui/verification.tsx';
 import type { Answer } from '../conversation/conversation.ts';
 import { client, InferenceProblem, type Receipt } from '../inference.ts';
 
-interface Step {
+interface CheckedStep {
   readonly step: string;
   readonly ok: boolean;
   readonly detail: string;
@@ -16,7 +15,7 @@ interface Step {
 
 interface Checked {
   readonly ok: boolean;
-  readonly steps: readonly Step[];
+  readonly steps: readonly CheckedStep[];
   readonly message: string;
   readonly conflict?: Conflict | undefined;
 }
@@ -27,7 +26,7 @@ async function check(receiptId: string, answer: Answer, isReset: boolean): Promi
     const { receipt, verification } = await client.verify(receiptId, { isReset });
     const { ok, unchecked, conflict } = verification;
     if (unchecked) return { ok: false, steps: [], message: `The receipt could not be verified. ${unchecked.detail}` };
-    const steps: readonly Step[] = ok
+    const steps: readonly CheckedStep[] = ok
       ? [...verification.steps, ...answerSteps(receipt, receiptId, answer)]
       : verification.steps;
     const isGood = ok && steps.every((step) => step.ok);
@@ -48,38 +47,22 @@ async function check(receiptId: string, answer: Answer, isReset: boolean): Promi
   }
 }
 
-function answerSteps(receipt: Receipt, receiptId: string, answer: Answer): Step[] {
+function answerSteps(receipt: Receipt, receiptId: string, answer: Answer): CheckedStep[] {
   const { salt, requestSha256, state, text, finishReason } = answer;
   const digests = digestsIn(receipt, salt);
-  const steps = [
-    stepOf('receipt', receipt.provenance.receipt_id === receiptId, [
-      'The receipt id matches.',
-      'The receipt id does not match.',
-    ]),
-  ];
+  const isIt = receipt.provenance.receipt_id === receiptId;
+  const steps = [stepOf('receipt', isIt, isIt ? 'The receipt id matches.' : 'The receipt id does not match.')];
   if (requestSha256 !== null)
-    steps.push(
-      stepOf('request', requestSha256 === digests.request, [
-        'It matches the request that this browser sent.',
-        'It does not match the request that this browser sent.',
-      ]),
-    );
+    steps.push(matchOf('request', requestSha256 === digests.request, 'the request that this browser sent'));
   // For an interrupted answer, the service may have generated more than arrived here.
   if (state === 'whole' && receipt.outcome === 'completed')
-    steps.push(
-      stepOf('answer', answerDigest(text, finishReason, salt) === digests.answer, [
-        'It matches the text above.',
-        'It does not match the text above.',
-      ]),
-    );
+    steps.push(matchOf('answer', answerDigest(text, finishReason, salt) === digests.answer, 'the text above'));
   return steps;
 }
 
-const stepOf = (step: string, ok: boolean, [good, bad]: readonly [string, string]): Step => ({
-  step,
-  ok,
-  detail: ok ? good : bad,
-});
+const stepOf = (step: string, ok: boolean, detail: string): CheckedStep => ({ step, ok, detail });
+const matchOf = (step: string, ok: boolean, what: string): CheckedStep =>
+  stepOf(step, ok, `It ${ok ? 'matches' : 'does not match'} ${what}.`);
 
 export function ReceiptView({ answer, receiptId }: { readonly answer: Answer; readonly receiptId: string }) {
   const [result, setResult] = useState<Checked | 'checking' | null>(null);
@@ -88,8 +71,8 @@ export function ReceiptView({ answer, receiptId }: { readonly answer: Answer; re
     setResult(await check(receiptId, answer, isReset));
   };
   return (
-    <div className="chat-receipt small">
-      <dl>
+    <div className="card stack small">
+      <dl className="facts">
         <dt>Receipt</dt>
         <dd>
           <code>{receiptId}</code>
@@ -110,40 +93,28 @@ export function ReceiptView({ answer, receiptId }: { readonly answer: Answer; re
         )}
       </dl>
       <p>
-        <button className="button small" type="button" disabled={result === 'checking'} onClick={() => void verify()}>
+        <Button kind="small" disabled={result === 'checking'} onClick={() => void verify()}>
           Verify
-        </button>
+        </Button>
       </p>
       <div role="status">
-        {result === 'checking' ? 'Verifying …' : result && <Steps result={result} onReset={() => void verify(true)} />}
+        {result === 'checking'
+          ? 'Verifying …'
+          : result && (
+              <Verification
+                verdict={result.ok ? 'good' : 'bad'}
+                message={result.message}
+                conflict={result.conflict}
+                onReset={() => void verify(true)}
+              >
+                {result.steps.map(({ step, ok, detail }) => (
+                  <Step key={step} state={ok ? 'good' : 'bad'} title={step} detail={detail} />
+                ))}
+              </Verification>
+            )}
       </div>
       <p className="soft">Verify from the command line:</p>
       <Command text={`npx strata inference verify ${receiptId} --base ${location.origin} --key YOUR_KEY`} />
     </div>
-  );
-}
-
-interface StepsProps {
-  readonly result: Checked;
-  readonly onReset: () => void;
-}
-
-function Steps({ result: { ok, steps, message, conflict }, onReset }: StepsProps) {
-  return (
-    <>
-      <ol className="chat-steps">
-        {steps.map(({ step, ok, detail }) => (
-          <li key={step} className={ok ? 'good' : 'bad'}>
-            <span aria-hidden="true">{ok ? '✓' : '✗'}</span> <strong>{step}</strong>{' '}
-            <span className="soft">{detail}</span>
-          </li>
-        ))}
-      </ol>
-      {conflict ? (
-        <LedgerConflict conflict={conflict} onReset={onReset} />
-      ) : (
-        <p className={ok ? 'chat-verdict good' : 'chat-verdict bad'}>{message}</p>
-      )}
-    </>
   );
 }

@@ -1,6 +1,7 @@
 // The question field: Enter sends, Shift+Enter starts a new line, Escape stops the answer.
 import './composer.css';
 import { type RefObject, useId, useLayoutEffect } from 'react';
+import { Button } from '../../ui/controls/button.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 
 interface ComposerProps {
@@ -35,13 +36,13 @@ export function Composer(props: ComposerProps) {
   const isNearlyFull = contextLength !== null && tokens > contextLength * NEARLY_FULL;
   return (
     <form
-      className="chat-composer"
+      className="chat-composer screen-only"
       onSubmit={(event) => {
         event.preventDefault();
         onSend();
       }}
     >
-      <div className="chat-box">
+      <div className="chat-box actions">
         <textarea
           ref={field}
           aria-label="Your question"
@@ -57,24 +58,22 @@ export function Composer(props: ComposerProps) {
           }}
         />
         {isRunning ? (
-          <button className="button" type="button" onClick={onStop}>
-            Stop
-          </button>
+          <Button onClick={onStop}>Stop</Button>
         ) : (
-          <button className="button primary" type="submit" disabled={!canSend}>
+          <Button kind="primary" type="submit" disabled={!canSend}>
             Send
-          </button>
+          </Button>
         )}
       </div>
       <p className="small chat-waiting" role="status">
         {waiting}
       </p>
-      <p id={`${id}-hint`} className="small soft chat-hint">
+      <p id={`${id}-hint`} className="small soft chat-hint row apart">
         <span>
           <kbd>Enter</kbd> to send, <kbd>Shift</kbd> <kbd>Enter</kbd> for a new line, <kbd>Esc</kbd> to stop
         </span>
         {contextLength !== null && (
-          <span className={isNearlyFull ? 'chat-full' : undefined}>
+          <span className={isNearlyFull ? 'text-warn strong' : undefined}>
             {`About ${formatNumber(tokens)} of ${formatNumber(contextLength)} tokens`}
             {isNearlyFull && ': close to the context limit'}
           </span>

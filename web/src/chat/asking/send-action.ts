@@ -1,4 +1,5 @@
-// What Enter does with a question: it is sent, or queued with the reason why. It is never lost.
+// What Enter does with a question: it is sent, or queued with the reason why and sent as soon as possible. It is never lost.
+import { useEffect, useState } from 'react';
 
 /** The state of the model list, which is polled every few seconds. */
 export type ModelsState = 'loading' | 'known' | 'none' | 'failed' | 'refused';
@@ -40,3 +41,31 @@ export const WAITING_MESSAGES: Readonly<Record<Exclude<SendAction, 'nothing' | '
   models: 'Queued: sent as soon as the models are loaded.',
   service: 'Queued: sent as soon as a model is available.',
 };
+
+interface WaitingQuestion {
+  /** Shown while the question waits; null if no question waits. */
+  readonly message: string | null;
+  /** Sends the question, or queues it. */
+  readonly send: () => void;
+  /** The user edits the question or opens another conversation. */
+  readonly cancel: () => void;
+}
+
+export function useWaitingQuestion(action: SendAction, ask: () => void): WaitingQuestion {
+  const [isWaiting, setWaiting] = useState(false);
+  const canSend = isWaiting && action === 'send';
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the question can be sent
+  useEffect(() => {
+    if (!canSend) return;
+    setWaiting(false);
+    ask();
+  }, [canSend]);
+  return {
+    message: isWaiting && action !== 'send' && action !== 'nothing' ? WAITING_MESSAGES[action] : null,
+    send: () => {
+      if (action === 'send') ask();
+      else if (action !== 'nothing') setWaiting(true);
+    },
+    cancel: () => setWaiting(false),
+  };
+}

@@ -1,5 +1,6 @@
 // The parameters of a conversation: system prompt and sampling.
 import { useId, useState } from 'react';
+import { Button } from '../../ui/controls/button.tsx';
 import { NUMBER_PARAMETERS, type NumberParameter, parseParameter, type Settings } from './parameters.ts';
 
 interface SettingsPanelProps {
@@ -8,7 +9,6 @@ interface SettingsPanelProps {
 }
 
 export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
-  const id = useId();
   // A new number remounts the fields and so discards their text.
   const [resetCount, setResetCount] = useState(0);
   const set = (part: { readonly [name in keyof Settings]: Settings[name] | undefined }) =>
@@ -18,17 +18,16 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
       ) as Settings,
     );
   return (
-    <div className="chat-fields">
-      <div>
-        <label htmlFor={`${id}-system`}>System prompt</label>
+    <div className="stack">
+      <label className="field">
+        System prompt
         <textarea
-          id={`${id}-system`}
           rows={4}
           value={settings.system ?? ''}
           placeholder="Instructions for the model"
           onChange={({ target }) => set({ system: target.value === '' ? undefined : target.value })}
         />
-      </div>
+      </label>
       {NUMBER_PARAMETERS.map((parameter) => (
         <NumberField
           key={`${parameter.name} ${resetCount}`}
@@ -37,26 +36,24 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
           onChange={(value) => set({ [parameter.name]: value })}
         />
       ))}
-      <div>
-        <label htmlFor={`${id}-stop`}>Stop sequence</label>
+      <label className="field">
+        Stop sequence
         <input
-          id={`${id}-stop`}
           value={settings.stop ?? ''}
           maxLength={256}
           placeholder="none"
           onChange={({ target }) => set({ stop: target.value === '' ? undefined : target.value })}
         />
-      </div>
-      <button
-        className="button small"
-        type="button"
+      </label>
+      <Button
+        kind="small"
         onClick={() => {
           setResetCount(resetCount + 1);
           onChange(settings.model ? { model: settings.model } : {});
         }}
       >
         Reset to defaults
-      </button>
+      </Button>
     </div>
   );
 }
@@ -77,7 +74,7 @@ function NumberField({ parameter, value, onChange }: NumberFieldProps) {
   const shown = entered === value ? text : value === undefined ? '' : String(value);
   const problem = parsed.kind === 'problem' && shown === text ? parsed.problem : null;
   return (
-    <div>
+    <div className="field">
       <label htmlFor={id}>{parameter.label}</label>
       <input
         id={id}

@@ -1,7 +1,6 @@
 // The models available to the user's API key.
 import { useQuery } from '@tanstack/react-query';
-import { client, type InferenceProblem, type Model } from '../inference.ts';
-import { useKey } from '../key.ts';
+import { client, type InferenceProblem, type Model, useKey } from '../inference.ts';
 import type { ModelsState } from './send-action.ts';
 
 /** Polling interval after an error or an empty list, and otherwise. */

@@ -1,8 +1,9 @@
 // The conversations stored in this browser: open, rename, delete.
 import './conversation-list.css';
 import { useEffect, useRef, useState } from 'react';
+import { Button } from '../../ui/controls/button.tsx';
+import { Dialog } from '../../ui/controls/dialog.tsx';
 import { go, onLink } from '../location.ts';
-import { Confirm } from './confirm.tsx';
 import { type Conversation, titleOf } from './conversation.ts';
 import { store, useConversations, useIsPersisted } from './conversations.ts';
 
@@ -26,7 +27,7 @@ export function ConversationList({ openId, onNew }: ConversationListProps) {
   };
   return (
     <>
-      <button ref={newButton} className="button primary chat-new" type="button" onClick={onNew}>
+      <button ref={newButton} className="button primary" type="button" onClick={onNew}>
         New conversation
       </button>
       {conversations.length === 0 ? (
@@ -49,24 +50,24 @@ export function ConversationList({ openId, onNew }: ConversationListProps) {
         </p>
       )}
       {conversations.length > 0 && (
-        <button className="button small" type="button" onClick={() => setPendingDelete('all')}>
+        <Button kind="small" onClick={() => setPendingDelete('all')}>
           Delete all
-        </button>
+        </Button>
       )}
       {pendingDelete !== null && (
-        <Confirm
+        <Dialog
           title={
             pendingDelete === 'all' ? `Delete all ${conversations.length} conversations?` : 'Delete this conversation?'
           }
           action="Delete"
-          onAnswer={answer}
+          onClose={answer}
         >
           <p className="soft">
             {pendingDelete === 'all'
               ? 'They are stored in this browser only and cannot be restored.'
               : `“${pendingDelete.title}”`}
           </p>
-        </Confirm>
+        </Dialog>
       )}
     </>
   );
@@ -121,7 +122,13 @@ function Entry({ conversation: { id, title }, isOpen, onDelete }: EntryProps) {
   }
   return (
     <li className={isOpen ? 'open' : undefined}>
-      <a href={`/?chat=${id}`} onClick={onLink} aria-current={isOpen ? 'true' : undefined} title={title}>
+      <a
+        href={`/?chat=${id}`}
+        className="ellipsis"
+        onClick={onLink}
+        aria-current={isOpen ? 'true' : undefined}
+        title={title}
+      >
         {title}
       </a>
       <button

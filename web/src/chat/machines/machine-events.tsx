@@ -1,13 +1,12 @@
 // Worker joins and departures while the page was open, and failovers of answers in this browser.
-import { useEffect, useState } from 'react';
+import { useNow } from '../../ui/ago.tsx';
 import { Card } from '../../ui/card/card.tsx';
-import { formatAgo, formatNumber, formatPeer } from '../../ui/formats.ts';
+import { formatAgo, formatClock, formatPeer, formatRounded } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import type { Answer } from '../conversation/conversation.ts';
 import { useConversations } from '../conversation/conversations.ts';
 import { onLink } from '../location.ts';
 import type { Fleet } from './observed-fleet.ts';
-import { clockTime } from './use-network.ts';
 
 /** Number of events shown, newest first. */
 const MAX_EVENTS = 12;
@@ -22,7 +21,7 @@ interface EventEntry {
 
 export function Events({ fleet }: { readonly fleet: Fleet }) {
   const conversations = useConversations();
-  const now = useNow();
+  const now = useNow(10_000);
   const failovers = conversations.flatMap(({ id, turns }) =>
     turns.flatMap((turn) => (turn.role === 'assistant' ? failoversOf(turn, id) : [])),
   );
@@ -42,20 +41,22 @@ export function Events({ fleet }: { readonly fleet: Fleet }) {
       {entries.length === 0 ? (
         <Empty>No workers have joined or left since this page was opened.</Empty>
       ) : (
-        <ol className="chat-events" aria-live="polite">
+        <ol className="lines" aria-live="polite">
           {entries.map(({ key, at, text, chat }) => (
             <li key={key}>
-              <time dateTime={new Date(at).toISOString()} title={formatAgo(new Date(at).toISOString(), now)}>
-                {clockTime(at)}
-              </time>
-              <span>
-                {text}{' '}
-                {chat !== null && (
-                  <a href={`/?chat=${chat}`} onClick={onLink}>
-                    View answer
-                  </a>
-                )}
-              </span>
+              <time
+                className="soft"
+                dateTime={new Date(at).toISOString()}
+                title={formatAgo(new Date(at).toISOString(), now)}
+              >
+                {formatClock(at)}
+              </time>{' '}
+              {text}{' '}
+              {chat !== null && (
+                <a href={`/?chat=${chat}`} onClick={onLink}>
+                  View answer
+                </a>
+              )}
             </li>
           ))}
         </ol>
@@ -69,17 +70,8 @@ function failoversOf({ id, askedAt, segments, pauseMs }: Answer, chat: string): 
     key: `${id} ${i}`,
     at: askedAt,
     text: `Your answer failed over at token ${from + 1}, from ${formatPeer(segments?.[i]?.worker ?? '')} to ${formatPeer(worker)}${
-      pauseMs === null ? '' : `, within ${formatNumber(Math.round(pauseMs))} ms`
+      pauseMs === null ? '' : `, within ${formatRounded(pauseMs)} ms`
     }.`,
     chat,
   }));
-}
-
-function useNow(): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 10_000);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
 }

@@ -1,12 +1,11 @@
 // The workers: offered models, load, and reputation with its reason. Workers that went offline are shown for a while.
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card/card.tsx';
-import { formatNumber, formatPeer, formatShare, formatTime } from '../../ui/formats.ts';
-import { Empty } from '../../ui/states.tsx';
+import { formatClock, formatCount, formatNumber, formatPeer, formatShare, formatTime } from '../../ui/formats.ts';
+import { numberColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import type { Network, Peer } from '../inference.ts';
 import type { Fleet } from './observed-fleet.ts';
-import { clockTime } from './use-network.ts';
 
 interface Row {
   readonly peer: Peer;
@@ -26,15 +25,19 @@ export function Workers({ network, fleet }: { readonly network: Network; readonl
   const otherPeers = network.peers.length - connected.length;
   return (
     <Card title="Workers">
-      {rows.length === 0 ? (
-        <Empty>
-          No worker is connected. Start one with <code>npx strata inference worker</code>.
-        </Empty>
-      ) : (
-        <div className="chat-workers">
-          <DataTable caption="Workers" columns={WORKER_COLUMNS} rows={rows} keyOf={({ peer: { peer } }) => peer} />
-        </div>
-      )}
+      <div className="chat-workers">
+        <DataTable
+          caption="Workers"
+          columns={WORKER_COLUMNS}
+          rows={rows}
+          keyOf={({ peer: { peer } }) => peer}
+          empty={
+            <>
+              No worker is connected. Start one with <code>npx strata inference worker</code>.
+            </>
+          }
+        />
+      </div>
       {otherPeers > 0 && (
         <p className="small soft">{formatNumber(otherPeers)} other known peers are not connected or are not workers.</p>
       )}
@@ -50,8 +53,8 @@ const WORKER_COLUMNS: readonly Column<Row>[] = [
       <>
         <code title={peer.peer}>{formatPeer(peer.peer)}</code>{' '}
         {offlineSince === null ? <Badge tone="good">online</Badge> : <Badge tone="bad">offline</Badge>}
-        <span className="small soft chat-below">
-          {offlineSince === null ? `since ${formatTime(peer.connected_since)}` : `since ${clockTime(offlineSince)}`}
+        <span className="small soft block">
+          {offlineSince === null ? `since ${formatTime(peer.connected_since)}` : `since ${formatClock(offlineSince)}`}
         </span>
       </>
     ),
@@ -61,32 +64,25 @@ const WORKER_COLUMNS: readonly Column<Row>[] = [
     cell: ({ peer: { models, software } }) => (
       <>
         {models.map(({ name, sha256, quantisation, context_length }) => (
-          <span key={sha256} className="chat-line">
+          <span key={sha256} className="block">
             {name} <span className="small soft">{`${quantisation}, context ${formatNumber(context_length)}`}</span>
           </span>
         ))}
-        <span className="small soft chat-below">{software}</span>
+        <span className="small soft block">{software}</span>
       </>
     ),
   },
-  {
-    name: 'Tokens/s',
-    isNumber: true,
-    value: ({ peer }) => speedOf(peer),
-    cell: ({ peer }) => formatNumber(speedOf(peer)),
-  },
+  numberColumn('Tokens/s', ({ peer }) => speedOf(peer)),
   {
     name: 'Slots in use',
     value: ({ peer }) => peer.running,
     cell: ({ peer, offlineSince }) => (offlineSince === null ? <Busy peer={peer} /> : '–'),
   },
-  {
-    name: 'Round trip',
-    isNumber: true,
-    value: ({ peer }) => peer.round_trip_ms,
-    cell: ({ peer: { round_trip_ms: ms }, offlineSince }) =>
-      ms === null || offlineSince !== null ? '–' : `${formatNumber(ms)} ms`,
-  },
+  numberColumn(
+    'Round trip',
+    ({ peer, offlineSince }) => (offlineSince === null ? peer.round_trip_ms : null),
+    (ms) => (ms === null ? '–' : `${formatNumber(ms)} ms`),
+  ),
   {
     name: 'Reputation',
     value: ({ peer }) => peer.standing?.trust ?? null,
@@ -95,7 +91,7 @@ const WORKER_COLUMNS: readonly Column<Row>[] = [
         <>
           <Badge tone={TONES[standing.state] ?? 'plain'}>{standing.state}</Badge>{' '}
           <span className="small">trust {formatShare(standing.trust)}</span>
-          <span className="small soft chat-below chat-reason">{reason}</span>
+          <span className="small soft block narrow">{reason}</span>
         </>
       ) : (
         '–'
@@ -108,7 +104,7 @@ function Busy({ peer: { running, waiting, models } }: { readonly peer: Peer }) {
   return (
     <>
       <meter min={0} max={Math.max(1, slots)} value={running} aria-label={`${running} of ${slots} slots in use`} />
-      <span className="small chat-below">
+      <span className="small block">
         {`${formatNumber(running)} of ${formatNumber(slots)}`}
         {waiting > 0 && `, ${formatNumber(waiting)} waiting`}
       </span>
@@ -124,10 +120,8 @@ const TONES: Readonly<Record<string, Tone>> = { good: 'good', suspect: 'warn', q
 /** Why a worker has its reputation; the rules are in docs/trust.md. */
 function reasonOf({ peer, standing }: Peer, audits: Network['audits']): string {
   if (!standing) return '';
-  const counted =
-    standing.audits === 0
-      ? 'no audit yet'
-      : `${formatNumber(Math.round(standing.audits))} ${Math.round(standing.audits) === 1 ? 'audit' : 'audits'}`;
+  const count = Math.round(standing.audits);
+  const counted = standing.audits === 0 ? 'no audit yet' : formatCount(count, 'audit');
   const last = audits.find(({ worker }) => worker === peer);
   const lastOutcome = last ? `; last outcome: ${last.outcome}` : '';
   switch (standing.state) {

@@ -2,9 +2,10 @@
 import './machines.css';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
-import { Command } from '../../ui/command.tsx';
-import { formatNumber, formatPeer, formatTime } from '../../ui/formats.ts';
-import { Empty, Loading, Notice } from '../../ui/states.tsx';
+import { Command } from '../../ui/controls/button.tsx';
+import { formatPeer, formatTime } from '../../ui/formats.ts';
+import { Loading, Notice, Retry } from '../../ui/states.tsx';
+import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import type { Network } from '../inference.ts';
 import { Events } from './machine-events.tsx';
@@ -17,7 +18,7 @@ export function Machines() {
   const fleet = useFleet();
   return (
     <>
-      <header className="chat-machines-head">
+      <header className="page-head">
         <div>
           <h1>Machines</h1>
           <p className="soft">
@@ -35,17 +36,9 @@ export function Machines() {
           <p>It generates all answers with its own engine.</p>
         </Notice>
       ) : isPending && !error ? (
-        <Loading lines={8} />
+        <Loading />
       ) : (
-        <Notice
-          title="The service cannot be reached"
-          tone="warn"
-          actions={
-            <button className="button" type="button" onClick={() => void refetch()}>
-              Try again
-            </button>
-          }
-        >
+        <Notice title="The service cannot be reached" tone="warn" actions={<Retry onRetry={() => void refetch()} />}>
           <p>You are offline, or the service is not running. This page retries every two seconds.</p>
         </Notice>
       )}
@@ -59,35 +52,32 @@ function Report({ network, fleet }: { readonly network: Network; readonly fleet:
     <div className="cards">
       <Card title="Current load">
         <Figures>
-          <Figure name="Workers">{formatNumber(totals.workers)}</Figure>
-          <Figure name="Models">{formatNumber(totals.models)}</Figure>
-          <Figure name="Slots" note="of all workers">
-            {formatNumber(totals.slots)}
-          </Figure>
-          <Figure name="Running">{formatNumber(totals.running)}</Figure>
-          <Figure name="Waiting">{formatNumber(totals.waiting)}</Figure>
+          <Figure name="Workers" value={totals.workers} />
+          <Figure name="Models" value={totals.models} />
+          <Figure name="Slots" value={totals.slots} note="of all workers" />
+          <Figure name="Running" value={totals.running} />
+          <Figure name="Waiting" value={totals.waiting} />
         </Figures>
       </Card>
       <Workers network={network} fleet={fleet} />
       <Events fleet={fleet} />
       <Card title="Models" width="half">
-        {models.length === 0 ? (
-          <Empty>No model is available.</Empty>
-        ) : (
-          <DataTable caption="Models" columns={MODEL_COLUMNS} rows={models} keyOf={({ id }) => id} />
-        )}
+        <DataTable
+          caption="Models"
+          columns={MODEL_COLUMNS}
+          rows={models}
+          keyOf={({ id }) => id}
+          empty="No model is available."
+        />
       </Card>
       <Card title="Audits" width="half">
-        {audits.length === 0 ? (
-          <Empty>No audits yet. 20% of the answers of a new worker are audited.</Empty>
-        ) : (
-          <DataTable
-            caption="Recent audits"
-            columns={AUDIT_COLUMNS}
-            rows={audits.map((audit, i) => ({ ...audit, id: `${audit.at} ${i}` }))}
-            keyOf={({ id }) => id}
-          />
-        )}
+        <DataTable
+          caption="Recent audits"
+          columns={AUDIT_COLUMNS}
+          rows={audits.map((audit, i) => ({ ...audit, id: `${audit.at} ${i}` }))}
+          keyOf={({ id }) => id}
+          empty="No audits yet. 20% of the answers of a new worker are audited."
+        />
       </Card>
       <Card title="Get this data as JSON">
         <Command text={`curl ${location.origin}/network`} />
@@ -97,11 +87,11 @@ function Report({ network, fleet }: { readonly network: Network; readonly fleet:
 }
 
 const MODEL_COLUMNS: readonly Column<Network['models'][number]>[] = [
-  { name: 'Model', value: ({ id }) => id, cell: ({ id }) => id },
-  { name: 'Workers', isNumber: true, value: ({ workers }) => workers, cell: ({ workers }) => formatNumber(workers) },
-  { name: 'Slots', isNumber: true, value: ({ slots }) => slots, cell: ({ slots }) => formatNumber(slots) },
-  { name: 'In use', isNumber: true, value: ({ running }) => running, cell: ({ running }) => formatNumber(running) },
-  { name: 'Waiting', isNumber: true, value: ({ waiting }) => waiting, cell: ({ waiting }) => formatNumber(waiting) },
+  textColumn('Model', 'id'),
+  numberColumn('Workers', 'workers'),
+  numberColumn('Slots', 'slots'),
+  numberColumn('In use', 'running'),
+  numberColumn('Waiting', 'waiting'),
 ];
 
 type AuditRow = Network['audits'][number] & { readonly id: string };
@@ -115,16 +105,8 @@ const OUTCOME_TONES: Readonly<Record<string, Tone>> = {
 };
 
 const AUDIT_COLUMNS: readonly Column<AuditRow>[] = [
-  { name: 'Time', value: ({ at }) => at, cell: ({ at }) => formatTime(at) },
+  textColumn('Time', 'at', formatTime),
   { name: 'Subject', cell: ({ kind }) => (kind === 'answer' ? 'answer' : 'verifier') },
-  {
-    name: 'Worker',
-    value: ({ worker }) => worker,
-    cell: ({ worker }) => <code title={worker}>{formatPeer(worker)}</code>,
-  },
-  {
-    name: 'Outcome',
-    value: ({ outcome }) => outcome,
-    cell: ({ outcome }) => <Badge tone={OUTCOME_TONES[outcome] ?? 'plain'}>{outcome}</Badge>,
-  },
+  textColumn('Worker', 'worker', (worker) => <code title={worker}>{formatPeer(worker)}</code>),
+  textColumn('Outcome', 'outcome', (outcome) => <Badge tone={OUTCOME_TONES[outcome] ?? 'plain'}>{outcome}</Badge>),
 ];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { safeAddress } from '../../ui/safe-address.ts';
 import { announcementOf, plainReason } from './markdown-bounds.ts';
-import { safeAddress } from './safe-address.ts';
 
 const lines = (count: number, line: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => line(i)).join('\n');

@@ -3,34 +3,17 @@ import './markdown.css';
 import { type ComponentProps, memo, type ReactNode, useEffect, useRef, useState } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
-import { safeAddress } from './safe-address.ts';
+import { CopyButton } from '../../ui/controls/button.tsx';
+import { ExternalLink } from '../../ui/external-link.tsx';
 
 type Plugins = ComponentProps<typeof ReactMarkdown>['rehypePlugins'];
-
-function ExternalLink({ href, children }: { readonly href: string | undefined; readonly children: ReactNode }) {
-  if (!href) return <span>{children}</span>;
-  return (
-    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-      {children}
-    </a>
-  );
-}
 
 /** A code block, scrollable with the keyboard. */
 function Code({ children }: { readonly children?: ReactNode }) {
   const pre = useRef<HTMLPreElement>(null);
-  const [isCopied, setCopied] = useState(false);
-  const copy = () =>
-    void navigator.clipboard?.writeText(pre.current?.textContent ?? '').then(
-      () => setCopied(true),
-      () => setCopied(false),
-    );
   return (
     <div className="chat-code">
-      <button className="button small" type="button" onClick={copy} onBlur={() => setCopied(false)}>
-        {isCopied ? 'Copied' : 'Copy'}
-        <span className="hidden-text"> code</span>
-      </button>
+      <CopyButton text={() => pre.current?.textContent ?? ''} label="Copy code" />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls horizontally */}
       <pre ref={pre} tabIndex={0}>
         {children}
@@ -81,18 +64,13 @@ function usePlugins(hasCode: boolean): Plugins {
       isMounted = false;
     };
   }, [hasCode, plugins]);
-  return hasCode ? (plugins ?? NONE) : NONE;
+  return (hasCode && plugins) || NONE;
 }
 
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
   const plugins = usePlugins(/```|~~~/.test(text));
   return (
-    <ReactMarkdown
-      remarkPlugins={REMARK}
-      rehypePlugins={plugins ?? NONE}
-      components={COMPONENTS}
-      urlTransform={safeAddress}
-    >
+    <ReactMarkdown remarkPlugins={REMARK} rehypePlugins={plugins} components={COMPONENTS}>
       {text}
     </ReactMarkdown>
   );

@@ -1,5 +1,6 @@
 // A question, displayed or being edited.
 import { useEffect, useRef, useState } from 'react';
+import { Button } from '../../ui/controls/button.tsx';
 import type { Question } from '../conversation/conversation.ts';
 
 interface QuestionViewProps {
@@ -32,7 +33,7 @@ export function QuestionView({ question: { text }, hasMore, onEdit }: QuestionVi
           {onEdit && (
             <button
               ref={button}
-              className="chat-icon"
+              className="chat-icon screen-only"
               type="button"
               onClick={() => setDraft(text)}
               aria-label="Edit question"
@@ -43,6 +44,7 @@ export function QuestionView({ question: { text }, hasMore, onEdit }: QuestionVi
         </>
       ) : (
         <form
+          className="stack"
           onSubmit={(event) => {
             event.preventDefault();
             send();
@@ -72,12 +74,10 @@ export function QuestionView({ question: { text }, hasMore, onEdit }: QuestionVi
               : 'Creates a new version of this question.'}
           </p>
           <div className="actions">
-            <button className="button primary" type="submit">
+            <Button kind="primary" type="submit">
               Save and send
-            </button>
-            <button className="button" type="button" onClick={() => setDraft(null)}>
-              Cancel
-            </button>
+            </Button>
+            <Button onClick={() => setDraft(null)}>Cancel</Button>
           </div>
         </form>
       )}

@@ -14,7 +14,6 @@ import {
 import { store } from '../conversation/conversations.ts';
 import { announcementOf } from '../markdown/markdown-bounds.ts';
 import { QuestionView } from './question-view.tsx';
-import { Versions } from './versions.tsx';
 
 interface ThreadProps {
   readonly conversation: Conversation;
@@ -74,7 +73,7 @@ export function Thread({ conversation, onAsk, onAnswer }: ThreadProps) {
           isAtEnd.current = at.scrollHeight - at.scrollTop - at.clientHeight < NEAR_PX;
         }}
       >
-        <div className="chat-turns">
+        <div className="chat-turns stack">
           {path.map((turn, i) => (
             // The same key for all versions, so that the focus stays on the arrows.
             <div key={`${turn.role} ${turn.parent}`}>
@@ -124,5 +123,47 @@ function Announcement({ turn }: { readonly turn: Turn | undefined }) {
     <p className="hidden-text" role="status">
       {!isNews ? '' : answer.state === 'running' ? 'The answer is being generated.' : announcementOf(answer)}
     </p>
+  );
+}
+
+interface VersionsProps {
+  readonly what: 'question' | 'answer';
+  /** All versions, oldest first. */
+  readonly ids: readonly string[];
+  readonly shown: string;
+  /** Undefined while an answer is running. */
+  readonly onShow: ((id: string) => void) | undefined;
+}
+
+/** Switches between the versions of a question or answer. */
+function Versions({ what, ids, shown, onShow }: VersionsProps) {
+  if (ids.length < 2) return null;
+  const at = ids.indexOf(shown);
+  const step = (to: number, label: string, sign: string) => {
+    const id = ids[to];
+    return (
+      <button
+        type="button"
+        className="chat-icon screen-only"
+        aria-label={label}
+        // Not `disabled`, which would lose the focus at the first or last version.
+        aria-disabled={id === undefined || !onShow}
+        onClick={() => id !== undefined && onShow?.(id)}
+      >
+        <span aria-hidden="true">{sign}</span>
+      </button>
+    );
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: not a group of form fields
+    <div
+      className={`chat-versions row screen-only small soft ${what}`}
+      role="group"
+      aria-label={`Versions of this ${what}`}
+    >
+      {step(at - 1, `Earlier version of this ${what}`, '‹')}
+      <span aria-live="polite">{`${at + 1} of ${ids.length}`}</span>
+      {step(at + 1, `Later version of this ${what}`, '›')}
+    </div>
   );
 }

@@ -1,15 +1,17 @@
 // The alert list, newest first, with links to the underlying data.
+import './alerts.css';
 import type { Alert } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../../ui/ago.tsx';
 import { Severity } from '../../ui/badge.tsx';
+import { AdvisoryLink, DomainLink, ProviderLink } from '../links/links.tsx';
+import { withChanges } from '../links/search-params.ts';
 import { ALL_TIME } from '../migrations/migration-filter.ts';
-import { withChanges } from '../search/search-params.ts';
 import { KIND_NAMES } from './labels.ts';
 
 export function AlertList({ alerts }: { readonly alerts: readonly Alert[] }) {
   return (
-    <ul className="alerts-list">
+    <ul className="alerts-list lines">
       {alerts.map((alert) => (
         <li key={alert.id}>
           <div className="alerts-marks">
@@ -19,17 +21,9 @@ export function AlertList({ alerts }: { readonly alerts: readonly Alert[] }) {
           <div>
             <h3>{alert.title}</h3>
             <p className="soft">{alert.detail}</p>
-            <p className="alerts-links small">
-              {alert.domain !== undefined && (
-                <Link to="/domain/$domain" params={{ domain: alert.domain }}>
-                  {alert.domain}
-                </Link>
-              )}
-              {alert.provider_id !== undefined && (
-                <Link to="/provider/$provider" params={{ provider: alert.provider_id }}>
-                  {alert.provider ?? alert.provider_id}
-                </Link>
-              )}
+            <p className="row small">
+              {alert.domain !== undefined && <DomainLink domain={alert.domain} />}
+              {alert.provider_id !== undefined && <ProviderLink id={alert.provider_id} name={alert.provider} />}
               <DetailLink alert={alert} />
             </p>
           </div>
@@ -46,13 +40,7 @@ function DetailLink({ alert: { id, kind, ref } }: { readonly alert: Alert }) {
   switch (kind) {
     case 'advisory': {
       const advisory = searchParams.get('advisory');
-      return (
-        advisory !== null && (
-          <Link to="/advisories" search={{ advisory }}>
-            Affected domains
-          </Link>
-        )
-      );
+      return advisory !== null && <AdvisoryLink id={advisory}>Affected domains</AdvisoryLink>;
     }
     case 'migration': {
       const filter = ['provider', 'direction', 'category'].map((name) => [name, searchParams.get(name) ?? undefined]);

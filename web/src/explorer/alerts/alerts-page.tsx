@@ -1,19 +1,23 @@
 // The alerts page: alerts of all kinds, and anomalies.
 import './alerts.css';
+import type { Anomaly } from '@strata/client';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Card } from '../../ui/card/card.tsx';
-import { Choice } from '../../ui/choice.tsx';
-import { formatName, formatNumber } from '../../ui/formats.ts';
+import { Severity } from '../../ui/badge.tsx';
+import { formatDay, formatDecimal, formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
-import { Answer } from '../answer/answer.tsx';
-import { Source } from '../answer/source.tsx';
+import { numberColumn, textColumn } from '../../ui/table/columns.ts';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { Answer, AnswerCard } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
-import { oneOf, withChanges } from '../search/search-params.ts';
+import { labelled } from '../links/categories.ts';
+import { SubjectLink } from '../links/links.tsx';
+import { Parameter } from '../links/parameter.tsx';
+import { changed, oneOf } from '../links/search-params.ts';
 import { AlertList } from './alert-list.tsx';
-import { AnomalyCard } from './anomaly-card.tsx';
-import { AnomalyTable } from './anomaly-table.tsx';
-import { KIND_NAMES, KINDS, SEVERITIES } from './labels.ts';
+import { AnomalyCard, subjectName } from './anomaly-card.tsx';
+import { dayOf } from './anomaly-chart.tsx';
+import { KIND_NAMES, KINDS, METRICS, SEVERITIES } from './labels.ts';
 
 const route = getRouteApi('/alerts');
 
@@ -33,59 +37,39 @@ export function Alerts() {
 /** The API cannot filter alerts: all are requested and filtered here. */
 function AlertsCard() {
   const search = route.useSearch();
-  const navigate = route.useNavigate();
   const kind = oneOf(search.kind, KINDS);
   const severity = oneOf(search.severity, SEVERITIES);
-  const path = '/stack/v1/alerts';
-  const input = { query: { limit: 200 } };
-  const query = useStack(path, input);
-  const change = (changes: Readonly<Record<string, string | undefined>>) =>
-    void navigate({ search: withChanges(search, changes), resetScroll: false });
   return (
-    <Card
+    <AnswerCard
       title="Latest alerts"
+      path="/stack/v1/alerts"
+      input={{ query: { limit: 200 } }}
       actions={
         <>
-          <Choice
-            label="Kind"
-            value={kind}
-            values={KINDS}
-            nameOf={(value) => KIND_NAMES[value]}
-            onChange={(value) => change({ kind: value })}
-          />
-          <Choice
-            label="Severity"
-            value={severity}
-            values={SEVERITIES}
-            nameOf={formatName}
-            onChange={(value) => change({ severity: value })}
-          />
+          <Parameter label="Kind" name="kind" options={Object.entries(KIND_NAMES)} />
+          <Parameter label="Severity" name="severity" options={labelled(SEVERITIES)} />
         </>
       }
-      foot={query.data && <Source path={path} input={input} answer={query.data} />}
     >
-      <Answer query={query} lines={10}>
-        {({ alerts, total }) => {
-          const shown = alerts.filter(
-            (alert) =>
-              (kind === undefined || alert.kind === kind) && (severity === undefined || alert.severity === severity),
-          );
-          return (
-            <>
-              <p className="small soft alerts-note" role="status">
-                {formatNumber(shown.length)} of {formatNumber(total)} alerts
-                {alerts.length < total && `, filtered from the newest ${formatNumber(alerts.length)}`}
-              </p>
-              {shown.length === 0 ? (
-                <Empty>{total === 0 ? 'No alerts yet.' : 'No alerts of this kind and severity.'}</Empty>
-              ) : (
-                <AlertList alerts={shown} />
-              )}
-            </>
-          );
-        }}
-      </Answer>
-    </Card>
+      {({ alerts, total }) => {
+        const shown = alerts.filter(
+          (alert) =>
+            (kind === undefined || alert.kind === kind) && (severity === undefined || alert.severity === severity),
+        );
+        return (
+          <>
+            <p className="small soft note" role="status">
+              {formatNumber(shown.length)} of {formatNumber(total)} alerts
+              {alerts.length < total && `, filtered from the newest ${formatNumber(alerts.length)}`}
+            </p>
+            {shown.length === 0 && (
+              <Empty>{total === 0 ? 'No alerts yet.' : 'No alerts of this kind and severity.'}</Empty>
+            )}
+            <AlertList alerts={shown} />
+          </>
+        );
+      }}
+    </AnswerCard>
   );
 }
 
@@ -93,22 +77,16 @@ const ANOMALIES = '/stack/v1/anomalies';
 const ALL_ANOMALIES = { query: { limit: 200 } };
 
 function OpenedAnomaly() {
-  const search = route.useSearch();
-  const { anomaly: anomalyId } = search;
+  const { anomaly: anomalyId } = route.useSearch();
   const query = useStack(ANOMALIES, ALL_ANOMALIES);
   if (anomalyId === undefined) return null;
   const close = (
-    <Link
-      to="/alerts"
-      search={withChanges(search, { anomaly: undefined })}
-      resetScroll={false}
-      className="button small"
-    >
+    <Link {...changed({ anomaly: undefined })} className="button small">
       Close
     </Link>
   );
   return (
-    <Answer query={query} lines={10}>
+    <Answer query={query}>
       {({ anomalies }) => {
         const anomaly = anomalies.find(({ id }) => id === anomalyId);
         return anomaly ? (
@@ -123,31 +101,59 @@ function OpenedAnomaly() {
   );
 }
 
+const COLUMNS: readonly Column<Anomaly>[] = [
+  { name: 'Day', cell: (row) => <time className="nowrap">{formatDay(dayOf(row))}</time>, value: dayOf },
+  {
+    name: 'Subject',
+    cell: (row) => <SubjectLink kind={row.subject_kind} id={row.subject_id} text={row.subject} />,
+    value: ({ subject }) => subject,
+  },
+  textColumn('Metric', 'metric', (metric) => <span title={METRICS[metric]}>{formatName(metric)}</span>),
+  numberColumn('Value', 'value', formatDecimal),
+  numberColumn('Mean', 'mean', formatDecimal),
+  numberColumn(
+    'Sigma',
+    ({ sigma }) => Math.abs(sigma),
+    (size, { sigma }) => `${sigma > 0 ? '+' : '−'}${formatDecimal(size)}`,
+  ),
+  {
+    name: 'Severity',
+    cell: ({ severity }) => <Severity level={severity} />,
+    value: ({ severity }) => SEVERITIES.indexOf(severity),
+  },
+  {
+    name: 'Series',
+    cell: (row) => (
+      <Link {...changed({ anomaly: row.id })} resetScroll>
+        View<span className="hidden-text"> the time series of {subjectName(row)}</span>
+      </Link>
+    ),
+  },
+];
+
 function Anomalies() {
-  const search = route.useSearch();
-  const query = useStack(ANOMALIES, ALL_ANOMALIES);
   return (
-    <Card title="Anomalies" foot={query.data && <Source path={ANOMALIES} input={ALL_ANOMALIES} answer={query.data} />}>
-      <p className="soft small alerts-note">
-        Days that deviate by at least three standard deviations and five counts from the mean of the preceding 28 days,
-        and are unlikely to occur by chance among all series of that day.
-      </p>
-      <Answer query={query} lines={6}>
-        {({ anomalies, total }) =>
-          anomalies.length === 0 ? (
-            <Empty>No anomalies. A series is evaluated when at least 14 of the preceding 28 days have data.</Empty>
-          ) : (
-            <>
-              {anomalies.length < total && (
-                <p className="small soft">
-                  Showing the newest {formatNumber(anomalies.length)} of {formatNumber(total)}
-                </p>
-              )}
-              <AnomalyTable anomalies={anomalies} search={search} />
-            </>
-          )
-        }
-      </Answer>
-    </Card>
+    <AnswerCard title="Anomalies" path={ANOMALIES} input={ALL_ANOMALIES}>
+      {({ anomalies, total }) => (
+        <>
+          <p className="soft small note">
+            Days that deviate by at least three standard deviations and five counts from the mean of the preceding 28
+            days, and are unlikely to occur by chance among all series of that day.
+          </p>
+          {anomalies.length < total && (
+            <p className="small soft">
+              Showing the newest {formatNumber(anomalies.length)} of {formatNumber(total)}
+            </p>
+          )}
+          <DataTable
+            caption="Anomalies"
+            columns={COLUMNS}
+            rows={anomalies}
+            keyOf={({ id }) => id}
+            empty="No anomalies. A series is evaluated when at least 14 of the preceding 28 days have data."
+          />
+        </>
+      )}
+    </AnswerCard>
   );
 }

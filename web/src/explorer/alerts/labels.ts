@@ -12,17 +12,13 @@ export const KIND_NAMES: Readonly<Record<Alert['kind'], string>> = {
 };
 export const KINDS = Object.keys(KIND_NAMES) as Alert['kind'][];
 
-interface MetricLabel {
-  readonly name: string;
-  readonly meaning: string;
-}
-
-export const METRICS: Readonly<Record<Anomaly['metric'], MetricLabel>> = {
-  domains: { name: 'domains', meaning: 'domains that used the provider at the end of the day' },
-  gains: { name: 'gains', meaning: 'domains that started using the provider on that day' },
-  losses: { name: 'losses', meaning: 'domains that stopped using the provider on that day' },
-  migrations: { name: 'migrations', meaning: 'domains that changed their provider in this category on that day' },
-  services: { name: 'services', meaning: 'services of the domain' },
-  changes: { name: 'changes', meaning: 'changes of the domain on that day' },
-  records: { name: 'records', meaning: 'DNS records of the domain' },
+/** What each metric counts. */
+export const METRICS: Readonly<Record<Anomaly['metric'], string>> = {
+  domains: 'domains that used the provider at the end of the day',
+  gains: 'domains that started using the provider on that day',
+  losses: 'domains that stopped using the provider on that day',
+  migrations: 'domains that changed their provider in this category on that day',
+  services: 'services of the domain',
+  changes: 'changes of the domain on that day',
+  records: 'DNS records of the domain',
 };

@@ -1,10 +1,10 @@
 // Downloads a table as a CSV file. Its receipt is a separate file, since CSV cannot contain one.
-import { type StackAnswer, type StackInput, type StackPaths, StackProblem } from '@strata/client';
-import { type ReactNode, useState } from 'react';
-import { Command } from '../../ui/command.tsx';
-import { formatNumber } from '../../ui/formats.ts';
+import type { StackAnswer, StackInput, StackPaths, StackProblem } from '@strata/client';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Button, Command } from '../../ui/controls/button.tsx';
+import { formatCount } from '../../ui/formats.ts';
 import { Problem } from './answer.tsx';
-import { receiptIdOf, saveFile } from './save-file.ts';
 import { setQuota, stack } from './session.ts';
 import { Verify } from './source.tsx';
 
@@ -21,31 +21,23 @@ interface CsvDownloadProps<P extends CsvPath> {
 
 /** Downloads the file, then offers its receipt and verification. Remount with a `key` when the input changes. */
 export function CsvDownload<P extends CsvPath>({ path, input, name, children }: CsvDownloadProps<P>) {
-  const [state, setState] = useState<StackAnswer<string> | StackProblem | 'busy' | null>(null);
-  const download = async () => {
-    setState('busy');
-    try {
-      const answer: StackAnswer<string> = await stack.get(path, input);
-      setQuota(answer.quota);
-      saveFile(`${name}.csv`, answer.text, 'text/csv');
-      setState(answer);
-    } catch (error) {
-      if (!(error instanceof StackProblem)) throw error;
-      setQuota(error.quota);
-      setState(error);
-    }
-  };
+  const { mutate, data, error, isPending } = useMutation<StackAnswer<string>, StackProblem>({
+    networkMode: 'always',
+    mutationFn: () => stack.get(path, input),
+    onSuccess: ({ text }) => saveFile(`${name}.csv`, text, 'text/csv'),
+    onSettled: (answer, problem) => setQuota((answer ?? problem)?.quota ?? null),
+  });
   return (
-    <div className="csv">
+    <div className="csv stack">
       <p>{children}</p>
       <p>
-        <button className="button" type="button" disabled={state === 'busy'} onClick={() => void download()}>
+        <Button disabled={isPending} onClick={() => mutate()}>
           Download CSV
-        </button>
+        </Button>
       </p>
       <div role="status">
-        {state instanceof StackProblem && <Problem problem={state} />}
-        {state !== null && state !== 'busy' && !(state instanceof StackProblem) && <Saved answer={state} name={name} />}
+        {error && <Problem problem={error} />}
+        {data && <Saved answer={data} name={name} />}
       </div>
       <details className="source">
         <summary>Download from the command line</summary>
@@ -64,21 +56,38 @@ function Saved({ answer, name }: { readonly answer: StackAnswer<string>; readonl
   return (
     <>
       <p className="small">
-        Saved {formatNumber(rows)} {rows === 1 ? 'row' : 'rows'} as <code>{name}.csv</code>.
+        Saved {formatCount(rows, 'row')} as <code>{name}.csv</code>.
         {provenance !== undefined && (
           <>
             {' '}
-            <button
-              className="button small"
-              type="button"
-              onClick={() => saveFile(`${name}.csv.receipt.json`, provenance, 'application/json')}
-            >
+            <Button kind="small" onClick={() => saveFile(`${name}.csv.receipt.json`, provenance, 'application/json')}>
               Save receipt
-            </button>
+            </Button>
           </>
         )}
       </p>
       {provenance !== undefined && <Verify answer={answer} receiptId={receiptIdOf(provenance) ?? 'unreadable'} />}
     </>
   );
+}
+
+/** Starts a download of a text. A plain link cannot send the API key header that the service requires. */
+function saveFile(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // Revoked with a delay, after the download has started.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** The receipt id in the `Stack-Provenance` header; undefined if that is not a receipt. */
+function receiptIdOf(provenance: string): string | undefined {
+  try {
+    const { receipt_id: id } = JSON.parse(provenance) as { readonly receipt_id?: unknown };
+    return typeof id === 'string' ? id : undefined;
+  } catch {
+    return undefined;
+  }
 }

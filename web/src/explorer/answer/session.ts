@@ -1,38 +1,23 @@
 // The user's API key, stored in the browser, and its remaining quota.
 import { type Quota, StackClient, storedLedgerMemory } from '@strata/client';
-import { useSyncExternalStore } from 'react';
-import { storedValue, useStoredValue } from '../../ui/stored-value.ts';
+import { observable, storedValue, useObservable } from '../../ui/observable.ts';
 
 const storedKey = storedValue('strata-stack-key');
-let quota: Quota | null = null;
-const listeners = new Set<() => void>();
+const quota = observable<Quota | null>(null);
 
-function changeQuota(next: Quota | null): void {
-  quota = next;
-  for (const listener of listeners) listener();
-}
-
-storedKey.subscribe(() => changeQuota(null));
+storedKey.subscribe(() => quota.set(null));
 
 /** Undefined removes it. */
 export const setKey = storedKey.set;
-export const useKey = (): string | undefined => useStoredValue(storedKey);
+export const useKey = (): string | undefined => useObservable(storedKey);
 
 /** The quota in the latest answer; null if it has none. */
 export function setQuota(next: Quota | null): void {
-  if (next) changeQuota(next);
+  if (next) quota.set(next);
 }
 
 /** Null before the first answer, and for unlimited keys. */
-export function useQuota(): Quota | null {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => quota,
-  );
-}
+export const useQuota = (): Quota | null => useObservable(quota);
 
 /** Uses the current key of the user; remembers the public log in this browser. */
 export const stack = new StackClient({

@@ -1,35 +1,32 @@
 // The source of the data in a card: the API call, and the receipt with its verification.
-import type { StackAnswer, StackInput, StackPaths, VerifiedAnswer } from '@strata/client';
+import { curlOf, type StackAnswer, type VerifiedAnswer } from '@strata/client';
 import { useState } from 'react';
-import { Command } from '../../ui/command.tsx';
+import { Button, Command } from '../../ui/controls/button.tsx';
 import { formatTime } from '../../ui/formats.ts';
-import { LedgerConflict } from '../../ui/ledger-conflict.tsx';
+import { Step, Verification } from '../../ui/verification.tsx';
 import { stack } from './session.ts';
-import { requestOf } from './use-stack.ts';
 
 export interface Signed {
   readonly provenance?: { readonly receipt_id: string; readonly signed_at: string } | undefined;
 }
 
-interface SourceProps<P extends keyof StackPaths> {
-  readonly path: P;
-  readonly input: StackInput<P>;
+interface SourceProps {
   readonly answer: StackAnswer<Signed>;
   /** Initially expanded. */
-  readonly isOpen?: boolean;
+  readonly isOpen?: boolean | undefined;
 }
 
-/** The footer of a card: the API call and the receipt. */
-export function Source<P extends keyof StackPaths>({ path, input, answer, isOpen = false }: SourceProps<P>) {
+/** The footer of a card: the API call and the receipt. Answers without a receipt are public. */
+export function Source({ answer, isOpen = false }: SourceProps) {
   const { provenance } = answer.body;
-  const request = requestOf(answer, input);
   return (
     <details className="source" open={isOpen}>
       <summary>
-        API and receipt{provenance && <span className="soft"> · signed {formatTime(provenance.signed_at)}</span>}
+        {provenance ? 'API and receipt' : 'API'}
+        {provenance && <span className="soft"> · signed {formatTime(provenance.signed_at)}</span>}
       </summary>
-      <p className="small soft">Get this answer from the command line:</p>
-      <Command text={stack.curl(path, request)} />
+      <p className="small soft">Get this answer from the command line{!provenance && ' (no API key required)'}:</p>
+      <Command text={curlOf(answer.url)} />
       {provenance && <Verify answer={answer} receiptId={provenance.receipt_id} />}
     </details>
   );
@@ -60,23 +57,23 @@ export function Verify({ answer, receiptId }: VerifyProps) {
     setCheck((now) => (now?.of === of ? { of, result: found } : now));
   };
   return (
-    <div className="verify">
+    <>
       <p className="small">
         This answer is signed, and its receipt is in a public log. Your browser can verify both. Receipt{' '}
         <code>{receiptId}</code>{' '}
-        <button className="button small" type="button" disabled={result === 'checking'} onClick={() => void start()}>
+        <Button kind="small" disabled={result === 'checking'} onClick={() => void start()}>
           Verify
-        </button>
+        </Button>
       </p>
       <div role="status">
         {result === 'checking' && 'Verifying …'}
         {result === 'not loaded' &&
           'The verification code could not be loaded. Try again when the service can be reached.'}
         {typeof result === 'object' && result && (
-          <Steps result={result} onReset={() => void start({ isReset: true })} />
+          <Result result={result} onReset={() => void start({ isReset: true })} />
         )}
       </div>
-    </div>
+    </>
   );
 }
 
@@ -91,72 +88,38 @@ const STEPS = [
   ['consistency', 'Consistency', 'Does the log still contain everything that this browser has verified before?'],
 ] as const satisfies readonly (readonly [VerifiedAnswer['steps'][number]['step'], string, string])[];
 
-function Steps({ result, onReset }: { readonly result: VerifiedAnswer; readonly onReset: () => void }) {
-  const results = new Map(result.steps.map((step) => [step.step, step]));
+function Result({ result, onReset }: { readonly result: VerifiedAnswer; readonly onReset: () => void }) {
+  const { ok, unchecked, failedStep, conflict } = result;
+  const done = new Map(result.steps.map((step) => [step.step, step]));
   return (
-    <>
-      <ol className="steps">
-        {STEPS.map(([name, title, question]) => (
+    <Verification
+      verdict={ok ? 'good' : unchecked ? 'open' : 'bad'}
+      message={verdictOf(result)}
+      conflict={conflict}
+      onReset={onReset}
+    >
+      {STEPS.map(([name, title, question]) => {
+        const step = done.get(name);
+        // A step that could not be completed has not failed.
+        const isOpen = step === undefined || (unchecked !== undefined && failedStep === name);
+        return (
           <Step
             key={name}
+            state={isOpen ? 'open' : step.ok ? 'good' : 'bad'}
             title={title}
             question={question}
-            step={results.get(name)}
-            isOpen={isUnfinished(result, name)}
+            detail={step?.detail ?? 'Not reached.'}
           />
-        ))}
-      </ol>
-      {result.conflict ? <LedgerConflict conflict={result.conflict} onReset={onReset} /> : <Verdict result={result} />}
-    </>
+        );
+      })}
+    </Verification>
   );
 }
 
-/** A step that could not be completed has not failed. */
-function isUnfinished({ unchecked, failedStep }: VerifiedAnswer, name: string): boolean {
-  return unchecked !== undefined && failedStep === name;
-}
-
-interface StepProps {
-  readonly title: string;
-  readonly question: string;
-  readonly step: VerifiedAnswer['steps'][number] | undefined;
-  readonly isOpen: boolean;
-}
-
-function Step({ title, question, step, isOpen }: StepProps) {
-  const state = step === undefined || isOpen ? 'open' : step.ok ? 'good' : 'bad';
-  return (
-    <li className={state}>
-      <span aria-hidden="true">{{ open: '○', good: '✓', bad: '✗' }[state]}</span>
-      <div>
-        <strong>{title}</strong>
-        <span className="hidden-text">{{ open: ' not verified', good: ' valid', bad: ' invalid' }[state]}.</span>{' '}
-        <span>{question}</span>
-        <span className="soft small block">{step?.detail ?? 'Not reached.'}</span>
-      </div>
-    </li>
-  );
-}
-
-function Verdict({ result: { ok, unchecked, failedStep } }: { readonly result: VerifiedAnswer }) {
-  if (ok) {
-    return (
-      <p className="verdict good">
-        The receipt is valid: the answer matches what was signed and is included in the public log.
-      </p>
-    );
-  }
-  if (unchecked) {
-    return (
-      <p className="verdict">
-        The verification could not be completed. This does not mean that the answer is invalid. Try again.
-      </p>
-    );
-  }
-  return (
-    <p className="verdict bad">
-      The receipt is invalid. {failedStep === 'signature' && 'The answer does not match what was signed. '}Do not rely
-      on it.
-    </p>
-  );
+function verdictOf({ ok, unchecked, failedStep }: VerifiedAnswer): string {
+  if (ok) return 'The receipt is valid: the answer matches what was signed and is included in the public log.';
+  if (unchecked)
+    return 'The verification could not be completed. This does not mean that the answer is invalid. Try again.';
+  const reason = failedStep === 'signature' ? 'The answer does not match what was signed. ' : '';
+  return `The receipt is invalid. ${reason}Do not rely on it.`;
 }

@@ -1,13 +1,11 @@
 // A request to the service as a React query: cached for a while, repeated when the API key changes.
-import { type StackAnswer, type StackInput, type StackPaths, StackProblem } from '@strata/client';
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { type StackAnswer, type StackInput, type StackPath, type StackPaths, StackProblem } from '@strata/client';
+import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { currentConnection, reportAnswered, reportUnreachable } from './connection.ts';
 import { isNetworkError } from './queries.ts';
 import { setQuota, stack, useKey } from './session.ts';
 
-interface Options {
-  /** False while the input is incomplete. */
-  readonly isEnabled?: boolean;
+export interface RequestOptions {
   /** Polling interval while the page is open. */
   readonly pollMs?: number;
   /**
@@ -17,28 +15,29 @@ interface Options {
   readonly keepsLast?: 'page' | 'any';
 }
 
-const requests = new WeakMap<object, unknown>();
-
-/** The request of an answer. It differs from that of the page while a stale answer is shown. */
-export function requestOf<I>(answer: object, input: I): I {
-  return (requests.get(answer) as I | undefined) ?? input;
-}
+export type Query<B> = UseQueryResult<StackAnswer<B>, StackProblem>;
 
 /** The answer of the service. Each request uses the quota, except those repeated within a minute. */
-export function useStack<P extends keyof StackPaths>(
+export function useStack<P extends StackPath>(
   path: P,
   input: StackInput<P>,
-  { isEnabled = true, pollMs, keepsLast }: Options = {},
-): UseQueryResult<StackAnswer<StackPaths[P]['body']>, StackProblem> {
-  const key = useKey();
-  return useQuery({
+  options?: RequestOptions,
+): Query<StackPaths[P]['body']> {
+  return useQuery(stackQuery(path, input, { key: useKey(), ...options }));
+}
+
+export function stackQuery<P extends StackPath>(
+  path: P,
+  input: StackInput<P>,
+  { key, pollMs, keepsLast }: RequestOptions & { readonly key: string | undefined },
+) {
+  return queryOptions<StackAnswer<StackPaths[P]['body']>, StackProblem>({
     queryKey: [path, input, key],
     queryFn: async ({ signal }) => {
       try {
         const answer = await stack.get(path, input, { signal });
         reportAnswered();
         setQuota(answer.quota);
-        requests.set(answer, input);
         return answer;
       } catch (error) {
         if (!signal.aborted && isNetworkError(error)) reportUnreachable();
@@ -47,14 +46,13 @@ export function useStack<P extends keyof StackPaths>(
         throw error;
       }
     },
-    enabled: isEnabled,
     staleTime: 60_000,
     // Answers are not merged with previous ones: the receipt covers the answer as received.
     structuralSharing: false,
     // Only network errors are retried immediately: neither refusals nor being offline.
     retry: (failures, error) => failures < 2 && isNetworkError(error) && currentConnection() !== 'offline',
     ...(pollMs === undefined ? {} : { refetchInterval: pollMs }),
-    placeholderData: (last: StackAnswer<StackPaths[P]['body']> | undefined, before) =>
+    placeholderData: (last, before) =>
       keepsLast && subjectOf(keepsLast, before?.queryKey) === subjectOf(keepsLast, [path, input]) ? last : undefined,
   });
 }

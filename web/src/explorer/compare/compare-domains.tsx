@@ -1,121 +1,81 @@
 // Compares domains: providers, security posture and, on request, risk.
-import type { StackAnswer, StackProblem } from '@strata/client';
-import type { UseQueryResult } from '@tanstack/react-query';
+import type { Category, StackPaths } from '@strata/client';
+import { useQueries } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Ago } from '../../ui/ago.tsx';
-import { Grade } from '../../ui/badge.tsx';
-import { formatName, formatNumber } from '../../ui/formats.ts';
-import { CATEGORIES } from '../answer/categories.ts';
-import { Source } from '../answer/source.tsx';
-import { useStack } from '../answer/use-stack.ts';
-import { RiskLevel } from '../domain/cards/domain-risk.tsx';
-import type { Profile } from '../domain/profile.ts';
-import { CategoryLink, DomainLink } from '../market/links.tsx';
-import { ComparisonCard, type Row } from './comparison.tsx';
+import { Grade, Risk } from '../../ui/badge.tsx';
+import { formatCount, formatName, formatNumber } from '../../ui/formats.ts';
+import { useKey } from '../answer/session.ts';
+import { stackQuery } from '../answer/use-stack.ts';
+import { CATEGORIES } from '../links/categories.ts';
+import { CategoryLink, DomainLink, ProviderLink } from '../links/links.tsx';
+import { changed, type Search } from '../links/search-params.ts';
+import { ComparisonCard, type Row, rowOf } from './comparison.tsx';
+
+type Profile = StackPaths['/stack/v1/domains/{domain}']['body'];
 
 interface CompareProps {
   readonly names: readonly string[];
-  readonly search: Readonly<Record<string, string>>;
+  readonly search: Search;
 }
-
-/** The profile of one column. */
-function useProfile(domain: string | undefined) {
-  return useStack(
-    '/stack/v1/domains/{domain}',
-    { path: { domain: domain ?? '' } },
-    { isEnabled: domain !== undefined },
-  );
-}
-
-function useRisk(domain: string | undefined, isEnabled: boolean) {
-  const input = { path: { domain: domain ?? '' } };
-  return useStack('/stack/v1/intelligence/risk/{domain}', input, { isEnabled: isEnabled && domain !== undefined });
-}
-
-const PROVIDER_ROWS = CATEGORIES.map(
-  (category): Row<Profile> => ({
-    key: category,
-    name: <CategoryLink category={category} />,
-    value: (profile) => idsOf(profile, category).toSorted().join(),
-    cell: (profile, all) => <Providers profile={profile} category={category} all={all} />,
-  }),
-);
 
 const PROFILE_ROWS: readonly Row<Profile>[] = [
-  {
-    key: 'state',
-    name: 'State',
-    value: ({ state }) => state,
-    cell: ({ state }) => formatName(state),
-  },
-  {
-    key: 'sector',
-    name: 'Sector',
-    value: ({ sector }) => (sector === 'unknown' ? null : sector),
-    cell: ({ sector }) => (sector === 'unknown' ? '–' : formatName(sector)),
-  },
-  {
-    key: 'grade',
-    name: 'Posture',
-    value: ({ security }) => security.grade,
-    cell: ({ domain, security }) => (
+  rowOf('State', ({ state }) => state, formatName),
+  rowOf(
+    'Sector',
+    ({ sector }) => (sector === 'unknown' ? null : sector),
+    (sector) => (sector === null ? '–' : formatName(sector)),
+  ),
+  rowOf(
+    'Posture',
+    ({ security }) => security.grade,
+    (grade, { domain, security }) => (
       <>
-        <Grade grade={security.grade} />{' '}
-        <Link to="/domain/$domain" params={{ domain }} search={{ tab: 'posture' }}>
+        <Grade grade={grade} />{' '}
+        <DomainLink domain={domain} tab="posture">
           {formatNumber(security.score)} of 100
-        </Link>
+        </DomainLink>
       </>
     ),
-  },
-  {
-    key: 'dmarc',
-    name: 'DMARC policy',
-    value: ({ security }) => security.dmarc.effective_policy ?? security.dmarc.status,
-    cell: ({ security: { dmarc } }) => dmarc.effective_policy ?? (dmarc.status === 'absent' ? 'no record' : '–'),
-  },
-  {
-    key: 'advisories',
-    name: 'Advisories',
-    value: ({ advisories }) => advisories?.version ?? null,
-    cell: ({ domain, advisories }) => (
-      <Link to="/domain/$domain" params={{ domain }} search={{ tab: 'advisories' }}>
-        {formatNumber(advisories?.version)}
-      </Link>
+  ),
+  rowOf(
+    'DMARC policy',
+    ({ security: { dmarc } }) => dmarc.effective_policy ?? dmarc.status,
+    (_, { security: { dmarc } }) => dmarc.effective_policy ?? (dmarc.status === 'absent' ? 'no record' : '–'),
+  ),
+  rowOf(
+    'Advisories',
+    ({ advisories }) => advisories?.version ?? null,
+    (count, { domain }) => (
+      <DomainLink domain={domain} tab="advisories">
+        {formatNumber(count)}
+      </DomainLink>
     ),
-  },
+  ),
 ];
 
-const SCAN_ROW: Row<Profile> = {
-  key: 'scanned',
-  name: 'Last scanned',
-  value: () => null,
-  cell: ({ scanned_at }) => <Ago at={scanned_at} />,
-};
-
-type Risk = { readonly score: number | null; readonly level: string | null };
+const SCAN_ROW: Row<Profile> = rowOf(
+  'Last scanned',
+  () => null,
+  (_, { scanned_at }) => <Ago at={scanned_at} />,
+);
 
 export function CompareDomains({ names, search }: CompareProps) {
+  const key = useKey();
   const showsRisk = search.risk === 'yes';
-  // The number of hooks must be constant: there is one per possible column, and those without a name send no request.
-  const profiles = [
-    useProfile(names[0]),
-    useProfile(names[1]),
-    useProfile(names[2]),
-    useProfile(names[3]),
-    useProfile(names[4]),
-  ];
-  const risks = [
-    useRisk(names[0], showsRisk),
-    useRisk(names[1], showsRisk),
-    useRisk(names[2], showsRisk),
-    useRisk(names[3], showsRisk),
-    useRisk(names[4], showsRisk),
-  ];
-  const risk = new Map(risks.flatMap(({ data }) => (data ? [[data.body.domain, data.body as Risk]] : [])));
+  const profiles = useQueries({
+    queries: names.map((domain) => stackQuery('/stack/v1/domains/{domain}', { path: { domain } }, { key })),
+  });
+  const risks = useQueries({
+    queries: (showsRisk ? names : []).map((domain) =>
+      stackQuery('/stack/v1/intelligence/risk/{domain}', { path: { domain } }, { key }),
+    ),
+  });
+  const used = new Set(profiles.flatMap(({ data }) => data?.body.services.map(({ category }) => category) ?? []));
   const rows = [
     ...PROFILE_ROWS,
-    ...(showsRisk ? [riskRow(risk)] : []),
-    ...PROVIDER_ROWS.filter((row) => isUsed(row, profiles)),
+    ...(showsRisk ? [riskRow(risks.flatMap(({ data }) => data?.body ?? []))] : []),
+    ...CATEGORIES.filter((category) => used.has(category)).map(providerRow),
     SCAN_ROW,
   ];
   return (
@@ -126,20 +86,10 @@ export function CompareDomains({ names, search }: CompareProps) {
       rows={rows}
       search={search}
       head={({ domain }) => <DomainLink domain={domain} />}
-      nameOf={({ domain }) => domain}
-      source={(name, answer) => (
-        <Source path="/stack/v1/domains/{domain}" input={{ path: { domain: name } }} answer={answer} />
-      )}
       actions={
         !showsRisk && (
-          <Link
-            className="button small"
-            to="/compare"
-            search={{ ...search, risk: 'yes' }}
-            preload={false}
-            resetScroll={false}
-          >
-            Add risk ({formatNumber(names.length)} {names.length === 1 ? 'request' : 'requests'})
+          <Link className="button small" {...changed({ risk: 'yes' })} preload={false}>
+            Add risk ({formatCount(names.length, 'request')})
           </Link>
         )
       }
@@ -147,52 +97,53 @@ export function CompareDomains({ names, search }: CompareProps) {
   );
 }
 
-function riskRow(risk: ReadonlyMap<string, Risk>): Row<Profile> {
-  return {
-    key: 'risk',
-    name: 'Risk',
-    value: ({ domain }) => risk.get(domain)?.score ?? null,
-    cell: ({ domain }) => {
-      const known = risk.get(domain);
-      return (
-        <Link to="/domain/$domain" params={{ domain }} search={{ tab: 'risk' }}>
-          {formatNumber(known?.score)} {known && <RiskLevel level={known.level} />}
-        </Link>
-      );
-    },
-  };
+function riskRow(risks: readonly StackPaths['/stack/v1/intelligence/risk/{domain}']['body'][]): Row<Profile> {
+  const of = ({ domain }: Profile) => risks.find((risk) => risk.domain === domain);
+  return rowOf(
+    'Risk',
+    (profile) => of(profile)?.score ?? null,
+    (score, profile) => (
+      <DomainLink domain={profile.domain} tab="risk">
+        {formatNumber(score)} {of(profile) && <Risk level={of(profile)?.level ?? null} />}
+      </DomainLink>
+    ),
+  );
 }
 
-/** Whether any of the domains has a service in the category of the row. */
-function isUsed(row: Row<Profile>, queries: readonly UseQueryResult<StackAnswer<Profile>, StackProblem>[]): boolean {
-  return queries.some(({ data }) => data?.body.services.some(({ category }) => category === row.key));
-}
+const servicesIn = ({ services }: Profile, category: Category) =>
+  services.filter((service) => service.category === category);
 
-function idsOf(profile: Profile, category: string): string[] {
-  return profile.services.flatMap((service) => (service.category === category ? [service.provider_id] : []));
-}
+/** The providers of a category; different versions differ too. */
+const providerRow = (category: Category): Row<Profile> => ({
+  key: category,
+  name: <CategoryLink category={category} />,
+  value: (profile) =>
+    servicesIn(profile, category)
+      .map(({ provider_id: id, version }) => `${id} ${version ?? ''}`)
+      .toSorted()
+      .join(),
+  cell: (profile, all) => <Providers profile={profile} category={category} all={all} />,
+});
 
 interface ProvidersProps {
   readonly profile: Profile;
-  readonly category: string;
+  readonly category: Category;
   readonly all: readonly Profile[];
 }
 
 /** Providers used by only one of the domains are highlighted and labelled. */
 function Providers({ profile, category, all }: ProvidersProps) {
-  const services = profile.services.filter((service) => service.category === category);
+  const services = servicesIn(profile, category);
   if (services.length === 0) return <span className="soft">none found</span>;
   const isUnique = (id: string) =>
-    all.length > 1 && all.filter((other) => idsOf(other, category).includes(id)).length === 1;
+    all.length > 1 &&
+    all.filter((other) => servicesIn(other, category).some(({ provider_id }) => provider_id === id)).length === 1;
   return (
-    <ul className="compare-providers">
-      {services.map(({ provider, provider_id, role, version }) => (
-        <li key={`${role} ${provider_id}`} className={isUnique(provider_id) ? 'unique' : undefined}>
-          <Link to="/provider/$provider" params={{ provider: provider_id }}>
-            {provider}
-          </Link>{' '}
-          {version && <code>{version}</code>}{' '}
-          {isUnique(provider_id) && <span className="small soft">only this domain</span>}
+    <ul className="stack tight">
+      {services.map(({ provider, provider_id: id, role, version }) => (
+        <li key={`${role} ${id}`}>
+          <ProviderLink id={id} name={provider} className={isUnique(id) ? 'strong' : ''} />{' '}
+          {version && <code>{version}</code>} {isUnique(id) && <span className="small soft">only this domain</span>}
         </li>
       ))}
     </ul>

@@ -11,26 +11,21 @@ const route = getRouteApi('/compare');
 export function Compare() {
   const search = route.useSearch();
   const kind: Compared = search.kind === 'providers' || search.providers !== undefined ? 'providers' : 'domains';
+  const other: Compared = kind === 'domains' ? 'providers' : 'domains';
   const names = namesOf(search[kind]);
+  const Comparison = kind === 'domains' ? CompareDomains : CompareProviders;
   return (
     <Page
-      title={kind === 'domains' ? 'Compare domains' : 'Compare providers'}
+      title={`Compare ${kind}`}
       lead="Compare two to five at once. You can share the URL of this page."
       actions={
-        kind === 'domains' ? (
-          <Link className="button" to="/compare" search={{ kind: 'providers' }}>
-            Compare providers
-          </Link>
-        ) : (
-          <Link className="button" to="/compare">
-            Compare domains
-          </Link>
-        )
+        <Link className="button" to="/compare" search={other === 'providers' ? { kind: other } : {}}>
+          Compare {other}
+        </Link>
       }
     >
       <AddName kind={kind} names={names} />
-      {names.length > 0 && kind === 'domains' && <CompareDomains names={names} search={search} />}
-      {names.length > 0 && kind === 'providers' && <CompareProviders names={names} search={search} />}
+      {names.length > 0 && <Comparison names={names} search={search} />}
     </Page>
   );
 }

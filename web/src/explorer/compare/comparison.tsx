@@ -1,14 +1,14 @@
 // The comparison: its names are in the URL, and the table has a column for each.
-import type { StackAnswer, StackProblem } from '@strata/client';
-import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
 import { Badge } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card/card.tsx';
+import { Button } from '../../ui/controls/button.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { Problem } from '../answer/answer.tsx';
+import { Problem, SourceOf } from '../answer/answer.tsx';
+import type { Query } from '../answer/use-stack.ts';
 import { hostOf } from '../domain/host-of.ts';
-import { withChanges } from '../search/search-params.ts';
+import { changed, type Search } from '../links/search-params.ts';
 
 export type Compared = 'domains' | 'providers';
 /** Maximum number of columns. */
@@ -29,7 +29,7 @@ const LABELS = {
 export function AddName({ kind, names }: { readonly kind: Compared; readonly names: readonly string[] }) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
-  const navigate = useNavigate({ from: '/compare' });
+  const navigate = useNavigate();
   const { one, example, what } = LABELS[kind];
   const add = () => {
     const added = kind === 'domains' ? namesOf(text).map(hostOf) : namesOf(text);
@@ -38,20 +38,19 @@ export function AddName({ kind, names }: { readonly kind: Compared; readonly nam
     if (bad !== undefined) return;
     const next = namesOf([...names, ...added].join(','));
     setText('');
-    if (next.length > 0)
-      void navigate({ search: (before) => withChanges(before, { [kind]: next.join(',') }), resetScroll: false });
+    if (next.length > 0) void navigate(changed({ [kind]: next.join(',') }));
   };
   return (
     <>
       {names.length < MAX && (
         <form
-          className="compare-add"
+          className="fields"
           onSubmit={(event) => {
             event.preventDefault();
             add();
           }}
         >
-          <label>
+          <label className="field">
             Add a {one}
             <input
               value={text}
@@ -63,9 +62,7 @@ export function AddName({ kind, names }: { readonly kind: Compared; readonly nam
               aria-describedby={problem === null ? undefined : 'add-problem'}
             />
           </label>
-          <button className="button" type="submit">
-            Add
-          </button>
+          <Button type="submit">Add</Button>
           {problem !== null && (
             <p id="add-problem" className="small field-problem" role="alert">
               {problem}
@@ -93,62 +90,70 @@ export interface Row<B> {
   readonly cell: (body: B, all: readonly B[]) => ReactNode;
 }
 
-interface TableProps<B> {
-  readonly kind: Compared;
-  readonly names: readonly string[];
-  readonly queries: readonly UseQueryResult<StackAnswer<B>, StackProblem>[];
-  readonly rows: readonly Row<B>[];
-  readonly search: Readonly<Record<string, string>>;
-  /** The header of a column whose answer has arrived. */
-  readonly head: (body: B) => ReactNode;
+/** A row of one value in a format. */
+export function rowOf<B, V extends string | number | null>(
+  name: string,
+  value: (body: B) => V,
+  show: (value: V, body: B) => ReactNode,
+): Row<B> {
+  return { key: name, name, value, cell: (body) => show(value(body), body) };
 }
 
-interface CardProps<B> extends TableProps<B> {
+interface ComparisonProps<B> {
+  readonly kind: Compared;
+  readonly names: readonly string[];
+  /** One for each name. */
+  readonly queries: readonly Query<B>[];
+  readonly rows: readonly Row<B>[];
+  readonly search: Search;
+  /** The header of a column whose answer has arrived. */
+  readonly head: (body: B) => ReactNode;
   readonly actions?: ReactNode;
-  readonly nameOf: (body: B) => string;
-  /** The source of the answer about a name. */
-  readonly source: (name: string, answer: StackAnswer<B>) => ReactNode;
 }
 
 /** The comparison with a source for each column. */
-export function ComparisonCard<B>({ actions, nameOf, source, ...table }: CardProps<B>) {
-  const answers = table.names.flatMap((name, i) => {
-    const answer = table.queries[i]?.data;
-    return answer ? [{ name, answer }] : [];
-  });
+export function ComparisonCard<B>(props: ComparisonProps<B>) {
+  const { names, queries, actions, search } = props;
+  const navigate = useNavigate();
   return (
     <Card
       title="Comparison"
       actions={
         <>
           {actions}
-          <OnlyDifferences search={table.search} />
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={search.only === 'differences'}
+              onChange={({ target }) => void navigate(changed({ only: target.checked ? 'differences' : undefined }))}
+            />
+            Show differences only
+          </label>
         </>
       }
       foot={
-        answers.length > 0 &&
-        answers.map(({ name, answer }) => (
-          <div key={name}>
-            <span className="small">{nameOf(answer.body)}</span>
-            {source(name, answer)}
-          </div>
+        queries.some(({ data }) => data) &&
+        queries.map((query, i) => (
+          <Fragment key={names[i]}>
+            {query.data && <p className="small note">{props.head(query.data.body)}</p>}
+            <SourceOf query={query} />
+          </Fragment>
         ))
       }
     >
-      <ComparisonTable {...table} />
+      <ComparisonTable {...props} />
     </Card>
   );
 }
 
 /** The comparison table. Rows whose columns differ are labelled. */
-function ComparisonTable<B>({ kind, names, queries, rows, search, head }: TableProps<B>) {
+function ComparisonTable<B>({ kind, names, queries, rows, search, head }: ComparisonProps<B>) {
   const bodies = queries.flatMap(({ data }) => (data ? [data.body] : []));
   const refusal = queries.find(({ error }) => error?.status === 401 || error?.code === 'quota_exceeded')?.error;
   if (refusal && bodies.length === 0) return <Problem problem={refusal} />;
-  const onlyDifferences = search.only === 'differences';
   const shown = rows
-    .map((row) => ({ row, differs: differs(row, bodies) }))
-    .filter((row) => row.differs || !onlyDifferences);
+    .map((row) => ({ ...row, differs: differs(row, bodies) }))
+    .filter((row) => row.differs || search.only !== 'differences');
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: horizontal scrolling must be possible with the keyboard
     <section className="table-scroll" tabIndex={0} aria-label={`Comparison of ${names.join(', ')}`}>
@@ -156,23 +161,22 @@ function ComparisonTable<B>({ kind, names, queries, rows, search, head }: TableP
         <thead>
           <tr>
             <td />
-            {names.map((name, i) => (
-              <th key={name} scope="col">
-                <Head kind={kind} name={name} names={names} search={search} query={queries[i]} head={head} />
+            {queries.map((query, i) => (
+              <th key={names[i]} scope="col">
+                <Head kind={kind} name={names[i] ?? ''} names={names} query={query} head={head} />
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {shown.map(({ row, differs }) => (
-            <tr key={row.key} className={differs ? 'differs' : undefined}>
+          {shown.map(({ key, name, cell, differs }) => (
+            <tr key={key} className={differs ? 'differs' : undefined}>
               <th scope="row">
-                {row.name} {differs && <Badge tone="accent">≠ differs</Badge>}
+                {name} {differs && <Badge tone="accent">≠ differs</Badge>}
               </th>
-              {names.map((name, i) => {
-                const body = queries[i]?.data?.body;
-                return <td key={name}>{body ? row.cell(body, bodies) : <span className="soft">–</span>}</td>;
-              })}
+              {queries.map(({ data }, i) => (
+                <td key={names[i]}>{data ? cell(data.body, bodies) : <span className="soft">–</span>}</td>
+              ))}
             </tr>
           ))}
         </tbody>
@@ -185,61 +189,32 @@ function differs<B>({ value }: Row<B>, bodies: readonly B[]): boolean {
   return new Set(bodies.map(value).filter((known) => known !== null)).size > 1;
 }
 
-interface HeadProps<B> {
-  readonly kind: Compared;
+interface HeadProps<B> extends Pick<ComparisonProps<B>, 'kind' | 'names' | 'head'> {
   readonly name: string;
-  readonly names: readonly string[];
-  readonly search: Readonly<Record<string, string>>;
-  readonly query: UseQueryResult<StackAnswer<B>, StackProblem> | undefined;
-  readonly head: (body: B) => ReactNode;
+  readonly query: Query<B>;
 }
 
-function Head<B>({ kind, name, names, search, query, head }: HeadProps<B>) {
+function Head<B>({ kind, name, names, query, head }: HeadProps<B>) {
+  const { data, error, isPending, refetch } = query;
   const remaining = names.filter((other) => other !== name).join(',');
   return (
-    <div className="compare-head">
-      <span>{query?.data ? head(query.data.body) : name}</span>
-      <Link
-        className="button small"
-        to="/compare"
-        search={withChanges(search, { [kind]: remaining })}
-        preload={false}
-        resetScroll={false}
-      >
+    <div className="row apart">
+      <span>{data ? head(data.body) : name}</span>
+      <Link className="button small" {...changed({ [kind]: remaining })} preload={false}>
         <span aria-hidden="true">×</span>
         <span className="hidden-text">Remove {name}</span>
       </Link>
-      {query?.isPending && <span className="soft small loading">Loading …</span>}
-      {query?.error && (
-        <span className="small compare-problem">
-          <span className="field-problem">{query.error.detail || query.error.title}</span>
-          {query.error.retryAfterSeconds !== null && (
-            <button className="button small" type="button" onClick={() => void query.refetch()}>
+      {isPending && <span className="soft small loading">Loading …</span>}
+      {error && (
+        <span className="small">
+          <span className="field-problem">{error.detail || error.title}</span>
+          {error.retryAfterSeconds !== null && (
+            <Button kind="small" onClick={() => void refetch()}>
               Retry
-            </button>
+            </Button>
           )}
         </span>
       )}
     </div>
-  );
-}
-
-/** Shows all rows, or only those that differ. */
-function OnlyDifferences({ search }: { readonly search: Readonly<Record<string, string>> }) {
-  const navigate = useNavigate({ from: '/compare' });
-  return (
-    <label className="compare-only">
-      <input
-        type="checkbox"
-        checked={search.only === 'differences'}
-        onChange={({ target }) =>
-          void navigate({
-            search: (before) => withChanges(before, { only: target.checked ? 'differences' : '' }),
-            resetScroll: false,
-          })
-        }
-      />
-      Show differences only
-    </label>
   );
 }

@@ -3,17 +3,15 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { Answer } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
-import { DomainAdvisories } from './cards/domain-advisories.tsx';
-import { DomainFeeds } from './cards/domain-feeds.tsx';
-import { DomainHistory } from './cards/domain-history.tsx';
-import { DomainPosture } from './cards/domain-posture.tsx';
-import { DomainRisk } from './cards/domain-risk.tsx';
-import { DomainStack } from './cards/domain-stack.tsx';
-import { LatestChanges } from './cards/timeline.tsx';
-import { DomainHead, DomainState } from './domain-head.tsx';
+import { Choices } from '../links/choices.tsx';
+import { DomainAdvisories } from './domain-advisories.tsx';
+import { DomainFeeds, DomainRisk } from './domain-cards.tsx';
+import { DomainHead, DomainState, type Profile } from './domain-head.tsx';
+import { DomainHistory, LatestChanges } from './domain-history.tsx';
+import { DomainPosture } from './domain-posture.tsx';
+import { DomainStack } from './domain-stack.tsx';
 import { DomainUnknown } from './domain-unknown.tsx';
 import { hostOf } from './host-of.ts';
-import type { Profile } from './profile.ts';
 import './domain.css';
 
 const route = getRouteApi('/domain/$domain');
@@ -27,7 +25,6 @@ const TABS = [
   ['advisories', 'Advisories'],
   ['feeds', 'Feeds'],
 ] as const;
-type Tab = (typeof TABS)[number][0];
 
 export function Domain() {
   const { domain: typed } = route.useParams();
@@ -51,20 +48,27 @@ export function Domain() {
       {query.error?.code === 'unknown_domain' || query.error?.code === 'invalid_domain' ? (
         <DomainUnknown key={host} host={host} problem={query.error} onRetry={() => query.refetch()} />
       ) : (
-        <Answer query={query} lines={10}>
-          {(body, answer) => (
+        <Answer query={query}>
+          {(body, source) => (
             <>
-              <DomainState profile={body} />
+              <DomainState state={body.state} />
               <DomainHead profile={body} />
-              <Tabs chosen={tab} domain={typed} />
+              <Choices
+                label="Sections of this domain"
+                choices={TABS}
+                chosen={tab}
+                byDefault="stack"
+                name="tab"
+                isExclusive
+              />
               {tab === 'stack' && (
                 <div className="domain-columns">
-                  <DomainStack host={host} answer={answer} />
-                  <LatestChanges domain={body.domain} link={typed} />
+                  <DomainStack profile={body} source={source} />
+                  <LatestChanges domain={body.domain} />
                 </div>
               )}
               {tab === 'history' && <DomainHistory domain={body.domain} search={search} />}
-              {tab === 'posture' && <DomainPosture host={host} answer={answer} />}
+              {tab === 'posture' && <DomainPosture security={body.security} source={source} />}
               {tab === 'risk' && <DomainRisk domain={body.domain} />}
               {tab === 'advisories' && <DomainAdvisories domain={body.domain} search={search} />}
               {tab === 'feeds' && <DomainFeeds domain={body.domain} />}
@@ -83,30 +87,5 @@ function ResolvedName({ typed, profile }: { readonly typed: string; readonly pro
     <>
       Showing <strong>{profile.domain}</strong>, the registrable domain of <span className="mono">{typed}</span>.
     </>
-  );
-}
-
-function Tabs({ chosen, domain }: { readonly chosen: Tab; readonly domain: string }) {
-  return (
-    <nav className="domain-tabs" aria-label="Sections of this domain">
-      <ul>
-        {TABS.map(([tab, name]) => (
-          <li key={tab}>
-            <Link
-              to="/domain/$domain"
-              params={{ domain }}
-              search={tab === 'stack' ? {} : { tab }}
-              // All tabs have the same path: the `tab` parameter distinguishes them.
-              activeOptions={{ exact: true, includeSearch: true }}
-              aria-current={tab === chosen ? 'page' : undefined}
-              resetScroll={false}
-              preload={false}
-            >
-              {name}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </nav>
   );
 }

@@ -1,8 +1,9 @@
 // Error pages: not found, failed, or script not loaded.
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
-import { Notice } from '../../ui/states.tsx';
+import { Notice, Retry } from '../../ui/states.tsx';
 import { onReconnect } from '../answer/connection.ts';
+import { useTitle } from './page.tsx';
 import { PageNotLoaded } from './page-load.ts';
 
 export function NotFound() {
@@ -26,42 +27,25 @@ export function PageError({ error, reset }: ErrorComponentProps) {
 /** Retries when the service becomes reachable. */
 function NotLoaded() {
   const router = useRouter();
-  const again = () => void router.invalidate();
   useEffect(() => onReconnect(() => void router.invalidate()), [router]);
   return (
-    <Failed title="This page could not be loaded" onRetry={again}>
+    <Failed title="This page could not be loaded" onRetry={() => void router.invalidate()}>
       <p>The service cannot be reached. The page loads automatically when the connection is restored.</p>
     </Failed>
   );
 }
 
-function Failed({
-  title,
-  onRetry,
-  children,
-}: {
+interface FailedProps {
   readonly title: string;
   readonly onRetry: () => void;
   readonly children: ReactNode;
-}) {
+}
+
+function Failed({ title, onRetry, children }: FailedProps) {
   useTitle(title);
   return (
-    <Notice
-      title={title}
-      tone="bad"
-      actions={
-        <button className="button" type="button" onClick={onRetry}>
-          Try again
-        </button>
-      }
-    >
+    <Notice title={title} tone="bad" actions={<Retry onRetry={onRetry} />}>
       {children}
     </Notice>
   );
-}
-
-function useTitle(title: string): void {
-  useEffect(() => {
-    document.title = `${title} · Strata`;
-  }, [title]);
 }

@@ -1,47 +1,36 @@
-// The dialog with the keyboard shortcuts and the switch to disable them. The native dialog element handles focus and Escape.
-import './keyboard.css';
-import { useLayoutEffect, useRef } from 'react';
+// The dialog with the keyboard shortcuts and the switch to disable them.
+import { Fragment } from 'react';
+import { Dialog } from '../../ui/controls/dialog.tsx';
 import { PAGES } from './navigation.ts';
 import { setShortcuts, useAreShortcutsOn } from './shortcuts.ts';
 
+/** The keys to press one after the other, and what they do. */
+const SHORTCUTS: readonly (readonly [keys: string, meaning: string])[] = [
+  ['/', 'Search'],
+  ['?', 'Show shortcuts'],
+  ...PAGES.map(([name, , letter]) => [`g${letter}`, name] as const),
+];
+
 export function Keyboard({ onClose }: { readonly onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const areOn = useAreShortcutsOn();
-  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} className="keyboard" aria-labelledby="keyboard-title" onClose={onClose}>
-      <h2 id="keyboard-title">Keyboard shortcuts</h2>
-      <label className="keyboard-switch">
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <label className="check">
         <input type="checkbox" checked={areOn} onChange={({ target }) => setShortcuts(target.checked)} />
         Enable shortcuts
       </label>
-      <dl className={areOn ? 'keyboard-keys' : 'keyboard-keys soft'}>
-        <Keys keys={['/']}>Search</Keys>
-        <Keys keys={['?']}>Show shortcuts</Keys>
-        {PAGES.map(([name, to, letter]) => (
-          <Keys key={to} keys={['g', letter]}>
-            {name}
-          </Keys>
+      <dl className={areOn ? 'facts' : 'facts soft'}>
+        {SHORTCUTS.map(([keys, meaning]) => (
+          <Fragment key={keys}>
+            <dt>
+              {[...keys].map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{meaning}</dd>
+          </Fragment>
         ))}
       </dl>
-      <form method="dialog" className="actions">
-        <button className="button" type="submit">
-          Close
-        </button>
-      </form>
-    </dialog>
-  );
-}
-
-function Keys({ keys, children }: { readonly keys: readonly string[]; readonly children: string }) {
-  return (
-    <div>
-      <dt>
-        {keys.map((key) => (
-          <kbd key={key}>{key}</kbd>
-        ))}
-      </dt>
-      <dd>{children}</dd>
-    </div>
+    </Dialog>
   );
 }

@@ -1,5 +1,5 @@
 // Loads the script of a page and distinguishes a missing connection from a missing file.
-import { currentConnection, reportUnreachable } from '../answer/connection.ts';
+import { currentConnection, isReachable, reportUnreachable } from '../answer/connection.ts';
 
 /** The script of a page could not be fetched because there is no connection. */
 export class PageNotLoaded extends Error {
@@ -14,13 +14,7 @@ export async function pageModule<M>(module: Promise<M>): Promise<M> {
   try {
     return await module;
   } catch (cause) {
-    if (navigator.onLine) {
-      const isReachable = await fetch('/health', { cache: 'no-store' }).then(
-        () => true,
-        () => false,
-      );
-      if (isReachable) throw cause;
-    }
+    if (navigator.onLine && (await isReachable())) throw cause;
     if (currentConnection() === 'online') reportUnreachable();
     throw new PageNotLoaded('The script of this page could not be fetched.', { cause });
   }

@@ -10,9 +10,7 @@ interface PageProps {
 }
 
 export function Page({ title, lead, actions, children }: PageProps) {
-  useEffect(() => {
-    document.title = `${title} · Strata`;
-  }, [title]);
+  useTitle(title);
   return (
     <>
       <header className="page-head">
@@ -25,4 +23,10 @@ export function Page({ title, lead, actions, children }: PageProps) {
       <div className="cards">{children}</div>
     </>
   );
+}
+
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Strata`;
+  }, [title]);
 }

@@ -3,10 +3,10 @@ import { createLink, Link, Outlet, useRouterState } from '@tanstack/react-router
 import { type ComponentProps, forwardRef, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { formatNumber } from '../../ui/formats.ts';
 import { ThemeSwitch } from '../../ui/theme/theme-switch.tsx';
+import { useConnection } from '../answer/connection.ts';
 import { useKey, useQuota } from '../answer/session.ts';
 import { SearchBox } from '../search/search-box.tsx';
 import { useSite } from '../site.ts';
-import { ConnectionBar } from './connection-bar.tsx';
 import { Keyboard } from './keyboard.tsx';
 import { PAGES } from './navigation.ts';
 import { useShortcuts } from './shortcuts.ts';
@@ -38,12 +38,12 @@ export function Shell() {
         </button>
         <UnmarkedLink to="/" className="brand">
           <img src="/favicon.svg" alt="" width="26" height="26" />
-          <span className="brand-name">Strata</span>
+          Strata
         </UnmarkedLink>
         {/* The home page has its own, larger search box. */}
         {path === '/' ? <div className="search-box" /> : <SearchBox />}
         {chatUrl !== undefined && (
-          <a href={chatUrl} className="top-chat">
+          <a href={chatUrl} className="top-chat nav-link">
             Chat
           </a>
         )}
@@ -53,9 +53,9 @@ export function Shell() {
       <ConnectionBar />
       <div className="frame">
         <Navigation chatUrl={chatUrl} isOpen={isOpen} onClose={() => setOpen(false)} onHelp={() => setHelpOpen(true)} />
-        <main id="content" tabIndex={-1}>
+        <main id="content" tabIndex={-1} className="content">
           <Outlet />
-          <footer className="page-foot small soft">
+          <footer className="page-foot screen-only small soft">
             {isSimulated && 'Demo on a simulated internet: all domains are invented. '}
             Alpha data, provided without warranty. Every answer is signed.
           </footer>
@@ -63,6 +63,19 @@ export function Shell() {
       </div>
       {isHelpOpen && <Keyboard onClose={() => setHelpOpen(false)} />}
     </>
+  );
+}
+
+/** A banner while the service cannot be reached. */
+function ConnectionBar() {
+  const connection = useConnection();
+  return (
+    <div role="status" className="banner">
+      {connection === 'offline' &&
+        'You are offline. Loaded data stays visible; missing data is requested when you are online again.'}
+      {connection === 'unreachable' &&
+        'The service does not respond. Loaded data stays visible; this page retries every few seconds.'}
+    </div>
   );
 }
 
@@ -100,11 +113,11 @@ function Navigation({ chatUrl, isOpen, onClose, onHelp }: NavigationProps) {
     return () => document.removeEventListener('keydown', onKey);
   }, [isOpen, onClose]);
   return (
-    <nav id="navigation" className={isOpen ? 'navigation open' : 'navigation'} aria-label="Pages">
+    <nav id="navigation" className={`navigation screen-only ${isOpen ? 'open' : ''}`} aria-label="Pages">
       <ul>
         {PAGES.map(([name, to]) => (
           <li key={to}>
-            <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
+            <Link to={to} className="nav-link" activeOptions={{ exact: to === '/', includeSearch: false }}>
               {name}
             </Link>
           </li>
@@ -113,14 +126,18 @@ function Navigation({ chatUrl, isOpen, onClose, onHelp }: NavigationProps) {
       <ul className="navigation-foot small">
         {chatUrl !== undefined && (
           <li className="navigation-chat">
-            <a href={chatUrl}>Chat</a>
+            <a href={chatUrl} className="nav-link">
+              Chat
+            </a>
           </li>
         )}
         <li>
-          <a href="/reference">API reference</a>
+          <a href="/reference" className="nav-link">
+            API reference
+          </a>
         </li>
         <li className="navigation-keys">
-          <button type="button" className="plain-button" onClick={onHelp}>
+          <button type="button" className="nav-link" onClick={onHelp}>
             Keyboard shortcuts
           </button>
         </li>

@@ -2,7 +2,7 @@
 // disabled for users of speech input (WCAG 2.2, 2.1.4).
 import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect } from 'react';
-import { storedValue, useStoredValue } from '../../ui/stored-value.ts';
+import { storedValue, useObservable } from '../../ui/observable.ts';
 import { PAGES } from './navigation.ts';
 
 /** How long `g` waits for the letter. */
@@ -11,7 +11,7 @@ const SEQUENCE_MS = 1_500;
 const stored = storedValue('strata-shortcuts');
 
 export const setShortcuts = (isEnabled: boolean): void => stored.set(isEnabled ? undefined : 'off');
-export const useAreShortcutsOn = (): boolean => useStoredValue(stored) !== 'off';
+export const useAreShortcutsOn = (): boolean => useObservable(stored) !== 'off';
 
 /** Listens while the page is open, except in fields and dialogs and with modifier keys. */
 export function useShortcuts({ onHelp }: { readonly onHelp: () => void }): void {

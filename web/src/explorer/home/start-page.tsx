@@ -1,12 +1,13 @@
 // The page “Get started”: API key with its quota, complete example requests, and how to verify an answer.
-import './start.css';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
-import { Command } from '../../ui/command.tsx';
-import { formatNumber, formatTime } from '../../ui/formats.ts';
-import { FreeKeyButton, KeyForm } from '../answer/answer.tsx';
-import { setKey, stack, useKey, useQuota } from '../answer/session.ts';
+import { Button, Command } from '../../ui/controls/button.tsx';
+import { FreeKey } from '../../ui/controls/free-key.tsx';
+import { formatTime } from '../../ui/formats.ts';
+import { Notice } from '../../ui/states.tsx';
+import { KeyForm } from '../answer/answer.tsx';
+import { getFreeKey, setKey, stack, useKey, useQuota } from '../answer/session.ts';
 import { Page } from '../frame/page.tsx';
 import { useSite } from '../site.ts';
 
@@ -26,8 +27,8 @@ export function Start() {
             ? 'Replace YOUR_KEY with your API key. Once you have a key, these commands contain it.'
             : 'Complete commands with your API key.'}
         </p>
-        <div className="start-requests">
-          {requests(domain).map(({ title, command }) => (
+        <div className="columns">
+          {requests(domain).map(([title, command]) => (
             <section key={title}>
               <h3>{title}</h3>
               <Command text={withKey(command)} />
@@ -36,7 +37,7 @@ export function Start() {
         </div>
       </Card>
       <Card title="3. Verify an answer">
-        <ol className="start-lines">
+        <ol className="numbered stack prose">
           <li>
             Each JSON answer has a receipt, <code>provenance</code>: an Ed25519 signature over the canonical body (RFC
             8785).
@@ -100,12 +101,12 @@ function Chat({ url }: { readonly url: string }) {
 
 function NoKey() {
   return (
-    <div className="start-key">
+    <div className="stack">
       <p>
         50 requests a day, free, without an account. The service stores only a hash and shows a key once; this browser
         stores the key for you.
       </p>
-      <FreeKeyButton />
+      <FreeKey create={getFreeKey} />
       <KeyForm />
     </div>
   );
@@ -114,7 +115,7 @@ function NoKey() {
 function CurrentKey({ value }: { readonly value: string }) {
   const quota = useQuota();
   return (
-    <div className="start-key">
+    <div className="stack">
       <Command text={value} label="Copy key" />
       <p className="soft">
         This key is stored in this browser only; the service stores a hash. Save a copy in your password manager. Anyone
@@ -122,11 +123,9 @@ function CurrentKey({ value }: { readonly value: string }) {
       </p>
       {quota && (
         <Figures>
-          <Figure name="Remaining today">{formatNumber(quota.remaining)}</Figure>
-          <Figure name="Daily quota">{formatNumber(quota.limit)}</Figure>
-          <Figure name="Resets at">
-            <span className="start-time">{formatTime(quota.resetsAt?.toISOString())}</span>
-          </Figure>
+          <Figure name="Remaining today" value={quota.remaining} />
+          <Figure name="Daily quota" value={quota.limit} />
+          <Figure name="Resets at" value={formatTime(quota.resetsAt?.getTime())} />
         </Figures>
       )}
       <p className="small soft">
@@ -150,51 +149,46 @@ function RemoveKey() {
   if (!isConfirming) {
     return (
       <p>
-        <button className="button small" type="button" onClick={() => setConfirming(true)}>
+        <Button kind="small" onClick={() => setConfirming(true)}>
           Remove key
-        </button>
+        </Button>
       </p>
     );
   }
+  const actions = (
+    <>
+      <Button kind="small" onClick={() => setKey(undefined)}>
+        Remove permanently
+      </Button>
+      <Button kind="small" onClick={() => setConfirming(false)}>
+        Cancel
+      </Button>
+    </>
+  );
   return (
-    <div className="start-remove" role="alert">
+    <Notice title="Remove this key?" tone="warn" actions={actions}>
       <p>The key cannot be recovered. Make sure that you have a copy or no longer need it.</p>
-      <div className="actions">
-        <button className="button small" type="button" onClick={() => setKey(undefined)}>
-          Remove permanently
-        </button>
-        <button className="button small" type="button" onClick={() => setConfirming(false)}>
-          Cancel
-        </button>
-      </div>
-    </div>
+    </Notice>
   );
 }
 
-/** One complete command per kind of request. */
-function requests(domain: string): readonly { readonly title: string; readonly command: string }[] {
-  return [
-    { title: 'Profile of a domain', command: stack.curl('/stack/v1/domains/{domain}', { path: { domain } }) },
-    {
-      title: 'Domains that use a provider',
-      command: stack.curl('/stack/v1/search', { query: { provider: 'cloudflare', limit: 10 } }),
-    },
-    { title: 'Statistics of all domains', command: stack.curl('/stack/v1/stats', {}) },
-    {
-      title: 'Market share of mail providers',
-      command: stack.curl('/stack/v1/intelligence/market-share', { query: { category: 'email' } }),
-    },
-    { title: 'Latest alerts', command: stack.curl('/stack/v1/alerts', { query: { limit: 20 } }) },
-    {
-      title: 'Live stream of changes (stop with Ctrl-C)',
-      command: withOptions(stack.curl('/stack/v1/stream', {}), '-N'),
-    },
-    {
-      title: 'CSV export with its receipt',
-      command: withOptions(stack.curl('/stack/v1/security/export.csv', {}), '-D headers.txt -o security.csv'),
-    },
-  ];
-}
+/** The title and the complete command of each kind of request. */
+const requests = (domain: string) =>
+  [
+    ['Profile of a domain', stack.curl('/stack/v1/domains/{domain}', { path: { domain } })],
+    ['Domains that use a provider', stack.curl('/stack/v1/search', { query: { provider: 'cloudflare', limit: 10 } })],
+    ['Statistics of all domains', stack.curl('/stack/v1/stats', {})],
+    [
+      'Market share of mail providers',
+      stack.curl('/stack/v1/intelligence/market-share', { query: { category: 'email' } }),
+    ],
+    ['Latest alerts', stack.curl('/stack/v1/alerts', { query: { limit: 20 } })],
+    ['Live stream of changes (stop with Ctrl-C)', withOptions(stack.curl('/stack/v1/stream', {}), '-N')],
+    [
+      'CSV export with its receipt',
+      withOptions(stack.curl('/stack/v1/security/export.csv', {}), '-D headers.txt -o security.csv'),
+    ],
+  ] as const;
 
 function withOptions(command: string, options: string): string {
   return command.replace(/^curl /, `curl ${options} `);

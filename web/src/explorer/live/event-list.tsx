@@ -1,11 +1,12 @@
-// The event list of the live page, newest first; each event has a receipt.
+// The event list of the live page, newest first: each event as a sentence, with its receipt.
 import type { StackEvent } from '@strata/client';
-import { memo, useState } from 'react';
+import { type ComponentProps, Fragment, memo } from 'react';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { formatAgo, formatTime } from '../../ui/formats.ts';
+import { LazyDetails } from '../../ui/controls/lazy-details.tsx';
+import { formatAgo, formatClock, formatDecimal, formatName, formatNumber, formatTime } from '../../ui/formats.ts';
 import { Verify } from '../answer/source.tsx';
+import { SubjectLink } from '../links/links.tsx';
 import type { Entry } from './entries.ts';
-import { EventSentence } from './event-text.tsx';
 
 const KINDS: Readonly<Record<StackEvent['type'], { readonly name: string; readonly tone: Tone }>> = {
   migration: { name: 'migration', tone: 'accent' },
@@ -19,7 +20,7 @@ const LATE_MS = 6 * 3_600_000;
 
 export function EventList({ entries }: { readonly entries: readonly Entry[] }) {
   return (
-    <ol className="live-list">
+    <ol className="lines">
       {entries.map((entry) => (
         <EntryRow key={entry.id} entry={entry} />
       ))}
@@ -35,7 +36,7 @@ const EntryRow = memo(function EntryRow({ entry }: { readonly entry: Entry }) {
   return (
     <li className={isNew ? 'live-event new' : 'live-event'}>
       <time className="small soft" dateTime={event.published_at} title={formatTime(event.published_at)}>
-        {clock.format(new Date(event.published_at))}
+        {formatClock(event.published_at)}
       </time>
       <Badge tone={tone}>{name}</Badge>
       <div>
@@ -48,12 +49,20 @@ const EntryRow = memo(function EntryRow({ entry }: { readonly entry: Entry }) {
           {isLate && ` · confirmed ${formatAgo(event.at, Date.parse(event.published_at)).replace(' ago', ' before')}`}
         </p>
       </div>
-      <Receipt event={event} />
+      {/* Each event is signed individually and can be verified without the answer that contained it. */}
+      <LazyDetails
+        className="live-receipt"
+        summary={
+          <>
+            Receipt<span className="hidden-text"> of event {event.id}</span>
+          </>
+        }
+      >
+        <Verify answer={JSON.stringify(event)} receiptId={event.provenance.receipt_id} />
+      </LazyDetails>
     </li>
   );
 });
-
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 function detailOf(event: StackEvent): string {
   switch (event.type) {
@@ -78,15 +87,100 @@ function detailOf(event: StackEvent): string {
   }
 }
 
-/** Each event is signed individually and can be verified without the answer that contained it. */
-function Receipt({ event }: { readonly event: StackEvent }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <details className="live-receipt" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>
-        Receipt<span className="hidden-text"> of event {event.id}</span>
-      </summary>
-      {isOpen && <Verify answer={JSON.stringify(event)} receiptId={event.provenance.receipt_id} />}
-    </details>
-  );
+type TextPart = string | ComponentProps<typeof SubjectLink>;
+
+/** Number of advisories of an event that are named; the rest are counted. */
+const MAX_NAMED = 3;
+
+const ROLES: Readonly<Record<string, string>> = {
+  dns: 'DNS',
+  mailbox: 'mailboxes',
+  gateway: 'mail gateway',
+  edge: 'CDN',
+  origin: 'hosting',
+};
+
+/** An event as a sentence with links. */
+function EventSentence({ event }: { readonly event: StackEvent }) {
+  return partsOf(event).map((part, i) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of an event never change
+    <Fragment key={i}>{typeof part === 'string' ? part : <SubjectLink {...part} />}</Fragment>
+  ));
+}
+
+/** An event as plain text, for screen reader announcements. */
+export function eventText(event: StackEvent): string {
+  return partsOf(event)
+    .map((part) => (typeof part === 'string' ? part : part.text))
+    .join('');
+}
+
+function partsOf(event: StackEvent): readonly TextPart[] {
+  switch (event.type) {
+    case 'migration':
+    case 'service_change':
+      return changeParts(event);
+    case 'anomaly':
+      return anomalyParts(event);
+    case 'advisory':
+      return advisoryParts(event);
+    default:
+      return event satisfies never;
+  }
+}
+
+function changeParts({ domain, change }: StackEvent & { readonly type: 'migration' | 'service_change' }): TextPart[] {
+  const subject: TextPart = { kind: 'domain', id: domain, text: domain };
+  const provider = (id: string | null, name: string | null): TextPart =>
+    id === null ? (name ?? 'an unknown provider') : { kind: 'provider', id, text: name ?? id };
+  const from = provider(change.from_id, change.from);
+  const to = provider(change.to_id, change.to);
+  const category: TextPart = { kind: 'category', id: change.category, text: formatName(change.category) };
+  switch (change.type) {
+    case 'migrated':
+      return [subject, ` migrated its ${ROLES[change.role] ?? change.role} from `, from, ' to ', to];
+    case 'added':
+      return [subject, ' started using ', to, ' (', category, ')'];
+    case 'removed':
+      return [subject, ' stopped using ', from, ' (', category, ')'];
+    case 'reclassified':
+      return [subject, ': ', from, ' was reclassified as ', to, ' (', category, ')'];
+    default:
+      return change.type satisfies never;
+  }
+}
+
+function anomalyParts({ anomaly }: StackEvent & { readonly type: 'anomaly' }): TextPart[] {
+  const { subject, subject_id, subject_kind, metric, value, mean, sigma, direction } = anomaly;
+  return [
+    { kind: subject_kind, id: subject_id, text: subject },
+    ' has ',
+    { kind: 'alerts', id: '', text: `unusually ${direction === 'up' ? 'many' : 'few'} ${metric}` },
+    `: ${formatNumber(value)}, usually ${formatDecimal(mean)} (${formatDecimal(Math.abs(sigma))} σ)`,
+  ];
+}
+
+function advisoryParts({ domain, reason, advisories }: StackEvent & { readonly type: 'advisory' }): TextPart[] {
+  const names = advisories
+    .slice(0, MAX_NAMED)
+    .flatMap(({ id }, i): TextPart[] => [...(i === 0 ? [] : [', ']), { kind: 'advisory', id, text: id }]);
+  const more = advisories.length - MAX_NAMED;
+  if (more > 0) names.push(` and ${formatNumber(more)} more`);
+  const products = new Map(advisories.flatMap((entry) => entry.products).map((one) => [one.product_id, one.product]));
+  const of = [...products].flatMap(([id, text], i): TextPart[] => [
+    i === 0 ? ' in ' : ', ',
+    { kind: 'provider', id, text },
+  ]);
+  const subject: TextPart[] = domain === undefined ? [] : [{ kind: 'domain', id: domain, text: domain }];
+  const verb = advisories.length === 1 ? 'was' : 'were';
+  switch (reason) {
+    case 'published':
+      return [...names, ...of, ` ${verb} published`];
+    case 'exploited':
+      return [...names, ...of, ` ${verb} added to the known exploited vulnerabilities`];
+    case 'exposed':
+      return [...subject, ' runs versions affected by ', ...names, ...of];
+    default:
+      return reason satisfies never;
+  }
 }

@@ -5,20 +5,13 @@ import { onReconnect, reportUnreachable } from '../answer/connection.ts';
 import { isNetworkError } from '../answer/queries.ts';
 import { setQuota, stack, useKey } from '../answer/session.ts';
 import { type Action, type Entry, type Live, reduce, START } from './entries.ts';
-import { queryOf } from './event-filter.ts';
-
-export const PAST_PATH = '/stack/v1/stream/json';
+import { queryOf } from './event-filter.tsx';
 
 /** Events within this time are rendered together. */
 const BATCH_MS = 150;
 const PAGE_LENGTH = 400;
 /** Maximum number of requests for past events; older events are skipped if there are more. */
 const MAX_PAGES = 5;
-
-/** The request for past events. */
-export function pastInput(filter: EventFilter) {
-  return { query: { ...queryOf(filter), limit: PAGE_LENGTH } };
-}
 
 /** The events of the last hour and all later events, without duplicates or gaps between the two. */
 export function useEvents(filter: EventFilter): {
@@ -99,8 +92,8 @@ function pastReader(
   let isNew = false;
   return async () => {
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const { query } = pastInput(filter);
-      const past = await stack.get(PAST_PATH, { query: { ...query, since } }, { signal });
+      const query = { ...queryOf(filter), limit: PAGE_LENGTH, since };
+      const past = await stack.get('/stack/v1/stream/json', { query }, { signal });
       setQuota(past.quota);
       since = past.body.next_since;
       if (!signal.aborted) act({ kind: 'past', past, isNew });

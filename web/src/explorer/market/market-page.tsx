@@ -2,69 +2,60 @@
 import './market.css';
 import type { Market as MarketBody } from '@strata/client';
 import { Link, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Card } from '../../ui/card/card.tsx';
 import { formatName } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { Answer } from '../answer/answer.tsx';
-import { CATEGORIES, type Category, categoryOf } from '../answer/categories.ts';
-import { Source } from '../answer/source.tsx';
+import { Answer, AnswerCard } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
-import { Choices, choice } from './choices.tsx';
-import { Concentration } from './concentration.tsx';
-import { Coverage } from './coverage.tsx';
-import { Leaders, leadersOf, Movers } from './movers.tsx';
+import { CATEGORIES, labelled } from '../links/categories.ts';
+import { Choices } from '../links/choices.tsx';
+import { changed, oneOf } from '../links/search-params.ts';
+import { Concentration, Coverage } from './concentration.tsx';
+import { Leaders, Movers } from './movers.tsx';
 import { ShareChart } from './share-chart.tsx';
 
-const SHARES = '/stack/v1/intelligence/market-share';
 const LEADERS = '/stack/v1/stats/providers';
 
 export function Market() {
   const search = useSearch({ from: '/market' });
-  const category = categoryOf(search.category) ?? 'dns';
+  const category = oneOf(search.category, CATEGORIES) ?? 'dns';
   const hasParked = search.include_parked === 'true';
   // One answer has all categories: switching between them uses no request.
   const input = { query: { include_parked: hasParked ? ('true' as const) : undefined } };
-  const shares = useStack(SHARES, input, { keepsLast: 'any' });
+  const shares = useStack('/stack/v1/intelligence/market-share', input, { keepsLast: 'any' });
   return (
     <Page title="Market" lead="Market share, concentration and leading providers by category.">
-      <div className="market-tools">
-        <Choices label="Category">
-          {CATEGORIES.map((other) => (
-            <Link
-              key={other}
-              to="/market"
-              search={(before) => ({ ...before, category: other })}
-              resetScroll={false}
-              {...choice(other === category)}
-            >
-              {formatName(other)}
-            </Link>
-          ))}
-        </Choices>
-        <Link
-          to="/market"
-          search={{ category, ...(hasParked ? {} : { include_parked: 'true' }) }}
-          resetScroll={false}
-          className="button small"
-        >
+      <div className="row apart">
+        <Choices label="Category" choices={labelled(CATEGORIES)} chosen={category} byDefault="" name="category" />
+        <Link {...changed({ include_parked: hasParked ? undefined : 'true' })} className="button small">
           {hasParked ? 'Exclude parked domains' : 'Include parked domains'}
         </Link>
       </div>
-      <Answer query={shares} lines={14}>
-        {(body, answer) => {
+      <Answer query={shares}>
+        {(body, source) => {
           const market = body.categories.find((entry) => entry.category === category);
           if (!market) return <Empty>No domains in this category yet.</Empty>;
-          return (
-            <Shares
-              market={market}
-              includesParked={hasParked}
-              foot={<Source path={SHARES} input={input} answer={answer} />}
-            />
-          );
+          return <Shares market={market} includesParked={hasParked} source={source} />;
         }}
       </Answer>
-      <LeadersAndMovers category={category} />
+      <AnswerCard title="Leading providers" width="half" path={LEADERS} input={{}}>
+        {({ providers }) => (
+          <>
+            <Leaders leaders={providers} category={category} />
+            <p className="small soft note">Of the 50 largest providers; the figures cover all their categories.</p>
+          </>
+        )}
+      </AnswerCard>
+      <AnswerCard title="Movers, 30 days" width="half" path={LEADERS} input={{}}>
+        {({ providers }) => (
+          <>
+            <Movers leaders={providers} category={category} />
+            <p className="small soft note">Net change: gained minus lost domains, confirmed by a second scan.</p>
+          </>
+        )}
+      </AnswerCard>
     </Page>
   );
 }
@@ -72,26 +63,30 @@ export function Market() {
 interface SharesProps {
   readonly market: MarketBody;
   readonly includesParked: boolean;
-  readonly foot: React.ReactNode;
+  readonly source: ReactNode;
 }
 
-function Shares({ market, includesParked, foot }: SharesProps) {
-  const name = formatName(market.category);
-  const moves = (
-    <Link to="/migrations" search={{ category: market.category }}>
-      Migrations
-    </Link>
-  );
+function Shares({ market, includesParked, source }: SharesProps) {
+  const { category, providers } = market;
   return (
     <>
-      <Card title={`${name}: market share`} width="half" actions={moves} foot={foot}>
-        {market.providers.length === 0 ? (
+      <Card
+        title={`${formatName(category)}: market share`}
+        width="half"
+        actions={
+          <Link to="/migrations" search={{ category }}>
+            Migrations
+          </Link>
+        }
+        foot={source}
+      >
+        {providers.length === 0 ? (
           <Empty>No known providers.</Empty>
         ) : (
           <ShareChart market={market} includesParked={includesParked} />
         )}
       </Card>
-      <div className="half market-stack">
+      <div className="half stack">
         <Card title="Concentration">
           <Concentration market={market} />
         </Card>
@@ -99,38 +94,6 @@ function Shares({ market, includesParked, foot }: SharesProps) {
           <Coverage market={market} />
         </Card>
       </div>
-    </>
-  );
-}
-
-function LeadersAndMovers({ category }: { readonly category: Category }) {
-  const query = useStack(LEADERS, {});
-  const note = 'Of the 50 largest providers; the figures cover all their categories.';
-  return (
-    <>
-      <Card title="Leading providers" width="half">
-        <Answer query={query} lines={8}>
-          {(body, answer) => (
-            <>
-              <Leaders leaders={leadersOf(body.providers, category)} />
-              <p className="small soft market-note">{note}</p>
-              <Source path={LEADERS} input={{}} answer={answer} />
-            </>
-          )}
-        </Answer>
-      </Card>
-      <Card title="Movers, 30 days" width="half">
-        <Answer query={query} lines={8}>
-          {(body) => (
-            <>
-              <Movers leaders={leadersOf(body.providers, category)} />
-              <p className="small soft market-note">
-                Net change: gained minus lost domains, confirmed by a second scan.
-              </p>
-            </>
-          )}
-        </Answer>
-      </Card>
     </>
   );
 }

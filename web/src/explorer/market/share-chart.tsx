@@ -1,13 +1,12 @@
 // Providers of a market by share: the largest in the chart, all in the table.
 import type { Market } from '@strata/client';
-import { useMemo } from 'react';
 import { Chart } from '../../ui/chart/chart.tsx';
-import { type ChartTheme, useChartTheme } from '../../ui/chart/chart-theme.ts';
-import { formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import type { ChartTheme } from '../../ui/chart/chart-theme.ts';
+import { formatCount, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
 import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
-import { CountLink, usersIn } from '../search/search-links.tsx';
-import { providerColumn } from './columns.tsx';
+import { providerColumn } from '../links/columns.tsx';
+import { CountLink, usersIn } from '../links/links.tsx';
 
 type Holder = Market['providers'][number];
 
@@ -16,16 +15,11 @@ const BAR_HEIGHT = 28;
 
 const columnsOf = (category: string, includesParked: boolean): readonly Column<Holder>[] => [
   providerColumn,
-  textColumn('Owner', ({ owner }) => owner),
-  {
-    name: 'Domains',
-    isNumber: true,
-    cell: ({ provider_id, domains }) => (
-      <CountLink count={domains} of={usersIn(category, provider_id, includesParked)} />
-    ),
-    value: ({ domains }) => domains,
-  },
-  numberColumn('Share', ({ share }) => share, formatShare),
+  textColumn('Owner', 'owner'),
+  numberColumn('Domains', 'domains', (count, { provider_id: id }) => (
+    <CountLink count={count} of={usersIn(category, id, includesParked)} />
+  )),
+  numberColumn('Share', 'share', formatShare),
 ];
 
 interface ShareChartProps {
@@ -34,29 +28,27 @@ interface ShareChartProps {
   readonly includesParked: boolean;
 }
 
-export function ShareChart({ market, includesParked }: ShareChartProps) {
-  const theme = useChartTheme();
-  const drawn = useMemo(() => market.providers.slice(0, DRAWN), [market]);
-  const option = useMemo(() => barsOf(drawn, theme), [drawn, theme]);
-  const label = `Market share: ${formatName(market.category)}`;
-  const { providers, total } = market;
+export function ShareChart({ market: { category, providers, total }, includesParked }: ShareChartProps) {
+  const drawn = providers.slice(0, DRAWN);
+  const label = `Market share: ${formatName(category)}`;
   return (
     <>
       <Chart
         label={`${label}; ${drawn.map(({ provider, share }) => `${provider} ${formatShare(share)}`).join(', ')}`}
-        option={option}
-        height={drawn.length * BAR_HEIGHT + 12}
+        data={providers}
+        draw={barsOf}
+        height={drawn.length * BAR_HEIGHT + 48}
         table={
           <DataTable
             caption={label}
-            columns={columnsOf(market.category, includesParked)}
-            rows={market.providers}
-            keyOf={({ provider_id }: Holder) => provider_id}
+            columns={columnsOf(category, includesParked)}
+            rows={providers}
+            keyOf={({ provider_id }) => provider_id}
           />
         }
       />
       {drawn.length < total && (
-        <p className="small soft market-note">
+        <p className="small soft note">
           The chart shows the {formatNumber(drawn.length)} largest of {formatNumber(total)} providers
           {providers.length < total ? `; the table has ${formatNumber(providers.length)}.` : '; the table has all.'}
         </p>
@@ -65,23 +57,27 @@ export function ShareChart({ market, includesParked }: ShareChartProps) {
   );
 }
 
-function barsOf(holders: readonly Holder[], { ink, soft, line }: ChartTheme) {
+function barsOf(providers: readonly Holder[], { ink }: ChartTheme) {
+  const holders = providers.slice(0, DRAWN);
   return {
-    grid: { left: 0, right: 56, top: 4, bottom: 4, containLabel: true },
-    xAxis: { type: 'value', show: false },
+    grid: { left: 0, right: 56, top: 4, bottom: 28, containLabel: true },
+    xAxis: {
+      type: 'value',
+      name: 'Share of the market',
+      axisLabel: { formatter: formatShare, hideOverlap: true },
+    },
     yAxis: {
       type: 'category',
       inverse: true,
       data: holders.map(({ provider }) => provider),
       axisLabel: { color: ink, width: 140, overflow: 'truncate' },
-      axisLine: { lineStyle: { color: line } },
       axisTick: { show: false },
     },
     tooltip: {
       trigger: 'item',
       formatter: ({ dataIndex }: { dataIndex: number }) => {
         const holder = holders[dataIndex];
-        return holder ? `${holder.provider}: ${formatNumber(holder.domains)} domains` : '';
+        return holder ? `${holder.provider}: ${formatCount(holder.domains, 'domain')}` : '';
       },
     },
     series: {
@@ -91,7 +87,7 @@ function barsOf(holders: readonly Holder[], { ink, soft, line }: ChartTheme) {
       label: {
         show: true,
         position: 'right',
-        color: soft,
+        color: 'inherit',
         formatter: ({ value }: { value: number }) => formatShare(value),
       },
     },

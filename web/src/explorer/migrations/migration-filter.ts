@@ -1,6 +1,7 @@
 // The filter of the migrations page: from the URL to the request.
-import type { StackInput } from '@strata/client';
-import { type Category, categoryOf } from '../answer/categories.ts';
+import type { Category, StackInput } from '@strata/client';
+import { CATEGORIES } from '../links/categories.ts';
+import { oneOf, type Search } from '../links/search-params.ts';
 
 export const MIGRATIONS = '/stack/v1/stats/migrations';
 
@@ -29,19 +30,18 @@ export const ALL_TIME = 'all';
 export const PERIODS: readonly Period[] = [{ hours: 24 }, { hours: 168 }, { days: 1 }, { days: 7 }, { days: 30 }, {}];
 
 /** Invalid values are ignored. */
-export function filterOf(search: Readonly<Record<string, string>>): MigrationFilter {
+export function filterOf(search: Search): MigrationFilter {
   const provider = search.provider?.trim() || undefined;
-  const { direction } = search;
   return {
-    category: categoryOf(search.category),
+    category: oneOf(search.category, CATEGORIES),
     provider,
-    direction: provider && (direction === 'in' || direction === 'out') ? direction : undefined,
+    direction: provider ? oneOf(search.direction, ['in', 'out']) : undefined,
     other: provider ? search.other?.trim() || undefined : undefined,
     period: periodOf(search),
   };
 }
 
-function periodOf({ days, hours }: Readonly<Record<string, string>>): Period {
+function periodOf({ days, hours }: Search): Period {
   if (days === ALL_TIME) return {};
   const [inHours, inDays] = [integerOf(hours, 1_440), integerOf(days, 60)];
   if (inHours !== undefined) return { hours: inHours };
@@ -69,12 +69,11 @@ export function periodName({ days, hours }: Period): string {
   return `${days ?? DEFAULT_PERIOD.days} days`;
 }
 
-/** The request for a page of the list. */
-export function requestOf(
-  { category, provider, direction, other, period }: MigrationFilter,
-  page: { readonly limit: number; readonly offset: number },
-): StackInput<typeof MIGRATIONS> & { readonly query: object } {
-  const { limit, offset } = page;
-  const query = { category, provider, direction, other, ...period, limit, offset: offset === 0 ? undefined : offset };
-  return { query };
-}
+/** The query of a filter. */
+export const queryOf = ({
+  period,
+  ...filter
+}: MigrationFilter): NonNullable<StackInput<typeof MIGRATIONS>['query']> => ({
+  ...filter,
+  ...period,
+});

@@ -1,9 +1,11 @@
 // The filter form of the migrations page. Each change is a new URL.
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useId, useState } from 'react';
-import { formatName } from '../../ui/formats.ts';
-import { EXCLUSIVE } from '../answer/categories.ts';
-import { withChanges } from '../search/search-params.ts';
+import { type FormEvent, useEffect, useId, useState } from 'react';
+import { Button } from '../../ui/controls/button.tsx';
+import { type Option, Select } from '../../ui/controls/select.tsx';
+import { EXCLUSIVE, labelled } from '../links/categories.ts';
+import { Parameter } from '../links/parameter.tsx';
+import { changed, type Search } from '../links/search-params.ts';
 import { useSuggestions } from '../search/suggestions.ts';
 import {
   ALL_TIME,
@@ -14,6 +16,11 @@ import {
   searchParamsOf,
 } from './migration-filter.ts';
 
+const DIRECTIONS: readonly Option[] = [
+  ['in', 'To this provider'],
+  ['out', 'From this provider'],
+];
+
 interface MigrationFormProps {
   readonly filter: MigrationFilter;
   /** The name of the selected provider. */
@@ -22,77 +29,40 @@ interface MigrationFormProps {
 
 export function MigrationForm({ filter, name }: MigrationFormProps) {
   const navigate = useNavigate();
-  const change = (part: Readonly<Record<string, string | undefined>>) =>
-    void navigate({
-      to: '/migrations',
-      // A changed filter starts at the first page.
-      search: (before) => withChanges(before, { offset: undefined, ...part }),
-      resetScroll: false,
-    });
-  const periods = PERIODS.some((period) => keyOf(period) === keyOf(filter.period))
-    ? PERIODS
-    : [filter.period, ...PERIODS];
+  const change = (changes: Search) => void navigate(changed(changes));
+  const own = keyOf(filter.period);
+  const periods = PERIODS.some((period) => keyOf(period) === own) ? PERIODS : [filter.period, ...PERIODS];
   return (
-    <div className="market-form">
-      <label>
-        Category
-        <select
-          value={filter.category ?? ''}
-          onChange={(event) => change({ category: event.currentTarget.value || undefined })}
-        >
-          <option value="">All</option>
-          {EXCLUSIVE.map((category) => (
-            <option key={category} value={category}>
-              {formatName(category)}
-            </option>
-          ))}
-        </select>
-      </label>
+    <div className="fields">
+      <Parameter label="Category" name="category" options={labelled(EXCLUSIVE)} />
       <ProviderField
         value={name ?? filter.provider ?? ''}
         onChoice={(provider) => change({ provider, other: undefined, ...(provider ? {} : { direction: undefined }) })}
       />
-      <label>
-        Direction
-        <select
-          value={filter.direction ?? ''}
-          disabled={filter.provider === undefined}
-          onChange={(event) => change({ direction: event.currentTarget.value || undefined })}
-        >
-          <option value="">Both</option>
-          <option value="in">To this provider</option>
-          <option value="out">From this provider</option>
-        </select>
-      </label>
-      <label>
-        Confirmed within
-        <select
-          value={keyOf(filter.period)}
-          onChange={({ currentTarget: { value } }) => {
-            const period = periods.find((each) => keyOf(each) === value);
-            if (period) change(searchParamsOf(period));
-          }}
-        >
-          {periods.map((period) => (
-            <option key={keyOf(period)} value={keyOf(period)}>
-              {keyOf(period) === ALL_TIME ? 'All time' : periodName(period)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <button
-        className="button"
-        type="button"
-        onClick={() => void navigate({ to: '/migrations', search: {}, resetScroll: false })}
-      >
-        Clear
-      </button>
+      <Parameter
+        label="Direction"
+        name="direction"
+        options={DIRECTIONS}
+        all="Both"
+        isDisabled={filter.provider === undefined}
+      />
+      <Select
+        label="Confirmed within"
+        value={own}
+        options={periods.map((period) => [keyOf(period), nameOf(period)])}
+        all={null}
+        onChange={(value) => {
+          const period = periods.find((each) => keyOf(each) === value);
+          if (period) change(searchParamsOf(period));
+        }}
+      />
+      <Button onClick={() => void navigate({ to: '/migrations', search: {}, resetScroll: false })}>Clear</Button>
     </div>
   );
 }
 
-const keyOf = ({ days, hours }: Period): string =>
-  hours === undefined ? (days === undefined ? ALL_TIME : `${days} days`) : `${hours} hours`;
+const keyOf = (period: Period): string => JSON.stringify(searchParamsOf(period));
+const nameOf = (period: Period): string => (searchParamsOf(period).days === ALL_TIME ? 'All time' : periodName(period));
 
 interface ProviderFieldProps {
   readonly value: string;
@@ -105,36 +75,31 @@ function ProviderField({ value, onChoice }: ProviderFieldProps) {
   const [text, setText] = useState(value);
   const list = useId();
   useEffect(() => setText(value), [value]);
-  const suggestions = useSuggestions(text === value ? '' : text);
-  const providers = suggestions.flatMap((suggestion) => (suggestion.kind === 'provider' ? [suggestion] : []));
-  const apply = () => {
+  const providers = useSuggestions(text === value ? '' : text).filter(({ kind }) => kind === 'provider');
+  const apply = (event?: FormEvent) => {
+    event?.preventDefault();
     const typed = text.trim();
     if (typed === value) return;
     const named = providers.find(({ name }) => name.toLowerCase() === typed.toLowerCase());
-    onChoice(named?.provider ?? (typed || undefined));
+    onChoice(named?.id ?? (typed || undefined));
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply();
-      }}
-    >
-      <label>
+    <form onSubmit={apply}>
+      <label className="field">
         Provider
         <input
           list={list}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
-          onBlur={apply}
+          onBlur={() => apply()}
           placeholder="All"
           autoComplete="off"
           spellCheck={false}
         />
       </label>
       <datalist id={list}>
-        {providers.map(({ provider, name }) => (
-          <option key={provider} value={name} />
+        {providers.map(({ id, name }) => (
+          <option key={id} value={name} />
         ))}
       </datalist>
     </form>

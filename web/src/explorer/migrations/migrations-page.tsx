@@ -1,21 +1,22 @@
 // The migrations page: flows by category, and the list of migrations.
-import '../market/market.css';
-import type { StackPaths } from '@strata/client';
+import type { Migration, StackPaths } from '@strata/client';
 import { Link, useSearch } from '@tanstack/react-router';
 import { Card } from '../../ui/card/card.tsx';
-import { formatName, formatNumber } from '../../ui/formats.ts';
+import { formatCount, formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
+import { textColumn } from '../../ui/table/columns.ts';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Answer } from '../answer/answer.tsx';
-import { EXCLUSIVE } from '../answer/categories.ts';
 import { CsvDownload } from '../answer/csv-download.tsx';
-import { offsetOf, Pager } from '../answer/pager.tsx';
-import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
+import { EXCLUSIVE } from '../links/categories.ts';
+import { confirmedColumns, domainColumn, moveColumns } from '../links/columns.tsx';
+import { offsetOf, Pager } from '../links/pager.tsx';
+import { changed } from '../links/search-params.ts';
 import { FlowChart } from './flow-chart.tsx';
-import { filterOf, MIGRATIONS, type MigrationFilter, type Period, periodName, requestOf } from './migration-filter.ts';
+import { filterOf, MIGRATIONS, type MigrationFilter, type Period, periodName, queryOf } from './migration-filter.ts';
 import { MigrationForm } from './migration-form.tsx';
-import { MigrationTable } from './migration-table.tsx';
 
 type Body = StackPaths[typeof MIGRATIONS]['body'];
 
@@ -25,17 +26,16 @@ const PAGE_LENGTH = 100;
 export function Migrations() {
   const search = useSearch({ from: '/migrations' });
   const filter = filterOf(search);
-  const offset = offsetOf(search.offset);
-  const input = requestOf(filter, { limit: PAGE_LENGTH, offset });
+  const offset = offsetOf(search.offset) || undefined;
+  const input = { query: { ...queryOf(filter), limit: PAGE_LENGTH, offset } };
   const query = useStack(MIGRATIONS, input, { keepsLast: 'page' });
-  const name = query.data && nameIn(query.data.body, filter.provider);
   return (
     <Page title="Migrations" lead="Domains that moved from one provider to another, confirmed by a second scan.">
       <Card title="Filter">
-        <MigrationForm filter={filter} name={name} />
+        <MigrationForm filter={filter} name={query.data && nameIn(query.data.body, filter.provider)} />
       </Card>
-      <Answer query={query} lines={16}>
-        {(body, answer) => (
+      <Answer query={query}>
+        {(body, source) => (
           <>
             <Flows body={body} filter={filter} />
             <Card
@@ -43,11 +43,11 @@ export function Migrations() {
               foot={
                 <>
                   <Export filter={filter} />
-                  <Source path={MIGRATIONS} input={input} answer={answer} />
+                  {source}
                 </>
               }
             >
-              <List body={body} filter={filter} search={search} />
+              <List body={body} isAll={isAllTime(filter.period)} />
             </Card>
           </>
         )}
@@ -56,30 +56,28 @@ export function Migrations() {
   );
 }
 
-interface ListProps {
-  readonly body: Body;
-  readonly filter: MigrationFilter;
-  readonly search: Readonly<Record<string, string>>;
-}
+const COLUMNS: readonly Column<Migration>[] = [
+  domainColumn,
+  ...moveColumns,
+  textColumn('Category', 'category', formatName),
+  ...confirmedColumns,
+];
 
-function List({ body, filter, search }: ListProps) {
-  const { migrations, offset, limit, has_more: hasMore } = body;
+function List({ body, isAll }: { readonly body: Body; readonly isAll: boolean }) {
+  const { migrations, offset, limit, total, has_more: hasMore } = body;
   return (
     <>
-      {isAllTime(filter.period) && migrations.length > 0 && (
+      {isAll && migrations.length > 0 && (
         <p className="small soft">Migrations of any age, most recently observed first. The total is not counted.</p>
       )}
-      {migrations.length === 0 ? (
-        <Empty>{offset > 0 ? 'This page is past the end of the list.' : 'No migrations match these filters.'}</Empty>
-      ) : (
-        <MigrationTable migrations={migrations} />
-      )}
-      <Pager
-        search={search}
-        offset={offset}
-        limit={limit}
-        rows={isAllTime(filter.period) ? { shown: migrations.length, hasMore } : { total: body.total }}
+      <DataTable
+        caption="Migrations"
+        columns={COLUMNS}
+        rows={migrations}
+        keyOf={({ id }) => id}
+        empty={offset > 0 ? 'This page is past the end of the list.' : 'No migrations match these filters.'}
       />
+      <Pager offset={offset} limit={limit} rows={isAll ? { shown: migrations.length, hasMore } : { total }} />
     </>
   );
 }
@@ -89,10 +87,7 @@ const isAllTime = ({ days, hours }: Period) => days === undefined && hours === u
 function Flows({ body, filter }: { readonly body: Body; readonly filter: MigrationFilter }) {
   const { flows, flows_total: count } = body;
   const period = periodName(filter.period);
-  const groups = EXCLUSIVE.map((category) => ({
-    category,
-    own: flows.filter((flow) => flow.category === category),
-  }))
+  const groups = EXCLUSIVE.map((category) => ({ category, own: flows.filter((flow) => flow.category === category) }))
     .filter(({ own }) => own.length > 0)
     // Cards of similar height are placed next to each other.
     .toSorted((a, b) => b.own.length - a.own.length);
@@ -113,24 +108,14 @@ function Flows({ body, filter }: { readonly body: Body; readonly filter: Migrati
             key={category}
             title={`${name}: flows, ${period}`}
             width={isAlone ? 'full' : 'half'}
-            actions={
-              filter.category === undefined && (
-                <Link
-                  to="/migrations"
-                  search={({ offset: _, ...before }) => ({ ...before, category })}
-                  resetScroll={false}
-                >
-                  Only {name}
-                </Link>
-              )
-            }
+            actions={filter.category === undefined && <Link {...changed({ category })}>Only {name}</Link>}
           >
             <FlowChart flows={own} period={filter.period} label={`${name} migrations between providers, ${period}`} />
           </Card>
         );
       })}
       {count > flows.length && (
-        <p className="small soft market-aside">
+        <p className="small soft">
           Showing the {formatNumber(flows.length)} largest of {formatNumber(count)} flows. Filter by category or
           provider to see more.
         </p>
@@ -140,15 +125,12 @@ function Flows({ body, filter }: { readonly body: Body; readonly filter: Migrati
 }
 
 function titleOf(body: Body, { provider, direction, other, period }: MigrationFilter): string {
-  const { total } = body;
-  const count = isAllTime(period) ? 'Migrations' : `${formatNumber(total)} ${total === 1 ? 'migration' : 'migrations'}`;
+  const count = isAllTime(period) ? 'Migrations' : formatCount(body.total, 'migration');
   const within = isAllTime(period) ? '' : `, ${periodName(period)}`;
   if (provider === undefined) return count + within;
-  const name = nameIn(body, provider);
-  const end = other === undefined ? undefined : nameIn(body, other);
-  if (direction === 'out') return `${count} from ${name}${end ? ` to ${end}` : ''}${within}`;
-  if (direction === 'in') return `${count} to ${name}${end ? ` from ${end}` : ''}${within}`;
-  return `${count} to and from ${name}${end ? ` with ${end}` : ''}${within}`;
+  const [own, end] = { out: ['from', 'to'], in: ['to', 'from'], both: ['to and from', 'with'] }[direction ?? 'both'];
+  const rest = other === undefined ? '' : ` ${end} ${nameIn(body, other)}`;
+  return `${count} ${own} ${nameIn(body, provider)}${rest}${within}`;
 }
 
 /** The name of a provider from the answer, or the value from the URL. */
@@ -162,16 +144,14 @@ function nameIn({ migrations, flows }: Body, provider: string | undefined): stri
 }
 
 function Export({ filter }: { readonly filter: MigrationFilter }) {
-  const { category, provider, direction, other, period } = filter;
-  const nameParts = ['migrations', provider?.replaceAll(/[^\w.-]+/g, '-'), direction].filter(
-    (part) => part !== undefined,
-  );
+  const { provider, direction } = filter;
+  const nameParts = ['migrations', provider?.replaceAll(/[^\w.-]+/g, '-'), direction];
   return (
     <CsvDownload
       key={JSON.stringify(filter)}
       path="/stack/v1/migrations/export.csv"
-      input={{ query: { category, provider, direction, other, ...period } }}
-      name={nameParts.join('-')}
+      input={{ query: queryOf(filter) }}
+      name={nameParts.filter((part) => part !== undefined).join('-')}
     >
       The complete list in the same order, up to 1,000 rows.
     </CsvDownload>

@@ -1,132 +1,104 @@
 // The lost or gained customers of a provider, with date and new or previous provider.
 import type { Customer } from '@strata/client';
 import { Link } from '@tanstack/react-router';
-import { Confidence } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card/card.tsx';
-import { formatDay, formatName, formatNumber } from '../../ui/formats.ts';
-import { Empty } from '../../ui/states.tsx';
+import { formatCount, formatDay, formatName } from '../../ui/formats.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Answer } from '../answer/answer.tsx';
 import { CsvDownload } from '../answer/csv-download.tsx';
-import { offsetOf, Pager } from '../answer/pager.tsx';
-import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
-import { Choices, choice } from '../market/choices.tsx';
-import { domainColumn } from '../market/columns.tsx';
-import { ProviderLink } from '../market/links.tsx';
-import { withChanges } from '../search/search-params.ts';
+import { Choices } from '../links/choices.tsx';
+import { confirmedColumns, domainColumn } from '../links/columns.tsx';
+import { ProviderLink } from '../links/links.tsx';
+import { emptyPage, offsetOf, Pager } from '../links/pager.tsx';
+import { oneOf, type Search } from '../links/search-params.ts';
 
-const PATH = '/stack/v1/providers/{provider}/customers';
 const PAGE_LENGTH = 100;
-const DAYS = [1, 7, 30, 90] as const;
-const DEFAULT_DAYS = 30;
+
+const DIRECTIONS = [
+  ['out', 'Lost'],
+  ['in', 'Gained'],
+] as const;
+const DAYS = [
+  ['1', 'Today'],
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+] as const;
 
 const LABELS = {
   out: {
-    tab: 'Lost',
+    caption: 'Lost customers',
     end: 'New provider',
     noProvider: 'no replacement',
     verb: 'lost',
     empty: 'No domain stopped using it in this period.',
+    explanation: (name: string) =>
+      `Domains that stopped using ${name} completely. Domains that moved only some of their services are listed in`,
   },
   in: {
-    tab: 'Gained',
+    caption: 'Gained customers',
     end: 'Previous provider',
     noProvider: 'no previous provider',
     verb: 'gained',
     empty: 'No domain started using it in this period.',
+    explanation: (name: string) =>
+      `Domains that started using ${name}. Existing customers that moved another service to it are listed in`,
   },
 } as const;
 
 interface CustomersProps {
   readonly provider: string;
-  readonly search: Readonly<Record<string, string>>;
+  readonly search: Search;
 }
 
 export function Customers({ provider, search }: CustomersProps) {
-  const direction = search.direction === 'in' ? 'in' : 'out';
-  const days = DAYS.find((each) => String(each) === search.days) ?? DEFAULT_DAYS;
-  const offset = offsetOf(search.offset);
-  const filter = { direction, days } as const;
-  const input = {
-    path: { provider },
-    query: { ...filter, limit: PAGE_LENGTH, offset: offset === 0 ? undefined : offset },
-  };
-  const query = useStack(PATH, input, { keepsLast: 'page' });
+  const direction = oneOf(search.direction, ['in', 'out']) ?? 'out';
+  const days = DAYS.find(([each]) => each === search.days)?.[0] ?? '30';
+  const filter = { direction, days: Number(days) };
+  const offset = offsetOf(search.offset) || undefined;
+  const input = { path: { provider }, query: { ...filter, limit: PAGE_LENGTH, offset } };
+  const query = useStack('/stack/v1/providers/{provider}/customers', input, { keepsLast: 'page' });
   const labels = LABELS[direction];
-  const to = (changes: Readonly<Record<string, string | undefined>>) => ({
-    to: '/provider/$provider' as const,
-    params: { provider },
-    search: withChanges(search, { offset: undefined, ...changes }),
-    resetScroll: false,
-    preload: false as const,
-  });
   return (
     <>
-      <div className="market-tools">
-        <Choices label="Lost or gained">
-          {(['out', 'in'] as const).map((option) => (
-            <Link
-              key={option}
-              {...to({ direction: option === 'out' ? undefined : option })}
-              activeOptions={{ exact: true, includeSearch: true }}
-              {...choice(option === direction)}
-            >
-              {LABELS[option].tab}
-            </Link>
-          ))}
-        </Choices>
-        <Choices label="Period">
-          {DAYS.map((each) => (
-            <Link
-              key={each}
-              {...to({ days: each === DEFAULT_DAYS ? undefined : String(each) })}
-              activeOptions={{ exact: true, includeSearch: true }}
-              {...choice(each === days)}
-            >
-              {each === 1 ? 'Today' : `${each} days`}
-            </Link>
-          ))}
-        </Choices>
+      <div className="row apart">
+        <Choices label="Lost or gained" choices={DIRECTIONS} chosen={direction} byDefault="out" name="direction" />
+        <Choices label="Period" choices={DAYS} chosen={days} byDefault="30" name="days" />
       </div>
-      <Answer query={query} lines={12}>
-        {({ total, provider: name, since, customers, ...page }, answer) => (
+      <Answer query={query}>
+        {({ total, provider: name, provider_id: id, since, customers, ...page }, source) => (
           <Card
-            title={`${formatNumber(total)} ${total === 1 ? 'domain' : 'domains'} ${labels.verb} since ${formatDay(since)}`}
+            title={`${formatCount(total, 'domain')} ${labels.verb} since ${formatDay(since)}`}
             foot={
               <>
                 <CsvDownload
                   key={`${direction} ${days}`}
                   path="/stack/v1/providers/{provider}/customers.csv"
                   input={{ path: { provider }, query: filter }}
-                  name={`${answer.body.provider_id}-${direction === 'out' ? 'lost' : 'gained'}`}
+                  name={`${id}-${labels.verb}`}
                 >
                   The complete list in the same order, up to 1,000 rows.
                 </CsvDownload>
-                <Source path={PATH} input={input} answer={answer} />
+                {source}
               </>
             }
           >
-            <p className="small soft provider-note">
-              {direction === 'out'
-                ? `Domains that stopped using ${name} completely. Domains that moved only some of their services are listed in `
-                : `Domains that started using ${name}. Existing customers that moved another service to it are listed in `}
-              <Link to="/migrations" search={{ provider: answer.body.provider_id, direction }}>
+            <p className="small soft note">
+              {labels.explanation(name)}{' '}
+              <Link to="/migrations" search={{ provider: id, direction }}>
                 all service migrations
               </Link>
               . A change is counted on the UTC day on which a second scan confirmed it.
             </p>
-            {customers.length === 0 ? (
-              <Empty>{total === 0 ? labels.empty : 'This page is past the end of the list.'}</Empty>
-            ) : (
-              <DataTable
-                caption={`${labels.tab} customers of ${name}`}
-                columns={columnsOf(labels)}
-                rows={customers}
-                keyOf={({ id }: Customer) => id}
-              />
-            )}
-            <Pager search={search} offset={page.offset} limit={page.limit} rows={{ total }} />
+            <DataTable
+              caption={`${labels.caption} of ${name}`}
+              columns={columnsOf(labels)}
+              rows={customers}
+              keyOf={({ id }) => id}
+              empty={emptyPage(total, labels.empty)}
+            />
+            <Pager offset={page.offset} limit={page.limit} rows={{ total }} />
           </Card>
         )}
       </Answer>
@@ -141,16 +113,7 @@ const columnsOf = ({ end, noProvider }: (typeof LABELS)[keyof typeof LABELS]): r
     cell: (customer) => <Moves customer={customer} noProvider={noProvider} />,
     value: ({ moves }) => moves[0]?.provider ?? null,
   },
-  {
-    name: 'Confirmed',
-    cell: ({ confirmed_at: at }) => (
-      <time className="nowrap" dateTime={at}>
-        {formatDay(at)}
-      </time>
-    ),
-    value: ({ confirmed_at: at }) => at,
-  },
-  { name: 'Confidence', cell: ({ confidence }) => <Confidence level={confidence} /> },
+  ...confirmedColumns,
 ];
 
 interface MovesProps {
@@ -168,7 +131,7 @@ function Moves({ customer: { moves, category }, noProvider }: MovesProps) {
     );
   }
   return (
-    <ul className="provider-moves">
+    <ul className="stack tight">
       {moves.map((move) => (
         <li key={`${move.category} ${move.provider_id}`}>
           <ProviderLink id={move.provider_id} name={move.provider} />{' '}

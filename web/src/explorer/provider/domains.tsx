@@ -1,27 +1,25 @@
 // The paginated list of the domains of a provider.
-import type { FoundDomain } from '@strata/client';
+import type { FoundDomain, StackPaths } from '@strata/client';
+import type { ReactNode } from 'react';
 import { Card } from '../../ui/card/card.tsx';
-import { formatName, formatNumber } from '../../ui/formats.ts';
-import { Empty } from '../../ui/states.tsx';
+import { formatCount, formatName } from '../../ui/formats.ts';
 import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { CsvDownload } from '../answer/csv-download.tsx';
-import { Pager } from '../answer/pager.tsx';
-import { Source } from '../answer/source.tsx';
-import { domainColumn, scannedColumn } from '../market/columns.tsx';
-import { PAGE_LENGTH, PROVIDER, type ProviderProps } from './use-provider.ts';
+import { domainColumn, scannedColumn } from '../links/columns.tsx';
+import { emptyPage, Pager } from '../links/pager.tsx';
 
-interface DomainsProps extends ProviderProps {
-  /** The search parameters of the page. */
-  readonly search: Readonly<Record<string, string>>;
-}
+export type ProviderBody = StackPaths['/stack/v1/providers/{provider}']['body'];
 
-export function Domains({ provider, input, answer, search }: DomainsProps) {
+/** Domains per page. */
+export const PAGE_LENGTH = 50;
+
+export function Domains({ provider, source }: { readonly provider: ProviderBody; readonly source: ReactNode }) {
   const { provider_id: id, domains } = provider;
   const { total, offset, results } = domains;
   return (
     <Card
-      title={`${formatNumber(total)} ${total === 1 ? 'domain' : 'domains'}`}
+      title={formatCount(total, 'domain')}
       foot={
         <>
           <CsvDownload
@@ -31,40 +29,33 @@ export function Domains({ provider, input, answer, search }: DomainsProps) {
           >
             The complete list in alphabetical order, up to 1,000 rows.
           </CsvDownload>
-          <Source path={PROVIDER} input={input} answer={answer} />
+          {source}
         </>
       }
     >
-      {results.length === 0 ? (
-        <Empty>{total === 0 ? 'No domains use it currently.' : 'This page is past the end of the list.'}</Empty>
-      ) : (
-        <div className="nowrap">
-          <DataTable
-            caption={`Domains of ${provider.provider}`}
-            columns={columnsOf(id)}
-            rows={results}
-            keyOf={({ domain }: FoundDomain) => domain}
-          />
-        </div>
-      )}
-      <Pager search={search} offset={offset} limit={PAGE_LENGTH} rows={{ total }} />
+      <DataTable
+        caption={`Domains of ${provider.provider}`}
+        columns={columnsOf(id)}
+        rows={results}
+        keyOf={({ domain }) => domain}
+        empty={emptyPage(total, 'No domains use it currently.')}
+      />
+      <Pager offset={offset} limit={PAGE_LENGTH} rows={{ total }} />
     </Card>
   );
 }
 
-function columnsOf(id: string): readonly Column<FoundDomain>[] {
-  return [
-    domainColumn,
-    {
-      name: 'Categories',
-      cell: ({ services }) =>
-        services
-          .filter((service) => service.provider_id === id)
-          .map(({ category }) => formatName(category))
-          .join(', ') || '–',
-    },
-    textColumn('State', ({ state }) => state, formatName),
-    numberColumn('Security score', ({ score }) => score),
-    scannedColumn(),
-  ];
-}
+const columnsOf = (id: string): readonly Column<FoundDomain>[] => [
+  domainColumn,
+  {
+    name: 'Categories',
+    cell: ({ services }) =>
+      services
+        .filter((service) => service.provider_id === id)
+        .map(({ category }) => formatName(category))
+        .join(', ') || '–',
+  },
+  textColumn('State', 'state', formatName),
+  numberColumn('Security score', 'score'),
+  scannedColumn,
+];

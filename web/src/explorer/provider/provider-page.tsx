@@ -1,20 +1,20 @@
 // The provider page. Each tab loads its data when it is opened.
-import '../market/market.css';
-import './provider.css';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { ExternalLink } from '../../ui/external-link.tsx';
 import { formatName } from '../../ui/formats.ts';
 import { Answer } from '../answer/answer.tsx';
-import { offsetOf } from '../answer/pager.tsx';
+import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
-import { Choices, choice } from '../market/choices.tsx';
-import { Adoption } from './adoption.tsx';
-import { CoAdoption } from './co-adoption.tsx';
+import { Choices } from '../links/choices.tsx';
+import { CategoryLink } from '../links/links.tsx';
+import { offsetOf } from '../links/pager.tsx';
+import { Adoption, CoAdoption } from './adoption.tsx';
 import { Customers } from './customers.tsx';
-import { Domains } from './domains.tsx';
-import { Facts } from './facts.tsx';
+import { Domains, PAGE_LENGTH, type ProviderBody } from './domains.tsx';
 import { Overview } from './overview.tsx';
 import { SupplyChain } from './supply-chain.tsx';
-import { useProvider } from './use-provider.ts';
+
+const PATH = '/stack/v1/providers/{provider}';
 
 const TABS = [
   ['', 'Overview'],
@@ -34,8 +34,9 @@ export function Provider() {
 function ProviderPage({ provider }: { readonly provider: string }) {
   const search = useSearch({ from: '/provider/$provider' });
   const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? '';
-  const offset = offsetOf(search.offset);
-  const { query, input } = useProvider(provider, tab === 'domains' ? offset : 0);
+  // The header, the overview and the domains share a request.
+  const offset = (tab === 'domains' && offsetOf(search.offset)) || undefined;
+  const query = useStack(PATH, { path: { provider }, query: { limit: PAGE_LENGTH, offset } }, { keepsLast: 'any' });
   const body = query.data?.body;
   return (
     <Page
@@ -47,35 +48,43 @@ function ProviderPage({ provider }: { readonly provider: string }) {
         </Link>
       }
     >
-      <Choices label="Sections of this page">
-        {TABS.map(([id, name]) => (
-          <Link
-            key={id}
-            to="/provider/$provider"
-            params={{ provider }}
-            search={id === '' ? {} : { tab: id }}
-            resetScroll={false}
-            {...choice(id === tab)}
-          >
-            {name}
-          </Link>
-        ))}
-      </Choices>
+      <Choices label="Sections of this page" choices={TABS} chosen={tab} byDefault="" name="tab" isExclusive />
       {tab === 'customers' && <Customers provider={provider} search={search} />}
       {tab === 'adoption' && <Adoption provider={provider} />}
       {tab === 'company' && <CoAdoption provider={provider} />}
       {tab === 'dependence' && <SupplyChain provider={provider} />}
       {(tab === '' || tab === 'domains') && (
-        <Answer query={query} lines={12}>
-          {(loaded, answer) =>
+        <Answer query={query}>
+          {(loaded, source) =>
             tab === 'domains' ? (
-              <Domains provider={loaded} input={input} answer={answer} search={search} />
+              <Domains provider={loaded} source={source} />
             ) : (
-              <Overview provider={loaded} input={input} answer={answer} />
+              <Overview provider={loaded} source={source} />
             )
           }
         </Answer>
       )}
     </Page>
+  );
+}
+
+/** The facts below the name. */
+function Facts({ provider: { owner, website, categories, aliases, provider } }: { readonly provider: ProviderBody }) {
+  return (
+    <span className="row">
+      {website && URL.canParse(website) && (
+        <ExternalLink href={website}>{new URL(website).hostname.replace(/^www\./, '')}</ExternalLink>
+      )}
+      <span>
+        {categories.map((category, i) => (
+          <span key={category}>
+            {i > 0 && ', '}
+            <CategoryLink category={category} />
+          </span>
+        ))}
+      </span>
+      {owner !== provider && <span>owned by {owner}</span>}
+      {aliases.length > 0 && <span>also known as {aliases.join(', ')}</span>}
+    </span>
   );
 }

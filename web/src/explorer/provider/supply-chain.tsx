@@ -1,73 +1,64 @@
 // The supply chain of a provider: domains that depend on it, and providers used together with it.
 import type { StackPaths } from '@strata/client';
-import { Link } from '@tanstack/react-router';
-import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Risk } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
-import { formatName, formatNumber, formatShare } from '../../ui/formats.ts';
-import { Empty } from '../../ui/states.tsx';
+import { formatName, formatNumber, formatRounded, formatShare } from '../../ui/formats.ts';
 import { numberColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Answer } from '../answer/answer.tsx';
-import { Source } from '../answer/source.tsx';
 import { useStack } from '../answer/use-stack.ts';
-import { providerColumn } from '../market/columns.tsx';
-import { CountLink, usersIn } from '../search/search-links.tsx';
-import { withChanges } from '../search/search-params.ts';
+import { providerColumn } from '../links/columns.tsx';
+import { CountLink, ProviderLink, SearchLink, usersIn } from '../links/links.tsx';
 
 const PATH = '/stack/v1/intelligence/supply-chain/{provider}';
 type Body = StackPaths[typeof PATH]['body'];
 type Neighbour = Body['upstream'][number];
 
-const TONES: Readonly<Record<Body['risk_level'], Tone>> = { low: 'good', medium: 'warn', high: 'bad', critical: 'bad' };
-
 export function SupplyChain({ provider }: { readonly provider: string }) {
-  const input = { path: { provider } };
-  const query = useStack(PATH, input);
+  const query = useStack(PATH, { path: { provider } });
   return (
-    <Answer query={query} lines={12}>
-      {(body, answer) => (
+    <Answer query={query}>
+      {(body, source) => (
         <>
-          <Card title="Impact of an outage" foot={<Source path={PATH} input={input} answer={answer} />}>
-            <p className="market-verdict">
-              <Badge tone={TONES[body.risk_level]}>{body.risk_level} concentration risk</Badge>
+          <Card title="Impact of an outage" foot={source}>
+            <p className="note">
+              <Risk level={body.risk_level} of=" concentration risk" />
             </p>
             <Figures>
               <Figure name="Dependent domains">
-                <Link to="/provider/$provider" params={{ provider: body.provider_id }} search={{ tab: 'domains' }}>
+                <ProviderLink id={body.provider_id} tab="domains">
                   {formatNumber(body.dependent_domains)}
-                </Link>
+                </ProviderLink>
               </Figure>
-              <Figure name="Sole-source domains" note="no other provider in at least one category">
-                {formatNumber(body.sole_source_domains)}
-              </Figure>
+              <Figure
+                name="Sole-source domains"
+                value={body.sole_source_domains}
+                note="no other provider in at least one category"
+              />
               {Object.entries(body.share_by_category).map(([category, share]) => (
                 <Figure key={category} name={`Share of ${formatName(category)}`} note={hhiOf(body, category)}>
-                  <Link to="/search" search={withChanges({}, usersIn(category, body.provider_id, false))}>
-                    {formatShare(share)}
-                  </Link>
+                  <SearchLink of={usersIn(category, body.provider_id)}>{formatShare(share)}</SearchLink>
                 </Figure>
               ))}
             </Figures>
-            <h3 className="provider-reasons-head">Reasons</h3>
-            <ul className="provider-reasons">
+            <h3 className="part-head">Reasons</h3>
+            <ul className="bullets">
               {body.reasons.map((reason) => (
                 <li key={reason}>{reason}</li>
               ))}
             </ul>
           </Card>
           <Neighbours
-            own={body.provider_id}
+            body={body}
             title="Providers its domains also depend on"
             of={`of the domains of ${body.provider}`}
             rows={body.upstream}
-            definition={body.definition}
           />
           <Neighbours
-            own={body.provider_id}
+            body={body}
             title="Providers whose domains depend on it"
             of="of their own domains"
             rows={body.downstream}
-            definition={body.definition}
           />
         </>
       )}
@@ -76,39 +67,36 @@ export function SupplyChain({ provider }: { readonly provider: string }) {
 }
 
 function hhiOf({ hhi_by_category }: Body, category: string): string {
-  const hhi = hhi_by_category[category];
-  return hhi === null || hhi === undefined ? 'HHI unknown' : `HHI ${formatNumber(Math.round(hhi))}`;
+  const hhi = hhi_by_category[category] ?? null;
+  return hhi === null ? 'HHI unknown' : `HHI ${formatRounded(hhi)}`;
 }
 
 interface NeighboursProps {
-  /** Id of the provider of the page. */
-  readonly own: string;
+  readonly body: Body;
   readonly title: string;
   /** The reference of the shares. */
   readonly of: string;
   readonly rows: readonly Neighbour[];
-  readonly definition: string;
 }
 
-function Neighbours({ own, title, of, rows, definition }: NeighboursProps) {
+function Neighbours({ body: { provider_id: own, definition }, title, of, rows }: NeighboursProps) {
   const columns: readonly Column<Neighbour>[] = [
     providerColumn,
-    {
-      name: 'Shared domains',
-      isNumber: true,
-      cell: ({ provider_id, domains }) => <CountLink count={domains} of={{ provider: own, with: provider_id }} />,
-      value: ({ domains }) => domains,
-    },
-    numberColumn('Share', ({ share }) => share, formatShare),
+    numberColumn('Shared domains', 'domains', (count, { provider_id }) => (
+      <CountLink count={count} of={{ provider: own, with: provider_id }} />
+    )),
+    numberColumn('Share', 'share', formatShare),
   ];
   return (
     <Card title={title} width="half">
-      {rows.length === 0 ? (
-        <Empty>No provider shares enough domains with it.</Empty>
-      ) : (
-        <DataTable caption={title} columns={columns} rows={rows} keyOf={({ provider_id }: Neighbour) => provider_id} />
-      )}
-      <p className="small soft provider-note">
+      <DataTable
+        caption={title}
+        columns={columns}
+        rows={rows}
+        keyOf={({ provider_id }) => provider_id}
+        empty="No provider shares enough domains with it."
+      />
+      <p className="small soft note">
         Share: {of}. {definition}
       </p>
     </Card>

@@ -1,18 +1,14 @@
 // Labels for the values of the search filters.
-import { formatName } from '../../ui/formats.ts';
+import type { Option } from '../../ui/controls/select.tsx';
+import { labelled } from '../links/categories.ts';
 
-export type LabelledValues = readonly (readonly [value: string, name: string])[];
-
-export const labelled = (...values: readonly string[]): LabelledValues =>
-  values.map((value) => [value, formatName(value)] as const);
-
-export const CONFIDENCES = labelled('high', 'medium', 'low');
-export const STATES: LabelledValues = [
-  ...labelled('active', 'parked'),
+export const CONFIDENCES = labelled(['high', 'medium', 'low']);
+export const STATES: readonly Option[] = [
+  ...labelled(['active', 'parked']),
   ['live', 'Active or parked'],
-  ...labelled('nonexistent', 'unmeasured'),
+  ...labelled(['nonexistent', 'unmeasured']),
 ];
-export const FLAGS: readonly (readonly [standard: string, LabelledValues])[] = [
+export const FLAGS: readonly (readonly [standard: string, readonly Option[]])[] = [
   [
     'SPF',
     [

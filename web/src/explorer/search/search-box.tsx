@@ -2,7 +2,9 @@
 import './search-box.css';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
-import { type Suggestion, submitTarget, useSuggestions } from './suggestions.ts';
+import { Button } from '../../ui/controls/button.tsx';
+import { formatName } from '../../ui/formats.ts';
+import { hrefOf, type Suggestion, submitTarget, useSuggestions } from './suggestions.ts';
 
 /** `isLarge`: on the home page. Only one is shown at a time: the shortcut `/` finds it by its id. */
 export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
@@ -11,26 +13,23 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [isOpen, setOpen] = useState(false);
-  // By key, not by index: the suggestions may change while one is selected.
-  const [chosenKey, setChosenKey] = useState<string | null>(null);
+  // Not by index: the suggestions may change while one is selected.
+  const [chosenHref, setChosenHref] = useState<string | null>(null);
   const suggestions = useSuggestions(text);
-  const chosen = suggestions.findIndex((suggestion) => keyOf(suggestion) === chosenKey);
-  const setChosen = (index: number) => setChosenKey(suggestions[index] ? keyOf(suggestions[index]) : null);
+  const chosen = suggestions.findIndex((suggestion) => hrefOf(suggestion) === chosenHref);
+  const setChosen = (index: number) => setChosenHref(suggestions[index] ? hrefOf(suggestions[index]) : null);
   const isShown = isOpen && suggestions.length > 0;
   const optionId = (i: number) => `${id}-${i}`;
 
   const close = () => {
     setOpen(false);
-    setChosenKey(null);
+    setChosenHref(null);
   };
   const go = (suggestion: Suggestion) => {
     close();
     setText('');
     field.current?.blur();
-    if (suggestion.kind === 'domain') void navigate({ to: '/domain/$domain', params: { domain: suggestion.domain } });
-    else if (suggestion.kind === 'provider')
-      void navigate({ to: '/provider/$provider', params: { provider: suggestion.provider } });
-    else void navigate({ to: '/search', search: { q: suggestion.q } });
+    void navigate({ href: hrefOf(suggestion) });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const { key } = event;
@@ -54,7 +53,7 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
           event.preventDefault();
           const suggestion = isShown ? suggestions[chosen] : undefined;
           if (suggestion) go(suggestion);
-          else if (text.trim() !== '') go(submitTarget(text, suggestions));
+          else if (text.trim() !== '') void submitTarget(text).then(go);
           // The search page has more filters.
           else void navigate({ to: '/search' });
         }}
@@ -76,7 +75,7 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
           onChange={(event) => {
             setText(event.target.value);
             setOpen(true);
-            setChosenKey(null);
+            setChosenHref(null);
           }}
           onFocus={() => setOpen(true)}
           onBlur={close}
@@ -88,9 +87,9 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
           spellCheck={false}
         />
         {isLarge && (
-          <button className="button primary" type="submit">
+          <Button kind="primary" type="submit">
             Search
-          </button>
+          </Button>
         )}
       </form>
       <div id={`${id}-list`} role="listbox" aria-label="Suggestions" className="suggestions" hidden={!isShown}>
@@ -98,7 +97,7 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
           suggestions.map((suggestion, i) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the field, which keeps the focus
             <div
-              key={keyOf(suggestion)}
+              key={hrefOf(suggestion)}
               id={optionId(i)}
               role="option"
               aria-selected={i === chosen}
@@ -108,44 +107,11 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
               onMouseDown={(event) => event.preventDefault()}
               onClick={() => go(suggestion)}
             >
-              <SuggestionLine suggestion={suggestion} />
+              <span className="ellipsis">{suggestion.name}</span>
+              {suggestion.kind !== 'search' && <span className="small soft">{` ${formatName(suggestion.kind)}`}</span>}
             </div>
           ))}
       </div>
     </search>
   );
-}
-
-function SuggestionLine({ suggestion }: { readonly suggestion: Suggestion }) {
-  switch (suggestion.kind) {
-    case 'domain':
-      return (
-        <>
-          <span className="suggestion-name">{suggestion.domain}</span> <span className="small soft">Domain</span>
-        </>
-      );
-    case 'provider':
-      return (
-        <>
-          <span className="suggestion-name">{suggestion.name}</span> <span className="small soft">Provider</span>
-        </>
-      );
-    case 'search':
-      return <span className="suggestion-name">Search for “{suggestion.q}”</span>;
-    default:
-      return suggestion satisfies never;
-  }
-}
-
-function keyOf(suggestion: Suggestion): string {
-  switch (suggestion.kind) {
-    case 'domain':
-      return `domain ${suggestion.domain}`;
-    case 'provider':
-      return `provider ${suggestion.provider}`;
-    case 'search':
-      return 'search';
-    default:
-      return suggestion satisfies never;
-  }
 }

@@ -1,19 +1,19 @@
-// The filter form of the search.
-import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, type RefObject, useId, useLayoutEffect, useRef } from 'react';
-import { CATEGORIES } from '../answer/categories.ts';
-import { SECTORS } from '../answer/sectors.ts';
-import { CONFIDENCES, FLAGS, flagLabels, type LabelledValues, labelled, STATES } from './labels.ts';
-import { conditionsOf, type SearchState } from './search-conditions.tsx';
-import { withChanges } from './search-params.ts';
+// The filter form of the search, and the conditions from links that have no field in it.
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useRef } from 'react';
+import { Button } from '../../ui/controls/button.tsx';
+import { CATEGORIES, labelled, SECTORS } from '../links/categories.ts';
+import { SelectField, TextField } from '../links/fields.tsx';
+import { changed, type Search, withChanges } from '../links/search-params.ts';
+import { CONFIDENCES, FLAGS, flagLabels, STATES } from './labels.ts';
 
+/** The search parameters without the position in the list. */
 interface FiltersProps {
-  readonly filters: SearchState;
-  readonly onApply: (filters: Record<string, string>) => void;
+  readonly filters: Search;
 }
 
 /** All filters are applied together, since each search uses a request. Conditions without a field are kept. */
-export function Filters({ filters, onApply }: FiltersProps) {
+export function Filters({ filters }: FiltersProps) {
   const navigate = useNavigate();
   const form = useRef<HTMLFormElement>(null);
   const apply = (event: FormEvent<HTMLFormElement>) => {
@@ -22,96 +22,73 @@ export function Filters({ filters, onApply }: FiltersProps) {
     const changes: Record<string, string> = Object.fromEntries(given);
     // An exact confidence replaces the minimum confidence.
     const min = changes.confidence ? { min_confidence: '' } : {};
-    onApply(withChanges({ ...conditionsOf(filters), ...min }, changes));
+    void navigate({ to: '/search', search: withChanges({ ...conditionsOf(filters), ...min }, changes) });
   };
   const clear = () => {
     form.current?.reset();
     void navigate({ to: '/search', search: {} });
   };
   return (
-    <form ref={form} className="card search-filters" onSubmit={apply} aria-label="Filters">
-      <Field label="Name contains" name="q" value={filters.q} placeholder="shop" />
-      <Field label="Provider" name="provider" value={filters.provider} placeholder="Cloudflare" />
-      <Choice label="Category" name="category" value={filters.category} values={labelled(...CATEGORIES)} />
-      <Choice label="Confidence" name="confidence" value={filters.confidence} values={CONFIDENCES} />
-      <Choice label="Sector" name="sector" value={filters.sector} values={labelled(...SECTORS)} />
-      <Choice label="State" name="state" value={filters.state} values={STATES} />
-      <Choice label="Posture" name="flag" value={filters.flag} groups={FLAGS} />
+    <form ref={form} className="card fields" onSubmit={apply} aria-label="Filters">
+      <TextField label="Name contains" name="q" value={filters.q} placeholder="shop" />
+      <TextField label="Provider" name="provider" value={filters.provider} placeholder="Cloudflare" />
+      <SelectField label="Category" name="category" value={filters.category} options={labelled(CATEGORIES)} />
+      <SelectField label="Confidence" name="confidence" value={filters.confidence} options={CONFIDENCES} />
+      <SelectField label="Sector" name="sector" value={filters.sector} options={labelled(SECTORS)} />
+      <SelectField label="State" name="state" value={filters.state} options={STATES} />
+      <SelectField
+        label="Posture"
+        name="flag"
+        value={filters.flag}
+        groups={FLAGS}
+        nameOf={(flags) => flagLabels(flags).join(' and ')}
+      />
       <div className="actions">
-        <button className="button primary" type="submit">
+        <Button kind="primary" type="submit">
           Search
-        </button>
-        <button className="button" type="button" onClick={clear}>
-          Clear
-        </button>
+        </Button>
+        <Button onClick={clear}>Clear</Button>
       </div>
     </form>
   );
 }
 
-/** Sets the field to the value in the URL whenever that changes; keeps user input and focus until then. */
-function useUrlValue(field: RefObject<HTMLInputElement | HTMLSelectElement | null>, value = ''): void {
-  useLayoutEffect(() => {
-    if (field.current) field.current.value = value;
-  }, [field, value]);
-}
+/** The label of each condition, by parameter name. */
+const LABELS: Readonly<Record<string, (value: string) => string>> = {
+  min_confidence: (value) => `at least ${value} confidence`,
+  with: (value) => `also uses ${value}`,
+  without: (value) => `without ${flagLabels(value).join(', ')}`,
+  grade: (value) => `grade ${value.toUpperCase()}`,
+  score_gte: (value) => (value === '0' ? 'has a score' : `score of at least ${value}`),
+  score_lte: (value) => `score of at most ${value}`,
+};
 
-interface FieldProps {
-  readonly label: string;
-  readonly name: string;
-  readonly value: string | undefined;
-}
+/** The conditions among the search parameters. */
+const conditionsOf = (filters: Search): Search =>
+  Object.fromEntries(Object.entries(filters).filter(([name]) => Object.hasOwn(LABELS, name)));
 
-function Field({ label, name, value, placeholder }: FieldProps & { readonly placeholder: string }) {
-  const id = useId();
-  const field = useRef<HTMLInputElement>(null);
-  useUrlValue(field, value);
+/** Each condition can be removed. */
+export function Conditions({ filters }: FiltersProps) {
+  const conditions = Object.entries(conditionsOf(filters));
+  if (conditions.length === 0) return null;
   return (
-    <div className="search-field">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        ref={field}
-        placeholder={placeholder}
-        maxLength={256}
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-      />
-    </div>
+    <ul className="row" aria-label="Additional conditions">
+      {conditions.map(([name, value = '']) => {
+        const label = LABELS[name]?.(value);
+        return (
+          <li key={name}>
+            <strong>{label}</strong>{' '}
+            <Link {...changed({ [name]: undefined })} className="button small" onClick={focusContent}>
+              Remove<span className="hidden-text"> {label}</span>
+            </Link>
+          </li>
+        );
+      })}
+    </ul>
   );
 }
 
-type ChoiceProps = FieldProps & { readonly values?: LabelledValues; readonly groups?: typeof FLAGS };
-
-/** An unknown value in the URL is kept as an option, so that the service can report it. */
-function Choice({ label, name, value, values = [], groups = [] }: ChoiceProps) {
-  const id = useId();
-  const select = useRef<HTMLSelectElement>(null);
-  useUrlValue(select, value);
-  const isKnown = [...values, ...groups.flatMap(([, flags]) => flags)].some(([known]) => known === value);
-  return (
-    <div className="search-field">
-      <label htmlFor={id}>{label}</label>
-      <select id={id} name={name} ref={select}>
-        <option value="">Any</option>
-        {value !== undefined && !isKnown && <option value={value}>{flagLabels(value).join(' and ')}</option>}
-        <Options values={values} />
-        {groups.map(([standard, flags]) => (
-          <optgroup key={standard} label={standard}>
-            <Options values={flags} />
-          </optgroup>
-        ))}
-      </select>
-    </div>
-  );
-}
-
-function Options({ values }: { readonly values: LabelledValues }) {
-  return values.map(([value, text]) => (
-    <option key={value} value={value}>
-      {text}
-    </option>
-  ));
+/** The link is removed with its condition: moves the focus to the content. */
+function focusContent(): void {
+  document.getElementById('content')?.focus({ preventScroll: true });
 }

@@ -1,24 +1,22 @@
 // The search page. All filters are in the URL.
-import './search.css';
-import type { StackInput, StackPaths, StackProblem } from '@strata/client';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { FoundDomain, StackInput, StackPaths, StackProblem } from '@strata/client';
+import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Badge } from '../../ui/badge.tsx';
-import { formatName, formatNumber } from '../../ui/formats.ts';
+import { formatCount, formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
-import { offsetOf, Pager } from '../answer/pager.tsx';
 import { Page } from '../frame/page.tsx';
-import { scannedColumn } from '../market/columns.tsx';
-import { Conditions, type SearchState } from './search-conditions.tsx';
-import { Filters } from './search-filters.tsx';
-import { withChanges } from './search-params.ts';
+import { domainColumn, scannedColumn } from '../links/columns.tsx';
+import { DomainLink, ProviderLink } from '../links/links.tsx';
+import { offsetOf, Pager } from '../links/pager.tsx';
+import { changed, type Search as Filter } from '../links/search-params.ts';
+import { Conditions, Filters } from './search-filters.tsx';
 
 type Query = NonNullable<StackInput<'/stack/v1/search'>['query']>;
 type Results = StackPaths['/stack/v1/search']['body'];
-type Found = Results['results'][number];
 
 const PAGE = 50;
 /** Above this number of results, a hint suggests more filters. */
@@ -26,30 +24,27 @@ const MANY = 1_000;
 const CHIPS = 6;
 
 export function Search() {
-  const { offset: from, ...filters }: SearchState = useSearch({ from: '/search' });
-  const navigate = useNavigate();
+  const { offset: from, ...filters }: Filter = useSearch({ from: '/search' });
   const offset = offsetOf(from);
   // The service validates the parameters and reports unknown ones.
   const input = { query: { ...filters, limit: PAGE, ...(offset > 0 && { offset }) } as Query };
-  const isFiltered = Object.keys(filters).length > 0;
   return (
     <Page title={titleOf(filters)} lead="Domains that match all filters. Names that start with the text come first.">
-      <Filters filters={filters} onApply={(next) => void navigate({ to: '/search', search: next })} />
+      <Filters filters={filters} />
       <Conditions filters={filters} />
       <AnswerCard
         title="Domains"
         path="/stack/v1/search"
         input={input}
         keepsLast="any"
-        lines={12}
         renderProblem={(problem) => similarProviders(problem, filters)}
       >
         {(results) => (
-          <div className="search-results">
+          <div className="search-results stack">
             <p className="soft" role="status">
               {rangeOf(results)}
             </p>
-            {results.total > MANY && <Many isFiltered={isFiltered} />}
+            {results.total > MANY && <Many isFiltered={Object.keys(filters).length > 0} />}
             {results.results.length === 0 ? (
               <NoResults results={results} filters={filters} />
             ) : (
@@ -57,10 +52,10 @@ export function Search() {
                 caption="Search results"
                 columns={COLUMNS}
                 rows={results.results}
-                keyOf={(row) => row.domain}
+                keyOf={({ domain }) => domain}
               />
             )}
-            <Pager search={filters} offset={results.offset} limit={PAGE} rows={results} />
+            <Pager offset={results.offset} limit={PAGE} rows={results} />
           </div>
         )}
       </AnswerCard>
@@ -68,54 +63,35 @@ export function Search() {
   );
 }
 
-const COLUMNS: readonly Column<Found>[] = [
-  {
-    name: 'Domain',
-    value: ({ domain }) => domain,
-    cell: ({ domain }) => (
-      <Link to="/domain/$domain" params={{ domain }} preload={false}>
-        {domain}
-      </Link>
-    ),
-  },
+const COLUMNS: readonly Column<FoundDomain>[] = [
+  domainColumn,
   { name: 'Providers', cell: (found) => <Providers found={found} /> },
-  numberColumn('Score', ({ score }) => score),
-  {
-    name: 'State',
-    value: ({ state }) => state,
-    cell: ({ state }) => <Badge tone={state === 'active' ? 'good' : 'plain'}>{state}</Badge>,
-  },
-  textColumn('Sector', ({ sector }) => sector, formatName),
-  scannedColumn('nowrap'),
+  numberColumn('Score', 'score'),
+  textColumn('State', 'state', (state) => <Badge tone={state === 'active' ? 'good' : 'plain'}>{state}</Badge>),
+  textColumn('Sector', 'sector', formatName),
+  scannedColumn,
 ];
 
 /** Each provider once, in category order. */
-function Providers({ found }: { readonly found: Found }) {
-  const uses = Map.groupBy(found.services, ({ provider_id: id }) => id);
+function Providers({ found: { domain, services } }: { readonly found: FoundDomain }) {
+  const uses = Map.groupBy(services, ({ provider_id: id }) => id);
   const rest = uses.size - CHIPS;
   return (
-    <ul className="search-chips">
-      {[...uses].slice(0, CHIPS).map(([id, services]) => (
-        <li key={id}>
-          <Link
-            to="/provider/$provider"
-            params={{ provider: id }}
-            preload={false}
-            title={services.map(({ category }) => formatName(category)).join(', ')}
-          >
-            <Badge>{services[0]?.provider ?? id}</Badge>
-          </Link>
-        </li>
+    <div className="chips">
+      {[...uses].slice(0, CHIPS).map(([id, own]) => (
+        <span key={id} title={own.map(({ category }) => formatName(category)).join(', ')}>
+          <ProviderLink id={id}>
+            <Badge>{own[0]?.provider ?? id}</Badge>
+          </ProviderLink>
+        </span>
       ))}
       {rest > 0 && (
-        <li>
-          <Link to="/domain/$domain" params={{ domain: found.domain }} preload={false}>
-            <span className="small">{rest} more</span>
-          </Link>
-        </li>
+        <DomainLink domain={domain} className="small">
+          {rest} more
+        </DomainLink>
       )}
-      {uses.size === 0 && <li className="soft">–</li>}
-    </ul>
+      {uses.size === 0 && '–'}
+    </div>
   );
 }
 
@@ -130,16 +106,14 @@ function Many({ isFiltered }: { readonly isFiltered: boolean }) {
   );
 }
 
-function NoResults({ results, filters }: { readonly results: Results; readonly filters: SearchState }) {
+function NoResults({ results, filters }: { readonly results: Results; readonly filters: Filter }) {
   if (results.offset > 0) return <Empty>This page is past the end of the list.</Empty>;
   return (
     <div className="empty">
       <p>No domains match all filters. Remove a filter, or search for a shorter part of the name.</p>
       {filters.q?.includes('.') && (
         <p>
-          <Link to="/domain/$domain" params={{ domain: filters.q }} preload={false}>
-            Look up {filters.q}
-          </Link>
+          <DomainLink domain={filters.q}>Look up {filters.q}</DomainLink>
         </p>
       )}
     </div>
@@ -147,20 +121,18 @@ function NoResults({ results, filters }: { readonly results: Results; readonly f
 }
 
 /** Links to providers with a similar name, if the service knows none with this one; undefined for other problems. */
-function similarProviders({ code, errors }: StackProblem, filters: SearchState): ReactNode {
+function similarProviders({ code, errors }: StackProblem, filters: Filter): ReactNode {
   const [first, second] = errors;
   const field = first?.field === 'with' ? 'with' : 'provider';
   // An invalid name has one message, an unknown one several suggestions.
   if (code !== 'invalid_parameter' || first?.field !== field || second?.field !== field) return undefined;
   return (
     <div className="empty">
-      <p>No provider is named “{filters[field]}”. Did you mean:</p>
-      <ul className="search-meant">
+      <p>No provider named “{filters[field]}”. Did you mean:</p>
+      <ul className="stack">
         {errors.map(({ message: name }) => (
           <li key={name}>
-            <Link to="/search" search={withChanges(filters, { [field]: name })}>
-              {name}
-            </Link>
+            <Link {...changed({ [field]: name })}>{name}</Link>
           </li>
         ))}
       </ul>
@@ -169,12 +141,12 @@ function similarProviders({ code, errors }: StackProblem, filters: SearchState):
 }
 
 function rangeOf({ total, offset, results }: Results): string {
-  if (results.length === 0) return total === 0 ? 'No domains' : `${formatNumber(total)} domains`;
-  if (results.length === total) return total === 1 ? '1 domain' : `${formatNumber(total)} domains`;
+  if (total === 0) return 'No domains';
+  if (results.length === 0 || results.length === total) return formatCount(total, 'domain');
   return `${formatNumber(offset + 1)} to ${formatNumber(offset + results.length)} of ${formatNumber(total)} domains`;
 }
 
-function titleOf({ q, provider }: SearchState): string {
-  if (q !== undefined) return `Search: ${q}`;
-  return provider === undefined ? 'Search' : `Search: ${provider}`;
+function titleOf({ q, provider }: Filter): string {
+  const text = q ?? provider;
+  return text === undefined ? 'Search' : `Search: ${text}`;
 }

@@ -1,11 +1,19 @@
 // The suggestions of the search box, requested with a delay while the user types, and the target of Enter.
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { queries } from '../answer/queries.ts';
 
 /** A page that the search box can open. */
-export type Suggestion =
-  | { readonly kind: 'domain'; readonly domain: string }
-  | { readonly kind: 'provider'; readonly provider: string; readonly name: string }
-  | { readonly kind: 'search'; readonly q: string };
+export interface Suggestion {
+  readonly kind: 'domain' | 'provider' | 'search';
+  /** A domain, the id of a provider, or the text of a search. */
+  readonly id: string;
+  readonly name: string;
+}
+
+export function hrefOf({ kind, id }: Suggestion): string {
+  return kind === 'search' ? `/search?q=${encodeURIComponent(id)}` : `/${kind}/${encodeURIComponent(id)}`;
+}
 
 /** The answer of the service. */
 interface SuggestionAnswer {
@@ -16,30 +24,33 @@ interface SuggestionAnswer {
 const DEBOUNCE_MS = 120;
 const NO_SUGGESTIONS: SuggestionAnswer = { domains: [], providers: [] };
 
+const suggestionQuery = (q: string) =>
+  queryOptions({
+    queryKey: ['suggest', q],
+    queryFn: ({ signal }) => fetchSuggestions(q, signal),
+    staleTime: 10_000,
+    retry: false,
+  });
+
 /** Suggestions for a text, the full search last. While an answer is pending, those of the previous text. */
 export function useSuggestions(text: string): readonly Suggestion[] {
-  const [suggested, setSuggested] = useState(NO_SUGGESTIONS);
   const q = text.trim();
+  const [typed, setTyped] = useState(q);
   useEffect(() => {
-    if (q === '') {
-      setSuggested(NO_SUGGESTIONS);
-      return;
-    }
-    const stop = new AbortController();
-    const timer = setTimeout(async () => {
-      const found = await fetchSuggestions(q, stop.signal);
-      if (!stop.signal.aborted) setSuggested(found);
-    }, DEBOUNCE_MS);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
+    const timer = setTimeout(() => setTyped(q), DEBOUNCE_MS);
+    return () => clearTimeout(timer);
   }, [q]);
-  if (q === '') return [];
-  const domains = suggested.domains.map((domain): Suggestion => ({ kind: 'domain', domain }));
-  const providers = suggested.providers.map(({ id, name }): Suggestion => ({ kind: 'provider', provider: id, name }));
+  const isEnabled = q !== '' && typed !== '';
+  const { data } = useQuery({ ...suggestionQuery(typed), enabled: isEnabled, placeholderData: keepPreviousData });
+  return q === '' ? [] : suggestionsOf(q, (isEnabled && data) || NO_SUGGESTIONS);
+}
+
+function suggestionsOf(q: string, answer: SuggestionAnswer): readonly Suggestion[] {
+  const domains = answer.domains.map((domain): Suggestion => ({ kind: 'domain', id: domain, name: domain }));
+  const providers = answer.providers.map(({ id, name }): Suggestion => ({ kind: 'provider', id, name }));
   // A dot indicates a domain name.
-  return [...(q.includes('.') ? [...domains, ...providers] : [...providers, ...domains]), { kind: 'search', q }];
+  const found = q.includes('.') ? [...domains, ...providers] : [...providers, ...domains];
+  return [...found, { kind: 'search', id: q, name: `Search for “${q}”` }];
 }
 
 /** Empty on errors, such as exceeded rate limits: the search box works without suggestions. */
@@ -52,14 +63,17 @@ export async function fetchSuggestions(q: string, signal: AbortSignal): Promise<
   }
 }
 
-/** The target of Enter without a selection: the provider with this name, the domain in the text, or a search. */
-export function submitTarget(text: string, suggestions: readonly Suggestion[]): Suggestion {
+/**
+ * The target of Enter without a selection: the provider with this name, the domain in the text, or a search. Waits for
+ * the suggestions for exactly this text, which may have been pasted just before.
+ */
+export async function submitTarget(text: string): Promise<Suggestion> {
   const q = text.trim();
-  const named = suggestions.find(
-    (one) => one.kind === 'provider' && [one.name, one.provider].some((name) => isSame(name, q)),
-  );
+  const { providers } = await queries.fetchQuery(suggestionQuery(q));
+  const named = providers.find(({ id, name }) => isSame(id, q) || isSame(name, q));
+  if (named) return { kind: 'provider', ...named };
   const domain = domainIn(q);
-  return named ?? (domain === undefined ? { kind: 'search', q } : { kind: 'domain', domain });
+  return domain === undefined ? { kind: 'search', id: q, name: q } : { kind: 'domain', id: domain, name: domain };
 }
 
 /** The domain in a text that is a domain name or a URL. */

@@ -1,10 +1,12 @@
-// The adoption of each standard: domains that have it, of those measured.
+// The adoption of each standard: domains that have it, of those measured, overall and by sector.
 import type { Adoption } from '@strata/client';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Card } from '../../ui/card/card.tsx';
-import { formatNumber, formatShare } from '../../ui/formats.ts';
+import { formatDecimal, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
+import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
-import { CountLink } from '../search/search-links.tsx';
+import { CountLink } from '../links/links.tsx';
 import { GROUPS, type Group, type Row, type Scorecard, type Standard } from './standards.ts';
 
 interface Counts {
@@ -13,16 +15,23 @@ interface Counts {
   readonly both: Adoption | null;
 }
 
+/** The counts of one sector, or of all; undefined if the sector has no domains. */
+export function countsOf(card: Scorecard, sector: string | undefined): Counts | undefined {
+  if (sector === undefined) return { adoption: card.adoption, both: card.both };
+  const row = card.by_sector.find((one) => one.sector === sector);
+  return row && { adoption: row.adoption, both: null };
+}
+
 interface AdoptionCardProps {
   readonly counts: Counts;
   readonly sector: string | undefined;
-  readonly foot: ReactNode;
+  readonly source: ReactNode;
 }
 
-export function AdoptionCard({ counts, sector, foot }: AdoptionCardProps) {
+export function AdoptionCard({ counts, sector, source }: AdoptionCardProps) {
   return (
-    <Card title="Adoption of standards" foot={foot}>
-      <div className="security-groups">
+    <Card title="Adoption of standards" foot={source}>
+      <div className="security-groups stack">
         {GROUPS.map((group) => (
           <section key={group.name}>
             <h3>{group.name}</h3>
@@ -34,10 +43,8 @@ export function AdoptionCard({ counts, sector, foot }: AdoptionCardProps) {
   );
 }
 
-interface GroupTableProps {
+interface GroupTableProps extends Omit<AdoptionCardProps, 'source'> {
   readonly group: Group;
-  readonly counts: Counts;
-  readonly sector: string | undefined;
 }
 
 function GroupTable({ group, counts, sector }: GroupTableProps) {
@@ -57,28 +64,24 @@ function GroupTable({ group, counts, sector }: GroupTableProps) {
     },
     { name: 'Domains', isNumber: true, cell: (row) => list(row.flag, of(row)?.domains) },
     { name: 'Measured', isNumber: true, cell: (row) => list(row.measured, of(row)?.measured) },
-    { name: 'Share', isNumber: true, cell: (row) => <Share of={of(row)} /> },
+    { name: 'Share', isNumber: true, cell: (row) => <Share share={of(row)?.share ?? null} /> },
     {
       name: 'Without',
       isNumber: true,
       cell: (row) => {
         const counted = of(row);
+        const count = counted && counted.measured - counted.domains;
         // No link: the search cannot express “not both”.
-        if (row.standard === 'both') return formatNumber(withoutOf(counted));
-        const { flag: without, measured: flag } = row;
-        return <CountLink count={withoutOf(counted)} of={{ state: 'live', sector, flag, without }} />;
+        if (row.standard === 'both') return formatNumber(count);
+        return <CountLink count={count} of={{ state: 'live', sector, flag: row.measured, without: row.flag }} />;
       },
     },
   ];
   return <DataTable caption={group.name} columns={columns} rows={rows} keyOf={({ standard }) => standard} />;
 }
 
-/** Domains that were measured and do not have it. */
-const withoutOf = (of: Adoption | null) => (of ? of.measured - of.domains : null);
-
 /** The share as a number and a bar. */
-function Share({ of }: { readonly of: Adoption | null }) {
-  const share = of?.share ?? null;
+function Share({ share }: { readonly share: number | null }) {
   return (
     <span className="security-share">
       <span aria-hidden="true" className="security-bar">
@@ -89,9 +92,49 @@ function Share({ of }: { readonly of: Adoption | null }) {
   );
 }
 
-/** The counts of one sector, or of all; undefined if the sector has no domains. */
-export function countsOf(card: Scorecard, sector: string | undefined): Counts | undefined {
-  if (sector === undefined) return { adoption: card.adoption, both: card.both };
-  const row = card.by_sector.find((one) => one.sector === sector);
-  return row && { adoption: row.adoption, both: null };
+type SectorRow = Scorecard['by_sector'][number];
+
+const SHOWN = [
+  ['SPF', 'spf', 'spf_valid'],
+  ['DMARC', 'dmarc', 'dmarc_valid'],
+  ['DMARC reject', 'dmarc_reject', 'dmarc_reject'],
+  ['DNSSEC', 'dnssec', 'dnssec'],
+  ['CAA', 'caa', 'caa'],
+  ['MTA-STS', 'mta_sts', 'mta_sts'],
+] as const satisfies readonly (readonly [string, Standard, string])[];
+
+const SECTOR_COLUMNS: readonly Column<SectorRow>[] = [
+  textColumn('Sector', 'sector', (sector) => (
+    <Link to="/security" search={{ sector }}>
+      {formatName(sector)}
+    </Link>
+  )),
+  numberColumn('Domains', 'domains', (count, { sector }) => <CountLink count={count} of={{ state: 'live', sector }} />),
+  numberColumn('Mean score', 'mean_score', formatDecimal),
+  ...SHOWN.map(([name, standard, flag]) =>
+    numberColumn<SectorRow>(
+      name,
+      ({ adoption }) => adoption[standard].share,
+      (share, { sector, adoption: { [standard]: counted } }) => (
+        <span title={`${formatNumber(counted.domains)} of ${formatNumber(counted.measured)} measured`}>
+          <CountLink count={counted.domains} of={{ state: 'live', sector, flag }}>
+            {formatShare(share)}
+          </CountLink>
+        </span>
+      ),
+    ),
+  ),
+];
+
+export function SectorsCard({ card, source }: { readonly card: Scorecard; readonly source: ReactNode }) {
+  return (
+    <Card title="By sector" foot={source}>
+      <DataTable
+        caption="Standards by sector"
+        columns={SECTOR_COLUMNS}
+        rows={card.by_sector}
+        keyOf={({ sector }) => sector}
+      />
+    </Card>
+  );
 }

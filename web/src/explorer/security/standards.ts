@@ -3,7 +3,6 @@ import type { StackPaths } from '@strata/client';
 
 export type Scorecard = StackPaths['/stack/v1/intelligence/security-scorecard']['body'];
 export type Standard = keyof Scorecard['adoption'];
-export type Sector = NonNullable<StackPaths['/stack/v1/security/export.csv']['query']['sector']>;
 
 export interface Row {
   readonly standard: Standard | 'both';
@@ -23,42 +22,44 @@ export interface Group {
   readonly rows: readonly Row[];
 }
 
-const spf = (standard: Standard, name: string, note: string): Row => ({
-  standard,
-  name,
+/** A standard whose search flags have its name. */
+const standard = (
+  name: Exclude<Row['standard'], 'both'>,
+  title: string,
+  note: string,
+  measured: string = name,
+): Row => ({
+  standard: name,
+  name: title,
   note,
-  flag: standard,
-  measured: 'spf_measured',
-  isPart: true,
+  flag: name,
+  measured: `${measured}_measured`,
 });
-const dmarc = (standard: Standard, name: string, note: string): Row => ({
-  ...spf(standard, name, note),
-  measured: 'dmarc_measured',
-});
+const part = (...row: Parameters<typeof standard>): Row => ({ ...standard(...row), isPart: true });
 
 export const GROUPS: readonly Group[] = [
   {
     name: 'Sender authorization: SPF',
     rows: [
-      { standard: 'spf', name: 'SPF', note: 'one valid record', flag: 'spf_valid', measured: 'spf_measured' },
-      spf('spf_fail', '-all', 'fail: other senders are rejected'),
-      spf('spf_softfail', '~all', 'softfail: other senders are suspicious'),
-      spf('spf_neutral', '?all', 'neutral: no statement about other senders'),
-      spf('spf_pass', '+all', 'pass: any host may send'),
-      { ...spf('spf_permerror', 'Error', 'multiple or invalid records'), isPart: false },
+      { ...standard('spf', 'SPF', 'one valid record'), flag: 'spf_valid' },
+      part('spf_fail', '-all', 'fail: other senders are rejected', 'spf'),
+      part('spf_softfail', '~all', 'softfail: other senders are suspicious', 'spf'),
+      part('spf_neutral', '?all', 'neutral: no statement about other senders', 'spf'),
+      part('spf_pass', '+all', 'pass: any host may send', 'spf'),
+      standard('spf_permerror', 'Error', 'multiple or invalid records', 'spf'),
     ],
   },
   {
     name: 'Handling of unauthenticated mail: DMARC',
     rows: [
-      { standard: 'dmarc', name: 'DMARC', note: 'a valid policy', flag: 'dmarc_valid', measured: 'dmarc_measured' },
-      dmarc('dmarc_none', 'Published: none', 'monitoring only'),
-      dmarc('dmarc_quarantine', 'Published: quarantine', 'delivered to the spam folder'),
-      dmarc('dmarc_reject', 'Published: reject', 'rejected'),
-      dmarc('dmarc_effective_none', 'Effective: none', 'after t=y, which weakens the policy by one level'),
-      dmarc('dmarc_effective_quarantine', 'Effective: quarantine', 'after t=y'),
-      dmarc('dmarc_effective_reject', 'Effective: reject', 'after t=y'),
-      dmarc('dmarc_reporting', 'Reports (rua)', 'aggregate reports requested'),
+      { ...standard('dmarc', 'DMARC', 'a valid policy'), flag: 'dmarc_valid' },
+      part('dmarc_none', 'Published: none', 'monitoring only', 'dmarc'),
+      part('dmarc_quarantine', 'Published: quarantine', 'delivered to the spam folder', 'dmarc'),
+      part('dmarc_reject', 'Published: reject', 'rejected', 'dmarc'),
+      part('dmarc_effective_none', 'Effective: none', 'after t=y, which weakens the policy by one level', 'dmarc'),
+      part('dmarc_effective_quarantine', 'Effective: quarantine', 'after t=y', 'dmarc'),
+      part('dmarc_effective_reject', 'Effective: reject', 'after t=y', 'dmarc'),
+      part('dmarc_reporting', 'Reports (rua)', 'aggregate reports requested', 'dmarc'),
       {
         standard: 'both',
         name: 'SPF and DMARC',
@@ -71,42 +72,12 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'Transport, DNS and web',
     rows: [
-      {
-        standard: 'mta_sts',
-        name: 'MTA-STS',
-        note: 'TLS required for mail delivery',
-        flag: 'mta_sts',
-        measured: 'mta_sts_measured',
-      },
-      {
-        standard: 'tls_rpt',
-        name: 'TLS-RPT',
-        note: 'reports about TLS failures',
-        flag: 'tls_rpt',
-        measured: 'tls_rpt_measured',
-      },
-      {
-        standard: 'dnssec',
-        name: 'DNSSEC',
-        note: 'DS record at the parent zone',
-        flag: 'dnssec',
-        measured: 'dnssec_measured',
-      },
-      {
-        standard: 'caa',
-        name: 'CAA',
-        note: 'restricts certificate authorities',
-        flag: 'caa',
-        measured: 'caa_measured',
-      },
-      { standard: 'bimi', name: 'BIMI', note: 'brand logo for mail', flag: 'bimi', measured: 'bimi_measured' },
-      {
-        standard: 'tls_trusted',
-        name: 'Trusted certificate',
-        note: 'of domains with a certificate',
-        flag: 'tls_trusted',
-        measured: 'tls_measured',
-      },
+      standard('mta_sts', 'MTA-STS', 'TLS required for mail delivery'),
+      standard('tls_rpt', 'TLS-RPT', 'reports about TLS failures'),
+      standard('dnssec', 'DNSSEC', 'DS record at the parent zone'),
+      standard('caa', 'CAA', 'restricts certificate authorities'),
+      standard('bimi', 'BIMI', 'brand logo for mail'),
+      standard('tls_trusted', 'Trusted certificate', 'of domains with a certificate', 'tls'),
     ],
   },
 ];

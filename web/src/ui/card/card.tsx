@@ -1,5 +1,6 @@
 // A section of a page with a heading, and a footer for its data source.
 import { type ReactNode, useId } from 'react';
+import { formatNumber } from '../formats.ts';
 
 interface CardProps {
   readonly title: ReactNode;
@@ -25,22 +26,23 @@ export function Card({ title, actions, foot, width = 'full', children }: CardPro
   );
 }
 
-/** One named number; a link leads to the underlying list. */
-export function Figure({
-  name,
-  children,
-  note,
-}: {
+interface FigureProps {
   readonly name: string;
-  readonly children: ReactNode;
+  /** A number, or a text in another format. */
+  readonly value?: number | string | null;
   readonly note?: ReactNode;
-}) {
+  /** The value as a link to the underlying list, or with other elements. */
+  readonly children?: ReactNode;
+}
+
+/** One named value. */
+export function Figure({ name, value, note, children }: FigureProps) {
   return (
     <div className="figure">
       <dt>{name}</dt>
       <dd>
-        <span className="figure-value">{children}</span>
-        {note && <span className="figure-note">{note}</span>}
+        <span className="figure-value">{children ?? (typeof value === 'string' ? value : formatNumber(value))}</span>
+        {note && <span className="small soft block">{note}</span>}
       </dd>
     </div>
   );

@@ -11,8 +11,8 @@ import {
 import { type EChartsCoreOption, type EChartsType, init, use } from 'echarts/core';
 import { CanvasRenderer } from 'echarts/renderers';
 import { useLayoutEffect, useRef } from 'react';
-import { useTheme } from '../theme/theme.ts';
-import { COLOURS } from './chart-theme.ts';
+import { useShownTheme } from '../theme/theme.ts';
+import { type ChartTheme, chartTheme } from './chart-theme.ts';
 
 use([
   AriaComponent,
@@ -27,18 +27,20 @@ use([
   TooltipComponent,
 ]);
 
-export default function ChartCanvas({
-  label,
-  option,
-  height,
-}: {
+export interface CanvasProps<D> {
+  /** Describes the chart in a sentence. */
   readonly label: string;
-  readonly option: EChartsCoreOption;
+  readonly data: D;
+  /** ECharts options; colours, fonts and patterns are preset. Tooltips are rich text, not HTML. */
+  readonly draw: (data: D, theme: ChartTheme) => EChartsCoreOption;
+  /** In pixels. */
   readonly height: number;
-}) {
+}
+
+export default function ChartCanvas<D>({ label, data, draw, height }: CanvasProps<D>) {
   const container = useRef<HTMLDivElement>(null);
   const chart = useRef<EChartsType>(undefined);
-  const { shown } = useTheme();
+  const shown = useShownTheme();
   useLayoutEffect(() => {
     const element = container.current;
     if (!element) return;
@@ -52,54 +54,51 @@ export default function ChartCanvas({
     };
   }, []);
   useLayoutEffect(() => {
-    chart.current?.setOption(withTheme(option, shown), { notMerge: true });
+    const theme = chartTheme(shown);
+    chart.current?.setOption(withTheme(draw(data, theme), theme), { notMerge: true });
     // Printing does not wait for the next animation frame.
     if (matchMedia('print').matches) chart.current?.getZr().flush();
-  }, [option, shown]);
+  }, [data, draw, shown]);
   return <div ref={container} role="img" aria-label={label} style={{ height }} />;
 }
 
-function withTheme(option: EChartsCoreOption, theme: 'light' | 'dark'): EChartsCoreOption {
-  const style = getComputedStyle(document.documentElement);
-  const token = (name: string) => style.getPropertyValue(name).trim();
-  const prefersReducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
+function withTheme(option: EChartsCoreOption, { font, ink, soft, faint, line, paper, colours }: ChartTheme) {
+  // The defaults of the library are for white backgrounds.
+  const axis = {
+    nameTextStyle: { color: soft },
+    axisLabel: { color: soft },
+    axisLine: { lineStyle: { color: faint } },
+    splitLine: { lineStyle: { color: line } },
+  };
+  const xAxis = { ...axis, axisTick: { show: false }, nameLocation: 'middle', nameGap: 28 };
   return {
-    color: [...COLOURS[theme]],
-    textStyle: { fontFamily: style.getPropertyValue('--sans'), color: token('--soft') },
-    animation: !prefersReducedMotion,
+    color: [...colours],
+    grid: { left: 8, right: 24, top: 32, bottom: 24, containLabel: true },
+    textStyle: { fontFamily: font, color: soft },
+    animation: !matchMedia('(prefers-reduced-motion: reduce)').matches,
     animationDuration: 250,
     // Patterns in addition to colours. The canvas has its own label, so the label of the library is disabled.
     aria: { enabled: true, label: { enabled: false }, decal: { show: true } },
     ...option,
-    ...(option.xAxis ? { xAxis: withAxisColours(option.xAxis, token) } : {}),
-    ...(option.yAxis ? { yAxis: withAxisColours(option.yAxis, token) } : {}),
+    ...(option.xAxis ? { xAxis: merged(xAxis, option.xAxis) } : {}),
+    ...(option.yAxis ? { yAxis: merged(axis, option.yAxis) } : {}),
     tooltip: {
       // HTML tooltips would use inline styles.
       renderMode: 'richText',
-      backgroundColor: token('--paper'),
-      borderColor: token('--line'),
-      textStyle: { color: token('--ink') },
+      backgroundColor: paper,
+      borderColor: line,
+      textStyle: { color: ink },
       ...(option.tooltip as object | undefined),
     },
   };
 }
 
-interface AxisOption {
-  readonly [name: string]: object | undefined;
+/** The defaults with the given values, at all levels. */
+function merged(defaults: object, given: unknown): unknown {
+  if (typeof given !== 'object' || given === null) return given;
+  const entries = Object.entries(given).map(([name, value]) => {
+    const inner = (defaults as Readonly<Record<string, unknown>>)[name];
+    return [name, typeof inner === 'object' && inner !== null ? merged(inner, value) : value];
+  });
+  return { ...defaults, ...Object.fromEntries(entries) };
 }
-
-/** Axes in the colours of the page; the defaults of the library are for white backgrounds. */
-function withAxisColours(axis: unknown, token: (name: string) => string): unknown {
-  if (Array.isArray(axis)) return axis.map((one) => withAxisColours(one, token));
-  const given = axis as AxisOption;
-  return {
-    ...given,
-    nameTextStyle: { color: token('--soft'), ...given.nameTextStyle },
-    axisLabel: { color: token('--soft'), ...given.axisLabel },
-    axisLine: { ...given.axisLine, lineStyle: { color: token('--faint'), ...lineStyleOf(given.axisLine) } },
-    splitLine: { ...given.splitLine, lineStyle: { color: token('--line'), ...lineStyleOf(given.splitLine) } },
-  };
-}
-
-const lineStyleOf = (part: object | undefined): object | undefined =>
-  part && 'lineStyle' in part ? (part.lineStyle as object) : undefined;

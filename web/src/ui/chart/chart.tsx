@@ -1,25 +1,22 @@
 // Charts, loaded when the first one is shown. Each also has its data as a table, for accessibility.
-import type { EChartsCoreOption } from 'echarts/core';
 import { lazy, type ReactNode, Suspense } from 'react';
+import type { CanvasProps } from './chart-canvas.tsx';
 
 /** If it cannot be loaded, the table is still available. */
-const Canvas = lazy(() => import('./chart-canvas.tsx').catch(() => ({ default: NoCanvas })));
+const Canvas = lazy(() => import('./chart-canvas.tsx').catch(() => ({ default: NoCanvas }))) as <D>(
+  props: CanvasProps<D>,
+) => ReactNode;
 
-interface ChartProps {
-  /** Describes the chart in a sentence. */
-  readonly label: string;
-  /** ECharts options; colours, fonts and patterns are preset. Tooltips are rich text, not HTML. */
-  readonly option: EChartsCoreOption;
-  readonly height?: number;
+interface ChartProps<D> extends CanvasProps<D> {
   /** The same data as a `DataTable`. */
   readonly table: ReactNode;
 }
 
-export function Chart({ label, option, height = 280, table }: ChartProps) {
+export function Chart<D>({ table, ...canvas }: ChartProps<D>) {
   return (
-    <figure className="chart">
-      <Suspense fallback={<div className="skeleton" style={{ height }} />}>
-        <Canvas label={label} option={option} height={height} />
+    <figure className="chart stack">
+      <Suspense fallback={<div className="skeleton" style={{ height: canvas.height }} />}>
+        <Canvas {...canvas} />
       </Suspense>
       <details>
         <summary>View as table</summary>

@@ -1,21 +1,28 @@
 // The usual columns of a table: sortable numbers and texts.
+import type { ReactNode } from 'react';
 import { formatNumber } from '../formats.ts';
 import type { Column } from './data-table.tsx';
 
-/** A column of numbers, or of shares and the like with another format. */
+/** The fields of a row with values of a type. */
+type KeyOf<Row, V> = { [K in keyof Row]-?: Row[K] extends V ? K : never }[keyof Row];
+
+/** A column of numbers, or of shares and the like with another format; `show` may also link them. */
 export function numberColumn<Row>(
   name: string,
-  value: (row: Row) => number | null,
-  format: (value: number | null) => string = formatNumber,
+  value: KeyOf<Row, number | null> | ((row: Row) => number | null),
+  show: (value: number | null, row: Row) => ReactNode = formatNumber,
 ): Column<Row> {
-  return { name, isNumber: true, value, cell: (row) => format(value(row)) };
+  // The type of `value` selects fields with numbers.
+  const of = typeof value === 'function' ? value : (row: Row) => row[value] as number | null;
+  return { name, isNumber: true, value: of, cell: (row) => show(of(row), row) };
 }
 
-/** A column of texts, or of names and times with another format. */
-export function textColumn<Row>(
+/** A column of texts, or of links, names and times. */
+export function textColumn<Row, K extends KeyOf<Row, string | null>>(
   name: string,
-  value: (row: Row) => string,
-  format: (value: string) => string = String,
+  key: K,
+  show: (value: Row[K], row: Row) => ReactNode = (value) => String(value ?? '–'),
 ): Column<Row> {
-  return { name, value, cell: (row) => format(value(row)) };
+  // The type of `key` selects fields with texts.
+  return { name, value: (row) => row[key] as string | null, cell: (row) => show(row[key], row) };
 }

@@ -2,7 +2,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { formatNumber } from '../formats.ts';
-import { useIsPrinting } from './use-is-printing.ts';
+import { printing, useObservable } from '../observable.ts';
+import { Empty } from '../states.tsx';
 
 export interface Column<Row> {
   readonly name: string;
@@ -18,6 +19,8 @@ interface DataTableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  /** Shown instead of a table without rows. */
+  readonly empty?: ReactNode;
 }
 
 /** Above this number of rows, only visible rows are rendered. */
@@ -32,10 +35,15 @@ interface Order {
   readonly isDescending: boolean;
 }
 
-export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps<Row>) {
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  if (props.rows.length === 0 && props.empty !== undefined) return <Empty>{props.empty}</Empty>;
+  return <FilledTable {...props} />;
+}
+
+function FilledTable<Row>({ caption, columns, rows, keyOf }: DataTableProps<Row>) {
   const [order, setOrder] = useState<Order | null>(null);
   const sorted = useMemo(() => inOrder(rows, columns, order), [rows, columns, order]);
-  const isPrinting = useIsPrinting();
+  const isPrinting = useObservable(printing);
   const isLong = rows.length > VIRTUAL_FROM;
   const isVirtual = isLong && !isPrinting;
   const scroller = useRef<HTMLDivElement>(null);
@@ -102,15 +110,13 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
   );
 }
 
-function HeadCell<Row>({
-  column,
-  order,
-  onSort,
-}: {
+interface HeadCellProps<Row> {
   readonly column: Column<Row>;
   readonly order: Order | null;
   readonly onSort: () => void;
-}) {
+}
+
+function HeadCell<Row>({ column, order, onSort }: HeadCellProps<Row>) {
   const sort = order === null ? undefined : order.isDescending ? 'descending' : 'ascending';
   return (
     <th scope="col" className={column.isNumber ? 'number' : undefined} aria-sort={sort}>

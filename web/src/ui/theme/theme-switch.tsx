@@ -1,11 +1,11 @@
 // Switches between the light, dark and system theme.
-import { setTheme, type Theme, useTheme } from './theme.ts';
+import { setTheme, type Theme, useChosenTheme } from './theme.ts';
 
 const NEXT: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
 const SIGNS: Readonly<Record<Theme, string>> = { system: '◐', light: '☀', dark: '☾' };
 
 export function ThemeSwitch() {
-  const { theme } = useTheme();
+  const theme = useChosenTheme();
   return (
     <button className="button" type="button" onClick={() => setTheme(NEXT[theme])} title={`Theme: ${theme}`}>
       <span aria-hidden="true">{SIGNS[theme]}</span>

@@ -1,47 +1,31 @@
 // The theme: light, dark or that of the system. public/theme.js sets it before the first paint; styles use only
 // `data-theme`.
-import { useSyncExternalStore } from 'react';
-import { storedValue } from '../stored-value.ts';
+import { observable, observedMedia, printing, storedValue, useObservable } from '../observable.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
 const stored = storedValue('strata-theme');
-const dark = matchMedia('(prefers-color-scheme: dark)');
-const print = matchMedia('print');
-const listeners = new Set<() => void>();
+const dark = observedMedia('(prefers-color-scheme: dark)');
+const shown = observable<'light' | 'dark'>('light');
 
 function chosenTheme(): Theme {
   const theme = stored.get();
   return theme === 'light' || theme === 'dark' ? theme : 'system';
 }
 
-/** The displayed theme; print is always light. */
-function shownTheme(): 'light' | 'dark' {
-  if (print.matches) return 'light';
-  const chosen = chosenTheme();
-  return chosen === 'system' ? (dark.matches ? 'dark' : 'light') : chosen;
-}
-
+/** Sets the displayed theme; print is always light. */
 function apply(): void {
-  document.documentElement.dataset.theme = shownTheme();
-  for (const listener of listeners) listener();
+  const chosen = printing.get() ? 'light' : chosenTheme();
+  const theme = chosen === 'system' ? (dark.get() ? 'dark' : 'light') : chosen;
+  document.documentElement.dataset.theme = theme;
+  shown.set(theme);
 }
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-for (const medium of [dark, print]) medium.addEventListener('change', apply);
-stored.subscribe(apply);
+for (const { subscribe } of [stored, dark, printing]) subscribe(apply);
 
 // The browser cache may contain an older theme.js.
 apply();
 
 export const setTheme = (theme: Theme): void => stored.set(theme);
-
-export function useTheme(): { readonly theme: Theme; readonly shown: 'light' | 'dark' } {
-  const theme = useSyncExternalStore(subscribe, chosenTheme);
-  const shown = useSyncExternalStore(subscribe, shownTheme);
-  return { theme, shown };
-}
+export const useChosenTheme = (): Theme => useObservable({ get: chosenTheme, subscribe: stored.subscribe });
+export const useShownTheme = (): 'light' | 'dark' => useObservable(shown);

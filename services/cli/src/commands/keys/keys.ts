@@ -14,11 +14,6 @@ import { masked } from '../operations/config.ts';
 type KeyStore = Pick<Store, 'keys'> & Partial<Pick<Store, 'clock' | 'ledger'>>;
 export type OpenKeys = () => Promise<KeyStore & AsyncDisposable>;
 
-async function withStore<T>(open: OpenKeys, work: (store: KeyStore) => Promise<T>): Promise<T> {
-  await using store = await open();
-  return await work(store);
-}
-
 export async function createKeyCommand(
   { stdout, stderr }: CommandContext,
   options: OutputOptions & { readonly tier: string; readonly priority?: string; readonly label?: string },
@@ -28,9 +23,8 @@ export async function createKeyCommand(
   const { tier, priority = 'normal', label } = options;
   if (!isTier(tier)) throw usageError(`unknown tier '${tier}'; tiers: ${Object.keys(TIERS).join(', ')}`);
   if (!isPriority(priority)) throw usageError(`unknown priority '${priority}'; priorities: ${PRIORITIES.join(', ')}`);
-  const created = await withStore(open, (store) =>
-    store.keys.create({ tier, priority, ...(label === undefined ? {} : { label }) }),
-  );
+  await using store = await open();
+  const created = await store.keys.create({ tier, priority, ...(label === undefined ? {} : { label }) });
   if (options.json) printJson(stdout, { key: created.key, ...described(created.stored) });
   else {
     stdout.write(`${created.key}\n`);
@@ -61,7 +55,8 @@ export async function listKeysCommand(
   databaseUrl: string,
 ): Promise<void> {
   requireDatabase(databaseUrl);
-  const keys = await withStore(open, (store) => store.keys.list());
+  await using store = await open();
+  const keys = await store.keys.list();
   if (options.json) printJson(stdout, keys.map(described));
   else if (keys.length === 0) stdout.write('no keys; create one with `keys create --tier free`\n');
   else {
@@ -86,13 +81,11 @@ export async function revokeKeyCommand(
   databaseUrl: string,
 ): Promise<void> {
   requireDatabase(databaseUrl);
-  const isRevoked = await withStore(open, (store) => store.keys.revoke(id));
-  if (!isRevoked) throw new CommandError(`no active key with the id '${id}'`);
+  await using store = await open();
+  if (!(await store.keys.revoke(id))) throw new CommandError(`no active key with the id '${id}'`);
   if (options.json) printJson(stdout, { id, revoked: true });
   else stdout.write(`${id} is revoked; running services reject it within seconds\n`);
 }
-
-const localNow = () => new Date();
 
 /** The name of a ledger, and the database that may contain it. */
 export interface LedgerName {
@@ -109,9 +102,11 @@ export async function rotateSigningCommand(
   { directory, ledger }: { readonly directory: string; readonly ledger: LedgerName },
 ): Promise<void> {
   const isShared = ledger.url !== undefined && sqliteFileOf(ledger.url) === undefined;
-  const [receiptKey = '', ledgerKey = ''] = isShared
-    ? await withStore(open, (store) => rotateShared(directory, store, ledger))
-    : await rotateSigningKeys(directory, localNow, ledger);
+  await using store = isShared ? await open() : undefined;
+  // Dated by the clock that dates receipts. Otherwise a receipt could be dated outside of the validity of its key.
+  const now = store?.clock ?? (() => new Date());
+  const log = store ? { origin: ledger.origin, shared: store.ledger } : ledger;
+  const [receiptKey = '', ledgerKey = ''] = await rotateSigningKeys(directory, now, log);
   if (options.json) printJson(stdout, { receipt_key_id: receiptKey, ledger_key_id: ledgerKey });
   else
     stdout.write(
@@ -122,15 +117,6 @@ export async function rotateSigningCommand(
     stderr.write(
       `Copy ${path.join(directory, 'keys')} to every other API node and scheduler of this database within ${KEY_OVERLAP_MS / 60_000} minutes, into its STRATA_DATA and owned by its user. Until then they sign with the old keys; afterwards a node without the new keys issues no receipts, and its /ready returns 503.\n`,
     );
-}
-
-async function rotateShared(
-  directory: string,
-  { clock, ledger: shared }: KeyStore,
-  { origin }: LedgerName,
-): Promise<readonly string[]> {
-  // Dated by the clock that dates receipts. Otherwise a receipt could be dated outside of the validity of its key.
-  return rotateSigningKeys(directory, clock ?? localNow, { origin, shared });
 }
 
 function described(key: StoredKey) {

@@ -2,13 +2,12 @@
 import type { GatewayStore } from '@strata/gateway/store';
 import type { CommandContext } from '../../context.ts';
 import { type OutputOptions, printJson, printTable } from '../../output.ts';
+import { startOfDays } from '../inference/segment-totals.ts';
 import { requireDatabase } from './keys.ts';
 
 export interface UsageOptions extends OutputOptions {
   readonly days: number;
 }
-
-const DAY_MS = 86_400_000;
 
 export async function usageCommand(
   { stdout }: CommandContext,
@@ -24,7 +23,7 @@ export async function usageCommand(
 ): Promise<void> {
   requireDatabase(databaseUrl);
   await using store = await open();
-  const since = new Date(Date.now() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+  const since = new Date(startOfDays(days)).toISOString().slice(0, 10);
   const rows = await store.answers.usage({ since, ...(keyId === undefined ? {} : { keyId }) });
   if (json) {
     printJson(

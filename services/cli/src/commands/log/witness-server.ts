@@ -5,6 +5,7 @@ import { Connections, countedAddress, type createLogger } from '@strata/http';
 import { RateLimiter } from '@strata/limits';
 import type { Witness } from '@strata/log';
 import { noteText } from '@strata/receipts';
+import { readBounded } from '../../bounded-input.ts';
 
 export interface WitnessServerOptions {
   readonly host: string;
@@ -60,7 +61,7 @@ export async function serveWitness(
     const path = request.url?.split('?')[0] ?? '';
     if (path === '/add-checkpoint') {
       if (request.method !== 'POST') return { status: 405, body: 'use POST\n', headers: { allow: 'POST' } };
-      const body = await readBody(request, limits);
+      const body = (await readBounded(request, limits.bodyBytes))?.toString();
       if (body === undefined) return { status: 413, body: `the limit for a request is ${limits.bodyBytes} bytes\n` };
       const { evidence, ...answered } = await witness.addCheckpoint(body);
       if (evidence !== undefined) logEvidence(evidence);
@@ -127,19 +128,4 @@ function evidenceLog(logger: WitnessServerOptions['logger'], { evidencePerHour }
     logged.add(text);
     logger.warn({ checkpoint }, 'refused a checkpoint signed by the log: the consistency proof is invalid');
   };
-}
-
-/** The body, or undefined where it exceeds the limit. */
-async function readBody(
-  request: IncomingMessage,
-  { bodyBytes }: Pick<typeof LIMITS, 'bodyBytes'>,
-): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > bodyBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }

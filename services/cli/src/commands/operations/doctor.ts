@@ -72,7 +72,7 @@ async function examine(service: ServiceName | undefined, env: Environment): Prom
   );
   const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value]));
   const machine = await readMachine();
-  const checks: Check[] = [async () => [judgeClock(await readClock())], async () => [judgeOpenFiles(machine)]];
+  const checks: Check[] = [async () => judgeClock(await readClock()), async () => judgeOpenFiles(machine)];
   if (services.includes('stack'))
     checks.push(...stackChecks((await import('@strata/stack')).readConfig(values), machine));
   if (services.includes('gateway')) {
@@ -86,12 +86,12 @@ async function examine(service: ServiceName | undefined, env: Environment): Prom
   return [...retired, ...readable, ...(await Promise.all(checks.map(finished))).flat()];
 }
 
-type Check = () => Promise<readonly Finding[]>;
+type Check = () => Promise<Finding | readonly Finding[]>;
 
 const MAX_CHECK_MS = 60_000;
 
 /** A check that throws or hangs is a finding as well. */
-async function finished(check: Check): Promise<readonly Finding[]> {
+async function finished(check: Check): ReturnType<Check> {
   let late: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     late = setTimeout(() => reject(new Error(`not finished after ${MAX_CHECK_MS / 1_000} s`)), MAX_CHECK_MS);
@@ -99,7 +99,7 @@ async function finished(check: Check): Promise<readonly Finding[]> {
   try {
     return await Promise.race([check(), limit]);
   } catch (error) {
-    return [problem('doctor', { found: `check failed: ${(error as Error).message}` })];
+    return problem('doctor', { found: `check failed: ${(error as Error).message}` });
   } finally {
     clearTimeout(late);
   }
@@ -113,20 +113,18 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
   const metrics = { path: '/metrics', text: /^strata_database_connections/m };
   const hasApi = config.role === 'all' || config.role === 'api';
   return [
-    ...(hasApi ? [async () => [await checkPort({ what: 'API', host, port, setting: 'STRATA_STACK_PORT', ours })]] : []),
-    async () => [
-      await checkPort({ what: 'metrics', host, port: metricsPort, setting: 'STRATA_METRICS_PORT', ours: metrics }),
-    ],
-    async () => [await checkDisk(dataDirectory), ...lockedDirectories(config).map((each) => checkFileSystem(each))],
+    ...(hasApi ? [() => checkPort({ what: 'API', host, port, setting: 'STRATA_STACK_PORT', ours })] : []),
+    () => checkPort({ what: 'metrics', host, port: metricsPort, setting: 'STRATA_METRICS_PORT', ours: metrics }),
+    ...diskChecks(config),
     async () => {
       const { findings, state } = await checkDatabase(databaseUrl, needsOf(config));
       return [...findings, judgeMemory(machine, state?.counted ?? 0)];
     },
     async () => {
       const shared = await sharedLedger(config);
-      return [await checkKeys({ service: 'stack', directory: dataDirectory, origin: config.ledgerOrigin, shared })];
+      return checkKeys({ service: 'stack', directory: dataDirectory, origin: config.ledgerOrigin, shared });
     },
-    ...resolvers.map((resolver) => async () => [await checkResolver(resolver)]),
+    ...resolvers.map((resolver) => () => checkResolver(resolver)),
     async () => judgeNames(config),
     ...reachable('STRATA_CHAT_URL', chatUrl),
   ];
@@ -156,19 +154,15 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
     config;
   const ours = { path: '/health', text: /"status":"(?:ok|starting)","version"/ };
   return [
-    async () => [await checkPort({ what: 'chat completions', host, port, setting: 'STRATA_INFERENCE_PORT', ours })],
-    async () => [await checkDisk(dataDirectory), ...lockedDirectories(config).map((each) => checkFileSystem(each))],
-    async () =>
+    () => checkPort({ what: 'chat completions', host, port, setting: 'STRATA_INFERENCE_PORT', ours }),
+    ...diskChecks(config),
+    async () => {
       // One more for the lock of the active gateway.
-      (
-        await checkDatabase(databaseUrl, { connections: databaseConnections + 1, needsSession: true, dataDirectory })
-      ).findings.map((finding) => ({
-        ...finding,
-        check: 'database (inference)',
-      })),
-    async () => [
-      await checkKeys({ service: 'inference', directory: inferenceDirectory(config), origin: ledgerOrigin }),
-    ],
+      const needs = { connections: databaseConnections + 1, needsSession: true, dataDirectory };
+      const { findings } = await checkDatabase(databaseUrl, needs);
+      return findings.map((finding) => ({ ...finding, check: 'database (inference)' }));
+    },
+    () => checkKeys({ service: 'inference', directory: inferenceDirectory(config), origin: ledgerOrigin }),
     ...listening(network?.peer.listen ?? []),
     ...modelChecks(config, machine),
     ...reachable('STRATA_UPSTREAM', upstream && `${upstream.baseUrl}/models`),
@@ -178,27 +172,30 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
 
 function workerChecks(config: WorkerConfig, machine: MachineFacts): Check[] {
   return [
-    async () => [await checkDisk(config.directory), checkFileSystem(config.directory)],
+    () => checkDisk(config.directory),
+    async () => checkFileSystem(config.directory),
     ...listening(config.peer.listen),
-    ...(config.model === undefined
-      ? [
-          async () => [
-            problem('model', {
-              found: 'not set',
-              means: 'The worker has nothing to serve.',
-              todo: 'Set STRATA_MODEL.',
-            }),
-          ],
-        ]
-      : modelChecks(config, machine)),
+    ...(config.model === undefined ? [async () => NO_MODEL] : modelChecks(config, machine)),
   ];
 }
+
+const NO_MODEL = problem('model', {
+  found: 'not set',
+  means: 'The worker has nothing to serve.',
+  todo: 'Set STRATA_MODEL.',
+});
+
+/** The disk of the data directory, and the file systems of the folders that have locks. */
+const diskChecks = (config: Config | GatewayConfig): Check[] => [
+  () => checkDisk(config.dataDirectory),
+  ...lockedDirectories(config).map((directory) => async () => checkFileSystem(directory)),
+];
 
 function modelChecks(
   { model, modelStore }: Pick<WorkerConfig, 'model' | 'modelStore'>,
   machine: MachineFacts,
 ): Check[] {
-  return model === undefined ? [] : [async () => [await checkModel(model, modelStore, machine.memoryBytes)]];
+  return model === undefined ? [] : [() => checkModel(model, modelStore, machine.memoryBytes)];
 }
 
 /** Checks addresses such as `/ip4/0.0.0.0/tcp/9788/ws`; other addresses cannot be checked without a libp2p host. */
@@ -210,20 +207,14 @@ function listening(addresses: readonly string[]): Check[] {
       async () => {
         const finding = await checkPort({ what: 'network', host, port: Number(port), setting: 'STRATA_P2P_LISTEN' });
         // A libp2p host does not speak HTTP, so it cannot be identified.
-        return finding.found.startsWith('in use')
-          ? [
-              {
-                ...finding,
-                status: 'warning',
-                found: `in use at ${host} by a running gateway or worker, or by another program`,
-              },
-            ]
-          : [finding];
+        if (!finding.found.startsWith('in use')) return finding;
+        const found = `in use at ${host} by a running gateway or worker, or by another program`;
+        return { ...finding, status: 'warning', found };
       },
     ];
   });
 }
 
 function reachable(setting: string, url: string | undefined): Check[] {
-  return url === undefined ? [] : [async () => [await checkReach(setting, url)]];
+  return url === undefined ? [] : [() => checkReach(setting, url)];
 }

@@ -20,10 +20,9 @@ import {
   readPublicKeys,
   receiptIdsOf,
 } from '@strata/log';
-import { noteVerifier, openNote } from '@strata/receipts';
 import type { Config } from '@strata/stack';
 import { ledgerCheckpointIn, publishedReceipts } from '@strata/stack/store';
-import { openLedgerSource } from '../../backup/ledger-source.ts';
+import { openLedgerSource, openOwnNote } from '../../backup/ledger-source.ts';
 
 const KEYS = 'Run this with the newest keys folder of the service (STRATA_DATA).';
 const KEEP =
@@ -118,10 +117,7 @@ async function checkLeaves(config: Config, { own, onLeaves }: TreeOptions): Prom
       throw new LogError('corrupt-checkpoint', 'there are leaves but no checkpoint that covers them');
     return undefined;
   }
-  const opened = await openNote(
-    note,
-    publicKeyBytes(own).map((key) => noteVerifier(config.ledgerOrigin, key)),
-  );
+  const opened = await openOwnNote(note, config.ledgerOrigin, own);
   if (!opened.ok)
     throw new LogError('wrong-key', `the checkpoint is not signed by a key of this directory: ${opened.problem}`);
   const checked = new CheckedLeaves(note);

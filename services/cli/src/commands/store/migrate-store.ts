@@ -9,7 +9,7 @@ import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { runInterruptible } from '../../interruption.ts';
 import { counted, type OutputOptions, printJson, printTable } from '../../output.ts';
-import { startCounter } from '../../progress.ts';
+import { rowCounts, startCounter } from '../../progress.ts';
 
 export interface MigrateStoreOptions extends OutputOptions {
   readonly from?: string;
@@ -27,13 +27,10 @@ export async function migrateStoreCommand(
   const url = await postgresAddress(address, context.stdin);
   const startedAt = performance.now();
   const counter = startCounter('copied and compared', 'rows', context.stderr);
-  const rows = new Map<string, number>();
+  const copied = rowCounts();
   const copy = runInterruptible(context, { state: 'nothing was copied; run the same command again' }, (signal) =>
     copyToPostgres(stackSchema, file, url, {
-      onProgress: ({ table, rows: done, isComparing }) => {
-        rows.set(`${table} ${isComparing}`, done);
-        counter.set(rows.values().reduce((sum, each) => sum + each, 0) / 2);
-      },
+      onProgress: ({ table, rows, isComparing }) => counter.set(copied(`${table} ${isComparing}`, rows) / 2),
       signal,
     }),
   );

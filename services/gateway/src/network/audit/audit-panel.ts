@@ -1,6 +1,6 @@
-// Verifiers of answers (our own engine, or connected workers), and their combined scores for one answer. No single verifier is trusted against another worker: a
-// second one must confirm evidence against a worker, a third one decides between two, and verifiers that were clearly
-// wrong are reported.
+// Verifiers of answers (our own engine, or connected workers), and their combined scores for one answer. No single
+// verifier is trusted against another worker: a second one must confirm evidence against a worker, a third one decides
+// between two, and verifiers that were clearly wrong are reported.
 import type { Engine, ScoreJob } from '@strata/engine';
 import { deviation, type Margins, TOLERATED_DEVIATION } from '@strata/inference';
 import { samplingFrame } from '../session/session-events.ts';

@@ -1,8 +1,0 @@
-// The user's API key of the inference service, stored in the browser.
-import { storedValue, useStoredValue } from '../ui/stored-value.ts';
-
-const stored = storedValue('strata-inference-key');
-
-export const currentKey = stored.get;
-export const setKey = stored.set;
-export const useKey = (): string | undefined => useStoredValue(stored);

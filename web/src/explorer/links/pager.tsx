@@ -1,0 +1,58 @@
+// Links to the previous and next page of a list. The position is in the URL as `offset`.
+import { Link } from '@tanstack/react-router';
+import { formatNumber } from '../../ui/formats.ts';
+import { changed } from './search-params.ts';
+
+interface PagerProps {
+  /** Number of rows before this page, and the maximum number of rows per page. */
+  readonly offset: number;
+  readonly limit: number;
+  /** Total number of rows; if it is unknown, the rows of this page and whether more follow. */
+  readonly rows: { readonly total: number } | { readonly shown: number; readonly hasMore: boolean };
+}
+
+/** The offset in the URL; 0 if it is not a valid number. */
+export function offsetOf(text: string | undefined): number {
+  return /^\d{1,7}$/.test(text ?? '') ? Number(text) : 0;
+}
+
+/** The message of a list without rows, depending on the length of the complete list. */
+export const emptyPage = (total: number, message: string): string =>
+  total === 0 ? message : 'This page is past the end of the list.';
+
+/** Renders nothing if the complete list is on one page. */
+export function Pager({ offset, limit, rows }: PagerProps) {
+  const total = 'total' in rows ? rows.total : undefined;
+  const end = 'total' in rows ? Math.min(offset + limit, rows.total) : offset + rows.shown;
+  const hasMore = 'total' in rows ? end < rows.total : rows.hasMore;
+  if (!hasMore && offset === 0) return null;
+  // Past the end, “Previous” leads to the last page.
+  const previous = Math.min(offset - limit, total === undefined ? offset : Math.floor((total - 1) / limit) * limit);
+  return (
+    <nav className="pager actions" aria-label="Pagination">
+      <span className="small soft">
+        {end > offset && `${formatNumber(offset + 1)} to ${formatNumber(end)}`}
+        {end > offset && total !== undefined && ` of ${formatNumber(total)}`}
+        {total === undefined && hasMore && ' (more available)'}
+      </span>
+      {offset > 0 && <PageLink rel="prev" offset={previous} />}
+      {hasMore && <PageLink rel="next" offset={offset + limit} />}
+    </nav>
+  );
+}
+
+function PageLink({ rel, offset }: { readonly rel: 'prev' | 'next'; readonly offset: number }) {
+  return (
+    <Link
+      {...changed({ offset: offset <= 0 ? undefined : String(offset) })}
+      resetScroll
+      rel={rel}
+      // The current page is the one with exactly the same URL.
+      activeOptions={{ exact: true }}
+      preload={false}
+      className="button small"
+    >
+      {rel === 'prev' ? 'Previous' : 'Next'}
+    </Link>
+  );
+}
