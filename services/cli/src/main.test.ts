@@ -63,8 +63,12 @@ describe('the strata command', () => {
     assert.deepEqual(await runStrata('--version'), { code: 0, stdout, stderr: '' });
   });
 
-  it('connects to loopback only in these tests', () =>
-    assert.rejects(fetch('http://192.0.2.1/'), ({ cause }: Error) => /ECONNREFUSED 192/.test(String(cause))));
+  it('connects to loopback only in these tests', async () => {
+    // An error of the system would have a number.
+    const isOfGuard = ({ cause }: { readonly cause: NodeJS.ErrnoException }) =>
+      cause.code === 'ECONNREFUSED' && cause.errno === undefined;
+    await assert.rejects(fetch('http://192.0.2.1/'), isOfGuard);
+  });
 });
 
 describe('strata at its start', () => {

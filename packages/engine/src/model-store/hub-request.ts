@@ -40,45 +40,24 @@ const transientStatuses: readonly number[] = [408, 425, 429];
  * with ModelStoreError for permanent ones.
  */
 export async function getFromHub(hub: Hub, request: HubRequest): Promise<HubResponse> {
-  const idle = new IdleTimeout(hub.idleTimeoutMs, request.signal);
+  const idle = idleLimit(hub.idleTimeoutMs, request.signal);
   let url = request.url;
   let isHubOrigin = true;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     // After a redirect to another origin, the token is never sent again, not even to the hub.
     isHubOrigin &&= url.origin === hub.endpoint.origin;
-    const response = await fetchOnce(url, { hub, request, idle, isHubOrigin });
+    const token = isHubOrigin && hub.token ? { authorization: `Bearer ${hub.token}` } : {};
+    // Compressed bytes could be neither counted nor resumed.
+    const headers = { 'user-agent': 'strata', 'accept-encoding': 'identity', ...request.headers(), ...token };
+    const response = await idle(url, (signal) => fetch(url, { redirect: 'manual', signal, headers }));
     if (isHubOrigin) request.onHubHeaders?.(response.headers);
-    if (response.ok || response.status === 416) return answerOf(response, idle, url);
+    if (response.ok || response.status === 416) return answerOf(response, url, idle);
     await response.body?.cancel().catch(() => {});
-    if (!redirectStatuses.includes(response.status)) {
+    if (!redirectStatuses.includes(response.status))
       throw refusal(response, { hub, what: request.what, isHubOrigin, url });
-    }
     url = nextHop(url, response.headers.get('location'));
   }
   throw new ModelStoreError('network', `${hub.endpoint.host} sends too many redirects`);
-}
-
-interface Hop {
-  readonly hub: Hub;
-  readonly request: HubRequest;
-  readonly idle: IdleTimeout;
-  readonly isHubOrigin: boolean;
-}
-
-async function fetchOnce(url: URL, { hub, request, idle, isHubOrigin }: Hop): Promise<Response> {
-  const token = isHubOrigin && hub.token ? { authorization: `Bearer ${hub.token}` } : {};
-  try {
-    return await idle.during((signal) =>
-      fetch(url, {
-        redirect: 'manual',
-        signal,
-        // Compressed bytes could be neither counted nor resumed.
-        headers: { 'user-agent': 'strata', 'accept-encoding': 'identity', ...request.headers(), ...token },
-      }),
-    );
-  } catch (cause) {
-    throw broken(cause, url);
-  }
 }
 
 /**
@@ -93,16 +72,12 @@ export function nextHop(from: URL, location: string | null): URL {
   return to;
 }
 
-function answerOf({ status, headers, body }: Response, idle: IdleTimeout, url: URL): HubResponse {
+function answerOf({ status, headers, body }: Response, url: URL, idle: IdleLimit): HubResponse {
   const reader = body?.getReader();
   async function* chunks(): AsyncGenerator<Uint8Array> {
     while (reader) {
       // Times only the server, not the consumer of the chunks.
-      const { value } = await idle
-        .during(() => reader.read())
-        .catch((cause) => {
-          throw broken(cause, url);
-        });
+      const { value } = await idle(url, () => reader.read());
       if (!value) return;
       yield value;
     }
@@ -115,32 +90,24 @@ function answerOf({ status, headers, body }: Response, idle: IdleTimeout, url: U
   };
 }
 
-/** Aborts operations that exceed the idle timeout; the clock runs only while waiting for the server. */
-class IdleTimeout {
-  readonly #controller = new AbortController();
-  readonly #signal: AbortSignal;
-  readonly #idleTimeoutMs: number;
+/** Waits for a server. Rejects with TransientError if it fails, or is silent for too long. */
+type IdleLimit = <T>(server: URL, work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
-  constructor(idleTimeoutMs: number, signal: AbortSignal | undefined) {
-    this.#idleTimeoutMs = idleTimeoutMs;
-    this.#signal = signal ? AbortSignal.any([signal, this.#controller.signal]) : this.#controller.signal;
-  }
-
-  async during<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const abort = () => this.#controller.abort(new Error(`no data for ${this.#idleTimeoutMs / 1000} s`));
-    const timer = setTimeout(abort, this.#idleTimeoutMs);
+function idleLimit(ms: number, signal: AbortSignal | undefined): IdleLimit {
+  const controller = new AbortController();
+  const either = signal ? AbortSignal.any([signal, controller.signal]) : controller.signal;
+  return async ({ host }, work) => {
+    const timer = setTimeout(() => controller.abort(new Error(`no data for ${ms / 1000} s`)), ms);
     try {
-      return await work(this.#signal);
+      return await work(either);
+    } catch (cause) {
+      const { message, cause: inner } = cause as Error & { cause?: Error & { code?: string } };
+      const why = inner?.code ?? inner?.message ?? message;
+      throw new TransientError(`the connection to ${host} failed (${why})`, { cause });
     } finally {
       clearTimeout(timer);
     }
-  }
-}
-
-function broken(cause: unknown, { host }: URL): TransientError {
-  const { message, cause: inner } = cause as Error & { cause?: Error & { code?: string } };
-  const why = inner?.code ?? inner?.message ?? message;
-  return new TransientError(`the connection to ${host} failed (${why})`, { cause });
+  };
 }
 
 interface Refused {

@@ -7,7 +7,6 @@ import { guardOf } from '@strata/db';
 import { connect, terminate, untilWaiting } from '../../../../tests/support/database/connections.ts';
 import { taken } from '../../../../tests/support/database/locks.ts';
 import { trafficOf } from '../../../../tests/support/database/round-trips.ts';
-import { repeatDuring } from '../../../../tests/support/until.ts';
 import { AnswerTable } from './answers.ts';
 import { openStore } from './store.ts';
 import { databaseOf, kept, onEach, postgres } from './test/backends.ts';
@@ -18,23 +17,6 @@ const used = { model: 'm', day: '2026-01-01', promptTokens: 1, cachedTokens: 0, 
 const usagesOf = (n: number) => Array.from({ length: n }, (_, i) => ({ ...used, keyId: `k${i}` }));
 
 onEach([postgres], 'several stores', (_backend, test) => {
-  test('enter no receipt that was not read, however many are stored at the same time', async (one, url) => {
-    await using two = await openStore(url);
-    const keeping = Array.from({ length: 60 }, (_, n) =>
-      [one, two][n % 2]?.answers.keep([`rwr_${n}-0`, `rwr_${n}-1`].slice(0, 1 + ((n >> 1) % 2)).map(receipt)),
-    );
-    const entered = new Set<string>();
-    const enterPage = async () => {
-      const some = await one.answers.unentered(7);
-      await one.answers.enter(some.at(-1)?.seq ?? 0, []);
-      for (const { id } of some) assert.equal(entered.size, entered.add(id).size - 1, `${id} was entered twice`);
-      return some.length > 0;
-    };
-    await repeatDuring(Promise.all(keeping), enterPage);
-    while (await enterPage());
-    assert.equal(entered.size, 90);
-  });
-
   test('show no receipt before one that has a smaller number', async (one, url) => {
     await using two = await openStore(url);
     await one.answers.keep([receipt('rwr_1')]);

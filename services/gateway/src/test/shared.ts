@@ -34,7 +34,8 @@ export function chunksOf({ text, headers }: Answer): readonly Json[] {
 export type Refused = readonly [status: number, code: string | null, param: string | null];
 
 /** Asserts an error in the format of the contract, with a readable message. */
-export function assertRefusal({ status, body, text }: Answer, expected: Refused) {
+export function assertRefusal({ status, headers, body, text }: Answer, expected: Refused) {
+  assert.equal(headers.get('x-content-type-options'), 'nosniff', text);
   assert.deepEqual(Object.keys(body), ['error'], text);
   const { error } = body;
   assert.deepEqual(Object.keys(error), ['message', 'type', 'param', 'code']);
