@@ -9,6 +9,7 @@ export { readFingerprints, type SetFile } from './fingerprints/read/read-set.ts'
 export type { ChangeType, Importance, NewChange, ServiceChange } from './history/change.ts';
 export type { OpenInterval } from './history/intervals.ts';
 export { type KnownService, keyOf, type ServiceStatus } from './history/known-service.ts';
+export { allStale, type StaleValues } from './history/last-measured.ts';
 export {
   type KnownDomain,
   NEVER_SCANNED,
@@ -19,7 +20,7 @@ export {
   type ScanPlan,
   type ScanRecord,
 } from './history/plan-scan.ts';
-export type { PublishedState } from './history/published-state.ts';
+export { type ProfileSummary, type PublishedState, summaryOf } from './history/published-state.ts';
 export { packHolders } from './judge/holders.ts';
 export { sentenceOf } from './judge/sentence.ts';
 export { isWithin, parseDomain, privateSuffixOf, registrableDomain } from './names/names.ts';

@@ -7,6 +7,7 @@ export {
   type AdvisorySourcesOptions,
   createAdvisorySources,
 } from './advisories/sources.ts';
+export { listedSectorOf } from './companies/names.ts';
 export type { Truth } from './companies/truth.ts';
 export { type RandomModelOptions, randomModel } from './engines/gguf.ts';
 export { tinyChatModel } from './engines/models.ts';

@@ -1,11 +1,11 @@
 // `npm run demo`: a simulated internet with four weeks of history, which continues to change; and chat completions from a network of a
 // gateway and two workers.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLogger, isUserError, publicUrlOf, SettingsError, urlAt } from '@strata/http';
 import { type Config, readConfig, startStack, type World } from '@strata/stack';
-import { type AdvisorySources, createInternet, type Internet, tinyChatModel } from '@strata/testnet';
+import { type AdvisorySources, createInternet, type Internet, listedSectorOf, tinyChatModel } from '@strata/testnet';
 import { FREE_KEYS, gatewayAddress, newLedgerName, startInferenceNetwork } from './inference-network.ts';
 import { PAST_DAYS, simulatePastWeeks } from './past-weeks.ts';
 
@@ -38,12 +38,13 @@ async function main(): Promise<void> {
     nvdGapMs: 0,
     dial: (to) => internet.dial(to),
     trustedCa: [internet.caPem],
-    dnsTryTimeoutMs: 250,
+    dnsTryTimeoutMs: 500,
     exampleDomain: () => example,
     isSimulated: true,
     requestTimeoutMs: 1_500,
   };
   const gateway = await gatewayAddress();
+  await writeFile(sectorsFile(dataDirectory), sectorsCsv(internet.domains()));
   const config = demoConfig(dataDirectory, {
     internet,
     publishers: await internet.advisories(),
@@ -154,12 +155,24 @@ function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: De
       STRATA_FREE_KEYS_PER_DAY: process.env.STRATA_FREE_KEYS_PER_DAY || FREE_KEYS,
       STRATA_CHAT_URL: process.env.STRATA_CHAT_URL || chatUrl,
       STRATA_LEDGER_ORIGIN: process.env.STRATA_LEDGER_ORIGIN || newLedgerName('stack'),
+      STRATA_SECTORS: process.env.STRATA_SECTORS || sectorsFile(dataDirectory),
     }),
     resolvers: [internet.resolver],
     scanConcurrency: 96,
     confirmAfterMs: CONFIRM_AFTER_MS,
     rescanAfterMs: RESCAN_AFTER_MS,
   };
+}
+
+const sectorsFile = (dataDirectory: string): string => path.join(dataDirectory, 'sectors.csv');
+
+/** The list of an operator who knows some companies; other companies' pages name their kind. */
+function sectorsCsv(domains: readonly string[]): string {
+  const rows = domains.flatMap((domain) => {
+    const sector = listedSectorOf(domain);
+    return sector === undefined ? [] : [`${domain},${sector}`];
+  });
+  return ['domain,sector', ...rows, ''].join('\n');
 }
 
 /** A company with an active domain. */

@@ -64,11 +64,18 @@ export interface StackPaths {
       services: Service[];
       security: Security;
       /**
-       * Measurement status of each role in the last scan.
+       * Measurement status of each role in the last scan that measured it.
        */
       roles: {
         [k: string]: Measurement;
       };
+      /**
+       * Roles that the last scan could not measure, and when an earlier one did.
+       */
+      stale_roles: {
+        role: string;
+        measured_at: string;
+      }[];
       redirects_to: string | null;
       advisories: OpenAdvisories;
       /**
@@ -632,6 +639,10 @@ export interface StackPaths {
         score: number | null;
         level: ('low' | 'medium' | 'high' | 'critical') | null;
         factors: RiskFactor[];
+        /**
+         * Parts of the posture that only an earlier scan could measure.
+         */
+        stale_parts: string[];
       };
       advisories: OpenAdvisories;
       vendor_concentration: {
@@ -2174,20 +2185,12 @@ export interface Security {
     problem: ('no-contact' | 'no-expiry' | 'expired') | null;
   };
   factors: {
-    factor:
-      | 'spf'
-      | 'dmarc'
-      | 'dkim'
-      | 'dnssec'
-      | 'caa'
-      | 'mta_sts'
-      | 'tls_rpt'
-      | 'bimi'
-      | 'tls'
-      | 'hsts'
-      | 'headers'
-      | 'security_txt';
+    factor: Factor;
     finding: 'pass' | 'partial' | 'fail' | 'unmeasured';
+    /**
+     * Of an earlier scan: the last one could not measure it.
+     */
+    stale: boolean;
     points: number;
     /**
      * Maximum points for what was measured.
@@ -2210,6 +2213,13 @@ export interface Security {
      * Recommended action for the owner; null if no action is needed.
      */
     advice: string | null;
+  }[];
+  /**
+   * Parts that the last scan could not measure, and when an earlier one did. The score uses them.
+   */
+  stale_parts: {
+    part: Factor;
+    measured_at: string;
   }[];
   score: number | null;
   grade: Grade | null;
@@ -2237,6 +2247,10 @@ export interface Service {
   confidence: 'high' | 'medium' | 'low';
   first_seen: string;
   last_seen: string;
+  /**
+   * Of an earlier scan: the last one could not measure its role.
+   */
+  stale: boolean;
   /**
    * As shown by a header or the page.
    */
@@ -2390,6 +2404,22 @@ export type Sector =
  * Values of `reason`.
  */
 export type Reason = 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
+/**
+ * Values of `factor`.
+ */
+export type Factor =
+  | 'spf'
+  | 'dmarc'
+  | 'dkim'
+  | 'dnssec'
+  | 'caa'
+  | 'mta_sts'
+  | 'tls_rpt'
+  | 'bimi'
+  | 'tls'
+  | 'hsts'
+  | 'headers'
+  | 'security_txt';
 /**
  * Values of `kinds`.
  */

@@ -117,7 +117,7 @@ export function planScan(known: KnownDomain, scan: ScanRecord, options: PlanOpti
   const { previous, measuredBefore } = previousOf(known, profile, options);
   const { confirmAfterMs } = options;
   const result = reconcile(open, profile, { confirmAfterMs, measuredBefore, ...(previous ? { previous } : {}) });
-  const published = publishedStateOf(profile, known);
+  const published = publishedStateOf(profile, known, previous);
   const isChanged = isFirst || differs(known, published) || publishedServices(open) !== publishedServices(result.open);
   const hasOtherRules = !isFirst && known.rulebook !== published.rulebook;
   // While a transition is pending, the newest evidence is stored even if nothing published changes: a new rulebook must not

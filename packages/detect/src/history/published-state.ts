@@ -1,10 +1,11 @@
 // The published state of a domain other than its services, and whether two states differ.
 import { packHolders } from '../judge/holders.ts';
 import { packPosture } from '../posture/posture-flags.ts';
-import { shortenPosture } from '../posture/stored-posture.ts';
+import { restorePosture, type StoredPosture, shortenPosture } from '../posture/stored-posture.ts';
 import type { DomainState, Profile } from '../profile.ts';
 import type { Sector } from '../sector/sector-types.ts';
 import { type KnownService, keyOf } from './known-service.ts';
+import { type LastMeasured, type StaleValues, withLastMeasured } from './last-measured.ts';
 
 export interface PublishedState {
   readonly state: DomainState;
@@ -22,12 +23,25 @@ export interface PublishedState {
 export type PublishedBefore = Pick<PublishedState, 'sector' | 'postureBits' | 'holderBits'> & {
   readonly state: DomainState | null;
   readonly summary: string | null;
+  readonly lastScannedAt: number | null;
 };
 
-export function publishedStateOf(
-  profile: Profile,
-  before: Pick<PublishedBefore, 'sector' | 'summary'>,
-): PublishedState {
+/** The results of a scan other than its services. */
+export interface ProfileSummary
+  extends Pick<Profile, 'security' | 'roles' | 'sources' | 'redirectsTo' | 'sectorSource'> {
+  /** Absent if everything that was ever measured is of this scan. */
+  readonly stale?: StaleValues;
+}
+
+/** Parses a stored summary. */
+export function summaryOf(text: string): ProfileSummary {
+  const { security, ...summary } = JSON.parse(text) as Omit<ProfileSummary, 'security'> & { security: StoredPosture };
+  return { ...summary, security: restorePosture(security) };
+}
+
+/** `previous`: the result of the scan before under the present rulebook; the published one by default. */
+export function publishedStateOf(scanned: Profile, before: PublishedBefore, previous?: Profile): PublishedState {
+  const { profile, stale } = withLastMeasured(scanned, () => lastMeasured(before, previous));
   const { state, rulebook, security, roles, holders, sources, redirectsTo } = profile;
   const { sector, sectorSource } = publishedSector(profile, before);
   return {
@@ -37,8 +51,15 @@ export function publishedStateOf(
     postureBits: packPosture(security),
     holderBits: packHolders(holders),
     score: security.score,
-    summary: JSON.stringify({ security: shortenPosture(security), roles, sources, redirectsTo, sectorSource }),
+    summary: JSON.stringify({ security: shortenPosture(security), roles, sources, redirectsTo, sectorSource, stale }),
   };
+}
+
+function lastMeasured(before: PublishedBefore, previous: Profile | undefined): LastMeasured | undefined {
+  if (previous) return { ...previous, holderBits: packHolders(previous.holders) };
+  const { state, summary, holderBits, lastScannedAt } = before;
+  if (state === null || summary === null || lastScannedAt === null) return undefined;
+  return { ...summaryOf(summary), state, holderBits, observedAt: new Date(lastScannedAt).toISOString() };
 }
 
 /** If the page could not be fetched, a sector that it determined before is kept. */

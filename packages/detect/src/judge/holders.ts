@@ -54,3 +54,9 @@ function withoutProvider(role: Role, { evidence, exchanges, mail, hasNoWeb }: Re
 export function packHolders(holders: Readonly<Record<Role, Holder>>): number {
   return ROLE_LIST.reduce((bits, role, i) => bits | (HOLDERS.indexOf(holders[role]) << (i * BITS)), 0);
 }
+
+/** The inverse of `packHolders`. */
+export function unpackHolders(bits: number): Readonly<Record<Role, Holder>> {
+  const mask = (1 << BITS) - 1;
+  return byRole((role) => HOLDERS[(bits >>> (ROLE_LIST.indexOf(role) * BITS)) & mask] ?? 'unmeasured');
+}

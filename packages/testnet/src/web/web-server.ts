@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createTcpServer, type Server } from 'node:net';
 import type { TlsOptions } from 'node:tls';
+import { schemaTypeOf } from '../companies/names.ts';
 import type { Plan } from '../companies/plan-type.ts';
 import { softwareOf } from '../companies/software.ts';
 import { SPECIAL_OCTETS } from '../dns/networks.ts';
@@ -185,10 +186,14 @@ function pageOf(plan: Plan, { seed, templates }: World): string {
   const loaded = widgets.map((id) => templates.widget.of(id).asset(mint));
   const foreign = hasForeignAsset ? ['https://partner-of-ours.example/wp-content/uploads/2025/03/logo.png'] : [];
   const tags = [...assets(mint), ...loaded, ...foreign].map(tagOf);
+  const type = schemaTypeOf(plan.domain);
+  const about = type
+    ? `<script type="application/ld+json">{"@context":"https://schema.org","@type":"${type}","name":"${mint.brand}"}</script>\n`
+    : '';
   return `<!doctype html>
 <html lang="en" ${htmlAttributes?.(mint) ?? ''}>
 <head><meta charset="utf-8"><title>${mint.brand}</title>${generator ? `<meta name="generator" content="${generator(mint)}">` : ''}
-${tags.join('\n')}</head>
+${about}${tags.join('\n')}</head>
 <body><h1>${mint.brand}</h1><p>Welcome.</p>${body?.(mint) ?? ''}</body></html>
 `;
 }

@@ -17,6 +17,7 @@ export const ServiceSchema = z
     confidence: Confidence,
     first_seen: Time,
     last_seen: Time,
+    stale: z.boolean().describe('Of an earlier scan: the last one could not measure its role.'),
     version: z.string().nullable().describe('As shown by a header or the page.'),
     platform: z.string().nullable().describe('The platform of the version, if shown: `ubuntu`.'),
     evidence: z.array(z.object({ source: z.enum(SOURCES), value: z.string(), rule: z.string() })),
@@ -36,7 +37,12 @@ export const DomainReportSchema = z.object({
     .describe("Source of the sector: the operator's list, the suffix, or the home page."),
   services: z.array(ServiceSchema),
   security: SecuritySchema,
-  roles: z.record(z.string(), MeasurementSchema).describe('Measurement status of each role in the last scan.'),
+  roles: z
+    .record(z.string(), MeasurementSchema)
+    .describe('Measurement status of each role in the last scan that measured it.'),
+  stale_roles: z
+    .array(z.object({ role: z.string(), measured_at: Time }))
+    .describe('Roles that the last scan could not measure, and when an earlier one did.'),
   redirects_to: z.string().nullable(),
   advisories: OpenAdvisoriesSchema,
   rulebook: z.string().describe('Version of the rulebook that evaluated the evidence.'),
@@ -63,6 +69,7 @@ export function domainReport(
   profile: StoredProfile,
   { names, advisories }: { readonly names: KnownNames; readonly advisories: z.input<typeof OpenAdvisoriesSchema> },
 ): z.input<typeof DomainReportSchema> {
+  const staleRoles = profile.stale?.roles ?? {};
   return {
     domain: profile.domain,
     scanned_at: profile.scannedAt.toISOString(),
@@ -79,14 +86,16 @@ export function domainReport(
         confidence: service.confidence,
         first_seen: service.firstObserved.toISOString(),
         last_seen: service.lastObserved.toISOString(),
+        stale: staleRoles[service.role] !== undefined,
         version: service.version,
         platform: service.platform,
         evidence: service.evidence.map(({ source, value, rule }) => ({ source, value, rule })),
         explanation: sentenceOf(service, names.nameOf(service.provider)),
         kinds: [...names.kindsOf(service.provider)],
       })),
-    security: securityReport(profile.security, profile.scannedAt),
+    security: securityReport(profile),
     roles: profile.roles,
+    stale_roles: Object.entries(staleRoles).map(([role, measured_at]) => ({ role, measured_at })),
     redirects_to: profile.redirectsTo,
     advisories,
     rulebook: profile.rulebook,

@@ -1,6 +1,7 @@
 // The API representation of a domain's security posture: each standard, the score by factors, and advice for the owner.
 import { explainFactor, FACTORS, type Measurement, type Posture } from '@strata/detect';
 import { z } from 'zod';
+import type { StoredProfile } from '../store/index.ts';
 
 export const MeasurementSchema = z.enum(['observed', 'absent', 'unmeasured', 'blocked']).meta({
   id: 'Measurement',
@@ -70,6 +71,7 @@ const DkimKeySchema = z.object({
 const FactorSchema = z.object({
   factor: z.enum(FACTORS),
   finding: z.enum(['pass', 'partial', 'fail', 'unmeasured']),
+  stale: z.boolean().describe('Of an earlier scan: the last one could not measure it.'),
   points: z.number(),
   possible: z.number().describe('Maximum points for what was measured.'),
   weight: z.number().describe('Full points of the factor; 0: reported and not scored.'),
@@ -162,6 +164,9 @@ export const SecuritySchema = z
       problem: z.enum(['no-contact', 'no-expiry', 'expired']).nullable(),
     }),
     factors: z.array(FactorSchema),
+    stale_parts: z
+      .array(z.object({ part: z.enum(FACTORS), measured_at: Time }))
+      .describe('Parts that the last scan could not measure, and when an earlier one did. The score uses them.'),
     score: z.number().min(0).max(100).nullable(),
     grade: z.enum(['A+', 'A', 'B', 'C', 'D', 'F']).nullable(),
     coverage: z.number().min(0).max(1),
@@ -177,15 +182,25 @@ type SecurityReport = z.input<typeof SecuritySchema>;
 const DAY_MS = 86_400_000;
 
 /** `scannedAt`: the reference time for the remaining days of the certificate. */
-export function securityReport(posture: Posture, scannedAt: Date): SecurityReport {
+export function securityReport({
+  security: posture,
+  stale,
+  scannedAt,
+}: Pick<StoredProfile, 'security' | 'stale' | 'scannedAt'>): SecurityReport {
+  const staleParts = stale?.security ?? {};
   return {
     ...mailReport(posture),
     ...webReport(posture, scannedAt),
     factors: posture.factors.map((factor) => ({
       ...factor,
+      stale: staleParts[factor.factor] !== undefined,
       issues: [...factor.issues],
       ...explainFactor(posture, factor),
     })),
+    stale_parts: FACTORS.flatMap((part) => {
+      const measured_at = staleParts[part];
+      return measured_at === undefined ? [] : [{ part, measured_at }];
+    }),
     score: posture.score,
     grade: posture.grade,
     coverage: posture.coverage,

@@ -24,6 +24,9 @@ const PartSchema = z.object({
   level: Level,
   factors: z.array(FactorSchema),
 });
+const SecurityPartSchema = PartSchema.extend({
+  stale_parts: z.array(z.string()).describe('Parts of the posture that only an earlier scan could measure.'),
+});
 
 export const getRisk = route(
   {
@@ -41,7 +44,7 @@ export const getRisk = route(
         scanned_at: z.iso.datetime(),
         score: z.int().min(0).max(100).nullable(),
         level: Level,
-        security: PartSchema,
+        security: SecurityPartSchema,
         advisories: OpenAdvisoriesSchema,
         vendor_concentration: PartSchema,
         method: z.string(),
@@ -83,7 +86,7 @@ export const getRisk = route(
       scanned_at: profile.scannedAt.toISOString(),
       score: risk.score,
       level: risk.level,
-      security: part(risk.security),
+      security: { ...part(risk.security), stale_parts: Object.keys(profile.stale?.security ?? {}) },
       advisories: exposures ? openAdvisories(exposures, app) : null,
       vendor_concentration: part(risk.vendorConcentration),
       method: 'Weighted mean of the measured factors; unmeasured factors are excluded.',

@@ -2,12 +2,13 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { batches, integer, jsonRows, writePipelined } from '@strata/db';
 import {
+  allStale,
   type Category,
   type Profile,
-  restorePosture,
+  type ProfileSummary,
   type Service,
   type ServiceChange,
-  type StoredPosture,
+  summaryOf,
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { newest, type Page } from '../history/change-pages.ts';
@@ -25,9 +26,6 @@ export interface StoredService extends Service {
   readonly firstObserved: Date;
   readonly lastObserved: Date;
 }
-
-/** The results of the last scan other than its services. */
-export type ProfileSummary = Pick<Profile, 'security' | 'roles' | 'sources' | 'redirectsTo' | 'sectorSource'>;
 
 export interface StoredProfile extends ProfileSummary, Pick<Profile, 'domain' | 'state' | 'rulebook'> {
   readonly scannedAt: Date;
@@ -112,6 +110,7 @@ export class DomainTable {
       firstObserved: new Date(row.valid_from),
       lastObserved: new Date(row.last_seen ?? scannedAt),
     }));
+    const summary = summaryOf(domain.summary);
     return {
       domain: domain.name,
       scannedAt: new Date(scannedAt),
@@ -119,7 +118,8 @@ export class DomainTable {
       sector: domain.sector,
       rulebook: domain.rulebook ?? '',
       services,
-      ...summaryOf(domain.summary),
+      ...summary,
+      ...(domain.failures > 0 ? { stale: allStale(summary, new Date(scannedAt).toISOString()) } : {}),
     };
   }
 
@@ -194,14 +194,6 @@ export function storedChange(row: Selectable<Database['changes']>): StoredChange
     confidence: row.confidence,
     importance: row.importance,
   };
-}
-
-/** Parses a summary that `publishedStateOf` wrote, and restores the shortened posture. */
-export function summaryOf(text: string): ProfileSummary {
-  const { security, ...rest } = JSON.parse(text) as Omit<ProfileSummary, 'security'> & {
-    readonly security: StoredPosture;
-  };
-  return { ...rest, security: restorePosture(security) };
 }
 
 /** Public id of a change: stable, and increasing in order of confirmation. */

@@ -1,8 +1,7 @@
 // The events of a planned scan for the index, the caches and the stream. Pure.
 import type { IndexedService } from '@strata/analytics';
-import { type KnownService, type NewChange, regressionsOf, type ScanPlan } from '@strata/detect';
+import { type KnownService, type NewChange, regressionsOf, type ScanPlan, summaryOf } from '@strata/detect';
 import type { Selectable } from 'kysely';
-import { summaryOf } from '../domains/domains.ts';
 import type { ChangeConfirmed, DomainChanged, PostureRegressed } from '../events/stored-event.ts';
 import type { Database } from '../schema.ts';
 import type { DomainRow } from './scan-rows.ts';

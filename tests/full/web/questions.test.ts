@@ -1,0 +1,57 @@
+// Every question of the README has an answer in the demo.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { it } from 'node:test';
+import { untilAnswer } from '../../support/until.ts';
+import { describePages } from '../../support/web/demo.ts';
+
+/** The list of an answer that must not be empty, by the end of the path; other answers are numbers about all domains. */
+const LISTS: Readonly<Record<string, string>> = {
+  changes: 'changes',
+  search: 'results',
+  providers: 'providers',
+  migrations: 'migrations',
+  customers: 'customers',
+  'market-share': 'categories',
+  cloudflare: 'downstream',
+  'google-workspace': 'curve',
+  'security-scorecard': 'by_sector',
+  affected: 'affected',
+  leaderboard: 'domains',
+  alerts: 'alerts',
+  anomalies: 'anomalies',
+};
+
+describePages('the questions of the README', ({ answer }) => {
+  const readme = readFileSync(path.join(import.meta.dirname, '../../../README.md'), 'utf8');
+  const questions = [...readme.matchAll(/^\| .+\? \| (.+) \|$/gm)].flatMap(([, paths = '']) =>
+    [...paths.matchAll(/`([^`]+)`/g)].map(([, each = '']) => each),
+  );
+
+  for (const question of questions)
+    it(`asks ${question}, which has an answer`, async () => {
+      const { migrations } = await answer<{ migrations: { domain: string }[] }>('/stack/v1/stats/migrations?limit=1');
+      const { affected } = await answer<{ affected: { domain: string }[] }>('/stack/v1/enrichment/affected?limit=1');
+      const known = question.includes('affected') ? affected : migrations;
+      const asked = question.replace('summityachts.com', known[0]?.domain ?? '');
+      const [, last = ''] = /([\w-]+)(?:\?|$)/.exec(question) ?? [];
+      const list = LISTS[last];
+      // Feeds and advisories are read after the start.
+      await untilAnswer(
+        asked,
+        () => answer<Record<string, unknown[]>>(asked),
+        (body) => list === undefined || (body[list]?.length ?? 0) > 0,
+      );
+    });
+
+  it('are asked of weeks in which something happened on many days, and of companies with sectors', async () => {
+    type Moved = { readonly at: string };
+    const { migrations } = await answer<{ migrations: Moved[] }>('/stack/v1/stats/migrations?days=30&limit=1000');
+    assert.ok(new Set(migrations.map(({ at }) => at.slice(0, 10))).size >= 10);
+    type Sectors = { readonly sector: string; readonly domains: number }[];
+    const { by_sector } = await answer<{ by_sector: Sectors }>('/stack/v1/intelligence/security-scorecard');
+    const unknown = by_sector.find(({ sector }) => sector === 'unknown')?.domains ?? 0;
+    assert.ok(unknown < by_sector.reduce((sum, { domains }) => sum + domains, 0) / 3, `${unknown} without a sector`);
+  });
+});
