@@ -24,6 +24,12 @@ export const apiInfo: ApiInfo = {
     '**Parameters.** An unknown parameter, and a value that names no known provider, category or sector, is refused with 400 and the nearest names; an',
     'unknown provider or domain in a path with 404.',
     '',
+    '**Lists** take `limit` (at most 1,000) and `cursor`, the `next_cursor` of the previous page, which is null at the end. Rows that are added or',
+    'removed between two pages neither repeat nor hide a row; a row whose own rank changes (its number of domains or mentions, its severity) may move.',
+    '',
+    '**Times** (`since`, `until`) are dates, RFC 3339 times with a zone, or ages: `2026-01-31`, `2026-01-31T12:00:00Z`, `7d`, `36h`. `days` counts complete',
+    'UTC days including today.',
+    '',
     '**Quota** is in `RateLimit` and `RateLimit-Policy`, and in `X-RateLimit-*`.',
   ].join('\n'),
   tags: [
