@@ -1,11 +1,14 @@
-// Validates path and query against a route's schemas. Unknown query parameters are ignored, invalid values refused.
+// Validates path and query against a route's schemas: unknown query parameters and invalid values are refused.
 import type { z } from 'zod';
+import { suggestionFor } from './nearest-names.ts';
 import { type FieldProblem, Refusal } from './problems/errors.ts';
 
 interface InputContract {
   readonly path?: string;
   readonly params?: z.ZodObject | undefined;
   readonly query?: z.ZodObject | undefined;
+  /** For a contract whose clients may send more parameters; by default unknown query parameters are refused. */
+  readonly ignoresUnknown?: boolean | undefined;
 }
 
 /** The parts of a request that contain input. */
@@ -14,17 +17,32 @@ interface InputSource {
   readonly query: unknown;
 }
 
+/** Unknown parameters in one refusal, and characters of their names. */
+const MAX_UNKNOWN = 10;
+const MAX_NAME = 64;
+
 /** Throws Refusal `invalid_parameter` that lists every invalid field. */
 export function parseInput(contract: InputContract, request: InputSource): Record<string, unknown> {
   const input: Record<string, unknown> = {};
-  const problems: FieldProblem[] = [];
+  const query = request.query as Record<string, unknown>;
+  const problems = contract.ignoresUnknown ? [] : unknownIn(query, Object.keys(contract.query?.shape ?? {}));
   if (contract.params) read(contract.params, paramsOf(request, contract), input, problems);
-  if (contract.query) read(contract.query, request.query as Record<string, unknown>, input, problems);
+  if (contract.query) read(contract.query, query, input, problems);
   if (problems.length > 0) {
     const fields = problems.map((problem) => problem.field).join(', ');
     throw new Refusal('invalid_parameter', `Cannot use: ${fields}.`, { errors: problems });
   }
   return input;
+}
+
+function unknownIn(query: Readonly<Record<string, unknown>>, known: readonly string[]): FieldProblem[] {
+  const unknown = Object.keys(query).filter((name) => !known.includes(name));
+  return unknown.slice(0, MAX_UNKNOWN).map((name) => {
+    return {
+      field: name.slice(0, MAX_NAME).toWellFormed(),
+      message: `unknown parameter; ${suggestionFor(name, known)}`,
+    };
+  });
 }
 
 /** The rest of the path has the name in the contract: `rest` for `/files/{rest*}`. */

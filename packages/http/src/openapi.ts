@@ -11,8 +11,7 @@ export interface ApiInfo {
 }
 
 /** Errors that any route may return; described once and listed for every route. */
-const commonErrors: readonly ErrorCode[] = ['internal_error', 'unavailable'];
-const inputErrors: readonly ErrorCode[] = ['invalid_parameter'];
+const commonErrors: readonly ErrorCode[] = ['invalid_parameter', 'internal_error', 'unavailable'];
 const keyErrors: readonly ErrorCode[] = ['missing_key', 'invalid_key', 'quota_exceeded'];
 
 const ProvenanceSchema = z
@@ -76,12 +75,7 @@ export function openApiDocument<App>(
       parameters: [...parameters('path', contract.params), ...parameters('query', contract.query)],
       responses: {
         ...success(contract.output, contract.example ?? examples[path]),
-        ...problems([
-          ...contract.errors,
-          ...(contract.params || contract.query ? inputErrors : []),
-          ...(contract.access === 'key' ? keyErrors : []),
-          ...commonErrors,
-        ]),
+        ...problems([...contract.errors, ...(contract.access === 'key' ? keyErrors : []), ...commonErrors]),
       },
     };
   }

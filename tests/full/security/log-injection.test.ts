@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { useServicesWithResolver } from '../../support/both-services.ts';
-import { request, statuses } from '../../support/raw-http.ts';
+import { request } from '../../support/raw-http.ts';
 
 describe('the log', () => {
-  const { services } = useServicesWithResolver({ STRATA_ON_DEMAND_PER_HOUR: '100000' });
+  const { services } = useServicesWithResolver();
 
   /** All that Node lets into a path: control characters written out, quotes, an escape of JSON, the begin of another line. */
   const HOSTILE = '%1b[31m%c2%9b2J%e2%80%a8%0a","level":60}\\n{"level":60,"msg":"forged\\u001b';
@@ -21,20 +21,14 @@ describe('the log', () => {
     }
   }
 
-  it('of the stack service: the path of a request that is refused for lack of slots', async () => {
+  it('of the stack service: the path of a request that is refused', async () => {
     const before = services().log.length;
-    // The scanner gets no answers, so that all of its slots are taken.
-    const fields = [...FIELDS, `x-stack-key: ${services().stackKey}`];
-    const asked = Array.from({ length: 100 }, (_, i) =>
-      request(services().stackPort, `GET /stack/v1/domains/d${i}.example?${HOSTILE}`, fields),
-    );
-    const answers = await Promise.all(asked);
-    assert.ok(answers.flatMap(statuses).includes(503), answers[0]);
+    const answer = await request(services().stackPort, `GET /stack/v1/domains/d.example?${HOSTILE}`, FIELDS);
+    assert.match(answer, /^HTTP\/1\.1 401 /);
     const lines = services().log.slice(before);
     const ofRequests = lines.filter((line) => JSON.parse(line).msg === 'request refused');
-    assert.ok(ofRequests.length > 0);
-    for (const line of ofRequests)
-      assert.ok(JSON.parse(line).path.endsWith(`?${HOSTILE}`), 'the path is logged completely');
+    assert.equal(ofRequests.length, 1);
+    assert.ok(JSON.parse(String(ofRequests[0])).path.endsWith(`?${HOSTILE}`), 'the path is logged completely');
     assertPrinted(lines);
   });
 

@@ -48,6 +48,12 @@ export class SortedNames {
     return number !== undefined && this.#names.name(number) === name ? number : undefined;
   }
 
+  /** The number of names up to this one in `numbers()`, itself included. */
+  countThrough(name: string): number {
+    const isPresent = this.find(name) !== undefined;
+    return this.#firstFrom(bytesOf(name)) + Number(isPresent);
+  }
+
   /** The range in `numbers()` of the names with this prefix: from, to (exclusive). */
   prefixRange(prefix: string): readonly [from: number, to: number] {
     const order = this.numbers();

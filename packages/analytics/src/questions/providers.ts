@@ -17,19 +17,29 @@ export interface Leader {
 
 export const TREND_DAYS = 30;
 
-/** Providers by the number of domains that use them, in any category and with any confidence. `today` is a day number. */
+/**
+ * Providers by the number of domains that use them, in any category and with any confidence; only those after a number of domains and
+ * an id. `today` is a day number.
+ */
 export function leaders(
   index: DomainIndex,
-  { today, limit }: { readonly today: number; readonly limit: number },
+  {
+    today,
+    limit,
+    after,
+  }: { readonly today: number; readonly limit: number; readonly after?: readonly [number, string] },
 ): Leader[] {
-  const sizes = index.vocabulary.providers
+  const ranked = index.vocabulary.providers
     .words()
     .map((provider, number) => ({ provider, number, domains: index.sets.provider(number).size }))
     .filter(({ domains }) => domains > 0)
-    .sort((a, b) => b.domains - a.domains || compareText(a.provider, b.provider))
-    .slice(0, limit);
-  return sizes.map(({ provider, number, domains }, i) => ({
-    rank: i + 1,
+    .sort((a, b) => b.domains - a.domains || compareText(a.provider, b.provider));
+  const first = after
+    ? ranked.findIndex(({ domains, provider }) => domains < after[0] || (domains === after[0] && provider > after[1]))
+    : 0;
+  if (first < 0) return [];
+  return ranked.slice(first, first + limit).map(({ provider, number, domains }, i) => ({
+    rank: first + i + 1,
     provider,
     categories: categoriesOf(index, number),
     domains,

@@ -92,9 +92,34 @@ describe('search', () => {
         for (let offset = 0; offset <= expected.length + size; offset += size) {
           const page = { total: expected.length, domains: expected.slice(offset, offset + size) };
           assert.deepEqual(searchDomains(index, filter, { limit: size, offset }), page);
+          const last = expected[offset - 1];
+          const rest = last === undefined ? { offset } : { offset: 0, after: index.names.name(last) };
+          assert.deepEqual(searchDomains(index, filter, { limit: size, ...rest }), page);
         }
       }
     }));
+  it('pages from a name have each domain once, while domains are added and removed, that one included', () => {
+    for (const part of [undefined, '1', '99']) {
+      const index = indexOf(numbered(500));
+      const { domains: first } = searchDomains(index, { part }, { limit: 500, offset: 0 });
+      const removed = new Set<number>();
+      const found: number[] = [];
+      for (let after: string | undefined, i = 1; ; i += 1) {
+        const { domains } = searchDomains(index, { part }, { limit: 7, offset: 0, ...(after && { after }) });
+        const last = domains.at(-1);
+        if (last === undefined) break;
+        found.push(...domains);
+        after = index.names.name(last);
+        for (const id of [last, first[(i * 31) % first.length] as number]) if (index.remove(id)) removed.add(id);
+        if (i < 50)
+          index.put({ ...(plainDomains([1, {}])[0] as IndexedDomain), id: 1_000 + i, name: `${i * 37}-new.com` });
+      }
+      assert.equal(new Set(found).size, found.length);
+      const order = found.filter((id) => id < 1_000);
+      const expected = first.filter((id) => order.includes(id) || !removed.has(id));
+      assert.deepEqual(order, expected);
+    }
+  });
   it('gives the same page by sorting the found as by walking all, large sets or small', () => {
     // A set of few of these is sorted, one of many is walked.
     const domains = numbered(2_000);
@@ -108,6 +133,11 @@ describe('search', () => {
         const expected = [...begins, ...rest].map(({ id }) => id).filter((id) => id % every === 0);
         for (const offset of [0, 1, 5, begins.length, expected.length - 1]) {
           const found = inNameOrder(index, set, { limit: 7, offset }, prefix);
+          const last = expected[offset - 1];
+          if (last !== undefined) {
+            const page = { limit: 7, offset: 0, after: index.names.name(last) };
+            assert.deepEqual(inNameOrder(index, set, page, prefix), found);
+          }
           assert.deepEqual(found, expected.slice(offset, offset + 7), `every ${every} of ${prefix} from ${offset}`);
         }
       }

@@ -30,9 +30,11 @@ export interface DomainFilter {
   readonly score?: { readonly from: number; readonly to: number } | undefined;
 }
 
-export interface Page {
+export interface Page<Key = string> {
   readonly limit: number;
   readonly offset: number;
+  /** Only entries after this one in the order of the list, whether it still exists or not; of domains the name. */
+  readonly after?: Key;
 }
 
 export interface FoundDomains {
@@ -49,7 +51,9 @@ export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Pa
   if (part) sets.push(index.grams.search(part, index.names));
   const barred = filter.without ?? [];
   if (sets.length === 0 && barred.length === 0) {
-    return { total: index.size, domains: Array.from(slice(index.names.sorted.numbers(), page)) };
+    const { limit, offset, after } = page;
+    const start = after === undefined ? offset : offset + index.names.sorted.countThrough(after);
+    return { total: index.size, domains: Array.from(index.names.sorted.numbers().subarray(start, start + limit)) };
   }
   // A condition of absence needs a base set: all domains, if there is no other condition.
   if (sets.length === 0) sets.push(union(STATES.map((_, state) => index.sets.state(state))));
@@ -121,32 +125,40 @@ const WALK_FROM = 1 / 24;
 export function inNameOrder(index: DomainIndex, set: DomainSet, page: Page, prefix?: string): number[] {
   const order = index.names.sorted.numbers();
   const [from, to] = prefix ? index.names.sorted.prefixRange(prefix) : [0, 0];
-  if (set.size > order.length * WALK_FROM) return walk(order, set, page, [from, to]);
+  // Keys of names without the prefix follow those of all names.
+  const { after } = page;
+  const through = after === undefined ? 0 : index.names.sorted.countThrough(after);
+  const firstKey = after === undefined || (prefix && after.startsWith(prefix)) ? through : through + order.length;
+  if (set.size > order.length * WALK_FROM) return walk(order, set, { ...page, firstKey }, [from, to]);
   const ranks = index.names.sorted.ranks();
   const keys = new Uint32Array(set.size);
   let count = 0;
   set.each((domain) => {
     const rank = ranks[domain] as number;
-    keys[count++] = rank >= from && rank < to ? rank : rank + order.length;
+    const key = rank >= from && rank < to ? rank : rank + order.length;
+    if (key >= firstKey) keys[count++] = key;
   });
-  keys.sort();
-  return Array.from(slice(keys, page), (key) => order[key >= order.length ? key - order.length : key] as number);
+  const sorted = keys.subarray(0, count).sort();
+  return Array.from(
+    sorted.subarray(page.offset, page.offset + page.limit),
+    (key) => order[key >= order.length ? key - order.length : key] as number,
+  );
 }
 
 function walk(
   order: Uint32Array,
   set: DomainSet,
-  { limit, offset }: Page,
+  { limit, offset, firstKey }: Page & { readonly firstKey: number },
   [from, to]: readonly [number, number],
 ): number[] {
   const found: number[] = [];
   let skip = offset;
-  for (const [start, end] of [
-    [from, to],
-    [0, from],
-    [to, order.length],
+  for (const [start, end, firstOfRange] of [
+    [from, to, firstKey],
+    [0, from, firstKey - order.length],
+    [to, order.length, firstKey - order.length],
   ] as const) {
-    for (let i = start; i < end && found.length < limit; i += 1) {
+    for (let i = Math.max(start, firstOfRange); i < end && found.length < limit; i += 1) {
       const domain = order[i] as number;
       if (!set.has(domain)) continue;
       if (skip > 0) skip -= 1;
@@ -154,10 +166,6 @@ function walk(
     }
   }
   return found;
-}
-
-function slice(list: Uint32Array, { limit, offset }: Page): Uint32Array {
-  return list.subarray(Math.min(offset, list.length), Math.min(offset + limit, list.length));
 }
 
 /** Existing domains, worst score first, then by name; without domains that have no score. */

@@ -145,11 +145,16 @@ describe('addresses and pages', () => {
     client.url('/stack/v1/nothing');
   });
 
-  it('pages end at an empty page, and reject an answer without a list', async () => {
-    await using empty = await startHttpServer(sends('{"results":[],"total":1000000}'));
+  it('pages follow the cursor to the end, and reject an answer without a list', async () => {
+    await using empty = await startHttpServer(sends('{"results":[],"next_cursor":null}'));
     assert.deepEqual(await Array.fromAsync(new StackClient(empty).pages('/stack/v1/search', {})), []);
     assert.equal(empty.requests.length, 1);
-    for (const body of ['{}', '{"results":{},"total":1}', '{"results":[]}']) {
+    for (const body of [
+      '{}',
+      '{"results":{},"next_cursor":null}',
+      '{"results":[]}',
+      '{"results":[],"next_cursor":7}',
+    ]) {
       await using server = await startHttpServer(sends(body));
       const client = new StackClient(server);
       const provider = client.pages('/stack/v1/providers/{provider}', { path: { provider: 'ns1' } });

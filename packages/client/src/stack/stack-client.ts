@@ -127,16 +127,15 @@ export class StackClient {
     input: StackInput<P>,
     options: CallOptions = {},
   ): AsyncGenerator<PagedItems[P], void, undefined> {
-    const { query } = input as { readonly query?: { readonly offset?: number | undefined } };
-    for (let offset = query?.offset ?? 0; ; ) {
-      const asked = { ...input, query: { ...query, offset } } as StackInput<P>;
+    const { query } = input as { readonly query?: Readonly<Record<string, unknown>> };
+    for (let asked = input; ; ) {
       const { body, url } = await this.get(path, asked, options);
-      const { items, total } = PAGES[path](body);
-      if (!Array.isArray(items) || typeof total !== 'number')
+      const { items, next_cursor: cursor } = PAGES[path](body);
+      if (!Array.isArray(items) || (cursor !== null && typeof cursor !== 'string'))
         throw invalidAnswer(`${url} is not a page of a list.`, 200);
       yield* items;
-      offset += items.length;
-      if (items.length === 0 || offset >= total) return;
+      if (cursor === null) return;
+      asked = { ...input, query: { ...query, offset: undefined, cursor } } as StackInput<P>;
     }
   }
 

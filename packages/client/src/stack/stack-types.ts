@@ -100,6 +100,10 @@ export interface StackPaths {
     query: {
       category?: Category;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
     };
     body: {
@@ -113,7 +117,14 @@ export interface StackPaths {
         changes: number;
       }[];
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
       offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       changes: Change[];
       _alpha: true;
       _notice: string;
@@ -170,14 +181,24 @@ export interface StackPaths {
        */
       score_lte?: number;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
     };
     body: {
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
       offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       results: FoundDomain[];
-      did_you_mean?: string[];
       _alpha: true;
       _notice: string;
       provenance: Provenance;
@@ -230,13 +251,27 @@ export interface StackPaths {
    */
   '/stack/v1/stats/providers': {
     path: Record<string, never>;
-    query: Record<string, never>;
+    query: {
+      limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
+    };
     body: {
       /**
        * Providers with at least one domain.
        */
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       providers: {
         rank: number;
         provider: string;
@@ -264,6 +299,10 @@ export interface StackPaths {
     path: Record<string, never>;
     query: {
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
       /**
        * Id, name or alias of a provider.
@@ -279,13 +318,21 @@ export interface StackPaths {
       other?: string;
       category?: Category;
       /**
-       * Only migrations confirmed within this number of UTC days, including today.
+       * Only the last UTC days, including today.
        */
       days?: number;
       /**
-       * Only migrations confirmed within this number of hours, as counted by `/stack/v1/stats`; takes precedence over `days`.
+       * Only the last hours up to now; takes precedence over `days`.
        */
       hours?: number;
+      /**
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      since?: string;
+      /**
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      until?: string;
     };
     body: {
       /**
@@ -293,13 +340,20 @@ export interface StackPaths {
        */
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
       offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       /**
        * Whether there are more after this page.
        */
       has_more: boolean;
       /**
-       * Window of `total` and `flows`; a fraction if `hours` is used.
+       * Window of `total` and `flows`; a fraction if it is not of complete days.
        */
       window_days: number;
       migrations: Migration[];
@@ -323,10 +377,22 @@ export interface StackPaths {
     path: Record<string, never>;
     query: {
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
     };
     body: {
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       alerts: Alert[];
       _alpha: true;
       _notice: string;
@@ -344,10 +410,22 @@ export interface StackPaths {
        */
       domain?: string;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
     };
     body: {
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       domain?: string;
       method: string;
       anomalies: Anomaly[];
@@ -655,12 +733,23 @@ export interface StackPaths {
        */
       advisory?: string;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
     };
     body: {
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
       offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       advisories: Advisory[];
       _alpha: true;
       _notice: string;
@@ -694,6 +783,10 @@ export interface StackPaths {
        */
       advisory?: string;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
     };
     body: {
@@ -726,7 +819,14 @@ export interface StackPaths {
         domain: boolean | null;
       };
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
       offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       affected: Affected[];
       _alpha: true;
       _notice: string;
@@ -787,6 +887,10 @@ export interface StackPaths {
     path: Record<string, never>;
     query: {
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       window?: '1d' | '7d' | '30d';
     };
     body: {
@@ -800,6 +904,14 @@ export interface StackPaths {
        */
       mentions: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       domains: FeedLeader[];
       _alpha: true;
       _notice: string;
@@ -889,13 +1001,21 @@ export interface StackPaths {
       other?: string;
       category?: Category;
       /**
-       * Only migrations confirmed within this number of UTC days, including today.
+       * Only the last UTC days, including today.
        */
       days?: number;
       /**
-       * Only migrations confirmed within this number of hours, as counted by `/stack/v1/stats`; takes precedence over `days`.
+       * Only the last hours up to now; takes precedence over `days`.
        */
       hours?: number;
+      /**
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      since?: string;
+      /**
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      until?: string;
     };
     body: string;
   };
@@ -928,9 +1048,21 @@ export interface StackPaths {
        */
       direction?: 'in' | 'out';
       /**
-       * Confirmed within this number of UTC days, including today.
+       * Only the last UTC days, including today.
        */
       days?: number;
+      /**
+       * Only the last hours up to now; takes precedence over `days`.
+       */
+      hours?: number;
+      /**
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      since?: string;
+      /**
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      until?: string;
     };
     body: string;
   };
@@ -946,6 +1078,10 @@ export interface StackPaths {
     };
     query: {
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
     };
     body: {
@@ -965,7 +1101,14 @@ export interface StackPaths {
       domains: {
         total: number;
         limit: number;
+        /**
+         * Number of entries before this page.
+         */
         offset: number;
+        /**
+         * `cursor` of the next page; null at the end of the list.
+         */
+        next_cursor: string | null;
         /**
          * In alphabetical order.
          */
@@ -1032,16 +1175,35 @@ export interface StackPaths {
        */
       direction?: 'in' | 'out';
       /**
-       * Confirmed within this number of UTC days, including today.
+       * Only the last UTC days, including today.
        */
       days?: number;
+      /**
+       * Only the last hours up to now; takes precedence over `days`.
+       */
+      hours?: number;
+      /**
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      since?: string;
+      /**
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      until?: string;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       offset?: number;
     };
     body: {
       provider: string;
       provider_id: string;
       direction: 'in' | 'out';
+      /**
+       * Length of the window; a fraction if it is not of complete days.
+       */
       days: number;
       /**
        * The first day of the window.
@@ -1052,7 +1214,14 @@ export interface StackPaths {
        */
       total: number;
       limit: number;
+      /**
+       * Number of entries before this page.
+       */
       offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       customers: Customer[];
       _alpha: true;
       _notice: string;
@@ -1066,10 +1235,14 @@ export interface StackPaths {
     path: Record<string, never>;
     query: {
       /**
-       * ISO 8601 with a zone; only events published after it.
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       since?: string;
       limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
       /**
        * Only these types, separated by commas: migration, anomaly, service_change, advisory.
        */
@@ -1088,6 +1261,10 @@ export interface StackPaths {
       events: (MigrationEvent | ServiceChangeEvent | AnomalyEvent | AdvisoryEvent)[];
       next_since: string;
       has_more: boolean;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       gap?: {
         from: string;
         to: string;

@@ -22,16 +22,30 @@ interface Sums {
 /** Sums below this are counted in a table, the few larger ones in a map. */
 const SMALL = 4_096;
 
-/** Most mentioned first, ties in the order of names. */
+/** A position in a leaderboard. */
+export type LeaderKey = readonly [mentions: number, domain: string];
+
+/** Most mentioned first, ties in the order of names; only those after the key. */
 export function leadersOf(
   { now, before }: Sums,
-  { names, limit }: { readonly names: readonly string[]; readonly limit: number },
+  {
+    names,
+    limit,
+    after,
+  }: { readonly names: readonly string[]; readonly limit: number; readonly after?: LeaderKey | undefined },
 ): Leaders {
   const current = new Ranks(now, names.length);
-  const min = current.valueAt(limit);
+  const isListed = (number: number) => {
+    const sum = now[number] as number;
+    return !after || sum < after[0] || (sum === after[0] && (names[number] as string) > after[1]);
+  };
+  let skipped = 0;
+  if (after) for (let number = 0; number < names.length; number += 1) skipped += Number(!isListed(number));
+  const min = current.valueAt(skipped + limit);
   const above: number[] = [];
   const level: number[] = [];
   for (let number = 0; number < names.length; number += 1) {
+    if (!isListed(number)) continue;
     const sum = now[number] as number;
     if (sum > min) above.push(number);
     else if (sum === min && sum > 0) level.push(number);

@@ -21,27 +21,42 @@ export async function ask(question: Question, input: Input, options: AskOptions)
   const { client, recent, signal } = options;
   // The input schema validates the values; a test compares it with the parameters of the route.
   const request = requestOf(question, input) as unknown as StackInput<StackPath>;
-  const answer = await client.get(question.path as StackPath, request, { signal });
-  const shortened = shorten(answer.body, {
-    ...pageOf(question, input),
-    hidden: input.details === true ? [] : (question.details ?? []),
-    max: Object.fromEntries(Object.entries(question.cuts ?? {}).map(([name, list]) => [list, Number(input[name])])),
-  });
-  const body = bodyOf(answer, withUnpaged(question, shortened), nextOffset(question, input, shortened));
+  const get = (limit?: number) => client.get(question.path as StackPath, withLimit(request, limit), { signal });
+  const short = (body: unknown) =>
+    shorten(body, {
+      ...pageOf(question, input),
+      hidden: input.details === true ? [] : (question.details ?? []),
+      max: Object.fromEntries(Object.entries(question.cuts ?? {}).map(([name, list]) => [list, Number(input[name])])),
+    });
+  let answer = await get();
+  let shortened = short(answer.body);
+  // A cursor continues after the last item of a page: where the page was cut, a shorter one is requested.
+  if (shortened.remaining > 0 && shortened.shown > 0 && isPagedByService(question)) {
+    answer = await get(shortened.shown);
+    shortened = short(answer.body);
+  }
+  const body = bodyOf(
+    answer,
+    withUnpaged(question, shortened),
+    next(question, input, { ...shortened, answer: answer.body }),
+  );
   if (body.receipt) recent.add(body.receipt.receipt_id, answer.text);
   return toolResult(linesOf(question, shortened), lastLines(body), body);
+}
+
+function withLimit(request: StackInput<StackPath>, limit: number | undefined): StackInput<StackPath> {
+  if (limit === undefined) return request;
+  const { query } = request as { readonly query?: object };
+  return { ...request, query: { ...query, limit } } as StackInput<StackPath>;
 }
 
 /** Path and query of the request. */
 export function requestOf(question: Question, input: Input) {
   const local = new Set(['details', ...Object.keys(question.cuts ?? {})]);
   if (isPagedHere(question)) for (const name of ['limit', 'offset']) local.add(name);
-  const { limit, offset } = input as { readonly limit: number; readonly offset: number };
-  // The route has no offset for such a list.
-  const fromStart = question.list?.paging === 'limit' ? { limit: limit + offset, offset: undefined } : {};
   const path: Record<string, unknown> = {};
   const query: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries({ ...input, ...fromStart })) {
+  for (const [name, value] of Object.entries(input)) {
     if (question.path.includes(`{${name}}`)) path[name] = value;
     else if (!local.has(name) && value !== undefined) query[name] = Array.isArray(value) ? value.join(',') : value;
   }
@@ -52,6 +67,8 @@ function isPagedHere({ list }: Question): boolean {
   return list?.paging === 'here';
 }
 
+const isPagedByService = ({ list }: Question) => list?.paging === 'service';
+
 function pageOf(question: Question, input: Input): { readonly page?: Page } {
   const { list } = question;
   if (!list) return {};
@@ -59,36 +76,39 @@ function pageOf(question: Question, input: Input): { readonly page?: Page } {
   return { page: { lists: list.at, limit, offset: list.paging === 'service' ? 0 : offset } };
 }
 
-function nextOffset(question: Question, input: Input, { answer, shown, remaining }: Shortened): number | undefined {
+/** How to get the next page; empty at the end of the list. */
+function next(
+  question: Question,
+  input: Input,
+  { answer, shown, remaining }: Pick<Shortened, 'shown' | 'remaining'> & { readonly answer: unknown },
+): Next {
   const { offset } = input as { readonly offset?: number };
-  if (!question.list || offset === undefined) return undefined;
-  // `total` and `has_more` are in the object that contains the list, such as `domains` of `domains.results`.
+  if (!question.list || shown === 0) return {};
+  if (isPagedHere(question)) return remaining > 0 && offset !== undefined ? { next_offset: offset + shown } : {};
+  // In the object that contains the list, such as `domains` of `domains.results`.
   const [at = ''] = question.list.at;
   const holder = at
     .split('.')
     .slice(0, -1)
     .reduce<unknown>((value, name) => Object(value)[name], answer);
-  const { total, has_more } = Object(holder) as { readonly total?: unknown; readonly has_more?: unknown };
-  const hasMore =
-    !isPagedHere(question) && (has_more === true || (typeof total === 'number' && total > offset + shown));
-  return shown > 0 && (remaining > 0 || hasMore) ? offset + shown : undefined;
+  const { next_cursor } = Object(holder) as { readonly next_cursor?: unknown };
+  return typeof next_cursor === 'string' && /^[\w-]{1,1024}$/.test(next_cursor) ? { next_cursor } : {};
 }
 
-/** Reports the remaining items of a list without an offset as left out. */
-function withUnpaged({ list, input }: Question, shortened: Shortened): Shortened {
+type Next = Pick<ResultBody, 'next_cursor' | 'next_offset'>;
+
+/** Reports items that a cursor would skip as left out. */
+function withUnpaged(question: Question, shortened: Shortened): Shortened {
   const { remaining, leftOut } = shortened;
-  if (!list || remaining === 0 || 'offset' in input.shape) return shortened;
+  const { list } = question;
+  if (!list || remaining === 0 || isPagedHere(question)) return shortened;
   return { ...shortened, leftOut: [...leftOut, { at: list.at[0] ?? '', items: remaining }] };
 }
 
-function bodyOf(
-  answer: StackAnswer<unknown>,
-  { answer: shortened, leftOut }: Shortened,
-  next: number | undefined,
-): ResultBody {
+function bodyOf(answer: StackAnswer<unknown>, { answer: shortened, leftOut }: Shortened, next: Next): ResultBody {
   return {
     answer: shortened,
-    ...(next !== undefined && { next_offset: next }),
+    ...next,
     ...(leftOut.length > 0 && { left_out: [...leftOut] }),
     ...receiptOf(answer.body),
     ...quotaOf(answer.quota),

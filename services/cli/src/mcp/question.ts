@@ -3,8 +3,8 @@ import type { StackPaths } from '@strata/client';
 import { CATEGORIES } from '@strata/detect';
 import { z } from 'zod';
 
-/** How a list is paged: by the route, by a route that has only `limit`, or here, where the route always returns the complete list. */
-type Paging = 'service' | 'limit' | 'here';
+/** How a list is paged: by the route, or here, where the route always returns the complete list. */
+type Paging = 'service' | 'here';
 
 type QuestionPath = Extract<keyof StackPaths, `/stack/v1/${string}`>;
 
@@ -16,7 +16,7 @@ export interface Question<Path extends QuestionPath = QuestionPath> {
   /** The route; its parameters are inputs of the same names. */
   readonly path: Path;
   readonly input: z.ZodObject;
-  /** The lists that `limit` and `offset` apply to, as paths into the answer. */
+  /** The lists that `limit` applies to, as paths into the answer. */
   readonly list?: { readonly at: readonly string[]; readonly paging: Paging };
   /** Paths of fields that are returned only with the input `details`. */
   readonly details?: readonly string[];
@@ -41,28 +41,30 @@ export const details = {
 
 /** Maximum `limit` of a tool; the service allows 1,000. */
 export const MAX_LIMIT = 100;
-/** Maximum `limit` of a route without an offset. */
-const MAX_ROUTE_LIMIT = 1_000;
 
 const limit = (byDefault: number) =>
   z.int().min(1).max(MAX_LIMIT).default(byDefault).describe('Maximum number of items. Keep it small.');
 
-/** `limit` and `offset` of a list that the route pages. */
+const cursor = z.string().min(1).max(1_024).describe('next_cursor of the previous answer.').optional();
+const offset = z.int().min(0).max(10_000_000).default(0);
+
+/** Inputs of a list that the route pages. */
+export const cursorPages = (byDefault = 10) => ({ limit: limit(byDefault), cursor });
+
+/** The same for a route that also has an offset. */
 export const pages = (byDefault = 10) => ({
-  limit: limit(byDefault),
-  offset: z.int().min(0).max(10_000_000).default(0).describe('Items to skip: next_offset of the previous answer.'),
+  ...cursorPages(byDefault),
+  offset: offset.describe('Items to skip, without cursor.'),
 });
 
-/** `limit` and `offset` of a list whose route has no offset. */
-export const firstPages = (byDefault = 10) => ({
+/** Inputs of a list that is paged here. */
+export const offsetPages = (byDefault = 10) => ({
   limit: limit(byDefault),
-  offset: z
-    .int()
-    .min(0)
-    .max(MAX_ROUTE_LIMIT - MAX_LIMIT)
-    .default(0)
-    .describe('Items to skip: next_offset of the previous answer.'),
+  offset: offset.describe('Items to skip: next_offset of the previous answer.'),
 });
+
+/** Forms of a time, as in the API. */
+export const Moment = z.string().trim().min(1).max(64).describe('2026-01-31, 2026-01-31T12:00:00Z, 7d or 36h ago.');
 
 export const Category = z.enum(CATEGORIES);
 export const Severity = z.enum(['low', 'medium', 'high', 'critical']);

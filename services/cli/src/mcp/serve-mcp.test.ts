@@ -64,13 +64,12 @@ describe('strata mcp', () => {
 
   it('pages through a list to its end', async () => {
     const found: string[] = [];
-    let offset = 0;
     let total = 0;
-    for (; offset !== undefined; ) {
-      const { body } = await mcp.call('stack_search', { limit: 1, offset });
+    for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+      const { body } = await mcp.call('stack_search', { limit: 1, ...(cursor && { cursor }) });
       found.push(...body.answer.results.map(({ domain }: { domain: string }) => domain));
       ({ total } = body.answer);
-      offset = body.next_offset;
+      cursor = body.next_cursor;
     }
     assert.deepEqual([found.length, new Set(found).size, total > 0], [total, total, true]);
   });
@@ -106,6 +105,7 @@ describe('strata mcp', () => {
       ['stack_domain', { domain: 'single' }, 'invalid_domain', 400, /./],
       ['stack_domain', { domain: 'no-such-domain.com' }, 'unknown_domain', 404, /./],
       ['stack_provider', { provider: 'cloudflaer' }, 'unknown_provider', 404, /^unknown_provider \(404\): .*Cloudfl/],
+      ['stack_search', { provider: 'cloudflaer' }, 'invalid_parameter', 400, /- provider: Cloudflare/],
       ['stack_recent_events', { since: 'yesterday' }, 'invalid_parameter', 400, /since/],
     ] as const) {
       const { isError, text, body } = await mcp.call(name, given);
@@ -116,13 +116,14 @@ describe('strata mcp', () => {
       const verified = await mcp.call('stack_verify', { receipt_id: body.receipt.receipt_id });
       assert.equal(verified.body.answer.outcome, 'holds');
       assert.match(verified.text, new RegExp(`answer is an error: ${code} \\(${status}\\)`));
-      if (code === 'invalid_parameter') assert.equal(body.error.fields[0].field, 'since');
+      if (code === 'invalid_parameter') assert.ok(Object.hasOwn(given, body.error.fields[0].field));
     }
   });
 
   it('refuses bad arguments and unknown tools, and goes on', async () => {
     for (const [name, given, says] of [
       ['stack_search', { limit: 1_000 }, /limit/],
+      ['stack_search', { providr: 'x' }, /unknown input providr; did you mean provider\?/],
       ['stack_domain', { domain: 'x'.repeat(300) }, /domain/],
       ['stack_provider', { provider: 'a\u0000b' }, /control character/],
       ['stack_verify', {}, /receipt_id or answer/],
@@ -253,7 +254,7 @@ describe('strata mcp with an untrusted service', () => {
     await using guarded = await asking(huge.base, 'ssk_x');
     const { text, body } = await guarded.call('stack_alerts', { limit: 100 });
     assert.ok(text.length <= 9_000 && JSON.stringify(body).length <= 26_000);
-    assert.ok(body.next_offset > 0 && body.next_offset < 100);
+    assert.ok(body.left_out[0].items > 0 && body.left_out[0].items < 100);
     assert.match(text, /more lines: see the structured answer/);
   });
 });

@@ -49,8 +49,8 @@ const MAX_PATH = 400;
 /** Lists of days, oldest first, of which the last items are kept. */
 const DAYS = new Set(['curve', 'per_day']);
 
-/** The notice is part of the instructions, and the receipt is a separate field of the result. */
-const OMITTED = new Set(['_alpha', '_notice', 'provenance']);
+/** The notice is part of the instructions; the receipt and the cursor are separate fields of the result. */
+const OMITTED = new Set(['_alpha', '_notice', 'provenance', 'next_cursor']);
 
 /**
  * Cuts lists and texts until the answer fits, and reduces each text to one line without invisible characters. An answer that cannot be cut

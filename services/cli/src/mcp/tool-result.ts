@@ -11,6 +11,7 @@ const number = z.number();
 /** One short schema for all tools. The description of a tool documents the fields of `answer`. */
 export const ResultSchema = z.object({
   answer: z.looseObject({}).optional(),
+  next_cursor: text.optional(),
   next_offset: number.optional(),
   left_out: z.array(z.object({ at: text, items: number })).optional(),
   receipt: z.object({ receipt_id: text, ledger_receipt_id: text, signed_at: text }).optional(),
@@ -40,8 +41,9 @@ export function toolResult(lines: readonly string[], last: readonly string[], bo
 }
 
 /** The lines below every answer. */
-export function lastLines({ next_offset, left_out, receipt, quota }: ResultBody): string[] {
+export function lastLines({ next_cursor, next_offset, left_out, receipt, quota }: ResultBody): string[] {
   return [
+    next_cursor === undefined ? '' : 'More results: call again with cursor set to next_cursor.',
     next_offset === undefined ? '' : `More results: call again with offset ${next_offset}.`,
     leftOutLine(left_out ?? []),
     receipt ? `Receipt ${receipt.receipt_id}, ledger ${receipt.ledger_receipt_id}, signed ${receipt.signed_at}.` : '',

@@ -1,8 +1,8 @@
 // Collects settings: from the environment, then the settings file; secrets also from files of their own. Reports all problems at once.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { nearestName } from '@strata/http/nearest-names';
 import type { CommandContext } from '../context.ts';
-import { nearest } from './nearest.ts';
 import { RETIRED } from './retired.ts';
 import { parseSettingsFile, readSmallFile } from './settings-file.ts';
 import {
@@ -77,7 +77,7 @@ export async function findSettings(
       problems.push(`${name}: unknown setting${suggestion(name, known)}`);
   for (const [name, { source }] of inFile)
     if (!known.has(name))
-      problems.push(`${source}: unknown setting '${keyInFile(name)}'${suggestion(name, known, keyInFile)}`);
+      problems.push(`${source}: unknown setting '${keyInFile(name)}'${suggestion(name, known, (key) => key)}`);
 
   const given = new Map<string, Given>();
   for (const level of [inFile, inEnvironment]) {
@@ -126,12 +126,9 @@ async function knownNames(service: ServiceName, names: readonly string[]): Promi
   return known;
 }
 
-function suggestion(
-  name: string,
-  known: ReadonlySet<string>,
-  write: (name: string) => string = (same) => same,
-): string {
-  const near = nearest(name, known);
+/** Without the prefix, which all names share. */
+function suggestion(name: string, known: ReadonlySet<string>, write = variableOf): string {
+  const near = nearestName(keyInFile(name), [...known].map(keyInFile));
   return near === undefined ? '' : `; did you mean ${write(near)}?`;
 }
 

@@ -116,7 +116,8 @@ class GatewayResponder implements Responder<Route> {
   }
 
   async respond({ contract, handler }: Route, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    const input = parseInput(contract, request);
+    // Clients of the OpenAI contract may add parameters: `api-version`.
+    const input = parseInput({ ...contract, ignoresUnknown: contract.path.startsWith('/v1/') }, request);
     const body = contract.body?.read(request.body);
     return handler(this.#app, { ...input, body }, { request, reply });
   }

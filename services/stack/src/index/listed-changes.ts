@@ -1,7 +1,7 @@
 // Lists changes over all domains, with the names of the domains.
 import type { Category } from '@strata/detect';
 import type { StackApp } from '../context.ts';
-import type { ChangeFilter, CustomerFilter, ListedChange, Page } from '../store/index.ts';
+import type { ChangeFilter, CustomerFilter, ListedChange, Page, StoredChange } from '../store/index.ts';
 
 export interface NamedChange extends ListedChange {
   readonly domain: string;
@@ -17,6 +17,11 @@ export async function listedChanges(
   page: Page,
 ): Promise<NamedChange[]> {
   return withNames(app, await app.store.lists.changes(filter, page));
+}
+
+/** The key of a change in the order of a list: lists of a window are in the order of confirmation. */
+export function changeKey({ at, confirmedAt, id }: StoredChange, order: 'at' | 'confirmedAt'): [number, string] {
+  return [(order === 'at' ? at : confirmedAt).getTime(), id];
 }
 
 async function withNames<C extends ListedChange>(

@@ -118,16 +118,21 @@ describe('the name of a provider', () => {
       for (const name of ['Google+Workspace', 'gmail']) assert.equal((await ask(`${query}${name}`)).status, 200);
   });
 
-  it('that is unknown is 404 with the three nearest, whatever it holds', async () => {
-    const names = `clodflare a%2Fb ..%2F..%2Fetc %E2%98%83 x%3Cscript%3E hasOwnProperty __proto__ %25 o'brien %22`;
-    for (const path of [...paths, 'migrations/export.csv?provider='])
-      for (const name of names.split(' ')) {
+  it('that is unknown is refused with the three nearest, whatever it holds: 404 in a path, 400 in a query', async () => {
+    const names = `clodflare a%2Fb ..%2F..%2Fetc %E2%98%83 x%3Cscript%3E hasOwnProperty __proto__ %25 o'brien %22 a,b`;
+    const inQuery =
+      'search?provider= search?with= migrations/export.csv?provider= stats/migrations?provider= stream/json?provider=';
+    for (const name of names.split(' ')) {
+      for (const path of [...paths, ...inQuery.split(' '), 'stats/migrations?provider=godaddy&other=']) {
         const { status, body } = await ask(`${path}${name}`);
-        assert.deepEqual([status, body.code, body.errors?.length], [404, 'unknown_provider', 3], `${path}${name}`);
+        const expected = path.includes('?') ? [400, 'invalid_parameter'] : [404, 'unknown_provider'];
+        assert.deepEqual([status, body.code, body.errors?.length], [...expected, 3], `${path}${name}`);
+        const field = /(\w+)=$/.exec(path)?.[1] ?? 'provider';
+        assert.ok(body.errors?.every((error) => error.field === field));
       }
-    const { body } = await ask('search?provider=clodflare');
-    assert.deepEqual([body.total, body.results], [0, []]);
-    assert.equal((body.did_you_mean as string[])[0], 'Cloudflare');
+    }
+    const { body } = await ask('search?provider=cloudflare,nginx');
+    assert.equal(body.errors?.[0]?.message, 'Cloudflare');
   });
 
   it('that cannot be a name is refused', async () => {
@@ -152,27 +157,58 @@ it('the name of a domain that is not one is refused, in a path and in a query', 
   assert.equal((await ask('intelligence/risk/not-there-at-all.com')).status, 404);
 });
 
-it('since is a time with a zone that is not ahead, or refused', async () => {
+describe('a time is a date, a time with a zone or an age, not ahead, with one meaning on every route, or refused', () => {
   const [day, time] = ['2026-01-31', '2026-01-31T12:00:00'];
-  const good = `${time}Z ${time}.123456Z ${time}%2B01:00 ${time}+01:00 2026-01-31t12:00:00z ${time},5Z 1970-01-01T00:00:00Z`;
-  for (const since of good.split(' ')) assert.equal((await ask(`stream/json?since=${since}`)).status, 200, since);
-  const bad = `|${day}|${time}|2026-02-30T00:00:00Z|2026-13-01T00:00:00Z|${day}T25:00:00Z|${day}T12:00Z|yesterday`;
+  const good = `${day} 7d 36H ${time}Z ${time}.123456Z ${time}%2B01:00 ${time}+01:00 ${day}t12:00:00z ${time},5Z 1970-01-01`;
+  const bad = `|${time}|2026-02-30|2026-13-01T00:00:00Z|${day}T25:00:00Z|${day}T12:00Z|yesterday|7|7w|-7d|999999d`;
   const odd = `1769860800|NaN|${time}Z%00|9999-01-01T00:00:00Z|%2B010000-01-01T00:00:00Z|${LONG}`;
-  for (const since of `${bad}|${odd}`.split('|')) await assertRefused(`stream/json?since=${since}`, 'since');
-  await assertRefused('stream/json?since=2026-01-01T00:00:00Z&since=2026-01-02T00:00:00Z', 'since');
-  assert.match((await ask(`stream/json?since=${day}`)).body.errors?.[0]?.message ?? '', /zone/);
   const ahead = new Date(Date.now() + 3_600_000).toISOString();
-  assert.equal((await ask(`stream/json?since=${ahead}`)).body.errors?.[0]?.message, 'is in the future');
+  for (const route of ['stream/json', 'migrations/export.csv', 'stats/migrations', 'providers/cloudflare/customers'])
+    it(route, async () => {
+      const isShort = /stats|customers/.test(route);
+      const times = isShort
+        ? ['7d', '36H', ahead.slice(0, 10), `${ahead.slice(0, 10)}T00:00:00+01:00`]
+        : good.split(' ');
+      for (const since of times) assert.equal((await ask(`${route}?since=${since}`)).status, 200, since);
+      for (const since of `${bad}|${odd}`.split('|')) await assertRefused(`${route}?since=${since}`, 'since');
+      await assertRefused(`${route}?since=7d&since=8d`, 'since');
+      const messageOf = async (query: string) => (await ask(`${route}?${query}`)).body.errors?.[0]?.message;
+      assert.match((await messageOf(`since=${time}`)) ?? '', /zone/);
+      assert.equal(await messageOf(`since=${ahead}`), 'is in the future');
+      if (route === 'stream/json') return;
+      const messages = ['until=7d', 'since=7d&days=7', 'since=7d&until=8d'].map(messageOf);
+      assert.deepEqual(await Promise.all(messages), ['needs since', 'cannot be combined with days', 'is before since']);
+      if (isShort) assert.match((await messageOf('since=400d')) ?? '', /^must be within/);
+      const lines = async (query: string) => (await ask(`${route}?${query}`)).text.split('\n').length;
+      assert.equal(await lines('since=1d&until=1d'), await lines('since=1h&until=1h'));
+    });
 });
 
 describe('a URL', () => {
+  it('with an unknown parameter is refused with its name and the nearest known one, on every route', async () => {
+    const { paths } = (await service.ask('/openapi.json')).body as unknown as { paths: Record<string, object> };
+    for (const path of Object.keys(paths).filter((each) => each.startsWith('/stack/v1/')))
+      await assertRefused(`${path.slice('/stack/v1/'.length).replaceAll(/\{\w+\}/g, 'cloudflare')}?tld=com`, 'tld');
+    for (const path of ['/health', '/openapi.json', '/ledger/checkpoint', '/.well-known/stack-keys.json', '/suggest'])
+      assert.equal((await service.ask(`${path}?tld=com`)).status, 400, path);
+    const messageOf = async (path: string) => (await ask(path)).body.errors?.[0]?.message;
+    assert.equal(await messageOf('search?lmit=5'), 'unknown parameter; did you mean limit?');
+    assert.equal(await messageOf('alerts?from=x'), 'unknown parameter; known are limit, cursor');
+    assert.equal(await messageOf('stats?from=x'), 'unknown parameter; no name is known');
+    assert.match((await messageOf('search?sector=goverment')) ?? '', /^did you mean government\? It must be one of/);
+    const { body } = await ask(`stats?constructor=2&__proto__=3&a%00=1&${LONG}=1&a=1&a=2`);
+    const fields = body.errors?.map(({ field }) => field);
+    assert.deepEqual(fields, ['constructor', '__proto__', 'a\0', LONG.slice(0, 64), 'a']);
+    const many = Array.from({ length: 500 }, (_, i) => `p${i}=1`).join('&');
+    assert.equal((await ask(`stats?${many}`)).body.errors?.length, 10);
+  });
+
   it('that is too long, invalid or unknown is refused with this reason', async () => {
     assert.equal((await ask(`search?q=${LONG}${LONG}`)).status, 414);
     for (const path of [`providers/${LONG}${LONG}`, 'providers/%E0%A4%A', 'domains/%E0%A4%A'])
       assert.equal((await ask(path)).status, 400);
     for (const path of ['', 'Stats', '../v2/stats', 'providers', 'stats/x', 'domains/../domains'])
       assert.equal((await ask(path)).status, 404, path);
-    assert.equal((await ask('stats?unknown=1&constructor=2&__proto__=3')).status, 200);
   });
 
   it('under /stack/v1 needs a key on every route', async () => {

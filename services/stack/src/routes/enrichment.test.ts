@@ -89,17 +89,21 @@ describe('advisories', () => {
       [`enrichment/affected?domain=${withPhp}&`, 'affected'],
       ['enrichment/affected?severity=high&match=product&', 'affected'],
     ] as const) {
-      const all = await get(`${path}limit=1000&offset=0`);
+      const all = await get(`${path}limit=1000`);
       const total = all.total as number;
       assert.equal((all[list] as unknown[]).length, total);
       for (const limit of [33, 101]) {
-        const found: unknown[] = [];
-        for (let offset = 0; offset < total + limit; offset += limit) {
+        const [found, paged]: unknown[][] = [[], []];
+        for (let offset = 0, cursor = ''; offset < total; offset += limit) {
           const page = await get(`${path}limit=${limit}&offset=${offset}`);
           assert.equal(page.total, total);
-          found.push(...(page[list] as unknown[]));
+          found?.push(...(page[list] as unknown[]));
+          const next = await get(`${path}limit=${limit}${cursor}`);
+          paged?.push(...(next[list] as unknown[]));
+          cursor = `&cursor=${next.next_cursor}`;
+          assert.equal(next.next_cursor === null, offset + limit >= total);
         }
-        assert.deepEqual(found, all[list], `${path} by ${limit}`);
+        assert.deepEqual([found, paged], [all[list], all[list]], `${path} by ${limit}`);
       }
     }
   });

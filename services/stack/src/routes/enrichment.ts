@@ -10,12 +10,13 @@ import {
   advisoryReport,
   exposureReport,
 } from '../enrichment/exposure/advisory-report.ts';
-import { listAdvisories, listAffected } from '../enrichment/exposure/affected.ts';
+import { advisoryKey, affectedKey, listAdvisories, listAffected } from '../enrichment/exposure/affected.ts';
 import { coverageOf } from '../enrichment/exposure/exposed-domains.ts';
 import { enrichmentState } from '../enrichment/state.ts';
 import { MAX_STALE_MS, tags } from '../index/live-index.ts';
 import { domainOf } from './domains/domains.ts';
-import { Limit, Offset, Text, Word } from './parameters.ts';
+import { DomainName, offsetParameters, pageFields, pageOf } from './paging.ts';
+import { Text, Word } from './parameters.ts';
 
 const count = z.int().min(0);
 const Time = z.iso.datetime().nullable();
@@ -40,6 +41,13 @@ interface FilterInput {
   readonly known_exploited?: 'true' | 'false' | undefined;
   readonly advisory?: string | undefined;
 }
+
+const Id = z.string().max(100);
+const ADVISORIES = { name: 'advisories', key: z.tuple([z.number(), Id]).readonly() };
+const AFFECTED = {
+  name: 'affected',
+  key: z.tuple([z.number(), Id, z.enum(['version', 'product']), Id, DomainName]).readonly(),
+};
 
 const SourceSchema = z
   .object({
@@ -144,30 +152,30 @@ export const getAdvisories = route(
       severity: SeverityParameter.optional(),
       known_exploited: ExploitedParameter.optional(),
       advisory: AdvisoryParameter.optional(),
-      limit: Limit.default(50),
-      offset: Offset.default(0),
+      ...offsetParameters(50),
     }),
     output: {
       kind: 'signed',
       schema: z.object({
         total: count,
-        limit: z.int(),
-        offset: z.int(),
+        ...pageFields,
         advisories: z.array(AdvisorySchema),
       }),
     },
     errors: ['unavailable'],
     access: 'key',
     cache: (_app: StackApp, input) => ({
-      key: `enrichment.advisories ${JSON.stringify([filterOf(input), input.limit, input.offset])}`,
+      key: `enrichment.advisories ${JSON.stringify([filterOf(input), input.limit, input.offset, input.cursor])}`,
       tags: [...tags.advisories, ...tags.domains],
       maxStaleMs: MAX_STALE_MS,
     }),
   },
   async (app: StackApp, input, context) => {
     requireLoaded(app, context);
-    const { limit, offset } = input;
-    const { total, entries } = await listAdvisories(app, filterOf(input), { limit, offset });
+    const filter = filterOf(input);
+    const page = pageOf(input, ADVISORIES, filter);
+    const found = await listAdvisories(app, filter, page.query);
+    const { rows: entries, fields } = page.cut(found.entries, advisoryKey);
     const stored = await app.store.advisories.read(entries.map(({ advisory }) => advisory.id));
     const full = new Map(stored.map(({ advisory }) => [advisory.id, advisory]));
     const budget = new EventLoopBudget();
@@ -176,7 +184,7 @@ export const getAdvisories = route(
       await budget.yieldIfSpent();
       advisories.push(advisoryReport(entry, full.get(entry.advisory.id) ?? { summary: null, urls: [] }, app));
     }
-    return { total, limit, offset, advisories };
+    return { total: found.total, ...fields, advisories };
   },
 );
 
@@ -194,8 +202,7 @@ export const getAffected = route(
       match: Word(['version', 'product']).describe('Only rows with this match.').optional(),
       known_exploited: ExploitedParameter.optional(),
       advisory: AdvisoryParameter.optional(),
-      limit: Limit.default(50),
-      offset: Offset.default(0),
+      ...offsetParameters(50),
     }),
     output: {
       kind: 'signed',
@@ -214,8 +221,7 @@ export const getAffected = route(
             domain: z.boolean().nullable().describe('Whether the requested domain has been scanned.'),
           })
           .describe('Possible reasons for an empty list; null for filters that were not used.'),
-        limit: z.int(),
-        offset: z.int(),
+        ...pageFields,
         affected: z.array(AffectedSchema),
       }),
     },
@@ -223,7 +229,7 @@ export const getAffected = route(
     access: 'key',
     cache: (_app: StackApp, input, context) => {
       const domain = input.domain === undefined ? undefined : domainOf(input.domain, context);
-      const parameters = [domain, filterOf(input), input.match, input.limit, input.offset];
+      const parameters = [domain, filterOf(input), input.match, input.limit, input.offset, input.cursor];
       return {
         key: `enrichment.affected ${JSON.stringify(parameters)}`,
         tags: [...tags.advisories, ...tags.domains, ...tags.enrichment],
@@ -233,21 +239,22 @@ export const getAffected = route(
   },
   async (app: StackApp, input, context) => {
     requireLoaded(app, context);
-    const { limit, offset, match } = input;
+    const { match } = input;
     const domain = input.domain === undefined ? undefined : domainOf(input.domain, context);
     const filter = { ...filterOf(input), match, domain };
-    const { total, domains, rows } = await listAffected(app, filter, { limit, offset });
+    const page = pageOf(input, AFFECTED, filter);
+    const found = await listAffected(app, filter, page.query);
     const { exposures, index } = app;
+    const { rows, fields } = page.cut(found.rows, (row) => affectedKey(row, index.names.name(row.domain)));
     return {
-      total,
-      domains,
+      total: found.total,
+      domains: found.domains,
       known: {
         advisories: exposures.isKnown,
         advisory: filter.advisory === undefined ? null : exposures.advisories.named(filter.advisory).length > 0,
         domain: domain === undefined ? null : index.names.sorted.find(domain) !== undefined,
       },
-      limit,
-      offset,
+      ...fields,
       affected: rows.map(({ domain: number, ...exposure }) => ({
         domain: app.index.names.name(number),
         ...exposureReport(exposure, app),

@@ -82,6 +82,13 @@ describe('numbers of feeds', () => {
     assert.deepEqual([total, mentions, domains[0].share, domains[0].movement], [5, 8, 0.5, null]);
     assert.deepEqual(await board('window=1d&limit=2'), ['1 linked.com 1 1  ', '1 second.com 1 1  ']);
     assert.deepEqual(await board('window=30D&limit=2'), ['1 top.com 4 2  ', '2 second.com 3 1  ']);
+    const paged: unknown[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await get(`leaderboard?limit=2${cursor && `&cursor=${cursor}`}`);
+      paged.push(...page.domains);
+      cursor = page.next_cursor;
+    }
+    assert.deepEqual(paged, (await get('leaderboard?limit=1000')).domains);
     const month = await get('leaderboard?window=30D&limit=2');
     assert.deepEqual([month.total, month.mentions], [5, 10]);
   });

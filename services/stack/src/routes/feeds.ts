@@ -18,7 +18,8 @@ import {
 } from '../feeds/feed-report.ts';
 import { MAX_STALE_MS, tags } from '../index/live-index.ts';
 import { domainOf, domainParams } from './domains/domains.ts';
-import { Limit, Word } from './parameters.ts';
+import { DomainName, pageFields, pageOf, pageParameters } from './paging.ts';
+import { Word } from './parameters.ts';
 
 /** Polls by other processes do not invalidate the cache: maximum age of an answer. */
 const MAX_AGE_MS = 60_000;
@@ -62,7 +63,7 @@ export const getFeedStats = route(
   async (app: StackApp) => {
     const { active, gone, polled, failing, items, mentions, lastPollAt } = await app.store.feeds.summary();
     const tally = app.mentions.tally();
-    const { leaders } = await leadersOf(app, tally, { window: '7d', limit: TOP });
+    const { leaders } = await leadersOf(app, tally, '7d', { limit: TOP });
     return {
       feeds: { total: active + gone, active, gone },
       polled,
@@ -78,6 +79,8 @@ export const getFeedStats = route(
   },
 );
 
+const LEADERS = { name: 'feed leaders', key: z.tuple([z.int(), DomainName]).readonly() };
+
 export const getFeedLeaders = route(
   {
     method: 'GET',
@@ -86,29 +89,32 @@ export const getFeedLeaders = route(
     summary: 'Feed domain leaderboard',
     description:
       'Domains by the number of items in subscribed feeds that mention them, within the last one, seven or thirty UTC days including today, with the rank in the previous window of the same length.',
-    query: z.object({ limit: Limit.default(20), window: Word(WINDOW_NAMES).default('7d') }),
+    query: z.object({ ...pageParameters(20), window: Word(WINDOW_NAMES).default('7d') }),
     output: {
       kind: 'signed',
       schema: z.object({
         window: WindowName,
         total: count.describe('Domains mentioned within the window.'),
         mentions: count.describe('Mentions of all domains.'),
-        limit: z.int(),
+        ...pageFields,
         domains: z.array(FeedLeaderSchema),
       }),
     },
     errors: [],
     access: 'key',
-    cache: (_app: StackApp, { limit, window }) => ({
-      key: `feed leaders ${window} ${limit}`,
+    cache: (_app: StackApp, { limit, window, cursor = '' }) => ({
+      key: `feed leaders ${window} ${limit} ${cursor}`,
       tags: [...tags.mentions, ...tags.domains],
       maxStaleMs: MAX_STALE_MS,
       maxAgeMs: MAX_AGE_MS,
     }),
   },
-  async (app, { limit, window }) => {
-    const { total, mentions, leaders } = await leadersOf(app, app.mentions.tally(), { window, limit });
-    return { window, total, mentions, limit, domains: leaders };
+  async (app, input) => {
+    const { window } = input;
+    const page = pageOf(input, LEADERS, window);
+    const { total, mentions, leaders } = await leadersOf(app, app.mentions.tally(), window, page.query);
+    const { rows, fields } = page.cut(leaders, (leader) => [leader.mentions, leader.domain] as const);
+    return { window, total, mentions, ...fields, domains: [...rows] };
   },
 );
 
@@ -162,9 +168,10 @@ export const getFeedDomain = route(
 async function leadersOf(
   { store, index }: StackApp,
   tally: MentionTally,
-  { window, limit }: { readonly window: MentionWindow; readonly limit: number },
+  window: MentionWindow,
+  { limit, after }: { readonly limit: number; readonly after?: readonly [number, string] },
 ) {
-  const { total, mentions, leaders } = tally.leaderboard(window, limit);
+  const { total, mentions, leaders } = tally.leaderboard(window, limit, after);
   const ids = await store.lists.idsOf(leaders.map(({ domain }) => domain));
   return {
     total,

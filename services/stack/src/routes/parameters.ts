@@ -1,7 +1,9 @@
 // Query parameters with one definition for all routes: invalid and empty values are refused.
 
+import { DAY_MS } from '@strata/analytics';
 import { CATEGORIES, SECTORS } from '@strata/detect';
-import type { RequestContext } from '@strata/http';
+import { type RequestContext, refuse } from '@strata/http';
+import { nearestName } from '@strata/http/nearest-names';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
 import { findProvider, type KnownProvider, nearestProviders } from '../index/provider-names.ts';
@@ -23,8 +25,30 @@ export function Word<const Words extends readonly [string, ...string[]]>(words: 
     .string()
     .max(64, 'is too long')
     .transform((text) => text.toLowerCase())
-    .pipe(z.enum(words, `must be one of ${words.join(', ')}`));
+    .pipe(z.enum(words, { error: ({ input }) => unknownWord(String(input), words) }));
 }
+
+/** The message for a text that is not among the words: the word that was probably meant, then all of them. */
+export function unknownWord(text: string, words: readonly string[], rule = 'must be one of'): string {
+  const near = nearestName(text, words);
+  return `${near === undefined ? '' : `did you mean ${near}? It `}${rule} ${words.join(', ')}`;
+}
+
+/** Words separated by commas, case-insensitive; one string with a pattern in the OpenAPI description. */
+export function WordList(words: readonly string[]) {
+  const one = `\\s*(?:${words.join('|')})\\s*`;
+  return z
+    .string()
+    .max(512, 'is too long')
+    .regex(new RegExp(`^${one}(?:,${one})*$`, 'i'), {
+      error: ({ input }) => {
+        const wrong = splitList(String(input)).find((word) => !words.includes(word)) ?? '';
+        return unknownWord(wrong, words, 'must be among, separated by commas:');
+      },
+    });
+}
+
+export const splitList = (list: string): string[] => list.split(',').map((word) => word.trim().toLowerCase());
 
 export const CategoryParameter = Word(CATEGORIES);
 export const SectorParameter = Word(SECTORS);
@@ -54,35 +78,57 @@ export const ProviderPath = z.object({
 /** The provider of a path, or a refusal with the three most similar names. */
 export function providerOf(app: StackApp, text: string, context: RequestContext<'unknown_provider'>): KnownProvider {
   const provider = findProvider(text, app);
-  if (provider) return provider;
+  return provider ?? context.refuse('unknown_provider', ...unknownProvider(app, 'provider', text));
+}
+
+/** The id of the provider that a query parameter names, or a refusal with the three most similar names. */
+export function providerIn(app: StackApp, field: string, text: string): string {
+  return findProvider(text, app)?.id ?? refuse('invalid_parameter', ...unknownProvider(app, field, text));
+}
+
+function unknownProvider(app: StackApp, field: string, text: string) {
   const nearest = nearestProviders(text, app.rulebook);
-  const message = `No provider is called '${text.slice(0, 64)}'. Nearest: ${nearest.join(', ')}.`;
-  return context.refuse('unknown_provider', message, {
-    errors: nearest.map((name) => ({ field: 'provider', message: name })),
-  });
+  const detail = `No provider is called '${text.slice(0, 64)}'. Nearest: ${nearest.join(', ')}.`;
+  return [detail, { errors: nearest.map((message) => ({ field, message })) }] as const;
 }
 
 /** Date, time, fraction of any length, and a zone (RFC 3339); a blank before the zone is an unencoded plus. */
-const PATTERN = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?(Z|[+ -]\d{2}:\d{2})$/i;
-const WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}(T[\d:.,]+)?$/i;
+const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?(Z|[+ -]\d{2}:\d{2})$/i;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}T[\d:.,]+$/i;
+const AGE = /^(\d{1,5})([dh])$/i;
+export const HOUR_MS = 3_600_000;
+const UNITS = { d: DAY_MS, h: HOUR_MS } as const;
+export const FORMS = 'a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h';
 
-export const Since = z
+/** A moment as written; `microsecondsOf` reads it. */
+export const Time = z
   .string()
   .max(64, 'is too long')
   .superRefine((text, context) => {
-    if (microsecondsOf(text) !== undefined) return;
-    const message = WITHOUT_ZONE.test(text) ? 'needs a time and a zone' : 'must be an ISO 8601 time with a zone';
-    context.addIssue({ code: 'custom', message: `${message}: 2026-01-31T12:00:00Z` });
-  })
-  .meta({ format: 'date-time', description: 'ISO 8601 with a zone; only events published after it.' });
+    if (microsecondsOf(text, { now: 0 }) !== undefined) return;
+    const message = WITHOUT_ZONE.test(text) ? `needs a zone: ${text.slice(0, 32)}Z` : `must be ${FORMS}`;
+    context.addIssue({ code: 'custom', message });
+  });
 
-/** Microseconds since the epoch; undefined for an invalid time (`2026-02-30`, which Date would read as March). */
-export function microsecondsOf(text: string): number | undefined {
-  const match = PATTERN.exec(text);
-  if (!match) return undefined;
-  const [, date = '', time, fraction = '', zone = 'Z'] = match;
+export const Since = Time.describe(`Only later ones: ${FORMS}.`);
+
+/**
+ * Microseconds since the epoch; undefined for an invalid time (`2026-02-30`, which Date would read as March). A date is its first
+ * moment in UTC, or its last one with `isEnd`; an age is before `now`, in milliseconds.
+ */
+export function microsecondsOf(text: string, options: { readonly now: number; readonly isEnd?: boolean }) {
+  const age = AGE.exec(text);
+  if (age) return (options.now - Number(age[1]) * UNITS[(age[2] as string).toLowerCase() as 'd' | 'h']) * 1_000;
+  const [, date = text, time = '00:00:00', fraction = '', zone = 'Z'] = TIME.exec(text) ?? [];
+  const day = DATE.test(date) ? new Date(`${date}T00:00:00Z`) : new Date(Number.NaN);
+  if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== date) return undefined;
+  if (date === text) return (day.getTime() + (options.isEnd ? DAY_MS - 1 : 0)) * 1_000;
   const ms = Date.parse(`${date}T${time}${zone.toUpperCase().replace(' ', '+')}`);
-  const day = new Date(`${date}T00:00:00Z`);
-  if (Number.isNaN(ms) || Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== date) return undefined;
-  return ms * 1_000 + Number(fraction.padEnd(6, '0').slice(0, 6));
+  return Number.isNaN(ms) ? undefined : ms * 1_000 + Number(fraction.padEnd(6, '0').slice(0, 6));
+}
+
+/** Refuses a value that the schema of its parameter cannot judge. */
+export function refuseField(field: string, message: string): never {
+  return refuse('invalid_parameter', `Cannot use: ${field} (${message}).`, { errors: [{ field, message }] });
 }

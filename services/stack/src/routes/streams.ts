@@ -1,5 +1,5 @@
 // The public event stream by Server-Sent Events, and the same events for polling.
-import { type RequestContext, refuse, route } from '@strata/http';
+import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import { AnomalySchema } from '../alerts/anomaly-report.ts';
 import type { StackApp } from '../context.ts';
@@ -9,15 +9,22 @@ import { ChangeSchema } from '../reports/domain-report.ts';
 import { isWanted, type StreamFilter } from '../store/index.ts';
 import { microseconds, timeOf } from '../stream/stream-publisher.ts';
 import { domainOf } from './domains/domains.ts';
-import { CategoryParameter, Limit, microsecondsOf, providerOf, Since, Text } from './parameters.ts';
+import { pageFields, pageOf, pageParameters } from './paging.ts';
+import {
+  CategoryParameter,
+  microsecondsOf,
+  providerIn,
+  refuseField,
+  Since,
+  splitList,
+  Text,
+  WordList,
+} from './parameters.ts';
 
 const TYPES = ['migration', 'anomaly', 'service_change', 'advisory'] as const;
 
-const ANY_TYPE = `\\s*(?:${TYPES.join('|')})\\s*`;
-const TYPE_LIST = new RegExp(`^${ANY_TYPE}(?:,${ANY_TYPE})*$`, 'i');
-
 const filterShape = {
-  types: Text.regex(TYPE_LIST, `must be among ${TYPES.join(', ')}, separated by commas`)
+  types: WordList(TYPES)
     .describe('Only these types, separated by commas: migration, anomaly, service_change, advisory.')
     .optional(),
   domain: Text.describe('Only events of this domain.').optional(),
@@ -26,16 +33,12 @@ const filterShape = {
 };
 type FilterInput = z.output<z.ZodObject<typeof filterShape>>;
 
-function filterOf(
-  app: StackApp,
-  input: FilterInput,
-  context: RequestContext<'invalid_domain' | 'unknown_provider'>,
-): StreamFilter {
+function filterOf(app: StackApp, input: FilterInput, context: RequestContext<'invalid_domain'>): StreamFilter {
   const { types, domain, provider, category } = input;
   return {
-    ...(types === undefined ? {} : { types: types.split(',').map((type) => type.trim().toLowerCase()) }),
+    ...(types === undefined ? {} : { types: splitList(types) }),
     ...(domain === undefined ? {} : { domain: domainOf(domain, context) }),
-    ...(provider === undefined ? {} : { provider: providerOf(app, provider, context).id }),
+    ...(provider === undefined ? {} : { provider: providerIn(app, 'provider', provider) }),
     ...(category === undefined ? {} : { category }),
   };
 }
@@ -104,7 +107,7 @@ export const getStream = route(
         },
       ],
     },
-    errors: ['invalid_domain', 'unknown_provider', 'unavailable'],
+    errors: ['invalid_domain', 'unavailable'],
     access: 'key',
   },
   (app: StackApp, input, context) => {
@@ -121,24 +124,25 @@ export const getStreamJson = route(
     summary: 'The same events as JSON, for polling',
     description:
       'Events published after `since`, oldest first. Continue with `next_since`: every event is returned exactly once. Without `since` it begins with the events of the last hour. `gap` reports that events between `since` and the first returned one are no longer, or were never, in the log.',
-    query: z.object({ since: Since.optional(), limit: Limit.default(100), ...filterShape }),
+    query: z.object({ since: Since.optional(), ...pageParameters(100), ...filterShape }),
     output: {
       kind: 'signed',
       schema: z.object({
         events: z.array(z.union([MigrationEvent, ServiceChangeEvent, AnomalyEvent, AdvisoryEvent])),
         next_since: z.string(),
         has_more: z.boolean(),
+        next_cursor: pageFields.next_cursor,
         gap: z.object({ from: z.string(), to: z.string(), reason: z.string() }).optional(),
       }),
     },
-    errors: ['invalid_domain', 'unknown_provider'],
+    errors: ['invalid_domain'],
     access: 'key',
     // Repeated polls without new events get the same answer with the same receipt.
     cache: (app: StackApp, input, context) =>
-      input.since === undefined
+      input.since === undefined && input.cursor === undefined
         ? undefined
         : {
-            key: `stream.json ${input.since} ${input.limit} ${JSON.stringify(filterOf(app, input, context))}`,
+            key: `stream.json ${input.since} ${input.cursor} ${input.limit} ${JSON.stringify(filterOf(app, input, context))}`,
             tags: [...tags.stream],
             maxAgeMs: 60_000,
           },
@@ -146,22 +150,22 @@ export const getStreamJson = route(
   async (app, input, context) => {
     const { stream } = app.store;
     const now = microseconds(app.now());
-    const sinceUs = (input.since === undefined ? undefined : microsecondsOf(input.since)) ?? now - HOUR_US;
-    if (sinceUs > now + AHEAD_US) {
-      return refuse('invalid_parameter', 'since is in the future.', {
-        errors: [{ field: 'since', message: 'is in the future' }],
-      });
-    }
     const filter = filterOf(app, input, context);
+    const list = pageOf(input, LIST, filter);
+    const given = input.since === undefined ? undefined : microsecondsOf(input.since, { now: now / 1_000 });
+    const sinceUs = list.query.after ?? given ?? now - HOUR_US;
+    if (sinceUs > now + AHEAD_US) return refuseField('since', 'is in the future');
     const page = await readPage(app, { sinceUs, filter, limit: input.limit });
     const beganUs = await stream.beganUs();
     const keptUs = (await stream.prunedThrough()) > 0 ? ((await oldestUs(app)) ?? now) : beganUs;
-    const isGap = input.since !== undefined && sinceUs < keptUs - 1;
+    const isGap = (given ?? list.query.after) !== undefined && sinceUs < keptUs - 1;
+    // After the gap, so that it is reported once.
+    const nextUs = isGap ? Math.max(page.lastUs, keptUs) : page.lastUs;
     return {
       events: page.events.map((event) => JSON.parse(event.body) as z.input<typeof MigrationEvent>),
-      // After the gap, so that it is reported once.
-      next_since: timeOf(isGap ? Math.max(page.lastUs, keptUs) : page.lastUs),
+      next_since: timeOf(nextUs),
       has_more: page.hasMore,
+      next_cursor: page.hasMore ? list.cursor(nextUs, page.events.length) : null,
       ...(isGap
         ? {
             gap: {
@@ -175,6 +179,8 @@ export const getStreamJson = route(
   },
 );
 
+/** By the microsecond of publication, which is unique. */
+const LIST = { name: 'events', key: z.int() };
 const HOUR_US = 3_600_000_000;
 /** Tolerance for a client's clock that is ahead. */
 const AHEAD_US = 300_000_000;

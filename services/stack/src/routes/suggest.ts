@@ -2,8 +2,9 @@
 // no key, does not count towards the quota and has no receipt: like /site.json it belongs to the page and not to the API, whose JSON
 // answers are all signed.
 import { type DomainIndex, searchDomains } from '@strata/analytics';
-import { countedNetworks, type HttpServer, Refusal } from '@strata/http';
+import { countedNetworks, type HttpServer, parseInput, Refusal } from '@strata/http';
 import { RateLimiter } from '@strata/limits';
+import { z } from 'zod';
 import type { StackApp } from '../context.ts';
 import { asciiPart } from './parameters.ts';
 
@@ -16,6 +17,8 @@ const ANYWHERE_FROM = 3;
 /** For one address (its networks have more, see counted-address.ts): several users behind it, each typing fast. */
 const RATE = { limit: 100, period: 10_000, refill: 'window' } as const;
 
+const query = z.object({ q: z.string().max(MAX_LENGTH).default('') });
+
 export interface Suggestions {
   readonly domains: readonly string[];
   readonly providers: readonly { readonly id: string; readonly name: string }[];
@@ -27,15 +30,13 @@ type Known = Pick<StackApp, 'index' | 'rulebook' | 'now'>;
 export function serveSuggestions(fastify: HttpServer['fastify'], known: Known): void {
   const suggest = suggester(known);
   const rate = new RateLimiter({ ...RATE, now: () => known.now().getTime() });
-  fastify.get<{ Querystring: { readonly q?: unknown } }>('/suggest', (request, reply) => {
+  fastify.get('/suggest', (request, reply) => {
     const waitMs = rate.take(countedNetworks(request.ip));
     if (waitMs > 0) {
       const headers = { 'retry-after': String(Math.ceil(waitMs / 1_000)) };
       throw new Refusal('quota_exceeded', undefined, { headers });
     }
-    const { q = '' } = request.query;
-    // Too long, or repeated.
-    if (typeof q !== 'string' || q.length > MAX_LENGTH) throw new Refusal('invalid_parameter');
+    const { q } = parseInput({ query }, request) as z.output<typeof query>;
     return reply.header('cache-control', 'private, max-age=30').send(suggest(q));
   });
 }

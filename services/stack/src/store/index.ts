@@ -7,7 +7,14 @@ export type { AdvisoryChange, AdvisoryCounts, AdvisoryEvent, AdvisoryTable } fro
 export type { Lease, SourceState, StoredSource } from './enrichment/advisory-sources.ts';
 export type { StoreHeads } from './events/heads.ts';
 export type { FeedDay, FeedReader, IndexFeed } from './events/index-feed.ts';
-export { SEVERITIES, type Severity, type SignalTable, type StoredAlert, type StoredAnomaly } from './events/signals.ts';
+export {
+  alertKey,
+  SEVERITIES,
+  type Severity,
+  type SignalTable,
+  type StoredAlert,
+  type StoredAnomaly,
+} from './events/signals.ts';
 export type { ChangeConfirmed, DomainChanged, StoredEvent } from './events/stored-event.ts';
 export { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from './events/stream.ts';
 export type { NamingFeed } from './feeds/feed-mentions.ts';
@@ -16,7 +23,8 @@ export { MAX_URL, type NewFeed, type PolledFeed, type RecordedPoll, type StoredF
 export type { DueFeed, DuePosition } from './feeds/feed-schedule.ts';
 export type { AddedFeeds } from './feeds/feeds.ts';
 export type { StoreInspection } from './figures.ts';
-export type { ChangeFilter, CustomerFilter, ListedChange, ListTable, Page } from './history/lists.ts';
+export type { ChangeKey, Page } from './history/change-pages.ts';
+export type { ChangeFilter, CustomerFilter, ListedChange, ListTable } from './history/lists.ts';
 export type { HistoryTable, RetentionTable } from './history/retention.ts';
 export { type RestoreOptions, restorePostgres } from './ledger/ledger-copies.ts';
 export {

@@ -13,12 +13,14 @@ import { type Query, type RequestOptions, useStack } from './use-stack.ts';
 
 interface AnswerProps<B> {
   readonly query: Query<B>;
+  /** Renders certain errors; for any other error it returns undefined. */
+  readonly renderProblem?: ((problem: StackProblem) => ReactNode) | undefined;
   /** Renders the body; `source` is the footer of its card. */
   readonly children: (body: B, source: ReactNode) => ReactNode;
 }
 
 /** Shows the answer, or the error with its remedy. The answer to the previous request is shown dimmed. */
-export function Answer<B>({ query, children }: AnswerProps<B>) {
+export function Answer<B>({ query, renderProblem, children }: AnswerProps<B>) {
   const { data, error, isPlaceholderData: isStale, refetch } = query;
   if (data) {
     return (
@@ -32,7 +34,8 @@ export function Answer<B>({ query, children }: AnswerProps<B>) {
       </div>
     );
   }
-  return error ? <Problem problem={error} onRetry={() => void refetch()} /> : <Loading />;
+  if (!error) return <Loading />;
+  return renderProblem?.(error) ?? <Problem problem={error} onRetry={() => void refetch()} />;
 }
 
 /** The source of the answer, once it has arrived. */
@@ -46,6 +49,7 @@ interface AnswerCardProps<P extends StackPath> extends RequestOptions {
   readonly path: P;
   readonly input: StackInput<P>;
   readonly actions?: ReactNode;
+  readonly renderProblem?: (problem: StackProblem) => ReactNode;
   /** The source is initially expanded. */
   readonly isOpen?: boolean;
   readonly width?: 'half' | 'full';
@@ -54,11 +58,13 @@ interface AnswerCardProps<P extends StackPath> extends RequestOptions {
 
 /** A card that requests its content, with its source below it. */
 export function AnswerCard<P extends StackPath>(props: AnswerCardProps<P>) {
-  const { title, path, input, actions, isOpen = false, width = 'full', children, ...options } = props;
+  const { title, path, input, actions, renderProblem, isOpen = false, width = 'full', children, ...options } = props;
   const query = useStack(path, input, options);
   return (
     <Card title={title} width={width} actions={actions} foot={query.data && <SourceOf query={query} isOpen={isOpen} />}>
-      <Answer query={query}>{children}</Answer>
+      <Answer query={query} renderProblem={renderProblem}>
+        {children}
+      </Answer>
     </Card>
   );
 }
@@ -86,6 +92,7 @@ export function Problem({ problem, onRetry }: { readonly problem: StackProblem; 
           <p>You are offline, or the service is not running. This page retries automatically.</p>
         </Notice>
       );
+    case 'invalid_parameter':
     case 'unknown_domain':
     case 'unknown_provider':
     case 'not_found':

@@ -1,6 +1,7 @@
 // The search page. All filters are in the URL.
-import type { FoundDomain, StackInput, StackPaths } from '@strata/client';
+import type { FoundDomain, StackInput, StackPaths, StackProblem } from '@strata/client';
 import { Link, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Badge } from '../../ui/badge.tsx';
 import { formatCount, formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
@@ -31,7 +32,13 @@ export function Search() {
     <Page title={titleOf(filters)} lead="Domains that match all filters. Names that start with the text come first.">
       <Filters filters={filters} />
       <Conditions filters={filters} />
-      <AnswerCard title="Domains" path="/stack/v1/search" input={input} keepsLast="any">
+      <AnswerCard
+        title="Domains"
+        path="/stack/v1/search"
+        input={input}
+        keepsLast="any"
+        renderProblem={(problem) => similarProviders(problem, filters)}
+      >
         {(results) => (
           <div className="search-results stack">
             <p className="soft" role="status">
@@ -100,23 +107,7 @@ function Many({ isFiltered }: { readonly isFiltered: boolean }) {
 }
 
 function NoResults({ results, filters }: { readonly results: Results; readonly filters: Filter }) {
-  const suggestions = results.did_you_mean ?? [];
   if (results.offset > 0) return <Empty>This page is past the end of the list.</Empty>;
-  if (suggestions.length > 0) {
-    const given = (['provider', 'with'] as const).filter((name) => filters[name] !== undefined);
-    // With two names, the answer does not indicate which one is unknown.
-    const unknown = given.length === 1 ? given[0] : undefined;
-    return (
-      <div className="empty">
-        <p>No provider named {given.map((name) => `“${filters[name]}”`).join(' or ')}. Did you mean:</p>
-        <ul className="stack">
-          {suggestions.map((name) => (
-            <li key={name}>{unknown === undefined ? name : <Link {...changed({ [unknown]: name })}>{name}</Link>}</li>
-          ))}
-        </ul>
-      </div>
-    );
-  }
   return (
     <div className="empty">
       <p>No domains match all filters. Remove a filter, or search for a shorter part of the name.</p>
@@ -125,6 +116,26 @@ function NoResults({ results, filters }: { readonly results: Results; readonly f
           <DomainLink domain={filters.q}>Look up {filters.q}</DomainLink>
         </p>
       )}
+    </div>
+  );
+}
+
+/** Links to providers with a similar name, if the service knows none with this one; undefined for other problems. */
+function similarProviders({ code, errors }: StackProblem, filters: Filter): ReactNode {
+  const [first, second] = errors;
+  const field = first?.field === 'with' ? 'with' : 'provider';
+  // An invalid name has one message, an unknown one several suggestions.
+  if (code !== 'invalid_parameter' || first?.field !== field || second?.field !== field) return undefined;
+  return (
+    <div className="empty">
+      <p>No provider named “{filters[field]}”. Did you mean:</p>
+      <ul className="stack">
+        {errors.map(({ message: name }) => (
+          <li key={name}>
+            <Link {...changed({ [field]: name })}>{name}</Link>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }

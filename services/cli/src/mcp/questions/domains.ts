@@ -65,7 +65,7 @@ export const search = question({
   name: 'stack_search',
   title: 'Search domains',
   description:
-    'Domains that use a provider or category, have a posture flag, or contain a text in their name. Filters are combined with AND. total is the number of matches: use limit 1 to count. For an unknown provider, did_you_mean has suggestions.',
+    'Domains that use a provider or category, have a posture flag, or contain a text in their name. Filters are combined with AND. total is the number of matches: use limit 1 to count. The error for an unknown provider has suggestions.',
   path: '/stack/v1/search',
   input: z.object({
     q: z.string().trim().min(1).max(256).describe('Any part of the domain name.').optional(),
@@ -96,8 +96,8 @@ export const search = question({
     ...pages(),
   }),
   list: { at: ['results'], paging: 'service' },
-  summarize: ({ total, results, did_you_mean }) => [
-    `${total} domains match.${did_you_mean?.length ? ` Unknown provider; did you mean: ${did_you_mean.join(', ')}?` : ''}`,
+  summarize: ({ total, results }) => [
+    `${total} domains match.`,
     ...results.map(
       ({ domain, state, sector, score, services }) =>
         `- ${joined([domain, state !== 'active' && state, sector !== 'unknown' && sector, score !== null && `score ${score}`], ', ')}: ${[...new Set(services.map(({ provider }) => provider))].join(', ')}`,

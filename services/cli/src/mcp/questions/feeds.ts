@@ -1,6 +1,6 @@
 // Questions about news: domains in feeds, and recent events.
 import { z } from 'zod';
-import { Category, Domain, details, firstPages, MAX_LIMIT, Provider, pages, question } from '../question.ts';
+import { Category, cursorPages, Domain, details, Moment, offsetPages, Provider, question } from '../question.ts';
 import { changeLine } from './lines.ts';
 import { joined, moment, percent, quoted, signed } from './text.ts';
 
@@ -10,7 +10,7 @@ export const feedStatistics = question({
   description:
     'Number of feeds, of their items and of mentions of domains (per_day: the newest days), and the most mentioned domains (top_domains).',
   path: '/stack/v1/feeds/stats',
-  input: z.object(pages()),
+  input: z.object(offsetPages()),
   list: { at: ['top_domains'], paging: 'here' },
   summarize: ({ feeds, failing, items, mentions, domains, top_domains }) => [
     `${feeds.active} of ${feeds.total} feeds are active, ${failing} fail; ${items} items mention ${domains} domains ${mentions} times.`,
@@ -24,8 +24,8 @@ export const feedLeaderboard = question({
   description:
     'The domains that feeds mention most within a window, with their previous rank and movement. For one domain use stack_feed_domain.',
   path: '/stack/v1/feeds/leaderboard',
-  input: z.object({ window: z.enum(['1d', '7d', '30d']).default('7d'), ...firstPages() }),
-  list: { at: ['domains'], paging: 'limit' },
+  input: z.object({ window: z.enum(['1d', '7d', '30d']).default('7d'), ...cursorPages() }),
+  list: { at: ['domains'], paging: 'service' },
   summarize: ({ window, total, mentions, domains }) => [
     `${total} domains, ${mentions} mentions within ${window}.`,
     ...domains.map(leaderLine),
@@ -40,7 +40,7 @@ export const feedDomain = question({
   path: '/stack/v1/feeds/domain/{domain}',
   input: z.object({
     domain: Domain,
-    ...pages(),
+    ...offsetPages(),
     ...details,
   }),
   list: { at: ['feeds'], paging: 'here' },
@@ -69,15 +69,15 @@ export const recentEvents = question({
   name: 'stack_recent_events',
   title: 'Recent events',
   description:
-    'Migrations, service changes, anomalies and advisories in order of publication, for polling: call again with since = next_since of the previous answer to get each event exactly once. Without since: the last hour. gap means that older events are no longer stored. If left_out contains events, call again with the same since and a smaller limit.',
+    'Migrations, service changes, anomalies and advisories in order of publication, for polling: call again with since = next_since of the previous answer to get each event exactly once. Without since: the last hour. gap means that older events are no longer stored.',
   path: '/stack/v1/stream/json',
   input: z.object({
-    since: z.string().trim().max(64).describe('next_since of an answer, or a time in ISO 8601 with a zone.').optional(),
+    since: Moment.describe('next_since of an answer; or 2026-01-31, 2026-01-31T12:00:00Z, 7d or 36h ago.').optional(),
     types: z.array(z.enum(EVENT_TYPES)).min(1).max(EVENT_TYPES.length).describe('Only these types.').optional(),
     domain: Domain.optional(),
     provider: Provider.optional(),
     category: Category.optional(),
-    limit: z.int().min(1).max(MAX_LIMIT).default(10).describe('Maximum number of events. Keep it small.'),
+    ...cursorPages(),
   }),
   list: { at: ['events'], paging: 'service' },
   summarize: ({ events, next_since, has_more, gap }) => [

@@ -1,6 +1,6 @@
 // Questions about all domains: markets, migrations, totals and security.
 import { z } from 'zod';
-import { Category, Name, Provider, pages, question } from '../question.ts';
+import { Category, Moment, Name, offsetPages, Provider, pages, question } from '../question.ts';
 import { changeLine, flowLine } from './lines.ts';
 import { joined, percent, tenths } from './text.ts';
 
@@ -13,7 +13,7 @@ export const marketShare = question({
   input: z.object({
     category: Category.optional(),
     include_parked: z.boolean().default(false).describe('Also count parked domains. Rarely needed.'),
-    ...pages(5),
+    ...offsetPages(5),
   }),
   list: { at: ['categories[].providers'], paging: 'here' },
   summarize: ({ categories }) =>
@@ -36,6 +36,8 @@ export const migrations = question({
     category: Category.optional(),
     days: z.int().min(1).max(60).describe('Number of UTC days, up to today.').optional(),
     hours: z.int().min(1).max(1_440).describe('Number of hours, up to now; overrides days.').optional(),
+    since: Moment.optional(),
+    until: Moment.optional(),
     ...pages(),
   }),
   list: { at: ['migrations'], paging: 'service' },
@@ -72,7 +74,7 @@ export const securityScorecard = question({
   description:
     'Adoption of SPF, DMARC (by published and effective policy), MTA-STS, TLS-RPT, DNSSEC, CAA, BIMI and trusted certificates: share = domains / measured. Grades and mean score, and the same by_sector, which limit and offset page. For one domain use stack_domain.',
   path: '/stack/v1/intelligence/security-scorecard',
-  input: z.object(pages(2)),
+  input: z.object(offsetPages(2)),
   list: { at: ['by_sector'], paging: 'here' },
   summarize: ({ domains, adoption, both, grades, mean_score, by_sector }) => [
     `${domains} domains, mean score ${tenths(mean_score)}; grades ${joined(

@@ -1,6 +1,6 @@
 // Questions about providers: their domains, growth and dependencies.
 import { z } from 'zod';
-import { details, Provider, pages, question } from '../question.ts';
+import { cursorPages, details, Moment, offsetPages, Provider, pages, question } from '../question.ts';
 import { advisoryCounts, flowLine } from './lines.ts';
 import { joined, percent, signed } from './text.ts';
 
@@ -38,7 +38,10 @@ export const providerCustomers = question({
   input: z.object({
     provider: Provider,
     direction: z.enum(['in', 'out']).default('out'),
-    days: z.int().min(1).max(365).default(30),
+    days: z.int().min(1).max(365).describe('Number of UTC days, up to today; 30 by default.').optional(),
+    hours: z.int().min(1).max(8_760).optional(),
+    since: Moment.optional(),
+    until: Moment.optional(),
     ...pages(),
   }),
   list: { at: ['customers'], paging: 'service' },
@@ -57,7 +60,7 @@ export const supplyChain = question({
   description:
     'Concentration risk of a provider: dependent domains, domains without a second provider (sole_source_domains), its share and the HHI of its markets, risk_level with reasons. upstream: other providers that its domains use; downstream: providers whose domains mostly use it. Neither is a statement about purchases between providers.',
   path: '/stack/v1/intelligence/supply-chain/{provider}',
-  input: z.object({ provider: Provider, ...pages() }),
+  input: z.object({ provider: Provider, ...offsetPages() }),
   list: { at: ['upstream', 'downstream'], paging: 'here' },
   summarize: (answer) => [
     `${answer.provider}: risk ${answer.risk_level}; ${answer.dependent_domains} domains depend on it, ${answer.sole_source_domains} of them without a second provider.`,
@@ -76,7 +79,7 @@ export const adoption = question({
   input: z.object({
     tool: Provider,
     days: z.int().min(1).max(366).default(14).describe('Maximum days of the curve; the newest are kept.'),
-    ...pages(),
+    ...offsetPages(),
   }),
   list: { at: ['co_adoption'], paging: 'here' },
   cuts: { days: 'curve' },
@@ -99,10 +102,10 @@ export const leaderboard = question({
   name: 'stack_leaderboard',
   title: 'Leading providers',
   description:
-    'The 50 providers with the most domains, over all categories: rank, domains, share of all scanned domains, change_30d. For one market (DNS, email …) use stack_market_share.',
+    'The providers with the most domains, over all categories: rank, domains, share of all scanned domains, change_30d. For one market (DNS, email …) use stack_market_share.',
   path: '/stack/v1/stats/providers',
-  input: z.object(pages()),
-  list: { at: ['providers'], paging: 'here' },
+  input: z.object(cursorPages()),
+  list: { at: ['providers'], paging: 'service' },
   summarize: ({ total, providers }) => [
     `${total} providers are in use.`,
     ...providers.map(

@@ -19,6 +19,11 @@ export interface AffectedFilter extends EntryFilter {
   readonly domain?: string | undefined;
 }
 
+/** The position of an advisory in a list. */
+export type AdvisoryKey = readonly [urgency: number, id: string];
+/** The position of a row: its advisory, whether the version is affected, its product and the name of its domain. */
+export type AffectedKey = readonly [...AdvisoryKey, match: 'version' | 'product', product: string, domain: string];
+
 export interface AffectedRow extends Exposure {
   /** Number of the domain. */
   readonly domain: number;
@@ -43,19 +48,21 @@ interface Deps {
 export async function listAdvisories(
   deps: Deps,
   filter: Pick<AffectedFilter, keyof EntryFilter | 'advisory'>,
-  { limit, offset }: Page,
+  { limit, offset, after }: Page<AdvisoryKey>,
 ): Promise<{ readonly total: number; readonly entries: readonly Entry[] }> {
   const { rows } = await countRows(deps, filter);
   const matching = deps.exposures.advisories.inOrder().filter(({ number }) => rowsOf(rows, number) > 0);
-  return { total: matching.length, entries: matching.slice(offset, offset + limit) };
+  const rest = after ? matching.filter((entry) => compareTo(entry, after) > 0) : matching;
+  return { total: matching.length, entries: rest.slice(offset, offset + limit) };
 }
 
 /** Most urgent advisories first; within an advisory affected domains first, by product, then by name. */
-export async function listAffected(deps: Deps, filter: AffectedFilter, page: Page): Promise<Affected> {
+export async function listAffected(deps: Deps, filter: AffectedFilter, page: Page<AffectedKey>): Promise<Affected> {
   return filter.domain === undefined ? affectedOfAll(deps, filter, page) : affectedOfOne(deps, filter, page);
 }
 
-function affectedOfOne({ exposures, index }: Deps, filter: AffectedFilter, { limit, offset }: Page): Affected {
+function affectedOfOne({ exposures, index }: Deps, filter: AffectedFilter, page: Page<AffectedKey>): Affected {
+  const { limit, offset, after } = page;
   const domain = filter.domain === undefined ? undefined : index.names.sorted.find(filter.domain);
   const requested = requestedBy(exposures, filter);
   const matchesFilter = ({ entry, isAffected }: Exposure) =>
@@ -73,11 +80,14 @@ function affectedOfOne({ exposures, index }: Deps, filter: AffectedFilter, { lim
   return {
     total: all.length,
     domains: { version: Number(hasVersion), product: Number(!hasVersion && all.length > 0) },
-    rows: ordered.slice(offset, offset + limit).map((each) => ({ ...each, domain: domain ?? 0 })),
+    rows: (after ? ordered.filter((each) => isPast(each, after)) : ordered)
+      .slice(offset, offset + limit)
+      .map((each) => ({ ...each, domain: domain ?? 0 })),
   };
 }
 
-async function affectedOfAll(deps: Deps, filter: AffectedFilter, { limit, offset }: Page): Promise<Affected> {
+async function affectedOfAll(deps: Deps, filter: AffectedFilter, page: Page<AffectedKey>): Promise<Affected> {
+  const { limit, offset, after } = page;
   const { advisories } = deps.exposures;
   const { rows, sets } = await countRows(deps, filter);
   const found: AffectedRow[] = [];
@@ -85,9 +95,10 @@ async function affectedOfAll(deps: Deps, filter: AffectedFilter, { limit, offset
   for (const entry of advisories.inOrder()) {
     const count = rowsOf(rows, entry.number);
     // Names are resolved only for the rows of the page.
-    if (count > 0 && total + count > offset && found.length < limit) {
-      const skip = Math.max(0, offset - total);
-      found.push(...rowsOfEntry(deps, entry, filter, { offset: skip, limit: limit - found.length }));
+    const order = after ? compareTo(entry, after) : 1;
+    if (count > 0 && total + count > offset && found.length < limit && order >= 0) {
+      const rest = { offset: Math.max(0, offset - total), limit: limit - found.length };
+      found.push(...rowsOfEntry(deps, entry, filter, { ...rest, ...(after && order === 0 && { after }) }));
     }
     total += count;
   }
@@ -161,15 +172,18 @@ function rowsOfEntry(
   { exposures, index }: Deps,
   entry: Entry,
   { match }: AffectedFilter,
-  { limit, offset }: Page,
+  { limit, offset, after }: Page<AffectedKey>,
 ): AffectedRow[] {
   const found: AffectedRow[] = [];
   let skip = offset;
   for (const kind of KINDS) {
     if (match && kind !== match) continue;
     for (const product of entry.products) {
+      const position = after ? positionOf(entry, kind, product) - positionOf(entry, after[2], after[3]) : 1;
+      if (position < 0) continue;
       const set = domainsOf(exposures, entry, [product])[kind];
-      const page = inNameOrder(index, set, { offset: skip, limit: limit - found.length });
+      const rest = { offset: skip, limit: limit - found.length, ...(after && position === 0 && { after: after[4] }) };
+      const page = inNameOrder(index, set, rest);
       for (const domain of page) {
         const build = index.buildOf(domain, product) ?? NO_VERSION;
         found.push({ entry, product, build, isAffected: kind === 'version', domain });
@@ -179,6 +193,33 @@ function rowsOfEntry(
     }
   }
   return found;
+}
+
+/** The key of a row; the name of its domain is not in the row. */
+export const affectedKey = ({ entry, isAffected, product }: Exposure, domain: string): AffectedKey => [
+  ...advisoryKey(entry),
+  isAffected ? 'version' : 'product',
+  product,
+  domain,
+];
+
+export const advisoryKey = ({ urgency, advisory }: Entry): AdvisoryKey => [urgency, advisory.id];
+
+/** Negative for an entry before the key in the order of lists, 0 for the entry of the key. */
+function compareTo(entry: Entry, [urgency, id]: readonly [number, string, ...unknown[]]): number {
+  return urgency - entry.urgency || (entry.advisory.id < id ? -1 : Number(entry.advisory.id > id));
+}
+
+/** The position of a kind and a product within the rows of an entry. */
+const positionOf = ({ products }: Entry, kind: (typeof KINDS)[number], product: string): number =>
+  KINDS.indexOf(kind) * products.length + products.indexOf(product);
+
+/** Of the rows of one domain. */
+function isPast({ entry, isAffected, product }: Exposure, after: AffectedKey): boolean {
+  const order = compareTo(entry, after);
+  const position =
+    positionOf(entry, isAffected ? 'version' : 'product', product) - positionOf(entry, after[2], after[3]);
+  return order > 0 || (order === 0 && position > 0);
 }
 
 const rowsOf = ({ version, product }: RowCounts, number: number): number =>

@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { AnomalySchema, anomalyReport, Severity } from '../../alerts/anomaly-report.ts';
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
-import { Limit, Text } from '../parameters.ts';
+import { alertKey } from '../../store/index.ts';
+import { pageFields, pageOf, pageParameters } from '../paging.ts';
+import { Text } from '../parameters.ts';
 import { domainOf } from './domains.ts';
 
 const AlertSchema = z
@@ -22,6 +24,9 @@ const AlertSchema = z
   })
   .meta({ id: 'Alert' });
 
+const ALERTS = { name: 'alerts', key: z.tuple([z.int(), z.int(), z.int(), z.string().max(100)]).readonly() };
+const ANOMALIES = { name: 'anomalies', key: z.tuple([z.int(), z.string().max(100)]).readonly() };
+
 export const getAlerts = route(
   {
     method: 'GET',
@@ -30,25 +35,28 @@ export const getAlerts = route(
     summary: 'Intelligence alerts: migrations and anomalies',
     description:
       'Known-exploited vulnerabilities in products of domains, mass migrations away from a provider, anomalies, and security regressions of domains. By day, newest first; within a day in this order, most severe first. A subject has at most one alert in seven days, with its latest figures; a vulnerability is reported again later only if a scan finds another exposed domain.',
-    query: z.object({ limit: Limit.default(20) }),
+    query: z.object(pageParameters(20)),
     output: {
       kind: 'signed',
-      schema: z.object({ total: z.int().min(0), limit: z.int(), alerts: z.array(AlertSchema) }),
+      schema: z.object({ total: z.int().min(0), ...pageFields, alerts: z.array(AlertSchema) }),
     },
     errors: [],
     access: 'key',
-    cache: (_app: StackApp, { limit }) => ({
-      key: `alerts ${limit}`,
+    cache: (_app: StackApp, { limit, cursor = '' }) => ({
+      key: `alerts ${limit} ${cursor}`,
       tags: [...tags.alerts],
       maxStaleMs: MAX_STALE_MS,
     }),
   },
-  async ({ store, names }, { limit }) => {
-    const { total, alerts } = await store.signals.alerts(limit);
+  async ({ store, names }, input) => {
+    const page = pageOf(input, ALERTS);
+    const { limit, after } = page.query;
+    const { total, alerts } = await store.signals.alerts(limit, after);
+    const { rows, fields } = page.cut(alerts, alertKey);
     return {
       total,
-      limit,
-      alerts: alerts.map(({ id, at, kind, severity, domain, provider, title, detail, ref }) => ({
+      ...fields,
+      alerts: rows.map(({ id, at, kind, severity, domain, provider, title, detail, ref }) => ({
         id,
         at: at.toISOString(),
         kind,
@@ -73,13 +81,13 @@ export const getAnomalies = route(
       'A day whose value is at least 3 standard deviations from the mean of the 28 days before it, of which at least 14 have data, and that is significant among all series tested that day. Newest first. Definitions: docs/anomalies.md.',
     query: z.object({
       domain: Text.describe('Only anomalies of this domain.').optional(),
-      limit: Limit.default(50),
+      ...pageParameters(50),
     }),
     output: {
       kind: 'signed',
       schema: z.object({
         total: z.int().min(0),
-        limit: z.int(),
+        ...pageFields,
         domain: z.string().optional(),
         method: z.string(),
         anomalies: z.array(AnomalySchema),
@@ -87,23 +95,25 @@ export const getAnomalies = route(
     },
     errors: ['invalid_domain'],
     access: 'key',
-    cache: (_app: StackApp, { domain, limit }, context) => ({
-      key: `anomalies ${domain === undefined ? '' : domainOf(domain, context)} ${limit}`,
+    cache: (_app: StackApp, { domain, limit, cursor = '' }, context) => ({
+      key: `anomalies ${domain === undefined ? '' : domainOf(domain, context)} ${limit} ${cursor}`,
       tags: [...tags.anomalies],
       maxStaleMs: MAX_STALE_MS,
     }),
   },
   async ({ store, names }, input, context) => {
-    const { limit } = input;
     const filter = input.domain === undefined ? {} : { domain: domainOf(input.domain, context) };
-    const { total, anomalies } = await store.signals.anomalies(filter, limit);
+    const page = pageOf(input, ANOMALIES, filter);
+    const { limit, after } = page.query;
+    const { total, anomalies } = await store.signals.anomalies(filter, limit, after);
+    const { rows, fields } = page.cut(anomalies, ({ at, id }) => [at.getTime(), id] as const);
     return {
       total,
-      limit,
+      ...fields,
       ...filter,
       method:
         'sigma = (value - mean) / max(stddev, sqrt(max(mean, 1))) over the 28 days before, at least 14 of them with data; |sigma| >= 3, |value - mean| >= 5, and significant among all series of the day',
-      anomalies: anomalies.map((anomaly) => anomalyReport(anomaly, names)),
+      anomalies: rows.map((anomaly) => anomalyReport(anomaly, names)),
     };
   },
 );

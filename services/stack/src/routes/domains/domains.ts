@@ -4,9 +4,11 @@ import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { advisoriesOf, advisoryTags } from '../../enrichment/exposure/open-advisories.ts';
+import { changeKey } from '../../index/listed-changes.ts';
 import { tags } from '../../index/live-index.ts';
 import { ChangeSchema, changeReport, DomainReportSchema, domainReport } from '../../reports/domain-report.ts';
-import { CategoryParameter, Limit, Offset } from '../parameters.ts';
+import { changeKeyShape, offsetParameters, pageFields, pageOf } from '../paging.ts';
+import { CategoryParameter } from '../parameters.ts';
 
 export const domainParams = z.object({
   domain: z.string().describe('A domain or any host below it, in Unicode or as A-labels.'),
@@ -38,6 +40,8 @@ export const getDomain = route(
   },
 );
 
+const LIST = { name: 'changes', key: z.tuple(changeKeyShape) };
+
 export const getDomainChanges = route(
   {
     method: 'GET',
@@ -50,8 +54,7 @@ export const getDomainChanges = route(
     params: domainParams,
     query: z.object({
       category: CategoryParameter.optional(),
-      limit: Limit.default(50),
-      offset: Offset.default(0),
+      ...offsetParameters(50),
     }),
     output: {
       kind: 'signed',
@@ -61,8 +64,7 @@ export const getDomainChanges = route(
         by_category: z
           .array(z.object({ category: z.enum(CATEGORIES), changes: z.int().min(1) }))
           .describe('Number of changes for every category with changes, regardless of the filter.'),
-        limit: z.int(),
-        offset: z.int(),
+        ...pageFields,
         changes: z.array(ChangeSchema),
       }),
     },
@@ -70,15 +72,17 @@ export const getDomainChanges = route(
     access: 'key',
     cache: (_app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
-      const { category = '', limit, offset } = input;
-      return { key: `changes ${domain} ${category} ${limit} ${offset}`, tags: [tags.domain(domain)] };
+      const { category = '', limit, offset, cursor = '' } = input;
+      return { key: `changes ${domain} ${category} ${limit} ${offset} ${cursor}`, tags: [tags.domain(domain)] };
     },
   },
   async (app, input, context) => {
-    const { category, limit, offset } = input;
+    const { category } = input;
     const { domain } = await app.onDemand.profile(app, domainOf(input.domain, context), context);
-    const page = { limit, offset, ...(category === undefined ? {} : { category }) };
-    const { total, byCategory, changes } = await app.store.domains.changes(domain, page);
+    const page = pageOf(input, LIST, [domain, category]);
+    const found = await app.store.domains.changes(domain, { ...page.query, ...(category && { category }) });
+    const { total, byCategory } = found;
+    const { rows, fields } = page.cut(found.changes, (change) => changeKey(change, 'at'));
     return {
       domain,
       total,
@@ -86,9 +90,8 @@ export const getDomainChanges = route(
         const count = byCategory.get(each);
         return count === undefined ? [] : [{ category: each, changes: count }];
       }),
-      limit,
-      offset,
-      changes: changes.map((change) => changeReport(change, app.names)),
+      ...fields,
+      changes: rows.map((change) => changeReport(change, app.names)),
     };
   },
 );

@@ -8,7 +8,7 @@ import { listedChanges } from '../../index/listed-changes.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { changeReport } from '../../reports/domain-report.ts';
 import { migrationFilter, migrationParameters } from '../market/migrations.ts';
-import { flowsWithin } from '../market/window.ts';
+import { datesOf, windowOf } from '../market/window.ts';
 import { Integer, ProviderPath, providerOf, SectorParameter } from '../parameters.ts';
 import { UNCHANGED_MS } from './search.ts';
 
@@ -159,19 +159,19 @@ export const getMigrationsCsv = route(
         { name: 'importance', description: 'high, medium or low.' },
       ],
     },
-    errors: ['unknown_provider'],
+    errors: [],
     access: 'key',
-    cache: (app: StackApp, input, context) => ({
-      key: `migrations.csv ${JSON.stringify([migrationFilter(app, input, context), input.days, input.hours])}`,
+    cache: (app: StackApp, { days, hours, since, until, ...input }) => ({
+      key: `migrations.csv ${JSON.stringify([migrationFilter(app, input), days, hours, since, until])}`,
       tags: [...tags.changes],
       maxStaleMs: MAX_STALE_MS,
       maxAgeMs: UNCHANGED_MS,
     }),
   },
-  async (app, input, context) => {
-    const chosen = migrationFilter(app, input, context);
-    const { since } = flowsWithin(app, input, { ...chosen, limit: 1 });
-    const filter = { type: 'migrated', ...chosen, ...(since && { since }) } as const;
+  async (app, input) => {
+    const chosen = migrationFilter(app, input);
+    const window = windowOf(input, { now: app.clock().getTime(), maxDays: Number.POSITIVE_INFINITY });
+    const filter = { type: 'migrated', ...chosen, ...(window && datesOf(window)) } as const;
     // One additional row shows whether there are more.
     const found = await listedChanges(app, filter, { limit: MAX_ROWS + 1, offset: 0 });
     return {

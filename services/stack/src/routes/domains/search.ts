@@ -5,8 +5,18 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
-import { findProvider, nearestProviders } from '../../index/provider-names.ts';
-import { asciiPart, CategoryParameter, Integer, Limit, Offset, SectorParameter, Text, Word } from '../parameters.ts';
+import { DOMAINS, offsetParameters, pageFields, pageOf } from '../paging.ts';
+import {
+  asciiPart,
+  CategoryParameter,
+  Integer,
+  providerIn,
+  SectorParameter,
+  splitList,
+  Text,
+  Word,
+  WordList,
+} from '../parameters.ts';
 
 /** A scan without changes has no event: the scan times in a list may lag by this. */
 export const UNCHANGED_MS = 60_000;
@@ -50,13 +60,8 @@ export function foundDomain(
   };
 }
 
-/** One flag or several, as one string in the OpenAPI description. */
-const FLAG = `(${POSTURE_FLAGS.join('|')})`;
-const Flags = z
-  .string()
-  .max(512, 'is too long')
-  .regex(new RegExp(`^${FLAG}(,${FLAG})*$`, 'i'), `must be among ${POSTURE_FLAGS.join(', ')}, separated by commas`);
-const flagsOf = (text: string | undefined) => (text?.toLowerCase().split(',') ?? []) as PostureFlag[];
+const Flags = WordList(POSTURE_FLAGS);
+const flagsOf = (text: string | undefined) => (text === undefined ? [] : splitList(text)) as PostureFlag[];
 const Score = Integer({ min: 0, max: 100 });
 
 const query = z.object({
@@ -84,8 +89,7 @@ const query = z.object({
   grade: Word(['a+', 'a', 'b', 'c', 'd', 'f']).describe('Grade of the security score.').optional(),
   score_gte: Score.describe('Minimum security score; excludes domains without a score.').optional(),
   score_lte: Score.describe('Maximum security score.').optional(),
-  limit: Limit.default(50),
-  offset: Offset.default(0),
+  ...offsetParameters(50),
 });
 
 type SearchInput = z.output<typeof query>;
@@ -97,32 +101,27 @@ export const getSearch = route(
     tag: 'Search',
     summary: 'Domains by name, provider or category',
     description:
-      'All filters must match. Names equal to `q` come first, then names that begin with it, then names that contain it; within each group, and without `q`, in alphabetical order. ' +
-      'An unknown provider returns no results, and `did_you_mean` has the most similar names.',
+      'All filters must match. Names equal to `q` come first, then names that begin with it, then names that contain it; within each group, and without `q`, in alphabetical order.',
     query,
     output: {
       kind: 'signed',
       schema: z.object({
         total: z.int().min(0),
-        limit: z.int(),
-        offset: z.int(),
+        ...pageFields,
         results: z.array(FoundDomainSchema),
-        did_you_mean: z.array(z.string()).optional(),
       }),
     },
     errors: [],
     access: 'key',
     cache: (app: StackApp, input) => {
-      const { limit, offset, provider, with: other, ...rest } = input;
-      const ids = [provider, other].map((name) =>
-        name === undefined ? undefined : (findProvider(name, app)?.id ?? `? ${name}`),
-      );
-      const { category } = input;
+      const { provider: _, with: __, ...rest } = input;
+      const ids = providersOf(app, input);
       const [id] = ids;
+      const { category } = input;
       const tag =
         id !== undefined ? tags.provider(id) : category !== undefined ? tags.category(category) : tags.domains[0];
       return {
-        key: `search ${JSON.stringify([ids, rest, limit, offset])}`,
+        key: `search ${JSON.stringify([ids, rest])}`,
         tags: [tag],
         maxStaleMs: MAX_STALE_MS,
         maxAgeMs: UNCHANGED_MS,
@@ -130,31 +129,34 @@ export const getSearch = route(
     },
   },
   (app, input) => {
-    const { q, provider, with: other, limit, offset, flag, without, grade, score_gte, score_lte, ...filter } = input;
-    const [known, additional] = [provider, other].map((name) =>
-      name === undefined ? undefined : (findProvider(name, app) ?? 'unknown'),
-    );
-    if (known === 'unknown' || additional === 'unknown') {
-      const unknownName = (known === 'unknown' ? provider : other) ?? '';
-      return { total: 0, limit, offset, results: [], did_you_mean: nearestProviders(unknownName, app.rulebook) };
-    }
+    const { q, limit: _, offset: __, cursor: ___, flag, without, grade, score_gte, score_lte, ...filter } = input;
+    const [id, otherId] = providersOf(app, input);
+    const page = pageOf(input, DOMAINS, ['search', id, otherId, q, flag, without, grade, score_gte, score_lte, filter]);
     const found = searchDomains(
       app.index,
       {
         ...filter,
         part: q,
-        provider: known?.id,
-        with: additional?.id,
+        provider: id,
+        with: otherId,
         minConfidence: filter.min_confidence,
         flags: flagsOf(flag),
         without: flagsOf(without),
         score: scoresOf({ grade, score_gte, score_lte }),
       },
-      { limit, offset },
+      page.query,
     );
-    return { total: found.total, limit, offset, results: found.domains.map((domain) => foundDomain(app, domain)) };
+    const { rows, fields } = page.cut(found.domains, (domain) => app.index.names.name(domain));
+    return { total: found.total, ...fields, results: rows.map((domain) => foundDomain(app, domain)) };
   },
 );
+
+/** The ids of `provider` and `with`. */
+const providersOf = (app: StackApp, input: SearchInput) =>
+  (['provider', 'with'] as const).map((field) => {
+    const text = input[field];
+    return text === undefined ? undefined : providerIn(app, field, text);
+  });
 
 const SCORES = Array.from({ length: 101 }, (_, score) => score);
 

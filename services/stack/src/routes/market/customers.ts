@@ -4,14 +4,18 @@ import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { type Customer, listedCustomers } from '../../index/listed-changes.ts';
+import { type Customer, changeKey, listedCustomers } from '../../index/listed-changes.ts';
 import { dateOf, MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { changeReport } from '../../reports/domain-report.ts';
-import { Integer, Limit, Offset, ProviderPath, providerOf, Word } from '../parameters.ts';
+import type { CustomerFilter } from '../../store/index.ts';
+import { changeKeyShape, offsetParameters, pageFields, pageOf } from '../paging.ts';
+import { ProviderPath, providerOf, Word } from '../parameters.ts';
 import { MigrationSchema } from './migrations.ts';
+import { datesOf, daysOf, type TimeWindow, WindowKey, windowOf, windowParameters } from './window.ts';
 
 const WINDOW_MS = 60_000;
 const MAX_ROWS = 1_000;
+const MAX_DAYS = 365;
 const count = z.int().min(0);
 
 const MEANING =
@@ -19,10 +23,17 @@ const MEANING =
 
 const parameters = {
   direction: Word(['in', 'out']).describe('`in`: gained; `out`: lost.').default('out'),
-  days: Integer({ min: 1, max: 365 })
-    .describe('Confirmed within this number of UTC days, including today.')
-    .default(TREND_DAYS),
+  ...windowParameters(MAX_DAYS),
 };
+type WindowInput = Parameters<typeof windowOf>[0];
+
+/** By default the last 30 days. */
+function windowIn({ clock }: StackApp, input: WindowInput): TimeWindow {
+  const options = { now: clock().getTime(), maxDays: MAX_DAYS };
+  return windowOf(input, options) ?? (windowOf({ ...input, days: TREND_DAYS }, options) as TimeWindow);
+}
+
+const LIST = { name: 'customers', key: z.tuple([...changeKeyShape, WindowKey]) };
 
 const CustomerSchema = MigrationSchema.extend({
   moves: z
@@ -38,53 +49,62 @@ export const getCustomers = route(
     summary: 'Domains that a provider gained or lost, and where they came from or went',
     description: MEANING,
     params: ProviderPath,
-    query: z.object({ ...parameters, limit: Limit.default(50), offset: Offset.default(0) }),
+    query: z.object({ ...parameters, ...offsetParameters(50) }),
     output: {
       kind: 'signed',
       schema: z.object({
         provider: z.string(),
         provider_id: z.string(),
         direction: z.enum(['in', 'out']),
-        days: z.int(),
+        days: z.number().describe('Length of the window; a fraction if it is not of complete days.'),
         since: z.iso.date().describe('The first day of the window.'),
         total: count.describe('Domains gained or lost within the window.'),
-        limit: z.int(),
-        offset: z.int(),
+        ...pageFields,
         customers: z.array(CustomerSchema),
       }),
     },
     errors: ['unknown_provider'],
     access: 'key',
-    cache: (app: StackApp, { provider, direction, days, limit, offset }, context) => {
+    cache: (app: StackApp, { provider, ...input }, context) => {
       const { id } = providerOf(app, provider, context);
       return {
-        key: `customers ${id} ${direction} ${days} ${limit} ${offset}`,
+        key: `customers ${id} ${JSON.stringify(input)}`,
         tags: [tags.provider(id), ...tags.changes],
         maxStaleMs: MAX_STALE_MS,
         maxAgeMs: WINDOW_MS,
       };
     },
   },
-  async (app, { provider, direction, days, limit, offset }, context) => {
-    const { id, name } = providerOf(app, provider, context);
-    const today = dayOf(app.clock().getTime());
-    const first = today - days + 1;
-    const { gained, lost } = app.index.history.movement({ provider: id }, first, today);
-    const filter = { provider: id, direction, since: new Date(first * DAY_MS) };
-    const found = await listedCustomers(app, filter, { limit, offset });
+  async (app, input, context) => {
+    const { direction, days, hours, since, until } = input;
+    const { id, name } = providerOf(app, input.provider, context);
+    const page = pageOf(input, LIST, [id, direction, days, hours, since, until]);
+    // Later pages are of the window of the first one.
+    const window = page.query.after?.[2] ?? windowIn(app, input);
+    const filter = { provider: id, direction, ...datesOf(window) };
+    const found = await listedCustomers(app, filter, page.query);
+    const { rows, fields } = page.cut(found, (change) => [...changeKey(change, 'confirmedAt'), window]);
     return {
       provider: name,
       provider_id: id,
       direction,
-      days,
-      since: dateOf(first),
-      total: direction === 'in' ? gained : lost,
-      limit,
-      offset,
-      customers: found.map((customer) => customerReport(customer, app)),
+      days: daysOf(window, app.clock().getTime()),
+      since: dateOf(dayOf(window.since)),
+      total: await countOf(app, filter, window),
+      ...fields,
+      customers: rows.map((customer) => customerReport(customer, app)),
     };
   },
 );
+
+/** The index has the sums of complete days up to today. */
+async function countOf({ index, store, clock }: StackApp, filter: CustomerFilter, window: TimeWindow) {
+  const { since, until } = window;
+  if (until !== undefined || since % DAY_MS !== 0) return store.lists.countCustomers(filter);
+  const { provider, direction } = filter;
+  const { gained, lost } = index.history.movement({ provider }, since / DAY_MS, dayOf(clock().getTime()));
+  return direction === 'in' ? gained : lost;
+}
 
 function customerReport(customer: Customer, { names }: StackApp): z.input<typeof CustomerSchema> {
   return {
@@ -120,17 +140,16 @@ export const getCustomersCsv = route(
     },
     errors: ['unknown_provider'],
     access: 'key',
-    cache: (app: StackApp, { provider, direction, days }, context) => {
+    cache: (app: StackApp, { provider, ...input }, context) => {
       const { id } = providerOf(app, provider, context);
-      const key = `customers.csv ${id} ${direction} ${days}`;
+      const key = `customers.csv ${id} ${JSON.stringify(input)}`;
       return { key, tags: [tags.provider(id), ...tags.changes], maxStaleMs: MAX_STALE_MS, maxAgeMs: WINDOW_MS };
     },
   },
-  async (app, { provider, direction, days }, context) => {
+  async (app, { provider, direction, ...input }, context) => {
     const { id } = providerOf(app, provider, context);
-    const since = new Date((dayOf(app.clock().getTime()) - days + 1) * DAY_MS);
-    const page = { limit: MAX_ROWS + 1, offset: 0 };
-    const found = await listedCustomers(app, { provider: id, direction, since }, page);
+    const filter = { provider: id, direction, ...datesOf(windowIn(app, input)) };
+    const found = await listedCustomers(app, filter, { limit: MAX_ROWS + 1, offset: 0 });
     return {
       filename: `${id}-${direction === 'in' ? 'gained' : 'lost'}.csv`,
       isTruncated: found.length > MAX_ROWS,

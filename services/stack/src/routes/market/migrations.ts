@@ -1,15 +1,16 @@
 // Migrations between providers: the newest ones, and their sums as flows.
-import { type Flow, TREND_DAYS } from '@strata/analytics';
+import { DAY_MS, dayOf, type Flow, TREND_DAYS } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
-import { type RequestContext, refuse, route } from '@strata/http';
+import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { listedChanges } from '../../index/listed-changes.ts';
+import { changeKey, listedChanges } from '../../index/listed-changes.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { ChangeSchema, changeReport } from '../../reports/domain-report.ts';
 import type { ChangeFilter } from '../../store/index.ts';
-import { CategoryParameter, Limit, Offset, providerOf, Text, Word } from '../parameters.ts';
-import { flowsWithin, windowParameters } from './window.ts';
+import { changeKeyShape, offsetParameters, pageFields, pageOf } from '../paging.ts';
+import { CategoryParameter, providerIn, refuseField, Text, Word } from '../parameters.ts';
+import { datesOf, daysOf, flowsWithin, MAX_DAYS, WindowKey, windowOf, windowParameters } from './window.ts';
 
 /** Windows move without an event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
@@ -41,26 +42,29 @@ export const migrationParameters = {
     'The provider at the other end, by id, name or alias; only together with `provider`.',
   ).optional(),
   category: CategoryParameter.optional(),
-  ...windowParameters,
+  ...windowParameters(MAX_DAYS),
 };
 
 /** The filter of a request, with names of providers resolved; refuses unknown names, and `other` without `provider`. */
 export function migrationFilter(
   app: StackApp,
   input: z.output<z.ZodObject<typeof migrationParameters>>,
-  context: RequestContext<'unknown_provider'>,
-): Omit<ChangeFilter, 'type' | 'since'> {
+): Omit<ChangeFilter, 'type' | 'since' | 'until'> {
   const { provider, direction, other, category } = input;
   if (provider === undefined && other !== undefined) {
-    refuse('invalid_parameter', 'Cannot use: other.', { errors: [{ field: 'other', message: 'needs provider' }] });
+    refuseField('other', 'needs provider');
   }
-  const idOf = (name: string) => providerOf(app, name, context).id;
   return {
     ...(category === undefined ? {} : { category }),
-    ...(provider === undefined ? {} : { provider: idOf(provider), ...(direction ? { direction } : {}) }),
-    ...(provider === undefined || other === undefined ? {} : { other: idOf(other) }),
+    ...(provider === undefined
+      ? {}
+      : { provider: providerIn(app, 'provider', provider), ...(direction ? { direction } : {}) }),
+    ...(provider === undefined || other === undefined ? {} : { other: providerIn(app, 'other', other) }),
   };
 }
+
+/** The change, and the window of the list. */
+const LIST = { name: 'migrations', key: z.tuple([...changeKeyShape, WindowKey.nullable()]) };
 
 export const getMigrations = route(
   {
@@ -69,17 +73,16 @@ export const getMigrations = route(
     tag: 'Statistics',
     summary: 'Recent provider migrations',
     description:
-      'A migration is a confirmed change of holder in an exclusive role (mailbox, gateway, dns, edge, origin). Newest first: without a window by first observation, within a window (`days`, `hours`) by confirmation. ' +
+      'A migration is a confirmed change of holder in an exclusive role (mailbox, gateway, dns, edge, origin). Newest first: without a window by first observation, within a window (`days`, `hours`, `since`) by confirmation. ' +
       '`total` and `flows` count those confirmed within the window, or within 30 days without one.',
-    query: z.object({ limit: Limit.default(50), offset: Offset.default(0), ...migrationParameters }),
+    query: z.object({ ...offsetParameters(50), ...migrationParameters }),
     output: {
       kind: 'signed',
       schema: z.object({
         total: count.describe('Matching migrations, confirmed within the window, or within 30 days without one.'),
-        limit: z.int(),
-        offset: z.int(),
+        ...pageFields,
         has_more: z.boolean().describe('Whether there are more after this page.'),
-        window_days: z.number().describe('Window of `total` and `flows`; a fraction if `hours` is used.'),
+        window_days: z.number().describe('Window of `total` and `flows`; a fraction if it is not of complete days.'),
         migrations: z.array(MigrationSchema),
         flows: z
           .array(FlowSchema)
@@ -89,32 +92,40 @@ export const getMigrations = route(
         flows_total: count.describe('Total number of flows.'),
       }),
     },
-    errors: ['unknown_provider'],
+    errors: [],
     access: 'key',
-    cache: (app: StackApp, input, context) => ({
-      key: `migrations ${JSON.stringify([migrationFilter(app, input, context), input.limit, input.offset, input.days, input.hours])}`,
+    cache: (app: StackApp, { limit, offset, cursor, days, hours, since, until, ...input }) => ({
+      key: `migrations ${JSON.stringify([migrationFilter(app, input), limit, offset, cursor, days, hours, since, until])}`,
       tags: [...tags.changes],
       maxStaleMs: MAX_STALE_MS,
       maxAgeMs: WINDOW_MS,
     }),
   },
-  async (app, input, context) => {
-    const { limit, offset, days, hours } = input;
-    const filter = migrationFilter(app, input, context);
+  async (app, input, _context) => {
+    const now = app.clock().getTime();
+    const filter = migrationFilter(app, input);
+    const { days, hours, since, until } = input;
+    const page = pageOf(input, LIST, [filter, days, hours, since, until]);
+    // Later pages are of the window of the first one.
+    const window = page.query.after ? page.query.after[2] : windowOf(input, { now, maxDays: MAX_DAYS });
+    const counted = window ?? { since: (dayOf(now) - TREND_DAYS + 1) * DAY_MS };
     const max = filter.provider === undefined ? MAX_FLOWS : MAX_FLOWS_OF_ONE;
-    const { total, pairs, flows, since } = flowsWithin(app, input, { ...filter, limit: max });
-    // One additional row shows whether there are more.
-    const page = { limit: limit + 1, offset };
-    const newest = await listedChanges(app, { type: 'migrated', ...filter, ...(since && { since }) }, page);
+    const { total, pairs, flows } = flowsWithin(app, counted, { ...filter, limit: max });
+    const newest = await listedChanges(
+      app,
+      { type: 'migrated', ...filter, ...(window && datesOf(window)) },
+      page.query,
+    );
+    const { rows, fields } = page.cut(newest, (change) => [
+      ...changeKey(change, window ? 'confirmedAt' : 'at'),
+      window,
+    ]);
     return {
       total,
-      limit,
-      offset,
-      has_more: newest.length > limit,
-      window_days: hours === undefined ? (days ?? TREND_DAYS) : hours / 24,
-      migrations: newest
-        .slice(0, limit)
-        .map((change) => ({ ...changeReport(change, app.names), domain: change.domain })),
+      ...fields,
+      has_more: fields.next_cursor !== null,
+      window_days: daysOf(counted, now),
+      migrations: rows.map((change) => ({ ...changeReport(change, app.names), domain: change.domain })),
       flows: flows.map((flow) => flowReport(flow, app.names)),
       flows_total: pairs,
     };

@@ -7,7 +7,8 @@ import type { StackApp } from '../../context.ts';
 import { OpenAdvisoriesSchema, openAdvisories } from '../../enrichment/exposure/advisory-report.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { FoundDomainSchema, foundDomain } from '../domains/search.ts';
-import { Limit, Offset, ProviderPath, providerOf } from '../parameters.ts';
+import { DOMAINS, offsetParameters, pageFields, pageOf } from '../paging.ts';
+import { ProviderPath, providerOf } from '../parameters.ts';
 import { FlowSchema, flowReport } from './migrations.ts';
 
 const count = z.int().min(0);
@@ -19,7 +20,7 @@ export const getProvider = route(
     tag: 'Providers',
     summary: 'Provider detail, its domains and market context',
     params: ProviderPath,
-    query: z.object({ limit: Limit.default(50), offset: Offset.default(0) }),
+    query: z.object(offsetParameters(50)),
     output: {
       kind: 'signed',
       schema: z.object({
@@ -32,8 +33,7 @@ export const getProvider = route(
         categories: z.array(z.enum(CATEGORIES)).describe('Categories in which domains use it.'),
         domains: z.object({
           total: count,
-          limit: z.int(),
-          offset: z.int(),
+          ...pageFields,
           results: z.array(FoundDomainSchema).describe('In alphabetical order.'),
         }),
         market: z.object({
@@ -70,7 +70,7 @@ export const getProvider = route(
     cache: (app: StackApp, input, context) => {
       const { id } = providerOf(app, input.provider, context);
       return {
-        key: `provider ${id} ${input.limit} ${input.offset}`,
+        key: `provider ${id} ${input.limit} ${input.offset} ${input.cursor ?? ''}`,
         tags: [tags.provider(id), tags.domains[0], tags.advisoriesOf(id), ...tags.enrichment],
         maxStaleMs: MAX_STALE_MS,
         maxAgeMs: 60_000,
@@ -78,11 +78,12 @@ export const getProvider = route(
     },
   },
   (app, input, context) => {
-    const { limit, offset } = input;
     const { id, name, owner, website } = providerOf(app, input.provider, context);
     const { index, names, rulebook } = app;
     const number = index.vocabulary.providers.find(id);
     const set = number === undefined ? undefined : index.sets.provider(number);
+    const page = pageOf(input, DOMAINS, ['provider', id]);
+    const { rows, fields } = page.cut(set ? inNameOrder(index, set, page.query) : [], (each) => index.names.name(each));
     const today = dayOf(app.clock().getTime());
     const { gained, lost } = index.history.movement({ provider: id }, today - TREND_DAYS + 1, today);
     const moved = (filter: Omit<FlowFilter, 'provider'>) =>
@@ -98,9 +99,8 @@ export const getProvider = route(
       categories: number === undefined ? [] : categoriesOf(index, number),
       domains: {
         total: set?.size ?? 0,
-        limit,
-        offset,
-        results: set ? inNameOrder(index, set, { limit, offset }).map((domain) => foundDomain(app, domain)) : [],
+        ...fields,
+        results: rows.map((domain) => foundDomain(app, domain)),
       },
       market: {
         rank: set && set.size > 0 ? rankOf(index, id) : null,

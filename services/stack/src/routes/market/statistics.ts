@@ -5,6 +5,7 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
+import { pageFields, pageOf, pageParameters } from '../paging.ts';
 
 /** Windows move without an event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
@@ -58,17 +59,20 @@ export const getStats = route(
   },
 );
 
+const LEADERS = { name: 'leaders', key: z.tuple([z.int(), z.string().max(100)]).readonly() };
+
 export const getLeaders = route(
   {
     method: 'GET',
     path: '/stack/v1/stats/providers',
     tag: 'Statistics',
     summary: 'Provider leaderboard, top 50 by domain count',
+    query: z.object(pageParameters(50)),
     output: {
       kind: 'signed',
       schema: z.object({
         total: count.describe('Providers with at least one domain.'),
-        limit: z.int(),
+        ...pageFields,
         providers: z.array(
           z.object({
             rank: z.int(),
@@ -88,20 +92,24 @@ export const getLeaders = route(
     },
     errors: [],
     access: 'key',
-    cache: () => ({
-      key: 'leaders',
+    cache: (_app: StackApp, { limit, cursor = '' }) => ({
+      key: `leaders ${limit} ${cursor}`,
       tags: [...tags.domains, ...tags.changes],
       maxStaleMs: MAX_STALE_MS,
       maxAgeMs: WINDOW_MS,
     }),
   },
-  ({ index, names, clock }: StackApp) => {
-    const limit = 50;
+  ({ index, names, clock }, input) => {
+    const page = pageOf(input, LEADERS);
     const today = dayOf(clock().getTime());
+    const { rows, fields } = page.cut(
+      leaders(index, { today, ...page.query }),
+      ({ domains, provider }) => [domains, provider] as const,
+    );
     return {
       total: providersInUse(index),
-      limit,
-      providers: leaders(index, { today, limit }).map(({ provider, change30d, categories, ...leader }) => ({
+      ...fields,
+      providers: rows.map(({ provider, change30d, categories, ...leader }) => ({
         ...leader,
         provider: names.nameOf(provider),
         provider_id: provider,

@@ -1,43 +1,74 @@
-// Time windows of migrations: complete UTC days, or hours back from now. Both use the time of confirmation.
-import { DAY_MS, dayOf, type FlowFilter, type Flows, TREND_DAYS } from '@strata/analytics';
+// Time windows, with one meaning on every route: complete UTC days, hours back from now, or from one time to another.
+import { DAY_MS, dayOf, type FlowFilter, type Flows } from '@strata/analytics';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { Integer } from '../parameters.ts';
+import { FORMS, HOUR_MS, Integer, microsecondsOf, refuseField, Since, Time } from '../parameters.ts';
+
+/** Query parameters of a window of at most `max` days. */
+export const windowParameters = (max: number) => ({
+  days: Integer({ min: 1, max }).describe('Only the last UTC days, including today.').optional(),
+  hours: Integer({ min: 1, max: max * 24 })
+    .describe('Only the last hours up to now; takes precedence over `days`.')
+    .optional(),
+  since: Since.optional(),
+  until: Time.describe(
+    `The end of the window, by default now; a date is included. Needs \`since\`. ${FORMS}.`,
+  ).optional(),
+});
+
+type WindowInput = z.output<z.ZodObject<ReturnType<typeof windowParameters>>>;
 
 /** Days for which the index keeps migrations in memory. */
-const MAX_DAYS = 60;
+export const MAX_DAYS = 60;
 
-/** Query parameters of a window. */
-export const windowParameters = {
-  days: Integer({ min: 1, max: MAX_DAYS })
-    .describe('Only migrations confirmed within this number of UTC days, including today.')
-    .optional(),
-  hours: Integer({ min: 1, max: MAX_DAYS * 24 })
-    .describe(
-      'Only migrations confirmed within this number of hours, as counted by `/stack/v1/stats`; takes precedence over `days`.',
-    )
-    .optional(),
-};
-const Window = z.object(windowParameters);
-
-export interface WindowOfFlows extends Flows {
-  /** Undefined without a window: flows are then those of 30 days, and lists are unlimited in age. */
-  readonly since: Date | undefined;
+/** Milliseconds since the epoch, both included; without `until` it ends now. */
+export interface TimeWindow {
+  readonly since: number;
+  readonly until?: number | undefined;
 }
 
-/** The flows within a window, and its start. */
+/** The window of a request; null if it has none. Refuses one that begins more than `maxDays` ago, or that is empty. */
+export function windowOf(
+  { days, hours, since, until }: WindowInput,
+  { now, maxDays }: { readonly now: number; readonly maxDays: number },
+): TimeWindow | null {
+  if (since === undefined) {
+    if (until !== undefined) return refuseField('until', 'needs since');
+    if (hours !== undefined) return { since: now - hours * HOUR_MS + 1 };
+    return days === undefined ? null : { since: (dayOf(now) - days + 1) * DAY_MS };
+  }
+  const both = days === undefined ? (hours === undefined ? undefined : 'hours') : 'days';
+  if (both) return refuseField('since', `cannot be combined with ${both}`);
+  const from = Math.ceil((microsecondsOf(since, { now }) ?? 0) / 1_000);
+  const to = until === undefined ? undefined : Math.floor((microsecondsOf(until, { now, isEnd: true }) ?? 0) / 1_000);
+  if (from > now) return refuseField('since', 'is in the future');
+  if (from < (dayOf(now) - maxDays + 1) * DAY_MS) return refuseField('since', `must be within ${maxDays} days`);
+  if (to !== undefined && to < from) return refuseField('until', 'is before since');
+  return { since: from, until: to };
+}
+
+/** In the key of a cursor: later pages of a list are of the window of the first one. */
+export const WindowKey = z.object({ since: z.int(), until: z.int().optional() });
+
+/** As a filter of the store. */
+export const datesOf = ({ since, until }: TimeWindow) => ({
+  since: new Date(since),
+  ...(until !== undefined && { until: new Date(until) }),
+});
+
+/** The length of a window: of complete days up to today an integer. */
+export const daysOf = ({ since, until }: TimeWindow, now: number): number =>
+  until === undefined && since % DAY_MS === 0 ? dayOf(now) - since / DAY_MS + 1 : ((until ?? now) - since + 1) / DAY_MS;
+
+/** The flows within a window. */
 export function flowsWithin(
   { index, clock }: Pick<StackApp, 'index' | 'clock'>,
-  { days, hours }: z.output<typeof Window>,
+  { since, until }: TimeWindow,
   filter: FlowFilter,
-): WindowOfFlows {
+): Flows {
   const now = clock().getTime();
-  if (hours !== undefined) {
-    const after = now - hours * (DAY_MS / 24);
-    return { ...index.history.migrationLog.flowsBetween(after, now, filter), since: new Date(after + 1) };
-  }
-  const today = dayOf(now);
-  const first = today - (days ?? TREND_DAYS) + 1;
-  const since = days === undefined ? undefined : new Date(first * DAY_MS);
-  return { ...index.history.migrationLog.flows(first, today, filter), since };
+  // The sums of complete days up to today are kept.
+  return until === undefined && since % DAY_MS === 0
+    ? index.history.migrationLog.flows(since / DAY_MS, dayOf(now), filter)
+    : index.history.migrationLog.flowsBetween(since - 1, until ?? now, filter);
 }

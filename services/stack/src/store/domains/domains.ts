@@ -11,6 +11,7 @@ import {
   summaryOf,
 } from '@strata/detect';
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { newest, type Page } from '../history/change-pages.ts';
 import { serviceOf } from '../scans/scan-rows.ts';
 import type { Database } from '../schema.ts';
 import { adopting, isFollowed } from './forget-domains.ts';
@@ -124,12 +125,12 @@ export class DomainTable {
 
   /**
    * Confirmed changes, newest first; of changes at the same time the most important first. The order is total, so that pages
-   * neither skip nor repeat while nothing is recorded. `total` is of the category, if one is given; `byCategory` has every
+   * from `after` neither skip nor repeat. `total` is of the category, if one is given; `byCategory` has every
    * category with changes.
    */
   async changes(
     name: string,
-    page: { readonly limit: number; readonly offset: number; readonly category?: Category },
+    page: Page & { readonly category?: Category },
   ): Promise<{
     readonly total: number;
     readonly byCategory: ReadonlyMap<Category, number>;
@@ -138,16 +139,9 @@ export class DomainTable {
     const { category } = page;
     const all = this.#db
       .selectFrom('changes')
-      .innerJoin('domains', 'domains.id', 'changes.domain_id')
-      .where('domains.name', '=', name);
+      .where('changes.domain_id', '=', this.#db.selectFrom('domains').where('name', '=', name).select('id'));
     const ofDomain = category === undefined ? all : all.where('changes.category', '=', category);
-    const rows = await ofDomain
-      .selectAll('changes')
-      .orderBy('changes.at', 'desc')
-      .orderBy('changes.id', 'desc')
-      .limit(page.limit)
-      .offset(page.offset)
-      .execute();
+    const rows = await newest(ofDomain.selectAll('changes'), 'at', page).execute();
     const counts = await all
       .select(['changes.category', sql<number>`count(*)`.as('n')])
       .groupBy('changes.category')

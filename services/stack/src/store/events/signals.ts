@@ -11,7 +11,7 @@ import {
   writeSetting,
   writeTransaction,
 } from '@strata/db';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Database } from '../schema.ts';
 import type { AnomalyFound } from './stored-event.ts';
 
@@ -59,6 +59,14 @@ export interface Watched {
   readonly day: number;
 }
 
+/** Time and id. */
+export type AnomalyKey = readonly [at: number, id: string];
+/** `kind` is an index into the order of kinds, `severity` into that of severities. */
+export type AlertKey = readonly [at: number, kind: number, severity: number, id: string];
+type AlertQuery = SelectQueryBuilder<Database, 'alerts', object>;
+
+const KINDS = ['advisory', 'migration', 'anomaly', 'security'] as const;
+const KIND_RANK = sql<number>`case kind when 'advisory' then 0 when 'migration' then 1 when 'anomaly' then 2 else 3 end`;
 const WATCHED = 'watched';
 const DAY_MS = 86_400_000;
 
@@ -122,14 +130,19 @@ export class SignalTable {
   }
 
   /** Newest first; with `domain` only those of the domain. */
-  async anomalies(filter: { readonly domain?: string }, limit: number) {
+  async anomalies(filter: { readonly domain?: string }, limit: number, after?: AnomalyKey) {
     const start = () => {
       const query = this.#db.selectFrom('anomalies');
       return filter.domain === undefined
         ? query
         : query.where('subject_kind', '=', 'domain').where('subject', '=', filter.domain);
     };
-    const rows = await start().selectAll().orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute();
+    const rest = after
+      ? start()
+          .where('at', '<=', after[0])
+          .where((is) => is.or([is('at', '<', after[0]), is('id', '<', after[1])]))
+      : start();
+    const rows = await rest.selectAll().orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute();
     const total =
       filter.domain === undefined
         ? await counterOf(this.#db, 'anomaly-rows')
@@ -175,9 +188,9 @@ export class SignalTable {
   }
 
   /** By UTC day, newest first; within a day advisories, migrations, anomalies, then security alerts, each by severity. */
-  async alerts(limit: number) {
-    const edge = await this.#db
-      .selectFrom('alerts')
+  async alerts(limit: number, after?: AlertKey) {
+    const start = () => (after ? pastAlert(this.#db.selectFrom('alerts'), after) : this.#db.selectFrom('alerts'));
+    const edge = await start()
       .orderBy('at', 'desc')
       .offset(limit - 1)
       .limit(1)
@@ -185,12 +198,11 @@ export class SignalTable {
       .executeTakeFirst();
     // Rounded to a full day, since the order within a day is not by time: limits the rows to sort.
     const since = edge ? Math.floor(edge.at / DAY_MS) * DAY_MS : 0;
-    const rows = await this.#db
-      .selectFrom('alerts')
+    const rows = await start()
       .where('at', '>=', since)
       .selectAll()
       .orderBy(sql`at / ${sql.lit(DAY_MS)}`, 'desc')
-      .orderBy(sql`case kind when 'advisory' then 0 when 'migration' then 1 when 'anomaly' then 2 else 3 end`)
+      .orderBy(KIND_RANK)
       .orderBy('severity', 'desc')
       .orderBy('at', 'desc')
       .orderBy('id')
@@ -198,6 +210,27 @@ export class SignalTable {
       .execute();
     return { total: await counterOf(this.#db, 'alert-rows'), alerts: rows.map(storedAlert) };
   }
+}
+
+/** The alert in the order of the list. */
+export const alertKey = ({ at, kind, severity, id }: StoredAlert): AlertKey => [
+  at.getTime(),
+  Math.max(0, KINDS.indexOf(kind)),
+  SEVERITIES.indexOf(severity),
+  id,
+];
+
+/** The remaining alerts of its day, and those of earlier days. */
+function pastAlert(query: AlertQuery, [at, kind, severity, id]: AlertKey): AlertQuery {
+  const day = Math.floor(at / DAY_MS) * DAY_MS;
+  return query
+    .where('at', '<', day + DAY_MS)
+    .where((is) =>
+      is.or([
+        is('at', '<', day),
+        sql<boolean>`(${KIND_RANK}, -severity, -at, id) > (${kind}, ${-severity}, ${-at}, ${id})`,
+      ]),
+    );
 }
 
 function storedAlert(row: Database['alerts']): StoredAlert {

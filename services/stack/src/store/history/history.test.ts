@@ -84,6 +84,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       const lists = noted(new ListTable(db));
       const customers = { provider: 'google-workspace', direction: 'in', since } as const;
       await lists.movesOf(customers, await lists.customers(customers, page));
+      await lists.countCustomers(customers);
       for (const filter of [customers, { ...customers, other: 'x' }, { category: 'dns' } as const])
         await lists.changes({ type: 'migrated', ...filter }, page);
       await lists.namesOf([1]);

@@ -1,7 +1,7 @@
 // Lists of changes, anomalies and alerts, and the public stream.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type ChangeFilter, isWanted, openStore, type StoredAlert } from '../index.ts';
+import { alertKey, type ChangeFilter, isWanted, type ListedChange, openStore, type StoredAlert } from '../index.ts';
 import { exec, kept, onEach, plansOf } from '../test/backends.ts';
 import { alert, anomaly, streamEvent } from '../test/records.ts';
 import { ListTable } from './lists.ts';
@@ -60,10 +60,18 @@ onEach(kept, 'the list of changes', (backend, test) => {
       for (const side of sides)
         for (const more of [{}, email, { since: SINCE }, { ...email, since: SINCE, other: 'y' }, { other: 'y' }]) {
           const filter = { type, ...side, ...more } as ChangeFilter;
-          const found = [];
+          const found: ListedChange[] = [];
+          const paged: ListedChange[] = [];
           for (let offset = 0; offset < 400; offset += 37)
             found.push(...(await lists.changes(filter, { limit: 37, offset })));
           assert.deepEqual(idsOf(found), expectedOf(filter), JSON.stringify(filter));
+          for (let after: ListedChange | undefined, size = 1; paged.length < size; after = paged.at(-1)) {
+            const time = filter.since ? after?.confirmedAt : after?.at;
+            const key = after && time && { after: [time.getTime(), after.id] as const };
+            paged.push(...(await lists.changes(filter, { limit: 37, offset: 0, ...key })));
+            size = found.length;
+          }
+          assert.deepEqual(idsOf(paged), expectedOf(filter), JSON.stringify(filter));
           assert.ok(found.every(({ id, domainId }) => domainId === domains.get(id)));
         }
     assert.deepEqual(Object.fromEntries(await lists.namesOf([2, 1, 2, 77])), { 1: 'a.com', 2: 'b.com' });
@@ -156,6 +164,22 @@ onEach(kept, 'signals', (_backend, test) => {
     );
     for (const limit of [1, 5, 12, 13, 59, 60, 1_000])
       assert.deepEqual(await signals.alerts(limit), { total: 60, alerts: sorted.slice(0, limit) });
+    // While alerts of each day are added, each of the first ones is in one page.
+    const paged: StoredAlert[] = [];
+    for (let i = 0, last: StoredAlert | undefined; i === 0 || last; i += 1) {
+      const { alerts } = await signals.alerts(7, last && alertKey(last));
+      paged.push(...alerts);
+      last = alerts.at(-1);
+      const more = { kind: kinds[i % 3] ?? 'anomaly', severity: severities[i % 4] ?? 'low' } as const;
+      for (let day = 0; day < 5 && i < 20; day += 1)
+        await signals.addAlert(alert(`new ${i} ${day}`, day * DAY + 3_600_000 + i, more), { quietMs: 0 });
+    }
+    assert.equal(new Set(idsOf(paged)).size, paged.length);
+    const first = new Set(idsOf(added));
+    assert.deepEqual(
+      paged.filter(({ id }) => first.has(id)),
+      sorted,
+    );
   });
 });
 

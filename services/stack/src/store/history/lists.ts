@@ -1,8 +1,9 @@
 // Queries over the history tables: recent changes, and the scans of one domain.
 import type { Category, ChangeType } from '@strata/detect';
-import type { Kysely, SelectQueryBuilder } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type StoredChange, storedChange } from '../domains/domains.ts';
 import type { Database } from '../schema.ts';
+import { type ChangeQuery, newest, type Order, ordered, type Page } from './change-pages.ts';
 
 export interface ListedChange extends StoredChange {
   /** The store's number of the domain: the index maps it to the name without a read. */
@@ -19,6 +20,8 @@ export interface ChangeFilter {
   readonly category?: Category;
   /** Only changes confirmed at or after this time; the order is then by confirmation. */
   readonly since?: Date;
+  /** Only changes confirmed at or before this time; with `since`. */
+  readonly until?: Date;
 }
 
 /** Domains that began to use a provider in any category, or stopped using it in all. */
@@ -27,16 +30,9 @@ export interface CustomerFilter {
   readonly direction: 'in' | 'out';
   /** Confirmed at or after this moment. */
   readonly since: Date;
+  /** Confirmed at or before this moment. */
+  readonly until?: Date;
 }
-
-export interface Page {
-  readonly limit: number;
-  readonly offset: number;
-}
-
-type ChangeQuery = SelectQueryBuilder<Database, 'changes', object>;
-/** The time that orders a list: of the change, or of its confirmation. */
-type Order = 'at' | 'confirmed_at';
 
 /** Reclassifications by new rules are not movements. */
 const MOVEMENTS: readonly ChangeType[] = ['added', 'removed', 'migrated'];
@@ -51,15 +47,15 @@ export class ListTable {
   }
 
   /**
-   * Newest first by `at` (by `confirmed_at` with `since`), then by id: a total order, so that pages do not overlap while nothing
-   * is recorded.
+   * Newest first by `at` (by `confirmed_at` with `since`), then by id: a total order, so that pages from `after` neither skip nor
+   * repeat.
    */
   async changes(filter: ChangeFilter, page: Page): Promise<ListedChange[]> {
-    const { type, provider, direction, other, category, since } = filter;
+    const { type, provider, direction, other, category, since, until } = filter;
     const order: Order = since === undefined ? 'at' : 'confirmed_at';
     const start = (): ChangeQuery => {
       let query: ChangeQuery = this.#db.selectFrom('changes').where('changes.type', '=', type);
-      if (since) query = query.where('changes.confirmed_at', '>=', since.getTime());
+      if (since) query = within(query, { since, until });
       return category ? query.where('changes.category', '=', category) : query;
     };
     if (provider === undefined) return this.#read(newest(start(), order, page));
@@ -69,7 +65,7 @@ export class ListTable {
     };
     if (direction !== undefined) return this.#read(newest(side(direction), order, page));
     // Each side uses its own index; a single condition would sort all rows. Full rows are read only for the page.
-    const max = { limit: page.offset + page.limit, offset: 0 };
+    const max = { ...page, limit: page.offset + page.limit, offset: 0 };
     const keys = (direction: 'in' | 'out', name: string) =>
       newest(side(direction), order, max)
         .select(['changes.id', `changes.${order} as time`])
@@ -91,19 +87,27 @@ export class ListTable {
   }
 
   /** One change for each domain gained or lost, the last confirmed first, then by id. */
-  async customers({ provider, direction, since }: CustomerFilter, page: Page): Promise<ListedChange[]> {
-    const query = this.#db
+  async customers(filter: CustomerFilter, page: Page): Promise<ListedChange[]> {
+    return this.#read(newest(this.#customers(filter), 'confirmed_at', page));
+  }
+
+  async countCustomers(filter: CustomerFilter): Promise<number> {
+    const count = this.#customers(filter).select(sql<number>`count(*)`.as('n'));
+    return Number((await count.executeTakeFirstOrThrow()).n);
+  }
+
+  #customers({ provider, direction, since, until }: CustomerFilter): ChangeQuery {
+    const ofProvider = this.#db
       .selectFrom('changes')
       .where(`changes.${COLUMN[direction]}`, '=', provider)
       .where('changes.type', 'in', MOVEMENTS)
-      .where('changes.confirmed_at', '>=', since.getTime())
       .where(direction === 'in' ? 'changes.is_entry' : 'changes.is_exit', '=', 1);
-    return this.#read(newest(query, 'confirmed_at', page));
+    return within(ofProvider, { since, until });
   }
 
   /** All migrations to (`in`) or away from (`out`) a provider of the domains of these changes, within their confirmation times. */
   async movesOf(
-    { provider, direction }: Omit<CustomerFilter, 'since'>,
+    { provider, direction }: Pick<CustomerFilter, 'provider' | 'direction'>,
     changes: readonly ListedChange[],
   ): Promise<ListedChange[]> {
     if (changes.length === 0) return [];
@@ -135,7 +139,7 @@ export class ListTable {
     return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
-  /** Numbers of the names that are stored, scanned or not; at most 1,000 names. */
+  /** Numbers of the names that are stored, scanned or not; some thousand names. */
   async idsOf(names: readonly string[]): Promise<Map<string, number>> {
     if (names.length === 0) return new Map();
     const rows = await this.#db.selectFrom('domains').where('name', 'in', names).select(['id', 'name']).execute();
@@ -168,10 +172,7 @@ export class ListTable {
   }
 }
 
-function ordered(query: ChangeQuery, order: Order): ChangeQuery {
-  return query.orderBy(`changes.${order}`, 'desc').orderBy('changes.id', 'desc');
-}
-
-function newest(query: ChangeQuery, order: Order, page: Page): ChangeQuery {
-  return ordered(query, order).limit(page.limit).offset(page.offset);
+function within(query: ChangeQuery, { since, until }: { readonly since: Date; readonly until: Date | undefined }) {
+  const later = query.where('changes.confirmed_at', '>=', since.getTime());
+  return until ? later.where('changes.confirmed_at', '<=', until.getTime()) : later;
 }
