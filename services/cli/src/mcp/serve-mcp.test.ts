@@ -226,7 +226,8 @@ describe('strata mcp with an untrusted service', () => {
     };
     const profile = {
       ...{ domain: 'a.example', state: 'active', sector: 'unknown', scanned_at: at, redirects_to: null },
-      ...{ services: [service], security: { score: 1, grade: 'F', factors: [] }, advisories: null },
+      ...{ services: [service], security: { score: 1, grade: 'F', factors: [], stale_parts: [] } },
+      ...{ stale_roles: [], advisories: null },
       provenance: { receipt_id: `rwr_${evil}`, ledger_receipt_id: evil, signed_at: evil },
     };
     const other = { changes: evil, total: {}, security: [evil] };

@@ -105,7 +105,7 @@ describe('intelligence', () => {
       const risk = analytics.assessRisk({ posture: security, services: measured, ownerOf, exposure: null, hhiOf });
       assert.deepEqual(
         [answer.domain, answer.score, answer.level, answer.advisories, answer.security, answer.vendor_concentration],
-        [domain, risk.score, risk.level, null, risk.security, risk.vendorConcentration],
+        [domain, risk.score, risk.level, null, { ...risk.security, stale_parts: [] }, risk.vendorConcentration],
       );
       const concentration = risk.vendorConcentration.factors.find(({ factor }) => factor === 'market_concentration');
       concentrations.add(concentration?.risk === null);
