@@ -46,7 +46,7 @@ export function nearestName(text: string, names: readonly string[]): string | un
 export function suggestionFor(name: string, known: readonly string[]): string {
   const near = nearestName(name, known);
   if (near !== undefined) return `did you mean ${near}?`;
-  return known.length === 0 ? 'none is known here' : `known are ${known.join(', ')}`;
+  return known.length === 0 ? 'there are no known names here' : `known are ${known.join(', ')}`;
 }
 
 /** Pairs of neighbouring characters, with the ends marked. */

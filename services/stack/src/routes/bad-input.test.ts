@@ -194,7 +194,7 @@ describe('a URL', () => {
     const messageOf = async (path: string) => (await ask(path)).body.errors?.[0]?.message;
     assert.equal(await messageOf('search?lmit=5'), 'unknown parameter; did you mean limit?');
     assert.equal(await messageOf('alerts?from=x'), 'unknown parameter; known are limit, cursor');
-    assert.equal(await messageOf('stats?from=x'), 'unknown parameter; none is known here');
+    assert.equal(await messageOf('stats?from=x'), 'unknown parameter; there are no known names here');
     assert.match((await messageOf('search?sector=goverment')) ?? '', /^did you mean government\? It must be one of/);
     const { body } = await ask(`stats?constructor=2&__proto__=3&a%00=1&${LONG}=1&a=1&a=2`);
     const fields = body.errors?.map(({ field }) => field);
