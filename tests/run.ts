@@ -47,7 +47,7 @@ const slowestFirst: readonly string[] = [
   ...['services/stack/src/store', 'services/stack', 'services/cli', 'services/gateway', 'tests/smoke'],
 ];
 
-/** A folder whose tests are a group of their own: with the rest of their service they would end long after every other group. */
+/** A folder whose fast tests are a group: with the rest of their service they would end long after every other group. */
 const ownGroup = 'services/stack/src/store';
 
 /** Where the fast suite, which proves nothing about disks, writes its files: memory costs it far less time than a disk. */
@@ -78,7 +78,7 @@ function groupsOf(suite: 'fast' | 'full', paths: readonly string[]): Group[] {
   const byFolder = Map.groupBy(files, (file) => {
     const [top = '', second = '', third = ''] = path.dirname(file).split('/');
     if (top === 'tests') return [top, second, third].filter(Boolean).join('/');
-    if (file.startsWith(`${ownGroup}/`)) return ownGroup;
+    if (suite === 'fast' && file.startsWith(`${ownGroup}/`)) return ownGroup;
     return top === 'packages' || top === 'services' ? `${top}/${second}` : top;
   });
   const rank = ({ name }: Group) => (slowestFirst.includes(name) ? slowestFirst.indexOf(name) : slowestFirst.length);
