@@ -12,7 +12,7 @@ const EXPLORER = [
   ['start', '/start', false],
   ['start-with-key', '/start', true],
   ['search', '/search?state=active', true],
-  ['search-nothing', '/search?provider=cloudflair', true],
+  ['search-nothing', '/search?q=no-such-company', true],
   ['domain', '/domain/DOMAIN', true],
   ...(['history', 'posture', 'risk', 'advisories', 'feeds'] as const).map(
     (tab) => [`domain-${tab}`, `/domain/DOMAIN?tab=${tab}`, true] as const,

@@ -100,7 +100,7 @@ describePages('live', ({ answer, demo, inPage }) => {
     await page.locator('.live-event').first().waitFor();
     assert.equal(await page.getByRole('textbox', { name: 'Domain' }).inputValue(), '');
   });
-  inPage('reports an unknown provider', { path: '/live?provider=no-such-provider', allowed: [404] }, async (page) => {
+  inPage('reports an unknown provider', { path: '/live?provider=no-such-provider', allowed: [400] }, async (page) => {
     await page.locator('.notice').getByText('no-such-provider').waitFor();
   });
   inPage('asks for a key', { path: '/live', key: undefined, allowed: [401] }, (page) =>
