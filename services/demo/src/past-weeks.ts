@@ -81,7 +81,7 @@ export async function simulatePastWeeks({ internet, running, setClock, print, si
 type Gap =
   | 'without an answer from their name servers'
   | 'without SPF or DMARC'
-  | 'without an answer from their site'
+  | 'without some records or their site'
   | 'with an internal error';
 
 function gapOf(outcome: ScanOutcome): Gap | undefined {
@@ -90,7 +90,7 @@ function gapOf(outcome: ScanOutcome): Gap | undefined {
   if (state === 'unmeasured') return 'without an answer from their name servers';
   if (state === 'nonexistent') return undefined;
   if (security.score === null) return 'without SPF or DMARC';
-  return Object.values(sources).includes('unmeasured') ? 'without an answer from their site' : undefined;
+  return Object.values(sources).includes('unmeasured') ? 'without some records or their site' : undefined;
 }
 
 /** Whether a complete scan is impossible, because the company's servers or signatures are broken. */

@@ -640,9 +640,12 @@ export interface StackPaths {
         level: ('low' | 'medium' | 'high' | 'critical') | null;
         factors: RiskFactor[];
         /**
-         * Parts of the posture that only an earlier scan could measure.
+         * Parts that the last scan could not measure, and when an earlier one did. The score uses them.
          */
-        stale_parts: string[];
+        stale_parts: {
+          part: Part;
+          measured_at: string;
+        }[];
       };
       advisories: OpenAdvisories;
       vendor_concentration: {
@@ -2185,7 +2188,7 @@ export interface Security {
     problem: ('no-contact' | 'no-expiry' | 'expired') | null;
   };
   factors: {
-    factor: Factor;
+    factor: Part;
     finding: 'pass' | 'partial' | 'fail' | 'unmeasured';
     /**
      * Of an earlier scan: the last one could not measure it.
@@ -2218,7 +2221,7 @@ export interface Security {
    * Parts that the last scan could not measure, and when an earlier one did. The score uses them.
    */
   stale_parts: {
-    part: Factor;
+    part: Part;
     measured_at: string;
   }[];
   score: number | null;
@@ -2405,9 +2408,9 @@ export type Sector =
  */
 export type Reason = 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
 /**
- * Values of `factor`.
+ * Values of `part`.
  */
-export type Factor =
+export type Part =
   | 'spf'
   | 'dmarc'
   | 'dkim'

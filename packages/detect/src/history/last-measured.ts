@@ -96,6 +96,7 @@ function withLastPosture(
   return { security: { ...security, ...parts, ...scoreOf(factors) }, stale };
 }
 
+/** A part as restored from the store has the keys of a fresh one, in the same order. */
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Whether the scan before measured this part of the posture, and this scan did not. */

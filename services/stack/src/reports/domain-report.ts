@@ -5,6 +5,7 @@ import { OpenAdvisoriesSchema } from '../enrichment/exposure/advisory-report.ts'
 import type { KnownNames } from '../index/known-names.ts';
 import type { StoredChange, StoredProfile } from '../store/index.ts';
 import { MeasurementSchema, SecuritySchema, securityReport } from './security-report.ts';
+import { StaleRolesSchema, staleRoles } from './stale-report.ts';
 
 const Time = z.iso.datetime();
 const Confidence = z.enum(['high', 'medium', 'low']);
@@ -40,9 +41,7 @@ export const DomainReportSchema = z.object({
   roles: z
     .record(z.string(), MeasurementSchema)
     .describe('Measurement status of each role in the last scan that measured it.'),
-  stale_roles: z
-    .array(z.object({ role: z.string(), measured_at: Time }))
-    .describe('Roles that the last scan could not measure, and when an earlier one did.'),
+  stale_roles: StaleRolesSchema,
   redirects_to: z.string().nullable(),
   advisories: OpenAdvisoriesSchema,
   rulebook: z.string().describe('Version of the rulebook that evaluated the evidence.'),
@@ -69,7 +68,6 @@ export function domainReport(
   profile: StoredProfile,
   { names, advisories }: { readonly names: KnownNames; readonly advisories: z.input<typeof OpenAdvisoriesSchema> },
 ): z.input<typeof DomainReportSchema> {
-  const staleRoles = profile.stale?.roles ?? {};
   return {
     domain: profile.domain,
     scanned_at: profile.scannedAt.toISOString(),
@@ -86,7 +84,7 @@ export function domainReport(
         confidence: service.confidence,
         first_seen: service.firstObserved.toISOString(),
         last_seen: service.lastObserved.toISOString(),
-        stale: staleRoles[service.role] !== undefined,
+        stale: profile.stale?.roles[service.role] !== undefined,
         version: service.version,
         platform: service.platform,
         evidence: service.evidence.map(({ source, value, rule }) => ({ source, value, rule })),
@@ -95,7 +93,7 @@ export function domainReport(
       })),
     security: securityReport(profile),
     roles: profile.roles,
-    stale_roles: Object.entries(staleRoles).map(([role, measured_at]) => ({ role, measured_at })),
+    stale_roles: staleRoles(profile),
     redirects_to: profile.redirectsTo,
     advisories,
     rulebook: profile.rulebook,

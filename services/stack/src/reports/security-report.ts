@@ -2,6 +2,7 @@
 import { explainFactor, FACTORS, type Measurement, type Posture } from '@strata/detect';
 import { z } from 'zod';
 import type { StoredProfile } from '../store/index.ts';
+import { StalePartsSchema, staleParts } from './stale-report.ts';
 
 export const MeasurementSchema = z.enum(['observed', 'absent', 'unmeasured', 'blocked']).meta({
   id: 'Measurement',
@@ -164,9 +165,7 @@ export const SecuritySchema = z
       problem: z.enum(['no-contact', 'no-expiry', 'expired']).nullable(),
     }),
     factors: z.array(FactorSchema),
-    stale_parts: z
-      .array(z.object({ part: z.enum(FACTORS), measured_at: Time }))
-      .describe('Parts that the last scan could not measure, and when an earlier one did. The score uses them.'),
+    stale_parts: StalePartsSchema,
     score: z.number().min(0).max(100).nullable(),
     grade: z.enum(['A+', 'A', 'B', 'C', 'D', 'F']).nullable(),
     coverage: z.number().min(0).max(1),
@@ -182,25 +181,18 @@ type SecurityReport = z.input<typeof SecuritySchema>;
 const DAY_MS = 86_400_000;
 
 /** `scannedAt`: the reference time for the remaining days of the certificate. */
-export function securityReport({
-  security: posture,
-  stale,
-  scannedAt,
-}: Pick<StoredProfile, 'security' | 'stale' | 'scannedAt'>): SecurityReport {
-  const staleParts = stale?.security ?? {};
+export function securityReport(profile: Pick<StoredProfile, 'security' | 'stale' | 'scannedAt'>): SecurityReport {
+  const { security: posture, stale, scannedAt } = profile;
   return {
     ...mailReport(posture),
     ...webReport(posture, scannedAt),
     factors: posture.factors.map((factor) => ({
       ...factor,
-      stale: staleParts[factor.factor] !== undefined,
+      stale: stale?.security[factor.factor] !== undefined,
       issues: [...factor.issues],
       ...explainFactor(posture, factor),
     })),
-    stale_parts: (Object.entries(staleParts) as [(typeof FACTORS)[number], string][]).map(([part, at]) => ({
-      part,
-      measured_at: at,
-    })),
+    stale_parts: staleParts(profile),
     score: posture.score,
     grade: posture.grade,
     coverage: posture.coverage,

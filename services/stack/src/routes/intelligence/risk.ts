@@ -7,6 +7,7 @@ import { OpenAdvisoriesSchema, openAdvisories } from '../../enrichment/exposure/
 import type { Exposure } from '../../enrichment/exposure/exposures.ts';
 import { advisoryTags, exposuresOf } from '../../enrichment/exposure/open-advisories.ts';
 import { tags } from '../../index/live-index.ts';
+import { StalePartsSchema, staleParts } from '../../reports/stale-report.ts';
 import type { StoredProfile } from '../../store/index.ts';
 import { domainOf, domainParams } from '../domains/domains.ts';
 
@@ -24,9 +25,7 @@ const PartSchema = z.object({
   level: Level,
   factors: z.array(FactorSchema),
 });
-const SecurityPartSchema = PartSchema.extend({
-  stale_parts: z.array(z.string()).describe('Parts of the posture that only an earlier scan could measure.'),
-});
+const SecurityPartSchema = PartSchema.extend({ stale_parts: StalePartsSchema });
 
 export const getRisk = route(
   {
@@ -86,7 +85,7 @@ export const getRisk = route(
       scanned_at: profile.scannedAt.toISOString(),
       score: risk.score,
       level: risk.level,
-      security: { ...part(risk.security), stale_parts: Object.keys(profile.stale?.security ?? {}) },
+      security: { ...part(risk.security), stale_parts: staleParts(profile) },
       advisories: exposures ? openAdvisories(exposures, app) : null,
       vendor_concentration: part(risk.vendorConcentration),
       method: 'Weighted mean of the measured factors; unmeasured factors are excluded.',
