@@ -87,6 +87,11 @@ export class DomainColumns {
     };
   }
 
+  /** A single fact, for loops over every domain. */
+  scannedAt(domain: number): number {
+    return this.#columns.scannedAt[domain] as number;
+  }
+
   /** A view that is valid until the domain is set again. */
   services(domain: number): Uint32Array {
     const { pool, from, to } = this.servicesIn(domain);

@@ -5,6 +5,8 @@ import { packService } from './domain-columns.ts';
 
 export const LEVELS: readonly ConfidenceLevel[] = ['high', 'medium', 'low'];
 export const STATES: readonly DomainState[] = ['active', 'parked', 'nonexistent', 'unmeasured'];
+/** States of domains that exist. */
+export const LIVE: readonly DomainState[] = ['active', 'parked'];
 /** A service of low confidence is shown, but does not count for shares. */
 export const LOW = 2;
 /** 0–100, and one for "not known". */

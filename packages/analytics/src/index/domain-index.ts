@@ -22,6 +22,7 @@ import type { DomainSet } from '../sets/domain-set.ts';
 import { NameGrams } from './name-grams.ts';
 import { Tallies } from './tallies.ts';
 import { TermSets } from './term-sets.ts';
+import { TldSets } from './tld-sets.ts';
 
 /** The indexed data of a domain. */
 export interface IndexedDomain {
@@ -71,6 +72,7 @@ export class DomainIndex {
   readonly sets: TermSets;
   readonly tallies: Tallies;
   readonly grams: NameGrams;
+  readonly tlds: TldSets;
   position: IndexPosition = { seq: 0, scanId: 0 };
 
   /** Computes sets and counts from the columns of a snapshot: derived data is not stored. */
@@ -83,6 +85,7 @@ export class DomainIndex {
     this.sets = TermSets.of(this.vocabulary, this.names, this.columns);
     this.builds.fill(this.names, this.columns);
     this.grams = NameGrams.of(this.names);
+    this.tlds = TldSets.of(this.names);
     this.tallies = new Tallies(this.vocabulary);
     // Sorts the names now, so that the first query does not have to.
     this.names.sorted.ranks();
@@ -107,6 +110,7 @@ export class DomainIndex {
     if (isNew) {
       this.names.add(id, name);
       this.grams.add(id, name);
+      this.tlds.add(id, name);
       this.columns.set(id, facts, services, builds);
       this.sets.file(id, { facts, services });
       this.tallies.count(facts, services, 1);
@@ -131,6 +135,7 @@ export class DomainIndex {
     this.sets.remove(id, before);
     this.builds.move(id, this.#buildsOf(id), []);
     this.grams.remove(id, this.names.name(id));
+    this.tlds.remove(id, this.names.name(id));
     this.names.remove(id);
     this.columns.set(id, before.facts, []);
     return this.#touched([...before.services], { isNew: false, newBuilds: [] });

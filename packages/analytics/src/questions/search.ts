@@ -1,8 +1,10 @@
 // Searches domains by name, properties and providers: sets are intersected, then one page of the result is sorted by
 // name.
 import { type Category, type ConfidenceLevel, type DomainState, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
-import { categoryNumber, LEVELS, STATES, sectorNumber, stateNumber } from '../columns/terms.ts';
+import { categoryNumber, LEVELS, LIVE, sectorNumber, stateNumber } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
+import { allDomains, evaluateQuery } from '../query/evaluate-query.ts';
+import type { Query } from '../query/query.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import { difference, intersection, intersectionSize, union } from '../sets/set-operations.ts';
 
@@ -28,6 +30,7 @@ export interface DomainFilter {
   readonly without?: readonly PostureFlag[] | undefined;
   /** Security scores from 0 to 100, both ends included; a domain without a score does not match. */
   readonly score?: { readonly from: number; readonly to: number } | undefined;
+  readonly query?: Query | undefined;
 }
 
 export interface Page<Key = string> {
@@ -49,6 +52,7 @@ export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Pa
   const { part } = filter;
   const sets = filterSets(index, filter);
   if (part) sets.push(index.grams.search(part, index.names));
+  if (filter.query) sets.push(evaluateQuery(index, filter.query));
   const barred = filter.without ?? [];
   if (sets.length === 0 && barred.length === 0) {
     const { limit, offset, after } = page;
@@ -56,7 +60,7 @@ export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Pa
     return { total: index.size, domains: Array.from(index.names.sorted.numbers().subarray(start, start + limit)) };
   }
   // A condition of absence needs a base set: all domains, if there is no other condition.
-  if (sets.length === 0) sets.push(union(STATES.map((_, state) => index.sets.state(state))));
+  if (sets.length === 0) sets.push(allDomains(index));
   sets.sort((a, b) => a.size - b.size);
   const [first = new DomainSet(), ...rest] = sets;
   const within = rest.reduce(intersection, first);
@@ -85,8 +89,6 @@ function filterSets(index: DomainIndex, filter: DomainFilter): DomainSet[] {
   }
   return sets;
 }
-
-const LIVE: readonly DomainState[] = ['active', 'parked'];
 
 /** Numbers of the requested levels; undefined if any level matches. */
 function levelsOf({ confidence, minConfidence }: DomainFilter): readonly number[] | undefined {

@@ -1,0 +1,58 @@
+// Ranges in queries: of scores, and of times.
+import { QueryError, type QueryNames, type QueryValue } from './query.ts';
+
+export const MAX_SCORE = 100;
+
+/** Both ends included. */
+type Range = readonly [from: number, to: number];
+type ReadEnd = (text: string, at: number) => Range;
+
+/** `80`, a comparison, `[60 TO 80]`, or `*` for any score. */
+export function scoresOf(value: QueryValue): Range {
+  const all: Range = [0, MAX_SCORE];
+  return rangeOf(value, all, (text, at) => {
+    const score = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
+    if (score <= MAX_SCORE) return [score, score];
+    throw new QueryError(`expected an integer from 0 to ${MAX_SCORE}, not '${text.slice(0, 64)}'`, at);
+  });
+}
+
+/** A date is all of its day; an age without a sign is the time since then. */
+export function scannedTimes(value: QueryValue, names: QueryNames): { readonly from: number; readonly to: number } {
+  const [from, to] = rangeOf(value, [0, Number.MAX_SAFE_INTEGER], (text, at) => {
+    const [first, last] = [names.momentOf(text, false), names.momentOf(text, true)];
+    if (first !== undefined && last !== undefined) return [first, last];
+    throw new QueryError(`expected a date, a time with a zone or an age, not '${text.slice(0, 64)}'`, at);
+  });
+  return { from, to };
+}
+
+const AGE = /^\d+[a-z]$/i;
+
+function rangeOf({ text, start, ends }: QueryValue, all: Range, read: ReadEnd): Range {
+  if (ends) {
+    const [first, last] = ends;
+    const [from] = first === '*' ? all : read(first, start + text.indexOf(first, 1));
+    const [, to] = last === '*' ? all : read(last, start + text.lastIndexOf(last));
+    // Ages run backwards: from the older to the later time.
+    return AGE.test(first) || AGE.test(last) ? [Math.min(from, to), Math.max(from, to)] : [from, to];
+  }
+  if (text === '*') return all;
+  const [, sign = '', operand = ''] = /^([<>]=?)?(.*)$/s.exec(text) ?? [];
+  const [from, to] = read(operand, start + sign.length);
+  // What is older than an age has an earlier time.
+  switch (AGE.test(operand) ? AGE_SIGNS[sign] : sign) {
+    case '>=':
+      return [from, all[1]];
+    case '>':
+      return [to + 1, all[1]];
+    case '<=':
+      return [all[0], to];
+    case '<':
+      return [all[0], from - 1];
+    default:
+      return [from, to];
+  }
+}
+
+const AGE_SIGNS: Readonly<Record<string, string>> = { '': '>=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };

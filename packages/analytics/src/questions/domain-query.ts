@@ -1,0 +1,89 @@
+// The results of a query: one page in any order, and counts of the results by provider, top-level domain, sector or grade.
+import { CATEGORIES, type Category, gradeOf, SECTORS } from '@strata/detect';
+import { SCORES, STATES } from '../columns/terms.ts';
+import { compareText } from '../compare-text.ts';
+import type { DomainIndex } from '../index/domain-index.ts';
+import type { DomainSet } from '../sets/domain-set.ts';
+import { intersectionSize } from '../sets/set-operations.ts';
+
+/** Domains without a score come last in both orders. */
+export interface DomainOrder {
+  readonly by: 'score' | 'scanned_at';
+  readonly isDescending: boolean;
+}
+
+/** The position of a domain in an order; equal values are in the order of the names. */
+export type OrderKey = readonly [value: number | null, name: string];
+
+/** The first domains of the set in this order, or the first after a key. */
+export function inOrder(
+  index: DomainIndex,
+  set: DomainSet,
+  order: DomainOrder,
+  { limit, after }: { readonly limit: number; readonly after?: OrderKey },
+): number[] {
+  const { columns, names } = index;
+  const ranks = names.sorted.ranks();
+  const sign = order.isDescending ? -1 : 1;
+  const sortable = (value: number | null) => (value === null ? Number.POSITIVE_INFINITY : sign * value);
+  const valueIn = (domain: number) =>
+    sortable(order.by === 'score' ? columns.facts(domain).score : columns.scannedAt(domain));
+  const start = after && { value: sortable(after[0]), rank: names.sorted.countThrough(after[1]) };
+  let kept: { readonly domain: number; readonly value: number; readonly rank: number }[] = [];
+  let last = Number.POSITIVE_INFINITY;
+  const cut = () => {
+    kept = kept.sort((a, b) => compareNumbers(a.value, b.value) || a.rank - b.rank).slice(0, limit);
+    if (kept.length === limit) last = kept.at(-1)?.value ?? last;
+  };
+  set.each((domain) => {
+    const value = valueIn(domain);
+    if (value > last) return;
+    const rank = ranks[domain] as number;
+    if (start && (value < start.value || (value === start.value && rank < start.rank))) return;
+    kept.push({ domain, value, rank });
+    // Sorting when twice as many are kept costs less than keeping them in order.
+    if (kept.length >= limit * 2) cut();
+  });
+  cut();
+  return kept.map(({ domain }) => domain);
+}
+
+/** Infinities are equal, and their difference is not a number. */
+const compareNumbers = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
+
+export const FACETS = ['provider', ...CATEGORIES, 'tld', 'sector', 'state', 'grade'] as const;
+export type Facet = (typeof FACETS)[number];
+
+/** Providers, by id, or other values with the number of domains of the set, most first, then by value. */
+export function facetOf(index: DomainIndex, set: DomainSet, facet: Facet, limit: number) {
+  return setsOf(index, facet)
+    .map(([value, sets]) => ({ value, count: sets.reduce((sum, each) => sum + intersectionSize(set, each), 0) }))
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => b.count - a.count || compareText(a.value, b.value))
+    .slice(0, limit);
+}
+
+/** Each value with sets that have no domain in common. */
+function setsOf({ sets, tlds, vocabulary }: DomainIndex, facet: Facet): (readonly [string, readonly DomainSet[]])[] {
+  switch (facet) {
+    case 'tld':
+      return Array.from(tlds.words(), (tld) => [tld, [tlds.domains(tld)]] as const);
+    case 'sector':
+      return SECTORS.map((sector, number) => [sector, [sets.sector(number)]]);
+    case 'state':
+      return STATES.map((state, number) => [state, [sets.state(number)]]);
+    case 'grade': {
+      const scores = Array.from({ length: SCORES - 1 }, (_, score) => score);
+      const byGrade = Map.groupBy(scores, (score) => gradeOf(score));
+      return [...byGrade].map(([grade, own]) => [grade, own.map((score) => sets.score(score))]);
+    }
+    case 'provider':
+      return vocabulary.providers.words().map((id, number) => [id, [sets.provider(number)]]);
+    default: {
+      const category = CATEGORIES.indexOf(facet satisfies Category);
+      return vocabulary.placements
+        .filter((placement) => placement.category === category)
+        .map(({ provider, number }) => [vocabulary.providers.word(provider), [sets.placement(number)]]);
+    }
+  }
+}
