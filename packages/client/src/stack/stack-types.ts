@@ -1846,6 +1846,10 @@ export interface Market {
     owner: string;
     domains: number;
     share: number;
+    /**
+     * Domains gained minus domains lost in this category with any confidence, confirmed within 30 days.
+     */
+    change_30d: number;
   }[];
 }
 /**
