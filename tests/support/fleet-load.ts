@@ -131,7 +131,8 @@ function followOn(fleet: Fleet, key: string, signal: AbortSignal) {
       }
       current = stream;
       const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-      await Promise.race([stream.ended, aborted]);
+      // It may have been stopped while the stream was opened: an event that has passed is not sent again.
+      if (!signal.aborted) await Promise.race([stream.ended, aborted]);
       await stream[Symbol.asyncDispose]();
       current = undefined;
       events.push(...stream.events);

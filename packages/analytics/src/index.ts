@@ -21,7 +21,15 @@ export { coAdoption } from './questions/co-adoption.ts';
 export { type Market, market, markets } from './questions/concentration.ts';
 export { type DomainOrder, FACETS, facetOf, inOrder, type OrderKey } from './questions/domain-query.ts';
 export { MIN_SUPPORT } from './questions/neighbours.ts';
-export { categoriesOf, categorySize, leaders, providersInUse, rankOf, TREND_DAYS } from './questions/providers.ts';
+export {
+  categoriesOf,
+  categorySize,
+  leaders,
+  netMovement,
+  providersInUse,
+  rankOf,
+  TREND_DAYS,
+} from './questions/providers.ts';
 export { assessRisk, type ExposureInput, type RiskFactor } from './questions/risk.ts';
 export { type Adoption, COUNTED_STANDARDS, scorecard } from './questions/scorecard.ts';
 export { inNameOrder, type Page, searchDomains, worstScores } from './questions/search.ts';

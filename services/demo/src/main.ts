@@ -1,5 +1,6 @@
 // `npm run demo`: a simulated internet with four weeks of history, which continues to change; and chat completions from a network of a
 // gateway and two workers.
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -127,7 +128,8 @@ async function main(): Promise<void> {
     // Feeds are polled every 15 minutes at most, but a simulated day has passed.
     void app.store.feeds.schedule.markAllDue();
   }, LIVE_DAY_MS);
-  await new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
+  // A Ctrl-C while it started has passed: the event is not sent again.
+  if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
   print('stopping');
   clearInterval(days);
   await scanning;

@@ -84,7 +84,7 @@ describePages('home', ({ answer, demo, inPage }) => {
     for (let i = 0; i < 20; i += 1) {
       await page.keyboard.press('ArrowDown');
       const chosen = await field(page).getAttribute('aria-activedescendant');
-      // The field itself is selected, or the suggestion has gone with the last of the text's letters.
+      // The field itself is selected, or the suggestion is removed with the last of the text's letters.
       if (!chosen) continue;
       const option = page.locator(`[id="${chosen}"]`);
       assert.equal(await option.getAttribute('aria-selected'), 'true');

@@ -44,7 +44,7 @@ export function leaders(
     categories: categoriesOf(index, number),
     domains,
     share: domains / index.size,
-    change30d: netMovement(index, provider, today),
+    change30d: netMovement(index, { provider }, today),
   }));
 }
 
@@ -68,8 +68,13 @@ export function categoriesOf(index: DomainIndex, provider: number): Category[] {
     .map(({ category }) => categoryAt(category));
 }
 
-function netMovement(index: DomainIndex, provider: string, today: number): number {
-  const { gained, lost } = index.history.movement({ provider }, today - TREND_DAYS + 1, today);
+/** Domains gained minus domains lost over the last 30 days, in one category or all. `today` is a day number. */
+export function netMovement(
+  index: DomainIndex,
+  subject: { readonly provider: string; readonly category?: Category },
+  today: number,
+): number {
+  const { gained, lost } = index.history.movement(subject, today - TREND_DAYS + 1, today);
   return gained - lost;
 }
 

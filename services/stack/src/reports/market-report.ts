@@ -1,5 +1,5 @@
 // The API representation of a market.
-import type { Market } from '@strata/analytics';
+import { type DomainIndex, type Market, netMovement } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { z } from 'zod';
 import type { KnownNames } from '../index/known-names.ts';
@@ -34,6 +34,11 @@ export const MarketSchema = z
         owner: z.string(),
         domains: count,
         share,
+        change_30d: z
+          .int()
+          .describe(
+            'Domains gained minus domains lost in this category with any confidence, confirmed within 30 days.',
+          ),
       }),
     ),
   })
@@ -41,7 +46,18 @@ export const MarketSchema = z
 
 export function marketReport(
   market: Market,
-  { names, max }: { readonly names: KnownNames; readonly max: number },
+  {
+    index,
+    names,
+    today,
+    max,
+  }: {
+    readonly index: DomainIndex;
+    readonly names: KnownNames;
+    /** A day number. */
+    readonly today: number;
+    readonly max: number;
+  },
 ): z.input<typeof MarketSchema> {
   const of = (part: number) => (market.domains === 0 ? null : part / market.domains);
   return {
@@ -64,6 +80,7 @@ export function marketReport(
       owner: names.ownerOf(provider),
       domains,
       share,
+      change_30d: netMovement(index, { provider, category: market.category }, today),
     })),
   };
 }

@@ -26,7 +26,11 @@ describe('intelligence', () => {
           ...rest,
           ...{ attributed_share: share(attributed), self_hosted_share: share(selfHosted), total: providers.length },
           ...{ unknown_share: share(unknown), hhi_by_owner: hhiByOwner, effective_providers: effectiveProviders },
-          providers: named(providers).map(({ weight: _, ...row }) => ({ ...row, owner: ownerOf(row.provider_id) })),
+          providers: named(providers).map(({ weight: _, ...row }) => {
+            const of = { provider: row.provider_id, category: each.category };
+            const change_30d = analytics.netMovement(app.index, of, analytics.dayOf(timeline.end));
+            return { ...row, owner: ownerOf(row.provider_id), change_30d };
+          }),
         };
       });
       const path = `intelligence/market-share?include_parked=${includeParked}`;
@@ -38,6 +42,7 @@ describe('intelligence', () => {
       const has = (name: 'self_hosted_share' | 'unknown_share') => expected.some((each) => (each[name] ?? 0) > 0);
       assert.ok(has('self_hosted_share') && has('unknown_share'));
       assert.ok(expected.some(({ providers }) => providers.length > 25));
+      assert.ok(expected.some(({ providers }) => providers.some(({ change_30d: change }) => change !== 0)));
     }
     const bands = new Set(CATEGORIES.map((category) => analytics.market(app.index, category, { ownerOf }).band));
     assert.ok(bands.has('insufficient_data') && bands.size > 1, [...bands].join());

@@ -4,9 +4,9 @@ import type { Market as MarketBody } from '@strata/client';
 import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Card } from '../../ui/card/card.tsx';
-import { formatName } from '../../ui/formats.ts';
+import { formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { Answer, AnswerCard } from '../answer/answer.tsx';
+import { Answer } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
 import { CATEGORIES, labelled } from '../links/categories.ts';
@@ -15,8 +15,6 @@ import { changed, oneOf } from '../links/search-params.ts';
 import { Concentration, Coverage } from './concentration.tsx';
 import { Leaders, Movers } from './movers.tsx';
 import { ShareChart } from './share-chart.tsx';
-
-const LEADERS = '/stack/v1/stats/providers';
 
 export function Market() {
   const search = useSearch({ from: '/market' });
@@ -40,22 +38,6 @@ export function Market() {
           return <Shares market={market} includesParked={hasParked} source={source} />;
         }}
       </Answer>
-      <AnswerCard title="Leading providers" width="half" path={LEADERS} input={{}}>
-        {({ providers }) => (
-          <>
-            <Leaders leaders={providers} category={category} />
-            <p className="small soft note">Of the 50 largest providers; the figures cover all their categories.</p>
-          </>
-        )}
-      </AnswerCard>
-      <AnswerCard title="Movers, 30 days" width="half" path={LEADERS} input={{}}>
-        {({ providers }) => (
-          <>
-            <Movers leaders={providers} category={category} />
-            <p className="small soft note">Net change: gained minus lost domains, confirmed by a second scan.</p>
-          </>
-        )}
-      </AnswerCard>
     </Page>
   );
 }
@@ -94,6 +76,17 @@ function Shares({ market, includesParked, source }: SharesProps) {
           <Coverage market={market} />
         </Card>
       </div>
+      <Card title={`${formatName(category)}: leading providers`} width="half">
+        <Leaders market={market} includesParked={includesParked} />
+        <p className="small soft note">By share of this category.</p>
+      </Card>
+      <Card title={`${formatName(category)}: movers, 30 days`} width="half">
+        <Movers market={market} includesParked={includesParked} />
+        <p className="small soft note">
+          Of the {formatNumber(providers.length)} largest in this category. Net change: domains that gained the provider
+          here minus domains that lost it, with any confidence, confirmed by a second scan.
+        </p>
+      </Card>
     </>
   );
 }

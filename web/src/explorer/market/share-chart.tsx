@@ -8,19 +8,25 @@ import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { providerColumn } from '../links/columns.tsx';
 import { CountLink, usersIn } from '../links/links.tsx';
 
-type Holder = Market['providers'][number];
+export type Holder = Market['providers'][number];
 
 const DRAWN = 15;
 const BAR_HEIGHT = 28;
 
 const columnsOf = (category: string, includesParked: boolean): readonly Column<Holder>[] => [
   providerColumn,
+  shareColumn,
+  domainsColumn(category, includesParked),
   textColumn('Owner', 'owner'),
-  numberColumn('Domains', 'domains', (count, { provider_id: id }) => (
-    <CountLink count={count} of={usersIn(category, id, includesParked)} />
-  )),
-  numberColumn('Share', 'share', formatShare),
 ];
+
+export const shareColumn = numberColumn<Holder>('Share', 'share', formatShare);
+
+/** Links to the counted domains. */
+export const domainsColumn = (category: string, includesParked: boolean) =>
+  numberColumn<Holder>('Domains', 'domains', (count, { provider_id: id }) => (
+    <CountLink count={count} of={usersIn(category, id, includesParked)} />
+  ));
 
 interface ShareChartProps {
   readonly market: Market;

@@ -1,4 +1,5 @@
 // `strata log witness`: runs a witness in the foreground, with its log on standard error.
+import { once } from 'node:events';
 import { warnOfFileSystem } from '@strata/db';
 import { createLogger, urlAt } from '@strata/http';
 import { Witness } from '@strata/log';
@@ -35,7 +36,8 @@ export async function logWitnessCommand(
       { url: urlAt({ host, port: server.port }), verifierKey: witness.verifierKey, logs: [...logs.keys()] },
       'ready',
     );
-    await new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
+    // A Ctrl-C while it started has passed: the event is not sent again.
+    if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
     logger.info('stopping');
   } finally {
     stopping.release();

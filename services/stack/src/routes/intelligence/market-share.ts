@@ -1,11 +1,14 @@
 // Market share of providers by category, with concentration.
-import { market, markets } from '@strata/analytics';
+import { dayOf, market, markets } from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { MarketSchema, marketReport } from '../../reports/market-report.ts';
 import { CategoryParameter, Word } from '../parameters.ts';
+
+/** Changes within 30 days move without an event: maximum age of an answer. */
+const WINDOW_MS = 60_000;
 
 export const getMarketShare = route(
   {
@@ -27,19 +30,22 @@ export const getMarketShare = route(
     access: 'key',
     cache: (_app: StackApp, { category, include_parked }) => ({
       key: `market ${category ?? ''} ${include_parked}`,
-      tags: category === undefined ? [...tags.domains] : [tags.category(category), tags.domains[0]],
+      tags: [...tags.changes, ...(category === undefined ? tags.domains : [tags.category(category), tags.domains[0]])],
       maxStaleMs: MAX_STALE_MS,
+      maxAgeMs: WINDOW_MS,
     }),
   },
-  ({ index, names }, { category, include_parked }) => {
+  ({ index, names, clock }, { category, include_parked }) => {
     const includeParked = include_parked === 'true';
     const options = { includeParked, ownerOf: names.ownerOf };
+    const today = dayOf(clock().getTime());
+    const max = category === undefined ? 25 : 1_000;
     const found = category === undefined ? markets(index, options) : [market(index, category, options)];
     return {
       include_parked: includeParked,
       method:
         'HHI = sum of squared percent shares, 0-10,000, by brand and by owner; each self-hosted domain is a separate firm; unknown and unmeasured ones are excluded. Bands: 1,800 from DOJ/FTC Merger Guidelines 2023, guideline 1; 1,000 from those of 1992',
-      categories: found.map((each) => marketReport(each, { names, max: category === undefined ? 25 : 1_000 })),
+      categories: found.map((each) => marketReport(each, { index, names, today, max })),
     };
   },
 );
