@@ -58,7 +58,7 @@ function namedSet({ names, grams }: DomainIndex, { part, at }: Of<'name'>): Doma
   switch (at) {
     case 'anywhere':
       return grams.search(part, names);
-    case 'whole': {
+    case 'exact': {
       const domain = names.sorted.find(part);
       return DomainSet.ofSorted(Uint32Array.from(domain === undefined ? [] : [domain]));
     }

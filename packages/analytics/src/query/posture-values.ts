@@ -10,7 +10,7 @@ const present = (standard: Standard): Readonly<Record<string, readonly Flag[]>> 
   unmeasured: [`!${standard}_measured`],
 });
 
-/** By field, then value. `missing`: measured, and there is none. */
+/** By field, then value. `missing`: measured, without a record. */
 export const POSTURE_VALUES: Readonly<Record<string, Readonly<Record<string, readonly Flag[]>>>> = {
   spf: {
     valid: ['spf_valid'],

@@ -26,7 +26,7 @@ const GRADES = [...new Set(scores.map((score) => gradeOf(score).toLowerCase()))]
 /** Every field by its name. */
 export const QUERY_FIELDS: Readonly<Record<string, Read>> = {
   name: nameCondition,
-  domain: (value, names) => ({ kind: 'name', part: namePart(plain(value), value, names), at: 'whole' }),
+  domain: (value, names) => ({ kind: 'name', part: namePart(plain(value), value, names), at: 'exact' }),
   tld: tldCondition,
   provider: (value, names) => providerCondition(value, names),
   ...Object.fromEntries(

@@ -166,7 +166,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   'unknown value zzz*; known are unknown, computer_it': ['sector:‸zzz*'],
   'unknown value __proto__; known are valid, none': ['dmarc:‸__proto__'],
   'version cannot be queried: versions are in GET': ['a ‸version:1.2'],
-  'first_seen cannot be queried: the history': ['‸first-seen:2026-01-01'],
+  'changed_since cannot be queried: changes are in': ['‸changed-since:2026-01-01'],
   'write AND for the operator': ['a ‸and b'],
   'this parenthesis is not closed': ['‸(a OR b', 'tld:‸(de'],
   'this quotation mark is not closed': ['name:‸"ab', 'a ‸"b\\"'],

@@ -13,7 +13,7 @@ export type Condition =
   /** A provider, or all whose id begins with the text; in one category or any. */
   | { readonly kind: 'provider'; readonly id: string; readonly isPrefix: boolean; readonly category?: Category }
   | { readonly kind: 'tld'; readonly tld: string; readonly isPrefix: boolean }
-  | { readonly kind: 'name'; readonly part: string; readonly at: 'anywhere' | 'start' | 'end' | 'whole' }
+  | { readonly kind: 'name'; readonly part: string; readonly at: 'anywhere' | 'start' | 'end' | 'exact' }
   /** Time of the last scan in milliseconds since the epoch, both ends included. */
   | { readonly kind: 'scanned'; readonly from: number; readonly to: number };
 

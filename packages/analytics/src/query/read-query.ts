@@ -96,7 +96,7 @@ class QueryReader {
     throw new QueryError(`expected ${expected}${word === undefined ? '' : `, not ${word}`}`, start);
   }
 
-  /** Whether another operand follows without an operator: terms side by side are combined by AND. */
+  /** Whether another operand follows without an operator: adjacent terms are combined by AND. */
   #hasNext(): boolean {
     const rest = this.#skipBlanks();
     return rest < this.#text.length && this.#text[rest] !== ')' && !this.#sees(/OR(?=[\s()"]|$)/y);
