@@ -14,13 +14,13 @@ import { type DomainFilter, inNameOrder, searchDomains, worstScores } from './se
 
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });
 
-const wordsOf = (names: readonly string[]) =>
+const manyPartsOf = (names: readonly string[]) =>
   fc.array(partsOf(names), { minLength: 1, maxLength: 3 }).map((words) => words.join(' '));
 const score = fc.integer({ min: 0, max: 100 });
 const flags = fc.subarray([...POSTURE_FLAGS], { minLength: 1, maxLength: 2 });
 const filtersOf = (domains: readonly IndexedDomain[]): fc.Arbitrary<DomainFilter> =>
   fc.record({
-    part: fc.option(wordsOf(domains.map(({ name }) => name)), { nil: undefined, freq: 2 }),
+    part: fc.option(manyPartsOf(domains.map(({ name }) => name)), { nil: undefined, freq: 2 }),
     provider: maybe(fc.constantFrom(...PROVIDERS, 'unknown')),
     category: maybe(fc.constantFrom(...CATEGORIES)),
     confidence: maybe(fc.constantFrom(...LEVELS)),

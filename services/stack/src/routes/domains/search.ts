@@ -100,7 +100,7 @@ export const getSearch = route(
     tag: 'Search',
     summary: 'Domains by name, provider or category',
     description:
-      'All filters must match. Names equal to `q` come first, then names that begin with it, then names that contain it (of several words: that begin with the first, then all others); within each group, and without `q`, in alphabetical order.',
+      'All filters must match. Names equal to `q` come first, then names that begin with it, then names that contain it (of several words: that begin with the first, then the rest); within each group, and without `q`, in alphabetical order.',
     query,
     output: {
       kind: 'signed',
