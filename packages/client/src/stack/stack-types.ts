@@ -137,6 +137,9 @@ export interface StackPaths {
   '/stack/v1/search': {
     path: Record<string, never>;
     query: {
+      /**
+       * Any part of the domain name, in Unicode or as A-labels; or up to eight parts, separated by blanks, in any order.
+       */
       q?: string;
       /**
        * Id, name or alias of a provider.
@@ -376,6 +379,22 @@ export interface StackPaths {
   '/stack/v1/alerts': {
     path: Record<string, never>;
     query: {
+      /**
+       * Only the last UTC days, including today.
+       */
+      days?: number;
+      /**
+       * Only the last hours up to now; takes precedence over `days`.
+       */
+      hours?: number;
+      /**
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      since?: string;
+      /**
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      until?: string;
       limit?: number;
       /**
        * `next_cursor` of the previous page, with the same filters; `limit` may differ.
@@ -409,6 +428,22 @@ export interface StackPaths {
        * Only anomalies of this domain.
        */
       domain?: string;
+      /**
+       * Only the last UTC days, including today.
+       */
+      days?: number;
+      /**
+       * Only the last hours up to now; takes precedence over `days`.
+       */
+      hours?: number;
+      /**
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      since?: string;
+      /**
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      until?: string;
       limit?: number;
       /**
        * `next_cursor` of the previous page, with the same filters; `limit` may differ.

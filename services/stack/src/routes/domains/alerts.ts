@@ -5,6 +5,7 @@ import { AnomalySchema, anomalyReport, Severity } from '../../alerts/anomaly-rep
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { alertKey } from '../../store/index.ts';
+import { datesOf, windowOf, windowParameters } from '../market/window.ts';
 import { pageFields, pageOf, pageParameters } from '../paging.ts';
 import { Text } from '../parameters.ts';
 import { domainOf } from './domains.ts';
@@ -25,6 +26,16 @@ const AlertSchema = z
   .meta({ id: 'Alert' });
 
 const ALERTS = { name: 'alerts', key: z.tuple([z.int(), z.int(), z.int(), z.string().max(100)]).readonly() };
+const MAX_DAYS = 365;
+/** A window moves with time. */
+const WINDOW_MS = 60_000;
+
+/** The window of a request: its filter of the store, and its form in the request, which is a part of the keys of answers and cursors. */
+function windowIn({ clock }: StackApp, { days, hours, since, until }: Parameters<typeof windowOf>[0]) {
+  const window = windowOf({ days, hours, since, until }, { now: clock().getTime(), maxDays: Number.POSITIVE_INFINITY });
+  return { dates: window ? datesOf(window) : {}, form: [days, hours, since, until] };
+}
+
 const ANOMALIES = { name: 'anomalies', key: z.tuple([z.int(), z.string().max(100)]).readonly() };
 
 export const getAlerts = route(
@@ -35,23 +46,26 @@ export const getAlerts = route(
     summary: 'Intelligence alerts: migrations and anomalies',
     description:
       'Known-exploited vulnerabilities in products of domains, mass migrations away from a provider, anomalies, and security regressions of domains. By day, newest first; within a day in this order, most severe first. A subject has at most one alert in seven days, with its latest figures; a vulnerability is reported again later only if a scan finds another exposed domain.',
-    query: z.object(pageParameters(20)),
+    query: z.object({ ...windowParameters(MAX_DAYS), ...pageParameters(20) }),
     output: {
       kind: 'signed',
       schema: z.object({ total: z.int().min(0), ...pageFields, alerts: z.array(AlertSchema) }),
     },
     errors: [],
     access: 'key',
-    cache: (_app: StackApp, { limit, cursor = '' }) => ({
-      key: `alerts ${limit} ${cursor}`,
+    cache: (app: StackApp, { limit, cursor, ...input }) => ({
+      key: `alerts ${JSON.stringify([limit, cursor, windowIn(app, input).form])}`,
       tags: [...tags.alerts],
       maxStaleMs: MAX_STALE_MS,
+      maxAgeMs: WINDOW_MS,
     }),
   },
-  async ({ store, names }, input) => {
-    const page = pageOf(input, ALERTS);
+  async (app, input) => {
+    const { store, names } = app;
+    const { dates, form } = windowIn(app, input);
+    const page = pageOf(input, ALERTS, form);
     const { limit, after } = page.query;
-    const { total, alerts } = await store.signals.alerts(limit, after);
+    const { total, alerts } = await store.signals.alerts(limit, after, dates);
     const { rows, fields } = page.cut(alerts, alertKey);
     return {
       total,
@@ -81,6 +95,7 @@ export const getAnomalies = route(
       'A day whose value is at least 3 standard deviations from the mean of the 28 days before it, of which at least 14 have data, and that is significant among all series tested that day. Newest first. Definitions: docs/anomalies.md.',
     query: z.object({
       domain: Text.describe('Only anomalies of this domain.').optional(),
+      ...windowParameters(MAX_DAYS),
       ...pageParameters(50),
     }),
     output: {
@@ -95,17 +110,23 @@ export const getAnomalies = route(
     },
     errors: ['invalid_domain'],
     access: 'key',
-    cache: (_app: StackApp, { domain, limit, cursor = '' }, context) => ({
-      key: `anomalies ${domain === undefined ? '' : domainOf(domain, context)} ${limit} ${cursor}`,
-      tags: [...tags.anomalies],
-      maxStaleMs: MAX_STALE_MS,
-    }),
+    cache: (app: StackApp, { domain, limit, cursor, ...input }, context) => {
+      const name = domain && domainOf(domain, context);
+      return {
+        key: `anomalies ${JSON.stringify([name, limit, cursor, windowIn(app, input).form])}`,
+        tags: [...tags.anomalies],
+        maxStaleMs: MAX_STALE_MS,
+        maxAgeMs: WINDOW_MS,
+      };
+    },
   },
-  async ({ store, names }, input, context) => {
+  async (app, input, context) => {
+    const { store, names } = app;
     const filter = input.domain === undefined ? {} : { domain: domainOf(input.domain, context) };
-    const page = pageOf(input, ANOMALIES, filter);
+    const { dates, form } = windowIn(app, input);
+    const page = pageOf(input, ANOMALIES, [filter, form]);
     const { limit, after } = page.query;
-    const { total, anomalies } = await store.signals.anomalies(filter, limit, after);
+    const { total, anomalies } = await store.signals.anomalies({ ...filter, ...dates }, limit, after);
     const { rows, fields } = page.cut(anomalies, ({ at, id }) => [at.getTime(), id] as const);
     return {
       total,

@@ -64,6 +64,11 @@ export type AnomalyKey = readonly [at: number, id: string];
 /** `kind` is an index into the order of kinds, `severity` into that of severities. */
 export type AlertKey = readonly [at: number, kind: number, severity: number, id: string];
 type AlertQuery = SelectQueryBuilder<Database, 'alerts', object>;
+/** From one time to another, both included. */
+interface Dates {
+  readonly since?: Date;
+  readonly until?: Date;
+}
 
 const KINDS = ['advisory', 'migration', 'anomaly', 'security'] as const;
 const KIND_RANK = sql<number>`case kind when 'advisory' then 0 when 'migration' then 1 when 'anomaly' then 2 else 3 end`;
@@ -130,12 +135,10 @@ export class SignalTable {
   }
 
   /** Newest first; with `domain` only those of the domain. */
-  async anomalies(filter: { readonly domain?: string }, limit: number, after?: AnomalyKey) {
+  async anomalies({ domain, ...dates }: { readonly domain?: string } & Dates, limit: number, after?: AnomalyKey) {
     const start = () => {
-      const query = this.#db.selectFrom('anomalies');
-      return filter.domain === undefined
-        ? query
-        : query.where('subject_kind', '=', 'domain').where('subject', '=', filter.domain);
+      const query = within(this.#db.selectFrom('anomalies'), dates);
+      return domain === undefined ? query : query.where('subject_kind', '=', 'domain').where('subject', '=', domain);
     };
     const rest = after
       ? start()
@@ -144,7 +147,7 @@ export class SignalTable {
       : start();
     const rows = await rest.selectAll().orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute();
     const total =
-      filter.domain === undefined
+      domain === undefined && !dates.since
         ? await counterOf(this.#db, 'anomaly-rows')
         : (await start().select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow()).n;
     return { total: Number(total), anomalies: rows.map(storedAnomaly) };
@@ -188,8 +191,9 @@ export class SignalTable {
   }
 
   /** By UTC day, newest first; within a day advisories, migrations, anomalies, then security alerts, each by severity. */
-  async alerts(limit: number, after?: AlertKey) {
-    const start = () => (after ? pastAlert(this.#db.selectFrom('alerts'), after) : this.#db.selectFrom('alerts'));
+  async alerts(limit: number, after?: AlertKey, dates: Dates = {}) {
+    const all = within(this.#db.selectFrom('alerts'), dates);
+    const start = () => (after ? pastAlert(all, after) : all);
     const edge = await start()
       .orderBy('at', 'desc')
       .offset(limit - 1)
@@ -208,8 +212,19 @@ export class SignalTable {
       .orderBy('id')
       .limit(limit)
       .execute();
-    return { total: await counterOf(this.#db, 'alert-rows'), alerts: rows.map(storedAlert) };
+    const total = dates.since
+      ? (await all.select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow()).n
+      : await counterOf(this.#db, 'alert-rows');
+    return { total: Number(total), alerts: rows.map(storedAlert) };
   }
+}
+
+function within<Table extends 'alerts' | 'anomalies'>(
+  query: SelectQueryBuilder<Database, Table, object>,
+  { since, until }: Dates,
+): SelectQueryBuilder<Database, Table, object> {
+  const from = since ? query.where(sql<boolean>`at >= ${since.getTime()}`) : query;
+  return until ? from.where(sql<boolean>`at <= ${until.getTime()}`) : from;
 }
 
 /** The alert in the order of the list. */

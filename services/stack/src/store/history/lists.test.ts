@@ -132,6 +132,9 @@ onEach(kept, 'signals', (_backend, test) => {
     const ofDomain = { total: 1, anomalies: [anomaly('an_2', 7, 'a.com')] };
     assert.deepEqual(await signals.anomalies({ domain: 'a.com' }, 10), ofDomain);
     assert.deepEqual(idsOf(await signals.anomaliesSince(new Date(6))), ['an_2']);
+    const dates = { since: new Date(5), until: new Date(6) };
+    assert.deepEqual(await signals.anomalies(dates, 10), { total: 1, anomalies: [anomaly('an_1', 5)] });
+    assert.equal((await signals.anomalies({ ...dates, domain: 'a.com' }, 10)).total, 0);
     assert.equal(await signals.anomaly('an_3'), undefined);
   });
 
@@ -164,6 +167,9 @@ onEach(kept, 'signals', (_backend, test) => {
     );
     for (const limit of [1, 5, 12, 13, 59, 60, 1_000])
       assert.deepEqual(await signals.alerts(limit), { total: 60, alerts: sorted.slice(0, limit) });
+    const [since, until] = [new Date(DAY + 13), new Date(2 * DAY + 24)];
+    const within = sorted.filter(({ at }) => at >= since && at <= until);
+    assert.deepEqual(await signals.alerts(5, undefined, { since, until }), { total: 12, alerts: within.slice(0, 5) });
     // While alerts of each day are added, each of the first ones is in one page.
     const paged: StoredAlert[] = [];
     for (let i = 0, last: StoredAlert | undefined; i === 0 || last; i += 1) {
