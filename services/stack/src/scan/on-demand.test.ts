@@ -120,7 +120,7 @@ describe('a domain that was never scanned', () => {
     for (const port of [await freePort(), denying.port]) {
       await service.restart({ STRATA_RESOLVERS: `127.0.0.1:${port}`, STRATA_CONFIRM_AFTER_HOURS: '0' });
       assertProblem(await service.get(path), UNAVAILABLE);
-      // It would be gone if resolvers that deny every name were believed.
+      // A resolver that denies every name is not evidence about the domain.
       await scanTwice(service, known);
       assert.deepEqual(await shown(), before);
       const { metrics } = service.running;
