@@ -137,6 +137,9 @@ export interface StackPaths {
   '/stack/v1/search': {
     path: Record<string, never>;
     query: {
+      /**
+       * Any part of the domain name, in Unicode or as A-labels; or up to eight parts, separated by blanks, in any order.
+       */
       q?: string;
       /**
        * Id, name or alias of a provider.
