@@ -14,7 +14,7 @@ import type { SseSubscription } from '../streams/sse.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import { answerOf } from './make-answer.ts';
 import type { Notary } from './notary.ts';
-import { commonHeaders, sendAtOnce, sendReady, sendUnsigned } from './send-answer.ts';
+import { commonHeaders, isKnown, sendAtOnce, sendReady, sendUnsigned } from './send-answer.ts';
 
 interface SignedResponderDeps<App> {
   readonly app: App;
@@ -68,7 +68,11 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     const policy = isKept && contract.cache?.(app, input as never, context);
     // A refused stream is not counted.
     if (output.kind === 'events' && request.method !== 'HEAD') streams.refuseFull(context);
-    if (key && key.dailyLimit !== null) reply.headers(await keys.count(key));
+    const kept = policy ? answers.get(policy.key) : undefined;
+    // A cached response that the client already has is free: whatever process answers, it needs no count to say so.
+    const isFree = kept !== undefined && isKnown(request, kept);
+    if (key && key.dailyLimit !== null) reply.headers(await keys.count(key, { isFree }));
+    if (isFree) return sendReady(request, reply, kept);
     if (!policy) return this.#send(route, await route.handler(app, input, context), { context, request, reply });
     const ready =
       answers.get(policy.key) ??
