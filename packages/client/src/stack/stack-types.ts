@@ -137,6 +137,9 @@ export interface StackPaths {
   '/stack/v1/search': {
     path: Record<string, never>;
     query: {
+      /**
+       * Any part of the domain name, in Unicode or as A-labels; or up to eight parts, separated by blanks, in any order.
+       */
       q?: string;
       /**
        * Id, name or alias of a provider.
@@ -547,6 +550,10 @@ export interface StackPaths {
     query: {
       category?: Category;
       include_parked?: 'true' | 'false';
+      /**
+       * Providers of a category, by default 1,000 of one and 25 of each of all.
+       */
+      limit?: number;
     };
     body: {
       include_parked: boolean;
@@ -567,7 +574,12 @@ export interface StackPaths {
        */
       provider: string;
     };
-    query: Record<string, never>;
+    query: {
+      /**
+       * Entries of `upstream` and of `downstream`.
+       */
+      limit?: number;
+    };
     body: {
       provider: string;
       provider_id: string;
@@ -622,7 +634,12 @@ export interface StackPaths {
        */
       tool: string;
     };
-    query: Record<string, never>;
+    query: {
+      /**
+       * Entries of `co_adoption`.
+       */
+      limit?: number;
+    };
     body: {
       tool: string;
       provider_id: string;
@@ -963,7 +980,13 @@ export interface StackPaths {
        */
       domain: string;
     };
-    query: Record<string, never>;
+    query: {
+      limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
+    };
     body: {
       domain: string;
       /**
@@ -981,7 +1004,6 @@ export interface StackPaths {
        * Feeds that mention it.
        */
       total: number;
-      limit: number;
       /**
        * Feeds with the most mentions first.
        */
@@ -997,6 +1019,15 @@ export interface StackPaths {
         score: number | null;
         grade: Grade | null;
       } | null;
+      limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       _alpha: true;
       _notice: string;
       provenance: Provenance;

@@ -81,13 +81,16 @@ describe('a word in a query is one of its words, whatever the case, or refused',
 });
 
 describe('text in a query', () => {
-  it('is a part of a name, trimmed and lower-cased; what no name can hold is refused', async () => {
+  it('is parts of a name, trimmed and lower-cased; what no name can hold is refused, and more than eight', async () => {
     const total = async (q: string) => (await ask(`search?q=${q}`)).body.total;
     const found = await total('a');
     assert.ok(Number(found) > 0);
-    const totals = await Promise.all(['A', '%20a%20', 'zzzzqqq', 'm%C3%BCller'].map(total));
-    assert.deepEqual(totals, [found, found, 0, 0]);
-    for (const q of `|%20|%00|a%00b|a%20b|%27%20OR%201=1|a%2Fb|*|%25|%F0%9F%98%80%00|${LONG}`.split('|'))
+    const totals = await Promise.all(['A', '%20a%20', 'a+A', 'zzzzqqq', 'a+zzzzqqq', 'm%C3%BCller'].map(total));
+    assert.deepEqual(totals, [found, found, found, 0, 0, 0]);
+    assert.equal(await total('pine-clinic'), await total('Clinic%20%20Pine'));
+    for (const q of `|%20|%00|a%00b|a%20b%2F|${'a+'.repeat(9)}|%27%20OR%201=1|a%2Fb|*|%25|%F0%9F%98%80%00|${LONG}`.split(
+      '|',
+    ))
       await assertRefused(`search?q=${q}`, 'q');
     await assertRefused('search?q=a&q=b', 'q');
   });
