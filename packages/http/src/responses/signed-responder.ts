@@ -12,6 +12,7 @@ import type { Responder } from '../server/add-routes.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import type { SseSubscription } from '../streams/sse.ts';
 import type { AnswerCache } from './answer-cache.ts';
+import { formatFor, type TableFormat } from './csv.ts';
 import { answerOf } from './make-answer.ts';
 import type { Notary } from './notary.ts';
 import { commonHeaders, isKnown, sendAtOnce, sendReady, sendUnsigned } from './send-answer.ts';
@@ -73,6 +74,11 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     const isFree = kept !== undefined && isKnown(request, kept);
     if (key && key.dailyLimit !== null) reply.headers(await keys.count(key, { isFree }));
     if (isFree) return sendReady(request, reply, kept);
+    if (output.kind === 'rows') {
+      const format = (input.format as TableFormat | undefined) ?? formatFor(request.headers.accept);
+      const table = await route.handler(app, input, context);
+      return sendReady(request, reply, await answerOf(output, notary, table, format));
+    }
     if (!policy) return this.#send(route, await route.handler(app, input, context), { context, request, reply });
     const ready =
       answers.get(policy.key) ??
@@ -93,6 +99,7 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     switch (output.kind) {
       case 'signed':
       case 'csv':
+      case 'rows':
         return sendReady(request, reply, await answerOf(output, this.#deps.notary, result));
       case 'json':
       case 'bytes':
