@@ -53,11 +53,12 @@ export function tableBytes(format: 'csv' | 'ndjson', columns: readonly string[],
   return { bytes: Buffer.from(lines.join(''), 'utf8'), contentType: MEDIA_TYPES.ndjson };
 }
 
-export function csvBytes(columns: readonly string[], { rows }: Table): Buffer {
+/** The table, by default with a header row. */
+export function csvBytes(columns: readonly string[], { rows }: Pick<Table, 'rows'>, { hasHeader = true } = {}): Buffer {
   const text = stringify(
     [...rows].map((row) => row.map((cell) => (typeof cell === 'boolean' ? String(cell) : cell))),
     {
-      header: true,
+      header: hasHeader,
       columns: [...columns],
       record_delimiter: 'windows',
       // A lone CR must be quoted too (RFC 4180, 2).
