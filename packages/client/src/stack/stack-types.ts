@@ -1833,6 +1833,120 @@ export interface FoundDomain {
     confidence: 'high' | 'medium' | 'low';
   }[];
 }
+export interface LookupRow {
+  /**
+   * As given, at most 253 characters of it.
+   */
+  domain?: string;
+  /**
+   * Registrable domain, as A-labels.
+   */
+  registrable?: string | null;
+  /**
+   * Why this is not a domain.
+   */
+  error?: string | null;
+  /**
+   * active, parked, nonexistent, unmeasured, unknown (never scanned) or invalid.
+   */
+  state?: string | null;
+  /**
+   * ISO 8601 UTC.
+   */
+  scanned_at?: string | null;
+  /**
+   * unknown, computer_it, media, finance_insurance, education_research, service, agriculture_mining, community_nonprofit, construction_real_estate, museums_libraries_entertainment, utilities, health, travel, freight_postal, government, retail_ecommerce, manufacturing, other
+   */
+  sector?: string | null;
+  /**
+   * Security score, 0 to 100.
+   */
+  score?: number | null;
+  /**
+   * A+ to F.
+   */
+  grade?: string | null;
+  /**
+   * Ids of the providers in the role dns with high or medium confidence, separated by semicolons.
+   */
+  dns?: string | null;
+  /**
+   * Ids of the providers in the role mailbox with high or medium confidence, separated by semicolons.
+   */
+  mailbox?: string | null;
+  /**
+   * Ids of the providers in the role gateway with high or medium confidence, separated by semicolons.
+   */
+  gateway?: string | null;
+  /**
+   * Ids of the providers in the role sender with high or medium confidence, separated by semicolons.
+   */
+  sender?: string | null;
+  /**
+   * Ids of the providers in the role origin with high or medium confidence, separated by semicolons.
+   */
+  origin?: string | null;
+  /**
+   * Ids of the providers in the role edge with high or medium confidence, separated by semicolons.
+   */
+  edge?: string | null;
+  /**
+   * Ids of the providers in the role protection with high or medium confidence, separated by semicolons.
+   */
+  protection?: string | null;
+  /**
+   * Ids of the providers in the role verified with high or medium confidence, separated by semicolons.
+   */
+  verified?: string | null;
+  /**
+   * Ids of the providers in the role issuer with high or medium confidence, separated by semicolons.
+   */
+  issuer?: string | null;
+  /**
+   * Ids of the providers in the role platform with high or medium confidence, separated by semicolons.
+   */
+  platform?: string | null;
+  /**
+   * Result that the record requests (RFC 7208): fail (-all), softfail (~all), neutral (?all), pass (+all), valid (no all), permerror or none.
+   */
+  spf?: string | null;
+  /**
+   * Published policy: reject, quarantine, none (the policy) or missing.
+   */
+  dmarc?: string | null;
+  /**
+   * The policy after t=y is applied.
+   */
+  dmarc_effective?: string | null;
+  /**
+   * yes or no.
+   */
+  dmarc_reporting?: string | null;
+  /**
+   * yes or no.
+   */
+  mta_sts?: string | null;
+  /**
+   * yes or no.
+   */
+  tls_rpt?: string | null;
+  /**
+   * yes or no.
+   */
+  dnssec?: string | null;
+  /**
+   * yes or no.
+   */
+  caa?: string | null;
+  /**
+   * yes or no.
+   */
+  bimi?: string | null;
+  /**
+   * yes or no.
+   */
+  tls_trusted?: string | null;
+}
 export interface Market {
   category: Category;
   /**
@@ -2397,6 +2511,28 @@ export interface StackPosts {
       key_id: string;
       tier: string;
       daily_limit: number | null;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * What is known about up to 1000 domains
+   */
+  '/stack/v1/domains:lookup': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * Columns of the answer, in this order, separated by commas.
+       */
+      fields?: string;
+      /**
+       * Format of the answer; it precedes the header `Accept`.
+       */
+      format?: 'json' | 'csv' | 'ndjson';
+    };
+    body: {
+      rows: LookupRow[];
       _alpha: true;
       _notice: string;
       provenance: Provenance;

@@ -189,6 +189,7 @@ describe('an event stream', () => {
     const keys = {
       find: async (id: string) => (valid.has(id) ? { id, tier: 'free', dailyLimit: 50 } : undefined),
       take: async () => count().then(() => ({ isAllowed: true, used: 1 })),
+      used: async () => 1,
       revision: () => revision,
       async stillValid() {
         if (isAway) throw new Error('the database is offline');
