@@ -1,4 +1,4 @@
-// A TCP proxy that can reset, silence, hold or delay its connections.
+// A TCP proxy that can reset, silence or delay its connections.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -11,8 +11,6 @@ type LinkState =
    * the server finds out when the link is ok again, as by its keep-alive.
    */
   | { readonly kind: 'silent' }
-  /** No data passes either, until the link is ok again: then all that was sent does. */
-  | { readonly kind: 'held' }
   /** Each answer comes so much later. */
   | { readonly kind: 'slow'; readonly ms: number };
 
@@ -43,8 +41,6 @@ export type BadLink = Awaited<ReturnType<typeof startBadLink>>;
 
 export async function startBadLink(server: string) {
   let state: LinkState = { kind: 'ok' };
-  const held: (() => void)[] = [];
-  const pass = (work: () => void) => void (state.kind === 'held' ? held.push(work) : work());
   const upstreams = new WeakSet<Socket>();
   const forgotten = new WeakSet<Socket>();
   const proxy = await startTcpProxy(server, (client, upstream) => {
@@ -55,20 +51,19 @@ export async function startBadLink(server: string) {
     upstreams.add(upstream);
     if (state.kind === 'silent') for (const socket of [client, upstream]) forgotten.add(socket);
     const isThrough = () => !forgotten.has(client);
-    client.on('data', (bytes) => isThrough() && pass(() => upstream.write(bytes)));
+    client.on('data', (bytes) => isThrough() && upstream.write(bytes));
     upstream.on('data', (bytes) => {
       if (!isThrough()) return;
       // Timers of one length fire in the order in which they were set.
       if (state.kind === 'slow') setTimeout(() => isThrough() && client.write(bytes), state.ms);
-      else pass(() => client.write(bytes));
+      else client.write(bytes);
     });
-    upstream.on('close', () => isThrough() && pass(() => client.destroy()));
-    client.on('close', () => isThrough() && pass(() => upstream.destroy()));
+    upstream.on('close', () => isThrough() && client.destroy());
+    client.on('close', () => isThrough() && upstream.destroy());
   });
   return Object.assign(proxy, {
     become(next: LinkState) {
       state = next;
-      if (next.kind !== 'held') for (const work of held.splice(0)) work();
       for (const socket of proxy.sockets) {
         if (next.kind === 'silent') forgotten.add(socket);
         else if (forgotten.has(socket) && upstreams.has(socket)) socket.destroy();

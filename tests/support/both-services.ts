@@ -1,6 +1,4 @@
 // Both services as they are served, without any internet.
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { after, before } from 'node:test';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
@@ -50,15 +48,4 @@ export function useBothServices(settings: () => Settings | Promise<Settings> = (
   });
   after(() => services?.[Symbol.asyncDispose]());
   return () => services;
-}
-
-/** The same, which scan on demand, and their resolver, which answers nothing. */
-export function useServicesWithResolver(settings: Settings = {}) {
-  const resolver = createSocket('udp4');
-  const services = useBothServices(async () => {
-    await once(resolver.bind(0, '127.0.0.1'), 'listening');
-    return { STRATA_ON_DEMAND: 'on', STRATA_RESOLVERS: `127.0.0.1:${resolver.address().port}`, ...settings };
-  });
-  after(() => resolver.close());
-  return { services, resolver };
 }

@@ -32,6 +32,7 @@ export type { AnswerEvent, AnswerStarted, AnswerUsage } from './inference/infere
 export { InferenceProblem } from './inference/inference-problem.ts';
 export {
   type CallOptions,
+  type LookupOptions,
   type NewKey,
   type StackAnswer,
   StackClient,

@@ -42,6 +42,7 @@ export {
 export { ERRORS, type ErrorCode, Refusal } from './problems/errors.ts';
 export { refusalOf } from './problems/problem.ts';
 export { AnswerCache, type ReadyAnswer } from './responses/answer-cache.ts';
+export { type CsvColumn, csvBytes, TABLE_FORMATS } from './responses/csv.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';
 export {
   type ApiKey,

@@ -1,12 +1,14 @@
-// Validates path and query against a route's schemas: unknown query parameters and invalid values are refused.
-import type { z } from 'zod';
+// Validates path, query and body against a route's schemas: unknown parameters and fields and invalid values are refused.
+import { z } from 'zod';
 import { suggestionFor } from './nearest-names.ts';
 import { type FieldProblem, Refusal } from './problems/errors.ts';
+import type { BodySchemas } from './route.ts';
 
 interface InputContract {
   readonly path?: string;
   readonly params?: z.ZodObject | undefined;
   readonly query?: z.ZodObject | undefined;
+  readonly bodies?: BodySchemas | undefined;
   /** For a contract whose clients may send more parameters; by default unknown query parameters are refused. */
   readonly ignoresUnknown?: boolean | undefined;
 }
@@ -15,9 +17,11 @@ interface InputContract {
 interface InputSource {
   readonly params: unknown;
   readonly query: unknown;
+  readonly body?: unknown;
+  readonly headers?: { readonly 'content-type'?: string | undefined };
 }
 
-/** Unknown parameters in one refusal, and characters of their names. */
+/** Unknown parameters or problems of a body in one refusal, and characters of their names. */
 const MAX_UNKNOWN = 10;
 const MAX_NAME = 64;
 
@@ -28,6 +32,7 @@ export function parseInput(contract: InputContract, request: InputSource): Recor
   const problems = contract.ignoresUnknown ? [] : unknownIn(query, Object.keys(contract.query?.shape ?? {}));
   if (contract.params) read(contract.params, paramsOf(request, contract), input, problems);
   if (contract.query) read(contract.query, query, input, problems);
+  if (contract.bodies) input.body = readBody(contract.bodies, request, problems);
   if (problems.length > 0) {
     const fields = problems.map((problem) => problem.field).join(', ');
     throw new Refusal('invalid_parameter', `Cannot use: ${fields}.`, { errors: problems });
@@ -35,14 +40,49 @@ export function parseInput(contract: InputContract, request: InputSource): Recor
   return input;
 }
 
-function unknownIn(query: Readonly<Record<string, unknown>>, known: readonly string[]): FieldProblem[] {
+function unknownIn(
+  query: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  kind: 'parameter' | 'field' = 'parameter',
+): FieldProblem[] {
   const unknown = Object.keys(query).filter((name) => !known.includes(name));
   return unknown.slice(0, MAX_UNKNOWN).map((name) => {
     return {
       field: name.slice(0, MAX_NAME).toWellFormed(),
-      message: `unknown parameter; ${suggestionFor(name, known)}`,
+      message: `unknown ${kind}; ${suggestionFor(name, known)}`,
     };
   });
+}
+
+/** The body as the schema of its media type reads it; the server has parsed JSON already. */
+function readBody(schemas: BodySchemas, { body, headers }: InputSource, problems: FieldProblem[]): unknown {
+  const type = (headers?.['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
+  if (schema === undefined) {
+    const types = Object.keys(schemas).join(', ');
+    throw new Refusal('unsupported_media_type', `Send a body of one of these types: ${types}.`);
+  }
+  const content = Buffer.isBuffer(body) ? textOf(body) : body;
+  const parsed = schema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const found = parsed.error.issues
+    .slice(0, MAX_UNKNOWN)
+    .flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? unknownIn(Object.fromEntries(issue.keys.map((key) => [key, null])), known, 'field')
+        : [{ field: issue.path.join('.') || 'body', message: issue.message.slice(0, 200) }],
+    );
+  problems.push(...found);
+  return undefined;
+}
+
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Refusal('invalid_parameter', 'The request body is not UTF-8 text.');
+  }
 }
 
 /** The rest of the path has the name in the contract: `rest` for `/files/{rest*}`. */

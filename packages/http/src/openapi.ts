@@ -1,7 +1,7 @@
 // Generates the OpenAPI 3.1 document of a route table from the routes' schemas.
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from './problems/errors.ts';
-import type { Output, Route } from './route.ts';
+import type { BodySchemas, Output, Route } from './route.ts';
 
 export interface ApiInfo {
   readonly title: string;
@@ -55,8 +55,8 @@ export function openApiDocument<App>(
   examples: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {
   const components: Record<string, unknown> = {};
-  const schemaOf = (schema: z.ZodType): Record<string, unknown> => {
-    const { $schema: _dialect, $defs = {}, ...rest } = jsonSchemaOf(schema);
+  const schemaOf = (schema: z.ZodType, io: 'input' | 'output' = 'output'): Record<string, unknown> => {
+    const { $schema: _dialect, $defs = {}, ...rest } = jsonSchemaOf(schema, io);
     // A component's name replaces its id.
     for (const [name, { id: _id, ...component }] of Object.entries($defs)) components[name] = component;
     return rest;
@@ -73,6 +73,7 @@ export function openApiDocument<App>(
       operationId: operationIdOf(contract.method, contract.path),
       security: contract.access === 'key' ? [{ StackKey: [] }] : [],
       parameters: [...parameters('path', contract.params), ...parameters('query', contract.query)],
+      ...(contract.bodies ? { requestBody: { required: true, content: contentOf(contract.bodies) } } : {}),
       responses: {
         ...success(contract.output, contract.example ?? examples[path]),
         ...problems([...contract.errors, ...(contract.access === 'key' ? keyErrors : []), ...commonErrors]),
@@ -108,19 +109,29 @@ export function openApiDocument<App>(
     });
   }
 
+  function contentOf(schemas: BodySchemas): Record<string, unknown> {
+    const content = ([type, schema]: [string, z.ZodType]) => [type, { schema: schemaOf(schema, 'input') }];
+    return Object.fromEntries(Object.entries(schemas).map(content));
+  }
+
+  function json(schema: z.ZodObject, example: unknown) {
+    return { 'application/json': { schema: schemaOf(schema), ...(example ? { example } : {}) } };
+  }
+
   function success(output: Output, example: unknown): Record<string, unknown> {
     switch (output.kind) {
       case 'signed': {
-        const schema = schemaOf(output.schema.extend(envelopeShape));
-        const content = { 'application/json': { schema, ...(example ? { example } : {}) } };
+        const content = json(output.schema.extend(envelopeShape), example);
         return { [output.status ?? 200]: { description: 'The response, with its receipt.', content } };
       }
       case 'json': {
         const type = (output.contentType ?? 'application/json').split(';')[0] ?? 'application/json';
         return { 200: { description: output.description, content: { [type]: { schema: schemaOf(output.schema) } } } };
       }
-      case 'csv': {
+      case 'csv':
+      case 'rows': {
         const columns = output.columns.map(({ name, description }) => `\`${name}\`: ${description}`).join(' ');
+        const text = { schema: { type: 'string' }, ...(example && output.kind === 'csv' ? { example } : {}) };
         const header = (description: string) => ({ description, schema: { type: 'string' } });
         return {
           200: {
@@ -132,7 +143,14 @@ export function openApiDocument<App>(
               'Stack-Truncated': header('`true` if the response does not contain all rows.'),
               'Content-Disposition': header('A file name.'),
             },
-            content: { 'text/csv': { schema: { type: 'string' }, ...(example ? { example } : {}) } },
+            content:
+              output.kind === 'csv'
+                ? { 'text/csv': text }
+                : {
+                    ...json(output.schema.extend(envelopeShape), example),
+                    'text/csv': text,
+                    'application/x-ndjson': text,
+                  },
           },
         };
       }
@@ -185,11 +203,11 @@ interface JsonSchema extends Record<string, unknown> {
 }
 
 /** zod puts shared schemas under `$defs`; here they are components. Responses may grow, so objects are not closed. */
-function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const closed = z.toJSONSchema(schema, {
-    io: 'output',
+    io,
     override({ jsonSchema }) {
-      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
   });
   return JSON.parse(JSON.stringify(closed).replaceAll('"#/$defs/', '"#/components/schemas/'));

@@ -2,18 +2,24 @@
 import type { z } from 'zod';
 import { type ErrorCode, Refusal, type RefusalOptions } from './problems/errors.ts';
 import type { CachePolicy } from './responses/answer-cache.ts';
-import type { Csv, CsvColumn } from './responses/csv.ts';
+import type { CsvColumn, Table } from './responses/csv.ts';
 import type { SseSubscription } from './streams/sse.ts';
 
 /**
  * The response kind of a route. `signed`: a JSON object with `_alpha`, `_notice` and a receipt. `json`: a JSON document
- * of another standard, sent unchanged. `csv`: a table with its receipt in a header. `events`: Server-Sent Events.
- * `bytes`: any other content type.
+ * of another standard, sent unchanged. `csv`: a table with its receipt in a header. `rows`: a table in the format that
+ * the client asks for, in JSON as `{rows}`, like `signed`. `events`: Server-Sent Events. `bytes`: any other content type.
  */
 export type Output =
   | { readonly kind: 'signed'; readonly schema: z.ZodObject; readonly status?: 200 | 201 }
   | { readonly kind: 'json'; readonly schema: z.ZodType; readonly contentType?: string; readonly description: string }
   | { readonly kind: 'csv'; readonly columns: readonly CsvColumn[]; readonly description: string }
+  | {
+      readonly kind: 'rows';
+      readonly columns: readonly CsvColumn[];
+      readonly schema: z.ZodObject;
+      readonly description: string;
+    }
   | { readonly kind: 'events'; readonly description: string; readonly events: readonly EventKind[] }
   | { readonly kind: 'bytes'; readonly contentType: string; readonly description: string };
 
@@ -35,14 +41,22 @@ type BodyOf<O extends Output> = O extends { kind: 'signed'; schema: infer S exte
   ? z.input<S>
   : O extends { kind: 'json'; schema: infer S extends z.ZodType }
     ? z.input<S>
-    : O extends { kind: 'csv' }
-      ? Csv
+    : O extends { kind: 'csv' | 'rows' }
+      ? Table
       : O extends { kind: 'events' }
         ? SseSubscription
         : Bytes;
 
 /** The validated values of a schema; none without one. */
 export type Parsed<S extends z.ZodObject | undefined> = S extends z.ZodObject ? z.output<S> : Record<never, never>;
+
+/** The schema of a request body for each media type; that of text, `text/csv` for one, reads a string. */
+export type BodySchemas = Readonly<Record<string, z.ZodType>>;
+
+/** The validated request body; none without schemas. */
+type ParsedBody<B extends BodySchemas | undefined> = B extends BodySchemas
+  ? { readonly body: z.output<B[keyof B]> }
+  : Record<never, never>;
 
 /** Information about the request in addition to its input. */
 export interface RequestContext<Code extends ErrorCode = ErrorCode> {
@@ -72,6 +86,8 @@ export interface Endpoint {
   readonly path: string;
   readonly access: 'key' | 'open';
   readonly output?: { readonly kind: string };
+  /** Media types and schemas of the request body, for a route that needs one. */
+  readonly bodies?: BodySchemas | undefined;
   /** Maximum size of a body, if it is not that of the server. */
   readonly bodyBytes?: number;
 }
@@ -82,12 +98,14 @@ interface RouteContract<
   Q extends z.ZodObject | undefined,
   O extends Output,
   Code extends ErrorCode,
+  B extends BodySchemas | undefined = BodySchemas | undefined,
 > extends Endpoint {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
   readonly params?: P;
   readonly query?: Q;
+  readonly bodies?: B;
   readonly output: O;
   readonly errors: readonly Code[];
   readonly example?: unknown;
@@ -111,11 +129,12 @@ export function route<
   Code extends ErrorCode,
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
+  B extends BodySchemas | undefined = undefined,
 >(
-  contract: RouteContract<App, P, Q, O, Code>,
+  contract: RouteContract<App, P, Q, O, Code, B>,
   handler: (
     app: App,
-    input: Parsed<P> & Parsed<Q>,
+    input: Parsed<P> & Parsed<Q> & ParsedBody<B>,
     context: RequestContext<NoInfer<Code>>,
   ) => BodyOf<O> | Promise<BodyOf<O>>,
 ): Route<App> {

@@ -10,6 +10,10 @@ import { problemOf } from './problems/problem.ts';
 import { createTestServer, LIMITED_KEY, plain, serverOf, UNLIMITED_KEY } from './test/test-server.ts';
 
 const unlimited = { 'x-stack-key': UNLIMITED_KEY };
+const SECURE = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  ...{ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' },
+};
 
 describe('the server', () => {
   let server: ReturnType<typeof createTestServer>;
@@ -45,11 +49,16 @@ describe('the server', () => {
 
   it('counts requests of a limited key, cached answers and HEAD too, and refuses more until midnight', async () => {
     const limited = { 'x-stack-key': LIMITED_KEY };
-    const remaining = [];
-    for (const method of ['GET', 'HEAD', 'GET'] as const)
-      remaining.push((await get('/things/a', limited, method)).headers['x-ratelimit-remaining']);
-    assert.deepEqual(remaining, ['2', '1', '0']);
-    assert.equal((await get('/things/a', limited, 'HEAD')).headers['x-ratelimit-remaining'], '0');
+    const { etag } = (await get('/things/a')).headers;
+    const ask = async (tag: unknown, method: 'GET' | 'HEAD' = 'GET') => {
+      const { status, headers } = await get('/things/a', { ...limited, 'if-none-match': String(tag) }, method);
+      return `${status},${headers['x-ratelimit-remaining']}`;
+    };
+    const answered = [];
+    for (const method of ['GET', 'HEAD', 'GET'] as const) answered.push(await ask('"old"', method), await ask(etag));
+    assert.equal(answered.join(' '), '200,2 304,2 200,1 304,1 200,0 304,0');
+    server.answers.invalidate('thing:a');
+    assert.equal(await ask(etag), '429,0');
     const { status, headers, body } = await get('/things/a', limited);
     const { 'retry-after': after, 'ratelimit-policy': policy, ratelimit } = headers;
     assert.deepEqual([status, body.code, after], [429, 'quota_exceeded', `${6 * 3_600}`]);
@@ -140,11 +149,13 @@ describe('the server', () => {
     assert.ok(!text.includes('disk'));
   });
 
-  it('logs no key', async () => {
+  it('logs no key, and the path of a refused request as it was sent', async () => {
     const lines: string[] = [];
     server = createTestServer({ log: { write: (line: string) => void lines.push(line) } });
     await get('/things/bug', { ...unlimited, authorization: 'Bearer secret-token' });
-    assert.ok(lines.length > 0);
+    await get('/things/a?%1b[31m%c2%9b2J%0a', {});
+    const paths = lines.map((line) => JSON.parse(line).path);
+    assert.deepEqual(paths, ['/things/bug', '/things/a?%1b[31m%c2%9b2J%0a']);
     assert.ok(!lines.join('').includes(UNLIMITED_KEY) && !lines.join('').includes('secret-token'));
   });
 
@@ -155,7 +166,7 @@ describe('the server', () => {
       const [method, url = ''] = line.split(' ') as [Method, string];
       const { headers, body } = await get(url, unlimited, method);
       assert.equal(headers['access-control-allow-origin'], '*', line);
-      assert.equal(headers['x-content-type-options'], 'nosniff');
+      assert.partialDeepStrictEqual(headers, SECURE, line);
       assert.ok(headers['x-request-id'], line);
       if (!signed.includes(line)) continue;
       assert.equal(await server.verify(body), true, line);
@@ -189,11 +200,9 @@ describe('one path with several methods', () => {
     for (const line of ['GET', 'GET', 'HEAD', 'POST', 'PUT', 'OPTIONS', 'GET /no', 'GET /%zz']) {
       const [method, url = '/keys'] = line.split(' ') as ['GET', string?];
       const { headers } = await server.fastify.inject({ method, url });
-      assert.match(
-        `${headers['content-security-policy']} ${headers['x-content-type-options']}`,
-        /'none'.* nosniff/,
-        line,
-      );
+      assert.partialDeepStrictEqual(headers, SECURE, line);
+      for (const name of ['server', 'x-powered-by', 'set-cookie', 'strict-transport-security'])
+        assert.equal(headers[name], undefined, `${line}: ${name}`);
     }
     const { values } = (await metrics.registry.getSingleMetric('strata_http_requests_total')?.get()) ?? assert.fail();
     const counts = values.map(({ labels, value }) => [...Object.values(labels), value].join(' '));

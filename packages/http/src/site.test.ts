@@ -68,9 +68,14 @@ describe('a built site', () => {
       assert.match(String(headers['content-type']), /^text\/html/);
       assert.equal(headers['cache-control'], 'no-cache');
       const policy = String(headers['content-security-policy']);
+      const none = (name: string) => `${name} 'none'`;
       const own = ['script-src', 'style-src', 'connect-src'].map((name) => `${name} 'self'`);
-      for (const part of ["default-src 'none'", "frame-ancestors 'none'", ...own])
+      for (const part of [...['default-src', 'frame-ancestors', 'base-uri', 'form-action'].map(none), ...own])
         assert.ok(policy.split('; ').includes(part), part);
+      for (const name of ['cross-origin-opener-policy', 'cross-origin-resource-policy'])
+        assert.equal(headers[name], 'same-origin');
+      assert.match(String(headers['permissions-policy']), /camera=\(\).*microphone=\(\)/);
+      assert.deepEqual([headers['x-content-type-options'], headers['referrer-policy']], ['nosniff', 'no-referrer']);
       assert.doesNotMatch(policy, /unsafe|https?:|\*/);
     });
   }

@@ -1,4 +1,4 @@
-// The command itself: help, usage errors, failures at the start. start.full.test.ts runs it as a process.
+// The command itself: help, usage errors, failures at the start. process.full.test.ts runs it as a process.
 import assert from 'node:assert/strict';
 import { chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -48,7 +48,7 @@ describe('the strata command', () => {
   });
 
   it('ends with exit code 2 for usage errors and invalid settings', async () => {
-    const stack = ['nonsense', 'scan', 'keys revoke', 'keys list --nonsense', 'verify a b'];
+    const stack = ['nonsense', 'scan', 'keys revoke', 'keys list --nonsense', 'verify a b', 'serve --role janitor'];
     for (const args of ['nonsense', ...stack.map((each) => `stack ${each}`)])
       assert.equal((await assertEnds(args, 2, /^error: .+\n\(strata --help/)).stdout, '', args);
     const env = { STRATA_STACK_PORT: 'x', STRATA_RESOLVERS: 'y' };

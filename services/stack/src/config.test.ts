@@ -75,9 +75,12 @@ describe('the configuration', () => {
     assert.deepEqual([config.retention.onDemand, config.advisories.urls.kev], [8 * 86_400_000, 'https://kev.example']);
   });
 
-  it('lets a scanner start only where it has something to do', () => {
+  it('refuses roles that do not exist, or have no PostgreSQL or nothing to do', () => {
     const scanner = { STRATA_ROLE: 'scanner', STRATA_DATABASE_URL: 'postgres://db.example/strata' };
     assert.equal(refusalOf({ ...scanner, STRATA_SCAN: 'on' }), 'taken');
     assert.match(refusalOf({ ...scanner, STRATA_SCAN: 'off' }), /nothing to do/);
+    assert.match(refusalOf({ STRATA_ROLE: 'janitor' }), /^STRATA_ROLE: .*"api"/);
+    for (const STRATA_ROLE of ['api', 'scanner', 'scheduler'])
+      assert.match(refusalOf({ STRATA_ROLE }), /^STRATA_ROLE: .* needs PostgreSQL/);
   });
 });

@@ -8,8 +8,8 @@ const headers = { 'x-stack-key': process.env.STRATA_KEY ?? '' };
 /** Rows per list in an example. */
 const ROWS = 2;
 
-async function request(path: string): Promise<Response> {
-  const response = await fetch(base + path, { headers });
+async function request(path: string, init: RequestInit = { headers }): Promise<Response> {
+  const response = await fetch(base + path, init);
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   return response;
 }
@@ -59,7 +59,14 @@ const requests: Readonly<Record<string, string>> = {
   '/stack/v1/providers/{provider}/customers.csv': '/stack/v1/providers/cloudflare/customers.csv',
 };
 
-const examples: Record<string, unknown> = {};
+const LOOKUP = '/stack/v1/domains:lookup';
+const lookup = await request(LOOKUP, {
+  method: 'POST',
+  headers: { ...headers, 'content-type': 'application/json' },
+  body: JSON.stringify({ domains: [domain, 'never-scanned.com'] }),
+});
+
+const examples: Record<string, unknown> = { [LOOKUP]: shortened(await lookup.json()) };
 for (const [path, requestPath] of Object.entries(requests)) {
   const response = await request(requestPath);
   examples[path] = path.endsWith('.csv')

@@ -8,7 +8,6 @@ import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from '../../../services/stack/src/store/test/scans.ts';
 import { contentOf, get } from '../../support/node-answers.ts';
 import { type TestNode, testNodes } from '../../support/nodes.ts';
-import { fails } from '../../support/strata-stack.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { untilAnswer } from '../../support/until.ts';
 
@@ -116,20 +115,4 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
     assert.deepEqual(await Promise.all(rest.map((node) => node.stop())), [0, 0, 0, 0]);
     for (const node of started) assert.doesNotMatch(node.log(), /"level":[56]0/, node.role);
   });
-});
-
-it('an invalid role is refused with a reason', async () => {
-  const STRATA_DATABASE_URL = 'postgres://u:secret@127.0.0.1:9/none';
-  const needs = /STRATA_ROLE: .* needs PostgreSQL/;
-  const idle = { STRATA_SCAN: 'off', STRATA_DATABASE_URL };
-  for (const [role, env, reason] of [
-    ['janitor', {}, /'janitor' is invalid.*all, api, scanner, scheduler/],
-    [undefined, { STRATA_ROLE: 'janitor' }, /STRATA_ROLE: .*"api"/],
-    ...['api', 'scanner', 'scheduler'].map((each) => [each, {}, needs] as const),
-    ['scanner', idle, /a scanner has nothing to do while STRATA_SCAN/],
-  ] as const) {
-    const stderr = await fails(['serve', ...(role ? ['--role', role] : [])], env, 2);
-    assert.match(stderr, reason);
-    assert.doesNotMatch(stderr, /secret/);
-  }
 });

@@ -21,11 +21,6 @@ const running = await startGateway(
 const { network } = running.gateway;
 if (network === undefined) throw new Error('this gateway is not on the network');
 const { key } = await running.gateway.keys.create({ tier: 'unlimited', label: 'cluster' });
-process.on('message', (message) => {
-  if (message !== 'usage') return;
-  const { user, system } = process.cpuUsage();
-  process.send?.({ kind: 'usage', rss: process.memoryUsage().rss, cpuUs: user + system });
-});
 process.once('disconnect', async () => {
   await running[Symbol.asyncDispose]();
   process.exit(0);

@@ -179,6 +179,15 @@ export async function assertRenders(browser: Browser, url: string, { name, key }
     await picture(page, `${name}-${variant}`);
     const overflow = await page.locator('html').evaluate((html) => html.scrollWidth - html.clientWidth);
     assert.ok(overflow <= 0, `${name} is ${overflow} px wider than the ${variant} screen`);
+    if (variant === 'phone') {
+      const cut = await page.locator('.table-scroll:visible:has(.minor)').evaluateAll((tables) =>
+        tables.flatMap(({ scrollWidth, clientWidth, ariaLabel }) =>
+          // A long word may be a little wider.
+          scrollWidth > clientWidth + 24 ? [`${ariaLabel}: ${scrollWidth} of ${clientWidth} px`] : [],
+        ),
+      );
+      assert.deepEqual(cut, [], `${name}: main columns are cut off`);
+    }
     // Events that arrive while axe measures move what it has measured.
     const pause = page.getByRole('button', { name: 'Pause', exact: true });
     if (await pause.isVisible()) await pause.click();

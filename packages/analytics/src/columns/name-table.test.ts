@@ -78,7 +78,9 @@ describe('the table of names', () => {
 });
 
 const holding = (all: readonly string[], part: string) =>
-  [...all.entries()].filter(([, name]) => name.includes(part)).map(([number]) => number);
+  [...all.entries()]
+    .filter(([, name]) => part.split(' ').every((word) => name.includes(word)))
+    .map(([number]) => number);
 
 const tableOf = (all: readonly string[]) => filled(new NameTable(), all.entries());
 const found = (grams: NameGrams, part: string, table: NameTable) => [...grams.search(part, table).toArray()];
@@ -93,17 +95,21 @@ describe('parts of names', () => {
       const middle = all.length >> 1;
       const half = filled(NameGrams.of(tableOf(all.slice(0, middle))), [...all.entries()].slice(middle));
       for (const grams of [NameGrams.of(table), filled(new NameGrams(), all.entries()), half])
-        for (const part of parts) assert.deepEqual(found(grams, part, table), holding(all, part), part);
+        for (const part of [...parts, parts.slice(0, 2).join(' '), parts.slice(-3).join(' ')])
+          assert.deepEqual(found(grams, part, table), holding(all, part), part);
     }));
 
+  /** In `parts` a plus separates words. */
   const finds = (all: readonly string[], parts: string) => {
     const table = tableOf(all);
     const grams = NameGrams.of(table);
-    for (const part of parts.split(' ')) assert.deepEqual(found(grams, part, table), holding(all, part), part);
+    for (const part of parts.split(' ').map((each) => each.replaceAll('+', ' ')))
+      assert.deepEqual(found(grams, part, table), holding(all, part), part);
   };
   it('are found among many names, where sets are joined before names are read', () => {
     const nameOf = (i: number) => `${(i * 7919) % 4_000}-shop-${i % 10}.${i % 3 === 0 ? 'com' : 'net'}`;
     const all = Array.from({ length: 4_000 }, (_, i) => nameOf(i));
+    finds(all, 'shop+99+com .net+-shop-3+1+1 1+2+3+4+5 p-7+zz 7+p-7.n+shop+39');
     finds(all, '1 12 -sh shop shop-3 9-shop-9.c p-3.com 3.com3 p-7.net 0-shop-0.com');
   });
   it('that hold what no name may hold are found nowhere', () => {

@@ -47,29 +47,43 @@ export class NameGrams {
     for (const code of codesIn(name)) this.#set(code).delete(number);
   }
 
-  /** Domains whose name contains the part. `part` is lower-case and not empty. */
-  search(part: string, names: NameTable): DomainSet {
-    const length = Math.min(part.length, LONGEST);
-    const sets: DomainSet[] = [];
-    for (let i = 0; i + length <= part.length; i += 1) {
-      const set = this.#sets[(OFFSETS[length] as number) + gramCode(part, i, length)];
-      if (!set || set.size === 0) return new DomainSet();
-      sets.push(set);
+  /** Domains whose name contains each of the words, in any order. Words are lower-case, with blanks between them. */
+  search(words: string, names: NameTable): DomainSet {
+    const exact: DomainSet[] = [];
+    const partial: DomainSet[] = [];
+    const compared: Uint8Array[] = [];
+    for (const word of new Set(words.split(' ').filter(Boolean))) {
+      const sets = this.#runs(word);
+      if (sets === undefined) return new DomainSet();
+      const isExact = word.length <= LONGEST && !hasOther(word);
+      (isExact ? exact : partial).push(...sets);
+      if (!isExact) compared.push(bytesOf(word));
     }
-    sets.sort((a, b) => a.size - b.size);
-    const [first = new DomainSet(), ...rest] = sets;
-    // The two or three rarest runs leave few candidates; comparing names decides among them.
-    const candidates = rest
-      .slice(0, 3)
-      .reduce((found, set) => (found.size < 64 ? found : intersection(found, set)), first);
-    const isExact = part.length <= LONGEST && !hasOther(part);
-    if (isExact) return candidates;
-    const bytes = bytesOf(part);
+    // The three or four rarest runs leave few candidates; comparing names decides among them.
+    const rarest = partial.sort((a, b) => a.size - b.size).slice(0, 4);
+    const [first = new DomainSet(), ...rest] = [...exact, ...rarest].sort((a, b) => a.size - b.size);
+    const candidates = rest.reduce(
+      (found, set) => (found.size < 64 && !exact.includes(set) ? found : intersection(found, set)),
+      first,
+    );
+    if (compared.length === 0) return candidates;
     const found = new DomainSet();
     candidates.each((number) => {
-      if (names.includes(number, bytes)) found.add(number);
+      if (compared.every((bytes) => names.includes(number, bytes))) found.add(number);
     });
     return found;
+  }
+
+  /** The set of each run of the word; undefined if a run is in no name. */
+  #runs(word: string): DomainSet[] | undefined {
+    const length = Math.min(word.length, LONGEST);
+    const sets: DomainSet[] = [];
+    for (let i = 0; i + length <= word.length; i += 1) {
+      const set = this.#sets[(OFFSETS[length] as number) + gramCode(word, i, length)];
+      if (!set || set.size === 0) return undefined;
+      sets.push(set);
+    }
+    return sets;
   }
 
   get byteLength(): number {

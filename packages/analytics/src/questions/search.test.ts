@@ -14,11 +14,13 @@ import { type DomainFilter, inNameOrder, searchDomains, worstScores } from './se
 
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });
 
+const manyPartsOf = (names: readonly string[]) =>
+  fc.array(partsOf(names), { minLength: 1, maxLength: 3 }).map((words) => words.join(' '));
 const score = fc.integer({ min: 0, max: 100 });
 const flags = fc.subarray([...POSTURE_FLAGS], { minLength: 1, maxLength: 2 });
 const filtersOf = (domains: readonly IndexedDomain[]): fc.Arbitrary<DomainFilter> =>
   fc.record({
-    part: fc.option(partsOf(domains.map(({ name }) => name)), { nil: undefined, freq: 2 }),
+    part: fc.option(manyPartsOf(domains.map(({ name }) => name)), { nil: undefined, freq: 2 }),
     provider: maybe(fc.constantFrom(...PROVIDERS, 'unknown')),
     category: maybe(fc.constantFrom(...CATEGORIES)),
     confidence: maybe(fc.constantFrom(...LEVELS)),
@@ -59,7 +61,7 @@ function matches(domain: IndexedDomain, filter: DomainFilter): boolean {
   );
   const asksForService = provider !== undefined || category !== undefined || min !== undefined;
   return (
-    (part === undefined || domain.name.includes(part)) &&
+    (part === undefined || part.split(' ').every((word) => domain.name.includes(word))) &&
     (!asksForService || isDescribed) &&
     (sector === undefined || sector === (domain.sector === 'a-sector-of-tomorrow' ? 'unknown' : domain.sector)) &&
     (filter.with === undefined || domain.services.some((service) => service[1] === filter.with)) &&
@@ -71,10 +73,11 @@ function matches(domain: IndexedDomain, filter: DomainFilter): boolean {
   );
 }
 
-/** All that match: the exact name, then names that begin with the part, then the rest. */
+/** All that match: the exact name, then names that begin with the part or its first word, then the rest. */
 function byHand(domains: readonly IndexedDomain[], filter: DomainFilter): number[] {
   const { part } = filter;
-  const classOf = (name: string) => (name === part ? 0 : part !== undefined && name.startsWith(part) ? 1 : 2);
+  const [first] = part?.split(' ') ?? [];
+  const classOf = (name: string) => (name === part ? 0 : first !== undefined && name.startsWith(first) ? 1 : 2);
   return domains
     .filter((domain) => matches(domain, filter))
     .toSorted((a, b) => classOf(a.name) - classOf(b.name) || compareText(a.name, b.name))

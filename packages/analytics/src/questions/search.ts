@@ -10,7 +10,7 @@ import { difference, intersection, intersectionSize, union } from '../sets/set-o
 
 /** All given conditions must hold. */
 export interface DomainFilter {
-  /** Any part of the name, lower-case; names that begin with it come first. */
+  /** Any parts of the name, lower-case, with blanks between them; names that begin with the first come first. */
   readonly part?: string | undefined;
   /** Provider id. */
   readonly provider?: string | undefined;
@@ -50,6 +50,7 @@ export interface FoundDomains {
 /** The order is total: exact name, names that begin with the part, then the rest; alphabetical within each group. */
 export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Page): FoundDomains {
   const { part } = filter;
+  const [first] = part?.split(' ') ?? [];
   const sets = filterSets(index, filter);
   if (part) sets.push(index.grams.search(part, index.names));
   if (filter.query) sets.push(evaluateQuery(index, filter.query));
@@ -62,10 +63,10 @@ export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Pa
   // A condition of absence needs a base set: all domains, if there is no other condition.
   if (sets.length === 0) sets.push(allDomains(index));
   sets.sort((a, b) => a.size - b.size);
-  const [first = new DomainSet(), ...rest] = sets;
-  const within = rest.reduce(intersection, first);
+  const [rarest = new DomainSet(), ...rest] = sets;
+  const within = rest.reduce(intersection, rarest);
   const found = barred.reduce((set, flag) => difference(set, index.sets.flag(POSTURE_FLAGS.indexOf(flag))), within);
-  return { total: found.size, domains: inNameOrder(index, found, page, part) };
+  return { total: found.size, domains: inNameOrder(index, found, page, first) };
 }
 
 /** The sets of all conditions except name and absence. */

@@ -11,6 +11,8 @@ export interface FetchBoundedOptions {
   readonly headers?: Record<string, string>;
   /** `GET` by default. */
   readonly method?: 'GET' | 'POST';
+  /** The body of a POST. */
+  readonly body?: string;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -20,13 +22,19 @@ const TIMEOUT_MS = 60_000;
 
 /** Any HTTP status is an answer, since problem bodies have receipts too. Rejects only when the caller's signal aborts. */
 export async function fetchBounded(url: URL, options: FetchBoundedOptions): Promise<Fetched> {
-  const { fetch, maxBytes, headers = {}, method = 'GET', timeoutMs = TIMEOUT_MS, signal } = options;
+  const { fetch, maxBytes, headers = {}, method = 'GET', body, timeoutMs = TIMEOUT_MS, signal } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     // A redirect would send the API key to another host, and change whose signing keys are trusted.
     const redirect = 'error';
     const limits = signal ? AbortSignal.any([signal, timeout]) : timeout;
-    const response = await fetch(url, { method, headers, redirect, signal: limits });
+    const response = await fetch(url, {
+      method,
+      headers,
+      redirect,
+      signal: limits,
+      ...(body !== undefined && { body }),
+    });
     const { status } = response;
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
       await response.body?.cancel();

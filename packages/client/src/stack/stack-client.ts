@@ -43,6 +43,11 @@ export interface StackClientOptions {
   readonly memory?: LedgerMemory | undefined;
 }
 
+export interface LookupOptions extends CallOptions {
+  /** The columns of the rows; by default all. */
+  readonly fields?: readonly string[] | undefined;
+}
+
 export interface CallOptions {
   /** Aborting rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -52,6 +57,8 @@ export interface VerifyOptions extends CallOptions, LedgerOptions {}
 
 /** A free key; it is shown only once. */
 export type NewKey = Pick<StackPosts['/keys']['body'], 'key' | 'key_id' | 'tier' | 'daily_limit'>;
+
+type LookupAnswer = StackAnswer<StackPosts['/stack/v1/domains:lookup']['body']>;
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
@@ -95,16 +102,16 @@ export class StackClient {
     options: CallOptions = {},
   ): Promise<StackAnswer<StackPaths[P]['body']>> {
     const url = addressOf(this.#base, path, input as AnyInput);
-    options.signal?.throwIfAborted();
-    const fetched = await fetchBounded(new URL(url), {
-      fetch: this.#fetch,
-      maxBytes: MAX_ANSWER_BYTES,
-      headers: this.#headers(),
-      timeoutMs: this.#options.timeoutMs ?? TIMEOUT_MS,
-      signal: options.signal,
-    });
+    const fetched = await this.#fetched(url, options);
     // The client checks only that the body is an object, not its type.
     return answerOf(fetched, { url, isText: Object.hasOwn(TEXT_PATHS, path) }) as StackAnswer<StackPaths[P]['body']>;
+  }
+
+  /** What the service knows about at most 1,000 domains, one row for each, in their order. Rejects as `get` does. */
+  async lookup(domains: readonly string[], { fields, ...options }: LookupOptions = {}): Promise<LookupAnswer> {
+    const url = addressOf(this.#base, '/stack/v1/domains:lookup');
+    const fetched = await this.#fetched(url, options, JSON.stringify({ domains, fields }));
+    return answerOf(fetched, { url, isText: false }) as LookupAnswer;
   }
 
   /** The absolute URL of a `get` request. */
@@ -193,6 +200,19 @@ export class StackClient {
     if (typeof body.key !== 'string') throw invalidAnswer(`${url} returned no key.`, 200);
     const { key, key_id, tier, daily_limit } = body;
     return { key, key_id, tier, daily_limit };
+  }
+
+  /** A GET, or a POST of a JSON body. */
+  async #fetched(url: string, { signal }: CallOptions, body?: string): Promise<Fetched> {
+    signal?.throwIfAborted();
+    return await fetchBounded(new URL(url), {
+      fetch: this.#fetch,
+      maxBytes: MAX_ANSWER_BYTES,
+      headers: { ...this.#headers(), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+      ...(body !== undefined && { method: 'POST', body }),
+      timeoutMs: this.#options.timeoutMs ?? TIMEOUT_MS,
+      signal,
+    });
   }
 
   get #fetch(): typeof globalThis.fetch {

@@ -10,6 +10,7 @@ import type {
   FeedLeader,
   FoundDomain,
   Migration,
+  NamingFeed,
   StackPaths,
 } from './stack-types.ts';
 
@@ -26,6 +27,7 @@ export interface PagedItems {
   '/stack/v1/anomalies': Anomaly;
   '/stack/v1/enrichment/advisories': Advisory;
   '/stack/v1/enrichment/affected': Affected;
+  '/stack/v1/feeds/domain/{domain}': NamingFeed;
   '/stack/v1/feeds/leaderboard': FeedLeader;
   '/stack/v1/providers/{provider}': FoundDomain;
   '/stack/v1/providers/{provider}/customers': Customer;
@@ -59,6 +61,7 @@ export const PAGES: Pages = {
   '/stack/v1/anomalies': ({ anomalies: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/enrichment/advisories': ({ advisories: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/enrichment/affected': ({ affected: items, next_cursor }) => ({ items, next_cursor }),
+  '/stack/v1/feeds/domain/{domain}': ({ feeds: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/feeds/leaderboard': ({ domains: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/providers/{provider}': ({ domains }) => ({ items: domains?.results, next_cursor: domains?.next_cursor }),
   '/stack/v1/providers/{provider}/customers': ({ customers: items, next_cursor }) => ({ items, next_cursor }),

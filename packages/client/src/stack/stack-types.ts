@@ -137,6 +137,9 @@ export interface StackPaths {
   '/stack/v1/search': {
     path: Record<string, never>;
     query: {
+      /**
+       * Any part of the domain name, in Unicode or as A-labels; or up to eight parts, separated by blanks, in any order.
+       */
       q?: string;
       /**
        * Id, name or alias of a provider.
@@ -547,6 +550,10 @@ export interface StackPaths {
     query: {
       category?: Category;
       include_parked?: 'true' | 'false';
+      /**
+       * Providers of a category, by default 1,000 of one and 25 of each of all.
+       */
+      limit?: number;
     };
     body: {
       include_parked: boolean;
@@ -567,7 +574,12 @@ export interface StackPaths {
        */
       provider: string;
     };
-    query: Record<string, never>;
+    query: {
+      /**
+       * Entries of `upstream` and of `downstream`.
+       */
+      limit?: number;
+    };
     body: {
       provider: string;
       provider_id: string;
@@ -622,7 +634,12 @@ export interface StackPaths {
        */
       tool: string;
     };
-    query: Record<string, never>;
+    query: {
+      /**
+       * Entries of `co_adoption`.
+       */
+      limit?: number;
+    };
     body: {
       tool: string;
       provider_id: string;
@@ -963,7 +980,13 @@ export interface StackPaths {
        */
       domain: string;
     };
-    query: Record<string, never>;
+    query: {
+      limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
+    };
     body: {
       domain: string;
       /**
@@ -981,7 +1004,6 @@ export interface StackPaths {
        * Feeds that mention it.
        */
       total: number;
-      limit: number;
       /**
        * Feeds with the most mentions first.
        */
@@ -997,6 +1019,15 @@ export interface StackPaths {
         score: number | null;
         grade: Grade | null;
       } | null;
+      limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
       _alpha: true;
       _notice: string;
       provenance: Provenance;
@@ -1802,6 +1833,120 @@ export interface FoundDomain {
     confidence: 'high' | 'medium' | 'low';
   }[];
 }
+export interface LookupRow {
+  /**
+   * As given, at most 253 characters of it.
+   */
+  domain?: string;
+  /**
+   * Registrable domain, as A-labels.
+   */
+  registrable?: string | null;
+  /**
+   * Why this is not a domain.
+   */
+  error?: string | null;
+  /**
+   * active, parked, nonexistent, unmeasured, unknown (never scanned) or invalid.
+   */
+  state?: string | null;
+  /**
+   * ISO 8601 UTC.
+   */
+  scanned_at?: string | null;
+  /**
+   * unknown, computer_it, media, finance_insurance, education_research, service, agriculture_mining, community_nonprofit, construction_real_estate, museums_libraries_entertainment, utilities, health, travel, freight_postal, government, retail_ecommerce, manufacturing, other
+   */
+  sector?: string | null;
+  /**
+   * Security score, 0 to 100.
+   */
+  score?: number | null;
+  /**
+   * A+ to F.
+   */
+  grade?: string | null;
+  /**
+   * Ids of the providers in the role dns with high or medium confidence, separated by semicolons.
+   */
+  dns?: string | null;
+  /**
+   * Ids of the providers in the role mailbox with high or medium confidence, separated by semicolons.
+   */
+  mailbox?: string | null;
+  /**
+   * Ids of the providers in the role gateway with high or medium confidence, separated by semicolons.
+   */
+  gateway?: string | null;
+  /**
+   * Ids of the providers in the role sender with high or medium confidence, separated by semicolons.
+   */
+  sender?: string | null;
+  /**
+   * Ids of the providers in the role origin with high or medium confidence, separated by semicolons.
+   */
+  origin?: string | null;
+  /**
+   * Ids of the providers in the role edge with high or medium confidence, separated by semicolons.
+   */
+  edge?: string | null;
+  /**
+   * Ids of the providers in the role protection with high or medium confidence, separated by semicolons.
+   */
+  protection?: string | null;
+  /**
+   * Ids of the providers in the role verified with high or medium confidence, separated by semicolons.
+   */
+  verified?: string | null;
+  /**
+   * Ids of the providers in the role issuer with high or medium confidence, separated by semicolons.
+   */
+  issuer?: string | null;
+  /**
+   * Ids of the providers in the role platform with high or medium confidence, separated by semicolons.
+   */
+  platform?: string | null;
+  /**
+   * Result that the record requests (RFC 7208): fail (-all), softfail (~all), neutral (?all), pass (+all), valid (no all), permerror or none.
+   */
+  spf?: string | null;
+  /**
+   * Published policy: reject, quarantine, none (the policy) or missing.
+   */
+  dmarc?: string | null;
+  /**
+   * The policy after t=y is applied.
+   */
+  dmarc_effective?: string | null;
+  /**
+   * yes or no.
+   */
+  dmarc_reporting?: string | null;
+  /**
+   * yes or no.
+   */
+  mta_sts?: string | null;
+  /**
+   * yes or no.
+   */
+  tls_rpt?: string | null;
+  /**
+   * yes or no.
+   */
+  dnssec?: string | null;
+  /**
+   * yes or no.
+   */
+  caa?: string | null;
+  /**
+   * yes or no.
+   */
+  bimi?: string | null;
+  /**
+   * yes or no.
+   */
+  tls_trusted?: string | null;
+}
 export interface Market {
   category: Category;
   /**
@@ -2366,6 +2511,28 @@ export interface StackPosts {
       key_id: string;
       tier: string;
       daily_limit: number | null;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * What is known about up to 1000 domains
+   */
+  '/stack/v1/domains:lookup': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * Columns of the answer, in this order, separated by commas.
+       */
+      fields?: string;
+      /**
+       * Format of the answer; it precedes the header `Accept`.
+       */
+      format?: 'json' | 'csv' | 'ndjson';
+    };
+    body: {
+      rows: LookupRow[];
       _alpha: true;
       _notice: string;
       provenance: Provenance;

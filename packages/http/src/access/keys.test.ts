@@ -29,6 +29,7 @@ function createGate() {
       state.used += 1;
       return { isAllowed: true, used: state.used };
     },
+    used: async () => state.used,
     revision: () => state.revision,
     stillValid: async () => new Set<string>(),
   };

@@ -14,6 +14,8 @@ export interface KeyGate {
   find(presented: string): Promise<ApiKey | undefined>;
   /** Counts one request of a limited key, atomically and durably. `day` is a UTC date, `2026-01-31`. */
   take(keyId: string, day: string, limit: number): Promise<{ readonly isAllowed: boolean; readonly used: number }>;
+  /** Requests of the key counted so far that day. */
+  used(keyId: string, day: string): Promise<number>;
   /** Changes when a key may have been revoked: older cache entries are then invalid. */
   revision(): number;
   /** The subset of these key ids that is still valid. Called for open streams when `revision` changes. */
@@ -166,13 +168,18 @@ export class KeyCheck {
     this.#asked.clear();
   }
 
-  /** Counts the request. Returns the quota headers; refuses when the daily quota is used up. */
-  async count(key: ApiKey): Promise<Record<string, string>> {
+  /**
+   * Counts the request, unless it is free. Returns the quota headers; refuses a counted request when the daily quota is
+   * used up.
+   */
+  async count(key: ApiKey, { isFree = false } = {}): Promise<Record<string, string>> {
     if (key.dailyLimit === null) return {};
     const now = this.#now();
     const day = now.toISOString().slice(0, 10);
     const resetSeconds = Math.ceil((Date.parse(`${day}T00:00:00Z`) + 86_400_000 - now.getTime()) / 1_000);
-    const { isAllowed, used } = await this.#gate.take(key.id, day, key.dailyLimit);
+    const { isAllowed, used } = isFree
+      ? { isAllowed: true, used: await this.#gate.used(key.id, day) }
+      : await this.#gate.take(key.id, day, key.dailyLimit);
     const headers = quotaHeaders({ tier: key.tier, limit: key.dailyLimit, used, resetSeconds });
     if (isAllowed) return headers;
     throw new Refusal(

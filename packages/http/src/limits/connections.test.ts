@@ -82,7 +82,7 @@ describe('limits', { timeout: 120_000 }, () => {
     const logger = createLogger({ level: 'info' }, { write: (line: string) => void log.push(line) });
     const find = async (id: string) => ({ id, tier: id.split('-')[0] ?? '', dailyLimit: 50 });
     const gate = { take: async () => ({ isAllowed: true, used: ++counted }), revision: () => 0 };
-    const keys = { find, ...gate, stillValid: async () => new Set<string>() };
+    const keys = { find, ...gate, used: async () => counted, stillValid: async () => new Set<string>() };
     server = serverOf(routes, { logger, metrics, limits: limits ?? {}, trustedProxies, keys });
     port = await server.listen({ host: '127.0.0.1', port: 0 });
   }

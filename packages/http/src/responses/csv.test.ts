@@ -8,8 +8,7 @@ import { plain, serverOf } from '../test/test-server.ts';
 import { contentDisposition, csvBytes } from './csv.ts';
 
 const columns = ['domain', 'value'].map((name) => ({ name, description: 'Anything.' }));
-const text = (rows: (string | number | boolean | null)[][]) =>
-  csvBytes(columns, { filename: 'x.csv', rows, isTruncated: false }).toString('utf8');
+const text = (rows: (string | number | boolean | null)[][]) => csvBytes(['domain', 'value'], { rows }).toString('utf8');
 
 /** Reads RFC 4180 strictly: quotes only around complete cells, CRLF between rows. */
 function parse(csv: string): string[][] {

@@ -2,16 +2,27 @@
 import { createHash } from 'node:crypto';
 import type { Output } from '../route.ts';
 import type { ReadyAnswer } from './answer-cache.ts';
-import { CSV_TYPE, type Csv, type CsvColumn, contentDisposition, csvBytes } from './csv.ts';
+import { contentDisposition, rowObjects, type Table, type TableFormat, tableBytes } from './csv.ts';
 import { envelope, type Notary } from './notary.ts';
 
-/** Throws TypeError for an output kind without a receipt. */
-export async function answerOf(output: Output, notary: Notary, data: unknown): Promise<ReadyAnswer> {
+/** `format` is that of a `rows` route. Throws TypeError for an output kind without a receipt. */
+export async function answerOf(
+  output: Output,
+  notary: Notary,
+  data: unknown,
+  format: TableFormat = 'json',
+): Promise<ReadyAnswer> {
   switch (output.kind) {
     case 'signed':
       return signedAnswer(notary, data as object, output.status ?? 200);
     case 'csv':
-      return csvAnswer(notary, output.columns, data as Csv);
+    case 'rows': {
+      const table = data as Table;
+      const columns = table.columns ?? output.columns.map(({ name }) => name);
+      if (output.kind === 'csv') return tableAnswer(notary, tableBytes('csv', columns, table), table);
+      if (format === 'json') return signedAnswer(notary, { rows: rowObjects(columns, table) }, 200);
+      return tableAnswer(notary, tableBytes(format, columns, table), table);
+    }
     default:
       throw new TypeError(`a response of kind ${output.kind} is not signed`);
   }
@@ -22,14 +33,17 @@ async function signedAnswer(notary: Notary, data: object, status: number): Promi
   return { bytes, etag: etagOf(bytes), status };
 }
 
-async function csvAnswer(notary: Notary, columns: readonly CsvColumn[], csv: Csv): Promise<ReadyAnswer> {
-  const bytes = csvBytes(columns, csv);
-  const provenance = JSON.stringify(await notary.signBytes(bytes, CSV_TYPE));
+async function tableAnswer(
+  notary: Notary,
+  { bytes, contentType }: ReturnType<typeof tableBytes>,
+  { filename, isTruncated }: Table,
+): Promise<ReadyAnswer> {
+  const provenance = JSON.stringify(await notary.signBytes(bytes, contentType));
   const headers = {
-    'content-type': CSV_TYPE,
-    'content-disposition': contentDisposition(csv.filename),
+    'content-type': contentType,
+    'content-disposition': contentDisposition(filename),
     'stack-provenance': provenance,
-    ...(csv.isTruncated ? { 'stack-truncated': 'true' } : {}),
+    ...(isTruncated ? { 'stack-truncated': 'true' } : {}),
   };
   // The validator covers the receipt: a new receipt makes a new representation.
   return { bytes, etag: etagOf(provenance), status: 200, headers };

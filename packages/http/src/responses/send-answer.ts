@@ -97,7 +97,7 @@ function cacheControl(maxAgeSeconds: number | undefined): string {
 }
 
 /** Whether the client already has this response, in any encoding: If-None-Match compares weakly (RFC 9110, 13.1.2). */
-function isKnown(request: FastifyRequest, { etag, status }: ReadyAnswer): boolean {
+export function isKnown(request: FastifyRequest, { etag, status }: ReadyAnswer): boolean {
   const given = request.headers['if-none-match'];
   if (given === undefined || status !== 200) return false;
   if (given.trim() === '*') return true;

@@ -12,9 +12,10 @@ import type { Responder } from '../server/add-routes.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import type { SseSubscription } from '../streams/sse.ts';
 import type { AnswerCache } from './answer-cache.ts';
+import { formatFor, type TableFormat } from './csv.ts';
 import { answerOf } from './make-answer.ts';
 import type { Notary } from './notary.ts';
-import { commonHeaders, sendAtOnce, sendReady, sendUnsigned } from './send-answer.ts';
+import { commonHeaders, isKnown, sendAtOnce, sendReady, sendUnsigned } from './send-answer.ts';
 
 interface SignedResponderDeps<App> {
   readonly app: App;
@@ -68,7 +69,16 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     const policy = isKept && contract.cache?.(app, input as never, context);
     // A refused stream is not counted.
     if (output.kind === 'events' && request.method !== 'HEAD') streams.refuseFull(context);
-    if (key && key.dailyLimit !== null) reply.headers(await keys.count(key));
+    const kept = policy ? answers.get(policy.key) : undefined;
+    // A cached response that the client already has is free: whatever process answers, it needs no count to say so.
+    const isFree = kept !== undefined && isKnown(request, kept);
+    if (key && key.dailyLimit !== null) reply.headers(await keys.count(key, { isFree }));
+    if (isFree) return sendReady(request, reply, kept);
+    if (output.kind === 'rows') {
+      const format = (input.format as TableFormat | undefined) ?? formatFor(request.headers.accept);
+      const table = await route.handler(app, input, context);
+      return sendReady(request, reply, await answerOf(output, notary, table, format));
+    }
     if (!policy) return this.#send(route, await route.handler(app, input, context), { context, request, reply });
     const ready =
       answers.get(policy.key) ??
@@ -89,6 +99,7 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     switch (output.kind) {
       case 'signed':
       case 'csv':
+      case 'rows':
         return sendReady(request, reply, await answerOf(output, this.#deps.notary, result));
       case 'json':
       case 'bytes':

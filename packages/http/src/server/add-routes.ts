@@ -1,5 +1,5 @@
 // Adds a route table to Fastify: paths, methods, metrics, and the work that a shutdown waits for.
-import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Logger } from 'pino';
 import type { Endpoint } from '../route.ts';
 import { type Meter, meterAtEnd } from './meter-responses.ts';
@@ -32,18 +32,22 @@ export function addRoutes<R extends TableRoute>(deps: TableDeps, routes: readonl
     addOtherMethods(deps, { url: urlOf(path), path, methods: ofPath.map(({ contract }) => contract.method) });
 }
 
-/** In Fastify's syntax. */
-const urlOf = (path: string) => path.replaceAll(/\{(\w+)\*\}/g, '*').replaceAll(/\{(\w+)\}/g, ':$1');
+/** In Fastify's syntax, where `::` is a colon. */
+const urlOf = (path: string) =>
+  path
+    .replaceAll(':', '::')
+    .replaceAll(/\{(\w+)\*\}/g, '*')
+    .replaceAll(/\{(\w+)\}/g, ':$1');
 
 function addRoute<R extends TableRoute>(
   deps: TableDeps,
   url: string,
   { route, responder }: { readonly route: R; readonly responder: Responder<R> },
 ): void {
-  const { method, path, bodyBytes } = route.contract;
+  const { method, path, bodies, bodyBytes } = route.contract;
   const meter = deps.metrics.routeMeter(method, path);
   const { onRequest } = responder;
-  deps.fastify.route({
+  const options: RouteOptions = {
     method,
     url,
     // HEAD runs the same handler and costs one request of the quota as well. It is counted with GET in the metrics.
@@ -54,6 +58,12 @@ function addRoute<R extends TableRoute>(
       onRequest: (request: FastifyRequest, reply: FastifyReply) => onRequest.call(responder, route, request, reply),
     }),
     handler: handlerOf(deps, meter, { route, responder }),
+  };
+  if (!bodies) return void deps.fastify.route(options);
+  // In a scope of its own: only this route receives bodies other than JSON, as bytes; `parseInput` knows their types.
+  deps.fastify.register(async (scope) => {
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
+    scope.route(options);
   });
 }
 

@@ -70,7 +70,8 @@ describe('an event stream', () => {
     const [head = '', body] = text().split('\r\n\r\n');
     assert.match(head, /^HTTP\/1.1 200 /);
     const types = ['content-type: text/event-stream; charset=utf-8', 'cache-control: no-store, no-transform'];
-    for (const header of [...types, 'x-accel-buffering: no']) assert.ok(head.toLowerCase().includes(header), header);
+    for (const header of [...types, 'x-accel-buffering: no', 'x-content-type-options: nosniff'])
+      assert.ok(head.toLowerCase().includes(header), header);
     assert.ok(!/content-length|transfer-encoding/i.test(head));
     assert.deepEqual([body, clients[0]?.lastEventId], ['retry: 3000\n\nid: 7\nevent: x\ndata: hello\n\n', '6']);
   });
@@ -188,6 +189,7 @@ describe('an event stream', () => {
     const keys = {
       find: async (id: string) => (valid.has(id) ? { id, tier: 'free', dailyLimit: 50 } : undefined),
       take: async () => count().then(() => ({ isAllowed: true, used: 1 })),
+      used: async () => 1,
       revision: () => revision,
       async stillValid() {
         if (isAway) throw new Error('the database is offline');

@@ -69,17 +69,19 @@ export const routes: readonly Route<TestApp>[] = [
 
 export const LIMITED_KEY = 'ssk_limited';
 export const UNLIMITED_KEY = 'ssk_unlimited';
-const noRevocations = { revision: () => 0, stillValid: async () => new Set<string>() };
+const noRevocations = { revision: () => 0, stillValid: async () => new Set<string>(), used: async () => 0 };
 
 /** Allows `limit` requests of `keyId` per day. */
 function countUses() {
-  const used = new Map<string, number>();
-  return async (keyId: string, day: string, limit: number) => {
-    const count = (used.get(`${keyId} ${day}`) ?? 0) + 1;
+  const counts = new Map<string, number>();
+  const used = async (keyId: string, day: string) => counts.get(`${keyId} ${day}`) ?? 0;
+  const take = async (keyId: string, day: string, limit: number) => {
+    const count = (await used(keyId, day)) + 1;
     if (count > limit) return { isAllowed: false, used: limit };
-    used.set(`${keyId} ${day}`, count);
+    counts.set(`${keyId} ${day}`, count);
     return { isAllowed: true, used: count };
   };
+  return { take, used };
 }
 
 export function createTestServer(options: { readonly notary?: Notary; readonly log?: pino.DestinationStream } = {}) {
@@ -91,7 +93,7 @@ export function createTestServer(options: { readonly notary?: Notary; readonly l
     return presented === UNLIMITED_KEY ? { id: 'unlimited', tier: 'unlimited', dailyLimit: null } : undefined;
   };
   const server = createSignedServer({
-    ...{ app, routes, answers, notary: options.notary ?? notary, keys: { ...noRevocations, find, take: countUses() } },
+    ...{ app, routes, answers, notary: options.notary ?? notary, keys: { ...noRevocations, ...countUses(), find } },
     logger: pino({ level: options.log ? 'info' : 'silent' }, options.log ?? pino.destination(2)),
     metrics: new Metrics(),
     now: () => new Date('2026-05-01T18:00:00Z'),

@@ -48,6 +48,19 @@ const limit = (byDefault: number) =>
 const cursor = z.string().min(1).max(1_024).describe('next_cursor of the previous answer.').optional();
 const offset = z.int().min(0).max(10_000_000).default(0);
 
+/** The window of a list: at most `max` days. */
+export const windowOf = (max: number, byDefault = '') => ({
+  days: z.int().min(1).max(max).describe(`Number of UTC days, up to today${byDefault}.`).optional(),
+  hours: z
+    .int()
+    .min(1)
+    .max(max * 24)
+    .describe('Number of hours, up to now; overrides days.')
+    .optional(),
+  since: Moment.optional(),
+  until: Moment.optional(),
+});
+
 /** Inputs of a list that the route pages. */
 export const cursorPages = (byDefault = 10) => ({ limit: limit(byDefault), cursor });
 

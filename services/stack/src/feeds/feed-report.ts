@@ -60,7 +60,6 @@ export const FeedDomainSchema = z.object({
   windows: z.array(WindowSchema),
   per_day: z.array(MentionDaySchema).describe('The last 30 UTC days, including today.'),
   total: count.describe('Feeds that mention it.'),
-  limit: z.int(),
   feeds: z.array(NamingFeedSchema).describe('Feeds with the most mentions first.'),
   scanned: z
     .object({

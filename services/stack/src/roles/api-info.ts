@@ -11,7 +11,7 @@ export const apiInfo: ApiInfo = {
     "Which technology providers a company's internet domain uses (hosting, email, DNS, CDN, security, verified services and more), with evidence,",
     'confidence, and the history of every change. The data is alpha: no guarantees.',
     '',
-    '**Keys.** Send your API key in the header `X-Stack-Key`. `POST /keys` returns a free one (50 requests per UTC day).',
+    '**Keys.** Send your API key in the header `X-Stack-Key`. `POST /keys` returns a free one (50 requests per UTC day). A 304 for a response that the service has cached is not counted.',
     '',
     '**Receipts.** Every JSON body carries `provenance`: an Ed25519 signature over the RFC 8785 form of the body without `provenance.signature` and',
     '`provenance.ledger_receipt_id`. The public keys are at `/.well-known/stack-keys.json`; every receipt is in the append-only log under',

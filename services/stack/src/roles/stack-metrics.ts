@@ -60,6 +60,7 @@ export function countedGate(
   return {
     find: (presented) => keys.find(presented),
     stillValid: (ids) => keys.stillValid(ids),
+    used: (keyId, day) => quota.used(keyId, day),
     async take(keyId, day, limit) {
       const taken = await quota.take(keyId, day, limit);
       if (!taken.isAllowed) refused += 1;

@@ -12,7 +12,9 @@ import { stackOpenApi } from './index.ts';
 interface Described {
   readonly responses: Record<string, { readonly content: Record<string, { readonly example?: unknown }> }>;
 }
-const document = stackOpenApi() as unknown as { readonly paths: Record<string, { readonly get?: Described }> };
+const document = stackOpenApi() as unknown as {
+  readonly paths: Record<string, { readonly get?: Described; readonly post?: Described }>;
+};
 const service = await sharedService();
 
 describe('the OpenAPI document', () => {
@@ -22,13 +24,13 @@ describe('the OpenAPI document', () => {
   });
 
   it('shows an example of every answer that its schema allows', () => {
-    for (const [at, { get }] of Object.entries(document.paths)) {
+    for (const [at, { get, post }] of Object.entries(document.paths)) {
       if (!at.startsWith('/stack/v1/') || at === '/stack/v1/stream') continue;
-      const content = get?.responses['200']?.content ?? {};
+      const content = (get ?? post)?.responses['200']?.content ?? {};
       const [[type, { example }] = ['', {}]] = Object.entries(content);
       assert.ok(example, at);
       if (type === 'text/csv') assert.match(String(example), /^[a-z_,]+\r\n[^\r\n]+/);
-      else assertDescribed(at, example);
+      else assertDescribed(at, example, { method: get ? 'get' : 'post' });
     }
   });
 });

@@ -121,6 +121,9 @@ describe('numbers of feeds', () => {
       [A, 3, { title: 'Newest', url: 'https://linked.com/post', published: newest }],
       [B, 1, { title: '1', url: null, published: first }],
     ]);
+    const page = await get('domain/top.com?limit=1');
+    const rest = await get(`domain/top.com?limit=1&cursor=${page.next_cursor}`);
+    assert.deepEqual([[...page.feeds, ...rest.feeds], rest.offset, rest.next_cursor], [profile.feeds, 1, null]);
     const down = { window: '7d', mentions: 1, feeds: 1, previous: 2, change: -1, trend: 'down' };
     assert.deepEqual((await get('domain/second.com')).windows[1], down);
     assert.equal((await get('domain/old.com')).windows[2].previous, 1);

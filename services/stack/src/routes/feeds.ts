@@ -25,7 +25,6 @@ import { Word } from './parameters.ts';
 const MAX_AGE_MS = 60_000;
 const DAYS = 30;
 const TOP = 10;
-const MAX_FEEDS = 50;
 const count = z.int().min(0);
 
 export const getFeedStats = route(
@@ -79,6 +78,8 @@ export const getFeedStats = route(
   },
 );
 
+/** Mentions, and the number of the feed. */
+const NAMING = { name: 'naming feeds', key: z.tuple([z.int(), z.int()]).readonly() };
 const LEADERS = { name: 'feed leaders', key: z.tuple([z.int(), DomainName]).readonly() };
 
 export const getFeedLeaders = route(
@@ -127,13 +128,14 @@ export const getFeedDomain = route(
     description:
       'How often and by which feeds the domain is mentioned, and its services if it has been scanned. A domain without mentions has zeros.',
     params: domainParams,
-    output: { kind: 'signed', schema: FeedDomainSchema },
+    query: z.object(pageParameters(50)),
+    output: { kind: 'signed', schema: FeedDomainSchema.extend(pageFields) },
     errors: ['invalid_domain'],
     access: 'key',
     cache: (_app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
       return {
-        key: `feed domain ${domain}`,
+        key: `feed domain ${JSON.stringify([domain, input.limit, input.cursor])}`,
         tags: [tags.mentionsOf(domain), ...tags.mentionsOfAny, tags.domain(domain)],
         maxStaleMs: MAX_STALE_MS,
         maxAgeMs: MAX_AGE_MS,
@@ -144,7 +146,12 @@ export const getFeedDomain = route(
     const domain = domainOf(input.domain, context);
     const { mentions } = app.store.feeds;
     const facts = await mentions.domain(domain);
-    const feeds = facts ? await mentions.feedsNaming(domain, MAX_FEEDS) : [];
+    const page = pageOf(input, NAMING, domain);
+    const { limit, after } = page.query;
+    const { rows, fields } = page.cut(
+      facts ? await mentions.feedsNaming(domain, limit, after) : [],
+      (feed) => [feed.mentions, feed.id] as const,
+    );
     const profile = await app.store.domains.profile(domain);
     const tally = app.mentions.tally();
     const counted = tally.domain(domain, DAYS);
@@ -157,8 +164,8 @@ export const getFeedDomain = route(
       windows: windowsReport(counted),
       per_day: daysReport(days),
       total: facts?.feeds ?? 0,
-      limit: MAX_FEEDS,
-      feeds: feeds.map(namingFeedReport),
+      ...fields,
+      feeds: rows.map(namingFeedReport),
       scanned: profile ? scannedReport(profile, app.names) : null,
     };
   },

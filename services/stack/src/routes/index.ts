@@ -6,6 +6,7 @@ import { getOpenApi, getProblem } from './description.ts';
 import { getAlerts, getAnomalies } from './domains/alerts.ts';
 import { getDomain, getDomainChanges } from './domains/domains.ts';
 import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './domains/exports.ts';
+import { postLookup } from './domains/lookup.ts';
 import { getSearch } from './domains/search.ts';
 import { getAdvisories, getAffected, getEnrichmentStatus } from './enrichment.ts';
 import examples from './examples.json' with { type: 'json' };
@@ -28,6 +29,7 @@ export const routes: readonly Route<StackApp>[] = [
   createKey,
   getKeySet,
   getDomain,
+  postLookup,
   getDomainChanges,
   getSearch,
   getStats,

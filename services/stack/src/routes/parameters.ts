@@ -63,9 +63,20 @@ export const Text = z
   .refine((text) => text.trim() !== '', 'must not be empty')
   .refine((text) => !CONTROL.test(text), 'contains a control character');
 
+/** More do not make a search of names more precise. */
+const MAX_WORDS = 8;
+
+/** Parts of a domain name, in Unicode or as A-labels: lower-case A-labels with one blank between them. */
+export const NameWords = Text.transform((text) => text.trim().split(/\s+/).map(asciiPart).join(' ')).pipe(
+  z
+    .string()
+    .regex(/^[a-z0-9._ -]+$/, 'contains a character that is invalid in domain names')
+    .refine((text) => text.split(' ').length <= MAX_WORDS, `has more than ${MAX_WORDS} words`),
+);
+
 /** A part of a name as in the index: lower-case, with Unicode labels converted to A-labels if possible. */
-export function asciiPart(text: string): string {
-  const part = text.trim().toLowerCase();
+function asciiPart(text: string): string {
+  const part = text.toLowerCase();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a range
   if (/^[\u0000-\u007f]*$/.test(part)) return part;
   return URL.parse(`http://${part}`)?.hostname ?? part;

@@ -29,6 +29,16 @@ describe('suggestions', () => {
     }
   });
 
+  it('contain each of several words, those that begin with the first one first', async () => {
+    for (const q of ['pine clinic', 'Pine  Clinic', 'clinic pine'])
+      assert.deepEqual((await suggest(q)).domains, ['pine-clinic.com'], q);
+    const { domains } = await suggest('com pi');
+    const expected = service.internet.domains().filter((name) => name.includes('com') && name.includes('pi'));
+    const begins = (name: string) => Number(!name.startsWith('com'));
+    assert.deepEqual(domains, expected.toSorted((a, b) => begins(a) - begins(b) || (a < b ? -1 : 1)).slice(0, 8));
+    assert.ok(idsOf(await suggest('workspace google')).includes('google-workspace'));
+  });
+
   it('begin with the text where that is short', async () => {
     for (const part of ['s', 'sk', 'q', 'zz']) {
       const { domains, providers } = await suggest(part);

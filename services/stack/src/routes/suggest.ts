@@ -6,7 +6,7 @@ import { countedNetworks, type HttpServer, parseInput, Refusal } from '@strata/h
 import { RateLimiter } from '@strata/limits';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
-import { asciiPart } from './parameters.ts';
+import { NameWords } from './parameters.ts';
 
 const MAX_DOMAINS = 8;
 const MAX_PROVIDERS = 5;
@@ -66,15 +66,17 @@ export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: strin
       .map((provider) => ({ ...provider, domains: domainsOf(provider.id) }))
       .toSorted((a, b) => a.rank - b.rank || b.domains - a.domains || (a.id < b.id ? -1 : 1));
     return {
-      domains: domainsLike(index, asciiPart(wanted)),
+      domains: domainsLike(index, wanted),
       providers: ranked.slice(0, MAX_PROVIDERS).map(({ id, name }) => ({ id, name })),
     };
   };
 }
 
 /** Names that contain the part are searched only if too few begin with it. */
-function domainsLike(index: DomainIndex, part: string): string[] {
+function domainsLike(index: DomainIndex, text: string): string[] {
   const { names } = index;
+  const part = NameWords.safeParse(text).data;
+  if (part === undefined) return [];
   const [from, to] = names.sorted.prefixRange(part);
   const begun = names.sorted.numbers().subarray(from, Math.min(to, from + MAX_DOMAINS));
   const found =
@@ -88,9 +90,9 @@ function comparable(text: string): string {
   return text.normalize('NFC').trim().toLowerCase();
 }
 
-/** 0: equal, 1: begins with it, 2: contains it, 3: no match. */
-function rankOf(word: string, wanted: string): number {
-  const at = word.indexOf(wanted);
-  if (at <= 0) return at < 0 ? 3 : word.length === wanted.length ? 0 : 1;
-  return 2;
+/** 0: equal, 1: begins with it, 2: contains it or each of its words, 3: no match. */
+function rankOf(name: string, wanted: string): number {
+  const at = name.indexOf(wanted);
+  if (at === 0) return name.length === wanted.length ? 0 : 1;
+  return at > 0 || wanted.split(' ').every((word) => name.includes(word)) ? 2 : 3;
 }

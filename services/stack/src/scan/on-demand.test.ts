@@ -5,11 +5,12 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { detect } from '@strata/detect';
 import type { Internet } from '@strata/testnet';
+import { startDnsServer, zone } from '../../../../tests/support/dns-server.ts';
 import { freePort } from '../../../../tests/support/free-port.ts';
 import { rulebook } from '../../../../tests/support/rulebook.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
-import { type Answer, company, type Harness, smallInternet, startHarness } from '../test/harness.ts';
+import { type Answer, company, type Harness, scanTwice, smallInternet, startHarness } from '../test/harness.ts';
 import { evidenceAt, recordScan } from '../test/recorded-scans.ts';
 import type { ScanOutcome } from './scanner.ts';
 
@@ -69,6 +70,8 @@ describe('a domain that was never scanned', () => {
       assertProblem(answer, UNKNOWN, /does not exist/);
       sent ||= prober.stats().sent;
     }
+    for (const name of ['127.0.0.1', 'db.corp.internal', 'localhost', 'http:%2F%2F127.0.0.1%2F'])
+      assert.equal((await service.get(profilePath(name), caller)).body.code, 'invalid_domain', name);
     assert.equal(prober.stats().sent, sent);
     assert.equal((await counts()).domains, domains);
   });
@@ -102,16 +105,27 @@ describe('a domain that was never scanned', () => {
     assert.equal((await counts()).scans, scans);
   });
 
-  it('is unknown where scanning on demand is off, and 503 when DNS is dead, while what is stored is served', async () => {
+  it('is unknown where scanning on demand is off, and 503 when DNS is dead or denies all names, while what is stored is kept', async () => {
     const { scans } = await counts();
     const path = profilePath(company(internet, 12));
     await service.restart({ STRATA_ON_DEMAND: 'off' });
     assertProblem(await service.get(path), UNKNOWN, /off here/);
     assert.equal((await counts()).scans, scans);
 
-    await service.restart({ STRATA_RESOLVERS: `127.0.0.1:${await freePort()}` });
-    assertProblem(await service.get(path), UNAVAILABLE);
-    assert.equal((await service.get(profilePath(company(internet, 1)))).status, 200);
+    const known = company(internet, 1);
+    const shown = async () =>
+      ((await service.get(profilePath(known))).body.services as { provider: string }[]).map(({ provider }) => provider);
+    const before = await shown();
+    await using denying = await startDnsServer(zone([]));
+    for (const port of [await freePort(), denying.port]) {
+      await service.restart({ STRATA_RESOLVERS: `127.0.0.1:${port}`, STRATA_CONFIRM_AFTER_HOURS: '0' });
+      assertProblem(await service.get(path), UNAVAILABLE);
+      // A resolver that denies every name is not evidence about the domain.
+      await scanTwice(service, known);
+      assert.deepEqual(await shown(), before);
+      const { metrics } = service.running;
+      assert.match(await metrics.registry.metrics(), /^strata_scan_seconds_count\{outcome="unmeasured"\} 3$/m);
+    }
   });
 
   it('is bounded by suffix and by address below a private suffix, where names cost nothing', async () => {

@@ -118,15 +118,6 @@ onEach([postgres], 'a batch', (_backend, _test, onFresh) => {
     const { sentUnderLock } = await trafficOf(() => recorder(db)(scansOf(64, 0, GOOGLE), confirm));
     assert.ok(sentUnderLock < 64 * 40, `${sentUnderLock} characters`);
   });
-
-  onFresh('writes nothing when a statement of it fails, and the connection stays usable', async (url) => {
-    await using db = databaseOf(url);
-    const scans = [scanOf('a.com', day(0), GOOGLE), { ...scanOf('b.com', day(0), GOOGLE), startedAt: new Date(NaN) }];
-    const results = await recorder(db)(scans, confirm);
-    assert.deepEqual([results.map(({ status }) => status)], [['fulfilled', 'rejected']]);
-    const count = 'select (select count(*) from scans) as scans, (select count(*) from domains) as domains';
-    assert.deepEqual(await rows(url, count), [{ scans: 1, domains: 1 }]);
-  });
 });
 
 onEach(kept, 'numbers', (_backend, test) => {

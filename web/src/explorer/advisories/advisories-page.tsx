@@ -4,7 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { Day } from '../../ui/ago.tsx';
 import { formatCount, formatDecimal, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { numberColumn, textColumn } from '../../ui/table/columns.ts';
+import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
 import { Page } from '../frame/page.tsx';
@@ -103,13 +103,13 @@ const toAdvisory = (count: number | null, { id }: Advisory) => (
 
 const COLUMNS: readonly Column<Advisory>[] = [
   nameColumn,
-  severityColumn,
+  minor(severityColumn),
   numberColumn('CVSS', 'cvss', formatDecimal),
-  numberColumn('EPSS', 'epss', formatShare),
-  { name: 'Affected products', cell: ({ products }) => <Products products={products} /> },
+  minor(numberColumn('EPSS', 'epss', formatShare)),
+  { name: 'Affected products', isMinor: true, cell: ({ products }) => <Products products={products} /> },
   numberColumn('Affected', ({ domains }) => domains.version, toAdvisory),
-  numberColumn('Possibly affected', ({ domains }) => domains.product, toAdvisory),
-  textColumn('Published', 'published', (published) => <Day at={published} />),
+  minor(numberColumn('Possibly affected', ({ domains }) => domains.product, toAdvisory)),
+  minor(textColumn('Published', 'published', (published) => <Day at={published} />)),
 ];
 
 function Products({ products }: Pick<Advisory, 'products'>) {

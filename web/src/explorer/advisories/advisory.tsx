@@ -6,7 +6,7 @@ import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { ExternalLink } from '../../ui/external-link.tsx';
 import { formatDay, formatDecimal, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { numberColumn } from '../../ui/table/columns.ts';
+import { minor, numberColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Answer } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
@@ -40,9 +40,13 @@ type Product = Advisory['products'][number];
 const PRODUCT_COLUMNS: readonly Column<Product>[] = [
   productColumn,
   { name: 'Affected versions', cell: ({ version_range: range }) => <VersionRange range={range} /> },
-  { name: 'Source', cell: ({ range_source: source }) => (source === null ? '–' : RANGE_SOURCES[source]) },
+  {
+    name: 'Source',
+    isMinor: true,
+    cell: ({ range_source: source }) => (source === null ? '–' : RANGE_SOURCES[source]),
+  },
   numberColumn('Affected', ({ domains }) => domains.version),
-  numberColumn('Possibly affected', ({ domains }) => domains.product),
+  minor(numberColumn('Possibly affected', ({ domains }) => domains.product)),
 ];
 
 function AdvisoryCard({ advisory, source }: { readonly advisory: Advisory; readonly source: ReactNode }) {

@@ -4,7 +4,7 @@ import type { Affected, StackPaths } from '@strata/client';
 import { Card } from '../../ui/card/card.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { textColumn } from '../../ui/table/columns.ts';
+import { minor, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Answer } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
@@ -18,7 +18,7 @@ const LIMIT = 1_000;
 
 const USES: readonly Column<Affected>[] = [
   domainColumn,
-  textColumn('Product', 'product'),
+  minor(textColumn('Product', 'product')),
   { name: 'Observed version', cell: ({ version }) => <VersionRange range={version} /> },
 ];
 

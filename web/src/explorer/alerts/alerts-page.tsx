@@ -5,7 +5,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { Severity } from '../../ui/badge.tsx';
 import { formatDay, formatDecimal, formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
-import { numberColumn, textColumn } from '../../ui/table/columns.ts';
+import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Answer, AnswerCard } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
@@ -102,7 +102,7 @@ function OpenedAnomaly() {
 }
 
 const COLUMNS: readonly Column<Anomaly>[] = [
-  { name: 'Day', cell: (row) => <time className="nowrap">{formatDay(dayOf(row))}</time>, value: dayOf },
+  { name: 'Day', cell: (row) => <time>{formatDay(dayOf(row))}</time>, value: dayOf },
   {
     name: 'Subject',
     cell: (row) => <SubjectLink kind={row.subject_kind} id={row.subject_id} text={row.subject} />,
@@ -110,14 +110,17 @@ const COLUMNS: readonly Column<Anomaly>[] = [
   },
   textColumn('Metric', 'metric', (metric) => <span title={METRICS[metric]}>{formatName(metric)}</span>),
   numberColumn('Value', 'value', formatDecimal),
-  numberColumn('Mean', 'mean', formatDecimal),
-  numberColumn(
-    'Sigma',
-    ({ sigma }) => Math.abs(sigma),
-    (size, { sigma }) => `${sigma > 0 ? '+' : '−'}${formatDecimal(size)}`,
+  minor(numberColumn('Mean', 'mean', formatDecimal)),
+  minor(
+    numberColumn(
+      'Sigma',
+      ({ sigma }) => Math.abs(sigma),
+      (size, { sigma }) => `${sigma > 0 ? '+' : '−'}${formatDecimal(size)}`,
+    ),
   ),
   {
     name: 'Severity',
+    isMinor: true,
     cell: ({ severity }) => <Severity level={severity} />,
     value: ({ severity }) => SEVERITIES.indexOf(severity),
   },

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { Day } from '../../ui/ago.tsx';
 import { formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { numberColumn, textColumn } from '../../ui/table/columns.ts';
+import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { nameColumn, severityColumn } from '../advisories/advisory-columns.tsx';
 import { REASONS } from '../advisories/labels.ts';
@@ -23,21 +23,23 @@ const formatProbability = (epss: number | null) =>
 
 const COLUMNS: readonly Column<Affected>[] = [
   nameColumn,
-  severityColumn,
+  minor(severityColumn),
   numberColumn('CVSS', 'cvss'),
-  numberColumn('EPSS', 'epss', formatProbability),
+  minor(numberColumn('EPSS', 'epss', formatProbability)),
   textColumn('Product', 'product', (product, { product_id, version }) => (
     <>
       <ProviderLink id={product_id} name={product} /> {version && <code>{version}</code>}
     </>
   )),
-  textColumn('Reason', 'reason', (reason, { version_range }) => (
-    <>
-      {REASONS[reason]}
-      {version_range && <code className="block">{version_range}</code>}
-    </>
-  )),
-  textColumn('Published', 'published', (published) => <Day at={published} />),
+  minor(
+    textColumn('Reason', 'reason', (reason, { version_range }) => (
+      <>
+        {REASONS[reason]}
+        {version_range && <code className="block">{version_range}</code>}
+      </>
+    )),
+  ),
+  minor(textColumn('Published', 'published', (published) => <Day at={published} />)),
 ];
 
 export function DomainAdvisories({ domain, search }: { readonly domain: string; readonly search: Search }) {

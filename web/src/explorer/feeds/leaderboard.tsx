@@ -3,7 +3,7 @@ import type { FeedLeader } from '@strata/client';
 import { Link } from '@tanstack/react-router';
 import { Grade } from '../../ui/badge.tsx';
 import { formatNumber, formatShare } from '../../ui/formats.ts';
-import { numberColumn, textColumn } from '../../ui/table/columns.ts';
+import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { DomainLink } from '../links/links.tsx';
 
@@ -19,7 +19,7 @@ export type Window = (typeof WINDOWS)[number][0];
 export const windowName = (window: string): string => WINDOWS.find(([id]) => id === window)?.[1] ?? window;
 
 const COLUMNS: readonly Column<FeedLeader>[] = [
-  numberColumn('Rank', 'rank'),
+  minor(numberColumn('Rank', 'rank')),
   textColumn('Domain', 'domain', (domain) => (
     <Link to="/feeds/$domain" params={{ domain }} className="strong">
       {domain}
@@ -31,8 +31,8 @@ const COLUMNS: readonly Column<FeedLeader>[] = [
     </Link>
   )),
   { name: 'Change', cell: (leader) => <Movement leader={leader} />, value: ({ movement }) => movement },
-  numberColumn('Share', 'share', formatShare),
-  numberColumn('Feeds', 'feeds'),
+  minor(numberColumn('Share', 'share', formatShare)),
+  minor(numberColumn('Feeds', 'feeds')),
   { name: 'Security', cell: (leader) => <SecurityGrade leader={leader} />, value: ({ score }) => score },
 ];
 

@@ -52,6 +52,7 @@ const FEED_COLUMNS: readonly Column<NamingFeed>[] = [
   numberColumn('Mentions', 'mentions'),
   {
     name: 'Latest item',
+    isMinor: true,
     cell: ({ latest: { title, url } }) => <ExternalLink href={url}>{title ?? 'Untitled'}</ExternalLink>,
   },
   textColumn('Last mention', 'last_seen', (last_seen) => <span className="small">{formatTime(last_seen)}</span>),

@@ -1,7 +1,7 @@
 // Columns of domains, providers, categories and times, which link to their pages.
 import { Ago, Day } from '../../ui/ago.tsx';
 import { Confidence } from '../../ui/badge.tsx';
-import { textColumn } from '../../ui/table/columns.ts';
+import { minor, textColumn } from '../../ui/table/columns.ts';
 import type { Column } from '../../ui/table/data-table.tsx';
 import { CategoryLink, DomainLink, ProviderLink } from './links.tsx';
 
@@ -42,7 +42,7 @@ export const moveColumns: readonly Column<Move>[] = [
 /** When and how certainly a change was confirmed. */
 export const confirmedColumns: readonly Column<{ readonly confirmed_at: string; readonly confidence: string }>[] = [
   textColumn('Confirmed', 'confirmed_at', (at) => <Day at={at} />),
-  { name: 'Confidence', cell: ({ confidence }) => <Confidence level={confidence} /> },
+  minor({ name: 'Confidence', cell: ({ confidence }) => <Confidence level={confidence} /> }),
 ];
 
 /** The time of the last scan. */

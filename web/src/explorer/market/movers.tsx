@@ -37,15 +37,10 @@ export function Movers({ market: { category, providers }, includesParked }: Mark
     domainsColumn(category, includesParked),
     {
       name: 'Migrations',
-      cell: ({ provider_id: provider }) => (
-        <>
-          <Link to="/migrations" search={{ category, provider, direction: 'in' }}>
-            in
-          </Link>{' '}
-          <Link to="/migrations" search={{ category, provider, direction: 'out' }}>
-            out
-          </Link>
-        </>
+      cell: ({ provider, provider_id: id }) => (
+        <Link to="/migrations" search={{ category, provider: id }}>
+          View<span className="hidden-text"> those of {provider}</span>
+        </Link>
       ),
     },
   ];

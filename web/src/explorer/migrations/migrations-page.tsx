@@ -4,7 +4,7 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { Card } from '../../ui/card/card.tsx';
 import { formatCount, formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { textColumn } from '../../ui/table/columns.ts';
+import { minor, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Answer } from '../answer/answer.tsx';
 import { CsvDownload } from '../answer/csv-download.tsx';
@@ -59,7 +59,7 @@ export function Migrations() {
 const COLUMNS: readonly Column<Migration>[] = [
   domainColumn,
   ...moveColumns,
-  textColumn('Category', 'category', formatName),
+  minor(textColumn('Category', 'category', formatName)),
   ...confirmedColumns,
 ];
 

@@ -4,7 +4,7 @@ import { Figure, Figures } from '../../ui/card/card.tsx';
 import { Chart } from '../../ui/chart/chart.tsx';
 import { formatDay, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { numberColumn, textColumn } from '../../ui/table/columns.ts';
+import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
 import { providerColumn } from '../links/columns.tsx';
@@ -124,7 +124,7 @@ const coAdoptionColumns = (own: string): readonly Column<Body['co_adoption'][num
   numberColumn('Shared domains', 'domains', (count, { provider_id }) => (
     <CountLink count={count} of={{ provider: own, with: provider_id }} />
   )),
-  numberColumn('Jaccard', 'jaccard', formatShare),
+  minor(numberColumn('Jaccard', 'jaccard', formatShare)),
   { name: 'Lift', isNumber: true, cell: ({ lift }) => lift.toFixed(2), value: ({ lift }) => lift },
 ];
 

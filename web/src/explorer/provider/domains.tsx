@@ -3,7 +3,7 @@ import type { FoundDomain, StackPaths } from '@strata/client';
 import type { ReactNode } from 'react';
 import { Card } from '../../ui/card/card.tsx';
 import { formatCount, formatName } from '../../ui/formats.ts';
-import { numberColumn, textColumn } from '../../ui/table/columns.ts';
+import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { CsvDownload } from '../answer/csv-download.tsx';
 import { domainColumn, scannedColumn } from '../links/columns.tsx';
@@ -55,7 +55,7 @@ const columnsOf = (id: string): readonly Column<FoundDomain>[] => [
         .map(({ category }) => formatName(category))
         .join(', ') || '–',
   },
-  textColumn('State', 'state', formatName),
+  minor(textColumn('State', 'state', formatName)),
   numberColumn('Security score', 'score'),
-  scannedColumn,
+  minor(scannedColumn),
 ];

@@ -147,6 +147,7 @@ const marketColumns = (id: string): readonly Column<ProviderBody['market']['by_c
   numberColumn('Share', 'share', formatShare),
   {
     name: 'Concentration',
+    isMinor: true,
     cell: ({ band }) => <Badge tone={bandOf(band).tone}>{bandOf(band).short}</Badge>,
   },
 ];

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { Badge } from '../../ui/badge.tsx';
 import { formatCount, formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
-import { numberColumn, textColumn } from '../../ui/table/columns.ts';
+import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
 import { Page } from '../frame/page.tsx';
@@ -65,11 +65,11 @@ export function Search() {
 
 const COLUMNS: readonly Column<FoundDomain>[] = [
   domainColumn,
-  { name: 'Providers', cell: (found) => <Providers found={found} /> },
   numberColumn('Score', 'score'),
-  textColumn('State', 'state', (state) => <Badge tone={state === 'active' ? 'good' : 'plain'}>{state}</Badge>),
-  textColumn('Sector', 'sector', formatName),
-  scannedColumn,
+  { name: 'Providers', cell: (found) => <Providers found={found} /> },
+  minor(textColumn('State', 'state', (state) => <Badge tone={state === 'active' ? 'good' : 'plain'}>{state}</Badge>)),
+  minor(textColumn('Sector', 'sector', formatName)),
+  minor(scannedColumn),
 ];
 
 /** Each provider once, in category order. */

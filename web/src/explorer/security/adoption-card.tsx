@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Card } from '../../ui/card/card.tsx';
 import { formatDecimal, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
-import { numberColumn, textColumn } from '../../ui/table/columns.ts';
+import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { CountLink } from '../links/links.tsx';
 import { GROUPS, type Group, type Row, type Scorecard, type Standard } from './standards.ts';
@@ -63,11 +63,12 @@ function GroupTable({ group, counts, sector }: GroupTableProps) {
       ),
     },
     { name: 'Domains', isNumber: true, cell: (row) => list(row.flag, of(row)?.domains) },
-    { name: 'Measured', isNumber: true, cell: (row) => list(row.measured, of(row)?.measured) },
+    { name: 'Measured', isNumber: true, isMinor: true, cell: (row) => list(row.measured, of(row)?.measured) },
     { name: 'Share', isNumber: true, cell: (row) => <Share share={of(row)?.share ?? null} /> },
     {
       name: 'Without',
       isNumber: true,
+      isMinor: true,
       cell: (row) => {
         const counted = of(row);
         const count = counted && counted.measured - counted.domains;
@@ -111,8 +112,8 @@ const SECTOR_COLUMNS: readonly Column<SectorRow>[] = [
   )),
   numberColumn('Domains', 'domains', (count, { sector }) => <CountLink count={count} of={{ state: 'live', sector }} />),
   numberColumn('Mean score', 'mean_score', formatDecimal),
-  ...SHOWN.map(([name, standard, flag]) =>
-    numberColumn<SectorRow>(
+  ...SHOWN.map(([name, standard, flag]) => {
+    const column = numberColumn<SectorRow>(
       name,
       ({ adoption }) => adoption[standard].share,
       (share, { sector, adoption: { [standard]: counted } }) => (
@@ -122,8 +123,9 @@ const SECTOR_COLUMNS: readonly Column<SectorRow>[] = [
           </CountLink>
         </span>
       ),
-    ),
-  ),
+    );
+    return standard === 'dmarc_reject' ? column : minor(column);
+  }),
 ];
 
 export function SectorsCard({ card, source }: { readonly card: Scorecard; readonly source: ReactNode }) {

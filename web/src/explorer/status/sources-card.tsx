@@ -5,7 +5,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Figure, Figures } from '../../ui/card/card.tsx';
 import { formatNumber } from '../../ui/formats.ts';
-import { numberColumn, textColumn } from '../../ui/table/columns.ts';
+import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { SOURCE_NAMES, STATES } from '../advisories/labels.ts';
 import { AnswerCard } from '../answer/answer.tsx';
@@ -41,11 +41,13 @@ const COLUMNS: readonly Column<AdvisorySource>[] = [
     </>
   )),
   { name: 'Last complete sync', cell: ({ last_sync }) => <When at={last_sync} fallback="never" /> },
-  { name: 'Next sync', cell: ({ next_sync }) => <When at={next_sync} fallback="not scheduled" /> },
-  numberColumn('Records', 'records'),
-  numberColumn('Skipped', 'skipped', (skipped, { skipped_example: example }) => (
-    <span title={example ?? undefined}>{formatNumber(skipped)}</span>
-  )),
+  { name: 'Next sync', isMinor: true, cell: ({ next_sync }) => <When at={next_sync} fallback="not scheduled" /> },
+  minor(numberColumn('Records', 'records')),
+  minor(
+    numberColumn('Skipped', 'skipped', (skipped, { skipped_example: example }) => (
+      <span title={example ?? undefined}>{formatNumber(skipped)}</span>
+    )),
+  ),
 ];
 
 function When({ at, fallback }: { readonly at: string | null; readonly fallback: string }) {

@@ -144,8 +144,8 @@ function Checkpoint({ text }: { readonly text: string }) {
 type KeySet = StackPaths['/.well-known/stack-keys.json']['body'];
 
 const KEY_COLUMNS: readonly Column<KeySet['keys'][number]>[] = [
-  { name: 'Key', cell: ({ kid }) => <code className="nowrap">{kid}</code> },
-  { name: 'Type', cell: ({ crv }) => crv },
+  { name: 'Key', cell: ({ kid }) => <code className="narrow">{kid}</code> },
+  { name: 'Type', isMinor: true, cell: ({ crv }) => crv },
   { name: 'State', cell: ({ status }) => <Badge tone={status === 'current' ? 'good' : 'plain'}>{status}</Badge> },
   {
     name: 'Since',

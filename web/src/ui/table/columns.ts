@@ -1,4 +1,4 @@
-// The usual columns of a table: sortable numbers and texts.
+// The usual columns of a table: sortable numbers and texts, and those that a phone hides.
 import type { ReactNode } from 'react';
 import { formatNumber } from '../formats.ts';
 import type { Column } from './data-table.tsx';
@@ -16,6 +16,9 @@ export function numberColumn<Row>(
   const of = typeof value === 'function' ? value : (row: Row) => row[value] as number | null;
   return { name, isNumber: true, value: of, cell: (row) => show(of(row), row) };
 }
+
+/** A column that a phone hides until all are requested. */
+export const minor = <Row>(column: Column<Row>): Column<Row> => ({ ...column, isMinor: true });
 
 /** A column of texts, or of links, names and times. */
 export function textColumn<Row, K extends KeyOf<Row, string | null>>(

@@ -11,6 +11,8 @@ export interface Column<Row> {
   /** The sort value; a column without it is not sortable. */
   readonly value?: (row: Row) => string | number | null;
   readonly isNumber?: boolean;
+  /** Hidden on a phone until all columns are requested. */
+  readonly isMinor?: boolean;
 }
 
 interface DataTableProps<Row> {
@@ -43,6 +45,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 function FilledTable<Row>({ caption, columns, rows, keyOf }: DataTableProps<Row>) {
   const [order, setOrder] = useState<Order | null>(null);
   const sorted = useMemo(() => inOrder(rows, columns, order), [rows, columns, order]);
+  const [hasAllColumns, setAllColumns] = useState(false);
   const isPrinting = useObservable(printing);
   const isLong = rows.length > VIRTUAL_FROM;
   const isVirtual = isLong && !isPrinting;
@@ -59,7 +62,7 @@ function FilledTable<Row>({ caption, columns, rows, keyOf }: DataTableProps<Row>
   const shown = isVirtual ? items.map(({ index }) => index) : sorted.slice(0, MAX_PRINTED).map((_, i) => i);
   return (
     <section
-      className={isLong ? 'table-scroll tall' : 'table-scroll'}
+      className={`table-scroll${isLong ? ' tall' : ''}${hasAllColumns ? ' all' : ''}`}
       ref={scroller}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling must be possible with the keyboard
       tabIndex={0}
@@ -91,7 +94,7 @@ function FilledTable<Row>({ caption, columns, rows, keyOf }: DataTableProps<Row>
                 data-index={index}
               >
                 {columns.map((column) => (
-                  <td key={column.name} className={column.isNumber ? 'number' : undefined}>
+                  <td key={column.name} className={classOf(column)}>
                     {column.cell(row)}
                   </td>
                 ))}
@@ -101,6 +104,11 @@ function FilledTable<Row>({ caption, columns, rows, keyOf }: DataTableProps<Row>
           {isVirtual && after > 0 && <Spacer height={after} span={columns.length} />}
         </tbody>
       </table>
+      {columns.some(({ isMinor }) => isMinor) && (
+        <button type="button" className="table-columns" onClick={() => setAllColumns(!hasAllColumns)}>
+          {hasAllColumns ? 'Main columns' : 'All columns'}
+        </button>
+      )}
       {sorted.length > MAX_PRINTED && (
         <p className="table-cut">
           Showing the first {formatNumber(MAX_PRINTED)} of {formatNumber(sorted.length)} rows.
@@ -108,6 +116,10 @@ function FilledTable<Row>({ caption, columns, rows, keyOf }: DataTableProps<Row>
       )}
     </section>
   );
+}
+
+function classOf<Row>({ isNumber, isMinor }: Column<Row>): string | undefined {
+  return [isNumber && 'number', isMinor && 'minor'].filter(Boolean).join(' ') || undefined;
 }
 
 interface HeadCellProps<Row> {
@@ -119,7 +131,7 @@ interface HeadCellProps<Row> {
 function HeadCell<Row>({ column, order, onSort }: HeadCellProps<Row>) {
   const sort = order === null ? undefined : order.isDescending ? 'descending' : 'ascending';
   return (
-    <th scope="col" className={column.isNumber ? 'number' : undefined} aria-sort={sort}>
+    <th scope="col" className={classOf(column)} aria-sort={sort}>
       {column.value ? (
         <button type="button" className="sort" onClick={onSort}>
           {column.name}

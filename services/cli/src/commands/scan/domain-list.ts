@@ -1,4 +1,4 @@
-// Parses domain lists: one name a line, `rank,name` CSV, comments, blank lines and URLs.
+// Parses domain lists: one name a line, `rank,name` CSV or CSV with a column `domain`, comments, blank lines and URLs.
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { parseDomain } from '@strata/detect';
@@ -13,26 +13,35 @@ export interface DomainList {
 const maxLineLength = 2_048;
 
 /**
- * Reads a list from a stream. Accepts `example.com`, `12,example.com` (Tranco), `https://example.com/path` and host names, which are
+ * Reads a list from a stream. Accepts `example.com`, `12,example.com` (Tranco), rows below a header with `domain`, `https://example.com/path` and host names, which are
  * reduced to their registrable domain; `#` starts a comment. Invalid lines are returned in `rejected`.
  */
 export async function readDomainList(input: Readable): Promise<DomainList> {
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  return collect(lines);
+  return collect(lines, { mayHaveHeader: true });
 }
 
 /** The same for names from arguments; `line` is their position, from 1. */
 export async function domainListOf(names: readonly string[]): Promise<DomainList> {
-  return collect(names);
+  return collect(names, { mayHaveHeader: false });
 }
 
-async function collect(lines: AsyncIterable<string> | Iterable<string>): Promise<DomainList> {
+async function collect(
+  lines: AsyncIterable<string> | Iterable<string>,
+  { mayHaveHeader }: { readonly mayHaveHeader: boolean },
+): Promise<DomainList> {
   const domains = new Set<string>();
   const rejected: { line: number; text: string; message: string }[] = [];
   let number = 0;
+  /** Of the header's `domain`; without it the name is in the last column. */
+  let column = -1;
   for await (const line of lines) {
     number += 1;
-    const name = nameIn(line);
+    if (number === 1 && mayHaveHeader) {
+      column = cellsIn(line).findIndex((cell) => cell.toLowerCase() === 'domain');
+      if (column >= 0) continue;
+    }
+    const name = nameIn(line, column);
     if (name === '') continue;
     const parsed = name.length > maxLineLength ? tooLong : parseDomain(name);
     if (parsed.ok) domains.add(parsed.domain);
@@ -43,11 +52,20 @@ async function collect(lines: AsyncIterable<string> | Iterable<string>): Promise
 
 const tooLong = { ok: false, message: 'the line is too long for a domain name' } as const;
 
-function nameIn(line: string): string {
+/** The cells of a row, without their quotes. A line break ends a row, also in quotes: no name has one. */
+function cellsIn(line: string): string[] {
+  const cells = line
+    .replace(/^\uFEFF/, '')
+    .slice(0, maxLineLength)
+    .match(/(?:"(?:[^"]|"")*"?|[^,"])+|(?<=,|^)(?=,|$)/g);
+  return (cells ?? []).map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'));
+}
+
+function nameIn(line: string, column: number): string {
   const text = line
     .replace(/^\uFEFF/, '')
     .replace(/(?:^|\s)#.*$/, '')
     .trim();
-  const lastField = text.includes(',') ? text.slice(text.lastIndexOf(',') + 1).trim() : text;
-  return lastField.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/[/?#].*$/, '');
+  const cell = column < 0 ? text.slice(text.lastIndexOf(',') + 1).trim() : (cellsIn(line)[column] ?? '');
+  return cell.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/[/?#].*$/, '');
 }

@@ -12,6 +12,7 @@ import { addLedgerOptions, LEDGER_MEMORY_HELP } from '../verify/ledger-options.t
 import type { VerifyOptions } from '../verify/verify.ts';
 import { addEnrichCommands } from './enrich-commands.ts';
 import type { ExplainOptions } from './explain.ts';
+import type { LookupCommandOptions } from './lookup.ts';
 
 const serveHelp = `
 Roles (also STRATA_ROLE). Several processes share one PostgreSQL database (STRATA_DATABASE_URL=postgres://...):
@@ -34,6 +35,18 @@ Exit codes:
   3  the receipt is valid, and the answer is an error (such as an invalid key or an unknown domain)
   4  not verified: the answer, the keys or the ledger could not be fetched
   5  the ledger conflicts with the known one: a fork, lost leaves, or another key or name`;
+
+const lookupHelp = `
+A CSV file has its names in the column with the header "domain", or in the last column. Each name is looked up once. 1,000
+names are one request.
+Columns: domain, registrable, error, state, scanned_at, sector, score, grade; the providers by role (dns, mailbox, gateway,
+sender, origin, edge, protection, verified, issuer, platform); spf, dmarc, dmarc_effective, dmarc_reporting, mta_sts, tls_rpt,
+dnssec, caa, bimi, tls_trusted. A table has a few of them by default, the other formats all.
+
+Exit codes:
+  0  the rows were printed, also for domains that were never scanned
+  1  the service refused, or did not answer
+  2  usage error: a file, name or option that cannot be used`;
 
 const explainHelp = `
 Example:
@@ -95,6 +108,21 @@ export function addStackCommands(
     .action(async (targets: string[], options: ScanOptions) => {
       const { scanCommand } = await import('../scan/scan.ts');
       await scanCommand(context, targets, options, await config());
+    });
+  stack
+    .command('lookup')
+    .description('print what a service knows about domains, without scanning them')
+    .argument('<target...>', 'domain names, files with one name a line or CSV, or - for standard input')
+    .option('--fields <names>', 'columns to print, comma-separated')
+    .addOption(
+      new Option('--format <format>', 'output format').choices(['table', 'csv', 'ndjson', 'json']).default('table'),
+    )
+    .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
+    .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'))
+    .addHelpText('after', lookupHelp)
+    .action(async (targets: string[], options: LookupCommandOptions) => {
+      const { lookupCommand } = await import('./lookup.ts');
+      await lookupCommand(context, targets, options);
     });
   addLedgerOptions(stack.command('verify'), 'service')
     .description('verify the receipt of an answer, and the consistency of its ledger')

@@ -68,7 +68,13 @@ export const search = question({
     'Domains that use a provider or category, have a posture flag, or contain a text in their name. Filters are combined with AND. total is the number of matches: use limit 1 to count. The error for an unknown provider has suggestions.',
   path: '/stack/v1/search',
   input: z.object({
-    q: z.string().trim().min(1).max(256).describe('Any part of the domain name.').optional(),
+    q: z
+      .string()
+      .trim()
+      .min(1)
+      .max(256)
+      .describe('Any part of the domain name, or several, separated by blanks.')
+      .optional(),
     provider: Provider.optional(),
     category: Category.optional(),
     confidence: z

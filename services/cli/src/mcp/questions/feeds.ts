@@ -40,10 +40,10 @@ export const feedDomain = question({
   path: '/stack/v1/feeds/domain/{domain}',
   input: z.object({
     domain: Domain,
-    ...offsetPages(),
+    ...cursorPages(),
     ...details,
   }),
-  list: { at: ['feeds'], paging: 'here' },
+  list: { at: ['feeds'], paging: 'service' },
   details: [
     'feeds[].site_url',
     'scanned.services[].evidence',

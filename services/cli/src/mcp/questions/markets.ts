@@ -1,6 +1,6 @@
 // Questions about all domains: markets, migrations, totals and security.
 import { z } from 'zod';
-import { Category, Moment, Name, offsetPages, Provider, pages, question } from '../question.ts';
+import { Category, Name, offsetPages, Provider, pages, question, windowOf } from '../question.ts';
 import { changeLine, flowLine } from './lines.ts';
 import { joined, percent, tenths } from './text.ts';
 
@@ -34,10 +34,7 @@ export const migrations = question({
     direction: z.enum(['in', 'out']).describe('To the provider, or away from it.').optional(),
     other: Name.describe('The other provider of the migration; with provider.').optional(),
     category: Category.optional(),
-    days: z.int().min(1).max(60).describe('Number of UTC days, up to today.').optional(),
-    hours: z.int().min(1).max(1_440).describe('Number of hours, up to now; overrides days.').optional(),
-    since: Moment.optional(),
-    until: Moment.optional(),
+    ...windowOf(60),
     ...pages(),
   }),
   list: { at: ['migrations'], paging: 'service' },

@@ -1,6 +1,6 @@
 // Questions about providers: their domains, growth and dependencies.
 import { z } from 'zod';
-import { cursorPages, details, Moment, offsetPages, Provider, pages, question } from '../question.ts';
+import { cursorPages, details, offsetPages, Provider, pages, question, windowOf } from '../question.ts';
 import { advisoryCounts, flowLine } from './lines.ts';
 import { joined, percent, signed } from './text.ts';
 
@@ -38,10 +38,7 @@ export const providerCustomers = question({
   input: z.object({
     provider: Provider,
     direction: z.enum(['in', 'out']).default('out'),
-    days: z.int().min(1).max(365).describe('Number of UTC days, up to today; 30 by default.').optional(),
-    hours: z.int().min(1).max(8_760).optional(),
-    since: Moment.optional(),
-    until: Moment.optional(),
+    ...windowOf(365, '; 30 by default'),
     ...pages(),
   }),
   list: { at: ['customers'], paging: 'service' },

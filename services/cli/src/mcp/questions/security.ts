@@ -1,6 +1,6 @@
 // Questions about alerts, anomalies and vulnerabilities.
 import { z } from 'zod';
-import { cursorPages, Domain, Name, pages, question, Severity } from '../question.ts';
+import { cursorPages, Domain, Name, pages, question, Severity, windowOf } from '../question.ts';
 import { joined, moment, quoted } from './text.ts';
 
 export const alerts = question({
@@ -9,7 +9,7 @@ export const alerts = question({
   description:
     'The latest alerts: many migrations away from a provider, anomalies, exploited vulnerabilities, lower security scores. Each has a severity, a title and a detail. Start here for "what is new?", then use the tool for the domain or provider.',
   path: '/stack/v1/alerts',
-  input: z.object(cursorPages()),
+  input: z.object({ ...windowOf(365), ...cursorPages() }),
   list: { at: ['alerts'], paging: 'service' },
   summarize: ({ total, alerts: latest }) => [
     `${total} alerts.`,
@@ -25,7 +25,7 @@ export const anomalies = question({
   description:
     'Days on which a metric of a provider, category or domain deviated by 3 sigma or more from the previous window_days: value, mean and stddev. An empty list means that there were no anomalies.',
   path: '/stack/v1/anomalies',
-  input: z.object({ domain: Domain.optional(), ...cursorPages() }),
+  input: z.object({ domain: Domain.optional(), ...windowOf(365), ...cursorPages() }),
   list: { at: ['anomalies'], paging: 'service' },
   summarize: ({ total, anomalies: found }) => [
     `${total} anomalies.`,

@@ -99,7 +99,7 @@ it('CISA takes back what it no longer lists, and not what we cannot read any mor
   }
 });
 
-it('FIRST is not believed when its scores are of a day to come', async () => {
+it('FIRST is not believed when its scores are of a day to come, or its file is one endless line', async () => {
   await using publisher = await openAnswers((origin) => epssSource({ url: `${origin}/epss.csv.gz`, everyMs: HOUR }));
   for (const [at, end] of [
     [START + 90 * DAY, 'failed'],
@@ -109,6 +109,9 @@ it('FIRST is not believed when its scores are of a day to come', async () => {
     publisher.answers['/epss.csv.gz'] = gzipSync(`${head}\ncve,epss,percentile\nCVE-2026-0001,0.5,0.9\n`);
     assert.equal(await publisher.sync(), end);
   }
+  publisher.answers['/epss.csv.gz'] = gzipSync(Buffer.alloc(64 << 20, '<'));
+  assert.equal(await publisher.sync(), 'failed');
+  assert.match((await publisher.ground.stored('epss')).error ?? '', /is damaged or not CSV/);
   assert.equal((publisher.ground.dump().exploit_scores ?? []).length, 1);
 });
 

@@ -42,7 +42,7 @@ export function stoppedAfter(steps: number): Pick<RunDeps, 'signal' | 'onStep'> 
 }
 
 /** As when its time has run out. */
-export function endLeases(directory: string): void {
+function endLeases(directory: string): void {
   const database = new DatabaseSync(path.join(directory, 'strata.db'));
   database.exec('UPDATE advisory_sources SET lease_until = 0');
   database.close();

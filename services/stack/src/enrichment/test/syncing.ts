@@ -100,9 +100,9 @@ export function inWorld(name: string, check: (world: World, ground: Ground) => P
   });
 }
 
-export type Addresses = Pick<AdvisorySources, 'nvdUrl' | 'cveListUrl' | 'rawUrl' | 'kevUrl' | 'epssUrl' | 'osvUrl'>;
+type Addresses = Pick<AdvisorySources, 'nvdUrl' | 'cveListUrl' | 'rawUrl' | 'kevUrl' | 'epssUrl' | 'osvUrl'>;
 
-export function sourceOf(name: NetName, urls: Addresses): AdvisorySource {
+function sourceOf(name: NetName, urls: Addresses): AdvisorySource {
   const everyMs = 2 * HOUR;
   const sources = {
     kev: kevSource({ url: urls.kevUrl, everyMs }),

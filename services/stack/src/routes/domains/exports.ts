@@ -1,6 +1,6 @@
 // CSV exports with at most a thousand rows, ordered so that the least relevant rows are cut.
 import { inNameOrder, LEVELS, worstScores } from '@strata/analytics';
-import { gradeOf, type PostureFlag, postureBit, SECTORS } from '@strata/detect';
+import { gradeOf, SECTORS } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
@@ -10,6 +10,7 @@ import { changeReport } from '../../reports/domain-report.ts';
 import { migrationFilter, migrationParameters } from '../market/migrations.ts';
 import { datesOf, windowOf } from '../market/window.ts';
 import { Integer, ProviderPath, providerOf, SectorParameter } from '../parameters.ts';
+import { POSTURE_COLUMNS, postureCells } from './posture-columns.ts';
 import { UNCHANGED_MS } from './search.ts';
 
 /** Maximum rows of an export. */
@@ -35,20 +36,7 @@ export const getSecurityCsv = route(
         { name: 'sector', description: SECTORS.join(', ') },
         { name: 'score', description: '0 to 100.' },
         { name: 'grade', description: 'A+ to F.' },
-        {
-          name: 'spf',
-          description:
-            'Result that the record requests (RFC 7208): fail (-all), softfail (~all), neutral (?all), pass (+all), valid (no all), permerror or none.',
-        },
-        { name: 'dmarc', description: 'Published policy: reject, quarantine, none (the policy) or missing.' },
-        { name: 'dmarc_effective', description: 'The policy after t=y is applied.' },
-        { name: 'dmarc_reporting', description: 'yes or no.' },
-        { name: 'mta_sts', description: 'yes or no.' },
-        { name: 'tls_rpt', description: 'yes or no.' },
-        { name: 'dnssec', description: 'yes or no.' },
-        { name: 'caa', description: 'yes or no.' },
-        { name: 'bimi', description: 'yes or no.' },
-        { name: 'tls_trusted', description: 'yes or no.' },
+        ...POSTURE_COLUMNS,
         { name: 'scanned_at', description: 'ISO 8601 UTC.' },
       ],
     },
@@ -82,56 +70,6 @@ export const getSecurityCsv = route(
     };
   },
 );
-
-/** Cells in the order of the columns; null if unmeasured. */
-function postureCells(posture: number): (string | null)[] {
-  const has = (flag: PostureFlag) => (posture & postureBit(flag)) !== 0;
-  const yesNo = (flag: PostureFlag, measured: PostureFlag) => (has(measured) ? (has(flag) ? 'yes' : 'no') : null);
-  const first = <T extends string>(
-    measured: PostureFlag,
-    cases: readonly (readonly [PostureFlag, T])[],
-    otherwise: T,
-  ) => (has(measured) ? (cases.find(([flag]) => has(flag))?.[1] ?? otherwise) : null);
-  return [
-    first<string>(
-      'spf_measured',
-      [
-        ['spf_fail', 'fail'],
-        ['spf_softfail', 'softfail'],
-        ['spf_neutral', 'neutral'],
-        ['spf_pass', 'pass'],
-        ['spf_valid', 'valid'],
-        ['spf_permerror', 'permerror'],
-      ],
-      'none',
-    ),
-    first<string>(
-      'dmarc_measured',
-      [
-        ['dmarc_reject', 'reject'],
-        ['dmarc_quarantine', 'quarantine'],
-        ['dmarc_none', 'none'],
-      ],
-      'missing',
-    ),
-    first<string>(
-      'dmarc_measured',
-      [
-        ['dmarc_effective_reject', 'reject'],
-        ['dmarc_effective_quarantine', 'quarantine'],
-        ['dmarc_effective_none', 'none'],
-      ],
-      'missing',
-    ),
-    yesNo('dmarc_reporting', 'dmarc_measured'),
-    yesNo('mta_sts', 'mta_sts_measured'),
-    yesNo('tls_rpt', 'tls_rpt_measured'),
-    yesNo('dnssec', 'dnssec_measured'),
-    yesNo('caa', 'caa_measured'),
-    yesNo('bimi', 'bimi_measured'),
-    yesNo('tls_trusted', 'tls_measured'),
-  ];
-}
 
 export const getMigrationsCsv = route(
   {

@@ -7,9 +7,9 @@ import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { DOMAINS, offsetParameters, pageFields, pageOf } from '../paging.ts';
 import {
-  asciiPart,
   CategoryParameter,
   Integer,
+  NameWords,
   providerIn,
   SectorParameter,
   splitList,
@@ -65,10 +65,9 @@ const flagsOf = (text: string | undefined) => (text === undefined ? [] : splitLi
 const Score = Integer({ min: 0, max: 100 });
 
 const query = z.object({
-  q: Text.describe('Any part of the domain name, in Unicode or as A-labels.')
-    .transform(asciiPart)
-    .pipe(z.string().regex(/^[a-z0-9._-]+$/, 'contains a character that is invalid in domain names'))
-    .optional(),
+  q: NameWords.describe(
+    'Any part of the domain name, in Unicode or as A-labels; or up to eight parts, separated by blanks, in any order.',
+  ).optional(),
   provider: Text.describe('Id, name or alias of a provider.').optional(),
   category: CategoryParameter.optional(),
   confidence: Word(['high', 'medium', 'low'])
@@ -101,7 +100,7 @@ export const getSearch = route(
     tag: 'Search',
     summary: 'Domains by name, provider or category',
     description:
-      'All filters must match. Names equal to `q` come first, then names that begin with it, then names that contain it; within each group, and without `q`, in alphabetical order.',
+      'All filters must match. Names equal to `q` come first, then names that begin with it, then names that contain it (of several words: that begin with the first, then the rest); within each group, and without `q`, in alphabetical order.',
     query,
     output: {
       kind: 'signed',

@@ -4,7 +4,7 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { dateOf, MAX_STALE_MS, tags } from '../../index/live-index.ts';
-import { providerOf, Text } from '../parameters.ts';
+import { Limit, providerOf, Text } from '../parameters.ts';
 
 /** A new day has no event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
@@ -18,6 +18,7 @@ export const getAdoption = route(
     tag: 'Intelligence',
     summary: 'Adoption curve and co-adoption of a tool',
     params: z.object({ tool: Text.describe('Id, name or alias of a provider, case-insensitive.') }),
+    query: z.object({ limit: Limit.describe('Entries of `co_adoption`.').default(50) }),
     output: {
       kind: 'signed',
       schema: z.object({
@@ -50,18 +51,18 @@ export const getAdoption = route(
     },
     errors: ['unknown_provider'],
     access: 'key',
-    cache: (app: StackApp, { tool }, context) => {
+    cache: (app: StackApp, { tool, limit }, context) => {
       const { id } = providerOf(app, tool, context);
       const today = dayOf(app.clock().getTime());
       return {
-        key: `adoption ${id} ${today}`,
+        key: `adoption ${id} ${today} ${limit}`,
         tags: [tags.provider(id), tags.domains[0]],
         maxStaleMs: MAX_STALE_MS,
         maxAgeMs: WINDOW_MS,
       };
     },
   },
-  (app, { tool }, context) => {
+  (app, { tool, limit }, context) => {
     const { id, name } = providerOf(app, tool, context);
     const { index, names } = app;
     const to = dayOf(app.clock().getTime());
@@ -76,7 +77,7 @@ export const getAdoption = route(
       share: index.size === 0 ? 0 : domains / index.size,
       method: `Curve for the current set of domains: before its first scan a domain counts with the result of that scan, so that adding domains does not count as adoption; a change counts on the day of its confirmation. Jaccard = common / either; lift = common x all / (own x other); at least ${MIN_SUPPORT} common domains; brands of the same owner are excluded.`,
       curve: curve.map(({ day, ...point }) => ({ date: dateOf(day), ...point, measured: scanned.has(day) })),
-      co_adoption: coAdoption(index, id, { ownerOf: names.ownerOf, limit: 50 }).map(({ provider, ...rest }) => ({
+      co_adoption: coAdoption(index, id, { ownerOf: names.ownerOf, limit }).map(({ provider, ...rest }) => ({
         provider: names.nameOf(provider),
         provider_id: provider,
         ...rest,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { MarketSchema, marketReport } from '../../reports/market-report.ts';
-import { CategoryParameter, Word } from '../parameters.ts';
+import { CategoryParameter, Limit, Word } from '../parameters.ts';
 
 /** Changes within 30 days move without an event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
@@ -21,6 +21,7 @@ export const getMarketShare = route(
     query: z.object({
       category: CategoryParameter.optional(),
       include_parked: Word(['true', 'false']).default('false'),
+      limit: Limit.describe('Providers of a category, by default 1,000 of one and 25 of each of all.').optional(),
     }),
     output: {
       kind: 'signed',
@@ -28,18 +29,18 @@ export const getMarketShare = route(
     },
     errors: [],
     access: 'key',
-    cache: (_app: StackApp, { category, include_parked }) => ({
-      key: `market ${category ?? ''} ${include_parked}`,
+    cache: (_app: StackApp, { category, include_parked, limit }) => ({
+      key: `market ${category ?? ''} ${include_parked} ${limit ?? ''}`,
       tags: [...tags.changes, ...(category === undefined ? tags.domains : [tags.category(category), tags.domains[0]])],
       maxStaleMs: MAX_STALE_MS,
       maxAgeMs: WINDOW_MS,
     }),
   },
-  ({ index, names, clock }, { category, include_parked }) => {
+  ({ index, names, clock }, { category, include_parked, limit }) => {
     const includeParked = include_parked === 'true';
     const options = { includeParked, ownerOf: names.ownerOf };
     const today = dayOf(clock().getTime());
-    const max = category === undefined ? 25 : 1_000;
+    const max = limit ?? (category === undefined ? 25 : 1_000);
     const found = category === undefined ? markets(index, options) : [market(index, category, options)];
     return {
       include_parked: includeParked,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { dependenceLevel } from '../../reports/dependence-level.ts';
-import { ProviderPath, providerOf } from '../parameters.ts';
+import { Limit, ProviderPath, providerOf } from '../parameters.ts';
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
@@ -18,6 +18,7 @@ export const getSupplyChain = route(
     tag: 'Intelligence',
     summary: 'Supply-chain concentration risk for a provider',
     params: ProviderPath,
+    query: z.object({ limit: Limit.describe('Entries of `upstream` and of `downstream`.').default(20) }),
     output: {
       kind: 'signed',
       schema: z.object({
@@ -45,13 +46,17 @@ export const getSupplyChain = route(
     access: 'key',
     cache: (app: StackApp, input, context) => {
       const { id } = providerOf(app, input.provider, context);
-      return { key: `supply ${id}`, tags: [tags.provider(id), tags.domains[0]], maxStaleMs: MAX_STALE_MS };
+      return {
+        key: `supply ${id} ${input.limit}`,
+        tags: [tags.provider(id), tags.domains[0]],
+        maxStaleMs: MAX_STALE_MS,
+      };
     },
   },
   (app, input, context) => {
     const { id, name, owner } = providerOf(app, input.provider, context);
     const { index, names } = app;
-    const chain = supplyChain(index, id, { ownerOf: names.ownerOf, limit: 20 });
+    const chain = supplyChain(index, id, { ownerOf: names.ownerOf, limit: input.limit });
     const named = (list: typeof chain.upstream) =>
       list.map(({ provider, ...rest }) => ({ provider: names.nameOf(provider), provider_id: provider, ...rest }));
     return {

@@ -24,6 +24,7 @@ export interface NamedDomainFacts {
 
 /** A feed that names a domain, with the latest item that does. */
 export interface NamingFeed {
+  readonly id: number;
   readonly url: string;
   readonly title: string | null;
   readonly siteUrl: string | null;
@@ -31,6 +32,9 @@ export interface NamingFeed {
   readonly lastAt: Date;
   readonly latest: { readonly title: string | null; readonly url: string | null; readonly publishedAt: Date | null };
 }
+
+/** Position in the list of feeds that mention a domain: mentions, and the feed's number. */
+export type NamingFeedKey = readonly [mentions: number, id: number];
 
 export class FeedMentions {
   readonly #db: Kysely<Database>;
@@ -105,13 +109,21 @@ export class FeedMentions {
   }
 
   /** Feeds that name the domain, by number of mentions in descending order. */
-  async feedsNaming(name: string, limit: number): Promise<NamingFeed[]> {
-    const rows = await this.#db
+  async feedsNaming(name: string, limit: number, after?: NamingFeedKey): Promise<NamingFeed[]> {
+    const all = this.#db
       .selectFrom('feed_domains')
       .innerJoin('feeds', 'feeds.id', 'feed_domains.feed_id')
       .where('feed_domains.domain_id', '=', (eb) =>
         eb.selectFrom('named_domains').where('name', '=', name).select('named_domains.id'),
-      )
+      );
+    const [mentions, id] = after ?? [];
+    const rest =
+      mentions === undefined || id === undefined
+        ? all
+        : all
+            .where('feed_domains.mentions', '<=', mentions)
+            .where((is) => is.or([is('feed_domains.mentions', '<', mentions), is('feed_domains.feed_id', '<', id)]));
+    const rows = await rest
       .orderBy('feed_domains.mentions', 'desc')
       .orderBy('feed_domains.feed_id', 'desc')
       .limit(limit)
@@ -122,6 +134,7 @@ export class FeedMentions {
     for (const row of rows) {
       const latest = await this.#latest(row.domain_id, row.feed_id);
       feeds.push({
+        id: row.feed_id,
         url: row.url,
         title: row.title,
         siteUrl: row.site_url,

@@ -19,7 +19,7 @@ onEach(kept, 'feeds', (_backend, test) => {
     assert.equal((await feeds.find(A))?.state.error, null);
   });
 
-  test('keep the state of a poll, its new items and what they name', async (store) => {
+  test('keep the state of a poll, its new items and what they name, also when the next one fails', async (store) => {
     const { feeds } = store;
     const [a = 0] = await subscribed(store, A);
     const state = {
@@ -33,6 +33,8 @@ onEach(kept, 'feeds', (_backend, test) => {
     assert.deepEqual(await feeds.summary(), { ...counts, lastPollAt: T0 });
     const mention = { domain: 'x.com', at: Date.parse('2026-02-28'), feedId: a };
     assert.partialDeepStrictEqual((await feeds.mentions.since(0, 1))[0], mention);
+    await recordPoll(store, a, poll(A, null, { failures: 1, error: 'not a feed' }), later(1));
+    assert.partialDeepStrictEqual(await feeds.summary(), { failing: 1, items: 2, mentions: 2 });
   });
 
   test('mention at the item’s date, when it was found where it has none, and never in the future', async (store) => {
@@ -74,6 +76,12 @@ onEach(kept, 'feeds', (_backend, test) => {
       ({ url, mentions, latest }) => `${url} ${mentions} ${latest.title} ${latest.publishedAt?.toISOString()}`,
     );
     assert.deepEqual(feeds, [`${B} 2 b1 2026-02-02T00:00:00.000Z`, `${A} 1 a1 2026-02-03T00:00:00.000Z`]);
+    const rest = await mentions.feedsNaming('x.com', 10, [2, b]);
+    assert.deepEqual(
+      rest.map(({ url }) => url),
+      [A],
+      'those after the first',
+    );
     assert.equal(await mentions.domain('unnamed.com'), undefined);
     assert.deepEqual(await mentions.feedsNaming('unnamed.com', 10), []);
   });

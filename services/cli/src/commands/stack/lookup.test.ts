@@ -1,0 +1,61 @@
+// Look-ups from the command line, against a real service: every kind of input, every format, and what cannot be used.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
+import { liveService } from '../../test/live-service.ts';
+import { assertEnds, type RunOptions } from '../../test/run-strata.ts';
+
+describe('strata stack lookup', async () => {
+  const { base, key, domain, running } = await liveService();
+  await fetch(`${base}/stack/v1/domains/${domain}`, { headers: { 'x-stack-key': key } });
+  await running.updateLoop.run();
+  const env = { STRATA_URL: base, STRATA_KEY: key };
+  const lookup = (args: readonly string[], code = 0, words = /^$/, options: RunOptions = {}) =>
+    assertEnds(['stack', 'lookup', ...args], code, words, { env, ...options });
+
+  it('prints a table, or all columns as JSON', async () => {
+    const { stdout } = await lookup([domain, 'never-scanned.com', `https://www.${domain}/x`]);
+    assert.match(stdout, /^domain +state +sector +grade +dns +mailbox +edge +origin/);
+    assert.match(stdout, new RegExp(`\n${domain} +(?:active|parked) .+\nnever-scanned.com +unknown *\n$`));
+    const { rows } = JSON.parse((await lookup([domain, '--format', 'json'])).stdout);
+    assert.deepEqual([rows.length, rows[0].registrable, Object.keys(rows[0]).length], [1, domain, 28]);
+  });
+
+  it('reads files with names or a column of them, and sends long lists in parts, in their order', async () => {
+    await using directory = await temporaryDirectory();
+    const names = Array.from({ length: 2_001 }, (_, i) => `never-${i}.com`);
+    const file = path.join(directory.path, 'names.csv');
+    await writeFile(
+      file,
+      `\ufeffname, "Domain" ,note\n${names.map((name) => `"A, ""B""",${name},x.com`).join('\r\n')}`,
+    );
+    const fields = ['--fields', 'state,domain', '--format'];
+    const expected = names.map((name) => `unknown,${name}`);
+    assert.deepEqual((await lookup([file, ...fields, 'csv'])).stdout.split('\r\n'), ['state,domain', ...expected, '']);
+    const skipped = /^line 2: skipped 'not a name'/;
+    const { stdout } = await lookup(['-', ...fields, 'ndjson'], 0, skipped, {
+      input: `9,${domain}\nnot a name\na.com\n`,
+    });
+    const states = stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => Object.values(JSON.parse(line)));
+    assert.deepEqual(states.slice(1), [['unknown', 'a.com']]);
+    assert.equal(states[0]?.[1], domain);
+  });
+
+  for (const [args, code, words, more] of [
+    [['a.com', '--fields', 'scor'], 2, /^strata: .*did you mean score/],
+    [['a.com', '--format', 'xml'], 2, /Allowed choices are table, csv, ndjson, json/],
+    [['missing.csv'], 2, /does not exist/],
+    [['not a name'], 2, /neither a file nor a domain/],
+    [['-'], 1, /no domains to look up/],
+    [['a.com'], 2, /API key is required/, { STRATA_URL: base }],
+    [['a.com', '--key', 'ssk_wrong'], 1, /API key is unknown/],
+    [['a.com', '--base', 'http://127.0.0.1:1'], 1, /cannot be reached/],
+  ] as const)
+    it(`ends with ${code} for ${args.join(' ')}: ${words.source}`, () =>
+      assertEnds(['stack', 'lookup', ...args], code, words, { env: more ?? env, input: '' }).then(() => {}));
+});
