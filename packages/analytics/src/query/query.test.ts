@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 import { POSTURE_FLAGS } from '@strata/detect';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
-import vectors from '../../../../vectors/queries.json' with { type: 'json' };
 import { DAY_MS } from '../history/daily-series.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
 import { indexOf, plainDomain } from '../test/firms.ts';
@@ -13,6 +14,14 @@ import { QueryError, type QueryNames } from './query.ts';
 import { QUERY_FIELDS } from './query-fields.ts';
 import { MAX_TERMS, readQuery } from './read-query.ts';
 
+const file = path.join(import.meta.dirname, '../../../../vectors/queries.json');
+const vectors = JSON.parse(readFileSync(file, 'utf8')) as {
+  readonly now: string;
+  readonly domains: readonly (Pick<IndexedDomain, 'name' | 'state' | 'sector' | 'score'> &
+    Readonly<Record<'scanned' | 'services' | 'flags', string>>)[];
+  readonly found: Readonly<Record<string, string>>;
+  readonly refused: Readonly<Record<string, readonly string[]>>;
+};
 const NOW = Date.parse(vectors.now);
 const names: QueryNames = {
   providerId: (text) => PROVIDERS.find((id) => id === text.toLowerCase().replace(' ltd', '')),
@@ -66,7 +75,7 @@ const { query: queries } = fc.letrec<Record<'atom' | 'not' | 'and' | 'query', As
 describe('queries', () => {
   const index = indexOf(
     vectors.domains.map(({ name, scanned, services, flags, ...facts }, id) => ({
-      ...plainDomain(id, { name, ...(facts as Pick<IndexedDomain, 'state' | 'sector' | 'score'>) }),
+      ...plainDomain(id, { name, ...facts }),
       scannedAt: Date.parse(scanned),
       services: services
         .split(/, |^$/)
