@@ -100,7 +100,7 @@ describePages('home', ({ answer, demo, inPage }) => {
       ['Example.COM', '/domain/example.com'],
       ['https://shop.example.com/a?b#c', '/domain/shop.example.com'],
       ['Cloudflare', '/provider/cloudflare'],
-      ['no such thing', '/search?q=no+such+thing'],
+      ['no such thing!', '/search?q=no+such+thing%21'],
     ] as const) {
       await page.keyboard.press('/');
       await page.keyboard.type(text);
@@ -109,7 +109,7 @@ describePages('home', ({ answer, demo, inPage }) => {
       await page.waitForURL((to) => to.pathname + to.search === url);
       await settled(page);
     }
-    // Names contain no spaces: the service rejects the text, and the page shows the error.
+    // Names contain no exclamation marks: the service rejects the text, and the page shows the error.
     await page.getByText('Cannot use: q.').waitFor();
   });
   const keyless = { path: '/', key: undefined, allowed: [401] };

@@ -50,8 +50,8 @@ async function startDemo(): Promise<Demo & AsyncDisposable> {
   const ports = { STRATA_STACK_PORT: '0', STRATA_INFERENCE_PORT: '0', STRATA_METRICS_PORT: '0' };
   const child = spawn(process.execPath, ['services/demo/src/main.ts'], {
     cwd: path.join(import.meta.dirname, '../../..'),
-    // Fewer companies than a reader gets: sooner ready, and something on every page.
-    env: { ...process.env, ...ports, STRATA_DEMO_DOMAINS: '300' },
+    // Fewer companies than a reader gets: sooner ready, and something on every page. STRATA_SCREENSHOTS is no setting of it.
+    env: { ...process.env, ...ports, STRATA_DEMO_DOMAINS: '300', STRATA_SCREENSHOTS: undefined },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const found: Record<string, string> = {};
