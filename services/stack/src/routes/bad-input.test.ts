@@ -166,13 +166,12 @@ describe('a time is a date, a time with a zone or an age, not ahead, with one me
   const bad = `|${time}|2026-02-30|2026-13-01T00:00:00Z|${day}T25:00:00Z|${day}T12:00Z|yesterday|7|7w|-7d|999999d`;
   const odd = `1769860800|NaN|${time}Z%00|9999-01-01T00:00:00Z|%2B010000-01-01T00:00:00Z|${LONG}`;
   const ahead = new Date(Date.now() + 3_600_000).toISOString();
+  const today = new Date().toISOString().slice(0, 10);
   const windows = 'alerts anomalies migrations/export.csv stats/migrations providers/cloudflare/customers';
   for (const route of ['stream/json', ...windows.split(' ')])
     it(route, async () => {
       const isShort = /stats|customers/.test(route);
-      const times = isShort
-        ? ['7d', '36H', ahead.slice(0, 10), `${ahead.slice(0, 10)}T00:00:00+01:00`]
-        : good.split(' ');
+      const times = isShort ? ['7d', '36H', today, `${today}T00:00:00+01:00`] : good.split(' ');
       for (const since of times) assert.equal((await ask(`${route}?since=${since}`)).status, 200, since);
       for (const since of `${bad}|${odd}`.split('|')) await assertRefused(`${route}?since=${since}`, 'since');
       await assertRefused(`${route}?since=7d&since=8d`, 'since');
