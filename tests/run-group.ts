@@ -14,7 +14,9 @@ const names: string[] = [];
 /** File of each test by its names, from tests/name-file.ts; the runner itself knows where `it` was called. */
 const declaredIn = new Map<string, string>();
 subscribe('strata:test-started', (message) => {
-  const { name, file } = message as { readonly name: string; readonly file: string };
+  // Of a test that the runner itself declares the file is null.
+  const { name, file } = message as { readonly name: string; readonly file: string | null };
+  if (file === null) return;
   declaredIn.set(name, file);
   last = { file, name };
   send({ kind: 'started', file: path.relative(root, file), name, durationMs: 0 });
