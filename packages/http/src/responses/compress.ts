@@ -2,6 +2,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { weightsIn } from './accept-weights.ts';
 import type { ReadyAnswer } from './answer-cache.ts';
 
 export type Encoding = 'br' | 'gzip';
@@ -66,15 +67,7 @@ export function etagFor(etag: string, encoding: Encoding | undefined): string {
 }
 
 function chooseEncoding(header: string): Encoding | 'identity' {
-  const weights = new Map<string, number>();
-  for (const part of header.slice(0, 500).split(',')) {
-    const [name = '', ...parameters] = part
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/);
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-    weights.set(name, weight === undefined ? 1 : Number(weight) || 0);
-  }
+  const weights = weightsIn(header.slice(0, 500));
   const weightOf = (name: string) => weights.get(name) ?? weights.get('*') ?? 0;
   const [br, gz] = [weightOf('br'), weightOf('gzip')];
   if (br > 0 && br >= gz) return 'br';

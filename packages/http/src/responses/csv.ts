@@ -1,5 +1,6 @@
 // Tables as NDJSON and as CSV: RFC 4180, UTF-8, CRLF, a header row, and no cell that a spreadsheet would evaluate as a formula.
 import { stringify } from 'csv-stringify/sync';
+import { weightsIn } from './accept-weights.ts';
 
 /** Signed together with the content, so it never varies. `header` is RFC 4180's parameter for a header row. */
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
@@ -29,13 +30,8 @@ const MEDIA_TYPES = { json: 'application/json', csv: 'text/csv', ndjson: 'applic
 
 /** The format that an Accept header prefers (RFC 9110, 12.5.1); JSON if it names none. */
 export function formatFor(accept = ''): TableFormat {
-  const ranges = accept.split(',').map((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-    return { type, weight: Number(weight) };
-  });
-  const wanted = ranges.filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight);
-  const formats = wanted.flatMap(({ type }) => TABLE_FORMATS.filter((format) => MEDIA_TYPES[format] === type));
+  const wanted = [...weightsIn(accept)].filter(([, weight]) => weight > 0).sort((a, b) => b[1] - a[1]);
+  const formats = wanted.flatMap(([type]) => TABLE_FORMATS.filter((format) => MEDIA_TYPES[format] === type));
   return formats[0] ?? 'json';
 }
 

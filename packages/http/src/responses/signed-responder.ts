@@ -74,12 +74,7 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     const isFree = kept !== undefined && isKnown(request, kept);
     if (key && key.dailyLimit !== null) reply.headers(await keys.count(key, { isFree }));
     if (isFree) return sendReady(request, reply, kept);
-    if (output.kind === 'rows') {
-      const format = (input.format as TableFormat | undefined) ?? formatFor(request.headers.accept);
-      const table = await route.handler(app, input, context);
-      return sendReady(request, reply, await answerOf(output, notary, table, format));
-    }
-    if (!policy) return this.#send(route, await route.handler(app, input, context), { context, request, reply });
+    if (!policy) return this.#send(route, await route.handler(app, input, context), { input, context, request, reply });
     const ready =
       answers.get(policy.key) ??
       (await answers.compute(policy, async (resetReads) => {
@@ -94,13 +89,21 @@ export class SignedResponder<App> implements Responder<Route<App>> {
   async #send(
     { contract: { output } }: Route<App>,
     result: unknown,
-    { context, request, reply }: { context: RequestContext; request: FastifyRequest; reply: FastifyReply },
+    {
+      input,
+      context,
+      request,
+      reply,
+    }: { input: Record<string, unknown>; context: RequestContext; request: FastifyRequest; reply: FastifyReply },
   ): Promise<FastifyReply> {
     switch (output.kind) {
       case 'signed':
       case 'csv':
-      case 'rows':
         return sendReady(request, reply, await answerOf(output, this.#deps.notary, result));
+      case 'rows': {
+        const format = (input.format as TableFormat | undefined) ?? formatFor(request.headers.accept);
+        return sendReady(request, reply, await answerOf(output, this.#deps.notary, result, format));
+      }
       case 'json':
       case 'bytes':
         return sendUnsigned(reply.headers({ ...commonHeaders, 'x-request-id': request.id }), output, result);
