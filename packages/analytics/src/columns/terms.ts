@@ -9,8 +9,9 @@ export const STATES: readonly DomainState[] = ['active', 'parked', 'nonexistent'
 export const LIVE: readonly DomainState[] = ['active', 'parked'];
 /** A service of low confidence is shown, but does not count for shares. */
 export const LOW = 2;
-/** 0–100, and one for "not known". */
-export const SCORES = 102;
+export const MAX_SCORE = 100;
+/** Those from 0, and one for "not known". */
+export const SCORES = MAX_SCORE + 2;
 
 /** Read from the index, it ends with the confidence: the index stores one version per provider, see builds.ts. */
 export type IndexedService = readonly [

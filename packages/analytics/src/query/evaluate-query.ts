@@ -1,4 +1,5 @@
 // Evaluates a query on the sets of the index. Every condition is evaluated within the domains that meet the previous ones.
+import type { Category } from '@strata/detect';
 import { bytesOf } from '../columns/byte-text.ts';
 import type { NameTable } from '../columns/name-table.ts';
 import { categoryNumber, STATES } from '../columns/terms.ts';
@@ -29,7 +30,7 @@ export function evaluateQuery(index: DomainIndex, query: Query, within: DomainSe
     case 'tld':
       return intersection(within, tldSet(index, query));
     case 'provider':
-      return intersection(within, providerSet(index, query));
+      return intersection(within, providersSet(index, query));
     default:
       return query satisfies never;
   }
@@ -89,14 +90,27 @@ function tldSet({ tlds }: DomainIndex, { tld, isPrefix }: Of<'tld'>): DomainSet 
   return union(matching.map((word) => tlds.domains(word)));
 }
 
-function providerSet({ vocabulary, sets }: DomainIndex, { id, isPrefix, category }: Of<'provider'>): DomainSet {
-  const ids = isPrefix ? vocabulary.providers.words().filter((word) => word.startsWith(id)) : [id];
-  const numbers = ids.map((each) => vocabulary.providers.find(each)).filter((number) => number !== undefined);
-  if (category === undefined) return union(numbers.map(sets.provider));
-  const placements = numbers
-    .flatMap((provider) => vocabulary.placementsOf(provider))
-    .filter((placement) => placement.category === categoryNumber(category));
-  return union(placements.map(({ number }) => sets.placement(number)));
+function providersSet(index: DomainIndex, { id, isPrefix, category }: Of<'provider'>): DomainSet {
+  if (!isPrefix) return providerSet(index, id, { category });
+  const ids = index.vocabulary.providers.words().filter((word) => word.startsWith(id));
+  return union(ids.map((each) => providerSet(index, each, { category })));
+}
+
+/** Domains that use a provider, in one category or any, with any of some confidences or with any. */
+export function providerSet(
+  { vocabulary, sets }: DomainIndex,
+  provider: string,
+  { category, levels }: { readonly category?: Category | undefined; readonly levels?: readonly number[] | undefined },
+): DomainSet {
+  const number = vocabulary.providers.find(provider);
+  if (number === undefined) return new DomainSet();
+  if (category === undefined && levels === undefined) return sets.provider(number);
+  const placements = vocabulary
+    .placementsOf(number)
+    .filter((placement) => category === undefined || placement.category === categoryNumber(category));
+  return union(
+    placements.flatMap((placement) => (levels ?? [undefined]).map((level) => sets.placement(placement.number, level))),
+  );
 }
 
 function scannedIn(set: DomainSet, { columns, names }: DomainIndex, { from, to }: Of<'scanned'>): DomainSet {

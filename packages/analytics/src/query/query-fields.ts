@@ -8,10 +8,10 @@ import {
   type PostureFlag,
   SECTORS,
 } from '@strata/detect';
-import { LEVELS, LIVE, STATES, stateNumber } from '../columns/terms.ts';
+import { LEVELS, LIVE, MAX_SCORE, STATES, stateNumber } from '../columns/terms.ts';
 import { POSTURE_VALUES } from './posture-values.ts';
 import { type IndexedTerm, type Query, QueryError, type QueryNames, type QueryValue } from './query.ts';
-import { MAX_SCORE, scannedTimes, scoresOf } from './query-ranges.ts';
+import { scannedTimes, scoresOf } from './query-ranges.ts';
 
 export interface Field {
   readonly name: string;

@@ -1,7 +1,6 @@
 // Ranges in queries: of scores, and of times.
+import { MAX_SCORE } from '../columns/terms.ts';
 import { QueryError, type QueryNames, type QueryValue } from './query.ts';
-
-export const MAX_SCORE = 100;
 
 /** Both ends included. */
 type Range = readonly [from: number, to: number];

@@ -1,6 +1,6 @@
 // The results of a query: one page in any order, and counts of the results by provider, top-level domain, sector or grade.
 import { CATEGORIES, type Category, gradeOf, SECTORS } from '@strata/detect';
-import { SCORES, STATES } from '../columns/terms.ts';
+import { MAX_SCORE, STATES } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import type { DomainSet } from '../sets/domain-set.ts';
@@ -73,7 +73,7 @@ function setsOf({ sets, tlds, vocabulary }: DomainIndex, facet: Facet): (readonl
     case 'state':
       return STATES.map((state, number) => [state, [sets.state(number)]]);
     case 'grade': {
-      const scores = Array.from({ length: SCORES - 1 }, (_, score) => score);
+      const scores = Array.from({ length: MAX_SCORE + 1 }, (_, score) => score);
       const byGrade = Map.groupBy(scores, (score) => gradeOf(score));
       return [...byGrade].map(([grade, own]) => [grade, own.map((score) => sets.score(score))]);
     }

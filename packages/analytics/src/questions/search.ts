@@ -3,7 +3,7 @@
 import { type Category, type ConfidenceLevel, type DomainState, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
 import { categoryNumber, LEVELS, LIVE, sectorNumber, stateNumber } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
-import { allDomains, evaluateQuery } from '../query/evaluate-query.ts';
+import { allDomains, evaluateQuery, providerSet } from '../query/evaluate-query.ts';
 import type { Query } from '../query/query.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import { difference, intersection, intersectionSize, union } from '../sets/set-operations.ts';
@@ -74,7 +74,7 @@ function filterSets(index: DomainIndex, filter: DomainFilter): DomainSet[] {
   const { provider, category, sector, state, flags = [], score, with: other } = filter;
   const levels = levelsOf(filter);
   const sets: DomainSet[] = [];
-  if (provider !== undefined) sets.push(providerSet(index, provider, filter));
+  if (provider !== undefined) sets.push(providerSet(index, provider, { category, levels }));
   else if (category !== undefined) sets.push(categorySet(index, category, levels));
   else if (levels !== undefined) sets.push(union(levels.map((level) => index.sets.level(level))));
   if (other !== undefined) sets.push(providerSet(index, other, {}));
@@ -96,23 +96,6 @@ function levelsOf({ confidence, minConfidence }: DomainFilter): readonly number[
   if (confidence !== undefined) return [LEVELS.indexOf(confidence)];
   // The highest level comes first.
   return minConfidence && LEVELS.slice(0, LEVELS.indexOf(minConfidence) + 1).map((_, level) => level);
-}
-
-/** Domains that use a provider, in one category or any, with one confidence, some or any. */
-function providerSet(index: DomainIndex, provider: string, filter: DomainFilter): DomainSet {
-  const { category } = filter;
-  const number = index.vocabulary.providers.find(provider);
-  if (number === undefined) return new DomainSet();
-  const levels = levelsOf(filter);
-  if (category === undefined && levels === undefined) return index.sets.provider(number);
-  const placements = index.vocabulary
-    .placementsOf(number)
-    .filter((placement) => category === undefined || placement.category === categoryNumber(category));
-  return union(
-    placements.flatMap((placement) =>
-      (levels ?? [undefined]).map((level) => index.sets.placement(placement.number, level)),
-    ),
-  );
 }
 
 function categorySet(index: DomainIndex, category: Category, levels: readonly number[] | undefined): DomainSet {
