@@ -26,17 +26,21 @@ const AlertSchema = z
   .meta({ id: 'Alert' });
 
 const ALERTS = { name: 'alerts', key: z.tuple([z.int(), z.int(), z.int(), z.string().max(100)]).readonly() };
+const ANOMALIES = { name: 'anomalies', key: z.tuple([z.int(), z.string().max(100)]).readonly() };
+
 const MAX_DAYS = 365;
 /** A window moves with time. */
 const WINDOW_MS = 60_000;
 
-/** The window of a request: its filter of the store, and its form in the request, which is a part of the keys of answers and cursors. */
+/** The window of a request: its filter of the store, its form in the request, for the keys of answers and cursors, and how long an answer holds. */
 function windowIn({ clock }: StackApp, { days, hours, since, until }: Parameters<typeof windowOf>[0]) {
   const window = windowOf({ days, hours, since, until }, { now: clock().getTime(), maxDays: Number.POSITIVE_INFINITY });
-  return { dates: window ? datesOf(window) : {}, form: [days, hours, since, until] };
+  return {
+    dates: window ? datesOf(window) : {},
+    form: [days, hours, since, until],
+    age: window ? { maxAgeMs: WINDOW_MS } : {},
+  };
 }
-
-const ANOMALIES = { name: 'anomalies', key: z.tuple([z.int(), z.string().max(100)]).readonly() };
 
 export const getAlerts = route(
   {
@@ -53,12 +57,11 @@ export const getAlerts = route(
     },
     errors: [],
     access: 'key',
-    cache: (app: StackApp, { limit, cursor, ...input }) => ({
-      key: `alerts ${JSON.stringify([limit, cursor, windowIn(app, input).form])}`,
-      tags: [...tags.alerts],
-      maxStaleMs: MAX_STALE_MS,
-      maxAgeMs: WINDOW_MS,
-    }),
+    cache: (app: StackApp, { limit, cursor, ...input }) => {
+      const { form, age } = windowIn(app, input);
+      const key = `alerts ${JSON.stringify([limit, cursor, form])}`;
+      return { key, tags: [...tags.alerts], maxStaleMs: MAX_STALE_MS, ...age };
+    },
   },
   async (app, input) => {
     const { store, names } = app;
@@ -111,13 +114,9 @@ export const getAnomalies = route(
     errors: ['invalid_domain'],
     access: 'key',
     cache: (app: StackApp, { domain, limit, cursor, ...input }, context) => {
-      const name = domain && domainOf(domain, context);
-      return {
-        key: `anomalies ${JSON.stringify([name, limit, cursor, windowIn(app, input).form])}`,
-        tags: [...tags.anomalies],
-        maxStaleMs: MAX_STALE_MS,
-        maxAgeMs: WINDOW_MS,
-      };
+      const { form, age } = windowIn(app, input);
+      const key = `anomalies ${JSON.stringify([domain && domainOf(domain, context), limit, cursor, form])}`;
+      return { key, tags: [...tags.anomalies], maxStaleMs: MAX_STALE_MS, ...age };
     },
   },
   async (app, input, context) => {
