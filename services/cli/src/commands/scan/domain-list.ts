@@ -13,8 +13,9 @@ export interface DomainList {
 const maxLineLength = 2_048;
 
 /**
- * Reads a list from a stream. Accepts `example.com`, `12,example.com` (Tranco), rows below a header with `domain`, `https://example.com/path` and host names, which are
- * reduced to their registrable domain; `#` starts a comment. Invalid lines are returned in `rejected`.
+ * Reads a list from a stream. Accepts `example.com`, `12,example.com` (Tranco), rows below a header with `domain`,
+ * `https://example.com/path` and host names, which are reduced to their registrable domain; `#` starts a comment.
+ * Invalid lines are returned in `rejected`.
  */
 export async function readDomainList(input: Readable): Promise<DomainList> {
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });

@@ -116,13 +116,11 @@ export class FeedMentions {
       .where('feed_domains.domain_id', '=', (eb) =>
         eb.selectFrom('named_domains').where('name', '=', name).select('named_domains.id'),
       );
-    const [mentions, id] = after ?? [];
-    const rest =
-      mentions === undefined || id === undefined
-        ? all
-        : all
-            .where('feed_domains.mentions', '<=', mentions)
-            .where((is) => is.or([is('feed_domains.mentions', '<', mentions), is('feed_domains.feed_id', '<', id)]));
+    const rest = after
+      ? all
+          .where('feed_domains.mentions', '<=', after[0])
+          .where((is) => is.or([is('feed_domains.mentions', '<', after[0]), is('feed_domains.feed_id', '<', after[1])]))
+      : all;
     const rows = await rest
       .orderBy('feed_domains.mentions', 'desc')
       .orderBy('feed_domains.feed_id', 'desc')
