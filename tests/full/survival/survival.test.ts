@@ -17,7 +17,7 @@ async function assertSurvives<Target extends AsyncDisposable, L extends Load>(gr
   for (const { fault, findings } of rows) assert.deepEqual(findings, [], fault);
 }
 
-describe('services at work', { concurrency: true }, () => {
+describe('services at work', () => {
   it('survive as one process on SQLite', limit, () => assertSurvives(singleProcess));
   it('survive in roles on PostgreSQL', { ...limit, skip: binaries ? false : notice }, () =>
     assertSurvives(severalProcesses),
