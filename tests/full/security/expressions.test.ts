@@ -25,7 +25,6 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
     ...(['packages/detect/src/spf/macro.ts', 'the last label alone, of at most 253 characters'] as const),
     '\\.(?:[a-z0-9]*[a-z][a-z0-9]*|[a-z0-9]+-[a-z0-9-]*[a-z0-9])\\.?$',
   ],
-  ['packages/http/src/responses/compress.ts', 'the first 500 characters of a header', '\\s*;\\s*'],
   ['packages/receipts/src/encoding/strict-json.ts', 'a number has at most MAX_NUMBER_LENGTH characters', '0+$'],
   [
     ...([
