@@ -183,6 +183,14 @@ export interface StackPaths {
        * Maximum security score.
        */
       score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+      /**
+       * Counts of all results by these values, separated by commas.
+       */
+      facets?: string;
       limit?: number;
       /**
        * `next_cursor` of the previous page, with the same filters; `limit` may differ.
@@ -202,6 +210,10 @@ export interface StackPaths {
        */
       next_cursor: string | null;
       results: FoundDomain[];
+      /**
+       * If `facets` are requested.
+       */
+      facets?: Facet[];
       _alpha: true;
       _notice: string;
       provenance: Provenance;
@@ -1779,6 +1791,24 @@ export interface Exposure {
   version: string | null;
   platform: string | null;
 }
+export interface Facet {
+  facet: string;
+  /**
+   * Most domains first, at most 20.
+   */
+  values: {
+    /**
+     * Of a provider its id.
+     */
+    value: string;
+    name: string;
+    domains: number;
+    /**
+     * The condition of the query language for this value.
+     */
+    query: string;
+  }[];
+}
 export interface FeedLeader {
   /**
    * Equal counts share a rank: 1, 2, 2, 4.
@@ -2138,6 +2168,10 @@ export interface Problem {
   errors?: {
     field: string;
     message: string;
+    /**
+     * Where in the value the problem begins: the number of the character.
+     */
+    position?: number;
   }[];
   _alpha: true;
   _notice: string;
@@ -2533,6 +2567,33 @@ export interface StackPosts {
     };
     body: {
       rows: LookupRow[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Domains that match a query, with facets
+   */
+  '/stack/v1/query': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      total: number;
+      limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
+      results: FoundDomain[];
+      /**
+       * In the order requested.
+       */
+      facets: Facet[];
       _alpha: true;
       _notice: string;
       provenance: Provenance;

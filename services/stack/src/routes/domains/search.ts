@@ -1,5 +1,5 @@
 // Domains by name, provider or category.
-import { searchDomains } from '@strata/analytics';
+import { FACETS, type Facet, matchingDomains, searchDomains } from '@strata/analytics';
 import { CATEGORIES, gradeOf, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
@@ -17,6 +17,7 @@ import {
   Word,
   WordList,
 } from '../parameters.ts';
+import { FacetSchema, facetsOf, queryIn, queryParameter } from '../query-parameter.ts';
 
 /** A scan without changes has no event: the scan times in a list may lag by this. */
 export const UNCHANGED_MS = 60_000;
@@ -88,6 +89,8 @@ const query = z.object({
   grade: Word(['a+', 'a', 'b', 'c', 'd', 'f']).describe('Grade of the security score.').optional(),
   score_gte: Score.describe('Minimum security score; excludes domains without a score.').optional(),
   score_lte: Score.describe('Maximum security score.').optional(),
+  ...queryParameter,
+  facets: WordList(FACETS).describe('Counts of all results by these values, separated by commas.').optional(),
   ...offsetParameters(50),
 });
 
@@ -108,6 +111,7 @@ export const getSearch = route(
         total: z.int().min(0),
         ...pageFields,
         results: z.array(FoundDomainSchema),
+        facets: z.array(FacetSchema).describe('If `facets` are requested.').optional(),
       }),
     },
     errors: [],
@@ -127,26 +131,29 @@ export const getSearch = route(
       };
     },
   },
-  (app, input) => {
-    const { q, limit: _, offset: __, cursor: ___, flag, without, grade, score_gte, score_lte, ...filter } = input;
+  async (app, input) => {
+    const { q, limit: _, offset: __, cursor: ___, flag, without, grade, score_gte, score_lte, ...rest } = input;
+    const { query, facets, ...filter } = rest;
     const [id, otherId] = providersOf(app, input);
-    const page = pageOf(input, DOMAINS, ['search', id, otherId, q, flag, without, grade, score_gte, score_lte, filter]);
-    const found = searchDomains(
-      app.index,
-      {
-        ...filter,
-        part: q,
-        provider: id,
-        with: otherId,
-        minConfidence: filter.min_confidence,
-        flags: flagsOf(flag),
-        without: flagsOf(without),
-        score: scoresOf({ grade, score_gte, score_lte }),
-      },
-      page.query,
-    );
+    const given = ['search', id, otherId, q, flag, without, grade, score_gte, score_lte, filter];
+    const page = pageOf(input, DOMAINS, query === undefined ? given : [...given, query]);
+    const conditions = {
+      ...filter,
+      part: q,
+      provider: id,
+      with: otherId,
+      minConfidence: filter.min_confidence,
+      flags: flagsOf(flag),
+      without: flagsOf(without),
+      score: scoresOf({ grade, score_gte, score_lte }),
+      query: query === undefined ? undefined : queryIn(app, query),
+    };
+    const found = searchDomains(app.index, conditions, page.query);
     const { rows, fields } = page.cut(found.domains, (domain) => app.index.names.name(domain));
-    return { total: found.total, ...fields, results: rows.map((domain) => foundDomain(app, domain)) };
+    const results = rows.map((domain) => foundDomain(app, domain));
+    if (facets === undefined) return { total: found.total, ...fields, results };
+    const counted = await facetsOf(app, matchingDomains(app.index, conditions), splitList(facets) as Facet[]);
+    return { total: found.total, ...fields, results, facets: counted };
   },
 );
 
