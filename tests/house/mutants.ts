@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Node, parse } from 'acorn';
-import { importsOf } from './house/imports.ts';
-import { type FileCoverage, readCoverage } from './house/v8-coverage.ts';
-import { binaries, startPostgres } from './support/database/postgres.ts';
-import { randomFrom } from './support/random.ts';
+import { binaries, startPostgres } from '../support/database/postgres.ts';
+import { randomFrom } from '../support/random.ts';
+import { importsOf } from './imports.ts';
+import { type FileCoverage, readCoverage } from './v8-coverage.ts';
 
 export interface Mutant {
   /** Path within the checkout. */
@@ -47,7 +47,7 @@ const { values: options } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     'per-package': { type: 'string', default: '18' },
-    root: { type: 'string', default: path.join(import.meta.dirname, '..') },
+    root: { type: 'string', default: path.join(import.meta.dirname, '../..') },
     package: { type: 'string', multiple: true, default: [...packages] },
     save: { type: 'string' },
     sample: { type: 'string' },
