@@ -99,7 +99,7 @@ export const stackSchema: StoreSchema = {
     ...{
       domains: null,
       services: null,
-      records: null,
+      records: false,
       scans: FIRST_SCAN,
       changes: null,
       events: null,
