@@ -47,6 +47,7 @@ export {
   type ApiKey,
   type Bytes,
   type Endpoint,
+  type KeyUse,
   type Parsed,
   type RequestContext,
   type Route,

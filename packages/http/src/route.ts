@@ -79,6 +79,17 @@ export interface ApiKey {
   readonly dailyLimit: number | null;
 }
 
+/** A request with a valid key that was answered, for the usage of the key. */
+export interface KeyUse {
+  readonly keyId: string;
+  /** Of the route, with its parameters in braces. */
+  readonly path: string;
+  /** `page`: the pages of this service in a browser. */
+  readonly source: 'page' | 'api';
+  /** Whether the request used the daily quota. */
+  readonly isCounted: boolean;
+}
+
 /** What the server needs to know of a route; contracts add the rest. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST';

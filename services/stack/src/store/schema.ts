@@ -22,6 +22,15 @@ import type { FeedTables } from './feeds/feed-tables.ts';
  * source: rows stored.
  */
 export interface Database extends CommonTables, SizeTables, LedgerDatabase, FeedTables {
+  /** Requests of a key on a UTC day (`2026-01-31`); see key-usage.ts. */
+  key_usage: {
+    key_id: string;
+    day: string;
+    path: string;
+    source: 'page' | 'api';
+    requests: number;
+    counted: number;
+  };
   domains: {
     id: Generated<number>;
     name: string;

@@ -13,6 +13,7 @@ const keys: Readonly<Record<Table, readonly string[]>> = {
   table_sizes: ['day', 'table_name'],
   api_keys: ['id'],
   quota_usage: ['key_id', 'day'],
+  key_usage: ['key_id', 'day', 'path', 'source'],
   domains: ['id'],
   on_demand_days: ['day', 'subject'],
   scan_leases: ['domain_id'],
