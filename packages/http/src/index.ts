@@ -64,7 +64,7 @@ export type { SseOptions } from './streams/event-streams.ts';
 export { formatSse, formatSseId, type SseClient } from './streams/sse.ts';
 export type { ReachedLimit } from './streams/stream-limits.ts';
 export { csvBytes } from './tables/csv.ts';
-export { type TableEncoder, tableEncoder } from './tables/encode-table.ts';
+export { tableEncoder } from './tables/encode-table.ts';
 export {
   type Cell,
   FILE_FORMATS,
@@ -72,5 +72,6 @@ export {
   type Row,
   TABLE_FORMATS,
   type TableColumn,
+  type TableEncoder,
 } from './tables/table.ts';
 export { isUserError, SettingsError, StartError, UserError } from './user-error.ts';

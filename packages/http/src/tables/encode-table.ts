@@ -1,14 +1,6 @@
 // Encodes tables as files, a batch of rows at a time: the one pipeline behind answers, exports and jobs.
 import { csvBytes } from './csv.ts';
-import { CONTENT_TYPES, type FileFormat, type Row, rowObject, type TableColumn } from './table.ts';
-
-export interface TableEncoder {
-  readonly contentType: string;
-  /** The bytes that further rows complete; may be empty. */
-  rows(rows: readonly Row[]): Uint8Array;
-  /** The remaining bytes of the file. */
-  end(): Uint8Array;
-}
+import { CONTENT_TYPES, type FileFormat, type Row, rowObject, type TableColumn, type TableEncoder } from './table.ts';
 
 /** Memory is bounded by the batch, and by one row group of Parquet. */
 export async function tableEncoder(format: FileFormat, columns: readonly TableColumn[]): Promise<TableEncoder> {

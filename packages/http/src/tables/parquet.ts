@@ -1,7 +1,6 @@
 // Tables as Apache Parquet (https://parquet.apache.org/docs/file-format/), one row group at a time.
 import { ByteWriter, type ColumnSource, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer';
-import type { TableEncoder } from './encode-table.ts';
-import { type Cell, CONTENT_TYPES, type Row, type TableColumn } from './table.ts';
+import { type Cell, CONTENT_TYPES, type Row, type TableColumn, type TableEncoder } from './table.ts';
 
 /** Rows of a group: enough for dictionaries and statistics, and encoded in some tens of milliseconds. */
 const GROUP_ROWS = 5_000;

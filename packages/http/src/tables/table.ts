@@ -22,6 +22,15 @@ export interface Table {
   readonly isTruncated: boolean;
 }
 
+/** Writes a table as a file, a batch of rows at a time. */
+export interface TableEncoder {
+  readonly contentType: string;
+  /** The bytes that further rows complete; may be empty. */
+  rows(rows: readonly Row[]): Uint8Array;
+  /** The remaining bytes of the file. */
+  end(): Uint8Array;
+}
+
 /** Formats of files. */
 export const FILE_FORMATS = ['csv', 'ndjson', 'parquet'] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
