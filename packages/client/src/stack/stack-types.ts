@@ -2569,7 +2569,7 @@ export interface StackPosts {
       /**
        * Format of the answer; it precedes the header `Accept`.
        */
-      format?: 'json' | 'csv' | 'ndjson';
+      format?: 'json' | 'csv' | 'ndjson' | 'parquet';
     };
     body: {
       rows: LookupRow[];
