@@ -42,12 +42,12 @@ export {
 export { ERRORS, type ErrorCode, Refusal } from './problems/errors.ts';
 export { refusalOf } from './problems/problem.ts';
 export { AnswerCache, type ReadyAnswer } from './responses/answer-cache.ts';
-export { type CsvColumn, csvBytes, TABLE_FORMATS } from './responses/csv.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';
 export {
   type ApiKey,
   type Bytes,
   type Endpoint,
+  type KeyUse,
   type Parsed,
   type RequestContext,
   type Route,
@@ -63,4 +63,15 @@ export { type Site, serveSite } from './site.ts';
 export type { SseOptions } from './streams/event-streams.ts';
 export { formatSse, formatSseId, type SseClient } from './streams/sse.ts';
 export type { ReachedLimit } from './streams/stream-limits.ts';
+export { csvBytes } from './tables/csv.ts';
+export { tableEncoder } from './tables/encode-table.ts';
+export {
+  type Cell,
+  FILE_FORMATS,
+  type FileFormat,
+  type Row,
+  TABLE_FORMATS,
+  type TableColumn,
+  type TableEncoder,
+} from './tables/table.ts';
 export { isUserError, SettingsError, StartError, UserError } from './user-error.ts';

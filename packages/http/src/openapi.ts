@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from './problems/errors.ts';
 import type { BodySchemas, Output, Route } from './route.ts';
+import { FILE_FORMATS, MEDIA_TYPES } from './tables/table.ts';
 
 export interface ApiInfo {
   readonly title: string;
@@ -160,8 +161,7 @@ export function openApiDocument<App>(
                 ? { 'text/csv': text }
                 : {
                     ...json(output.schema.extend(envelopeShape), example),
-                    'text/csv': text,
-                    'application/x-ndjson': text,
+                    ...Object.fromEntries(FILE_FORMATS.map((format) => [MEDIA_TYPES[format], text])),
                   },
           },
         };

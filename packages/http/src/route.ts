@@ -2,8 +2,8 @@
 import type { z } from 'zod';
 import { type ErrorCode, Refusal, type RefusalOptions } from './problems/errors.ts';
 import type { CachePolicy } from './responses/answer-cache.ts';
-import type { CsvColumn, Table } from './responses/csv.ts';
 import type { SseSubscription } from './streams/sse.ts';
+import type { Table, TableColumn } from './tables/table.ts';
 
 /**
  * The response kind of a route. `signed`: a JSON object with `_alpha`, `_notice` and a receipt. `json`: a JSON document
@@ -13,10 +13,10 @@ import type { SseSubscription } from './streams/sse.ts';
 export type Output =
   | { readonly kind: 'signed'; readonly schema: z.ZodObject; readonly status?: 200 | 201 }
   | { readonly kind: 'json'; readonly schema: z.ZodType; readonly contentType?: string; readonly description: string }
-  | { readonly kind: 'csv'; readonly columns: readonly CsvColumn[]; readonly description: string }
+  | { readonly kind: 'csv'; readonly columns: readonly TableColumn[]; readonly description: string }
   | {
       readonly kind: 'rows';
-      readonly columns: readonly CsvColumn[];
+      readonly columns: readonly TableColumn[];
       readonly schema: z.ZodObject;
       readonly description: string;
     }
@@ -77,6 +77,17 @@ export interface ApiKey {
   readonly tier: string;
   /** Requests per UTC day; null is unlimited. */
   readonly dailyLimit: number | null;
+}
+
+/** A request with a valid key that was answered, for the usage of the key. */
+export interface KeyUse {
+  readonly keyId: string;
+  /** Of the route, with its parameters in braces. */
+  readonly path: string;
+  /** `page`: the pages of this service in a browser. */
+  readonly source: 'page' | 'api';
+  /** Whether the request used the daily quota. */
+  readonly isCounted: boolean;
 }
 
 /** What the server needs to know of a route; contracts add the rest. */

@@ -7,7 +7,7 @@ import type { AnswerCache } from './responses/answer-cache.ts';
 import type { Notary } from './responses/notary.ts';
 import { commonHeaders } from './responses/send-answer.ts';
 import { SignedResponder } from './responses/signed-responder.ts';
-import type { Route } from './route.ts';
+import type { KeyUse, Route } from './route.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
 import { EventStreams, type SseOptions } from './streams/event-streams.ts';
 
@@ -19,6 +19,8 @@ export interface SignedServerDeps<App>
   readonly keys: KeyGate;
   readonly answers: AnswerCache;
   readonly now?: () => Date;
+  /** Receives each answered request that has a key, for the usage of keys. */
+  readonly noteUse?: (use: KeyUse) => void;
   /** Errors that are answered with 503 instead of being logged as bugs; none by default. */
   readonly isUnavailable?: IsUnavailable;
   /** Limits of one event stream; the defaults are for production. */
@@ -37,7 +39,8 @@ const ALLOWED_HEADERS = 'x-stack-key, content-type, if-none-match, last-event-id
 
 /** Throws TypeError for a route that caches responses to anything but GET. */
 export function createSignedServer<App>(deps: SignedServerDeps<App>): SignedServer {
-  const { app, routes, notary, answers, logger, metrics, hostGuard, isUnavailable, now = () => new Date() } = deps;
+  const { app, routes, notary, answers, logger, metrics, hostGuard, isUnavailable, noteUse } = deps;
+  const { now = () => new Date() } = deps;
   for (const { contract } of routes)
     if (contract.cache && contract.method !== 'GET')
       throw new TypeError(`${contract.path}: only GET responses are cached`);
@@ -53,6 +56,6 @@ export function createSignedServer<App>(deps: SignedServerDeps<App>): SignedServ
   });
   const streams = new EventStreams({ gate: deps.keys, callers, limits: server.streams, logger }, deps.sse);
   metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
-  server.addRoutes(routes, new SignedResponder({ app, notary, answers, keys, callers, streams, hostGuard }));
+  server.addRoutes(routes, new SignedResponder({ app, notary, answers, keys, callers, streams, hostGuard, noteUse }));
   return { ...server, endRevokedStreams: () => streams.endRevoked() };
 }

@@ -31,6 +31,7 @@ const named = (domains.find(({ score }) => score !== null) ?? domains[0])?.domai
 
 /** Requests by path of the description. */
 const requests: Readonly<Record<string, string>> = {
+  '/stack/v1/usage': '/stack/v1/usage?days=1',
   '/stack/v1/domains/{domain}': `/stack/v1/domains/${domain}`,
   '/stack/v1/domains/{domain}/changes': `/stack/v1/domains/${moved}/changes`,
   '/stack/v1/search': '/stack/v1/search?provider=cloudflare&limit=2',

@@ -19,6 +19,46 @@ export interface StackPaths {
     };
   };
   /**
+   * Requests of your key by day and path
+   */
+  '/stack/v1/usage': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * UTC days, including today.
+       */
+      days?: number;
+    };
+    body: {
+      key_id: string;
+      tier: string;
+      daily_limit: number | null;
+      /**
+       * Days with requests, newest first.
+       */
+      days: {
+        date: string;
+        requests: number;
+        /**
+         * Requests that used the daily quota.
+         */
+        counted: number;
+        paths: {
+          path: string;
+          source: 'page' | 'api';
+          requests: number;
+          /**
+           * Requests that used the daily quota.
+           */
+          counted: number;
+        }[];
+      }[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
    * Public keys that receipts are verified with
    */
   '/.well-known/stack-keys.json': {
@@ -2563,7 +2603,7 @@ export interface StackPosts {
       /**
        * Format of the answer; it precedes the header `Accept`.
        */
-      format?: 'json' | 'csv' | 'ndjson';
+      format?: 'json' | 'csv' | 'ndjson' | 'parquet';
     };
     body: {
       rows: LookupRow[];

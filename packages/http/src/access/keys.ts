@@ -151,11 +151,12 @@ export class KeyCheck {
     this.#known.delete(digest);
   }
 
-  /** Whether the key is cached and has no limit that a request would count against. */
-  isKnownUncounted(header: string | string[] | undefined): boolean {
-    if (typeof header !== 'string' || header.length > 200) return false;
+  /** The key if it is cached and has no limit that a request would count against. */
+  knownUncounted(header: string | string[] | undefined): ApiKey | undefined {
+    if (typeof header !== 'string' || header.length > 200) return undefined;
     this.#forgetRevoked();
-    return this.#known.get(digestOf(header))?.dailyLimit === null;
+    const key = this.#known.get(digestOf(header));
+    return key?.dailyLimit === null ? key : undefined;
   }
 
   #forgetRevoked(): void {

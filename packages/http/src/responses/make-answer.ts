@@ -1,8 +1,9 @@
 // Converts a handler's result into a response that can be sent: signed, durable in the ledger, with its validator.
 import { createHash } from 'node:crypto';
 import type { Output } from '../route.ts';
+import { tableBytes } from '../tables/encode-table.ts';
+import { contentDisposition, rowObject, type Table, type TableColumn, type TableFormat } from '../tables/table.ts';
 import type { ReadyAnswer } from './answer-cache.ts';
-import { contentDisposition, rowObjects, type Table, type TableFormat, tableBytes } from './csv.ts';
 import { envelope, type Notary } from './notary.ts';
 
 /** `format` is that of a `rows` route. Throws TypeError for an output kind without a receipt. */
@@ -18,14 +19,23 @@ export async function answerOf(
     case 'csv':
     case 'rows': {
       const table = data as Table;
-      const columns = table.columns ?? output.columns.map(({ name }) => name);
-      if (output.kind === 'csv') return tableAnswer(notary, tableBytes('csv', columns, table), table);
-      if (format === 'json') return signedAnswer(notary, { rows: rowObjects(columns, table) }, 200);
-      return tableAnswer(notary, tableBytes(format, columns, table), table);
+      const columns = table.columns?.map((name) => columnOf(output.columns, name)) ?? output.columns;
+      if (output.kind === 'rows' && format === 'json') {
+        const names = columns.map(({ name }) => name);
+        return signedAnswer(notary, { rows: Array.from(table.rows, (row) => rowObject(names, row)) }, 200);
+      }
+      const fileFormat = output.kind === 'csv' || format === 'json' ? 'csv' : format;
+      return tableAnswer(notary, await tableBytes(fileFormat, columns, table.rows), table);
     }
     default:
       throw new TypeError(`a response of kind ${output.kind} is not signed`);
   }
+}
+
+function columnOf(columns: readonly TableColumn[], name: string): TableColumn {
+  const column = columns.find((each) => each.name === name);
+  if (column === undefined) throw new TypeError(`the route has no column ${name}`);
+  return column;
 }
 
 async function signedAnswer(notary: Notary, data: object, status: number): Promise<ReadyAnswer> {
@@ -35,7 +45,7 @@ async function signedAnswer(notary: Notary, data: object, status: number): Promi
 
 async function tableAnswer(
   notary: Notary,
-  { bytes, contentType }: ReturnType<typeof tableBytes>,
+  { bytes, contentType }: Awaited<ReturnType<typeof tableBytes>>,
   { filename, isTruncated }: Table,
 ): Promise<ReadyAnswer> {
   const provenance = JSON.stringify(await notary.signBytes(bytes, contentType));

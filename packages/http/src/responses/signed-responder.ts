@@ -7,12 +7,12 @@ import { parseInput } from '../input.ts';
 import { countedAddress } from '../limits/counted-address.ts';
 import { countedCache } from '../limits/counted-cache.ts';
 import { type ErrorCode, Refusal } from '../problems/errors.ts';
-import type { ApiKey, RequestContext, Route } from '../route.ts';
+import type { ApiKey, KeyUse, RequestContext, Route } from '../route.ts';
 import type { Responder } from '../server/add-routes.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import type { SseSubscription } from '../streams/sse.ts';
+import { formatFor, type TableFormat } from '../tables/table.ts';
 import type { AnswerCache } from './answer-cache.ts';
-import { formatFor, type TableFormat } from './csv.ts';
 import { answerOf } from './make-answer.ts';
 import type { Notary } from './notary.ts';
 import { commonHeaders, isKnown, sendAtOnce, sendReady, sendUnsigned } from './send-answer.ts';
@@ -25,6 +25,8 @@ interface SignedResponderDeps<App> {
   readonly callers: Callers;
   readonly streams: EventStreams;
   readonly hostGuard: HostGuard | undefined;
+  /** Receives each answered request that has a key; returns at once. */
+  readonly noteUse: ((use: KeyUse) => void) | undefined;
 }
 
 /** Longer URLs are rarely repeated, and would let a client fill the memory. */
@@ -48,10 +50,14 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     if (!contract.cache || request.raw.url === undefined) return undefined;
     const cacheKey = this.#cacheKeysByUrl.get(request.raw.url);
     if (cacheKey === undefined) return undefined;
-    if (contract.access === 'key' && !this.#deps.keys.isKnownUncounted(request.headers['x-stack-key']))
-      return undefined;
-    const ready = this.#deps.answers.get(cacheKey);
-    return ready && sendAtOnce(request, reply, ready);
+    const { answers, keys } = this.#deps;
+    const isKeyed = contract.access === 'key';
+    const key = isKeyed ? keys.knownUncounted(request.headers['x-stack-key']) : undefined;
+    if (isKeyed && !key) return undefined;
+    const ready = answers.get(cacheKey);
+    if (!ready) return undefined;
+    this.#note(key, contract.path, request, false);
+    return sendAtOnce(request, reply, ready);
   }
 
   async respond(route: Route<App>, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -72,7 +78,9 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     const kept = policy ? answers.get(policy.key) : undefined;
     // A cached response that the client already has is free: whatever process answers, it needs no count to say so.
     const isFree = kept !== undefined && isKnown(request, kept);
-    if (key && key.dailyLimit !== null) reply.headers(await keys.count(key, { isFree }));
+    const isCounted = key !== undefined && key.dailyLimit !== null;
+    if (isCounted) reply.headers(await keys.count(key, { isFree }));
+    this.#note(key, contract.path, request, isCounted && !isFree);
     if (isFree) return sendReady(request, reply, kept);
     if (!policy) return this.#send(route, await route.handler(app, input, context), { input, context, request, reply });
     const ready =
@@ -84,6 +92,12 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     const { url } = request.raw;
     if (url !== undefined && url.length <= MAX_URL_LENGTH) this.#cacheKeysByUrl.set(url, policy.key);
     return sendReady(request, reply, ready);
+  }
+
+  #note(key: ApiKey | undefined, path: string, request: FastifyRequest, isCounted: boolean): void {
+    if (!key) return;
+    const source = request.headers['sec-fetch-site'] === 'same-origin' ? 'page' : 'api';
+    this.#deps.noteUse?.({ keyId: key.id, path, source, isCounted });
   }
 
   async #send(

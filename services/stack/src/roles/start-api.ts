@@ -151,6 +151,7 @@ function createServer(app: StackApp, deps: ServerDeps): SignedServer {
     ...{ app, routes, answers, logger, metrics, now },
     notary: timedNotary(ledger.notary, metrics),
     keys: { ...countedGate(store, metrics), revision: () => updateLoop.heads?.keys ?? 0 },
+    noteUse: (use) => store.keyUsage.note(use),
     trustedProxies: config.trustedProxies,
     limits: config.limits,
     // Not bugs: a full disk; a damaged, locked or unreachable database; keys that another node retired.

@@ -18,7 +18,7 @@ import { getMarketShare } from './intelligence/market-share.ts';
 import { getRisk } from './intelligence/risk.ts';
 import { getScorecard } from './intelligence/security-scorecard.ts';
 import { getSupplyChain } from './intelligence/supply-chain.ts';
-import { createKey, getKeySet } from './keys.ts';
+import { createKey, getKeySet, getUsage } from './keys.ts';
 import { getCustomers, getCustomersCsv } from './market/customers.ts';
 import { getMigrations } from './market/migrations.ts';
 import { getProvider } from './market/providers.ts';
@@ -28,6 +28,7 @@ import { getStream, getStreamJson } from './streams.ts';
 export const routes: readonly Route<StackApp>[] = [
   getHealth,
   createKey,
+  getUsage,
   getKeySet,
   getDomain,
   postLookup,

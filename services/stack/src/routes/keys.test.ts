@@ -39,6 +39,16 @@ it('a free key is good for 50 requests a day, counted across a restart of the se
   };
   for (let used = 1; used <= 50; used += 1) {
     assert.deepEqual(await ask(), [200, undefined, String(50 - used), '50']);
+    if (used === 24) {
+      const { body } = await service.get('/stack/v1/usage', {
+        headers: { ...headers, 'sec-fetch-site': 'same-origin' },
+      });
+      const paths = [{ path: '/stack/v1/domains/{domain}', source: 'api', requests: 24, counted: 24 }];
+      paths.push({ path: '/stack/v1/usage', source: 'page', requests: 1, counted: 1 });
+      const day = { requests: 25, counted: 25, paths };
+      assert.deepEqual(body.days, [{ date: new Date().toISOString().slice(0, 10), ...day }]);
+      used += 1;
+    }
     if (used === 25) await service.restart();
   }
   assert.deepEqual((await ask()).slice(0, 2), [429, 'quota_exceeded']);

@@ -3,6 +3,8 @@ import { countedNetworks, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
 import { KEY_SET_PATH } from '../ledger/ledger.ts';
+import { KEPT_DAYS } from '../store/keys/key-usage.ts';
+import { Integer } from './parameters.ts';
 
 export const createKey = route(
   {
@@ -40,6 +42,59 @@ export const createKey = route(
     }
     const { id, tier, dailyLimit } = issued.stored;
     return { key: issued.key, key_id: id, tier, daily_limit: dailyLimit };
+  },
+);
+
+const Counts = { requests: z.int(), counted: z.int().describe('Requests that used the daily quota.') };
+
+export const getUsage = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/usage',
+    tag: 'Status',
+    summary: 'Requests of your key by day and path',
+    description:
+      'How often the key was used on each UTC day, by path and by source: `page` for the pages of this service in a browser, `api` for other clients. Counts can be a few seconds old, and those of the last seconds are lost when a process is killed; the quota is counted separately and exactly.',
+    query: z.object({
+      days: Integer({ min: 1, max: KEPT_DAYS }).default(30).describe('UTC days, including today.'),
+    }),
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        key_id: z.string(),
+        tier: z.string(),
+        daily_limit: z.int().nullable(),
+        days: z
+          .array(
+            z.object({
+              date: z.iso.date(),
+              ...Counts,
+              paths: z.array(z.object({ path: z.string(), source: z.enum(['page', 'api']), ...Counts })),
+            }),
+          )
+          .describe('Days with requests, newest first.'),
+      }),
+    },
+    errors: [],
+    access: 'key',
+  },
+  async ({ store, now }: StackApp, { days }, { key }) => {
+    if (!key) throw new TypeError('a route with access by key has a key');
+    const first = new Date(now().getTime() - (days - 1) * 86_400_000).toISOString().slice(0, 10);
+    const rows = await store.keyUsage.since(key.id, first);
+    const byDay = Map.groupBy(rows, ({ day }) => day);
+    const sum = (of: typeof rows, name: 'requests' | 'counted') => of.reduce((total, row) => total + row[name], 0);
+    return {
+      key_id: key.id,
+      tier: key.tier,
+      daily_limit: key.dailyLimit,
+      days: [...byDay].map(([date, of]) => ({
+        date,
+        requests: sum(of, 'requests'),
+        counted: sum(of, 'counted'),
+        paths: of.map(({ day: _, ...row }) => row),
+      })),
+    };
   },
 );
 

@@ -30,6 +30,7 @@ import { FeedTable } from './feeds/feeds.ts';
 import { inspectionOf, type StoreInspection } from './figures.ts';
 import { ListTable } from './history/lists.ts';
 import { RetentionTable } from './history/retention.ts';
+import { KeyUsage } from './keys/key-usage.ts';
 import { migrations } from './migrations/index.ts';
 import { createRecorder, type RecordScans } from './scans/record-scan.ts';
 import { ScanWork } from './scans/scan-work.ts';
@@ -81,6 +82,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly texts: TextTable;
   /** On PostgreSQL large quotas are leased in blocks; disposing of the store returns unspent blocks. */
   readonly quota: Quota;
+  /** Requests of each key by day and path. */
+  readonly keyUsage: KeyUsage;
   /** Queries over the history of all domains. */
   readonly lists: ListTable;
   /** The source of the index. */
@@ -126,6 +129,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   const recordScans = createRecorder(db, { rescanAfterMs });
   const texts = new TextTable(db);
   const counted = new QuotaTable(db);
+  const keyUsage = new KeyUsage(db, now);
   const blocks = isShared ? new QuotaBlocks(counted) : undefined;
   const schedulerLock = isShared ? sessionLock(db, SCHEDULER, url) : soleLock(db, SCHEDULER);
   return {
@@ -149,6 +153,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     keys,
     texts,
     quota: blocks ?? counted,
+    keyUsage,
     lists: new ListTable(db),
     feed: new IndexFeed(db),
     signals: new SignalTable(db),
@@ -160,6 +165,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     ledger: ledgerDb && ledgerTablesIn(ledgerDb),
     ledgerCheckpoint: (origin) => ledgerCheckpoint(texts, origin),
     async [Symbol.asyncDispose]() {
+      await keyUsage[Symbol.asyncDispose]();
       await blocks?.[Symbol.asyncDispose]();
       await schedulerLock[Symbol.asyncDispose]();
       await ledgerDb?.destroy();

@@ -10,6 +10,7 @@ import { KeyForm } from '../answer/answer.tsx';
 import { getFreeKey, setKey, stack, useKey, useQuota } from '../answer/session.ts';
 import { Page } from '../frame/page.tsx';
 import { useSite } from '../site.ts';
+import { KeyUsage } from './key-usage.tsx';
 
 export function Start() {
   const key = useKey();
@@ -134,6 +135,10 @@ function CurrentKey({ value }: { readonly value: string }) {
         verification use none. The quota resets at midnight UTC. When it is used up, the API returns 429 with{' '}
         <code>Retry-After</code>.
       </p>
+      <details>
+        <summary>Usage of this key</summary>
+        <KeyUsage />
+      </details>
       <RemoveKey />
       <details>
         <summary>Use another key</summary>

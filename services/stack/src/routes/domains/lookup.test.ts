@@ -84,7 +84,7 @@ describe('a look-up', () => {
       ]);
     });
 
-  it('is JSON, CSV or NDJSON, with the chosen columns in their order; formulas are defused', async () => {
+  it('is JSON, CSV, NDJSON or Parquet, with the chosen columns in their order; formulas are defused', async () => {
     const body = { domains: ['=1+1', a], fields: ['state', 'domain', 'state'] };
     const csv = `state,domain\r\ninvalid,'=1+1\r\nactive,${a}\r\n`;
     const ndjson = `{"state":"invalid","domain":"=1+1"}\n{"state":"active","domain":"${a}"}\n`;
@@ -93,6 +93,7 @@ describe('a look-up', () => {
       ['application/json;q=0.5, text/csv', '', csv, /csv/],
       ['application/x-ndjson;q=1', '', ndjson, /^application\/x-ndjson$/],
       ['text/csv', '?format=NDJSON', ndjson, /ndjson/],
+      ['application/vnd.apache.parquet', '', 'PAR1', /^application\/vnd\.apache\.parquet$/],
       ['text/csv;q=0, text/html', '', '{"_alpha"', /^application\/json/],
     ] as const) {
       const { text, headers } = await ask(body, { accept, query });

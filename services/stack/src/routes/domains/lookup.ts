@@ -1,6 +1,6 @@
 // What is known about a list of domains, without scans.
 import { gradeOf, parseDomain, ROLE_LIST, ROLES, SECTORS } from '@strata/detect';
-import { type CsvColumn, route, TABLE_FORMATS } from '@strata/http';
+import { route, TABLE_FORMATS, type TableColumn } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { refuseField, splitList, unknownWord, Word, WordList } from '../parameters.ts';
@@ -12,16 +12,16 @@ const COLUMNS = [
   { name: 'registrable', description: 'Registrable domain, as A-labels.' },
   { name: 'error', description: 'Why this is not a domain.' },
   { name: 'state', description: 'active, parked, nonexistent, unmeasured, unknown (never scanned) or invalid.' },
-  { name: 'scanned_at', description: 'ISO 8601 UTC.' },
+  { name: 'scanned_at', description: 'ISO 8601 UTC.', type: 'time' },
   { name: 'sector', description: SECTORS.join(', ') },
-  { name: 'score', description: 'Security score, 0 to 100.' },
+  { name: 'score', description: 'Security score, 0 to 100.', type: 'integer' },
   { name: 'grade', description: 'A+ to F.' },
   ...ROLE_LIST.map((role) => ({
     name: role,
     description: `Ids of the providers in the role ${role} with high or medium confidence, separated by semicolons.`,
   })),
   ...POSTURE_COLUMNS,
-] as const satisfies readonly CsvColumn[];
+] as const satisfies readonly TableColumn[];
 const NAMES: readonly string[] = COLUMNS.map(({ name }) => name);
 
 const Row = z
@@ -50,7 +50,7 @@ export const postLookup = route(
     summary: `What is known about up to ${MAX_NAMES} domains`,
     description:
       'One row per name, in the order given, from the latest scans: nothing is scanned. A name that is not a domain has a row with `error`. ' +
-      'The answer is JSON, CSV or NDJSON, as `format` or `Accept` asks; counts as one request.',
+      'The answer is JSON, CSV, NDJSON or Parquet, as `format` or `Accept` asks; counts as one request.',
     query: z.object({
       fields: WordList(NAMES).describe('Columns of the answer, in this order, separated by commas.').optional(),
       format: Word(TABLE_FORMATS).describe('Format of the answer; it precedes the header `Accept`.').optional(),

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
 import { route } from '../index.ts';
 import { plain, serverOf } from '../test/test-server.ts';
-import { contentDisposition, csvBytes } from './csv.ts';
+import { csvBytes } from './csv.ts';
+import { contentDisposition } from './table.ts';
 
 const columns = ['domain', 'value'].map((name) => ({ name, description: 'Anything.' }));
 const text = (rows: (string | number | boolean | null)[][]) => csvBytes(['domain', 'value'], { rows }).toString('utf8');
