@@ -60,14 +60,22 @@ const requests: Readonly<Record<string, string>> = {
   '/stack/v1/providers/{provider}/customers.csv': '/stack/v1/providers/cloudflare/customers.csv',
 };
 
-const LOOKUP = '/stack/v1/domains:lookup';
-const lookup = await request(LOOKUP, {
-  method: 'POST',
-  headers: { ...headers, 'content-type': 'application/json' },
-  body: JSON.stringify({ domains: [domain, 'never-scanned.com'] }),
-});
+const bodies: Readonly<Record<string, object>> = {
+  '/stack/v1/domains:lookup': { domains: [domain, 'never-scanned.com'] },
+  '/stack/v1/query': {
+    query: 'provider:cloudflare AND NOT dmarc:reject AND score:>=40',
+    sort: '-score',
+    facets: ['email', 'tld'],
+    limit: 2,
+  },
+};
 
-const examples: Record<string, unknown> = { [LOOKUP]: shortened(await lookup.json()) };
+const examples: Record<string, unknown> = {};
+for (const [path, body] of Object.entries(bodies)) {
+  const headersOfBody = { ...headers, 'content-type': 'application/json' };
+  const response = await request(path, { method: 'POST', headers: headersOfBody, body: JSON.stringify(body) });
+  examples[path] = shortened(await response.json());
+}
 for (const [path, requestPath] of Object.entries(requests)) {
   const response = await request(requestPath);
   examples[path] = path.endsWith('.csv')
