@@ -162,13 +162,13 @@ function walk(
 /** Existing domains, worst score first, then by name; without domains that have no score. */
 export function worstScores(
   index: DomainIndex,
-  filter: { readonly sector?: string | undefined; readonly maxScore: number },
+  filter: { readonly sector?: string | undefined; readonly maxScore: number; readonly within?: DomainSet | undefined },
   limit: number,
 ): FoundDomains {
   const live = union(LIVE.map((state) => index.sets.state(stateNumber(state))));
   const within = filterSets(index, filter.sector === undefined ? {} : { sector: filter.sector }).reduce(
     intersection,
-    live,
+    filter.within ? intersection(live, filter.within) : live,
   );
   let total = 0;
   const domains: number[] = [];

@@ -312,6 +312,10 @@ export interface StackPaths {
        * `next_cursor` of the previous page, with the same filters; `limit` may differ.
        */
       cursor?: string;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       /**
@@ -334,13 +338,13 @@ export interface StackPaths {
         categories: Category[];
         domains: number;
         /**
-         * Share of all scanned domains.
+         * Share of all scanned domains, or of those of the query.
          */
         share: number;
         /**
-         * Domains gained minus domains lost, confirmed within 30 days; excludes first scans and rulebook changes.
+         * Domains gained minus domains lost, confirmed within 30 days; excludes first scans and rulebook changes. Null with `query`.
          */
-        change_30d: number;
+        change_30d: number | null;
       }[];
       _alpha: true;
       _notice: string;
@@ -996,6 +1000,10 @@ export interface StackPaths {
        */
       cursor?: string;
       window?: '1d' | '7d' | '30d';
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       window: '1d' | '7d' | '30d';
@@ -1096,6 +1104,10 @@ export interface StackPaths {
        * Maximum score.
        */
       score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: string;
   };
@@ -1147,7 +1159,12 @@ export interface StackPaths {
        */
       provider: string;
     };
-    query: Record<string, never>;
+    query: {
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+    };
     body: string;
   };
   /**

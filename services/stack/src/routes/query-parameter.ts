@@ -1,5 +1,14 @@
 // Queries in requests: a refusal has the position of the problem.
-import { allDomains, type DomainSet, type Facet, facetOf, MAX_QUERY, type Query, QueryError } from '@strata/analytics';
+import {
+  allDomains,
+  type DomainSet,
+  evaluateQuery,
+  type Facet,
+  facetOf,
+  MAX_QUERY,
+  type Query,
+  QueryError,
+} from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { refuse } from '@strata/http';
 import { z } from 'zod';
@@ -27,6 +36,11 @@ export function queryIn(app: StackApp, text: string): Query {
     const detail = `Cannot use: query (${message}, at character ${position}).`;
     return refuse('invalid_parameter', detail, { errors: [{ field: 'query', message, position }] });
   }
+}
+
+/** The domains to which a request is restricted; undefined for all. */
+export function setOf(app: StackApp, { query }: { readonly query?: string | undefined }): DomainSet | undefined {
+  return query === undefined ? undefined : evaluateQuery(app.index, queryIn(app, query));
 }
 
 /** Values of a facet in an answer. */

@@ -58,9 +58,32 @@ describe('a query', () => {
     assert.deepEqual(searched.facets, body.facets);
   });
 
+  it('restricts leaderboards and exports to its domains', async () => {
+    const query = 'state:live spf:valid';
+    const { results } = (await ask({ query, limit: 1000 })).body;
+    const domains = new Set(results.map(({ domain }: Any) => domain));
+    const at = `query=${encodeURIComponent(query)}`;
+    const get = async (path: string) => service.get(`/stack/v1/${path}${at}`);
+    const leaders = (await get('stats/providers?limit=1000&')).body as Any;
+    const uses = results.flatMap(({ services }: Any) => [...new Set(services.map((each: Any) => each.provider_id))]);
+    const counts = Map.groupBy(uses as string[], (id) => id);
+    assert.deepEqual([leaders.total, leaders.providers.length], [counts.size, counts.size]);
+    for (const { provider_id, domains: count, share, change_30d } of leaders.providers)
+      assert.deepEqual([count, share, change_30d], [counts.get(provider_id)?.length, count / domains.size, null]);
+    const [top] = leaders.providers;
+    for (const [path, size] of [
+      ['security/export.csv?', results.filter(({ score }: Any) => score !== null).length],
+      [`providers/${top.provider_id}/domains.csv?`, top.domains],
+    ]) {
+      const rows = (await get(path as string)).text.trimEnd().split('\r\n').slice(1);
+      assert.equal(rows.length, size);
+      assert.ok(rows.every((row) => domains.has(row.split(',')[0])));
+    }
+  });
+
   for (const [body, field, says, position] of [
     [{ query: 'email:*  AND dmarcc:none' }, 'query', /unknown field dmarcc; did you mean dmarc/, 14],
-    [{ query: '😀😀 tdl:de' }, 'query', /unknown field tdl; did you mean tld/, 4],
+    [{ query: '😀😀 tlds:de' }, 'query', /unknown field tlds; did you mean tld/, 4],
     [{ query: 'shop AND (tld:de' }, 'query', /not closed/, 10],
     [{ query: 'provider:cloudflair' }, 'query', /unknown provider cloudflair; did you mean Cloudflare/, 10],
     [{ query: 'a'.repeat(2_001) }, 'query', /2000/],
