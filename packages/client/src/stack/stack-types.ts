@@ -377,6 +377,10 @@ export interface StackPaths {
       other?: string;
       category?: Category;
       /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+      /**
        * Only the last UTC days, including today.
        */
       days?: number;
@@ -1130,6 +1134,10 @@ export interface StackPaths {
        */
       other?: string;
       category?: Category;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
       /**
        * Only the last UTC days, including today.
        */

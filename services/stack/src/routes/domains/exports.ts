@@ -4,7 +4,7 @@ import { gradeOf, SECTORS } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { listedChanges } from '../../index/listed-changes.ts';
+import { listedChangesOf } from '../../index/listed-changes.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { changeReport } from '../../reports/domain-report.ts';
 import { migrationFilter, migrationParameters } from '../market/migrations.ts';
@@ -103,8 +103,8 @@ export const getMigrationsCsv = route(
     errors: [],
     access: 'key',
     cache: (app: StackApp, { days, hours, since, until, ...input }) => ({
-      key: `migrations.csv ${JSON.stringify([migrationFilter(app, input), days, hours, since, until])}`,
-      tags: [...tags.changes],
+      key: `migrations.csv ${JSON.stringify([migrationFilter(app, input), input.query, days, hours, since, until])}`,
+      tags: [...tags.changes, ...(input.query === undefined ? [] : tags.domains)],
       maxStaleMs: MAX_STALE_MS,
       maxAgeMs: UNCHANGED_MS,
     }),
@@ -114,13 +114,14 @@ export const getMigrationsCsv = route(
     const window = windowOf(input, { now: app.clock().getTime(), maxDays: Number.POSITIVE_INFINITY });
     const filter = { type: 'migrated', ...chosen, ...(window && datesOf(window)) } as const;
     // One additional row shows whether there are more.
-    const found = await listedChanges(app, filter, { limit: MAX_ROWS + 1, offset: 0 });
+    const page = { limit: MAX_ROWS + 1, offset: 0, within: setOf(app, input) };
+    const { changes: found, next } = await listedChangesOf(app, filter, page);
     return {
       filename: ['migrations', chosen.provider, chosen.direction]
         .filter((part) => part !== undefined)
         .join('-')
         .concat('.csv'),
-      isTruncated: found.length > MAX_ROWS,
+      isTruncated: found.length > MAX_ROWS || next !== undefined,
       rows: found.slice(0, MAX_ROWS).map((change) => {
         const { domain } = change;
         const report = changeReport(change, app.names);
