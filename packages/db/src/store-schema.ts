@@ -15,9 +15,9 @@ export interface StoreSchema {
 
 /**
  * Tables whose size is recorded and reported, because they grow. With SQL of the first number that counts, for SQLite; null: the
- * smallest.
+ * smallest; false: not on SQLite, because the rows have no numbers.
  */
-export type SizedTables = Readonly<Record<string, string | null>>;
+export type SizedTables = Readonly<Record<string, string | null | false>>;
 
 export interface StoreFinding {
   /** A sentence, with a few examples. */

@@ -30,8 +30,10 @@ export function sizesSql(sized: SizedTables, isOnPostgres: boolean): string {
       where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname in (${names.join(', ')})
       order by c.relname`;
   }
-  const sizes = Object.entries(sized).map(
-    ([name, first]) => `select '${name}' as "table", null as bytes,
+  const sizes = Object.entries(sized).flatMap(([name, first]) =>
+    first === false
+      ? []
+      : `select '${name}' as "table", null as bytes,
       coalesce((select max(rowid) from ${name}) - ${first ?? `(select min(rowid) from ${name})`} + 1, 0) as "rows"`,
   );
   return sizes.join(' union all ');

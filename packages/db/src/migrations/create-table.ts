@@ -8,6 +8,8 @@ export interface TableOptions {
   readonly id?: 'generated';
   /** Name of the key, `id` by default. */
   readonly key?: string;
+  /** SQLite: rows are stored in the order of the primary key, without a number of their own. */
+  readonly isClustered?: boolean;
 }
 
 export function createTable(
@@ -22,7 +24,10 @@ export function createTable(
     // By default: a copy from another store inserts its own numbers.
     return plain.addColumn(key, 'integer', (column) => column.primaryKey().generatedByDefaultAsIdentity());
   }
-  const strict = plain.modifyEnd(sql`strict`) as CreateTableBuilder<string, string>;
+  const strict = plain.modifyEnd(options.isClustered ? sql`strict, without rowid` : sql`strict`) as CreateTableBuilder<
+    string,
+    string
+  >;
   if (!options.id) return strict;
   // AUTOINCREMENT, so that numbers are not reused after the newest rows are deleted.
   return strict.addColumn(key, 'integer', (column) => column.primaryKey().autoIncrement());

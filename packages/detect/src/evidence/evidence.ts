@@ -123,6 +123,8 @@ export interface Page {
   readonly markers: readonly string[];
   /** schema.org types with which the page describes its subject: `Hospital`; missing in evidence of earlier probes. */
   readonly types?: readonly string[];
+  /** Ids of analytics, tag managers and advertisers: `GTM-…`, `G-…`; missing in evidence of earlier probes. */
+  readonly tags?: readonly string[];
   /** The page exceeded the limit and only its beginning was parsed. */
   readonly isTruncated: boolean;
   /** The beginning of the HTML, at most 64 KiB; present only if a community set has patterns for it. */

@@ -3,6 +3,7 @@
 import { Tokenizer } from 'htmlparser2';
 import type { Page } from './evidence.ts';
 import { schemaTypeName, schemaTypesOf } from './structured-data.ts';
+import { tagIds } from './tag-ids.ts';
 import { cutText } from './text.ts';
 
 /** Longer pages are truncated here; the probe truncates far earlier. */
@@ -118,6 +119,7 @@ class PageReader {
       assets: [...this.#assets],
       markers: [...new Set([...this.#markers, ...this.#scriptIds])],
       types: [...this.#types],
+      tags: tagIds(this.#html),
       isTruncated,
     };
   }

@@ -2,6 +2,7 @@
 import type { Evidence } from '../evidence/evidence.ts';
 import { stillParked } from '../judge/still-parked.ts';
 import { type Profile, SOURCES, type Source } from '../profile.ts';
+import { type KnownRecords, planRecords, type RecordChanges } from '../records/plan-records.ts';
 import { type NewChange, newChanges } from './change.ts';
 import { type IntervalChanges, intervalChanges, type OpenInterval } from './intervals.ts';
 import type { KnownService } from './known-service.ts';
@@ -45,12 +46,16 @@ export interface ScanState {
   /** A service waits for a second observation. */
   readonly isWaiting: boolean;
   readonly changeHistory: ChangeHistory;
+  /** Digest of the last observation of its records. */
+  readonly recordDigest: string | null;
 }
 
 /** A domain before a scan. */
 export interface KnownDomain extends ScanState, PublishedBefore {
   readonly requestedAt: number | null;
   readonly open: readonly OpenInterval[];
+  /** Undefined if the scan observed the same records as the last one. */
+  readonly records?: KnownRecords | undefined;
   /** Parses the stored evidence; needed only if the rulebook has changed. */
   readonly storedEvidence?: () => Evidence;
 }
@@ -67,6 +72,7 @@ export const NEVER_SCANNED: KnownDomain = {
   failures: 0,
   isWaiting: false,
   changeHistory: UNKNOWN,
+  recordDigest: null,
   requestedAt: null,
   open: [],
 };
@@ -87,6 +93,7 @@ export interface ScanPlan {
   readonly update?: ScanState & { readonly nextDueAt: number };
   readonly intervals?: IntervalChanges;
   readonly changes: readonly NewChange[];
+  readonly records?: RecordChanges;
   /** Present if the published state of the domain differs. */
   readonly difference?: Difference;
   /** Whether the evidence of this scan replaces the stored evidence. */
@@ -106,14 +113,14 @@ export function planScan(known: KnownDomain, scan: ScanRecord, options: PlanOpti
   const counted = { profile, observedAt: now, isFirst, changes: [], keepsEvidence: false };
   if (profile.state === 'unmeasured') {
     // Nothing was resolved: the last successful scan remains valid, and the next one is due sooner.
-    const { failures, lastScannedAt, measured, rulebook, isWaiting, changeHistory } = known;
-    const kept = { lastScannedAt, measured, rulebook, isWaiting, changeHistory };
+    const { failures, lastScannedAt, measured, rulebook, isWaiting, changeHistory, recordDigest } = known;
+    const kept = { lastScannedAt, measured, rulebook, isWaiting, changeHistory, recordDigest };
     return { ...counted, update: { ...kept, nextDueAt: retryAt(now, known, options), failures: failures + 1 } };
   }
   // Another process has recorded a later scan: history is never rewritten.
   if (now < (known.lastScannedAt ?? 0)) return counted;
 
-  const { open } = known;
+  const { open, records, lastScannedAt } = known;
   const { previous, measuredBefore } = previousOf(known, profile, options);
   const { confirmAfterMs } = options;
   const result = reconcile(open, profile, { confirmAfterMs, measuredBefore, ...(previous ? { previous } : {}) });
@@ -131,9 +138,11 @@ export function planScan(known: KnownDomain, scan: ScanRecord, options: PlanOpti
       rulebook: profile.rulebook,
       failures: 0,
       isWaiting: result.isPending,
+      recordDigest: records?.observed.digest ?? known.recordDigest,
       ...schedule(known, profile, { ...options, isChanged, isWaiting: result.isPending }),
     },
-    intervals: intervalChanges(open, result, { observedAt: now, lastScannedAt: known.lastScannedAt }),
+    intervals: intervalChanges(open, result, { observedAt: now, lastScannedAt }),
+    ...(records ? { records: planRecords(records, { at: now, lastScannedAt }) } : {}),
     changes: newChanges(result.changes, open, result.open),
     ...(isChanged ? { difference: { published, known: open, open: result.open } } : {}),
     keepsEvidence: isChanged || isMoving || hasOtherRules,

@@ -43,7 +43,7 @@ export function parsePrefixLength(text: string, bits: number): number | null {
 }
 
 /** Dotted quad, or RFC 5952. */
-function addressText(words: Words): string {
+export function addressText(words: Words): string {
   return words.length === 1 ? ipv4Text(words[0] ?? 0) : ipv6Text(words);
 }
 

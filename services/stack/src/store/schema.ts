@@ -8,6 +8,7 @@ import type {
   ConfidenceLevel,
   DomainState,
   Importance,
+  RecordKind,
   Role,
   ServiceStatus,
 } from '@strata/detect';
@@ -60,6 +61,8 @@ export interface Database extends CommonTables, SizeTables, LedgerDatabase, Feed
     changes_seen: Generated<number>;
     /** Last client request. */
     asked_at: number | null;
+    /** `ObservedRecords.digest` of the last scan. */
+    record_digest: string | null;
   };
   /** Names below private suffixes that requests added on a UTC day (days since the epoch), by counter; see on-demand-days.ts. */
   on_demand_days: {
@@ -106,6 +109,17 @@ export interface Database extends CommonTables, SizeTables, LedgerDatabase, Feed
     observed_at: Generated<number>;
     /** DNS records observed at the apex and at well-known names below it. */
     records: Generated<number>;
+  };
+  /** Intervals of observed values. */
+  records: {
+    domain_id: number;
+    kind: RecordKind;
+    value: string;
+    first_seen: number;
+    /** Null: observed by the domain's last scan. */
+    last_seen: number | null;
+    /** The first successful look-up without the value; null while it is present. */
+    ended_at: number | null;
   };
   /** Scans by UTC day (days since the epoch) and rulebook, counted as they are written. */
   scan_days: {

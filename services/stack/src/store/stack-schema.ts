@@ -18,6 +18,7 @@ const keys: Readonly<Record<Table, readonly string[]>> = {
   on_demand_days: ['day', 'subject'],
   scan_leases: ['domain_id'],
   services: ['id'],
+  records: ['domain_id', 'kind', 'value', 'first_seen'],
   scans: ['id'],
   scan_days: ['day', 'rulebook'],
   changes: ['id'],
@@ -56,6 +57,15 @@ const invariants: readonly Invariant[] = [
     advice: REPORT,
   },
   {
+    name: 'intervals of records',
+    sql: `select domain_id as id from (
+        select domain_id, first_seen, ended_at, lag(coalesce(ended_at, ${OPEN_END}))
+          over (partition by domain_id, kind, value order by first_seen) as until_then from records
+      ) as intervals where until_then > first_seen or ended_at < first_seen`,
+    what: 'Intervals of the same record overlap, or end before they begin (records)',
+    advice: REPORT,
+  },
+  {
     name: 'domains of open services',
     sql: `select distinct d.name as id from services s join domains d on d.id = s.domain_id
       where s.valid_to is null and (d.last_scanned_at is null or d.summary is null)`,
@@ -86,7 +96,15 @@ export const stackSchema: StoreSchema = {
   keys,
   numbered: ['events', 'changes', 'stream_events'],
   sized: {
-    ...{ domains: null, services: null, scans: FIRST_SCAN, changes: null, events: null, stream_events: null },
+    ...{
+      domains: null,
+      services: null,
+      records: false,
+      scans: FIRST_SCAN,
+      changes: null,
+      events: null,
+      stream_events: null,
+    },
     ...{ alerts: null, anomalies: null, evidence: null, feed_items: null, feed_mentions: null },
     ledger_leaves: null,
   },

@@ -1,4 +1,4 @@
-// Forgets domains that a request added and that no client has requested since: deletes the profile, open services and evidence.
+// Forgets domains that a request added and that no client has requested since: deletes the profile, open services, records and evidence.
 // The domain row, confirmed changes and the services that they ended are kept, since they refer to each other; scans have their
 // own retention.
 
@@ -31,13 +31,14 @@ export async function forgetUnasked(tx: Transaction<Database>, { before, limit, 
   if (rows.length === 0) return 0;
   const ids = rows.map(({ id }) => id);
   await tx.deleteFrom('services').where('domain_id', 'in', ids).where('valid_to', 'is', null).execute();
+  await tx.deleteFrom('records').where('domain_id', 'in', ids).execute();
   await tx.deleteFrom('evidence').where('domain_id', 'in', ids).execute();
   await tx
     .updateTable('domains')
     .set((eb) => ({
       ...{ last_scanned_at: null, state: null, summary: null, rulebook: null, score: null, asked_at: null },
       ...{ sector: 'unknown', measured: '', posture_bits: 0, holder_bits: 0, failures: 0, is_waiting: 0 },
-      ...{ tracked_ms: 0, changes_seen: 0, next_due_at: NEVER, revision: eb('revision', '+', 1) },
+      ...{ tracked_ms: 0, changes_seen: 0, record_digest: null, next_due_at: NEVER, revision: eb('revision', '+', 1) },
     }))
     .where('id', 'in', ids)
     .execute();

@@ -3,10 +3,12 @@ import { deflateSync, inflateSync } from 'node:zlib';
 import {
   type Evidence,
   type KnownDomain,
+  type KnownRecords,
   type KnownService,
   NEVER_SCANNED,
   type OpenInterval,
   type PublishedState,
+  type RecordInterval,
   type ScanPlan,
   type ScanRecord,
   type Service,
@@ -27,10 +29,12 @@ export interface StoredDomain {
   readonly open: readonly OpenInterval[];
   /** The stored evidence, read only if the rulebook has changed. */
   readonly evidence: Uint8Array | undefined;
+  /** Undefined if the scan observed the same records as the last one. */
+  readonly records: KnownRecords | undefined;
 }
 
-export function knownDomain({ row, open, evidence }: StoredDomain): KnownDomain {
-  if (!row) return NEVER_SCANNED;
+export function knownDomain({ row, open, evidence, records }: StoredDomain): KnownDomain {
+  if (!row) return { ...NEVER_SCANNED, records };
   return {
     lastScannedAt: row.last_scanned_at,
     state: row.state,
@@ -43,8 +47,10 @@ export function knownDomain({ row, open, evidence }: StoredDomain): KnownDomain 
     failures: row.failures,
     isWaiting: row.is_waiting === 1,
     changeHistory: { trackedMs: row.tracked_ms, changes: row.changes_seen },
+    recordDigest: row.record_digest,
     requestedAt: row.asked_at,
     open,
+    records,
     ...(evidence ? { storedEvidence: () => JSON.parse(inflateSync(evidence).toString('utf8')) as Evidence } : {}),
   };
 }
@@ -98,7 +104,17 @@ export function updateRow(update: NonNullable<ScanPlan['update']>) {
     is_waiting: Number(update.isWaiting),
     tracked_ms: update.changeHistory.trackedMs,
     changes_seen: update.changeHistory.changes,
+    record_digest: update.recordDigest,
   };
+}
+
+export function recordInterval(row: Selectable<Database['records']>): RecordInterval {
+  const { kind, value, first_seen: firstSeen, last_seen: lastSeen, ended_at: endedAt } = row;
+  return { kind, value, firstSeen, lastSeen, endedAt };
+}
+
+export function recordRow({ kind, value, firstSeen, lastSeen, endedAt }: RecordInterval) {
+  return { kind, value, first_seen: firstSeen, last_seen: lastSeen, ended_at: endedAt };
 }
 
 export function publishedRow({ state, sector, postureBits, holderBits, score, summary }: PublishedState) {

@@ -1,88 +1,35 @@
 // The SQL statements that record scans: built once, each for any number of rows.
 
 import { executePipelined, isPostgres, type Json, type JsonColumns, listedIn, plan, rowsIn, toJson } from '@strata/db';
-import { needsRedetection, type RecordOptions, type ScanRecord } from '@strata/detect';
+import {
+  needsRedetection,
+  type ObservedRecords,
+  observedRecords,
+  type RecordInterval,
+  type RecordOptions,
+  type ScanRecord,
+} from '@strata/detect';
 import { type CompiledQuery, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { countChangeDays, countScanDays } from '../history/day-counts.ts';
 import type { Database } from '../schema.ts';
-import { type DomainRow, openIntervals, type StoredDomain } from './scan-rows.ts';
+import {
+  BEGUN,
+  CHANGE,
+  DIGEST,
+  EVENT,
+  EVIDENCE,
+  NEW_DOMAIN,
+  PLANNED,
+  PUBLISHED,
+  RECORD,
+  RECORD_KEY,
+  SCAN,
+  SERVICE,
+  UPDATED,
+} from './scan-columns.ts';
+import { type DomainRow, openIntervals, recordInterval, type StoredDomain } from './scan-rows.ts';
 
 type Db = Kysely<Database>;
-
-const SERVICE = {
-  confidence: 'text',
-  score: 'real',
-  evidence: 'text',
-  version: 'text',
-  platform: 'text',
-  status: 'text',
-  last_seen: 'integer',
-  first_missed: 'integer',
-} as const satisfies JsonColumns;
-const UPDATED = {
-  last_scanned_at: 'integer',
-  measured: 'text',
-  rulebook: 'text',
-  next_due_at: 'integer',
-  failures: 'integer',
-  is_waiting: 'integer',
-  tracked_ms: 'integer',
-  changes_seen: 'real',
-} as const satisfies JsonColumns;
-const PUBLISHED = {
-  state: 'text',
-  sector: 'text',
-  posture_bits: 'integer',
-  holder_bits: 'integer',
-  score: 'integer',
-  summary: 'text',
-} as const satisfies JsonColumns;
-const NEW_DOMAIN = { name: 'text', source: 'text', created_at: 'integer', next_due_at: 'integer' } as const;
-const SCAN = {
-  domain_id: 'domains.id',
-  started_at: 'integer',
-  finished_at: 'integer',
-  state: 'text',
-  rulebook: 'text',
-  services: 'integer',
-  unmeasured: 'text',
-  observed_at: 'integer',
-  records: 'integer',
-} as const satisfies JsonColumns;
-const BEGUN = {
-  domain_id: 'domains.id',
-  category: 'text',
-  role: 'text',
-  provider: 'text',
-  valid_from: 'integer',
-  ...SERVICE,
-} as const satisfies JsonColumns;
-const CHANGE = {
-  domain_id: 'domains.id',
-  scan_id: 'scans.id',
-  at: 'integer',
-  confirmed_at: 'integer',
-  category: 'text',
-  role: 'text',
-  type: 'text',
-  from_provider: 'text',
-  to_provider: 'text',
-  confidence: 'text',
-  importance: 'text',
-  is_entry: 'integer',
-  is_exit: 'integer',
-} as const satisfies JsonColumns;
-/** `rest` is the payload without its braces and without the numbers that are inserted before it. */
-const EVENT = {
-  at: 'integer',
-  kind: 'text',
-  domain: 'text',
-  domain_id: 'domains.id',
-  change_id: 'changes.id',
-  rest: 'text',
-} as const satisfies JsonColumns;
-const EVIDENCE = { domain_id: 'domains.id', observed_at: 'integer', body: 'blob' } as const satisfies JsonColumns;
-const PLANNED = { name: 'text', revision: 'integer' } as const satisfies JsonColumns;
 
 /** The format of `changeId`. */
 const CHANGE_ID = sql`'ch_' || case when change_id < 10000000000 then substr(cast(change_id + 10000000000 as text), 2)
@@ -96,8 +43,6 @@ const ROWS = 'strata.rows';
 
 /** Every scan that writes to a domain, or to rows that refer to it, increments its revision, which makes older plans outdated. */
 const NEXT_REVISION = sql`, revision = revision + 1`;
-
-export const COLUMNS = { SERVICE, UPDATED, PUBLISHED, NEW_DOMAIN, SCAN, BEGUN, CHANGE, EVENT } as const;
 
 /** Builds the query for a list of names, ids or rows. */
 type Query<Row> = (list: readonly unknown[]) => CompiledQuery<Row>;
@@ -170,6 +115,13 @@ export function prepareScanStatements(db: Db) {
           and domain_id in (select id from domains where name in ${listedIn(db, json, 'text')})
         order by domain_id, category, provider`,
     ),
+    /** The records of the domains whose last observation had another digest. */
+    changedRecords: once(
+      (json) => sql<Selectable<Database['records']>>`
+        select records.* from ${rowsIn(db, json, DIGEST)} as observed
+          join domains on domains.name = observed.name and domains.record_digest is distinct from observed.digest
+          join records on records.domain_id = domains.id`,
+    ),
     keptEvidence: once(
       (json) => sql<Pick<Selectable<Database['evidence']>, 'domain_id' | 'body'>>`
         select domain_id, body from evidence where ${ofDomains(json)}`,
@@ -194,6 +146,16 @@ export function prepareScanStatements(db: Db) {
     dropServices: write((json) => sql<never>`delete from services where id in ${listedIn(db, json, 'integer')}`),
     updateServices: update('services', SERVICE),
     beginServices: insert('services', BEGUN),
+    putRecords: insert(
+      'records',
+      RECORD,
+      sql`on conflict (domain_id, kind, value, first_seen)
+        do update set last_seen = excluded.last_seen, ended_at = excluded.ended_at`,
+    ),
+    dropRecords: write((json) => {
+      const key = namesOf(RECORD_KEY);
+      return sql<never>`delete from records where (${key}) in (select ${key} from ${rowsIn(db, json, RECORD_KEY)} as old)`;
+    }),
     addChanges: insertCounted<Pick<Selectable<Database['changes']>, 'id'>>('changes', CHANGE, {
       count: countChangeDays,
       end: sql`returning id`,
@@ -222,8 +184,14 @@ export async function readStored(
   options: RecordOptions,
 ): Promise<StoredDomain[]> {
   const names = scans.map(({ profile }) => profile.domain);
-  const [rows, open] = await executePipelined(db, [statements.domains(names), statements.openServices(names)]);
+  const observed = scans.map(({ evidence }) => observedRecords(evidence));
+  const [rows, open, changed] = await executePipelined(db, [
+    statements.domains(names),
+    statements.openServices(names),
+    statements.changedRecords(names.map((name, index) => [name, observed[index]?.digest])),
+  ]);
   const domains = new Map(rows.rows.map((row) => [row.name, row]));
+  const records = Map.groupBy(changed.rows, (row) => row.domain_id);
   const services = Map.groupBy(open.rows, (row) => row.domain_id);
   const redetected = scans.flatMap((scan) => {
     const row = domains.get(scan.profile.domain);
@@ -231,9 +199,16 @@ export async function readStored(
   });
   const kept = redetected.length > 0 ? (await db.executeQuery(statements.keptEvidence(redetected))).rows : [];
   const evidence = new Map(kept.map(({ domain_id, body }) => [domain_id, body]));
-  return names.map((name) => {
+  return names.map((name, index) => {
     const row = domains.get(name);
-    if (!row) return { row, open: [], evidence: undefined };
-    return { row, open: openIntervals(services.get(row.id) ?? [], row), evidence: evidence.get(row.id) };
+    const now = observed[index] as ObservedRecords;
+    const known = (intervals: readonly RecordInterval[]) => ({ intervals, observed: now });
+    if (!row) return { row, open: [], evidence: undefined, records: known([]) };
+    return {
+      row,
+      open: openIntervals(services.get(row.id) ?? [], row),
+      evidence: evidence.get(row.id),
+      records: row.record_digest === now.digest ? undefined : known((records.get(row.id) ?? []).map(recordInterval)),
+    };
   });
 }

@@ -1,13 +1,23 @@
 // Converts planned scans into queries, one for each table. Numbers are assigned in scan order; a row that refers to another new row
 // counts back from the last one (json-rows.ts), so that no query waits for the result of another.
 
-import { valuesOf } from '@strata/db';
+import { type JsonColumns, valuesOf } from '@strata/db';
 import type { ScanPlan, ScanRecord, ServiceChange } from '@strata/detect';
 import type { QueryResult } from 'kysely';
 import { changeId } from '../domains/domains.ts';
+import * as COLUMNS from './scan-columns.ts';
 import { changeEvents, differenceEvents, type NewEvent } from './scan-events.ts';
-import { begunRow, packed, publishedRow, type StoredDomain, scanRow, serviceRow, updateRow } from './scan-rows.ts';
-import { COLUMNS, type ScanStatements, type Write } from './scan-statements.ts';
+import {
+  begunRow,
+  packed,
+  publishedRow,
+  recordRow,
+  type StoredDomain,
+  scanRow,
+  serviceRow,
+  updateRow,
+} from './scan-rows.ts';
+import type { ScanStatements, Write } from './scan-statements.ts';
 
 export interface Plan {
   readonly scan: ScanRecord;
@@ -43,6 +53,7 @@ export function scanWrites(statements: ScanStatements, plans: readonly Plan[]): 
       ),
     ),
     ...intervalQueries(statements, numbered),
+    ...recordQueries(statements, numbered),
     ...statements.addChanges(numbered.flatMap(changeRows)),
   ];
   const after = [
@@ -114,6 +125,17 @@ function intervalQueries(statements: ScanStatements, plans: readonly NumberedPla
         begun.map((service) => valuesOf(COLUMNS.BEGUN, { ...begunRow(service, observedAt), domain_id: domainId })),
       ),
     ),
+  ];
+}
+
+function recordQueries(statements: ScanStatements, plans: readonly NumberedPlan[]): readonly Write[] {
+  const rowsOf = (change: 'put' | 'dropped', columns: JsonColumns) =>
+    plans.flatMap(({ plan, domainId }) =>
+      (plan.records?.[change] ?? []).map((each) => valuesOf(columns, { ...recordRow(each), domain_id: domainId })),
+    );
+  return [
+    ...statements.dropRecords(rowsOf('dropped', COLUMNS.RECORD_KEY)),
+    ...statements.putRecords(rowsOf('put', COLUMNS.RECORD)),
   ];
 }
 
