@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../problems/errors.ts';
 import type { Endpoint, Upload } from '../route.ts';
 
-/** Refuses another media type, and a body that is announced as too long or is none. */
+/** Refuses another media type, a missing body, and one that is announced as too long. */
 export function uploadOf(
   { headers, body }: FastifyRequest,
   { upload = [], bodyBytes = 0 }: Pick<Endpoint, 'upload' | 'bodyBytes'>,

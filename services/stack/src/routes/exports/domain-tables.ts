@@ -11,7 +11,7 @@ import { exportTable, TIME, time } from './export-table.ts';
 /** Domains read at once: some milliseconds. */
 const AT_ONCE = 1_000;
 
-/** Pages by name: domains that the index adds or removes meanwhile shift no page. */
+/** Pages by name: domains that the index adds or removes during the export shift no page. */
 function* pagesOf(index: DomainIndex, filter: DomainFilter): Generator<readonly number[]> {
   for (let after: string | undefined; ; ) {
     const page = { limit: AT_ONCE, offset: 0, ...(after !== undefined && { after }) };

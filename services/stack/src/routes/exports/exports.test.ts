@@ -82,7 +82,7 @@ describe('an export', () => {
   });
 
   for (const [path, says] of [
-    ['/exports/domains?provider=nobody-at-all', /Nearest/],
+    ['/exports/domains?provider=no-such-one', /Nearest/],
     ['/exports/domains?limit=5', /limit/],
     ['/exports/history?since=yesterday', /since/],
     ['/exports/services?fields=provder', /did you mean provider/],
