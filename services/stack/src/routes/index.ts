@@ -11,6 +11,8 @@ import { postQuery } from './domains/query.ts';
 import { getSearch } from './domains/search.ts';
 import { getAdvisories, getAffected, getEnrichmentStatus } from './enrichment.ts';
 import examples from './examples.json' with { type: 'json' };
+import { exportRoutes } from './exports/exports.ts';
+import { getJob, getJobFile, getJobs, postLookups } from './exports/jobs.ts';
 import { getFeedDomain, getFeedLeaders, getFeedStats } from './feeds.ts';
 import { getHealth } from './health.ts';
 import { getAdoption } from './intelligence/adoption.ts';
@@ -32,6 +34,7 @@ export const routes: readonly Route<StackApp>[] = [
   getKeySet,
   getDomain,
   postLookup,
+  postLookups,
   getDomainChanges,
   getSearch,
   postQuery,
@@ -55,6 +58,10 @@ export const routes: readonly Route<StackApp>[] = [
   getMigrationsCsv,
   getProviderDomainsCsv,
   getCustomersCsv,
+  ...exportRoutes,
+  getJobs,
+  getJob,
+  getJobFile,
   getProvider,
   getCustomers,
   getStream,

@@ -100,14 +100,14 @@ export const search = question({
     score_gte: Score.optional(),
     score_lte: Score.optional(),
     query: Query.describe(
-      'A condition with AND, OR, NOT, parentheses, *: email:google-workspace AND NOT dmarc:reject AND (tld:de OR score:<60). ' +
-        'Fields: provider, each category, category, name, domain, tld, sector, state, confidence, grade, score, scanned, dmarc, spf, mta_sts, tls_rpt, dnssec, caa, bimi, tls, flag.',
+      'AND, OR, NOT, (), *: email:google-workspace AND NOT dmarc:reject AND (tld:de OR score:<60). ' +
+        'Fields: provider, email (any category), domain, tld, sector, state, grade, score, scanned, dmarc, spf, mta_sts, dnssec, tls, flag.',
     ).optional(),
     facets: z
       .array(z.string().min(1).max(40))
       .min(1)
       .max(5)
-      .describe('Counts of all matches by provider, a category, tld, sector, state or grade.')
+      .describe('Counts by provider, tld, grade …')
       .optional(),
     ...pages(),
   }),
