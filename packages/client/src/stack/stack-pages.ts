@@ -12,8 +12,8 @@ import type {
   Migration,
   NamingFeed,
   StackPaths,
-  Watchlist,
   WatchDelivery,
+  Watchlist,
   WatchNotification,
 } from './stack-types.ts';
 
