@@ -79,8 +79,9 @@ examples['/stack/v1/jobs'] = shortened(await (await request('/stack/v1/jobs')).j
 for (const table of ['domains', 'services', 'history', 'scorecard']) {
   const path = `/stack/v1/exports/${table}`;
   const answer = await request(`${path}?format=parquet`, { method: 'POST', headers });
-  examples[path] = await answer.json();
-  const { job } = examples[path] as { job: { id: string } };
+  const created = await answer.json();
+  examples[`POST ${path}`] = created;
+  const { job } = created as { job: { id: string } };
   await request(`/stack/v1/jobs/${job.id}?wait=20`);
 }
 for (const [path, requestPath] of Object.entries(requests)) {

@@ -46,7 +46,7 @@ const REPORTS: readonly (readonly [Signal, Rule, string | undefined])[] = [
   [named, { kind: 'named_in_feed' }, 'News names a.com'],
 ];
 
-it('a rule reports the events that it is about, and no others', () => {
+it('a rule reports only the events that it is about', () => {
   const nameOf = (id: string) => id.charAt(0).toUpperCase() + id.slice(1);
   for (const [signal, rule, title] of REPORTS) {
     const watched = signal.kind === 'exploited' ? signal.domains : [domain];

@@ -132,7 +132,7 @@ async function post(
   const asked = Number(answer.headers['retry-after'] ?? 0) * 1_000;
   return {
     ...{ isDelivered: false, status, error: `answered ${status}` },
-    // 410: the receiver is gone for good (Standard Webhooks).
+    // 410: the receiver was removed (Standard Webhooks).
     isFinal: status === 410,
     askedMs: asked > 0 ? Math.min(asked, MAX_ASKED_MS) : 0,
   };

@@ -110,7 +110,7 @@ it('a change of a watched domain reaches a webhook once, signed; a failed messag
   assert.partialDeepStrictEqual(replaced.watchlist, { name: 'New', channels: [channel] });
   assert.equal((await ask('POST', `${LISTS}/${list.id}:test`)).status, 200);
   await delivery(list.id, 'delivered', 1);
-  const stranger = await service.newKey('free');
+  const otherKey = await service.newKey('free');
   for (const [method, path] of [
     ['GET', ''],
     ['DELETE', ''],
@@ -118,7 +118,7 @@ it('a change of a watched domain reaches a webhook once, signed; a failed messag
     ['GET', '/deliveries'],
     ['GET', '/notifications'],
   ] as const)
-    assert.equal((await ask(method, `${LISTS}/${list.id}${path}`, undefined, stranger)).status, 404, path);
+    assert.equal((await ask(method, `${LISTS}/${list.id}${path}`, undefined, otherKey)).status, 404, path);
   assert.equal((await ask('DELETE', `${LISTS}/${list.id}`)).status, 200);
   assert.deepEqual((await ask('GET', LISTS)).body.watchlists, []);
 });
