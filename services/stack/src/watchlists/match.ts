@@ -1,6 +1,6 @@
 // What the rules of watchlists report about an event. Pure.
 import { gradeOf } from '@strata/detect';
-import type { ChangeConfirmed } from '../store/index.ts';
+import type { ChangeConfirmed } from '../store/events/stored-event.ts';
 import { type MatchedList, type Notification, type Rule, ruleKey } from './watchlist.ts';
 
 /** An event as rules see it. `key` identifies it in the records of what was sent. */
