@@ -101,14 +101,9 @@ export const search = question({
     score_lte: Score.optional(),
     query: Query.describe(
       'AND, OR, NOT, (), *: email:google-workspace AND NOT dmarc:reject AND (tld:de OR score:<60). ' +
-        'Fields: provider, email (any category), domain, tld, sector, state, grade, score, scanned, dmarc, spf, mta_sts, dnssec, tls, flag.',
+        'Fields: provider, email …, domain, tld, sector, state, grade, score, scanned, dmarc, spf, mta_sts, dnssec, tls, flag.',
     ).optional(),
-    facets: z
-      .array(z.string().min(1).max(40))
-      .min(1)
-      .max(5)
-      .describe('Counts by provider, tld, grade …')
-      .optional(),
+    facets: z.array(z.string().min(1).max(40)).min(1).max(5).describe('Counts by provider, tld, grade …').optional(),
     ...pages(),
   }),
   list: { at: ['results'], paging: 'service' },
