@@ -39,7 +39,7 @@ export async function lookupCommand(
 
   const isText = format === 'table' || format === 'json';
   const options = { format: isText ? ('ndjson' as const) : format, fields };
-  const chunks = await lookUp(new StackTables({ baseUrl, key }), domains, { ...options, stderr }).catch(
+  const chunks = await fileOf(new StackTables({ baseUrl, key }), domains, { ...options, stderr }).catch(
     (cause: unknown) => Promise.reject(cause instanceof StackProblem ? problemError(cause) : cause),
   );
   if (!isText) return await pipeline(chunks, stdout, { end: false });
@@ -49,16 +49,16 @@ export async function lookupCommand(
   printTable(stdout, Object.keys(rows[0] ?? {}), cells);
 }
 
-interface LookUpOptions extends Pick<CommandContext, 'stderr'> {
+interface FileLookupOptions extends Pick<CommandContext, 'stderr'> {
   readonly format: TableFormat;
   readonly fields: readonly string[] | undefined;
 }
 
 /** The file with the rows. */
-async function lookUp(
+async function fileOf(
   tables: StackTables,
   domains: readonly string[],
-  { stderr, ...options }: LookUpOptions,
+  { stderr, ...options }: FileLookupOptions,
 ): Promise<AsyncIterable<Uint8Array>> {
   const names = { content: `domain\n${domains.join('\n')}\n`, type: 'text/csv' } as const;
   if (domains.length <= NAMES_AT_ONCE) {
