@@ -25,7 +25,7 @@ const SMALL = 4_096;
 /** A position in a leaderboard. */
 export type LeaderKey = readonly [mentions: number, domain: string];
 
-/** The sums of some domains; those of the others are 0. */
+/** The sums of the accepted domains; the sum of any other domain is 0. */
 export function sumsOf({ now, before }: Sums, isWanted: (number: number) => boolean): Sums {
   const areWanted = now.map((sum, number) => Number(sum + (before[number] as number) > 0 && isWanted(number)));
   const only = (sums: Uint32Array) => sums.map((sum, number) => sum * (areWanted[number] as number));

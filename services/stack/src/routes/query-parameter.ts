@@ -24,7 +24,7 @@ export const QueryText = z
 /** For a list that can be restricted to the domains of a query. */
 export const queryParameter = { query: QueryText.optional() };
 
-/** The query as data; a text that is none is refused with the position of the problem. */
+/** The query as data; an invalid text is refused with the position of the problem. */
 export function queryIn(app: StackApp, text: string): Query {
   try {
     return domainQuery(app, text);
