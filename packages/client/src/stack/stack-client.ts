@@ -46,6 +46,18 @@ export interface VerifyOptions extends CallOptions, LedgerOptions {}
 /** A free key; it is shown only once. */
 export type NewKey = Pick<StackPosts['/keys']['body'], 'key' | 'key_id' | 'tier' | 'daily_limit'>;
 
+/** The body of a query; `docs/query-language.md` has the language. */
+export interface DomainQuery {
+  readonly query: string;
+  /** `name`, or `score` or `scanned_at`, descending with `-` before it. */
+  readonly sort?: string | undefined;
+  /** Counts of all results by these values: `provider`, a category, `tld`, `sector`, `state`, `grade`. */
+  readonly facets?: readonly string[] | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+type QueryAnswer = StackAnswer<StackPosts['/stack/v1/query']['body']>;
 type LookupAnswer = StackAnswer<StackPosts['/stack/v1/domains:lookup']['body']>;
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -100,6 +112,12 @@ export class StackClient {
     const url = addressOf(this.#base, '/stack/v1/domains:lookup');
     const fetched = await this.#fetched(url, options, JSON.stringify({ domains, fields }));
     return answerOf(fetched, { url, isText: false }) as LookupAnswer;
+  }
+
+  /** The domains that match a query. An invalid query rejects with a `StackProblem` whose `errors` have the position. */
+  async query(asked: DomainQuery, options: CallOptions = {}): Promise<QueryAnswer> {
+    const url = addressOf(this.#base, '/stack/v1/query');
+    return answerOf(await this.#fetched(url, options, JSON.stringify(asked)), { url, isText: false }) as QueryAnswer;
   }
 
   /** The absolute URL of a `get` request. */

@@ -33,7 +33,7 @@ export function queryIn(app: StackApp, text: string): Query {
     // The message may quote half of a surrogate pair.
     const message = error.message.toWellFormed();
     const position = Array.from(text.slice(0, error.position)).length + 1;
-    const detail = `Cannot use: query (${message}, at character ${position}).`;
+    const detail = `Cannot use: query, from character ${position}.`;
     return refuse('invalid_parameter', detail, { errors: [{ field: 'query', message, position }] });
   }
 }

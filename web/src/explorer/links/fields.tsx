@@ -15,7 +15,12 @@ interface FieldProps {
   readonly value: string | undefined;
 }
 
-export function TextField({ label, name, value, placeholder }: FieldProps & { readonly placeholder?: string }) {
+interface TextFieldProps extends FieldProps {
+  readonly placeholder?: string;
+  readonly maxLength?: number;
+}
+
+export function TextField({ label, name, value, placeholder, maxLength = 256 }: TextFieldProps) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
   useUrlValue(field, value);
@@ -27,7 +32,7 @@ export function TextField({ label, name, value, placeholder }: FieldProps & { re
         name={name}
         ref={field}
         placeholder={placeholder}
-        maxLength={256}
+        maxLength={maxLength}
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}

@@ -6,6 +6,7 @@ import { CATEGORIES, labelled, SECTORS } from '../links/categories.ts';
 import { SelectField, TextField } from '../links/fields.tsx';
 import { changed, type Search, withChanges } from '../links/search-params.ts';
 import { CONFIDENCES, FLAGS, flagLabels, STATES } from './labels.ts';
+import { QueryHelp } from './query-help.tsx';
 
 /** The search parameters without the position in the list. */
 interface FiltersProps {
@@ -30,6 +31,16 @@ export function Filters({ filters }: FiltersProps) {
   };
   return (
     <form ref={form} className="card fields" onSubmit={apply} aria-label="Filters">
+      <div className="query-field">
+        <TextField
+          label="Query"
+          name="query"
+          value={filters.query}
+          placeholder="email:google-workspace NOT dmarc:reject"
+          maxLength={2_000}
+        />
+      </div>
+      <QueryHelp />
       <TextField label="Name contains" name="q" value={filters.q} placeholder="shop" />
       <TextField label="Provider" name="provider" value={filters.provider} placeholder="Cloudflare" />
       <SelectField label="Category" name="category" value={filters.category} options={labelled(CATEGORIES)} />

@@ -1,4 +1,5 @@
 // The search page. All filters are in the URL.
+import './search-page.css';
 import type { FoundDomain, StackInput, StackPaths, StackProblem } from '@strata/client';
 import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -13,6 +14,7 @@ import { domainColumn, scannedColumn } from '../links/columns.tsx';
 import { DomainLink, ProviderLink } from '../links/links.tsx';
 import { offsetOf, Pager } from '../links/pager.tsx';
 import { changed, type Search as Filter } from '../links/search-params.ts';
+import { FACETS, Facets, queryProblem } from './query-help.tsx';
 import { Conditions, Filters } from './search-filters.tsx';
 
 type Query = NonNullable<StackInput<'/stack/v1/search'>['query']>;
@@ -27,7 +29,7 @@ export function Search() {
   const { offset: from, ...filters }: Filter = useSearch({ from: '/search' });
   const offset = offsetOf(from);
   // The service validates the parameters and reports unknown ones.
-  const input = { query: { ...filters, limit: PAGE, ...(offset > 0 && { offset }) } as Query };
+  const input = { query: { ...filters, facets: FACETS, limit: PAGE, ...(offset > 0 && { offset }) } as Query };
   return (
     <Page title={titleOf(filters)} lead="Domains that match all filters. Names that start with the text come first.">
       <Filters filters={filters} />
@@ -37,7 +39,7 @@ export function Search() {
         path="/stack/v1/search"
         input={input}
         keepsLast="any"
-        renderProblem={(problem) => similarProviders(problem, filters)}
+        renderProblem={(problem) => queryProblem(problem, filters.query) ?? similarProviders(problem, filters)}
       >
         {(results) => (
           <div className="search-results stack">
@@ -48,12 +50,15 @@ export function Search() {
             {results.results.length === 0 ? (
               <NoResults results={results} filters={filters} />
             ) : (
-              <DataTable
-                caption="Search results"
-                columns={COLUMNS}
-                rows={results.results}
-                keyOf={({ domain }) => domain}
-              />
+              <div className="faceted">
+                <DataTable
+                  caption="Search results"
+                  columns={COLUMNS}
+                  rows={results.results}
+                  keyOf={({ domain }) => domain}
+                />
+                <Facets facets={results.facets ?? []} query={filters.query} />
+              </div>
             )}
             <Pager offset={results.offset} limit={PAGE} rows={results} />
           </div>

@@ -66,6 +66,21 @@ describe('strata stack lookup', async () => {
     await assertEnds(['stack', 'export', 'domains', '--filter', 'x'], 2, /NAME=VALUE/, { env });
   });
 
+  it('`strata stack query` prints the domains of a query with facets, and marks an error', async () => {
+    const query = (args: readonly string[], code = 0, words = /^1 domain/) =>
+      assertEnds(['stack', 'query', ...args], code, words, { env });
+    const { stdout } = await query([`domain:${domain}`, '--facets', 'tld']);
+    assert.match(
+      stdout,
+      new RegExp(`^domain +state.+\n${domain} +[^]+\ntld +domains *\n${domain.split('.').pop()} +1`),
+    );
+    const json = JSON.parse((await query([`domain:${domain}`, '--format', 'json'], 0, /^$/)).stdout);
+    assert.deepEqual([json.total, json.results[0].domain], [1, domain]);
+    const csv = (await query([`domain:${domain}`, '--format', 'csv'], 0, /^$/)).stdout;
+    assert.match(csv, new RegExp(`^domain,state,.+\r\n${domain},`));
+    await query(['a AND (b', '--sort', 'name'], 2, /^a AND \(b\n {6}\^\nstrata: .*character 7.* not closed/);
+  });
+
   for (const [args, code, words, more] of [
     [['a.com', '--fields', 'scor'], 2, /^strata: .*did you mean score/],
     [['a.com', '--format', 'xml'], 2, /Allowed choices are table, csv, ndjson, parquet, json/],

@@ -3,6 +3,7 @@ import type { Config } from '@strata/stack';
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../context.ts';
 import { CommandError } from '../../errors.ts';
+import { integerBetween } from '../../option-parsers.ts';
 import { counted, type OutputOptions } from '../../output.ts';
 import { addFeedCommands } from '../feeds/feed-commands.ts';
 import { addKeyCommands } from '../keys/key-commands.ts';
@@ -14,6 +15,7 @@ import { addEnrichCommands } from './enrich-commands.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { ExportCommandOptions } from './export.ts';
 import type { LookupCommandOptions } from './lookup.ts';
+import type { QueryCommandOptions } from './query.ts';
 
 const serveHelp = `
 Roles (also STRATA_ROLE). Several processes share one PostgreSQL database (STRATA_DATABASE_URL=postgres://...):
@@ -103,6 +105,24 @@ function addExportCommand(stack: Command, context: CommandContext): void {
     });
 }
 
+function addQueryCommand(stack: Command, context: CommandContext): void {
+  stack
+    .command('query')
+    .description('print the domains that match a query, such as "email:google-workspace NOT dmarc:reject"')
+    .argument('<query>', 'a query; docs/query-language.md has the language')
+    .option('--sort <order>', 'name, score, -score, scanned_at or -scanned_at')
+    .option('--facets <names>', 'counts by provider, a category, tld, sector, state or grade, comma-separated')
+    .option('--limit <rows>', 'at most 1,000', integerBetween(1, 1_000), 50)
+    .addOption(
+      new Option('--format <format>', 'output format').choices(['table', 'csv', 'ndjson', 'json']).default('table'),
+    )
+    .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
+    .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'))
+    .action(async (query: string, options: QueryCommandOptions) => {
+      await (await import('./query.ts')).queryCommand(context, query, options);
+    });
+}
+
 /** Adds the commands to `stack`. */
 export function addStackCommands(
   stack: Command,
@@ -153,6 +173,7 @@ export function addStackCommands(
       const { lookupCommand } = await import('./lookup.ts');
       await lookupCommand(context, targets, options);
     });
+  addQueryCommand(stack, context);
   addExportCommand(stack, context);
   addLedgerOptions(stack.command('verify'), 'service')
     .description('verify the receipt of an answer, and the consistency of its ledger')

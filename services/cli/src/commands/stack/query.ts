@@ -1,0 +1,62 @@
+// `strata stack query`: the domains that match a query, with facets, as a table, CSV, NDJSON or JSON.
+import { StackClient, StackProblem } from '@strata/client';
+import { csvBytes } from '@strata/http';
+import type { CommandContext } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { counted, printJson, printTable } from '../../output.ts';
+import { checkedKey, stackBase } from '../../service-address.ts';
+import { problemError } from './export.ts';
+
+export interface QueryCommandOptions {
+  readonly sort?: string;
+  readonly facets?: string;
+  readonly limit: number;
+  readonly format: 'table' | 'csv' | 'ndjson' | 'json';
+  readonly base: string;
+  readonly key?: string;
+}
+
+const COLUMNS = ['domain', 'state', 'sector', 'score', 'scanned_at', 'providers'];
+
+export async function queryCommand(
+  { stdout, stderr }: CommandContext,
+  text: string,
+  { sort, facets, limit, format, base, key: given }: QueryCommandOptions,
+): Promise<void> {
+  const key = checkedKey(given, '--key or STRATA_KEY');
+  if (key === undefined) throw usageError('an API key is required: --key or STRATA_KEY');
+  const client = new StackClient({ baseUrl: stackBase(base), key });
+  const asked = { query: text, sort, facets: facets?.split(',').map((name) => name.trim()), limit };
+  const { body } = await client.query(asked).catch((cause: unknown) => {
+    if (!(cause instanceof StackProblem)) throw cause;
+    const at = cause.errors.find(({ field }) => field === 'query')?.position;
+    if (at !== undefined) stderr.write(`${text}\n${' '.repeat(at - 1)}^\n`);
+    throw problemError(cause);
+  });
+  if (format === 'json') return printJson(stdout, body);
+  if (format === 'ndjson') {
+    for (const found of body.results) stdout.write(`${JSON.stringify(found)}\n`);
+    return;
+  }
+  const rows = body.results.map(({ domain, state, sector, score, scanned_at, services }) => {
+    const providers = [...new Set(services.map(({ provider_id }) => provider_id))].join(';');
+    return [domain, state, sector, score, scanned_at, providers];
+  });
+  if (format === 'csv') {
+    stdout.write(csvBytes(COLUMNS, { rows }));
+    return;
+  }
+  printTable(
+    stdout,
+    COLUMNS,
+    rows.map((row) => row.map((cell) => String(cell ?? ''))),
+  );
+  const more = rows.length < body.total ? `; ${rows.length} are shown, --limit shows up to 1,000` : '';
+  stderr.write(`${counted(body.total, 'domain')}${more}\n`);
+  for (const { facet, values } of body.facets)
+    printTable(
+      stdout,
+      [facet, 'domains'],
+      values.map(({ name, domains }) => [name, String(domains)]),
+    );
+}
