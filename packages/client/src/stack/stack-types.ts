@@ -1393,6 +1393,10 @@ export interface StackPaths {
        */
       provider?: string;
       category?: Category;
+      /**
+       * Only events of the domains that this watchlist has at the beginning.
+       */
+      watchlist?: string;
     };
     body: {
       events: (MigrationEvent | ServiceChangeEvent | AnomalyEvent | AdvisoryEvent)[];
@@ -2824,6 +2828,10 @@ export interface Watchlist {
       to: string;
     };
   }[];
+  /**
+   * Path of the Atom feed; it contains a secret.
+   */
+  feed: string;
   created_at: string;
   updated_at: string;
 }
@@ -2852,6 +2860,10 @@ export interface WatchlistWithDomains {
       to: string;
     };
   }[];
+  /**
+   * Path of the Atom feed; it contains a secret.
+   */
+  feed: string;
   created_at: string;
   updated_at: string;
   domains: string[];
@@ -3202,6 +3214,41 @@ export interface StackPosts {
   };
 }
 /**
+ * Each PUT and DELETE, and the body of its complete answer.
+ */
+export interface StackChanges {
+  /**
+   * Replace a watchlist
+   */
+  'PUT /stack/v1/watchlists/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: {
+      watchlist: WatchlistWithDomains;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Delete a watchlist
+   */
+  'DELETE /stack/v1/watchlists/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: {
+      deleted: string;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+}
+/**
  * The paths that answer with a stream without an end.
  */
 export interface StackStreams {
@@ -3224,6 +3271,10 @@ export interface StackStreams {
        */
       provider?: string;
       category?: Category;
+      /**
+       * Only events of the domains that this watchlist has at the beginning.
+       */
+      watchlist?: string;
     };
     body: string;
   };

@@ -26,6 +26,7 @@ import { getProvider } from './market/providers.ts';
 import { getLeaders, getStats } from './market/statistics.ts';
 import { getStream, getStreamJson } from './streams.ts';
 import { getDeliveries, getNotifications, replayDelivery, testWatchlist } from './watchlists/deliveries.ts';
+import { getWatchlistFeed } from './watchlists/feed.ts';
 import {
   createWatchlist,
   deleteWatchlist,
@@ -81,6 +82,7 @@ export const routes: readonly Route<StackApp>[] = [
   getNotifications,
   getDeliveries,
   replayDelivery,
+  getWatchlistFeed,
   ...ledgerRoutes,
   getOpenApi,
   getProblem,
