@@ -7,6 +7,7 @@ import { getAlerts, getAnomalies } from './domains/alerts.ts';
 import { getDomain, getDomainChanges } from './domains/domains.ts';
 import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './domains/exports.ts';
 import { postLookup } from './domains/lookup.ts';
+import { postQuery } from './domains/query.ts';
 import { getSearch } from './domains/search.ts';
 import { getAdvisories, getAffected, getEnrichmentStatus } from './enrichment.ts';
 import examples from './examples.json' with { type: 'json' };
@@ -26,6 +27,7 @@ import { getProvider } from './market/providers.ts';
 import { getLeaders, getStats } from './market/statistics.ts';
 import { getStream, getStreamJson } from './streams.ts';
 import { getDeliveries, getNotifications, replayDelivery, testWatchlist } from './watchlists/deliveries.ts';
+import { getWatchlistFeed } from './watchlists/feed.ts';
 import {
   createWatchlist,
   deleteWatchlist,
@@ -44,6 +46,7 @@ export const routes: readonly Route<StackApp>[] = [
   postLookups,
   getDomainChanges,
   getSearch,
+  postQuery,
   getStats,
   getLeaders,
   getMigrations,
@@ -81,6 +84,7 @@ export const routes: readonly Route<StackApp>[] = [
   getNotifications,
   getDeliveries,
   replayDelivery,
+  getWatchlistFeed,
   ...ledgerRoutes,
   getOpenApi,
   getProblem,
