@@ -22,6 +22,9 @@ import { getCustomers, getCustomersCsv } from './market/customers.ts';
 import { getMigrations } from './market/migrations.ts';
 import { getProvider } from './market/providers.ts';
 import { getLeaders, getStats } from './market/statistics.ts';
+import { getRecords } from './records/domain-records.ts';
+import { getPivot } from './records/pivot.ts';
+import { getRecordHistory } from './records/record-history.ts';
 import { getStream, getStreamJson } from './streams.ts';
 
 export const routes: readonly Route<StackApp>[] = [
@@ -32,6 +35,9 @@ export const routes: readonly Route<StackApp>[] = [
   getDomain,
   postLookup,
   getDomainChanges,
+  getRecords,
+  getRecordHistory,
+  getPivot,
   getSearch,
   getStats,
   getLeaders,

@@ -29,6 +29,7 @@ import { StreamTable } from './events/stream.ts';
 import { FeedTable } from './feeds/feeds.ts';
 import { inspectionOf, type StoreInspection } from './figures.ts';
 import { ListTable } from './history/lists.ts';
+import { RecordTable } from './history/records.ts';
 import { RetentionTable } from './history/retention.ts';
 import { KeyUsage } from './keys/key-usage.ts';
 import { migrations } from './migrations/index.ts';
@@ -86,6 +87,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly keyUsage: KeyUsage;
   /** Queries over the history of all domains. */
   readonly lists: ListTable;
+  /** Observed records of domains, and the domains of a value. */
+  readonly records: RecordTable;
   /** The source of the index. */
   readonly feed: IndexFeed;
   /** Subscribed feeds, and what their items name. */
@@ -155,6 +158,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     quota: blocks ?? counted,
     keyUsage,
     lists: new ListTable(db),
+    records: new RecordTable(db),
     feed: new IndexFeed(db),
     signals: new SignalTable(db),
     stream: new StreamTable(db),
