@@ -29,6 +29,10 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   },
   'packages/http': { may: ['limits', 'receipts'], why: 'edge: keys and quotas come in as interfaces' },
   'packages/client': { may: ['receipts'], why: 'runs at the user, knows only what is public' },
+  'packages/questions': {
+    may: ['client', 'detect'],
+    why: 'edge: asks the stack service as any client does, for tools and for the chat',
+  },
   'packages/inference': { may: [], why: 'core: what a completion is, for any engine' },
   'packages/limits': { may: [], why: 'core: the clock is an argument; a limit is the same in every edge' },
   'packages/engine': { may: ['db', 'files', 'inference', 'limits'], why: 'edge: the only package that loads models' },
@@ -42,8 +46,11 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
     why: 'composes',
   },
   'services/gateway': {
-    may: ['db', 'engine', 'files', 'http', 'inference', 'limits', 'log', 'p2p', 'receipts', 'scan', 'segments'],
-    why: 'composes; knows nothing of domains, and asks its witnesses as the prober asks',
+    may: [
+      ...['db', 'engine', 'files', 'http', 'inference', 'limits', 'log', 'p2p', 'questions', 'receipts'],
+      ...['scan', 'segments'],
+    ],
+    why: 'composes; asks the stack service about domains, and its witnesses as the prober asks',
   },
   'services/worker': {
     may: ['db', 'engine', 'http', 'inference', 'limits', 'p2p', 'segments'],
@@ -64,6 +71,7 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
         'limits',
         'http',
         'log',
+        'questions',
         'segments',
         'stack',
       ],

@@ -1,6 +1,9 @@
 // Output of commands: a table, or one JSON value with --json. Results go to standard output, everything else to standard error.
+import { plainText } from '@strata/questions';
 import Table from 'cli-table3';
 import type { OutputStream } from './context.ts';
+
+export { plainText };
 
 export interface OutputOptions {
   readonly json?: boolean;
@@ -17,21 +20,6 @@ function escapeOf(character: string): string {
   return Array.from({ length: character.length }, (_, at) => {
     return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
   }).join('');
-}
-
-/**
- * Characters that reorder text or are invisible: format characters (bidirectional marks and overrides, zero width, tags) and
- * `Default_Ignorable_Code_Point` (variation selectors, Hangul fillers, unassigned tags). A message can be hidden in them. U+2800, the
- * blank Braille pattern, is invisible too, although Unicode classifies it as a symbol.
- */
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]+/gu;
-
-/** Untrusted text as one line for a terminal or a model, without line breaks, control characters and invisible characters. */
-export function plainText(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replace(INVISIBLE, '');
 }
 
 /** Prints rows under a header, without borders, so that the text can be copied. */

@@ -1,9 +1,9 @@
 // Tool results for errors: the message of the service, and what to do.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { StackProblem } from '@strata/client';
+import { receiptOf, shortText } from '@strata/questions';
 import type { RecentAnswers } from './recent-answers.ts';
-import { shortText } from './shorten.ts';
-import { lastLines, quotaOf, receiptOf, toolResult } from './tool-result.ts';
+import { lastLines, quotaOf, toolResult } from './tool-result.ts';
 
 const MAX_DETAIL = 600;
 

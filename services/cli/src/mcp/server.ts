@@ -2,11 +2,11 @@
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { type LedgerMemory, StackClient, StackProblem } from '@strata/client';
 import { suggestionFor } from '@strata/http/nearest-names';
+import { QUESTIONS } from '@strata/questions';
 import type { z } from 'zod';
 import { COMMAND_VERSION } from '../version.ts';
-import { type AskOptions, ask } from './ask.ts';
+import { type AskOptions, askTool } from './ask.ts';
 import { errorResult, missingKeyResult } from './error-result.ts';
-import { QUESTIONS } from './questions/index.ts';
 import { RecentAnswers } from './recent-answers.ts';
 import { ResultSchema } from './tool-result.ts';
 import { verifyReceipt, verifyTool } from './verify-tool.ts';
@@ -70,7 +70,7 @@ export function mcpServers({
       server.registerTool(name, { ...config, annotations: { title, ...annotations } }, (given, { mcpReq }) =>
         key === undefined
           ? missingKeyResult(baseUrl)
-          : resultOf(mcpReq.signal, (options) => ask(question, given, options)),
+          : resultOf(mcpReq.signal, (options) => askTool(question, given, options)),
       );
     }
     const { name, title, description, input } = verifyTool;

@@ -1,8 +1,8 @@
 // The result of a tool: the same schema for all tools, as JSON and as text, each with a size limit.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Quota } from '@strata/client';
+import type { LeftOut } from '@strata/questions';
 import { z } from 'zod';
-import type { LeftOut } from './shorten.ts';
 
 const text = z.string();
 // Not z.int(): its bounds would be in the schema of every tool, which agents read.
@@ -56,24 +56,6 @@ export function quotaOf(quota: Quota | null): Pick<ResultBody, 'quota'> {
   if (quota === null) return {};
   const { limit, remaining, resetsAt } = quota;
   return { quota: { limit, remaining, resets_at: resetsAt?.toISOString() ?? null } };
-}
-
-/** The ids of a body's receipt; empty where it has none. The format is validated, since the values are printed unchanged. */
-export function receiptOf(body: unknown): Pick<ResultBody, 'receipt'> {
-  const { provenance } = Object(body) as { readonly provenance?: unknown };
-  const { receipt_id, ledger_receipt_id, signed_at } = Object(provenance) as Readonly<Record<string, unknown>>;
-  if (!isId(receipt_id, 'rwr_')) return {};
-  return {
-    receipt: {
-      receipt_id,
-      ledger_receipt_id: isId(ledger_receipt_id, 'cr_') ? ledger_receipt_id : 'none',
-      signed_at: typeof signed_at === 'string' && /^[\dT:.Z-]{20,32}$/.test(signed_at) ? signed_at : 'unknown',
-    },
-  };
-}
-
-function isId(value: unknown, prefix: string): value is string {
-  return typeof value === 'string' && value.startsWith(prefix) && /^\w{4,64}$/.test(value);
 }
 
 function leftOutLine(leftOut: readonly LeftOut[]): string {

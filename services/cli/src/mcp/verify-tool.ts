@@ -1,9 +1,9 @@
 // The tool that verifies receipts: of a recent answer by its id, or of a complete answer.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { VerifiedAnswer } from '@strata/client';
+import { shortText } from '@strata/questions';
 import { z } from 'zod';
 import type { AskOptions } from './ask.ts';
-import { shortText } from './shorten.ts';
 import { toolResult } from './tool-result.ts';
 
 export const verifyTool = {

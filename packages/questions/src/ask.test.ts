@@ -9,9 +9,8 @@ import type { Question } from './question.ts';
 import { search } from './questions/domains.ts';
 import { QUESTIONS } from './questions/index.ts';
 import { migrations } from './questions/markets.ts';
-import { RecentAnswers } from './recent-answers.ts';
+import { receiptOf } from './receipt.ts';
 import { MAX_CHARACTERS, shorten } from './shorten.ts';
-import { receiptOf } from './tool-result.ts';
 
 interface Schema {
   readonly maximum?: number;
@@ -24,7 +23,7 @@ interface Schema {
 }
 type Parameter = { readonly name: string; readonly required?: boolean; readonly schema: Schema };
 
-const root = path.join(import.meta.dirname, '../../../..');
+const root = path.join(import.meta.dirname, '../../..');
 const document = JSON.parse(readFileSync(path.join(root, 'openapi/stack.json'), 'utf8')) as {
   readonly paths: Record<string, { readonly get?: { readonly parameters?: readonly Parameter[] } }>;
 };
@@ -44,7 +43,7 @@ describe('the tools', () => {
   it('cover every JSON route of the service that answers GET, each once', () => {
     const asked = QUESTIONS.map((question) => question.path as string);
     const offered = Object.keys(document.paths).filter(
-      (at) => document.paths[at]?.get && /^\/stack\/v1\/(?!stream$)(?!.*\.csv$)/.test(at),
+      (at) => document.paths[at]?.get && /^\/stack\/v1\/(?!stream$|usage$)(?!.*\.csv$)/.test(at),
     );
     assert.deepEqual(asked.toSorted(), offered.toSorted());
     assert.equal(new Set(QUESTIONS.map(({ name }) => name)).size, QUESTIONS.length);
@@ -90,10 +89,9 @@ describe('a question', () => {
       const body = { total: 1, window_days: 30, flows: [], migrations: [{}], next_cursor };
       const client = { get: async () => ({ body, text: '{}', quota: null, url: '' }) } as never;
       const { signal } = new AbortController();
-      const options = { client, recent: new RecentAnswers(), ledgerKey: undefined, signal };
-      const { structuredContent } = await ask(migrations, { limit: 1, offset: 4 }, options);
+      const { next } = await ask(migrations, { limit: 1, offset: 4 }, { client, signal });
       const expected = String(next_cursor).startsWith('xx') ? next_cursor : undefined;
-      assert.equal(Reflect.get(Object(structuredContent), 'next_cursor'), expected);
+      assert.equal(next.next_cursor, expected);
     }
   });
 
@@ -106,10 +104,9 @@ describe('a question', () => {
       return { body, text: '{}', quota: null, url: '' };
     };
     const { signal } = new AbortController();
-    const options = { client: { get } as never, recent: new RecentAnswers(), ledgerKey: undefined, signal };
-    const { structuredContent } = await ask(migrations, { limit: 90, offset: 0 }, options);
-    const { answer, next_cursor } = structuredContent as { answer: { migrations: object[] }; next_cursor: string };
-    assert.deepEqual([limits.length, next_cursor], [2, `after${answer.migrations.length}`]);
+    const { shortened, next } = await ask(migrations, { limit: 90, offset: 0 }, { client: { get } as never, signal });
+    const shown = (shortened as { migrations: object[] }).migrations.length;
+    assert.deepEqual([limits.length, next.next_cursor], [2, `after${shown}`]);
   });
 });
 
@@ -174,23 +171,6 @@ describe('a shortened answer', () => {
     assert.equal(Object.getPrototypeOf(answer), Object.prototype);
     assert.ok(Object.hasOwn(answer, '__proto__'));
     assert.deepEqual(answer.constructor, [1]);
-  });
-});
-
-describe('recent answers', () => {
-  it('are the newest 200, and those of which 16 million characters hold the newest', () => {
-    const few = new RecentAnswers();
-    for (let at = 0; at < 201; at += 1) few.add(`rwr_${at}`, `text ${at}`);
-    assert.deepEqual([few.get('rwr_0'), few.get('rwr_1'), few.get('rwr_200')], [undefined, 'text 1', 'text 200']);
-    const recent = new RecentAnswers();
-    const long = 'x'.repeat(6 * 1024 * 1024);
-    for (const id of ['a', 'b', 'c']) recent.add(id, long);
-    const held = () => ['a', 'b', 'c'].filter((id) => recent.get(id) === long).join('');
-    assert.equal(held(), 'bc');
-    // An answer that comes again counts once, and is new again.
-    recent.add('b', long);
-    recent.add('d', long);
-    assert.equal(held(), 'b');
   });
 });
 

@@ -1,5 +1,5 @@
 // Shortens an answer to a size suitable for an agent, and reports what was left out. The receipt is of the complete answer.
-import { plainText } from '../output.ts';
+import { plainText } from './plain-text.ts';
 
 /** Items that were cut from the lists at a path such as `services[].evidence`. */
 export interface LeftOut {

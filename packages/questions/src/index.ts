@@ -1,0 +1,7 @@
+// What @strata/questions offers: every question of the API as a tool, asked and shortened.
+export { type Asked, ask } from './ask.ts';
+export { plainText } from './plain-text.ts';
+export type { Question } from './question.ts';
+export { QUESTIONS } from './questions/index.ts';
+export { type CitedReceipt, receiptOf } from './receipt.ts';
+export { type LeftOut, shortText } from './shorten.ts';
