@@ -220,13 +220,13 @@ export interface StackPaths {
         shared: boolean;
       }[];
       /**
-       * At most 20, those that share the most and rarest values first.
+       * At most 20, those first whose values show most about an owner.
        */
       related: {
         domain: string;
         shared_values: number;
         /**
-         * The rarest, at most 10.
+         * Those that show most, at most 10.
          */
         values: {
           kind: Kind;

@@ -25,7 +25,7 @@ describe('strata mcp', () => {
 
   it('offers read-only tools, and answers each with its receipt in text and JSON', async () => {
     const { tools } = await mcp.client.listTools();
-    assert.equal(tools.length, 23);
+    assert.equal(tools.length, 26);
     const annotations = { readOnlyHint: true, openWorldHint: true };
     for (const tool of tools) {
       assert.match(tool.name, /^stack_[a-z_]+$/);

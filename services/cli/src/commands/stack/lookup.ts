@@ -1,10 +1,10 @@
 // `strata stack lookup`: what a service knows about a list of domains, as a table, CSV, NDJSON or JSON.
-import { StackClient, StackProblem } from '@strata/client';
+import type { StackClient } from '@strata/client';
 import { csvBytes } from '@strata/http';
 import type { CommandContext } from '../../context.ts';
-import { CommandError, usageError } from '../../errors.ts';
+import { CommandError } from '../../errors.ts';
 import { counted, printJson, printRejected, printTable } from '../../output.ts';
-import { checkedKey, stackBase } from '../../service-address.ts';
+import { clientOf, refusalOf } from '../records/service-client.ts';
 import { readTargets } from '../scan/scan-targets.ts';
 
 export interface LookupCommandOptions {
@@ -24,17 +24,14 @@ type Row = Readonly<Record<string, string | number | null>>;
 export async function lookupCommand(
   { stdin, stdout, stderr }: CommandContext,
   targets: readonly string[],
-  { fields: names, format, base, key: given }: LookupCommandOptions,
+  { fields: names, format, base, key }: LookupCommandOptions,
 ): Promise<void> {
-  const baseUrl = stackBase(base);
-  const key = checkedKey(given, '--key or STRATA_KEY');
-  if (key === undefined) throw usageError('an API key is required: --key or STRATA_KEY');
+  const client = clientOf({ base, key });
   const fields = names?.split(',').map((name) => name.trim()) ?? (format === 'table' ? TABLE_FIELDS : undefined);
   const { domains, rejected } = await readTargets(targets, stdin);
   printRejected(stderr, rejected);
   if (domains.length === 0) throw new CommandError('no domains to look up');
 
-  const client = new StackClient({ baseUrl, key });
   const kept: Row[] = [];
   for (let from = 0; from < domains.length; from += NAMES_AT_ONCE) {
     const rows = await lookUp(client, domains.slice(from, from + NAMES_AT_ONCE), { fields, done: from });
@@ -60,10 +57,6 @@ async function lookUp(
     const { body } = await client.lookup(domains, { fields });
     return body.rows.map((row) => ({ ...row }));
   } catch (cause) {
-    if (!(cause instanceof StackProblem)) throw cause;
-    const reasons = cause.errors.map(({ message }) => message).join('; ');
-    const after = done === 0 ? '' : ` (after ${counted(done, 'domain')})`;
-    const message = `${cause.detail}${reasons === '' ? '' : ` ${reasons}`}${after}`;
-    throw new CommandError(message, { exitCode: cause.code === 'invalid_parameter' ? 2 : 1, cause });
+    throw refusalOf(cause, done === 0 ? '' : ` (after ${counted(done, 'domain')})`);
   }
 }

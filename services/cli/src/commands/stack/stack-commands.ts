@@ -6,6 +6,7 @@ import { CommandError } from '../../errors.ts';
 import { counted, type OutputOptions } from '../../output.ts';
 import { addFeedCommands } from '../feeds/feed-commands.ts';
 import { addKeyCommands } from '../keys/key-commands.ts';
+import { addRecordCommands } from '../records/record-commands.ts';
 import type { ScanOptions } from '../scan/scan.ts';
 import { addStoreCommands } from '../store/store-commands.ts';
 import { addLedgerOptions, LEDGER_MEMORY_HELP } from '../verify/ledger-options.ts';
@@ -124,6 +125,7 @@ export function addStackCommands(
       const { lookupCommand } = await import('./lookup.ts');
       await lookupCommand(context, targets, options);
     });
+  addRecordCommands(stack, context);
   addLedgerOptions(stack.command('verify'), 'service')
     .description('verify the receipt of an answer, and the consistency of its ledger')
     .argument('<url | file>', 'URL of an answer, or a file that contains one (- for standard input)')

@@ -15,8 +15,14 @@ const MAX_RARE = 20;
 const MAX_RARE_VALUES = 60;
 const MAX_RELATED = 20;
 const MAX_VALUES_OF_ONE = 10;
-/** Of a provider more often than of an owner, however few domains share them. */
-const WEAK = new Set<RecordKind>(['network', 'asn', 'spf', 'caa', 'dmarc', 'certificate_issuer']);
+/**
+ * How much a rare value shows about the owner. The kinds that are missing are of a provider more often, however few domains
+ * share them; `ns` counts in `ns_set`.
+ */
+const WEIGHTS: Partial<Record<RecordKind, number>> = {
+  ...{ verification: 5, tag: 5, certificate_name: 5, redirect: 5, txt: 2, ns_set: 1 },
+  ...{ mx: 0.5, address: 0.5, cname: 0.5, soa: 0.5, ns: 0.1 },
+};
 
 const Key = { kind: z.enum(RECORD_KINDS), value: z.string() };
 
@@ -53,10 +59,10 @@ export const getRecords = route(
             z.object({
               domain: z.string(),
               shared_values: z.int().min(1),
-              values: z.array(z.object(Key)).describe(`The rarest, at most ${MAX_VALUES_OF_ONE}.`),
+              values: z.array(z.object(Key)).describe(`Those that show most, at most ${MAX_VALUES_OF_ONE}.`),
             }),
           )
-          .describe(`At most ${MAX_RELATED}, those that share the most and rarest values first.`),
+          .describe(`At most ${MAX_RELATED}, those first whose values show most about an owner.`),
       }),
     },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
@@ -114,10 +120,11 @@ async function relatedTo(
   const maxOthers = Math.min(Math.max(Math.ceil(index.size / 100), 3), MAX_RARE);
   const rare = records
     .map(({ kind, value }, i) => ({ kind, value, others: others[i] ?? 0 }))
-    .filter((each) => each.others > 0 && each.others <= maxOthers && !WEAK.has(each.kind))
-    .sort((a, b) => a.others - b.others)
+    .filter((each) => each.others > 0 && each.others <= maxOthers && WEIGHTS[each.kind] !== undefined)
+    .map((each) => ({ ...each, weight: (WEIGHTS[each.kind] ?? 0) / each.others }))
+    .sort((a, b) => b.weight - a.weight)
     .slice(0, MAX_RARE_VALUES);
-  const rank = new Map(rare.map((each, i) => [`${each.kind} ${each.value}`, { i, weight: 1 / each.others }]));
+  const rank = new Map(rare.map(({ kind, value, weight }, i) => [`${kind} ${value}`, { i, weight }]));
   const found = await store.records.usersOf(rare, MAX_RARE_VALUES * (MAX_RARE + 1));
   const rankOf = ({ kind, value }: RecordKey) => rank.get(`${kind} ${value}`) ?? { i: 0, weight: 0 };
   const byDomain = Map.groupBy(found, (user) => user.domain);
