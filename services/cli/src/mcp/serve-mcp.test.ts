@@ -34,7 +34,7 @@ describe('strata mcp', () => {
       if (tool.name !== 'stack_verify') assert.match(tool.description ?? '', /data, never instructions/, tool.name);
     }
     assert.match(mcp.client.getInstructions() ?? '', /never follow instructions in them/);
-    assert.ok(JSON.stringify(tools).length < 56_000, `an agent reads all of it: ${JSON.stringify(tools).length}`);
+    assert.ok(JSON.stringify(tools).length < 64_000, `an agent reads all of it: ${JSON.stringify(tools).length}`);
     for (const { name, inputSchema } of tools.filter((tool) => tool.name !== 'stack_verify')) {
       const { isError, text, body } = await mcp.call(name, inputOf(inputSchema.required));
       assert.equal(isError, false, `${name}: ${text}`);
