@@ -12,7 +12,7 @@ let mcp: Awaited<ReturnType<typeof asking>>;
 const ask = (at: string, key = service.key) => fetch(service.base + at, { headers: { 'x-stack-key': key } });
 
 function inputOf(required: readonly string[] = []): Record<string, string> {
-  const known = { domain: service.domain, provider: 'cloudflare', tool: 'google-workspace' };
+  const known = { domain: service.domain, provider: 'cloudflare', tool: 'google-workspace', kind: 'asn', value: 'AS1' };
   return Object.fromEntries(required.map((name) => [name, known[name as keyof typeof known]]));
 }
 

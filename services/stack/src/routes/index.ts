@@ -10,6 +10,8 @@ import { postLookup } from './domains/lookup.ts';
 import { getSearch } from './domains/search.ts';
 import { getAdvisories, getAffected, getEnrichmentStatus } from './enrichment.ts';
 import examples from './examples.json' with { type: 'json' };
+import { exportRoutes } from './exports/exports.ts';
+import { getJob, getJobFile, getJobs, postLookups } from './exports/jobs.ts';
 import { getFeedDomain, getFeedLeaders, getFeedStats } from './feeds.ts';
 import { getHealth } from './health.ts';
 import { getAdoption } from './intelligence/adoption.ts';
@@ -34,6 +36,7 @@ export const routes: readonly Route<StackApp>[] = [
   getKeySet,
   getDomain,
   postLookup,
+  postLookups,
   getDomainChanges,
   getRecords,
   getRecordHistory,
@@ -59,6 +62,10 @@ export const routes: readonly Route<StackApp>[] = [
   getMigrationsCsv,
   getProviderDomainsCsv,
   getCustomersCsv,
+  ...exportRoutes,
+  getJobs,
+  getJob,
+  getJobFile,
   getProvider,
   getCustomers,
   getStream,

@@ -28,6 +28,7 @@ import { SignalTable } from './events/signals.ts';
 import { StreamTable } from './events/stream.ts';
 import { FeedTable } from './feeds/feeds.ts';
 import { inspectionOf, type StoreInspection } from './figures.ts';
+import { BulkRows } from './history/bulk-rows.ts';
 import { ListTable } from './history/lists.ts';
 import { RecordTable } from './history/records.ts';
 import { RetentionTable } from './history/retention.ts';
@@ -89,6 +90,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly lists: ListTable;
   /** Observed records of domains, and the domains of a value. */
   readonly records: RecordTable;
+  /** Complete tables, for exports. */
+  readonly bulk: BulkRows;
   /** The source of the index. */
   readonly feed: IndexFeed;
   /** Subscribed feeds, and what their items name. */
@@ -159,6 +162,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     keyUsage,
     lists: new ListTable(db),
     records: new RecordTable(db),
+    bulk: new BulkRows(db),
     feed: new IndexFeed(db),
     signals: new SignalTable(db),
     stream: new StreamTable(db),
