@@ -28,7 +28,7 @@ const { domains } = (await (await request('/stack/v1/feeds/leaderboard?limit=100
 };
 const moved = migrations[0]?.domain ?? domain;
 
-/** A domain that shares a tag with others, and the tag. */
+/** A domain that shares a tag with other domains, and the tag. */
 let related = domain;
 let shared: { kind: string; value: string } | undefined;
 for (const each of results.slice(0, MAX_TRIED)) {

@@ -203,7 +203,7 @@ export interface StackPaths {
          */
         first_seen: string;
         /**
-         * Last observation; earlier than the last scan if a look-up failed since, or the value is gone.
+         * Last observation; earlier than the last scan if a look-up failed since, or the value has ended.
          */
         last_seen: string;
         /**
@@ -295,7 +295,7 @@ export interface StackPaths {
          */
         first_seen: string;
         /**
-         * Last observation; earlier than the last scan if a look-up failed since, or the value is gone.
+         * Last observation; earlier than the last scan if a look-up failed since, or the value has ended.
          */
         last_seen: string;
         /**
@@ -367,7 +367,7 @@ export interface StackPaths {
          */
         first_seen: string;
         /**
-         * Last observation; earlier than the last scan if a look-up failed since, or the value is gone.
+         * Last observation; earlier than the last scan if a look-up failed since, or the value has ended.
          */
         last_seen: string;
         /**

@@ -63,7 +63,7 @@ export const pivot = question({
     `${kind} ${quoted(value)}: ${total} domains now, ${total_ever} ever${more_than_counted ? ', or more' : ''}.${shared_reason ? ` ${shared_reason}` : ''}`,
     ...domains.map(
       ({ domain, first_seen, ended_at }) =>
-        `- ${domain} since ${moment(first_seen)}${ended_at === null ? '' : `, gone ${moment(ended_at)}`}`,
+        `- ${domain} since ${moment(first_seen)}${ended_at === null ? '' : `, until ${moment(ended_at)}`}`,
     ),
   ],
 });

@@ -81,8 +81,8 @@ export const getRecords = route(
     );
     const bound = sharedBound(app);
     const counts = await app.store.records.countEach(records, bound + 2);
-    // A value that the domain no longer publishes counts only the others.
-    const others = records.map(({ endedAt }, i) => Math.max((counts[i] ?? 0) - (endedAt === null ? 1 : 0), 0));
+    // A value that the domain no longer publishes counts only the other domains.
+    const otherCounts = records.map(({ endedAt }, i) => Math.max((counts[i] ?? 0) - (endedAt === null ? 1 : 0), 0));
     const [first] = all.map(({ firstSeen }) => firstSeen.getTime()).sort((a, b) => a - b);
     return {
       domain,
@@ -93,10 +93,10 @@ export const getRecords = route(
         kind: record.kind,
         value: record.value,
         ...timesOf(record),
-        other_domains: Math.min(others[i] ?? 0, bound),
-        shared: (others[i] ?? 0) >= bound,
+        other_domains: Math.min(otherCounts[i] ?? 0, bound),
+        shared: (otherCounts[i] ?? 0) >= bound,
       })),
-      related: await relatedTo(app, domain, { records, others }),
+      related: await relatedTo(app, domain, { records, otherCounts }),
     };
   },
 );
@@ -115,13 +115,13 @@ const isAt =
 async function relatedTo(
   { store, index }: Pick<StackApp, 'store' | 'index'>,
   domain: string,
-  { records, others }: { readonly records: readonly RecordKey[]; readonly others: readonly number[] },
+  { records, otherCounts }: { readonly records: readonly RecordKey[]; readonly otherCounts: readonly number[] },
 ) {
-  const maxOthers = Math.min(Math.max(Math.ceil(index.size / 100), 3), MAX_RARE);
+  const maxCount = Math.min(Math.max(Math.ceil(index.size / 100), 3), MAX_RARE);
   const rare = records
-    .map(({ kind, value }, i) => ({ kind, value, others: others[i] ?? 0 }))
-    .filter((each) => each.others > 0 && each.others <= maxOthers && WEIGHTS[each.kind] !== undefined)
-    .map((each) => ({ ...each, weight: (WEIGHTS[each.kind] ?? 0) / each.others }))
+    .map(({ kind, value }, i) => ({ kind, value, count: otherCounts[i] ?? 0 }))
+    .filter((each) => each.count > 0 && each.count <= maxCount && WEIGHTS[each.kind] !== undefined)
+    .map((each) => ({ ...each, weight: (WEIGHTS[each.kind] ?? 0) / each.count }))
     .sort((a, b) => b.weight - a.weight)
     .slice(0, MAX_RARE_VALUES);
   const rank = new Map(rare.map(({ kind, value, weight }, i) => [`${kind} ${value}`, { i, weight }]));

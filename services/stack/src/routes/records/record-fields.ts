@@ -15,7 +15,7 @@ export const timeFields = {
   first_seen: z.iso.datetime().describe('First observation.'),
   last_seen: z.iso
     .datetime()
-    .describe('Last observation; earlier than the last scan if a look-up failed since, or the value is gone.'),
+    .describe('Last observation; earlier than the last scan if a look-up failed since, or the value has ended.'),
   ended_at: z.iso.datetime().nullable().describe('The first successful look-up without the value; null while present.'),
 };
 
