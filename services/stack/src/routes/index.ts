@@ -28,6 +28,14 @@ import { getRecords } from './records/domain-records.ts';
 import { getPivot } from './records/pivot.ts';
 import { getRecordHistory } from './records/record-history.ts';
 import { getStream, getStreamJson } from './streams.ts';
+import { getDeliveries, getNotifications, replayDelivery, testWatchlist } from './watchlists/deliveries.ts';
+import {
+  createWatchlist,
+  deleteWatchlist,
+  getWatchlist,
+  getWatchlists,
+  putWatchlist,
+} from './watchlists/watchlists.ts';
 
 export const routes: readonly Route<StackApp>[] = [
   getHealth,
@@ -70,6 +78,15 @@ export const routes: readonly Route<StackApp>[] = [
   getCustomers,
   getStream,
   getStreamJson,
+  createWatchlist,
+  getWatchlists,
+  getWatchlist,
+  putWatchlist,
+  deleteWatchlist,
+  testWatchlist,
+  getNotifications,
+  getDeliveries,
+  replayDelivery,
   ...ledgerRoutes,
   getOpenApi,
   getProblem,

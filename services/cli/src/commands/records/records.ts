@@ -36,9 +36,9 @@ export async function recordsCommand(
     const { body } = await client.get('/stack/v1/domains/{domain}/records', { path: { domain }, query });
     if (json) return printJson(stdout, body);
     const rows = body.records.map(({ kind, value, first_seen, last_seen, other_domains, shared }) => [
-      ...[kind, dateOf(first_seen), dateOf(last_seen), `${other_domains + 1}${shared ? '+' : ''}`, value],
+      ...[kind, dateOf(first_seen), dateOf(last_seen), `${other_domains}${shared ? '+' : ''}`, value],
     ]);
-    printTable(stdout, ['kind', 'first seen', 'last seen', 'domains', 'value'], rows);
+    printTable(stdout, ['kind', 'first seen', 'last seen', 'other domains', 'value'], rows);
     for (const { domain: other, values } of body.related) {
       const shared = values.map(({ kind, value }) => `${kind} ${value}`).join(', ');
       stdout.write(`${plainText(`related: ${other}: ${shared}`)}\n`);
