@@ -1,7 +1,8 @@
 // The client of commands that ask a stack service, and its refusals as errors of the command.
 import { StackClient, StackProblem } from '@strata/client';
-import { CommandError, usageError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { checkedKey, stackBase } from '../../service-address.ts';
+import { problemError } from '../stack/export.ts';
 
 export interface ServiceOptions {
   readonly base: string;
@@ -15,11 +16,5 @@ export function clientOf({ base, key: given }: ServiceOptions): StackClient {
   return new StackClient({ baseUrl, key });
 }
 
-/** A refusal of the service with its reasons: exit code 2 for input that it cannot use. Other errors are returned unchanged. */
-export function refusalOf(cause: unknown, after = ''): unknown {
-  if (!(cause instanceof StackProblem)) return cause;
-  const reasons = cause.errors.map(({ message }) => message).join('; ');
-  const message = `${cause.detail}${reasons === '' ? '' : ` ${reasons}`}${after}`;
-  const isUsage = cause.code === 'invalid_parameter' || cause.code === 'invalid_domain';
-  return new CommandError(message, { exitCode: isUsage ? 2 : 1, cause });
-}
+/** A refusal of the service as an error of the command; another error unchanged. */
+export const refusalOf = (cause: unknown): unknown => (cause instanceof StackProblem ? problemError(cause) : cause);
