@@ -426,6 +426,14 @@ export interface StackPaths {
        * Maximum security score.
        */
       score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+      /**
+       * Counts of all results by these values, separated by commas.
+       */
+      facets?: string;
       limit?: number;
       /**
        * `next_cursor` of the previous page, with the same filters; `limit` may differ.
@@ -445,6 +453,10 @@ export interface StackPaths {
        */
       next_cursor: string | null;
       results: FoundDomain[];
+      /**
+       * If `facets` are requested.
+       */
+      facets?: Facet[];
       _alpha: true;
       _notice: string;
       provenance: Provenance;
@@ -503,6 +515,10 @@ export interface StackPaths {
        * `next_cursor` of the previous page, with the same filters; `limit` may differ.
        */
       cursor?: string;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       /**
@@ -525,13 +541,13 @@ export interface StackPaths {
         categories: Category[];
         domains: number;
         /**
-         * Share of all scanned domains.
+         * Share of all scanned domains, or of those of the query.
          */
         share: number;
         /**
-         * Domains gained minus domains lost, confirmed within 30 days; excludes first scans and rulebook changes.
+         * Domains gained minus domains lost, confirmed within 30 days; excludes first scans and rulebook changes. Null with `query`.
          */
-        change_30d: number;
+        change_30d: number | null;
       }[];
       _alpha: true;
       _notice: string;
@@ -563,6 +579,10 @@ export interface StackPaths {
        */
       other?: string;
       category?: Category;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
       /**
        * Only the last UTC days, including today.
        */
@@ -1187,6 +1207,10 @@ export interface StackPaths {
        */
       cursor?: string;
       window?: '1d' | '7d' | '30d';
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       window: '1d' | '7d' | '30d';
@@ -1287,6 +1311,10 @@ export interface StackPaths {
        * Maximum score.
        */
       score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: string;
   };
@@ -1309,6 +1337,10 @@ export interface StackPaths {
        */
       other?: string;
       category?: Category;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
       /**
        * Only the last UTC days, including today.
        */
@@ -1338,7 +1370,12 @@ export interface StackPaths {
        */
       provider: string;
     };
-    query: Record<string, never>;
+    query: {
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+    };
     body: string;
   };
   /**
@@ -2163,6 +2200,24 @@ export interface Exposure {
   version: string | null;
   platform: string | null;
 }
+export interface Facet {
+  facet: string;
+  /**
+   * Most domains first, at most 20.
+   */
+  values: {
+    /**
+     * Of a provider its id.
+     */
+    value: string;
+    name: string;
+    domains: number;
+    /**
+     * The condition of the query language for this value.
+     */
+    query: string;
+  }[];
+}
 export interface FeedLeader {
   /**
    * Equal counts share a rank: 1, 2, 2, 4.
@@ -2565,6 +2620,10 @@ export interface Problem {
   errors?: {
     field: string;
     message: string;
+    /**
+     * Where in the value the problem begins: the number of the character.
+     */
+    position?: number;
   }[];
   _alpha: true;
   _notice: string;
@@ -3133,6 +3192,33 @@ export interface StackPosts {
     };
   };
   /**
+   * Domains that match a query, with facets
+   */
+  '/stack/v1/query': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      total: number;
+      limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
+      results: FoundDomain[];
+      /**
+       * In the order requested.
+       */
+      facets: Facet[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
    * Starts a job: all domains of a search, with their providers by role
    */
   '/stack/v1/exports/domains': {
@@ -3178,6 +3264,10 @@ export interface StackPosts {
        * Maximum security score.
        */
       score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
       /**
        * Format of the file.
        */
@@ -3240,6 +3330,10 @@ export interface StackPosts {
        * Maximum security score.
        */
       score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
       /**
        * Format of the file.
        */
@@ -3349,6 +3443,10 @@ export interface StackPosts {
        * Maximum security score.
        */
       score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
       /**
        * Format of the file.
        */
