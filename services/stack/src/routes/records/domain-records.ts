@@ -4,10 +4,11 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { tags } from '../../index/live-index.ts';
+import { FORMS, microsecondsOf } from '../../moments.ts';
 import type { RecordKey, StoredRecord } from '../../store/index.ts';
 import { domainOf, domainParams } from '../domains/domains.ts';
 import { UNCHANGED_MS } from '../domains/search.ts';
-import { FORMS, microsecondsOf, refuseField, Time } from '../parameters.ts';
+import { refuseField, Time } from '../parameters.ts';
 import { sharedBound, timeFields, timesOf } from './record-fields.ts';
 
 /** Values of so few domains show a common owner; they are looked up, the rarest first. */
