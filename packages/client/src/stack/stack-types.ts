@@ -1639,6 +1639,10 @@ export interface StackPaths {
        */
       provider?: string;
       category?: Category;
+      /**
+       * Only events of the domains that this watchlist has at the beginning.
+       */
+      watchlist?: string;
     };
     body: {
       events: (MigrationEvent | ServiceChangeEvent | AnomalyEvent | AdvisoryEvent)[];
@@ -3092,6 +3096,10 @@ export interface Watchlist {
       to: string;
     };
   }[];
+  /**
+   * Path of the Atom feed; it contains a secret.
+   */
+  feed: string;
   created_at: string;
   updated_at: string;
 }
@@ -3120,6 +3128,10 @@ export interface WatchlistWithDomains {
       to: string;
     };
   }[];
+  /**
+   * Path of the Atom feed; it contains a secret.
+   */
+  feed: string;
   created_at: string;
   updated_at: string;
   domains: string[];
@@ -3509,6 +3521,41 @@ export interface StackPosts {
   };
 }
 /**
+ * Each PUT and DELETE, and the body of its complete answer.
+ */
+export interface StackChanges {
+  /**
+   * Replace a watchlist
+   */
+  'PUT /stack/v1/watchlists/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: {
+      watchlist: WatchlistWithDomains;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Delete a watchlist
+   */
+  'DELETE /stack/v1/watchlists/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: {
+      deleted: string;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+}
+/**
  * The paths that answer with a stream without an end.
  */
 export interface StackStreams {
@@ -3531,6 +3578,10 @@ export interface StackStreams {
        */
       provider?: string;
       category?: Category;
+      /**
+       * Only events of the domains that this watchlist has at the beginning.
+       */
+      watchlist?: string;
     };
     body: string;
   };

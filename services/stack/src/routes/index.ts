@@ -30,6 +30,7 @@ import { getPivot } from './records/pivot.ts';
 import { getRecordHistory } from './records/record-history.ts';
 import { getStream, getStreamJson } from './streams.ts';
 import { getDeliveries, getNotifications, replayDelivery, testWatchlist } from './watchlists/deliveries.ts';
+import { getWatchlistFeed } from './watchlists/feed.ts';
 import {
   createWatchlist,
   deleteWatchlist,
@@ -89,6 +90,7 @@ export const routes: readonly Route<StackApp>[] = [
   getNotifications,
   getDeliveries,
   replayDelivery,
+  getWatchlistFeed,
   ...ledgerRoutes,
   getOpenApi,
   getProblem,

@@ -11,6 +11,7 @@ import type { ScanOptions } from '../scan/scan.ts';
 import { addStoreCommands } from '../store/store-commands.ts';
 import { addLedgerOptions, LEDGER_MEMORY_HELP } from '../verify/ledger-options.ts';
 import type { VerifyOptions } from '../verify/verify.ts';
+import { addWatchCommands } from '../watch/watch-commands.ts';
 import { addEnrichCommands } from './enrich-commands.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { ExportCommandOptions } from './export.ts';
@@ -155,6 +156,7 @@ export function addStackCommands(
       await lookupCommand(context, targets, options);
     });
   addRecordCommands(stack, context);
+  addWatchCommands(stack, context);
   addExportCommand(stack, context);
   addLedgerOptions(stack.command('verify'), 'service')
     .description('verify the receipt of an answer, and the consistency of its ledger')
