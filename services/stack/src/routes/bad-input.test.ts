@@ -196,7 +196,8 @@ async function keyedPaths() {
 describe('a URL', () => {
   it('with an unknown parameter is refused with its name and the nearest known one, on every route', async () => {
     for (const path of await keyedPaths()) {
-      const named = path.replace('{id}', `wl_${'0'.repeat(24)}`).replaceAll(/\{\w+\}/g, 'cloudflare');
+      const known = path.replace('{id}', `wl_${'0'.repeat(24)}`).replace('{kind}', 'ns');
+      const named = known.replaceAll(/\{\w+\}/g, 'cloudflare');
       await assertRefused(`${named.slice('/stack/v1/'.length)}?tld=com`, 'tld');
     }
     for (const path of ['/health', '/openapi.json', '/ledger/checkpoint', '/.well-known/stack-keys.json', '/suggest'])
