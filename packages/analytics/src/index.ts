@@ -32,7 +32,7 @@ export {
 } from './questions/providers.ts';
 export { assessRisk, type ExposureInput, type RiskFactor } from './questions/risk.ts';
 export { type Adoption, COUNTED_STANDARDS, scorecard } from './questions/scorecard.ts';
-export { inNameOrder, type Page, searchDomains, worstScores } from './questions/search.ts';
+export { type DomainFilter, inNameOrder, type Page, searchDomains, worstScores } from './questions/search.ts';
 export { type SupplyChain, supplyChain } from './questions/supply-chain.ts';
 export { DomainSet } from './sets/domain-set.ts';
 export { difference, intersection, intersectionSize, union } from './sets/set-operations.ts';

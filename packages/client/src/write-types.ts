@@ -7,6 +7,7 @@ import path from 'node:path';
 interface JSONSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
+  readonly format?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly JSONSchema[];
@@ -49,8 +50,9 @@ export function typesOf({ name, source }: (typeof GENERATED)[number]): string {
   const asked = Object.entries(document.paths).flatMap(([at, { get }]) => (get ? [[at, get] as const] : []));
   const posted = Object.entries(document.paths).flatMap(([at, { post }]) => (post ? [[at, post] as const] : []));
   const streams = asked.filter(([, operation]) => mediaTypeOf(operation) === 'text/event-stream');
-  // Without binary content, such as tiles of the ledger.
-  const values = asked.filter(([, operation]) => /json$|^text\/(?!event-stream)/.test(mediaTypeOf(operation)));
+  // Without binary content, such as tiles of the ledger and files of tables.
+  const isValue = (operation: Operation) => /json$|^text\/(?!event-stream)/.test(mediaTypeOf(operation));
+  const values = asked.filter(([, operation]) => isValue(operation) && bodyOf(operation).format !== 'binary');
   const schemas = {
     [`${name}Paths`]: tableOf(values, 'Each GET path: its path and query parameters, and the body of its answer.'),
     ...document.components.schemas,
@@ -173,7 +175,7 @@ function parametersOf({ parameters = [] }: Operation, where: Parameter['in']): J
 
 /** The content of a successful response. */
 function contentOf({ responses }: Operation) {
-  return (responses['200'] ?? responses['201'])?.content ?? {};
+  return (responses['200'] ?? responses['201'] ?? responses['202'])?.content ?? {};
 }
 
 function mediaTypeOf(operation: Operation): string {

@@ -53,6 +53,8 @@ export {
   type Route,
   refuse,
   route,
+  type StoredFile,
+  type Upload,
 } from './route.ts';
 export type { Responder } from './server/add-routes.ts';
 export type { ClientTimeouts, ErrorFormat } from './server/create-fastify.ts';

@@ -102,7 +102,7 @@ async function tried(...rehearsals: { route: Route<App>; query?: Record<string, 
   const notary: Notary = {
     sign: async (body) => ({ ...body, at: signed.push(JSON.stringify(body)) }),
     signOnce: async (body) => body,
-    signBytes: async (content) => ({ at: signed.push(Buffer.from(content).toString()) }),
+    signBytes: async (content) => ({ at: signed.push(Buffer.from(content as Uint8Array).toString()) }),
   };
   await warmUp(app, notary, rehearsals);
   return { asked: app.asked, signed };

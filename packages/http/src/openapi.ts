@@ -74,6 +74,7 @@ export function openApiDocument<App>(
       operationId: operationIdOf(contract.method, contract.path),
       security: contract.access === 'key' ? [{ StackKey: [] }] : [],
       parameters: [...parameters('path', contract.params), ...parameters('query', contract.query)],
+      ...(contract.upload ? { requestBody: { required: true, content: uploadContent(contract.upload) } } : {}),
       ...(contract.bodies ? { requestBody: { required: true, content: contentOf(contract.bodies) } } : {}),
       responses: {
         ...success(contract.output, contract.example ?? examples[path]),
@@ -133,14 +134,11 @@ export function openApiDocument<App>(
       case 'rows': {
         const columns = output.columns.map(({ name, description }) => `\`${name}\`: ${description}`).join(' ');
         const text = { schema: { type: 'string' }, ...(example && output.kind === 'csv' ? { example } : {}) };
-        const header = (description: string) => ({ description, schema: { type: 'string' } });
         return {
           200: {
             description: `${output.description} Columns: ${columns}`,
             headers: {
-              'Stack-Provenance': header(
-                'The receipt as JSON, signed over `{content_sha256, content_type, provenance}`.',
-              ),
+              'Stack-Provenance': PROVENANCE_HEADER,
               'Stack-Truncated': header('`true` if the response does not contain all rows.'),
               'Content-Disposition': header('A file name.'),
             },
@@ -154,6 +152,8 @@ export function openApiDocument<App>(
           },
         };
       }
+      case 'file':
+        return fileResponses(output.description);
       case 'events': {
         const kinds = output.events.map(({ name, description }) => `\`${name}\`: ${description}`).join(' ');
         const events = Object.fromEntries(output.events.map(({ name, schema }) => [name, schemaOf(schema)]));
@@ -173,6 +173,28 @@ export function openApiDocument<App>(
     }
   }
 }
+
+const header = (description: string) => ({ description, schema: { type: 'string' } });
+const PROVENANCE_HEADER = header('The receipt as JSON, signed over `{content_sha256, content_type, provenance}`.');
+
+function fileResponses(description: string): Record<string, unknown> {
+  const binary = { schema: { type: 'string', format: 'binary' } };
+  const content = Object.fromEntries(FILE_FORMATS.map((format) => [MEDIA_TYPES[format], binary]));
+  const headers = {
+    'Stack-Provenance': PROVENANCE_HEADER,
+    'Content-Disposition': header('A file name.'),
+    ETag: header('Strong validator of the file, for If-Range and If-None-Match.'),
+    'Accept-Ranges': header('`bytes`'),
+  };
+  return {
+    200: { description, headers, content },
+    206: { description: 'The range that `Range` asks for.', headers, content },
+    416: { description: 'The range is not within the file.' },
+  };
+}
+
+const uploadContent = (types: readonly string[]) =>
+  Object.fromEntries(types.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]));
 
 /** Problem responses, one per status; several codes may share a status. */
 function problems(codes: readonly ErrorCode[]): Record<string, unknown> {

@@ -8,10 +8,11 @@ import type { Table, TableColumn } from './tables/table.ts';
 /**
  * The response kind of a route. `signed`: a JSON object with `_alpha`, `_notice` and a receipt. `json`: a JSON document
  * of another standard, sent unchanged. `csv`: a table with its receipt in a header. `rows`: a table in the format that
- * the client asks for, in JSON as `{rows}`, like `signed`. `events`: Server-Sent Events. `bytes`: any other content type.
+ * the client asks for, in JSON as `{rows}`, like `signed`. `file`: a table in a file of any size, in ranges, with its
+ * receipt in a header. `events`: Server-Sent Events. `bytes`: any other content type.
  */
 export type Output =
-  | { readonly kind: 'signed'; readonly schema: z.ZodObject; readonly status?: 200 | 201 }
+  | { readonly kind: 'signed'; readonly schema: z.ZodObject; readonly status?: 200 | 201 | 202 }
   | { readonly kind: 'json'; readonly schema: z.ZodType; readonly contentType?: string; readonly description: string }
   | { readonly kind: 'csv'; readonly columns: readonly TableColumn[]; readonly description: string }
   | {
@@ -20,6 +21,7 @@ export type Output =
       readonly schema: z.ZodObject;
       readonly description: string;
     }
+  | { readonly kind: 'file'; readonly description: string }
   | { readonly kind: 'events'; readonly description: string; readonly events: readonly EventKind[] }
   | { readonly kind: 'bytes'; readonly contentType: string; readonly description: string };
 
@@ -37,15 +39,29 @@ export interface Bytes {
   readonly maxAgeSeconds?: number;
 }
 
+/** Response of a `file` route: a complete file that does not change. */
+export interface StoredFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Hex; also the validator. */
+  readonly sha256: string;
+  readonly contentType: string;
+  readonly filename: string;
+  /** JSON of the receipt. */
+  readonly provenance: string;
+}
+
 type BodyOf<O extends Output> = O extends { kind: 'signed'; schema: infer S extends z.ZodObject }
   ? z.input<S>
   : O extends { kind: 'json'; schema: infer S extends z.ZodType }
     ? z.input<S>
     : O extends { kind: 'csv' | 'rows' }
       ? Table
-      : O extends { kind: 'events' }
-        ? SseSubscription
-        : Bytes;
+      : O extends { kind: 'file' }
+        ? StoredFile
+        : O extends { kind: 'events' }
+          ? SseSubscription
+          : Bytes;
 
 /** The validated values of a schema; none without one. */
 export type Parsed<S extends z.ZodObject | undefined> = S extends z.ZodObject ? z.output<S> : Record<never, never>;
@@ -66,6 +82,12 @@ export interface RequestContext<Code extends ErrorCode = ErrorCode> {
   /** The caller; undefined on open routes. */
   readonly key: ApiKey | undefined;
   readonly signal: AbortSignal;
+  /** The body of a route with `upload`. */
+  readonly upload?: Upload;
+  /** Sets a header of the response, in lower case: `location`. */
+  setHeader(name: string, value: string): void;
+  /** Of a route with `isChargedByHandler`: counts these requests against the quota, or refuses with `quota_exceeded`. */
+  charge(requests: number): Promise<void>;
   /** Declares that the response uses nothing read so far: earlier invalidations do not make it stale. */
   resetReads(): void;
   /** Ends the request with a declared problem. */
@@ -79,6 +101,14 @@ export interface ApiKey {
   readonly dailyLimit: number | null;
 }
 
+/** A request body that is not held in memory. */
+export interface Upload {
+  /** One of the media types of the route. */
+  readonly type: string;
+  /** Throws a Refusal once the body is longer than allowed. */
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
 /** A request with a valid key that was answered, for the usage of the key. */
 export interface KeyUse {
   readonly keyId: string;
@@ -86,8 +116,8 @@ export interface KeyUse {
   readonly path: string;
   /** `page`: the pages of this service in a browser. */
   readonly source: 'page' | 'api';
-  /** Whether the request used the daily quota. */
-  readonly isCounted: boolean;
+  /** The requests of the daily quota that it used. */
+  readonly counted: number;
 }
 
 /** What the server needs to know of a route; contracts add the rest. */
@@ -99,6 +129,8 @@ export interface Endpoint {
   readonly output?: { readonly kind: string };
   /** Media types and schemas of the request body, for a route that needs one. */
   readonly bodies?: BodySchemas | undefined;
+  /** Media types of a body that the handler reads as a stream, at most `bodyBytes` long. */
+  readonly upload?: readonly string[];
   /** Maximum size of a body, if it is not that of the server. */
   readonly bodyBytes?: number;
 }
@@ -119,6 +151,8 @@ interface RouteContract<
   readonly bodies?: B;
   readonly output: O;
   readonly errors: readonly Code[];
+  /** The handler counts requests against the quota, by `charge`; otherwise the server counts one. */
+  readonly isChargedByHandler?: true;
   readonly example?: unknown;
   /**
    * Signed and CSV routes only: responses with a policy are cached as bytes. A Refusal thrown here refuses the request.

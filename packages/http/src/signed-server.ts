@@ -35,7 +35,7 @@ export interface SignedServer extends HttpServer {
   endRevokedStreams(): Promise<void>;
 }
 
-const ALLOWED_HEADERS = 'x-stack-key, content-type, if-none-match, last-event-id, x-request-id';
+const ALLOWED_HEADERS = 'x-stack-key, content-type, if-none-match, last-event-id, x-request-id, range, if-range';
 
 /** Throws TypeError for a route that caches responses to anything but GET. */
 export function createSignedServer<App>(deps: SignedServerDeps<App>): SignedServer {

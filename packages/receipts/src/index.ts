@@ -73,6 +73,7 @@ export {
 } from './receipt/ledger-receipt.ts';
 export {
   bodySignedBytes,
+  type DetachedContent,
   type IssuedReceipt,
   type IssueOptions,
   issueDetachedReceipt,

@@ -5,6 +5,7 @@ import type { Rulebook } from '@strata/detect';
 import type { Fetcher, Prober, Target } from '@strata/scan';
 import type { Config } from './config.ts';
 import type { Exposures } from './enrichment/exposure/exposures.ts';
+import type { Jobs } from './exports/jobs.ts';
 import type { LiveMentions } from './feeds/live-mentions.ts';
 import type { KnownNames } from './index/known-names.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -50,6 +51,7 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly exposures: Exposures;
   readonly sourceNames: readonly string[];
   readonly hub: StreamHub;
+  readonly jobs: Jobs;
   readonly mentions: LiveMentions;
   /** The clock of receipts and quotas. */
   readonly now: () => Date;

@@ -68,6 +68,20 @@ const lookup = await request(LOOKUP, {
 });
 
 const examples: Record<string, unknown> = { [LOOKUP]: shortened(await lookup.json()) };
+
+const upload = { method: 'POST', headers: { ...headers, 'content-type': 'text/csv' }, body: `domain\n${domain}\n` };
+const started = await request('/stack/v1/lookups?format=parquet', upload);
+const { job } = (await started.clone().json()) as { job: { id: string } };
+examples['/stack/v1/lookups'] = await started.json();
+examples['/stack/v1/jobs/{id}'] = await (await request(`/stack/v1/jobs/${job.id}?wait=20`)).json();
+examples['/stack/v1/jobs'] = shortened(await (await request('/stack/v1/jobs')).json());
+for (const table of ['domains', 'services', 'history', 'scorecard']) {
+  const path = `/stack/v1/exports/${table}`;
+  const answer = await request(`${path}?format=parquet`, { method: 'POST', headers });
+  examples[path] = await answer.json();
+  const { job } = examples[path] as { job: { id: string } };
+  await request(`/stack/v1/jobs/${job.id}?wait=20`);
+}
 for (const [path, requestPath] of Object.entries(requests)) {
   const response = await request(requestPath);
   examples[path] = path.endsWith('.csv')

@@ -199,10 +199,7 @@ export interface StackPaths {
        */
       with?: string;
       sector?: Sector;
-      /**
-       * `live`: active or parked, as counted by the security scorecard.
-       */
-      state?: 'active' | 'parked' | 'nonexistent' | 'unmeasured' | 'live';
+      state?: State;
       /**
        * Required flags of the security posture, separated by commas: `dmarc_reject`, `spf_valid,dmarc_valid`.
        */
@@ -211,10 +208,7 @@ export interface StackPaths {
        * Excluded flags: `flag=dnssec_measured&without=dnssec`.
        */
       without?: string;
-      /**
-       * Grade of the security score.
-       */
-      grade?: 'a+' | 'a' | 'b' | 'c' | 'd' | 'f';
+      grade?: Grade;
       /**
        * Minimum security score; excludes domains without a score.
        */
@@ -1173,6 +1167,43 @@ export interface StackPaths {
     body: string;
   };
   /**
+   * The jobs of the key, newest first
+   */
+  '/stack/v1/jobs': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      total: number;
+      jobs: Job[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * State and progress of a job
+   */
+  '/stack/v1/jobs/{id}': {
+    path: {
+      /**
+       * Id of a job: `job_…`.
+       */
+      id: string;
+    };
+    query: {
+      /**
+       * Seconds to wait for the end of the job.
+       */
+      wait?: number;
+    };
+    body: {
+      job: Job;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
    * Provider detail, its domains and market context
    */
   '/stack/v1/providers/{provider}': {
@@ -1872,6 +1903,49 @@ export interface FoundDomain {
     provider_id: string;
     confidence: 'high' | 'medium' | 'low';
   }[];
+}
+export interface Job {
+  id: string;
+  state: 'queued' | 'running' | 'complete' | 'failed';
+  /**
+   * The exported table, or `lookup`.
+   */
+  table: string;
+  format: 'csv' | 'ndjson' | 'parquet';
+  created_at: string;
+  ended_at: string | null;
+  /**
+   * When an ended job and its file are removed.
+   */
+  expires_at: string | null;
+  /**
+   * Rows written so far.
+   */
+  rows: number;
+  /**
+   * Requests of the quota that the first fetch of the file costs; null until complete.
+   */
+  cost: number | null;
+  /**
+   * Whether the file costs nothing more.
+   */
+  is_paid: boolean;
+  size_bytes: number | null;
+  /**
+   * Of the complete file, in hex.
+   */
+  sha256: string | null;
+  /**
+   * Path of the complete file.
+   */
+  file: string | null;
+  /**
+   * Why a failed job has no file.
+   */
+  error: {
+    code: string;
+    detail: string;
+  } | null;
 }
 export interface LookupRow {
   /**
@@ -2578,6 +2652,261 @@ export interface StackPosts {
       provenance: Provenance;
     };
   };
+  /**
+   * Starts a job: what is known about up to 1,000,000 domains
+   */
+  '/stack/v1/lookups': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * Format of the file.
+       */
+      format?: 'csv' | 'ndjson' | 'parquet';
+      /**
+       * Columns of the file, in this order, separated by commas.
+       */
+      fields?: string;
+    };
+    body: {
+      job: Job;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Starts a job: all domains of a search, with their providers by role
+   */
+  '/stack/v1/exports/domains': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * Any part of the domain name, in Unicode or as A-labels; or up to eight parts, separated by blanks, in any order.
+       */
+      q?: string;
+      /**
+       * Id, name or alias of a provider.
+       */
+      provider?: string;
+      category?: Category;
+      /**
+       * Confidence of the service that matches `provider` and `category`, or of any service.
+       */
+      confidence?: 'high' | 'medium' | 'low';
+      /**
+       * Minimum confidence: market shares count services of `medium` confidence and more.
+       */
+      min_confidence?: 'high' | 'medium' | 'low';
+      /**
+       * An additional provider of the domain, by id, name or alias.
+       */
+      with?: string;
+      sector?: Sector;
+      state?: State;
+      /**
+       * Required flags of the security posture, separated by commas: `dmarc_reject`, `spf_valid,dmarc_valid`.
+       */
+      flag?: string;
+      /**
+       * Excluded flags: `flag=dnssec_measured&without=dnssec`.
+       */
+      without?: string;
+      grade?: Grade;
+      /**
+       * Minimum security score; excludes domains without a score.
+       */
+      score_gte?: number;
+      /**
+       * Maximum security score.
+       */
+      score_lte?: number;
+      /**
+       * Format of the file.
+       */
+      format?: 'csv' | 'ndjson' | 'parquet';
+      /**
+       * Columns of the file, in this order, separated by commas.
+       */
+      fields?: string;
+    };
+    body: {
+      job: Job;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Starts a job: the current services of all domains of a search
+   */
+  '/stack/v1/exports/services': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * Any part of the domain name, in Unicode or as A-labels; or up to eight parts, separated by blanks, in any order.
+       */
+      q?: string;
+      /**
+       * Id, name or alias of a provider.
+       */
+      provider?: string;
+      category?: Category;
+      /**
+       * Confidence of the service that matches `provider` and `category`, or of any service.
+       */
+      confidence?: 'high' | 'medium' | 'low';
+      /**
+       * Minimum confidence: market shares count services of `medium` confidence and more.
+       */
+      min_confidence?: 'high' | 'medium' | 'low';
+      /**
+       * An additional provider of the domain, by id, name or alias.
+       */
+      with?: string;
+      sector?: Sector;
+      state?: State;
+      /**
+       * Required flags of the security posture, separated by commas: `dmarc_reject`, `spf_valid,dmarc_valid`.
+       */
+      flag?: string;
+      /**
+       * Excluded flags: `flag=dnssec_measured&without=dnssec`.
+       */
+      without?: string;
+      grade?: Grade;
+      /**
+       * Minimum security score; excludes domains without a score.
+       */
+      score_gte?: number;
+      /**
+       * Maximum security score.
+       */
+      score_lte?: number;
+      /**
+       * Format of the file.
+       */
+      format?: 'csv' | 'ndjson' | 'parquet';
+      /**
+       * Columns of the file, in this order, separated by commas.
+       */
+      fields?: string;
+    };
+    body: {
+      job: Job;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Starts a job: all recorded changes of services
+   */
+  '/stack/v1/exports/history': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * Id, name or alias of the previous or new provider.
+       */
+      provider?: string;
+      category?: Category;
+      /**
+       * Type of the change.
+       */
+      type?: 'added' | 'removed' | 'migrated' | 'reclassified';
+      /**
+       * Only the last UTC days, including today.
+       */
+      days?: number;
+      /**
+       * Only the last hours up to now; takes precedence over `days`.
+       */
+      hours?: number;
+      /**
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      since?: string;
+      /**
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      until?: string;
+      /**
+       * Format of the file.
+       */
+      format?: 'csv' | 'ndjson' | 'parquet';
+      /**
+       * Columns of the file, in this order, separated by commas.
+       */
+      fields?: string;
+    };
+    body: {
+      job: Job;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Starts a job: the security posture of all domains of a search
+   */
+  '/stack/v1/exports/scorecard': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * Any part of the domain name, in Unicode or as A-labels; or up to eight parts, separated by blanks, in any order.
+       */
+      q?: string;
+      /**
+       * Id, name or alias of a provider.
+       */
+      provider?: string;
+      category?: Category;
+      /**
+       * Confidence of the service that matches `provider` and `category`, or of any service.
+       */
+      confidence?: 'high' | 'medium' | 'low';
+      /**
+       * Minimum confidence: market shares count services of `medium` confidence and more.
+       */
+      min_confidence?: 'high' | 'medium' | 'low';
+      /**
+       * An additional provider of the domain, by id, name or alias.
+       */
+      with?: string;
+      sector?: Sector;
+      state?: State;
+      /**
+       * Required flags of the security posture, separated by commas: `dmarc_reject`, `spf_valid,dmarc_valid`.
+       */
+      flag?: string;
+      /**
+       * Excluded flags: `flag=dnssec_measured&without=dnssec`.
+       */
+      without?: string;
+      grade?: Grade;
+      /**
+       * Minimum security score; excludes domains without a score.
+       */
+      score_gte?: number;
+      /**
+       * Maximum security score.
+       */
+      score_lte?: number;
+      /**
+       * Format of the file.
+       */
+      format?: 'csv' | 'ndjson' | 'parquet';
+      /**
+       * Columns of the file, in this order, separated by commas.
+       */
+      fields?: string;
+    };
+    body: {
+      job: Job;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
 }
 /**
  * The paths that answer with a stream without an end.
@@ -2623,7 +2952,7 @@ export type Category =
 /**
  * Values of `grade`.
  */
-export type Grade = 'A+' | 'A' | 'B' | 'C' | 'D' | 'F';
+export type Grade = 'a+' | 'a' | 'b' | 'c' | 'd' | 'f';
 /**
  * Values of `sector`.
  */
@@ -2769,3 +3098,7 @@ export type Kind =
   | 'publishing'
   | 'search-engine'
   | 'app-store';
+/**
+ * Values of `state`.
+ */
+export type State = 'active' | 'parked' | 'nonexistent' | 'unmeasured' | 'live';

@@ -48,8 +48,8 @@ export class QuotaBlocks implements Quota, AsyncDisposable {
     this.#returnTimer.unref();
   }
 
-  async take(keyId: string, day: string, limit: number): Promise<QuotaUse> {
-    if (limit <= LARGEST_COUNTED_SINGLY) return this.#table.take(keyId, day, limit);
+  async take(keyId: string, day: string, limit: number, requests = 1): Promise<QuotaUse> {
+    if (limit <= LARGEST_COUNTED_SINGLY || requests > 1) return this.#table.take(keyId, day, limit, requests);
     let block = this.#blocks.get(keyId);
     // The remainder of an earlier day is void.
     if (!block || block.day < day) {

@@ -5,8 +5,8 @@ import { QuotaBatches, type QuotaUse, reachedDay } from './quota-batches.ts';
 
 /** `day` is a UTC date, `2026-01-31`. A key whose latest counted day is later stays in that day, so that setting the clock back restores no quota. */
 export interface Quota {
-  /** Counts one request unless the day's limit is reached. */
-  take(keyId: string, day: string, limit: number): Promise<QuotaUse>;
+  /** Counts requests, by default one, unless fewer remain of the day's limit. */
+  take(keyId: string, day: string, limit: number, requests?: number): Promise<QuotaUse>;
   /** Requests counted so far, including unspent leases. */
   used(keyId: string, day: string): Promise<number>;
 }
@@ -20,8 +20,11 @@ export class QuotaTable implements Quota {
     this.#batches = new QuotaBatches(db);
   }
 
-  async take(keyId: string, day: string, limit: number): Promise<QuotaUse> {
-    return limit > 0 ? this.#batches.take(keyId, day, limit) : { isAllowed: false, used: 0 };
+  async take(keyId: string, day: string, limit: number, requests = 1): Promise<QuotaUse> {
+    if (requests === 1 && limit > 0) return this.#batches.take(keyId, day, limit);
+    const leased = requests > limit ? undefined : await this.lease(keyId, day, { limit, count: requests });
+    if (leased) return { isAllowed: true, used: leased.used };
+    return { isAllowed: false, used: await this.used(keyId, day) };
   }
 
   /**

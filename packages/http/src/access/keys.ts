@@ -12,8 +12,13 @@ import { InvalidKeyLimit } from './invalid-key-limit.ts';
 export interface KeyGate {
   /** The presented key, or undefined if it is unknown or revoked. */
   find(presented: string): Promise<ApiKey | undefined>;
-  /** Counts one request of a limited key, atomically and durably. `day` is a UTC date, `2026-01-31`. */
-  take(keyId: string, day: string, limit: number): Promise<{ readonly isAllowed: boolean; readonly used: number }>;
+  /** Counts requests of a limited key, all or none, atomically and durably. `day` is a UTC date, `2026-01-31`. */
+  take(
+    keyId: string,
+    day: string,
+    limit: number,
+    requests: number,
+  ): Promise<{ readonly isAllowed: boolean; readonly used: number }>;
   /** Requests of the key counted so far that day. */
   used(keyId: string, day: string): Promise<number>;
   /** Changes when a key may have been revoked: older cache entries are then invalid. */
@@ -170,22 +175,26 @@ export class KeyCheck {
   }
 
   /**
-   * Counts the request, unless it is free. Returns the quota headers; refuses a counted request when the daily quota is
-   * used up.
+   * Counts an answer as a number of requests, 0 if it is free. Returns the quota headers; refuses it if fewer requests
+   * are left today.
    */
-  async count(key: ApiKey, { isFree = false } = {}): Promise<Record<string, string>> {
+  async count(key: ApiKey, requests = 1): Promise<Record<string, string>> {
     if (key.dailyLimit === null) return {};
     const now = this.#now();
     const day = now.toISOString().slice(0, 10);
     const resetSeconds = Math.ceil((Date.parse(`${day}T00:00:00Z`) + 86_400_000 - now.getTime()) / 1_000);
-    const { isAllowed, used } = isFree
-      ? { isAllowed: true, used: await this.#gate.used(key.id, day) }
-      : await this.#gate.take(key.id, day, key.dailyLimit);
+    const { isAllowed, used } =
+      requests === 0
+        ? { isAllowed: true, used: await this.#gate.used(key.id, day) }
+        : await this.#gate.take(key.id, day, key.dailyLimit, requests);
     const headers = quotaHeaders({ tier: key.tier, limit: key.dailyLimit, used, resetSeconds });
     if (isAllowed) return headers;
+    const left = Math.max(0, key.dailyLimit - used);
     throw new Refusal(
       'quota_exceeded',
-      `The daily quota of ${key.dailyLimit} requests of this key is used up. It resets at 00:00 UTC.`,
+      left === 0
+        ? `The daily quota of ${key.dailyLimit} requests of this key is used up. It resets at 00:00 UTC.`
+        : `This costs ${requests} requests, and ${left} of the ${key.dailyLimit} per day of this key are left. The quota resets at 00:00 UTC.`,
       { headers: { ...headers, 'retry-after': String(resetSeconds) } },
     );
   }

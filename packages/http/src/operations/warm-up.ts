@@ -20,6 +20,8 @@ export async function warmUp<App>(app: App, notary: Notary, rehearsals: readonly
     key: undefined,
     signal: new AbortController().signal,
     resetReads: () => {},
+    setHeader: () => {},
+    charge: async () => {},
     refuse,
   };
   for (const { route, params = {}, query = {} } of rehearsals) {

@@ -1,12 +1,13 @@
 // The envelope of every JSON body, and the interface that adds its receipt.
+import type { DetachedContent } from '@strata/receipts';
 
 /** Signs bodies. When `sign` resolves, the receipt's leaf is durable in the ledger; only then may the body leave. */
 export interface Notary {
   sign(body: Readonly<Record<string, unknown>>): Promise<object>;
   /** The same for a body that many callers share: signed once per signing key. */
   signOnce(body: Readonly<Record<string, unknown>>): Promise<object>;
-  /** Signs content of another type; resolves with its provenance. */
-  signBytes(content: Uint8Array, contentType: string): Promise<object>;
+  /** Signs content of another type, or its SHA-256; resolves with its provenance. */
+  signBytes(content: DetachedContent, contentType: string): Promise<object>;
 }
 
 /** Notice in every body while the service is in alpha. */

@@ -7,7 +7,7 @@ import { parseInput } from '../input.ts';
 import { countedAddress } from '../limits/counted-address.ts';
 import { countedCache } from '../limits/counted-cache.ts';
 import { type ErrorCode, Refusal } from '../problems/errors.ts';
-import type { ApiKey, KeyUse, RequestContext, Route } from '../route.ts';
+import type { ApiKey, KeyUse, RequestContext, Route, StoredFile } from '../route.ts';
 import type { Responder } from '../server/add-routes.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import type { SseSubscription } from '../streams/sse.ts';
@@ -16,6 +16,8 @@ import type { AnswerCache } from './answer-cache.ts';
 import { answerOf } from './make-answer.ts';
 import type { Notary } from './notary.ts';
 import { commonHeaders, isKnown, sendAtOnce, sendReady, sendUnsigned } from './send-answer.ts';
+import { sendFile } from './send-file.ts';
+import { uploadOf } from './upload.ts';
 
 interface SignedResponderDeps<App> {
   readonly app: App;
@@ -56,7 +58,7 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     if (isKeyed && !key) return undefined;
     const ready = answers.get(cacheKey);
     if (!ready) return undefined;
-    this.#note(key, contract.path, request, false);
+    this.#note(key, contract.path, request, 0);
     return sendAtOnce(request, reply, ready);
   }
 
@@ -68,7 +70,16 @@ export class SignedResponder<App> implements Responder<Route<App>> {
       throw new Refusal('foreign_page');
     const identified = contract.access === 'key' ? callers.identify(request) : undefined;
     const key = identified instanceof Promise ? await identified : identified;
-    const context = contextOf(request, key);
+    const charge = async (requests: number) => {
+      const isCounted = key !== undefined && key.dailyLimit !== null;
+      if (isCounted) reply.headers(await keys.count(key, requests));
+      this.#note(key, contract.path, request, isCounted ? requests : 0);
+    };
+    const context = Object.assign(contextOf(request, key), {
+      charge,
+      setHeader: (name: string, value: string) => void reply.header(name, value),
+      ...(contract.upload && { upload: uploadOf(request, contract) }),
+    });
     const input = parseInput(contract, request);
     const { output } = contract;
     const isKept = output.kind === 'signed' || output.kind === 'csv';
@@ -78,9 +89,7 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     const kept = policy ? answers.get(policy.key) : undefined;
     // A cached response that the client already has is free: whatever process answers, it needs no count to say so.
     const isFree = kept !== undefined && isKnown(request, kept);
-    const isCounted = key !== undefined && key.dailyLimit !== null;
-    if (isCounted) reply.headers(await keys.count(key, { isFree }));
-    this.#note(key, contract.path, request, isCounted && !isFree);
+    if (!contract.isChargedByHandler) await charge(isFree ? 0 : 1);
     if (isFree) return sendReady(request, reply, kept);
     if (!policy) return this.#send(route, await route.handler(app, input, context), { input, context, request, reply });
     const ready =
@@ -94,10 +103,10 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     return sendReady(request, reply, ready);
   }
 
-  #note(key: ApiKey | undefined, path: string, request: FastifyRequest, isCounted: boolean): void {
+  #note(key: ApiKey | undefined, path: string, request: FastifyRequest, counted: number): void {
     if (!key) return;
     const source = request.headers['sec-fetch-site'] === 'same-origin' ? 'page' : 'api';
-    this.#deps.noteUse?.({ keyId: key.id, path, source, isCounted });
+    this.#deps.noteUse?.({ keyId: key.id, path, source, counted });
   }
 
   async #send(
@@ -118,6 +127,8 @@ export class SignedResponder<App> implements Responder<Route<App>> {
         const format = (input.format as TableFormat | undefined) ?? formatFor(request.headers.accept);
         return sendReady(request, reply, await answerOf(output, this.#deps.notary, result, format));
       }
+      case 'file':
+        return sendFile(request, reply, result as StoredFile);
       case 'json':
       case 'bytes':
         return sendUnsigned(reply.headers({ ...commonHeaders, 'x-request-id': request.id }), output, result);
@@ -139,6 +150,8 @@ export function contextOf(request: FastifyRequest, key: ApiKey | undefined): Req
       return request.signal;
     },
     resetReads: () => {},
+    setHeader: () => {},
+    charge: async () => {},
     refuse: (code: ErrorCode, detail, options) => {
       throw new Refusal(code, detail, options);
     },

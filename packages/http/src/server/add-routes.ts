@@ -44,7 +44,7 @@ function addRoute<R extends TableRoute>(
   url: string,
   { route, responder }: { readonly route: R; readonly responder: Responder<R> },
 ): void {
-  const { method, path, bodies, bodyBytes } = route.contract;
+  const { method, path, bodies, upload, bodyBytes } = route.contract;
   const meter = deps.metrics.routeMeter(method, path);
   const { onRequest } = responder;
   const options: RouteOptions = {
@@ -59,6 +59,15 @@ function addRoute<R extends TableRoute>(
     }),
     handler: handlerOf(deps, meter, { route, responder }),
   };
+  if (upload) {
+    deps.fastify.register(async (scope) => {
+      // The handler reads the body; `uploadOf` knows its types and its limit.
+      scope.removeAllContentTypeParsers();
+      scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+      scope.route(options);
+    });
+    return;
+  }
   if (!bodies) return void deps.fastify.route(options);
   // In a scope of its own: only this route receives bodies other than JSON, as bytes; `parseInput` knows their types.
   deps.fastify.register(async (scope) => {

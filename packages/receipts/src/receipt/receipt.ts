@@ -91,8 +91,15 @@ export function prepareReceipt<Body extends object>(body: Body, options: Prepare
   };
 }
 
+/** Content outside of its receipt, or its SHA-256: of a file that is not held in memory. */
+export type DetachedContent = Uint8Array | { readonly sha256: Uint8Array };
+
 /** Signs bytes that cannot contain their receipt, such as CSV. */
-export function issueDetachedReceipt(content: Uint8Array, contentType: string, options: IssueOptions): IssuedReceipt {
+export function issueDetachedReceipt(
+  content: DetachedContent,
+  contentType: string,
+  options: IssueOptions,
+): IssuedReceipt {
   const { signedBytes, finish } = prepare(
     (provenance) => detachedSignedBytes(content, contentType, provenance, options.digest),
     options,
@@ -107,12 +114,12 @@ export function bodySignedBytes(body: object, provenance: object): Uint8Array {
 
 /** Signed bytes of a detached receipt: the JCS form of `{content_sha256, content_type, provenance}`. */
 export function detachedSignedBytes(
-  content: Uint8Array,
+  content: DetachedContent,
   contentType: string,
   provenance: object,
   digest: (bytes: Uint8Array) => Uint8Array = sha256,
 ): Uint8Array {
-  const content_sha256 = encodeHex(digest(content));
+  const content_sha256 = encodeHex('sha256' in content ? content.sha256 : digest(content));
   return utf8.encode(
     canonicalize({ content_sha256, content_type: contentType, provenance: withoutOutcome(provenance) }),
   );

@@ -24,7 +24,8 @@ export function changeKey({ at, confirmedAt, id }: StoredChange, order: 'at' | '
   return [(order === 'at' ? at : confirmedAt).getTime(), id];
 }
 
-async function withNames<C extends ListedChange>(
+/** Changes with the names of their domains. */
+export async function withNames<C extends ListedChange>(
   { store, index }: Pick<StackApp, 'store' | 'index'>,
   changes: readonly C[],
 ): Promise<(C & NamedChange)[]> {

@@ -61,8 +61,8 @@ export function countedGate(
     find: (presented) => keys.find(presented),
     stillValid: (ids) => keys.stillValid(ids),
     used: (keyId, day) => quota.used(keyId, day),
-    async take(keyId, day, limit) {
-      const taken = await quota.take(keyId, day, limit);
+    async take(keyId, day, limit, requests) {
+      const taken = await quota.take(keyId, day, limit, requests);
       if (!taken.isAllowed) refused += 1;
       return taken;
     },

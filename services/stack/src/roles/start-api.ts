@@ -1,5 +1,6 @@
 // The roles `api` and `all`: serves requests from the index, which it keeps up to date with the store's logs. `all` also scans and runs
 // the scheduler.
+import path from 'node:path';
 import { StoreError } from '@strata/db';
 import {
   AnswerCache,
@@ -19,12 +20,14 @@ import type { Config } from '../config.ts';
 import type { RunningRole, StackApp, World } from '../context.ts';
 import { configuredSources } from '../enrichment/sources.ts';
 import { EventBus } from '../events.ts';
+import { Jobs } from '../exports/jobs.ts';
 import { addMentionMetrics } from '../feeds/feed-metrics.ts';
 import { LiveMentions } from '../feeds/live-mentions.ts';
 import { openKnowledge } from '../index/knowledge.ts';
 import { invalidateStale } from '../index/stale-answers.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { openWitnesses } from '../ledger/open-witnesses.ts';
+import { sourceOf } from '../routes/exports/tables.ts';
 import { routes, stackOpenApi } from '../routes/index.ts';
 import { servePages } from '../routes/pages.ts';
 import { OnDemand } from '../scan/on-demand.ts';
@@ -81,9 +84,13 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     () => mentions.catchUp(),
   ];
   const updateLoop = stack.use(new UpdateLoop({ store, events, logger, steps }));
+  const jobs = await Jobs.open({
+    ...{ directory: path.join(dataDirectory, 'jobs'), notary, logger, now },
+    sourceOf: (order, uploadPath) => sourceOf(app, order, uploadPath),
+  });
   const app: StackApp = {
     ...{ config, store, prober, rulebook, scanner, isOptedOut, isDnsWorking },
-    ...{ ledger, index, names, exposures, hub, mentions, now, clock },
+    ...{ ledger, index, names, exposures, hub, mentions, jobs, now, clock },
     sourceNames: configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs }).map(({ name }) => name),
     openApi: stackOpenApi(),
     onDemand: new OnDemand({
@@ -116,7 +123,11 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   // If no other process is the scheduler, this one is active from the first update on.
   await scheduling?.scheduler.tryBegin();
   // Updates run until the last request is served.
-  const tasks = [updateLoop.follow(closed.signal), followKeys(ledger, logger, closed.signal)];
+  const tasks = [
+    updateLoop.follow(closed.signal),
+    followKeys(ledger, logger, closed.signal),
+    jobs.run(stopping.signal),
+  ];
   if (scheduling) tasks.push(scheduling.scheduler.run(stopping.signal));
   if (scheduling && config.isScanning) tasks.push(scanner.run(stopping.signal));
   stack.defer(async () => {
@@ -154,6 +165,8 @@ function createServer(app: StackApp, deps: ServerDeps): SignedServer {
     noteUse: (use) => store.keyUsage.note(use),
     trustedProxies: config.trustedProxies,
     limits: config.limits,
+    // An upload of a million names on a slow connection.
+    timeouts: { requestMs: 60_000 },
     // Not bugs: a full disk; a damaged, locked or unreachable database; keys that another node retired.
     isUnavailable: (error) => error instanceof StoreError || error instanceof LogError || error instanceof KeyringError,
     hostGuard: createHostGuard({ ...config, keyedPath: '/stack/v1/' }),

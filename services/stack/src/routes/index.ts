@@ -10,6 +10,8 @@ import { postLookup } from './domains/lookup.ts';
 import { getSearch } from './domains/search.ts';
 import { getAdvisories, getAffected, getEnrichmentStatus } from './enrichment.ts';
 import examples from './examples.json' with { type: 'json' };
+import { exportRoutes } from './exports/exports.ts';
+import { getJob, getJobFile, getJobs, postLookups } from './exports/jobs.ts';
 import { getFeedDomain, getFeedLeaders, getFeedStats } from './feeds.ts';
 import { getHealth } from './health.ts';
 import { getAdoption } from './intelligence/adoption.ts';
@@ -31,6 +33,7 @@ export const routes: readonly Route<StackApp>[] = [
   getKeySet,
   getDomain,
   postLookup,
+  postLookups,
   getDomainChanges,
   getSearch,
   getStats,
@@ -53,6 +56,10 @@ export const routes: readonly Route<StackApp>[] = [
   getMigrationsCsv,
   getProviderDomainsCsv,
   getCustomersCsv,
+  ...exportRoutes,
+  getJobs,
+  getJob,
+  getJobFile,
   getProvider,
   getCustomers,
   getStream,

@@ -23,6 +23,7 @@ export { MAX_URL, type NewFeed, type PolledFeed, type RecordedPoll, type StoredF
 export type { DueFeed, DuePosition } from './feeds/feed-schedule.ts';
 export type { AddedFeeds } from './feeds/feeds.ts';
 export type { StoreInspection } from './figures.ts';
+export type { CurrentService } from './history/bulk-rows.ts';
 export type { ChangeKey, Page } from './history/change-pages.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable } from './history/lists.ts';
 export type { HistoryTable, RetentionTable } from './history/retention.ts';

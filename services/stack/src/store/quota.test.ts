@@ -33,6 +33,22 @@ onEach(kept, 'requests that are counted together', (_backend, test) => {
     assert.deepEqual(await one.quota.take(keys[0] ?? '', '2026-01-03', 0), { isAllowed: false, used: 0 });
   });
 
+  test('are counted several at once, all or none, in two processes and for every size of quota', async (one, url) => {
+    await using other = await openStore(url);
+    const [small = '', large = ''] = await createKeys(one, 2);
+    for (const [id, limit, size] of [
+      [small, 50, 15],
+      [large, LIMIT, 3_000],
+    ] as const) {
+      const take = (store: Store, requests: number) => store.quota.take(id, DAY, limit, requests);
+      assert.deepEqual(await take(one, limit + 1), { isAllowed: false, used: 0 });
+      const taken = await Promise.all([one, other, one, other, one].map((store) => take(store, size)));
+      assert.equal(taken.filter(({ isAllowed }) => isAllowed).length, 3);
+      assert.equal(await one.quota.used(id, DAY), 3 * size);
+      assert.equal((await take(other, 1)).isAllowed, true, 'fewer still fit');
+    }
+  });
+
   test('stay in the latest day of their key, across restarts, when a clock is set back', async (store, url) => {
     const [spent = '', other = ''] = await createKeys(store, 2);
     for (const limit of [2, LIMIT]) {

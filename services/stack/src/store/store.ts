@@ -28,6 +28,7 @@ import { SignalTable } from './events/signals.ts';
 import { StreamTable } from './events/stream.ts';
 import { FeedTable } from './feeds/feeds.ts';
 import { inspectionOf, type StoreInspection } from './figures.ts';
+import { BulkRows } from './history/bulk-rows.ts';
 import { ListTable } from './history/lists.ts';
 import { RetentionTable } from './history/retention.ts';
 import { KeyUsage } from './keys/key-usage.ts';
@@ -86,6 +87,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly keyUsage: KeyUsage;
   /** Queries over the history of all domains. */
   readonly lists: ListTable;
+  /** Complete tables, for exports. */
+  readonly bulk: BulkRows;
   /** The source of the index. */
   readonly feed: IndexFeed;
   /** Subscribed feeds, and what their items name. */
@@ -155,6 +158,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     quota: blocks ?? counted,
     keyUsage,
     lists: new ListTable(db),
+    bulk: new BulkRows(db),
     feed: new IndexFeed(db),
     signals: new SignalTable(db),
     stream: new StreamTable(db),

@@ -56,10 +56,16 @@ export const CsvNames = names(
       trim: true,
       to: MAX_NAMES + 2,
     });
-    const column = (rows[0] ?? []).findIndex((cell) => cell.toLowerCase() === 'domain');
-    return rows.slice(column < 0 ? 0 : 1).map((row) => ({ text: row[Math.max(column, 0)] ?? '' }));
+    const { at, isHeader } = nameColumn(rows[0] ?? []);
+    return rows.slice(isHeader ? 1 : 0).map((row) => ({ text: row[at] ?? '' }));
   },
 );
+
+/** The column of the names, by the first row. */
+export function nameColumn(first: readonly string[]): { readonly at: number; readonly isHeader: boolean } {
+  const column = first.findIndex((cell) => cell.toLowerCase() === 'domain');
+  return { at: Math.max(column, 0), isHeader: column >= 0 };
+}
 
 export const NdjsonNames = names('On each line a string, or an object with `domain`.', (text) =>
   text
@@ -68,7 +74,7 @@ export const NdjsonNames = names('On each line a string, or an object with `doma
     .map(nameOnLine),
 );
 
-function nameOnLine(line: string): GivenName {
+export function nameOnLine(line: string): GivenName {
   try {
     const value: unknown = JSON.parse(line);
     const name = typeof value === 'object' && value !== null && 'domain' in value ? value.domain : value;

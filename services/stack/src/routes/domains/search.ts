@@ -1,5 +1,5 @@
 // Domains by name, provider or category.
-import { searchDomains } from '@strata/analytics';
+import { type DomainFilter, searchDomains } from '@strata/analytics';
 import { CATEGORIES, gradeOf, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
@@ -64,7 +64,8 @@ const Flags = WordList(POSTURE_FLAGS);
 const flagsOf = (text: string | undefined) => (text === undefined ? [] : splitList(text)) as PostureFlag[];
 const Score = Integer({ min: 0, max: 100 });
 
-const query = z.object({
+/** The filters of a search, also of exports. */
+export const domainParameters = {
   q: NameWords.describe(
     'Any part of the domain name, in Unicode or as A-labels; or up to eight parts, separated by blanks, in any order.',
   ).optional(),
@@ -88,10 +89,27 @@ const query = z.object({
   grade: Word(['a+', 'a', 'b', 'c', 'd', 'f']).describe('Grade of the security score.').optional(),
   score_gte: Score.describe('Minimum security score; excludes domains without a score.').optional(),
   score_lte: Score.describe('Maximum security score.').optional(),
-  ...offsetParameters(50),
-});
+};
 
-type SearchInput = z.output<typeof query>;
+const query = z.object({ ...domainParameters, ...offsetParameters(50) });
+
+type DomainInput = z.output<z.ZodObject<typeof domainParameters>>;
+
+/** The filter of a request; refuses names of unknown providers. */
+export function domainFilter(app: StackApp, input: DomainInput): DomainFilter {
+  const { q, flag, without, grade, score_gte, score_lte, ...filter } = input;
+  const [provider, other] = providersOf(app, input);
+  return {
+    ...filter,
+    part: q,
+    provider,
+    with: other,
+    minConfidence: filter.min_confidence,
+    flags: flagsOf(flag),
+    without: flagsOf(without),
+    score: scoresOf({ grade, score_gte, score_lte }),
+  };
+}
 
 export const getSearch = route(
   {
@@ -128,30 +146,17 @@ export const getSearch = route(
     },
   },
   (app, input) => {
-    const { q, limit: _, offset: __, cursor: ___, flag, without, grade, score_gte, score_lte, ...filter } = input;
-    const [id, otherId] = providersOf(app, input);
-    const page = pageOf(input, DOMAINS, ['search', id, otherId, q, flag, without, grade, score_gte, score_lte, filter]);
-    const found = searchDomains(
-      app.index,
-      {
-        ...filter,
-        part: q,
-        provider: id,
-        with: otherId,
-        minConfidence: filter.min_confidence,
-        flags: flagsOf(flag),
-        without: flagsOf(without),
-        score: scoresOf({ grade, score_gte, score_lte }),
-      },
-      page.query,
-    );
+    const { limit: _, offset: __, cursor: ___, ...filters } = input;
+    const filter = domainFilter(app, filters);
+    const page = pageOf(input, DOMAINS, ['search', filter]);
+    const found = searchDomains(app.index, filter, page.query);
     const { rows, fields } = page.cut(found.domains, (domain) => app.index.names.name(domain));
     return { total: found.total, ...fields, results: rows.map((domain) => foundDomain(app, domain)) };
   },
 );
 
 /** The ids of `provider` and `with`. */
-const providersOf = (app: StackApp, input: SearchInput) =>
+const providersOf = (app: StackApp, input: DomainInput) =>
   (['provider', 'with'] as const).map((field) => {
     const text = input[field];
     return text === undefined ? undefined : providerIn(app, field, text);
@@ -160,7 +165,7 @@ const providersOf = (app: StackApp, input: SearchInput) =>
 const SCORES = Array.from({ length: 101 }, (_, score) => score);
 
 /** The range of scores that matches all score filters; undefined without one. */
-function scoresOf({ grade, score_gte: min, score_lte: max }: Pick<SearchInput, 'grade' | 'score_gte' | 'score_lte'>) {
+function scoresOf({ grade, score_gte: min, score_lte: max }: Pick<DomainInput, 'grade' | 'score_gte' | 'score_lte'>) {
   if (grade === undefined && min === undefined && max === undefined) return undefined;
   const graded = SCORES.filter((score) => grade === undefined || gradeOf(score).toLowerCase() === grade);
   return { from: Math.max(min ?? 0, graded[0] ?? 0), to: Math.min(max ?? 100, graded.at(-1) ?? 100) };

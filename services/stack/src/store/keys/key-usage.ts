@@ -44,12 +44,12 @@ export class KeyUsage implements AsyncDisposable {
     this.#now = now;
   }
 
-  note({ keyId, path, source, isCounted }: KeyUse): void {
+  note({ keyId, path, source, counted }: KeyUse): void {
     const day = this.#now().toISOString().slice(0, 10);
     const name = `${keyId} ${day} ${source} ${path}`;
     const row = this.#waiting.get(name) ?? { keyId, day, path, source, requests: 0, counted: 0 };
     row.requests += 1;
-    if (isCounted) row.counted += 1;
+    row.counted += counted;
     this.#waiting.set(name, row);
     if (this.#waiting.size >= MAX_WAITING) void this.write().catch(() => {});
     this.#timer ??= setTimeout(() => void this.write().catch(() => {}), WRITE_INTERVAL_MS).unref();

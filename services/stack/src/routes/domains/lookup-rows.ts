@@ -1,0 +1,35 @@
+// The row of a look-up: what the index knows about one domain.
+import { gradeOf, parseDomain, SECTORS } from '@strata/detect';
+import type { Cell, TableColumn } from '@strata/http';
+import type { StackApp } from '../../context.ts';
+import type { GivenName } from './lookup-names.ts';
+import { POSTURE_COLUMNS, postureCells } from './posture-columns.ts';
+import { ROLE_COLUMNS, roleCells } from './role-columns.ts';
+
+export const LOOKUP_COLUMNS = [
+  { name: 'domain', description: 'As given, at most 253 characters of it.' },
+  { name: 'registrable', description: 'Registrable domain, as A-labels.' },
+  { name: 'error', description: 'Why this is not a domain.' },
+  { name: 'state', description: 'active, parked, nonexistent, unmeasured, unknown (never scanned) or invalid.' },
+  { name: 'scanned_at', description: 'ISO 8601 UTC.', type: 'time' },
+  { name: 'sector', description: SECTORS.join(', ') },
+  { name: 'score', description: 'Security score, 0 to 100.', type: 'integer' },
+  { name: 'grade', description: 'A+ to F.' },
+  ...ROLE_COLUMNS,
+  ...POSTURE_COLUMNS,
+] as const satisfies readonly TableColumn[];
+/** In the order of the columns; cells after the last one are null. */
+export function lookupCells({ index }: StackApp, { text, error }: GivenName): Cell[] {
+  const given = text.slice(0, 253).toWellFormed();
+  const parsed = error === undefined ? parseDomain(text) : { ok: false as const, message: error };
+  if (!parsed.ok) return [given, null, parsed.message, 'invalid'];
+  const id = index.names.sorted.find(parsed.domain);
+  if (id === undefined) return [given, parsed.domain, null, 'unknown'];
+  const { scannedAt, score, posture } = index.columns.facts(id);
+  return [
+    ...[given, parsed.domain, null, index.state(id), new Date(scannedAt).toISOString(), index.sector(id)],
+    ...[score, score === null ? null : gradeOf(score)],
+    ...roleCells(index, id),
+    ...postureCells(posture),
+  ];
+}

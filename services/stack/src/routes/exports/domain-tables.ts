@@ -1,0 +1,101 @@
+// Tables of domains: every domain that matches the filters of a search, in the order of their names.
+import { type DomainFilter, type DomainIndex, searchDomains } from '@strata/analytics';
+import { gradeOf, SECTORS } from '@strata/detect';
+import type { Row } from '@strata/http';
+import type { StackApp } from '../../context.ts';
+import { POSTURE_COLUMNS, postureCells } from '../domains/posture-columns.ts';
+import { ROLE_COLUMNS, roleCells } from '../domains/role-columns.ts';
+import { domainFilter, domainParameters } from '../domains/search.ts';
+import { exportTable, TIME, time } from './export-table.ts';
+
+/** Domains read at once: some milliseconds. */
+const AT_ONCE = 1_000;
+
+/** Pages by name: domains that the index adds or removes during the export shift no page. */
+function* pagesOf(index: DomainIndex, filter: DomainFilter): Generator<readonly number[]> {
+  for (let after: string | undefined; ; ) {
+    const page = { limit: AT_ONCE, offset: 0, ...(after !== undefined && { after }) };
+    const { domains } = searchDomains(index, filter, page);
+    if (domains.length === 0) return;
+    yield domains;
+    after = index.names.name(domains.at(-1) as number);
+  }
+}
+
+function* domainRows(index: DomainIndex, filter: DomainFilter, row: (domain: number) => Row): Generator<Row[]> {
+  for (const domains of pagesOf(index, filter)) yield domains.map(row);
+}
+
+const NAME = { name: 'domain', description: 'Registrable domain, as A-labels.' };
+const STATE = { name: 'state', description: 'active, parked, nonexistent or unmeasured.' };
+const SECTOR = { name: 'sector', description: SECTORS.join(', ') };
+const SCORE = [
+  { name: 'score', description: 'Security score, 0 to 100.', type: 'integer' },
+  { name: 'grade', description: 'A+ to F.' },
+] as const;
+const SCANNED = { name: 'scanned_at', ...TIME };
+const gradeIn = (score: number | null) => (score === null ? null : gradeOf(score));
+const MEANING = 'The filters are those of `/stack/v1/search`; in the order of names.';
+
+export const domainsTable = exportTable({
+  name: 'domains',
+  summary: 'All domains of a search, with their providers by role',
+  description: MEANING,
+  columns: [NAME, STATE, SECTOR, ...SCORE, SCANNED, ...ROLE_COLUMNS],
+  parameters: domainParameters,
+  rows: (app, input) => {
+    const { index } = app;
+    return domainRows(index, domainFilter(app, input), (domain) => {
+      const { scannedAt, score } = index.columns.facts(domain);
+      const facts = [index.names.name(domain), index.state(domain), index.sector(domain), score, gradeIn(score)];
+      return [...facts, time(scannedAt), ...roleCells(index, domain)];
+    });
+  },
+});
+
+export const scorecardTable = exportTable({
+  name: 'scorecard',
+  summary: 'The security posture of all domains of a search',
+  description: `${MEANING} An empty cell means unmeasured.`,
+  columns: [NAME, STATE, SECTOR, ...SCORE, ...POSTURE_COLUMNS, SCANNED],
+  parameters: domainParameters,
+  rows: (app, input) => {
+    const { index } = app;
+    return domainRows(index, domainFilter(app, input), (domain) => {
+      const { scannedAt, score, posture } = index.columns.facts(domain);
+      const facts = [index.names.name(domain), index.state(domain), index.sector(domain), score, gradeIn(score)];
+      return [...facts, ...postureCells(posture), time(scannedAt)];
+    });
+  },
+});
+
+export const servicesTable = exportTable({
+  name: 'services',
+  summary: 'The current services of all domains of a search',
+  description: `One row per domain, category and provider. ${MEANING}`,
+  columns: [
+    NAME,
+    { name: 'category', description: 'Category of the service.' },
+    { name: 'role', description: 'Role within the category.' },
+    { name: 'provider_id', description: 'Id of the provider.' },
+    { name: 'provider', description: 'Name of the provider.' },
+    { name: 'confidence', description: 'high, medium or low.' },
+    { name: 'first_seen', ...TIME },
+    { name: 'last_seen', ...TIME },
+  ],
+  parameters: domainParameters,
+  rows: (app, input) => serviceRows(app, domainFilter(app, input)),
+});
+
+async function* serviceRows({ index, store, names }: StackApp, filter: DomainFilter): AsyncGenerator<Row[]> {
+  for (const domains of pagesOf(index, filter)) {
+    const services = Map.groupBy(await store.bulk.services(domains), ({ domainId }) => domainId);
+    yield domains.flatMap((domain) =>
+      (services.get(domain) ?? []).map(({ category, role, provider, confidence, firstObserved, lastObserved }) => {
+        const last = lastObserved ?? index.columns.facts(domain).scannedAt;
+        const what = [index.names.name(domain), category, role, provider, names.nameOf(provider), confidence];
+        return [...what, time(firstObserved), time(last)];
+      }),
+    );
+  }
+}

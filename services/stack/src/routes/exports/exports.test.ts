@@ -1,0 +1,195 @@
+// Exports and jobs: complete tables in every format, ranges, prices, who sees a job, uploads, refusals, and a restart.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { parquetReadObjects } from 'hyparquet';
+import { assertDescribed } from '../../test/described.ts';
+import { startHarness } from '../../test/harness.ts';
+import { sharedInternet, sharedService } from '../../test/shared.ts';
+
+const service = await sharedService();
+const key = await service.newKey();
+interface Asked {
+  readonly method?: string;
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+  readonly as?: string;
+}
+
+async function ask(path: string, { method = 'GET', body, headers = {}, as = key }: Asked = {}) {
+  const init = { method, headers: { 'x-stack-key': as, ...headers }, ...(body !== undefined && { body }) };
+  const answer = await fetch(`${service.base}/stack/v1${path}`, init);
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const isJson = /\/(?:problem\+)?json/.test(answer.headers.get('content-type') ?? '');
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check the shape of these bodies
+  const read: any = isJson ? JSON.parse(bytes.toString()) : {};
+  return { status: answer.status, headers: answer.headers, bytes, body: read };
+}
+
+const linesOf = (bytes: Buffer) => bytes.toString().split(/\r?\n/).slice(0, -1);
+const CSV = { 'content-type': 'text/csv' };
+
+describe('an export', () => {
+  for (const [table, first, filter] of [
+    ['domains', 'domain,state,sector,score,grade,scanned_at,dns,', ''],
+    ['domains', 'domain,state,sector,score,grade,scanned_at,dns,', '&state=active'],
+    ['scorecard', 'domain,state,sector,score,grade,spf,', ''],
+    ['services', 'domain,category,role,provider_id,provider,confidence,first_seen,last_seen', ''],
+    ['history', 'id,at,confirmed_at,domain,type,category,role,', ''],
+  ] as const)
+    it(`of ${table} has all rows in each format${filter}`, async () => {
+      const [csv, lines, parquet] = await Promise.all(
+        ['csv', 'ndjson', 'parquet'].map((format) => ask(`/exports/${table}?format=${format}${filter}`)),
+      );
+      assert.ok(csv && lines && parquet);
+      const [head = '', ...rows] = linesOf(csv.bytes);
+      assert.equal(head.slice(0, first.length), first);
+      assert.equal(csv.headers.get('content-disposition'), `attachment; filename="${table}.csv"`);
+      assert.equal(linesOf(lines.bytes).length, rows.length);
+      const { buffer, byteOffset, length } = parquet.bytes;
+      const objects = await parquetReadObjects({ file: buffer.slice(byteOffset, byteOffset + length) });
+      assert.equal(objects.length, rows.length);
+      const { total } = (await ask(`/search?limit=1${filter}`)).body;
+      if (table === 'domains' || table === 'scorecard') assert.equal(rows.length, total);
+      const names = rows.map((row) => row.split(',')[table === 'history' ? 3 : 0]);
+      assert.ok(total > 0 && (table === 'history' || rows.length >= total));
+      if (table !== 'history') assert.deepEqual(names, names.toSorted());
+      const receipt = JSON.parse(csv.headers.get('stack-provenance') ?? '');
+      assert.match(receipt.receipt_id, /^rwr_/);
+    });
+
+  it('is a file in ranges: If-Range, a suffix, HEAD, 304 and 416', async () => {
+    const path = '/exports/domains?fields=domain';
+    const { bytes, headers } = await ask(path);
+    const etag = headers.get('etag') ?? '';
+    for (const [range, more, status, expected] of [
+      ['bytes=0-9', {}, 206, bytes.subarray(0, 10)],
+      ['bytes=20-', { 'if-range': etag }, 206, bytes.subarray(20)],
+      ['bytes=-7', {}, 206, bytes.subarray(-7)],
+      ['bytes=5-999999', {}, 206, bytes.subarray(5)],
+      ['bytes=20-', { 'if-range': '"other"' }, 200, bytes],
+      ['bytes=0-1,4-5', {}, 200, bytes],
+      ['bytes=9-3', {}, 200, bytes],
+      [`bytes=${bytes.length}-`, {}, 416, Buffer.alloc(0)],
+      ['', { 'if-none-match': etag }, 304, Buffer.alloc(0)],
+    ] as const) {
+      const answer = await ask(path, { headers: { range, ...more } });
+      assert.deepEqual([answer.status, answer.bytes], [status, expected], range);
+      if (status === 206) assert.match(answer.headers.get('content-range') ?? '', new RegExp(`/${bytes.length}$`));
+    }
+    const head = await ask(path, { method: 'HEAD' });
+    assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(bytes.length)]);
+  });
+
+  for (const [path, says] of [
+    ['/exports/domains?provider=no-such-one', /Nearest/],
+    ['/exports/domains?limit=5', /limit/],
+    ['/exports/history?since=yesterday', /since/],
+    ['/exports/services?fields=provder', /did you mean provider/],
+    ['/exports/domains?format=xml', /format/],
+  ] as const)
+    for (const method of ['GET', 'POST'])
+      it(`refuses ${method} ${path} at once`, async () => {
+        const { status, body } = await ask(path, { method });
+        assert.equal(status, 400);
+        assert.match(JSON.stringify(body), says);
+      });
+});
+
+describe('a job', () => {
+  it('gives its file to the key that started it, and costs its rows once', async () => {
+    const free = await service.newKey('free');
+    const names = Array.from({ length: 250 }, (_, i) => `never-${i}.com`);
+    const body = `\ufeffrank,Domain\r\n${names.map((name, i) => `${i},${name}`).join('\r\n')}`;
+    const started = await ask('/lookups?fields=state,domain', { method: 'POST', as: free, body, headers: CSV });
+    assert.equal(started.status, 202);
+    assertDescribed('/stack/v1/lookups', started.body, { method: 'post', status: 202 });
+    const location = started.headers.get('location') ?? '';
+    const { job } = (await ask(`${location.slice('/stack/v1'.length)}?wait=20`, { as: free })).body;
+    assert.partialDeepStrictEqual(job, { state: 'complete', rows: 250, cost: 3, is_paid: false, table: 'lookup' });
+    const left = async (path: string, more = {}) => {
+      const answer = await ask(path, { as: free, ...more });
+      return [answer.status, Number(answer.headers.get('x-ratelimit-remaining')), answer.bytes] as const;
+    };
+    const file = `/jobs/${job.id}/file`;
+    const both = await Promise.all([left(file), left(file)]);
+    assert.deepEqual(
+      both.map(([status, remaining]) => [status, remaining]),
+      [
+        [200, 45],
+        [200, 45],
+      ],
+      'paid once',
+    );
+    const [, , bytes] = both[0];
+    assert.deepEqual(linesOf(bytes), ['state,domain', ...names.map((name) => `unknown,${name}`)]);
+    assert.equal(createHash('sha256').update(bytes).digest('hex'), job.sha256);
+    assert.equal((await left(file, { headers: { range: 'bytes=3-' } }))[1], 45);
+    for (const path of [`/jobs/${job.id}`, file, '/jobs/job_unknown']) assert.equal((await ask(path)).status, 404);
+    assert.equal(
+      (await ask('/jobs')).body.jobs.some(({ id }: { id: string }) => id === job.id),
+      false,
+    );
+    const { body: own } = await ask('/jobs', { as: free });
+    assert.deepEqual([own.total, own.jobs[0].is_paid], [1, true]);
+  });
+
+  it('costs a look-up its names, and refuses what a key cannot pay for', async () => {
+    const free = await service.newKey('free');
+    const lookUp = (count: number) => {
+      const body = JSON.stringify({ domains: Array(count).fill('a.com') });
+      return ask('/domains:lookup', {
+        method: 'POST',
+        as: free,
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+    };
+    for (const [count, status, remaining] of [
+      [101, 200, '48'],
+      [1_000, 200, '38'],
+      ...[28, 18, 8].map((left) => [1_000, 200, String(left)] as const),
+      [1_000, 429, '8'],
+      [800, 200, '0'],
+    ] as const) {
+      const answer = await lookUp(count);
+      assert.deepEqual([answer.status, answer.headers.get('x-ratelimit-remaining')], [status, remaining]);
+      if (status === 429) assert.match(answer.body.detail, /costs 10 requests, and 8 of the 50/);
+    }
+  });
+
+  for (const [why, body, headers, status, says] of [
+    ['another type', '[]', { 'content-type': 'application/json' }, 415, /text\/csv, application\/x-ndjson/],
+    ['an open quote', 'a.com\n"b.com', CSV, 400, /not CSV/],
+    ['no names', '\n\n', CSV, 400, /has no names/],
+  ] as const)
+    it(`refuses ${why}`, async () => {
+      const started = await ask('/lookups', { method: 'POST', body, headers });
+      const { job } = started.body;
+      const answer =
+        job === undefined ? started : await ask(`/jobs/${job.id}?wait=20`).then(() => ask(`/jobs/${job.id}/file`));
+      assert.deepEqual([answer.status, says.test(answer.body.detail)], [status, true], JSON.stringify(answer.body));
+    });
+
+  it('survives a restart, and so does its file', async () => {
+    await using own = await startHarness({ internet: await sharedInternet(), settings: { STRATA_FEEDS: 'off' } });
+    const as = { headers: { 'x-stack-key': await own.newKey() } };
+    const { body } = await own.ask('/stack/v1/lookups?format=ndjson', {
+      method: 'POST',
+      body: '"a.com"',
+      headers: { ...as.headers, 'content-type': 'application/x-ndjson' },
+    });
+    const { id } = body.job as unknown as { id: string };
+    await own.restart();
+    const { job } = (await own.ask(`/stack/v1/jobs/${id}?wait=20`, as)).body as unknown as { job: { state: string } };
+    assert.equal(job.state, 'complete');
+    const before = await own.ask(`/stack/v1/jobs/${id}/file`, as);
+    await own.restart();
+    const after = await own.ask(`/stack/v1/jobs/${id}/file`, as);
+    assert.deepEqual(
+      [after.text, after.headers.get('stack-provenance')],
+      [before.text, before.headers.get('stack-provenance')],
+    );
+    assert.match(after.text, /^\{"domain":"a\.com"/);
+  });
+});

@@ -1,0 +1,62 @@
+// The table of a look-up by job: one row for each uploaded name, read from the upload as a stream.
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Row } from '@strata/http';
+import { CsvError, parse } from 'csv-parse';
+import type { StackApp } from '../../context.ts';
+import { JobError } from '../../exports/job.ts';
+import type { TableSource } from '../../exports/write-table.ts';
+import { type GivenName, nameColumn, nameOnLine } from '../domains/lookup-names.ts';
+import { LOOKUP_COLUMNS, lookupCells } from '../domains/lookup-rows.ts';
+
+/** Maximum names of a job, and bytes of its upload. */
+export const MAX_JOB_NAMES = 1_000_000;
+export const UPLOAD_BYTES = 64 * 1024 * 1024;
+export const UPLOAD_TYPES = ['text/csv', 'application/x-ndjson'] as const;
+const AT_ONCE = 500;
+/** A longer row of CSV is not a row of names. */
+const MAX_RECORD = 65_536;
+
+export function lookupSource(app: StackApp, upload: string | null, uploadPath: string): TableSource {
+  const names = upload === 'text/csv' ? namesOfCsv(uploadPath) : namesOfLines(uploadPath);
+  return { columns: LOOKUP_COLUMNS, batches: lookupRows(app, names) };
+}
+
+async function* lookupRows(app: StackApp, names: AsyncIterable<GivenName>): AsyncGenerator<Row[]> {
+  let [count, rows]: [number, Row[]] = [0, []];
+  for await (const name of names) {
+    count += 1;
+    if (count > MAX_JOB_NAMES)
+      throw new JobError('invalid_parameter', `The upload has more than ${MAX_JOB_NAMES} names.`);
+    rows.push(lookupCells(app, name));
+    if (rows.length < AT_ONCE) continue;
+    yield rows;
+    rows = [];
+  }
+  if (count === 0) throw new JobError('invalid_parameter', 'The upload has no names.');
+  yield rows;
+}
+
+async function* namesOfCsv(file: string): AsyncGenerator<GivenName> {
+  const options = { bom: true, relaxColumnCount: true, skipEmptyLines: true, trim: true, maxRecordSize: MAX_RECORD };
+  const parser = createReadStream(file)
+    .on('error', (error) => parser.destroy(error))
+    .pipe(parse(options));
+  let column: number | undefined;
+  try {
+    for await (const row of parser as AsyncIterable<string[]>) {
+      const isFirst = column === undefined;
+      const { at, isHeader } = isFirst ? nameColumn(row) : { at: column ?? 0, isHeader: false };
+      column = at;
+      if (!isHeader) yield { text: row[at] ?? '' };
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new JobError('invalid_parameter', `The upload is not CSV: ${error.message}`, { cause: error });
+  }
+}
+
+async function* namesOfLines(file: string): AsyncGenerator<GivenName> {
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY }))
+    if (line.trim() !== '') yield nameOnLine(line);
+}
