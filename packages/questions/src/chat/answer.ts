@@ -52,7 +52,7 @@ export async function chatAnswer(messages: readonly string[], deps: ChatDeps): P
   return [...lines, `[Compare them](${link(deps, `/compare?${new URLSearchParams({ [kind]: names })}`)})`];
 }
 
-/** `Does example.com use Cloudflare?`: the domain, and the name that is looked for in it. */
+/** `Does example.com use Cloudflare?`: the domain, and the provider that may serve it. */
 function pairOf(subjects: readonly Subject[]): readonly [Subject?, (string | undefined)?] {
   const [domain] = subjects.filter(({ isDomain }) => isDomain);
   const [other] = subjects.filter(({ isDomain }) => !isDomain);

@@ -26,7 +26,7 @@ export interface Intent {
 /** Characters; longer texts are not questions about a name. */
 export const MAX_QUESTION = 500;
 const MAX_SUBJECTS = 3;
-/** Words of a name. */
+/** In words. */
 const MAX_NAME_WORDS = 6;
 
 const USE_WORDS = new Set(['uses', 'used', 'using', 'provider', 'providers', 'domains', 'customers']);
@@ -107,8 +107,8 @@ function namesIn(words: readonly string[], lower: readonly string[]): Pick<Inten
   endName();
   const domains = subjects.filter(({ isDomain }) => isDomain);
   // With a domain, one further name is the provider that it is asked for; more words are noise, such as the path of a URL.
-  const others = subjects.filter(({ isDomain }) => !isDomain);
-  return { subjects: domains.length > 0 && others.length > 1 ? domains : subjects, category };
+  const providers = subjects.filter(({ isDomain }) => !isDomain);
+  return { subjects: domains.length > 0 && providers.length > 1 ? domains : subjects, category };
 }
 
 /** Two or more labels, the last of which has letters (or is an A-label). */

@@ -16,7 +16,7 @@ const TOPIC_WORDS = {
   count: 'many number count counts',
 } as const;
 
-/** `overview`: the sentence names none of the others. */
+/** `overview`: the sentence names no other topic. */
 export type Topic = keyof typeof TOPIC_WORDS | 'overview';
 
 export const TOPICS = Object.keys(TOPIC_WORDS) as readonly (keyof typeof TOPIC_WORDS)[];
