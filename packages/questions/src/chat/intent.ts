@@ -26,7 +26,7 @@ export interface Intent {
 /** Characters; longer texts are not questions about a name. */
 export const MAX_QUESTION = 500;
 const MAX_SUBJECTS = 3;
-/** In words. */
+/** A longer run of words is not a name. */
 const MAX_NAME_WORDS = 6;
 
 const USE_WORDS = new Set(['uses', 'used', 'using', 'provider', 'providers', 'domains', 'customers']);
