@@ -39,7 +39,7 @@ export {
   witnessesOf,
   witnessFacts,
 } from './operations/witnesses.ts';
-export { ERRORS, type ErrorCode, Refusal } from './problems/errors.ts';
+export { ERRORS, type ErrorCode, type FieldProblem, Refusal } from './problems/errors.ts';
 export { refusalOf } from './problems/problem.ts';
 export { AnswerCache, type ReadyAnswer } from './responses/answer-cache.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';

@@ -65,16 +65,24 @@ function readBody(schemas: BodySchemas, { body, headers }: InputSource, problems
   const content = Buffer.isBuffer(body) ? textOf(body) : body;
   const parsed = schema.safeParse(content);
   if (parsed.success) return parsed.data;
-  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const found = parsed.error.issues
-    .slice(0, MAX_UNKNOWN)
-    .flatMap((issue) =>
-      issue.code === 'unrecognized_keys'
-        ? unknownIn(Object.fromEntries(issue.keys.map((key) => [key, null])), known, 'field')
-        : [{ field: issue.path.join('.') || 'body', message: issue.message.slice(0, 200) }],
-    );
+  const found = parsed.error.issues.slice(0, MAX_UNKNOWN).flatMap((issue) => {
+    const at = issue.path.join('.');
+    if (issue.code !== 'unrecognized_keys') return [{ field: at || 'body', message: issue.message.slice(0, 200) }];
+    const unknown = Object.fromEntries(issue.keys.map((key) => [key, null]));
+    const problems = unknownIn(unknown, fieldsAt(schema, issue.path), 'field');
+    return at === '' ? problems : problems.map(({ field, message }) => ({ field: `${at}.${field}`, message }));
+  });
   problems.push(...found);
   return undefined;
+}
+
+/** The fields of the object at a path of the schema; none for a union, which has several. */
+function fieldsAt(schema: z.core.$ZodType | undefined, path: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return fieldsAt(schema.unwrap(), path);
+  const [step, ...rest] = path;
+  if (schema instanceof z.ZodArray) return fieldsAt(schema.element, rest);
+  if (!(schema instanceof z.ZodObject)) return [];
+  return step === undefined ? Object.keys(schema.shape) : fieldsAt(schema.shape[String(step)], rest);
 }
 
 function textOf(bytes: Buffer): string {

@@ -48,7 +48,7 @@ const ProblemSchema = z
 
 /**
  * The document as a plain value; equal routes give equal documents, key order included. `examples` maps paths to
- * responses.
+ * responses; of a path with several methods, `POST /path` to those of a method other than GET.
  */
 export function openApiDocument<App>(
   routes: readonly Route<App>[],
@@ -64,6 +64,9 @@ export function openApiDocument<App>(
   };
 
   const paths: Record<string, Record<string, unknown>> = {};
+  const read = new Set(routes.filter(({ contract }) => contract.method === 'GET').map(({ contract }) => contract.path));
+  const exampleKey = (method: string, path: string) =>
+    method !== 'GET' && read.has(path) ? `${method} ${path}` : path;
   for (const { contract } of routes) {
     const path = contract.path.replaceAll('*}', '}');
     paths[path] ??= {};
@@ -77,7 +80,7 @@ export function openApiDocument<App>(
       ...(contract.upload ? { requestBody: { required: true, content: uploadContent(contract.upload) } } : {}),
       ...(contract.bodies ? { requestBody: { required: true, content: contentOf(contract.bodies) } } : {}),
       responses: {
-        ...success(contract.output, contract.example ?? examples[path]),
+        ...success(contract.output, contract.example ?? examples[exampleKey(contract.method, path)]),
         ...problems([...contract.errors, ...(contract.access === 'key' ? keyErrors : []), ...commonErrors]),
       },
     };

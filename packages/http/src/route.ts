@@ -122,7 +122,7 @@ export interface KeyUse {
 
 /** What the server needs to know of a route; contracts add the rest. */
 export interface Endpoint {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With parameters in OpenAPI syntax: `/v1/domains/{domain}`. A trailing `{rest*}` matches the remaining path. */
   readonly path: string;
   readonly access: 'key' | 'open';

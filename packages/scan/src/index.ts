@@ -3,6 +3,7 @@
 export { Resolver, type ResolverOptions } from './dns/resolver.ts';
 export { createOptOut } from './probe/opt-out.ts';
 export { createProber, type Prober } from './probe/prober.ts';
+export { createAddressGuard } from './web/address-guard.ts';
 export type { Downloaded } from './web/fetch/download.ts';
 export { createFetcher, createNamedFetcher, type Fetcher } from './web/fetch/fetcher.ts';
 export type { Fetched } from './web/fetch/web-walk.ts';

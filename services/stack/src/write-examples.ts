@@ -60,14 +60,15 @@ const requests: Readonly<Record<string, string>> = {
   '/stack/v1/providers/{provider}/customers.csv': '/stack/v1/providers/cloudflare/customers.csv',
 };
 
+const JSON_TYPE = { 'content-type': 'application/json' };
 const LOOKUP = '/stack/v1/domains:lookup';
 const lookup = await request(LOOKUP, {
   method: 'POST',
-  headers: { ...headers, 'content-type': 'application/json' },
+  headers: { ...headers, ...JSON_TYPE },
   body: JSON.stringify({ domains: [domain, 'never-scanned.com'] }),
 });
 
-const examples: Record<string, unknown> = { [LOOKUP]: shortened(await lookup.json()) };
+const examples: Record<string, unknown> = { [LOOKUP]: shortened(await lookup.json()), ...(await watchlistExamples()) };
 
 const upload = { method: 'POST', headers: { ...headers, 'content-type': 'text/csv' }, body: `domain\n${domain}\n` };
 const started = await request('/stack/v1/lookups?format=parquet', upload);
@@ -78,8 +79,9 @@ examples['/stack/v1/jobs'] = shortened(await (await request('/stack/v1/jobs')).j
 for (const table of ['domains', 'services', 'history', 'scorecard']) {
   const path = `/stack/v1/exports/${table}`;
   const answer = await request(`${path}?format=parquet`, { method: 'POST', headers });
-  examples[path] = await answer.json();
-  const { job } = examples[path] as { job: { id: string } };
+  const created = await answer.json();
+  examples[`POST ${path}`] = created;
+  const { job } = created as { job: { id: string } };
   await request(`/stack/v1/jobs/${job.id}?wait=20`);
 }
 for (const [path, requestPath] of Object.entries(requests)) {
@@ -97,4 +99,46 @@ function shortened(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, ROWS).map(shortened);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner)]));
+}
+
+/** A list of all domains, after the first notification. */
+async function watchlistExamples(): Promise<Record<string, unknown>> {
+  const LISTS = '/stack/v1/watchlists';
+  const send = async (method: string, path: string, body?: unknown) => {
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    return (await (
+      await request(path, { method, headers: { ...headers, ...(body !== undefined && JSON_TYPE) }, ...json })
+    ).json()) as Record<string, unknown>;
+  };
+  const { results } = await send('GET', '/stack/v1/search?limit=1000');
+  const content = {
+    name: 'Customers',
+    domains: (results as { domain: string }[]).map(({ domain }) => domain),
+    rules: [{ kind: 'gained_provider' }, { kind: 'posture_fell', points: 5 }],
+    channels: [
+      { kind: 'webhook', url: 'https://hooks.example.com/strata', quiet_hours: { from: '22:00', to: '07:00' } },
+    ],
+  };
+  const created = await send('POST', LISTS, content);
+  const list = `${LISTS}/${(created.watchlist as { id: string }).id}`;
+  const at = `${LISTS}/{id}`;
+  let news: Record<string, unknown>;
+  do {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    news = await send('GET', `${list}/notifications`);
+  } while ((news.notifications as unknown[]).length === 0);
+  const sent = await send('POST', `${list}:test`);
+  const [{ id = '' } = {}] = sent.deliveries as { id?: string }[];
+  const found = {
+    [`POST ${LISTS}`]: created,
+    [LISTS]: await send('GET', LISTS),
+    [at]: await send('GET', list),
+    [`PUT ${at}`]: await send('PUT', list, content),
+    [`${at}:test`]: sent,
+    [`${at}/notifications`]: news,
+    [`${at}/deliveries`]: await send('GET', `${list}/deliveries`),
+    [`${at}/deliveries/{delivery}:replay`]: await send('POST', `${list}/deliveries/${id}:replay`),
+    [`DELETE ${at}`]: await send('DELETE', list),
+  };
+  return Object.fromEntries(Object.entries(found).map(([path, body]) => [path, shortened(body)]));
 }

@@ -12,6 +12,9 @@ import type {
   Migration,
   NamingFeed,
   StackPaths,
+  WatchDelivery,
+  Watchlist,
+  WatchNotification,
 } from './stack-types.ts';
 
 type Leader = StackPaths['/stack/v1/stats/providers']['body']['providers'][number];
@@ -31,6 +34,9 @@ export interface PagedItems {
   '/stack/v1/feeds/leaderboard': FeedLeader;
   '/stack/v1/providers/{provider}': FoundDomain;
   '/stack/v1/providers/{provider}/customers': Customer;
+  '/stack/v1/watchlists': Watchlist;
+  '/stack/v1/watchlists/{id}/notifications': WatchNotification;
+  '/stack/v1/watchlists/{id}/deliveries': WatchDelivery;
   '/stack/v1/stream/json': Event;
 }
 
@@ -65,5 +71,8 @@ export const PAGES: Pages = {
   '/stack/v1/feeds/leaderboard': ({ domains: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/providers/{provider}': ({ domains }) => ({ items: domains?.results, next_cursor: domains?.next_cursor }),
   '/stack/v1/providers/{provider}/customers': ({ customers: items, next_cursor }) => ({ items, next_cursor }),
+  '/stack/v1/watchlists': ({ watchlists: items, next_cursor }) => ({ items, next_cursor }),
+  '/stack/v1/watchlists/{id}/notifications': ({ notifications: items, next_cursor }) => ({ items, next_cursor }),
+  '/stack/v1/watchlists/{id}/deliveries': ({ deliveries: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/stream/json': ({ events: items, next_cursor }) => ({ items, next_cursor }),
 };

@@ -41,12 +41,12 @@ export function sendAtOnce(
   answer: ReadyAnswer,
   added: readonly string[] = [],
 ): number | undefined {
-  // The result of a POST is for one client, for example a new key: never cached.
-  const isPost = request.method === 'POST';
-  const encoding = isPost ? undefined : encodingFor(request.headers['accept-encoding'], answer);
+  // The result of a write is for one client, for example a new key: never cached.
+  const isWrite = request.method !== 'GET' && request.method !== 'HEAD';
+  const encoding = isWrite ? undefined : encodingFor(request.headers['accept-encoding'], answer);
   const more = [...added, 'x-request-id', request.id];
-  if (!isPost) more.push('etag', etagFor(answer.etag, encoding));
-  if (!isPost && isKnown(request, answer)) {
+  if (!isWrite) more.push('etag', etagFor(answer.etag, encoding));
+  if (!isWrite && isKnown(request, answer)) {
     reply.hijack();
     reply.raw.writeHead(304, [...notModifiedHeaderList, ...more]).end();
     return 304;
@@ -57,8 +57,8 @@ export function sendAtOnce(
   if (encoding !== undefined) more.push('content-encoding', encoding);
   more.push('content-length', String(bytes.length));
   const headers =
-    isPost || answer.headers
-      ? Object.entries({ ...readyHeaders, ...answer.headers, ...(isPost && { 'cache-control': 'no-store' }) }).flat()
+    isWrite || answer.headers
+      ? Object.entries({ ...readyHeaders, ...answer.headers, ...(isWrite && { 'cache-control': 'no-store' }) }).flat()
       : readyHeaderList;
   reply.raw.writeHead(answer.status, [...headers, ...more]).end(bytes);
   return answer.status;

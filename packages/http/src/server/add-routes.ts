@@ -32,10 +32,11 @@ export function addRoutes<R extends TableRoute>(deps: TableDeps, routes: readonl
     addOtherMethods(deps, { url: urlOf(path), path, methods: ofPath.map(({ contract }) => contract.method) });
 }
 
-/** In Fastify's syntax, where `::` is a colon. */
+/** In Fastify's syntax, where `::` is a colon; a parameter before one ends there. */
 const urlOf = (path: string) =>
   path
     .replaceAll(':', '::')
+    .replaceAll(/\{(\w+)\}::/g, ':$1(^[^:/]+)::')
     .replaceAll(/\{(\w+)\*\}/g, '*')
     .replaceAll(/\{(\w+)\}/g, ':$1');
 

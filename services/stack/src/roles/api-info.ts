@@ -43,6 +43,7 @@ export const apiInfo: ApiInfo = {
     { name: 'Feeds', description: 'Domains in the news' },
     { name: 'Exports', description: 'CSV' },
     { name: 'Providers', description: 'Providers and their domains' },
+    { name: 'Watchlists', description: 'Watched domains, rules and notifications' },
     { name: 'Streams', description: 'Events as they happen' },
   ],
 };

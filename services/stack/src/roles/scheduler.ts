@@ -10,6 +10,7 @@ import type { Knowledge } from '../index/knowledge.ts';
 import { aborted, sleep } from '../sleep.ts';
 import type { Store } from '../store/index.ts';
 import { StreamPublisher } from '../stream/stream-publisher.ts';
+import { Notifier } from '../watchlists/notifier.ts';
 
 export interface SchedulerDeps {
   readonly store: Store;
@@ -35,6 +36,7 @@ interface Work {
   readonly store: Store;
   readonly watch: Watch;
   readonly publisher: StreamPublisher;
+  readonly notifier: Notifier;
   readonly stopping: AbortController;
   /** Changed advisories that were not processed yet. Undefined: all, since the previous term may have ended at any point. */
   pending: Set<string> | undefined;
@@ -57,6 +59,7 @@ export class Scheduler implements AsyncDisposable {
       // Alerts and anomalies are in the index before the stream publishes them.
       () => this.#inTerm(() => deps.knowledge.catchUp()),
       () => this.#inTerm(({ publisher }) => publisher.publish()),
+      () => this.#inTerm(({ notifier }) => notifier.match()),
     ];
     deps.events.subscribe('advisories-changed', ({ entries }) => {
       for (const { advisory } of entries) this.#work?.pending?.add(advisory.id);
@@ -109,12 +112,15 @@ export class Scheduler implements AsyncDisposable {
     const store: Store = { ...this.#deps.store, ...this.#deps.store.inTerm(hold.term) };
     const watch = await Watch.open({ store, index, names, exposures, now: clock, events });
     const publisher = await StreamPublisher.open({ store, notary, names, exposures, now });
+    const domainName = (id: number) => index.names.name(id);
+    const notifier = await Notifier.open({ store, names, exposures, domainName, now, clock });
     const stopping = new AbortController();
     hold.lost.addEventListener('abort', () => stopping.abort(), { once: true });
     if (hold.lost.aborted) stopping.abort();
     const fail = (error: unknown) => this.#deps.logger.error({ err: error }, 'a task of the scheduler ended');
     const running = Promise.all(tasks.map((task) => task(store, stopping.signal).catch(fail)));
-    return { hold, store, watch, publisher, stopping, pending: undefined, tasks: running, step: Promise.resolve() };
+    const step = Promise.resolve();
+    return { hold, store, watch, publisher, notifier, stopping, pending: undefined, tasks: running, step };
   }
 
   /** Releases the lock after the last write: the next scheduler sees everything. */

@@ -14,9 +14,10 @@ import type { FeedPoller } from '../feeds/poller.ts';
 import { importSubscriptions } from '../feeds/subscriptions.ts';
 import { type Knowledge, openKnowledge } from '../index/knowledge.ts';
 import { openLedger } from '../ledger/ledger.ts';
-import { openFetcher } from '../scan/open-fetcher.ts';
+import { openFetcher, openMessageFetcher } from '../scan/open-fetcher.ts';
 import { openScanning } from '../scan/open-scanning.ts';
 import { dropOldHistory } from '../store/retention.ts';
+import { sendDeliveries } from '../watchlists/sender.ts';
 import { listenForMetrics } from './listening.ts';
 import { Scheduler, type SchedulerDeps } from './scheduler.ts';
 import { addLedgerRefusal, addStoreMetrics, timedNotary } from './stack-metrics.ts';
@@ -75,7 +76,7 @@ export interface Scheduling extends AsyncDisposable {
 }
 
 /**
- * The scheduler with its tasks: retention, syncing advisories, polling feeds. Imports the configured feeds. Work starts with the scheduler's
+ * The scheduler with its tasks: retention, sending notifications, syncing advisories, polling feeds. Imports the configured feeds. Work starts with the scheduler's
  * `run`.
  */
 export async function openScheduling(config: Config, deps: SchedulingDeps, world: World): Promise<Scheduling> {
@@ -88,9 +89,11 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
   const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
   const poller = openPoller(config, { store, isOptedOut, logger, now: clock, fetcher, events });
   addPollMetrics(metrics, poller);
+  const messages = stack.use(openMessageFetcher(config, world));
   const { retention } = config;
   const tasks: SchedulerDeps['tasks'][number][] = [
     (own, signal) => dropOldHistory({ store: own, retention, logger, now, clock }, signal),
+    (own, signal) => sendDeliveries({ store: own, fetcher: messages, logger, now }, signal),
   ];
   if (sources.length > 0) {
     const directory = advisoryDirectory(config);

@@ -195,8 +195,10 @@ async function keyedPaths() {
 
 describe('a URL', () => {
   it('with an unknown parameter is refused with its name and the nearest known one, on every route', async () => {
-    for (const path of await keyedPaths())
-      await assertRefused(`${path.slice('/stack/v1/'.length).replaceAll(/\{\w+\}/g, 'cloudflare')}?tld=com`, 'tld');
+    for (const path of await keyedPaths()) {
+      const named = path.replace('{id}', `wl_${'0'.repeat(24)}`).replaceAll(/\{\w+\}/g, 'cloudflare');
+      await assertRefused(`${named.slice('/stack/v1/'.length)}?tld=com`, 'tld');
+    }
     for (const path of ['/health', '/openapi.json', '/ledger/checkpoint', '/.well-known/stack-keys.json', '/suggest'])
       assert.equal((await service.ask(`${path}?tld=com`)).status, 400, path);
     const messageOf = async (path: string) => (await ask(path)).body.errors?.[0]?.message;

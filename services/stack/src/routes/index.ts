@@ -25,6 +25,14 @@ import { getMigrations } from './market/migrations.ts';
 import { getProvider } from './market/providers.ts';
 import { getLeaders, getStats } from './market/statistics.ts';
 import { getStream, getStreamJson } from './streams.ts';
+import { getDeliveries, getNotifications, replayDelivery, testWatchlist } from './watchlists/deliveries.ts';
+import {
+  createWatchlist,
+  deleteWatchlist,
+  getWatchlist,
+  getWatchlists,
+  putWatchlist,
+} from './watchlists/watchlists.ts';
 
 export const routes: readonly Route<StackApp>[] = [
   getHealth,
@@ -64,6 +72,15 @@ export const routes: readonly Route<StackApp>[] = [
   getCustomers,
   getStream,
   getStreamJson,
+  createWatchlist,
+  getWatchlists,
+  getWatchlist,
+  putWatchlist,
+  deleteWatchlist,
+  testWatchlist,
+  getNotifications,
+  getDeliveries,
+  replayDelivery,
   ...ledgerRoutes,
   getOpenApi,
   getProblem,

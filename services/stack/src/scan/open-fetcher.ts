@@ -9,6 +9,12 @@ export function openFetcher(config: Config, world: World): Fetcher {
   return createFetcher({ ...outboundOptions(config, world), trustedOrigins: originsOf(config) });
 }
 
+/** For messages to the channels of watchlists, which are on the real internet even if the domains are simulated. */
+export function openMessageFetcher(config: Config, world: World): Fetcher {
+  const { dial: _dial, resolver, ...options } = outboundOptions(config, world);
+  return createFetcher({ ...options, resolver: world.dial ? {} : resolver, hasHighPorts: true, maxSockets: 64 });
+}
+
 /** What all requests of the service to the internet have in common. */
 export function outboundOptions(config: Config, world: World) {
   return {

@@ -38,3 +38,7 @@ export type { RecordedScan } from './scans/record-scan.ts';
 export type { ScanWork } from './scans/scan-work.ts';
 export { stackSchema } from './stack-schema.ts';
 export { openStore, type Store } from './store.ts';
+export type { Attempted, DeliveryTable, StoredDelivery } from './watchlists/delivery-table.ts';
+export type { MatchedTo, NotificationTable, StoredNotification } from './watchlists/notification-table.ts';
+export type { WatchlistContent, WatchlistTable } from './watchlists/watchlist-table.ts';
+export { DELIVERY_STATES, type DeliveryState } from './watchlists/watchlist-tables.ts';

@@ -42,6 +42,10 @@ const keys: Readonly<Record<Table, readonly string[]>> = {
   named_domains: ['id'],
   feed_mentions: ['id'],
   feed_domains: ['domain_id', 'feed_id'],
+  watchlists: ['id'],
+  watchlist_domains: ['watchlist_id', 'domain'],
+  watchlist_notifications: ['id'],
+  watchlist_deliveries: ['id'],
 };
 
 const OPEN_END = '9007199254740991';

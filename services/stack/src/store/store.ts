@@ -36,6 +36,10 @@ import { migrations } from './migrations/index.ts';
 import { createRecorder, type RecordScans } from './scans/record-scan.ts';
 import { ScanWork } from './scans/scan-work.ts';
 import type { Database } from './schema.ts';
+import { DeliveryTable } from './watchlists/delivery-table.ts';
+import { NotificationTable } from './watchlists/notification-table.ts';
+import { WatchedFacts } from './watchlists/watched-facts.ts';
+import { WatchlistTable } from './watchlists/watchlist-table.ts';
 
 export interface StoreOptions extends PostgresOptions {
   readonly now?: () => Date;
@@ -53,6 +57,10 @@ export interface SchedulerTables {
   readonly advisories: AdvisoryTable;
   /** Deletes old history. */
   readonly retention: RetentionTable;
+  /** What rules of watchlists reported. */
+  readonly notifications: NotificationTable;
+  /** Messages to channels of watchlists. */
+  readonly deliveries: DeliveryTable;
 }
 
 /** The persistent state. Methods reject with StoreError when the database fails. A resolved write is committed and survives a kill. */
@@ -87,6 +95,9 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly keyUsage: KeyUsage;
   /** Queries over the history of all domains. */
   readonly lists: ListTable;
+  readonly watchlists: WatchlistTable;
+  /** Mentions and certificates for the rules of watchlists. */
+  readonly watched: WatchedFacts;
   /** Complete tables, for exports. */
   readonly bulk: BulkRows;
   /** The source of the index. */
@@ -151,6 +162,8 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
         stream: new StreamTable(db, guard),
         advisories: new AdvisoryTable(db, guard),
         retention: new RetentionTable(db, guard),
+        notifications: new NotificationTable(db, guard),
+        deliveries: new DeliveryTable(db, guard),
       };
     },
     keys,
@@ -165,6 +178,10 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     feeds: new FeedTable(db),
     advisories: new AdvisoryTable(db),
     retention: new RetentionTable(db),
+    notifications: new NotificationTable(db),
+    deliveries: new DeliveryTable(db),
+    watchlists: new WatchlistTable(db, now),
+    watched: new WatchedFacts(db),
     sources: new SourceTable(db),
     ledger: ledgerDb && ledgerTablesIn(ledgerDb),
     ledgerCheckpoint: (origin) => ledgerCheckpoint(texts, origin),

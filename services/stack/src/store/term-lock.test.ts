@@ -31,6 +31,8 @@ onEach(kept, 'the scheduler', (_backend, test) => {
       () => early.stream.prune(100, 10),
       () => early.advisories.addEvent('x', { kind: 'advisory-touched', at: new Date(0), domain: '', payload }),
       () => early.advisories.putExploited([]),
+      () => early.notifications.record([], { now: new Date(0) }),
+      () => early.notifications.moveTo({ seq: 1, mention: 0 }),
       () => early.advisories.putScores([{ cve: 'CVE-1', epss: 1, percentile: 1 }]),
     ])
       await assert.rejects(write(), superseded, String(write));

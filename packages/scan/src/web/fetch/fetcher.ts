@@ -25,6 +25,8 @@ export interface FetcherOptions {
   readonly trustedOrigins?: readonly string[];
   /** Third-party origins that the operator configured: any port is permitted, but only addresses that any host may have. */
   readonly namedOrigins?: readonly string[];
+  /** Ports from 1024 are permitted too: of receivers that users run. */
+  readonly hasHighPorts?: boolean;
   /** Identifies the fetcher and how to opt out: `StrataBot/0.1 (+https://example.com/bot)`. */
   readonly userAgent: string;
   /** Extra root certificates, PEM. */
@@ -70,6 +72,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
     overall: new KeyedSemaphore(maxSockets - maxIdle),
     trustedOrigins: new Set(options.trustedOrigins?.map(readOrigin)),
     namedOrigins: new Set(options.namedOrigins?.map(readOrigin)),
+    hasHighPorts: options.hasHighPorts ?? false,
     userAgent: options.userAgent,
   };
 

@@ -61,6 +61,7 @@ export interface WalkDeps extends AddressDeps {
   readonly overall: KeyedSemaphore;
   readonly trustedOrigins: ReadonlySet<string>;
   readonly namedOrigins: ReadonlySet<string>;
+  readonly hasHighPorts: boolean;
   readonly userAgent: string;
 }
 
@@ -199,7 +200,7 @@ async function visit<T>(
 async function targetOf(deps: WalkDeps, { url, isTrusted }: Hop, signal: AbortSignal): Promise<Target | Failure> {
   if (!isWeb(url)) return failure('forbidden', `${url.protocol.slice(0, 40)} is not visited`);
   const port = portOf(url);
-  const isAnyPort = isTrusted || deps.namedOrigins.has(url.origin);
+  const isAnyPort = isTrusted || deps.namedOrigins.has(url.origin) || (deps.hasHighPorts && port >= 1_024);
   if (!isAnyPort && port !== 80 && port !== 443) return failure('forbidden', 'only ports 80 and 443 are visited');
   const host = hostOf(url);
   // RFC 6761 §6.3: `localhost` is not resolved by DNS.

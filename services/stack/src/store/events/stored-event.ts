@@ -12,6 +12,8 @@ export interface DomainChanged extends Omit<IndexedDomain, 'id' | 'name'> {
   readonly rulebook: string;
   /** The previous services with a version; present if the domain now shows a version that it did not show before. */
   readonly shownBefore?: readonly IndexedService[];
+  /** The previous score; present if it differs and is comparable. */
+  readonly scoreBefore?: number;
 }
 
 /** `change-confirmed`: a change of services. Times are milliseconds since the epoch. */

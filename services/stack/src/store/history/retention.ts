@@ -17,6 +17,7 @@ import { SignalTable } from '../events/signals.ts';
 import { StreamTable } from '../events/stream.ts';
 import type { Database } from '../schema.ts';
 import { stackSchema } from '../stack-schema.ts';
+import { NotificationTable } from '../watchlists/notification-table.ts';
 
 export type HistoryTable = 'scans' | 'events' | 'changes' | 'alerts' | 'anomalies';
 
@@ -37,8 +38,8 @@ export class RetentionTable {
   }
 
   /**
-   * Deletes a batch; returns false if none of the oldest rows could be deleted. Events are kept until the watch and the stream
-   * have read them, scans until the changes that refer to them are deleted. Counts by day are kept.
+   * Deletes a batch; returns false if none of the oldest rows could be deleted. Events are kept until the watch, the stream and
+   * watchlists have read them, scans until the changes that refer to them are deleted. Counts by day are kept.
    */
   prune(table: HistoryTable, batch: Batch): Promise<boolean> {
     switch (table) {
@@ -80,15 +81,17 @@ export class RetentionTable {
   }
 
   async #pruneEvents({ before, limit }: Batch): Promise<boolean> {
-    const [watched, published] = [
+    const [watched, published, matched] = [
       (await new SignalTable(this.#db).watched())?.seq ?? 0,
       (await new StreamTable(this.#db).cursor()) ?? 0,
+      // Before the first match there are no lists.
+      (await new NotificationTable(this.#db).matchedTo())?.seq ?? Number.MAX_SAFE_INTEGER,
     ];
     // Up to the last old event, so that a prefix is deleted; an earlier event with a later time was written by a wrong clock.
     const { rows } = await sql<{ last: number | null }>`
       select max(seq) as last from (
         select seq, at from events where seq > ${EVENTS_PRUNED_THROUGH} order by seq limit ${sql.lit(limit)}) as oldest
-      where at < ${before.getTime()} and seq <= ${Math.min(watched, published)} and seq < (select max(seq) from events)`.execute(
+      where at < ${before.getTime()} and seq <= ${Math.min(watched, published, matched)} and seq < (select max(seq) from events)`.execute(
       this.#db,
     );
     const last = rows[0]?.last ?? null;

@@ -14,7 +14,10 @@ import { up as onDemand } from './016-on-demand.ts';
 import { up as changesBetween } from './017-changes-between.ts';
 import { up as advisoryCounts } from './018-advisory-counts.ts';
 import { up as keyUsage } from './020-key-usage.ts';
+
 import { up as records } from './021-records.ts';
+
+import { up as watchlists } from './022-watchlists.ts';
 
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
@@ -47,4 +50,5 @@ export const migrations: Migrations = {
   '019-stack-tables': (db) => dropForeignTables(db, TABLES),
   '020-key-usage': keyUsage,
   '021-records': records,
+  '022-watchlists': watchlists,
 };

@@ -1,6 +1,13 @@
 // The events of a planned scan for the index, the caches and the stream. Pure.
 import type { IndexedService } from '@strata/analytics';
-import { type KnownService, type NewChange, regressionsOf, type ScanPlan, summaryOf } from '@strata/detect';
+import {
+  type KnownService,
+  type NewChange,
+  type Profile,
+  regressionsOf,
+  type ScanPlan,
+  summaryOf,
+} from '@strata/detect';
 import type { Selectable } from 'kysely';
 import type { ChangeConfirmed, DomainChanged, PostureRegressed } from '../events/stored-event.ts';
 import type { Database } from '../schema.ts';
@@ -58,6 +65,7 @@ export function differenceEvents(
     score: published.score,
     services: open.filter(isPublished).map(feedService),
     ...(showsMore ? { shownBefore: before.map(feedService) } : {}),
+    ...(isFirst ? {} : scoreBefore(domain.summary, profile.security)),
   };
   const events = [eventOf('domain-changed', profile.domain, observedAt, payload)];
   if (domain.summary === null || domain.state === 'nonexistent' || profile.state === 'nonexistent') return events;
@@ -65,6 +73,13 @@ export function differenceEvents(
   if (regressions.length === 0) return events;
   const regressed: WithoutNumbers<PostureRegressed> = { regressions };
   return [...events, eventOf('posture-regressed', profile.domain, observedAt, regressed)];
+}
+
+/** The previous score, if it differs and was computed by the same version. */
+function scoreBefore(summary: string | null, { score, scoreVersion }: Profile['security']) {
+  const before = summary === null ? undefined : summaryOf(summary).security;
+  const isComparable = before !== undefined && before.scoreVersion === scoreVersion && before.score !== null;
+  return isComparable && score !== null && before.score !== score ? { scoreBefore: before.score } : {};
 }
 
 function eventOf(kind: NewEvent['kind'], domain: string, at: number, payload: object): NewEvent {

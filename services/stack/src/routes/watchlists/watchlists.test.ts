@@ -1,0 +1,156 @@
+// Watchlists over HTTP: from a list to a signed message at a receiver.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { type Body, type Harness, moveDns, scanTwice, smallInternet, startHarness } from '../../test/harness.ts';
+
+type Channels = readonly { readonly id: string; readonly secret: string }[];
+interface Received {
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+const owned = new AsyncDisposableStack();
+const internet = owned.use(await smallInternet());
+let service: Harness;
+let key: string;
+const received: Received[] = [];
+/** The statuses of the next answers; then 204. */
+const statuses: number[] = [];
+const receiver = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  received.push({ headers: request.headers as Record<string, string>, body: Buffer.concat(chunks).toString() });
+  response.writeHead(statuses.shift() ?? 204, { location: '/elsewhere' }).end();
+  receiver.emit('received');
+});
+
+const LISTS = '/stack/v1/watchlists';
+const ask = (method: string, path: string, body?: unknown, as = key) =>
+  service.ask(path, {
+    method,
+    headers: { 'x-stack-key': as, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+const deliveries = async (id: string, state: string) =>
+  (await ask('GET', `${LISTS}/${id}/deliveries?state=${state}`)).body.deliveries as Body[];
+/** Waits until the only delivery in this state is stored: the receiver answers first. */
+async function delivery(id: string, state: string, attempts: number): Promise<Body> {
+  for (;;) {
+    const found = (await deliveries(id, state)).find((each) => each.attempts === attempts);
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('watchlists', () => {
+  before(async () => {
+    receiver.listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const settings = { STRATA_CONFIRM_AFTER_HOURS: '0', STRATA_FEEDS: 'off', STRATA_ALLOW_ADDRESSES: '127.0.0.0/8' };
+    service = owned.use(await startHarness({ internet, settings }));
+    key = await service.newKey('standard');
+  });
+  after(async () => {
+    receiver.close();
+    await owned.disposeAsync();
+  });
+
+  it('a change of a watched domain reaches a webhook once, signed; a failed message is sent again as the same', async () => {
+    const { domain, to } = moveDns(internet);
+    internet.migrate(domain, { category: 'dns', to: to === 'ns1' ? 'dnsimple' : 'ns1' });
+    await scanTwice(service, domain);
+    await service.running.updateLoop.run();
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    const rules = [
+      { kind: 'migrated_to', provider: to.toUpperCase() },
+      { kind: 'lost_provider', category: 'email' },
+    ];
+    const content = {
+      name: 'Own',
+      domains: [`www.${domain}`, domain, 'other.com'],
+      rules,
+      channels: [{ kind: 'webhook', url }],
+    };
+    const { status, body } = await ask('POST', LISTS, content);
+    assert.equal(status, 201, JSON.stringify(body));
+    const list = body.watchlist as { id: string; domain_count: number; channels: Channels };
+    assert.equal(list.domain_count, 2);
+    const [channel] = list.channels;
+    assert.ok(channel);
+
+    // Redirects are not followed: an answer like any other that is not a success.
+    statuses.push(302, 500);
+    internet.migrate(domain, { category: 'dns', to });
+    const isReceived = once(receiver, 'received');
+    await scanTwice(service, domain);
+    await service.running.updateLoop.run();
+    await isReceived;
+    const first = await delivery(list.id, 'pending', 1);
+    const replay = async () => (await ask('POST', `${LISTS}/${list.id}/deliveries/${first.id}:replay`)).status;
+    assert.equal(await replay(), 200);
+    assert.equal((await delivery(list.id, 'pending', 1)).status, 500);
+    assert.equal(await replay(), 200);
+    assert.equal((await delivery(list.id, 'delivered', 1)).status, 204);
+    const sent = received.map(({ headers, body: text }) => new Webhook(channel.secret).verify(text, headers) as Body);
+    assert.equal(sent.length, 3);
+    assert.deepEqual(new Set(received.map(({ headers, body: text }) => `${headers['webhook-id']} ${text}`)).size, 1);
+    const data = sent[0]?.data as { notifications: Body[] };
+    assert.deepEqual(
+      data.notifications.map(({ rule, domain }) => [rule, domain]),
+      [['migrated_to', domain]],
+    );
+    const { notifications } = (await ask('GET', `${LISTS}/${list.id}/notifications`)).body;
+    assert.partialDeepStrictEqual(notifications, data.notifications);
+
+    const { body: replaced } = await ask('PUT', `${LISTS}/${list.id}`, { ...content, name: 'New' });
+    assert.partialDeepStrictEqual(replaced.watchlist, { name: 'New', channels: [channel] });
+    assert.equal((await ask('POST', `${LISTS}/${list.id}:test`)).status, 200);
+    await delivery(list.id, 'delivered', 1);
+    const otherKey = await service.newKey('free');
+    for (const [method, path] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', ':test'],
+      ['GET', '/deliveries'],
+      ['GET', '/notifications'],
+    ] as const)
+      assert.equal((await ask(method, `${LISTS}/${list.id}${path}`, undefined, otherKey)).status, 404, path);
+    assert.equal((await ask('DELETE', `${LISTS}/${list.id}`)).status, 200);
+    assert.deepEqual((await ask('GET', LISTS)).body.watchlists, []);
+  });
+
+  it('what is not a watchlist is refused, with the field', async () => {
+    const good = { name: 'x', domains: ['a.com'], rules: [{ kind: 'gained_provider' }] };
+    const hook = (url: string, more = {}) => ({ ...good, channels: [{ kind: 'webhook', url, ...more }] });
+    for (const [field, body, message = /./] of [
+      ['nam', { ...good, nam: 1 }, /name/],
+      ['domains', { ...good, domains: [] }],
+      ['domains.1', { ...good, domains: ['a.com', 'not a name'] }],
+      ['rules.0.kind', { ...good, rules: [{ kind: 'gain_provider' }] }, /gained_provider/],
+      ['rules.0.provder', { ...good, rules: [{ kind: 'gained_provider', provder: 'x' }] }, /provider/],
+      ['rules.0.provider', { ...good, rules: [{ kind: 'gained_provider', provider: 'cloudflair' }] }, /Cloudflare/i],
+      ['rules.0.provider', { ...good, rules: [{ kind: 'migrated_to' }] }, /required/],
+      ['rules.0.days', { ...good, rules: [{ kind: 'posture_fell', days: 3 }] }],
+      ['channels.0.url', hook('http://example.com/')],
+      ['channels.0.url', hook('https://10.0.0.1/')],
+      ['channels.0.url', hook('https://localhost/')],
+      ['channels.0.url', hook('https://user@example.com/')],
+      ['channels.0.secret', hook('https://example.com/', { secret: 'whsec_short' })],
+      ['channels.0.time_zone', hook('https://example.com/', { time_zone: 'Mars/Base' })],
+      ['channels.0.quiet_hours.from', hook('https://example.com/', { quiet_hours: { from: '25:00', to: '07:00' } })],
+    ] as const) {
+      const { status, body: answer } = await ask('POST', LISTS, body);
+      const [error] = answer.errors ?? [];
+      assert.deepEqual([status, error?.field], [400, field], JSON.stringify(answer));
+      assert.match(error?.message ?? '', message);
+    }
+    const free = await service.newKey('free');
+    const names = Array.from({ length: 1_001 }, (_, i) => `d${i}.com`);
+    assert.equal((await ask('POST', LISTS, { ...good, domains: names }, free)).status, 400);
+    for (let i = 0; i < 6; i += 1) assert.equal((await ask('POST', LISTS, good, free)).status, i < 5 ? 201 : 400);
+  });
+});

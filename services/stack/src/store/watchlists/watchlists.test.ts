@@ -1,0 +1,80 @@
+// Notifications and messages in the database: each once, together, and within the limits of a message.
+import assert from 'node:assert/strict';
+import type { Match } from '../../watchlists/match.ts';
+import type { Channel } from '../../watchlists/watchlist.ts';
+import type { WatchlistContent } from '../index.ts';
+import { memory, onEach, postgres } from '../test/backends.ts';
+
+const now = new Date('2026-11-29T12:30:00Z');
+const later = new Date(now.getTime() + 60_000);
+const channel = (id: string, digest: Channel['digest']): Channel => {
+  return { id, kind: 'webhook', target: `https://${id}.example/`, digest, timeZone: 'UTC' };
+};
+const content: WatchlistContent = {
+  ...{ name: 'list', domains: ['a.com', 'b.com'], rules: [{ kind: 'gained_provider' }] },
+  channels: [channel('now', 'none'), channel('hour', 'hourly')],
+};
+
+onEach([memory, postgres], 'watchlists', (_backend, test) => {
+  test('report an event once per rule; notifications, messages and position are stored together', async (store) => {
+    const { stored: key } = await store.keys.create({ tier: 'standard' });
+    const list = await store.watchlists.create(key.id, content, 1);
+    assert.ok(list);
+    assert.equal(await store.watchlists.create(key.id, content, 1), undefined, 'the limit of the key');
+    const [watching] = await store.watchlists.watching(['b.com', 'c.com']);
+    assert.deepEqual([watching?.list.id, [...(watching?.domains ?? [])]], [list.id, ['b.com']]);
+
+    const matches = (from: number, to: number, watchlistId = list.id) =>
+      Array.from({ length: to - from }, (_, i): Match => {
+        const notification = {
+          rule: 'gained_provider',
+          at: '',
+          title: `${from + i}`,
+          domain: 'a.com',
+          detail: {},
+          ref: '',
+        } as const;
+        return { watchlistId, rule: 'gained_provider', event: `ev_${from + i}`, notification };
+      });
+    const { notifications, deliveries } = store;
+    await notifications.record(matches(0, 3), { to: { seq: 3, mention: 0 }, now });
+    await notifications.record([...matches(2, 103), ...matches(0, 9, 'wl_deleted')], {
+      to: { seq: 103, mention: 0 },
+      now: later,
+    });
+    assert.deepEqual(await notifications.matchedTo(), { seq: 103, mention: 0 });
+    assert.equal((await notifications.list(list.id, 1_000)).length, 103);
+    const messages = (await deliveries.list(list.id, { limit: 100 })).toReversed();
+    const contents = messages.map(({ channel, notifications, dueAt }) => [
+      channel,
+      notifications,
+      dueAt.getUTCMinutes(),
+    ]);
+    // The digest grows to the size of a message; then another one begins.
+    assert.deepEqual(contents.toSorted(), [
+      ['hour', 100, 0],
+      ['hour', 3, 0],
+      ['now', 100, 31],
+      ['now', 3, 30],
+    ]);
+    for (const { firstNotification: first, lastNotification: last, notifications: count } of messages)
+      assert.equal((await notifications.between(list.id, first, last)).length, count);
+
+    assert.deepEqual(await deliveries.due(later, { limit: 9, except: [list.id] }), []);
+    const [due] = await deliveries.due(later, { limit: 9, except: [] });
+    assert.ok(due);
+    await deliveries.record(due.id, { state: 'dead', attempts: 10, at: later, status: 500, error: 'answered 500' });
+    assert.partialDeepStrictEqual(await deliveries.list(list.id, { state: 'dead', limit: 9 }), [
+      { id: due.id, attempts: 10 },
+    ]);
+    assert.equal((await deliveries.replay(list.id, due.messageId, later))?.state, 'pending');
+    assert.equal(await deliveries.replay('wl_other', due.messageId, later), undefined);
+
+    await store.keys.revoke(key.id);
+    assert.deepEqual(await store.watchlists.watching(['a.com']), []);
+    assert.equal(await notifications.prune(new Date(later.getTime() + 1), 50), true);
+    assert.equal((await notifications.list(list.id, 1_000)).length, 53);
+    assert.equal(await store.watchlists.delete(key.id, list.id), true);
+    assert.equal((await notifications.list(list.id, 9)).length + (await store.watchlists.domainsOf(list.id)).length, 0);
+  });
+});

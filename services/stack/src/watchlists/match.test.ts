@@ -1,0 +1,92 @@
+// What rules report, and when it is sent and repeated.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { ChangeConfirmed } from '../store/index.ts';
+import { match, type Signal } from './match.ts';
+import { dueAt, retryAfterMs } from './schedule.ts';
+import type { Channel, Rule } from './watchlist.ts';
+
+const at = new Date('2026-11-29T12:00:00Z');
+const domain = 'a.com';
+type Facts = Pick<ChangeConfirmed, 'type' | 'from' | 'to'>;
+const change = (facts: Facts): Signal => {
+  return { kind: 'change', key: 'ev_1', at, domain, change: { ...facts, category: 'dns' } as ChangeConfirmed };
+};
+const moved = change({ type: 'migrated', from: 'old', to: 'new' });
+const added = change({ type: 'added', from: null, to: 'new' });
+const fell: Signal = { kind: 'score', key: 'ev_2', at, domain, before: 86, after: 84 };
+const exploited: Signal = {
+  kind: 'exploited',
+  key: 'ev_3',
+  at,
+  advisory: 'CVE-1',
+  title: null,
+  domains: [domain, 'b.com'],
+};
+const ends = (day: string): Signal => ({ kind: 'certificate', key: day, at, domain, expiresAt: new Date(day) });
+const named: Signal = { kind: 'mention', key: 'mention_1', at, domain, feed: 'News', title: 'T', url: null };
+
+const REPORTS: readonly (readonly [Signal, Rule, string | undefined])[] = [
+  [moved, { kind: 'gained_provider' }, 'a.com now uses New for dns'],
+  [moved, { kind: 'gained_provider', provider: 'old' }, undefined],
+  [moved, { kind: 'lost_provider', provider: 'old', category: 'dns' }, 'a.com no longer uses Old for dns'],
+  [moved, { kind: 'lost_provider', category: 'email' }, undefined],
+  [moved, { kind: 'migrated_to', provider: 'new', from: 'old' }, 'a.com moved from Old to New for dns'],
+  [moved, { kind: 'migrated_to', provider: 'new', from: 'other' }, undefined],
+  [added, { kind: 'migrated_to', provider: 'new' }, undefined],
+  [added, { kind: 'lost_provider' }, undefined],
+  [change({ type: 'reclassified', from: 'old', to: 'new' }), { kind: 'gained_provider' }, undefined],
+  [fell, { kind: 'posture_fell' }, 'The security score of a.com fell from 86 (A) to 84 (B)'],
+  [fell, { kind: 'posture_fell', points: 3 }, undefined],
+  [{ ...fell, before: 84, after: 86 }, { kind: 'posture_fell', points: 1 }, undefined],
+  [exploited, { kind: 'advisory_known_exploited' }, 'CVE-1, known to be exploited, affects a.com and 1 more'],
+  [ends('2026-12-10'), { kind: 'expires_soon' }, 'The certificate of a.com expires on 2026-12-10'],
+  [ends('2026-12-10'), { kind: 'expires_soon', days: 7 }, undefined],
+  [ends('2026-11-01'), { kind: 'expires_soon', days: 1 }, 'The certificate of a.com expired on 2026-11-01'],
+  [named, { kind: 'named_in_feed' }, 'News names a.com'],
+];
+
+it('a rule reports only the events that it is about', () => {
+  const nameOf = (id: string) => id.charAt(0).toUpperCase() + id.slice(1);
+  for (const [signal, rule, title] of REPORTS) {
+    const watched = signal.kind === 'exploited' ? signal.domains : [domain];
+    const found = match(signal, { id: 'wl', rules: [rule, rule] }, watched, { nameOf });
+    const expected = title === undefined ? [] : [title];
+    assert.deepEqual(
+      found.map(({ notification }) => notification.title),
+      expected,
+      JSON.stringify([signal.key, rule]),
+    );
+    assert.deepEqual(match(signal, { id: 'wl', rules: [rule] }, [], { nameOf }), []);
+  }
+});
+
+it('digests and quiet hours delay a message, in the local time of its channel', () => {
+  const quiet = { from: '22:00', to: '07:00' };
+  for (const [now, channel, due] of [
+    ['2026-11-29T12:34:56Z', {}, '2026-11-29T12:34:56Z'],
+    ['2026-11-29T12:34:56Z', { digest: 'hourly' }, '2026-11-29T13:00:00Z'],
+    ['2026-11-29T12:34:56Z', { digest: 'daily', timeZone: 'America/New_York' }, '2026-11-29T13:00:00Z'],
+    ['2026-11-29T08:00:00Z', { digest: 'daily' }, '2026-11-30T08:00:00Z'],
+    ['2026-11-29T23:10:00Z', { quietHours: quiet }, '2026-11-30T07:00:00Z'],
+    ['2026-11-29T21:10:00Z', { quietHours: quiet, timeZone: 'Europe/Berlin' }, '2026-11-30T06:00:00Z'],
+    ['2026-11-29T20:59:00Z', { quietHours: quiet, timeZone: 'Europe/Berlin' }, '2026-11-29T20:59:00Z'],
+    // Summer time begins in this night, and ends in that one.
+    ['2026-03-28T22:00:00Z', { quietHours: quiet, timeZone: 'Europe/Berlin' }, '2026-03-29T05:00:00Z'],
+    ['2026-10-24T22:00:00Z', { quietHours: quiet, timeZone: 'Europe/Berlin' }, '2026-10-25T06:00:00Z'],
+  ] as const) {
+    const defaults: Channel = { id: 'ch', kind: 'webhook', target: '', digest: 'none', timeZone: 'UTC' };
+    assert.equal(
+      new Date(dueAt(Date.parse(now), { ...defaults, ...channel })).getTime(),
+      Date.parse(due),
+      `${now} ${JSON.stringify(channel)}`,
+    );
+  }
+});
+
+it('a message is tried again for three days, later each time', () => {
+  const delays = Array.from({ length: 12 }, (_, i) => retryAfterMs(i + 1, { random: () => 0.5 }));
+  const hours = delays.reduce<number>((sum, delay = 0) => sum + delay, 0) / 3_600_000;
+  assert.ok(hours > 72 && hours < 80 && delays[9] === undefined, String(hours));
+  assert.equal(retryAfterMs(1, { random: () => 0, askedMs: 60_000 }), 60_000);
+});

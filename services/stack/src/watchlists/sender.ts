@@ -1,0 +1,139 @@
+// Sends due messages of watchlists, retries failed ones, and gives up after about three days. Only the scheduler sends.
+import { FailureLog } from '@strata/http';
+import type { Fetcher } from '@strata/scan';
+import type { Logger } from 'pino';
+import { sleep } from '../sleep.ts';
+import type { Attempted, Store, StoredDelivery } from '../store/index.ts';
+import { type Message, requestOf } from './message.ts';
+import { retryAfterMs } from './schedule.ts';
+import type { Channel } from './watchlist.ts';
+
+export interface SenderDeps {
+  readonly store: Pick<Store, 'watchlists' | 'keys' | 'notifications' | 'deliveries'>;
+  readonly fetcher: Pick<Fetcher, 'fetch'>;
+  readonly logger: Logger;
+  /** The clock of deliveries. */
+  readonly now: () => Date;
+  readonly random?: () => number;
+}
+
+/** The result of one attempt. `isFinal`: the receiver wants no more of them. */
+interface Outcome {
+  readonly isDelivered: boolean;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly isFinal?: boolean;
+  readonly askedMs?: number;
+}
+
+const POLL_MS = 500;
+const FAILED_MS = 5_000;
+/** Messages in flight, one for each list, so that a slow receiver does not delay those of other lists. */
+const MAX_IN_FLIGHT = 16;
+const TIMEOUT_MS = 10_000;
+/** Nothing of an answer but its status is used. */
+const MAX_ANSWER_BYTES = 4_096;
+const KEEP_MS = 30 * 86_400_000;
+const PRUNE_EVERY_MS = 3_600_000;
+const PRUNE_ROWS = 500;
+/** A receiver may ask for at most a day. */
+const MAX_ASKED_MS = 86_400_000;
+
+/** Sends until `signal` aborts; messages in flight end first. */
+export async function sendDeliveries(deps: SenderDeps, signal: AbortSignal): Promise<void> {
+  const { store, logger, now } = deps;
+  const failures = new FailureLog(logger, { what: 'sending notifications' });
+  const inFlight = new Map<string, Promise<void>>();
+  let prunedAt = Number.NEGATIVE_INFINITY;
+  while (!signal.aborted) {
+    try {
+      const limit = MAX_IN_FLIGHT - inFlight.size;
+      const due = limit > 0 ? await store.deliveries.due(now(), { limit, except: [...inFlight.keys()] }) : [];
+      for (const delivery of due) {
+        const { watchlistId } = delivery;
+        if (inFlight.has(watchlistId)) continue;
+        const sent = attempt(deps, delivery, signal).catch(async (error: unknown) => {
+          failures.failed(error);
+          // Its result is not stored: without a pause it would be sent again at once.
+          await sleep(FAILED_MS, signal);
+        });
+        inFlight.set(
+          watchlistId,
+          sent.finally(() => inFlight.delete(watchlistId)),
+        );
+      }
+      if (
+        now().getTime() - prunedAt > PRUNE_EVERY_MS &&
+        !(await store.notifications.prune(new Date(now().getTime() - KEEP_MS), PRUNE_ROWS))
+      )
+        prunedAt = now().getTime();
+      failures.recovered();
+    } catch (error) {
+      failures.failed(error);
+    }
+    // As soon as a list is free again, its next message is sent.
+    await Promise.race([sleep(POLL_MS, signal), ...inFlight.values()]);
+  }
+  await Promise.all(inFlight.values());
+}
+
+async function attempt(deps: SenderDeps, delivery: StoredDelivery, signal: AbortSignal): Promise<void> {
+  const { store, now, random = Math.random } = deps;
+  const outcome = await outcomeOf(deps, delivery, signal);
+  // Interrupted by the end of the term: the message is sent again.
+  if (!outcome) return;
+  const at = now();
+  const attempts = delivery.attempts + 1;
+  const delay =
+    outcome.isDelivered || outcome.isFinal
+      ? undefined
+      : retryAfterMs(attempts, { random, askedMs: outcome.askedMs ?? 0 });
+  const state = outcome.isDelivered ? 'delivered' : delay === undefined ? 'dead' : 'pending';
+  const { status, error } = outcome;
+  const dueAt = delay === undefined ? undefined : new Date(at.getTime() + delay);
+  const attempted: Attempted = { state, attempts, at, dueAt, status, error };
+  await store.deliveries.record(delivery.id, attempted);
+}
+
+async function outcomeOf(
+  deps: SenderDeps,
+  delivery: StoredDelivery,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  const { store } = deps;
+  const list = await store.watchlists.find(delivery.watchlistId);
+  const channel = list?.channels.find(({ id }) => id === delivery.channel);
+  if (!list || !channel) return rejected('the list no longer has this channel');
+  if (!(await store.keys.stillValid([list.keyId])).has(list.keyId)) return rejected('the key of the list was revoked');
+  const { messageId: id, firstNotification, lastNotification, kind, createdAt } = delivery;
+  const notifications =
+    kind === 'test' ? [] : await store.notifications.between(list.id, firstNotification, lastNotification);
+  return post(deps, channel, { id, list, createdAt, notifications }, signal);
+}
+
+const rejected = (error: string): Outcome => ({ isDelivered: false, status: null, error, isFinal: true });
+
+/** The name is resolved and its address checked in each attempt; redirects are not followed. */
+async function post(
+  { fetcher, now }: SenderDeps,
+  channel: Channel,
+  message: Message,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
+  const { body, headers } = requestOf(channel, message, now());
+  const limits = { maxBytes: MAX_ANSWER_BYTES, timeoutMs: TIMEOUT_MS, maxRedirects: 0, signal };
+  const answer = await fetcher.fetch(channel.target, { method: 'POST', body, headers, ...limits });
+  if (answer.kind === 'failed') {
+    if (answer.reason === 'aborted') return undefined;
+    return { isDelivered: false, status: null, error: answer.detail.slice(0, 200) };
+  }
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { isDelivered: true, status, error: null };
+  const asked = Number(answer.headers['retry-after'] ?? 0) * 1_000;
+  return {
+    ...{ isDelivered: false, status, error: `answered ${status}` },
+    // 410: the receiver was removed (Standard Webhooks).
+    isFinal: status === 410,
+    askedMs: asked > 0 ? Math.min(asked, MAX_ASKED_MS) : 0,
+  };
+}
