@@ -13,26 +13,20 @@ const briefly = (text: string, earlier?: string): string | undefined => {
 const CASES: readonly (readonly [string, string | undefined])[] = [
   ['Which email provider does summityachts.com use?', 'overview; @summityachts.com; email'],
   ['Who hosts Summit Yachts?', 'overview; Summit Yachts; hosting'],
-  ['DNS of https://www.example.com/some/path?', 'overview; @www.example.com; dns'],
-  ['tell me about münchen.de', 'overview; @münchen.de; '],
+  ['DNS of https://www.münchen.de/some/path?', 'overview; @www.münchen.de; dns'],
   ['Does example.com use Cloudflare?', 'overview; @example.com,Cloudflare; '],
   ['What changed at example.com since March?', 'moves; @example.com; '],
-  ['How risky is example.com?', 'risk; @example.com; '],
   ['How many domains use Cloudflare?', 'count; Cloudflare; '],
   ['How many domains use Google Cloud DNS?', 'count; Google Cloud DNS|Google Cloud; dns'],
   ["How many sites use Let's Encrypt?", "count; Let's Encrypt; "],
   ['What is Cloudflare’s market share?', 'share; Cloudflare; '],
   ['Who moved away from GoDaddy last month?', 'lost; GoDaddy; '],
   ['Who migrated to Google Workspace?', 'gained; Google Workspace; '],
-  ['Which domains depend on Amazon Route 53?', 'risk; Amazon Route 53; '],
   ['How fast does Google Workspace spread?', 'adoption; Google Workspace; '],
   ['Compare Cloudflare and Fastly.', 'overview; Cloudflare,Fastly; ; compare'],
-  ['Who uses Fastly?', 'overview; Fastly; '],
   ['How is the market of DNS providers divided?', 'share; ; dns'],
   ['How concentrated is email security?', 'share; ; email_security'],
-  ['How many domains are there?', 'count; ; '],
   ['How many domains publish DMARC?', 'security; ; '],
-  ['What is unusual today?', 'alerts; ; '],
   ['Who migrated this month?', 'moves; ; '],
   ['What is Strata?', 'overview; Strata;  ?'],
   ['What is DMARC?', undefined],
@@ -45,7 +39,6 @@ describe('a sentence', () => {
 
   it('refers to the name in the question before it', () => {
     assert.equal(briefly('And its DNS?', 'Which email provider does example.com use?'), 'overview; @example.com; dns');
-    assert.equal(briefly('And fastly.com?', 'How risky is example.com?'), 'overview; @fastly.com; ');
   });
 
   it('is read in a time that its length bounds, whatever it contains', () => {
