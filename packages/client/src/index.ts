@@ -30,11 +30,11 @@ export {
 } from './inference/inference-client.ts';
 export type { AnswerEvent, AnswerStarted, AnswerUsage } from './inference/inference-events.ts';
 export { InferenceProblem } from './inference/inference-problem.ts';
+export type { StackAnswer } from './stack/stack-answer.ts';
 export {
   type CallOptions,
   type LookupOptions,
   type NewKey,
-  type StackAnswer,
   StackClient,
   type StackClientOptions,
   type VerifyOptions,
@@ -43,6 +43,13 @@ export type { CheckLedgerOptions, EventFilter, StackEvent, StreamState } from '.
 export type { PagedItems, PagedPath } from './stack/stack-pages.ts';
 export { type FieldProblem, type Quota, StackProblem } from './stack/stack-problem.ts';
 export { type AnyStackPath, curlOf, type StackInput, type StackPath } from './stack/stack-request.ts';
+export {
+  type FileOptions,
+  type NameList,
+  type StackFile,
+  StackTables,
+  type TableFormat,
+} from './stack/stack-tables.ts';
 export type * from './stack/stack-types.ts';
 export type { AnswerProblem } from './verify/answer-problem.ts';
 export type { LedgerOptions } from './verify/check-ledger.ts';

@@ -12,7 +12,7 @@ export interface FetchBoundedOptions {
   /** `GET` by default. */
   readonly method?: 'GET' | 'POST';
   /** The body of a POST. */
-  readonly body?: string;
+  readonly body?: string | Uint8Array<ArrayBuffer> | Blob;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,13 +1,13 @@
 // The typed client of the stack service: requests, paged lists, the event stream, receipts.
-import { objectOf, textOf } from '../http/answer-text.ts';
 import { type Fetched, fetchBounded } from '../http/fetch-bounded.ts';
-import { baseOf, type KeySource, keyOf } from '../http/service-address.ts';
+import { baseOf, type KeySource } from '../http/service-address.ts';
 import type { LedgerOptions } from '../verify/check-ledger.ts';
 import { type LedgerMemory, ledgerMemory } from '../verify/ledger-memory.ts';
 import type { VerifiedAnswer } from '../verify/verify-answer.ts';
+import { answerOf, keyHeaders, type StackAnswer } from './stack-answer.ts';
 import { type CheckLedgerOptions, type EventFilter, followEvents, type StackEvent } from './stack-events.ts';
 import { PAGES, type PagedItems, type PagedPath } from './stack-pages.ts';
-import { answeredProblem, invalidAnswer, networkProblem, type Quota, quotaOf, StackProblem } from './stack-problem.ts';
+import { invalidAnswer, StackProblem } from './stack-problem.ts';
 import {
   type AnyInput,
   type AnyStackPath,
@@ -18,18 +18,6 @@ import {
   type StackPath,
 } from './stack-request.ts';
 import type { StackPaths, StackPosts } from './stack-types.ts';
-
-export interface StackAnswer<B> {
-  /** The JSON object, or the text of CSV. */
-  readonly body: B;
-  /** The exact text of the response, against which the receipt is verified. */
-  readonly text: string;
-  /** Null where the key has no quota. */
-  readonly quota: Quota | null;
-  readonly url: string;
-  /** Headers for a receipt outside of the body: that of CSV is in `Stack-Provenance`. */
-  readonly detached?: { readonly contentType: string; readonly provenance: string };
-}
 
 export interface StackClientOptions {
   /** The service's origin, such as `https://strata.example`; in a page `location.origin`. */
@@ -154,7 +142,7 @@ export class StackClient {
     const { types, ...rest } = filter;
     const query = { ...rest, types: types === undefined || types.length === 0 ? undefined : types.join(',') };
     const url = addressOf(this.#base, '/stack/v1/stream', { query });
-    return followEvents(new URL(url), { ...options, fetch: this.#fetch, headers: () => this.#headers() });
+    return followEvents(new URL(url), { ...options, fetch: this.#fetch, headers: () => keyHeaders(this.#options.key) });
   }
 
   /**
@@ -208,7 +196,7 @@ export class StackClient {
     return await fetchBounded(new URL(url), {
       fetch: this.#fetch,
       maxBytes: MAX_ANSWER_BYTES,
-      headers: { ...this.#headers(), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+      headers: { ...keyHeaders(this.#options.key), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
       ...(body !== undefined && { method: 'POST', body }),
       timeoutMs: this.#options.timeoutMs ?? TIMEOUT_MS,
       signal,
@@ -218,35 +206,4 @@ export class StackClient {
   get #fetch(): typeof globalThis.fetch {
     return this.#options.fetch ?? globalThis.fetch;
   }
-
-  #headers(): Record<string, string> {
-    const { key, unusable } = keyOf(this.#options.key);
-    if (!unusable) return key === undefined ? {} : { 'X-Stack-Key': key };
-    const detail = 'The API key contains characters that are not allowed in a key.';
-    throw new StackProblem({ status: 401, code: 'invalid_key', title: 'The API key is not valid', detail });
-  }
-}
-
-function answerOf(
-  fetched: Fetched,
-  { url, isText }: { readonly url: string; readonly isText: boolean },
-): StackAnswer<unknown> {
-  if (!fetched.ok) {
-    if (fetched.status === undefined) throw networkProblem(`${fetched.problem}.`, { cause: fetched.cause });
-    throw invalidAnswer(`${fetched.problem}.`, fetched.status);
-  }
-  const { content, headers, status } = fetched;
-  const text = textOf(content);
-  if (status >= 400) throw answeredProblem(status, headers, text ?? '');
-  if (text === undefined) throw invalidAnswer(`${url} is not UTF-8 text.`, status, headers);
-  const quota = quotaOf(headers);
-  if (!isText) {
-    const body = objectOf(text);
-    if (!body) throw invalidAnswer(`${url} is not a JSON object.`, status, headers);
-    return { body, text, quota, url };
-  }
-  const contentType = headers.get('content-type') ?? '';
-  if (!/^text\/(?:csv|plain)\b/.test(contentType)) throw invalidAnswer(`${url} is not text.`, status, headers);
-  const provenance = headers.get('stack-provenance');
-  return { body: text, text, quota, url, ...(provenance !== null && { detached: { contentType, provenance } }) };
 }

@@ -1,6 +1,7 @@
 // Verifies an answer with only the URL of the service: fetches its key set and ledger receipt, and verifies them.
 import {
   AmbiguousJsonError,
+  type DetachedContent,
   failed,
   type LedgerConflict,
   ledgerPathOf,
@@ -68,7 +69,8 @@ export interface VerifyBodyOptions extends ClientOptions {
 
 /** Content whose receipt is in the `Stack-Provenance` header. */
 export interface DetachedInput {
-  readonly content: Uint8Array;
+  /** The bytes, or the SHA-256 of a large file. */
+  readonly content: DetachedContent;
   /** The `Content-Type` header as sent. */
   readonly contentType: string;
   /** The `Stack-Provenance` header as sent. */
@@ -129,7 +131,10 @@ export async function verifyDetached(input: DetachedInput, options: VerifyBodyOp
     return unchecked('no-receipt', 'The Stack-Provenance header is not JSON.');
   }
   const check = (documents: VerifyOptions) => verifyDetachedAnswer({ content, contentType, provenance }, documents);
-  return { ...(await verifyWith(provenance, options, check)), answer: content };
+  return {
+    ...(await verifyWith(provenance, options, check)),
+    answer: 'sha256' in content ? new Uint8Array() : content,
+  };
 }
 
 function unchecked(kind: Unchecked['kind'], detail: string): VerifiedAnswer {

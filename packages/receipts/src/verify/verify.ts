@@ -10,6 +10,7 @@ import { findReceiptKey, publishedLedger, type ReceiptKey } from '../receipt/key
 import { type LedgerEvidence, readLedgerReceipt } from '../receipt/ledger-receipt.ts';
 import {
   bodySignedBytes,
+  type DetachedContent,
   detachedSignedBytes,
   leafOf,
   ledgerReceiptIdOf,
@@ -59,7 +60,7 @@ export function verifyAnswer(body: unknown, options: VerifyOptions): Promise<Ver
 
 /** An answer whose receipt is sent separately. */
 export interface DetachedAnswer {
-  readonly content: Uint8Array;
+  readonly content: DetachedContent;
   readonly contentType: string;
   readonly provenance: unknown;
 }

@@ -1,6 +1,6 @@
 // Look-ups from the command line, against a real service: every kind of input, every format, and what cannot be used.
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
@@ -23,7 +23,7 @@ describe('strata stack lookup', async () => {
     assert.deepEqual([rows.length, rows[0].registrable, Object.keys(rows[0]).length], [1, domain, 28]);
   });
 
-  it('reads files with names or a column of them, and sends long lists in parts, in their order', async () => {
+  it('reads files with names or a column of them, and sends long lists as a job, in their order', async () => {
     await using directory = await temporaryDirectory();
     const names = Array.from({ length: 2_001 }, (_, i) => `never-${i}.com`);
     const file = path.join(directory.path, 'names.csv');
@@ -33,7 +33,11 @@ describe('strata stack lookup', async () => {
     );
     const fields = ['--fields', 'state,domain', '--format'];
     const expected = names.map((name) => `unknown,${name}`);
-    assert.deepEqual((await lookup([file, ...fields, 'csv'])).stdout.split('\r\n'), ['state,domain', ...expected, '']);
+    assert.deepEqual((await lookup([file, ...fields, 'csv'], 0, /^2001 of 2001 domains\n$/)).stdout.split('\r\n'), [
+      'state,domain',
+      ...expected,
+      '',
+    ]);
     const skipped = /^line 2: skipped 'not a name'/;
     const { stdout } = await lookup(['-', ...fields, 'ndjson'], 0, skipped, {
       input: `9,${domain}\nnot a name\na.com\n`,
@@ -46,9 +50,25 @@ describe('strata stack lookup', async () => {
     assert.equal(states[0]?.[1], domain);
   });
 
+  it('exports a table to a file, and resumes it', async () => {
+    await using directory = await temporaryDirectory();
+    const file = path.join(directory.path, 'all.csv');
+    const args = ['stack', 'export', 'domains', '--fields', 'domain', '--filter', 'state=live', '--output', file];
+    await assertEnds(args, 0, /^.*all\.csv: \d+ bytes\n$/, { env });
+    const complete = await readFile(file);
+    assert.ok(complete.includes(domain));
+    await writeFile(`${file}.part`, complete.subarray(0, 9));
+    await rm(file);
+    await assertEnds(args, 0, /bytes/, { env });
+    assert.deepEqual(await readFile(file), complete);
+    await assertEnds(['stack', 'export', 'nothing'], 1, /no resource/, { env });
+    await assertEnds(['stack', 'export', 'domains', '--filter', 'provider=no-such'], 2, /Nearest/, { env });
+    await assertEnds(['stack', 'export', 'domains', '--filter', 'x'], 2, /NAME=VALUE/, { env });
+  });
+
   for (const [args, code, words, more] of [
     [['a.com', '--fields', 'scor'], 2, /^strata: .*did you mean score/],
-    [['a.com', '--format', 'xml'], 2, /Allowed choices are table, csv, ndjson, json/],
+    [['a.com', '--format', 'xml'], 2, /Allowed choices are table, csv, ndjson, parquet, json/],
     [['missing.csv'], 2, /does not exist/],
     [['not a name'], 2, /neither a file nor a domain/],
     [['-'], 1, /no domains to look up/],

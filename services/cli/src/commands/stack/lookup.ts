@@ -1,20 +1,22 @@
-// `strata stack lookup`: what a service knows about a list of domains, as a table, CSV, NDJSON or JSON.
-import { StackClient, StackProblem } from '@strata/client';
-import { csvBytes } from '@strata/http';
+// `strata stack lookup`: what a service knows about a list of domains, as a table, CSV, NDJSON, Parquet or JSON.
+import { pipeline } from 'node:stream/promises';
+import { type Job, StackProblem, StackTables, type TableFormat } from '@strata/client';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, usageError } from '../../errors.ts';
 import { counted, printJson, printRejected, printTable } from '../../output.ts';
+import { startStatusLine } from '../../progress.ts';
 import { checkedKey, stackBase } from '../../service-address.ts';
 import { readTargets } from '../scan/scan-targets.ts';
+import { problemError } from './export.ts';
 
 export interface LookupCommandOptions {
   readonly fields?: string;
-  readonly format: 'table' | 'csv' | 'ndjson' | 'json';
+  readonly format: 'table' | 'json' | TableFormat;
   readonly base: string;
   readonly key?: string;
 }
 
-/** The limit of the service. */
+/** The limit of a look-up that is answered at once; longer lists are jobs. */
 const NAMES_AT_ONCE = 1_000;
 /** Those that fit on a screen. */
 const TABLE_FIELDS = ['domain', 'state', 'sector', 'grade', 'dns', 'mailbox', 'edge', 'origin'];
@@ -29,41 +31,54 @@ export async function lookupCommand(
   const baseUrl = stackBase(base);
   const key = checkedKey(given, '--key or STRATA_KEY');
   if (key === undefined) throw usageError('an API key is required: --key or STRATA_KEY');
+  if (format === 'parquet' && stdout.isTTY) throw usageError('Parquet is binary: redirect it to a file');
   const fields = names?.split(',').map((name) => name.trim()) ?? (format === 'table' ? TABLE_FIELDS : undefined);
   const { domains, rejected } = await readTargets(targets, stdin);
   printRejected(stderr, rejected);
   if (domains.length === 0) throw new CommandError('no domains to look up');
 
-  const client = new StackClient({ baseUrl, key });
-  const kept: Row[] = [];
-  for (let from = 0; from < domains.length; from += NAMES_AT_ONCE) {
-    const rows = await lookUp(client, domains.slice(from, from + NAMES_AT_ONCE), { fields, done: from });
-    const columns = Object.keys(rows[0] ?? {});
-    if (format === 'csv')
-      stdout.write(csvBytes(columns, { rows: rows.map(Object.values<Row[string]>) }, { hasHeader: from === 0 }));
-    else if (format === 'ndjson') stdout.write(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-    else kept.push(...rows);
-  }
-  if (format === 'json') printJson(stdout, { rows: kept });
-  if (format !== 'table') return;
-  const cells = kept.map((row) => Object.values(row).map((cell) => String(cell ?? '')));
-  printTable(stdout, Object.keys(kept[0] ?? {}), cells);
+  const isText = format === 'table' || format === 'json';
+  const options = { format: isText ? ('ndjson' as const) : format, fields };
+  const chunks = await fileOf(new StackTables({ baseUrl, key }), domains, { ...options, stderr }).catch(
+    (cause: unknown) => Promise.reject(cause instanceof StackProblem ? problemError(cause) : cause),
+  );
+  if (!isText) return await pipeline(chunks, stdout, { end: false });
+  const rows = (await textOf(chunks)).split('\n').flatMap((line): Row[] => (line === '' ? [] : [JSON.parse(line)]));
+  if (format === 'json') return printJson(stdout, { rows });
+  const cells = rows.map((row) => Object.values(row).map((cell) => String(cell ?? '')));
+  printTable(stdout, Object.keys(rows[0] ?? {}), cells);
 }
 
-/** Rows have their columns in the order asked for. `done` names are printed already. */
-async function lookUp(
-  client: StackClient,
+interface FileLookupOptions extends Pick<CommandContext, 'stderr'> {
+  readonly format: TableFormat;
+  readonly fields: readonly string[] | undefined;
+}
+
+/** The file with the rows. */
+async function fileOf(
+  tables: StackTables,
   domains: readonly string[],
-  { fields, done }: { readonly fields: readonly string[] | undefined; readonly done: number },
-): Promise<readonly Row[]> {
-  try {
-    const { body } = await client.lookup(domains, { fields });
-    return body.rows.map((row) => ({ ...row }));
-  } catch (cause) {
-    if (!(cause instanceof StackProblem)) throw cause;
-    const reasons = cause.errors.map(({ message }) => message).join('; ');
-    const after = done === 0 ? '' : ` (after ${counted(done, 'domain')})`;
-    const message = `${cause.detail}${reasons === '' ? '' : ` ${reasons}`}${after}`;
-    throw new CommandError(message, { exitCode: cause.code === 'invalid_parameter' ? 2 : 1, cause });
+  { stderr, ...options }: FileLookupOptions,
+): Promise<AsyncIterable<Uint8Array>> {
+  const names = { content: `domain\n${domains.join('\n')}\n`, type: 'text/csv' } as const;
+  if (domains.length <= NAMES_AT_ONCE) {
+    const bytes = await tables.lookup(names, options);
+    return (async function* () {
+      yield bytes;
+    })();
   }
+  let state: Job = await tables.startLookup(names, options);
+  const line = startStatusLine(stderr, () => `${state.rows} of ${counted(domains.length, 'domain')}`);
+  const onProgress = (job: Job) => {
+    state = job;
+  };
+  const { error, file } = await tables.ended(state, { onProgress }).finally(() => line.stop());
+  if (error || !file) throw new CommandError(error?.detail ?? 'the job has no file');
+  return (await tables.file(file)).chunks;
+}
+
+async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const all: Uint8Array[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return Buffer.concat(all).toString('utf8');
 }

@@ -12,6 +12,7 @@ import { addLedgerOptions, LEDGER_MEMORY_HELP } from '../verify/ledger-options.t
 import type { VerifyOptions } from '../verify/verify.ts';
 import { addEnrichCommands } from './enrich-commands.ts';
 import type { ExplainOptions } from './explain.ts';
+import type { ExportCommandOptions } from './export.ts';
 import type { LookupCommandOptions } from './lookup.ts';
 
 const serveHelp = `
@@ -37,8 +38,8 @@ Exit codes:
   5  the ledger conflicts with the known one: a fork, lost leaves, or another key or name`;
 
 const lookupHelp = `
-A CSV file has its names in the column with the header "domain", or in the last column. Each name is looked up once. 1,000
-names are one request.
+A CSV file has its names in the column with the header "domain", or in the last column. Each name is looked up once. A
+hundred names cost one request of the quota. More than 1,000 are looked up by a job of the service.
 Columns: domain, registrable, error, state, scanned_at, sector, score, grade; the providers by role (dns, mailbox, gateway,
 sender, origin, edge, protection, verified, issuer, platform); spf, dmarc, dmarc_effective, dmarc_reporting, mta_sts, tls_rpt,
 dnssec, caa, bimi, tls_trusted. A table has a few of them by default, the other formats all.
@@ -75,6 +76,32 @@ catalog.
 Exit codes:
   0  the set can be used, with or without rejected patterns
   1  a path does not exist, or nothing in it can be used`;
+
+const exportHelp = `
+Tables: domains, services (current ones), history (changes), scorecard (security posture). Each has the filters of its path in the
+API; of all tables but history those of a search:
+  strata stack export domains --format parquet --filter provider=cloudflare --filter state=live
+  strata stack export history --filter since=30d --output changes.csv
+A hundred rows cost one request of the quota. The same command resumes an interrupted download within an hour, without cost.`;
+
+function addExportCommand(stack: Command, context: CommandContext): void {
+  stack
+    .command('export')
+    .description('download a complete table of a service as a file')
+    .argument('<table>', 'domains, services, history or scorecard')
+    .addOption(
+      new Option('--format <format>', 'format of the file').choices(['csv', 'ndjson', 'parquet']).default('csv'),
+    )
+    .option('--fields <names>', 'columns, comma-separated')
+    .option('--filter <name=value>', 'a filter; may be repeated', (text, all: string[]) => [...all, text], [])
+    .option('--output <file>', 'by default the table with the ending of the format')
+    .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
+    .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'))
+    .addHelpText('after', exportHelp)
+    .action(async (table: string, options: ExportCommandOptions) => {
+      await (await import('./export.ts')).exportCommand(context, table, options);
+    });
+}
 
 /** Adds the commands to `stack`. */
 export function addStackCommands(
@@ -115,7 +142,9 @@ export function addStackCommands(
     .argument('<target...>', 'domain names, files with one name a line or CSV, or - for standard input')
     .option('--fields <names>', 'columns to print, comma-separated')
     .addOption(
-      new Option('--format <format>', 'output format').choices(['table', 'csv', 'ndjson', 'json']).default('table'),
+      new Option('--format <format>', 'output format')
+        .choices(['table', 'csv', 'ndjson', 'parquet', 'json'])
+        .default('table'),
     )
     .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
     .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'))
@@ -124,6 +153,7 @@ export function addStackCommands(
       const { lookupCommand } = await import('./lookup.ts');
       await lookupCommand(context, targets, options);
     });
+  addExportCommand(stack, context);
   addLedgerOptions(stack.command('verify'), 'service')
     .description('verify the receipt of an answer, and the consistency of its ledger')
     .argument('<url | file>', 'URL of an answer, or a file that contains one (- for standard input)')

@@ -7,8 +7,9 @@ import {
   verifyDetached,
   verifyUrl,
 } from '@strata/client';
+import { hashFile } from '@strata/files';
 import type { CommandContext, OutputStream } from '../../context.ts';
-import { CommandError, usageError } from '../../errors.ts';
+import { CommandError, fileError, usageError } from '../../errors.ts';
 import { type OutputOptions, printJson } from '../../output.ts';
 import { checkedKey, refuseCredentials, stackBase } from '../../service-address.ts';
 import { ledgerFileOf } from './ledger-file.ts';
@@ -72,12 +73,21 @@ async function verifySaved(context: CommandContext, file: string, options: Verif
   const files = [file, options.provenance, options.ledgerCheckpoint];
   if (files.filter((each) => each === '-').length > 1) throw usageError('only one file can be standard input');
   const against = { ...(await ledgerOptionsOf(context, options)), baseUrl };
-  const content = await readAnswerFile(file, stdin);
-  if (options.provenance === undefined) return verifyBody(content, against);
+  if (options.provenance === undefined) return verifyBody(await readAnswerFile(file, stdin), against);
   const text = new TextDecoder().decode(await readAnswerFile(options.provenance, stdin));
   const { provenance, contentType = CSV_TYPE } = parseSavedHeaders(text, options.provenance);
   // An error that was saved instead of the CSV is JSON and contains its receipt.
-  if (provenance === undefined) return verifyBody(content, against);
+  if (provenance === undefined) return verifyBody(await readAnswerFile(file, stdin), against);
+  const content =
+    file === '-'
+      ? await readAnswerFile(file, stdin)
+      : // An export may be larger than the memory.
+        {
+          sha256: Buffer.from(
+            await hashFile(file).catch((cause: unknown) => Promise.reject(fileError(file, cause))),
+            'hex',
+          ),
+        };
   return verifyDetached({ content, contentType, provenance }, against);
 }
 
