@@ -16,14 +16,11 @@ const CASES: readonly (readonly [string, string | undefined])[] = [
   ['DNS of https://www.münchen.de/some/path?', 'overview; @www.münchen.de; dns'],
   ['Does example.com use Cloudflare?', 'overview; @example.com,Cloudflare; '],
   ['What changed at example.com since March?', 'moves; @example.com; '],
-  ['How many domains use Cloudflare?', 'count; Cloudflare; '],
   ['How many domains use Google Cloud DNS?', 'count; Google Cloud DNS|Google Cloud; dns'],
   ["How many sites use Let's Encrypt?", "count; Let's Encrypt; "],
-  ['What is Cloudflare’s market share?', 'share; Cloudflare; '],
+  ['Compare Cloudflare’s market share with Fastly’s', 'share; Cloudflare,Fastly; ; compare'],
   ['Who moved away from GoDaddy last month?', 'lost; GoDaddy; '],
   ['Who migrated to Google Workspace?', 'gained; Google Workspace; '],
-  ['How fast does Google Workspace spread?', 'adoption; Google Workspace; '],
-  ['Compare Cloudflare and Fastly.', 'overview; Cloudflare,Fastly; ; compare'],
   ['How is the market of DNS providers divided?', 'share; ; dns'],
   ['How concentrated is email security?', 'share; ; email_security'],
   ['How many domains publish DMARC?', 'security; ; '],
@@ -37,17 +34,11 @@ describe('a sentence', () => {
   for (const [text, expected] of CASES)
     it(`“${text}” asks for ${expected ?? 'nothing'}`, () => assert.equal(briefly(text), expected));
 
-  it('refers to the name in the question before it', () => {
-    assert.equal(briefly('And its DNS?', 'Which email provider does example.com use?'), 'overview; @example.com; dns');
-  });
+  it('refers to the name in the question before it', () =>
+    assert.equal(briefly('And its DNS?', 'Who uses example.com?'), 'overview; @example.com; dns'));
 
   it('is read in a time that its length bounds, whatever it contains', () => {
-    const hostile = [
-      ..."a.|'|. |a-|mail |Cloudflare and |../|%2e%2e/|[x](http://y) ".split('|'),
-      '\u0000',
-      '\u202e',
-      '\ud800',
-    ];
+    const hostile = "a.|'|. |a-|mail |Cloudflare and |../|%2e%2e/|[x](http://y) |\0|\u202e|\ud800".split('|');
     for (const part of hostile) {
       const { subjects = [] } = intentOf(part.repeat(MAX_QUESTION).slice(0, MAX_QUESTION)) ?? {};
       assert.ok(subjects.length <= 3);
