@@ -65,7 +65,8 @@ export const ENGINE_QUESTIONS: readonly EngineQuestion[] = [
     of: SAME,
     sql: () =>
       'SELECT provider, count(DISTINCT domain_id) AS n FROM services GROUP BY provider ORDER BY n DESC, provider LIMIT 50',
-    ours: (index) => leaders(index, { today: 0, limit: 50 }).map(({ provider, domains }) => [provider, domains]),
+    ours: (index) =>
+      leaders(index, { today: 0, limit: 50 }).leaders.map(({ provider, domains }) => [provider, domains]),
     theirs: countsOf,
   },
   {

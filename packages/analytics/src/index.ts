@@ -12,14 +12,14 @@ export type { CountedScans } from './history/scan-days.ts';
 export { DomainIndex, type IndexedDomain, type IndexPosition, type Touched } from './index/domain-index.ts';
 export { IndexBuilder } from './index/index-builder.ts';
 export { decodeSnapshot, encodeSnapshot } from './index/snapshot.ts';
-export { evaluateQuery } from './query/evaluate-query.ts';
+export { allDomains, evaluateQuery } from './query/evaluate-query.ts';
 export { type Query, QueryError, type QueryNames } from './query/query.ts';
 export { QUERY_FIELDS } from './query/query-fields.ts';
 export { MAX_QUERY, readQuery } from './query/read-query.ts';
 export { adoptionCurve } from './questions/adoption-curve.ts';
 export { coAdoption } from './questions/co-adoption.ts';
 export { type Market, market, markets } from './questions/concentration.ts';
-export { type DomainOrder, FACETS, facetOf, inOrder, type OrderKey } from './questions/domain-query.ts';
+export { type DomainOrder, FACETS, type Facet, facetOf, inOrder, type OrderKey } from './questions/domain-query.ts';
 export { MIN_SUPPORT } from './questions/neighbours.ts';
 export {
   categoriesOf,
@@ -32,7 +32,14 @@ export {
 } from './questions/providers.ts';
 export { assessRisk, type ExposureInput, type RiskFactor } from './questions/risk.ts';
 export { type Adoption, COUNTED_STANDARDS, scorecard } from './questions/scorecard.ts';
-export { type DomainFilter, inNameOrder, type Page, searchDomains, worstScores } from './questions/search.ts';
+export {
+  type DomainFilter,
+  inNameOrder,
+  matchingDomains,
+  type Page,
+  searchDomains,
+  worstScores,
+} from './questions/search.ts';
 export { type SupplyChain, supplyChain } from './questions/supply-chain.ts';
 export { DomainSet } from './sets/domain-set.ts';
 export { difference, intersection, intersectionSize, union } from './sets/set-operations.ts';

@@ -41,7 +41,19 @@ const ProblemSchema = z
       .describe(
         'Present with a valid key; otherwise only in the header `X-Request-Id`, like everything that differs by request.',
       ),
-    errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+    errors: z
+      .array(
+        z.object({
+          field: z.string(),
+          message: z.string(),
+          position: z
+            .int()
+            .min(1)
+            .optional()
+            .describe('Where in the value the problem begins: the number of the character.'),
+        }),
+      )
+      .optional(),
     ...envelopeShape,
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details.' });

@@ -94,6 +94,9 @@ const PLAIN = /^[^\u0000-\u001f\u007f]*$/;
 
 export const Name = z.string().trim().min(1).max(256).regex(PLAIN, 'must not contain a control character');
 
+/** Described once, in the tool for searches: an agent reads the schemas of all tools. */
+export const Query = z.string().trim().min(1).max(2_000).describe('As in stack_search.');
+
 export const Provider = Name.describe(
   'Id, name or alias of a provider, case-insensitive: cloudflare, Google Workspace.',
 );

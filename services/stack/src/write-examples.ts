@@ -60,15 +60,26 @@ const requests: Readonly<Record<string, string>> = {
   '/stack/v1/providers/{provider}/customers.csv': '/stack/v1/providers/cloudflare/customers.csv',
 };
 
-const JSON_TYPE = { 'content-type': 'application/json' };
-const LOOKUP = '/stack/v1/domains:lookup';
-const lookup = await request(LOOKUP, {
-  method: 'POST',
-  headers: { ...headers, ...JSON_TYPE },
-  body: JSON.stringify({ domains: [domain, 'never-scanned.com'] }),
-});
+const bodies: Readonly<Record<string, object>> = {
+  '/stack/v1/domains:lookup': { domains: [domain, 'never-scanned.com'] },
+  '/stack/v1/query': {
+    query: 'provider:cloudflare AND NOT dmarc:reject AND score:>=40',
+    sort: '-score',
+    facets: ['email', 'tld'],
+    limit: 2,
+  },
+};
 
-const examples: Record<string, unknown> = { [LOOKUP]: shortened(await lookup.json()), ...(await watchlistExamples()) };
+const JSON_TYPE = { 'content-type': 'application/json' };
+const examples: Record<string, unknown> = await watchlistExamples();
+for (const [path, body] of Object.entries(bodies)) {
+  const response = await request(path, {
+    method: 'POST',
+    headers: { ...headers, ...JSON_TYPE },
+    body: JSON.stringify(body),
+  });
+  examples[path] = shortened(await response.json());
+}
 
 const upload = { method: 'POST', headers: { ...headers, 'content-type': 'text/csv' }, body: `domain\n${domain}\n` };
 const started = await request('/stack/v1/lookups?format=parquet', upload);

@@ -91,6 +91,7 @@ describe('the watched series', () => {
   });
   it('of a provider that newer rules made visible begin with those rules', () => {
     const added = (day: number, to: string): IndexedChange => ({
+      domainId: 1,
       ...{ at: 0, confirmedAt: day * DAY_MS, category: 'email', type: 'added', from: null, to },
       ...{ isEntry: true, isExit: false },
     });

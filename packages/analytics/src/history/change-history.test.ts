@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { compareText } from '../compare-text.ts';
 import { adoptionCurve } from '../questions/adoption-curve.ts';
+import { DomainSet } from '../sets/domain-set.ts';
 import { indexOf } from '../test/firms.ts';
 import { changes, DAYS, FIRST_DAY, scans } from '../test/random-changes.ts';
 import { manyDomains, PROVIDERS } from '../test/random-domains.ts';
@@ -77,13 +78,23 @@ describe('the history of changes', () => {
   });
 });
 
-type Move = Readonly<Record<'from' | 'to', string>> & { readonly at: number; readonly category: Category };
+type Move = Readonly<Record<'from' | 'to', string>> & {
+  readonly domainId: number;
+  readonly at: number;
+  readonly category: Category;
+};
 const provider = fc.constantFrom(...PROVIDERS);
 const maybe = <T>(...values: T[]) => fc.option(fc.constantFrom<T[]>(...values), { nil: undefined });
 const midnight = fc.nat(DAYS).map((day) => day * DAY_MS);
 const moment = fc.oneof(fc.nat(DAYS * DAY_MS), midnight).map((ms) => FIRST_DAY * DAY_MS + ms);
 const moves: fc.Arbitrary<Move[]> = fc.array(
-  fc.record({ at: moment, category: fc.constantFrom('dns', 'email'), from: provider, to: provider }),
+  fc.record({
+    domainId: fc.nat(9),
+    at: moment,
+    category: fc.constantFrom('dns', 'email'),
+    from: provider,
+    to: provider,
+  }),
   { maxLength: 120, size: 'max' },
 );
 const questions = fc.array(
@@ -95,6 +106,7 @@ const questions = fc.array(
     direction: maybe<'in' | 'out'>('in', 'out'),
     other: maybe(...PROVIDERS, 'unknown'),
     limit: fc.integer({ min: 1, max: 40 }),
+    within: maybe(DomainSet.ofSorted(Uint32Array.of(1, 3, 8))),
   }),
   { minLength: 1, maxLength: 6 },
 );
@@ -119,7 +131,7 @@ describe('the log of migrations', () => {
     holds(100, [moves, moves, questions], (before, later, asked) => {
       const log = logOf(before);
       const ask = (moved: readonly Move[]) => {
-        for (const { from, days, limit, category, provider, direction, other } of asked) {
+        for (const { from, days, limit, category, provider, direction, other, within } of asked) {
           const to = from + days;
           const isMeant = (move: Move) =>
             provider === undefined ||
@@ -127,9 +139,10 @@ describe('the log of migrations', () => {
             (direction !== 'in' && move.from === provider && (other ?? move.to) === move.to);
           const fitting = moved
             .filter(({ at }) => at >= from * DAY_MS && at < (to + 1) * DAY_MS)
+            .filter(({ domainId }) => within?.has(domainId) ?? true)
             .filter((move) => (category ?? move.category) === move.category && isMeant(move));
           const names = { ...(provider && { provider }), ...(other && { other }) };
-          const filter = { ...names, ...(category && { category }), ...(direction && { direction }), limit };
+          const filter = { ...names, ...(category && { category }), ...(direction && { direction }), within, limit };
           const all = flowsByHand(fitting);
           const expected = { total: fitting.length, pairs: all.length, flows: all.slice(0, limit) };
           assert.deepEqual(log.flows(from, to, filter), expected);
@@ -149,7 +162,13 @@ describe('the log of migrations', () => {
       }
     }));
   it('keeps sixty days before the newest and forgets the rest', () => {
-    const move = (day: number): Move => ({ at: day * DAY_MS, category: 'dns', from: 'acme', to: 'borealis' });
+    const move = (day: number): Move => ({
+      domainId: 1,
+      at: day * DAY_MS,
+      category: 'dns',
+      from: 'acme',
+      to: 'borealis',
+    });
     const log = logOf(Array.from({ length: 200 }, (_, i) => move(20_000 + i)));
     const since = (day: number) => log.flows(day, 20_199, { limit: 5 }).total;
     assert.deepEqual([since(20_140), since(20_000)], [60, 200]);
@@ -163,7 +182,7 @@ describe('the log of migrations', () => {
   it('is bounded, however many migrations are added', () => {
     const log = new MigrationLog();
     for (let hour = 0; hour < 24 * 400; hour += 1)
-      log.add({ confirmedAt: hour * 3_600_000, category: 'dns', from: 'acme', to: 'borealis' });
+      log.add({ domainId: 1, confirmedAt: hour * 3_600_000, category: 'dns', from: 'acme', to: 'borealis' });
     assert.equal(log.columns().migrationTimes.length, 60 * 24);
     assert.equal(log.countBetween(0, 24 * 400 * 3_600_000), 60 * 24);
   });

@@ -8,6 +8,7 @@ import { MigrationLog } from './migration-log.ts';
 import { ScanDays } from './scan-days.ts';
 
 export interface IndexedChange {
+  readonly domainId: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly confirmedAt: number;
@@ -63,7 +64,7 @@ export class ChangeHistory {
   }
 
   add(change: IndexedChange): void {
-    const { category, type, from, to, confirmedAt } = change;
+    const { domainId, category, type, from, to, confirmedAt } = change;
     const [entered, exited] = [Number(change.isEntry), Number(change.isExit)];
     const none = { day: dayOf(confirmedAt), category, gained: 0, entered: 0, lost: 0, exited: 0, migrated: 0 };
     const isMigration = type === 'migrated' && from !== null && to !== null;
@@ -74,7 +75,7 @@ export class ChangeHistory {
     const moved = { ...none, reclassified: 0 };
     if (to !== null) this.addDay({ ...moved, provider: to, gained: 1, entered, migrated: Number(isMigration) });
     if (from !== null) this.addDay({ ...moved, provider: from, lost: 1, exited });
-    if (isMigration) this.migrationLog.add({ confirmedAt, category, from, to });
+    if (isMigration) this.migrationLog.add({ confirmedAt, domainId, category, from, to });
   }
 
   /** Adds all changes of a day; its migrations are added to `migrationLog` separately. */

@@ -4,11 +4,13 @@ import { Dictionary } from '../columns/dictionary.ts';
 import { grown } from '../columns/name-table.ts';
 import { compareText } from '../compare-text.ts';
 import { partitionPoint } from '../partition-point.ts';
+import type { DomainSet } from '../sets/domain-set.ts';
 import { DAY_MS } from './daily-series.ts';
 
 export interface IndexedMigration {
   /** Milliseconds since the epoch. */
   readonly confirmedAt: number;
+  readonly domainId: number;
   readonly category: Category;
   readonly from: string;
   readonly to: string;
@@ -38,6 +40,8 @@ export interface FlowFilter {
   readonly direction?: 'in' | 'out';
   /** The provider at the other end; ignored without `provider`. */
   readonly other?: string;
+  /** Only migrations of these domains. */
+  readonly within?: DomainSet | undefined;
   readonly limit: number;
 }
 
@@ -49,6 +53,7 @@ const PROVIDERS = 2 ** 22;
 export class MigrationLog {
   #times: Float64Array<ArrayBuffer>;
   #keys: Float64Array<ArrayBuffer>;
+  #domains: Uint32Array<ArrayBuffer>;
   #count: number;
   readonly #providers: Dictionary;
   /** The window queried last, kept up to date, because the same window is queried repeatedly. */
@@ -58,12 +63,13 @@ export class MigrationLog {
   constructor(columns?: ReturnType<MigrationLog['columns']>, providers: Iterable<string> = []) {
     this.#times = columns?.migrationTimes ?? new Float64Array(1 << 10);
     this.#keys = columns?.migrationKeys ?? new Float64Array(1 << 10);
+    this.#domains = columns?.migrationDomains ?? new Uint32Array(1 << 10);
     this.#count = columns?.migrationTimes.length ?? 0;
     this.#providers = new Dictionary(providers);
   }
 
   /** The clocks of scanners may differ, so a time may be before the last one. */
-  add({ confirmedAt: at, category, from, to }: IndexedMigration): void {
+  add({ confirmedAt: at, domainId, category, from, to }: IndexedMigration): void {
     const newest = this.#count === 0 ? at : Math.max(at, this.#times[this.#count - 1] as number);
     if (at <= newest - FLOW_DAYS * DAY_MS) return;
     const providers = this.#providers.number(from) * PROVIDERS + this.#providers.number(to);
@@ -73,13 +79,14 @@ export class MigrationLog {
       if (this.#count * 2 >= this.#times.length) {
         this.#times = grown(this.#times, this.#count + 1);
         this.#keys = grown(this.#keys, this.#count + 1);
+        this.#domains = grown(this.#domains, this.#count + 1);
       }
     }
     const index = this.#upTo(at);
-    this.#times.copyWithin(index + 1, index, this.#count);
-    this.#keys.copyWithin(index + 1, index, this.#count);
+    for (const column of [this.#times, this.#keys, this.#domains]) column.copyWithin(index + 1, index, this.#count);
     this.#times[index] = at;
     this.#keys[index] = key;
+    this.#domains[index] = domainId;
     this.#count += 1;
     const window = this.#window;
     if (window && at >= window.from && at < window.to) window.counts.set(key, (window.counts.get(key) ?? 0) + 1);
@@ -92,12 +99,13 @@ export class MigrationLog {
 
   /** Flows from day `from` to day `to`, inclusive (days since the epoch). */
   flows(from: number, to: number, filter: FlowFilter): Flows {
+    if (filter.within) return this.flowsBetween(from * DAY_MS - 1, (to + 1) * DAY_MS - 1, filter);
     return this.#flows(this.#countsOfDays(from, to), filter);
   }
 
   /** Flows of migrations confirmed after `since` and up to `until`, inclusive; milliseconds. */
   flowsBetween(since: number, until: number, filter: FlowFilter): Flows {
-    return this.#flows(this.#counts(this.#upTo(since), this.#upTo(until)), filter);
+    return this.#flows(this.#counts(this.#upTo(since), this.#upTo(until), filter.within), filter);
   }
 
   #flows(counts: ReadonlyMap<number, number>, { category, provider, direction, other, limit }: FlowFilter): Flows {
@@ -140,6 +148,7 @@ export class MigrationLog {
     return {
       migrationTimes: this.#times.slice(0, this.#count),
       migrationKeys: this.#keys.slice(0, this.#count),
+      migrationDomains: this.#domains.slice(0, this.#count),
     };
   }
 
@@ -148,11 +157,11 @@ export class MigrationLog {
   }
 
   /** A comparable description, independent of the order in which the log was built. */
-  describe(): readonly (readonly [at: number, flow: Flow])[] {
-    const { migrationTimes, migrationKeys } = this.columns();
-    return Array.from(migrationTimes, (at, i) => [at, this.#flowOf(migrationKeys[i] as number, 1)] as const).sort(
-      ([a, flow], [b, other]) => a - b || inOrder(flow, other),
-    );
+  describe(): readonly (readonly [at: number, flow: Flow, domain: number])[] {
+    const { migrationTimes, migrationKeys, migrationDomains } = this.columns();
+    return Array.from(migrationTimes, (at, i) => {
+      return [at, this.#flowOf(migrationKeys[i] as number, 1), migrationDomains[i] as number] as const;
+    }).sort(([a, flow, domain], [b, other, next]) => a - b || inOrder(flow, other) || domain - next);
   }
 
   #countsOfDays(from: number, to: number): ReadonlyMap<number, number> {
@@ -164,9 +173,10 @@ export class MigrationLog {
   }
 
   /** Flows of the positions `first` to `end`, exclusive. */
-  #counts(first: number, end: number): Map<number, number> {
+  #counts(first: number, end: number, within?: DomainSet): Map<number, number> {
     const counts = new Map<number, number>();
     for (let i = first; i < end; i += 1) {
+      if (within && !within.has(this.#domains[i] as number)) continue;
       const key = this.#keys[i] as number;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
@@ -187,8 +197,7 @@ export class MigrationLog {
     const old = this.#upTo(newest - FLOW_DAYS * DAY_MS);
     if (old === 0) return;
     this.#window = undefined;
-    this.#times.copyWithin(0, old, this.#count);
-    this.#keys.copyWithin(0, old, this.#count);
+    for (const column of [this.#times, this.#keys, this.#domains]) column.copyWithin(0, old, this.#count);
     this.#count -= old;
   }
 

@@ -105,7 +105,7 @@ const PER_DOMAIN = [
 ] as const;
 
 function checkHistory(columns: SnapshotColumns, { series, migrating }: Lists): void {
-  const { seriesLengths, seriesDays, seriesCounts, migrationTimes, migrationKeys } = columns;
+  const { seriesLengths, seriesDays, seriesCounts, migrationTimes, migrationKeys, migrationDomains } = columns;
   let next = 0;
   let days = 0;
   let counts = 0;
@@ -120,6 +120,7 @@ function checkHistory(columns: SnapshotColumns, { series, migrating }: Lists): v
   expect('seriesDays', days === seriesDays.length);
   expect('seriesCounts', counts === seriesCounts.length);
   expect('migrationKeys', migrationKeys.length === migrationTimes.length);
+  expect('migrationDomains', migrationDomains.length === migrationTimes.length);
   expect(
     'migrationKeys',
     migrationKeys.every((key) => numbersOf(key).every((number) => number < migrating.length)),

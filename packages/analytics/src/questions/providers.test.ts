@@ -32,7 +32,7 @@ describe('the leaders', () => {
         const lost = real.filter((change) => change.from === each.provider && change.isExit).length;
         return { rank: i + 1, ...each, share: each.domains / domains.length, change30d: gained - lost };
       });
-      const found = leaders(index, { today: TODAY, limit });
+      const found = leaders(index, { today: TODAY, limit }).leaders;
       const withoutCategories = Array.from(found, ({ categories: _, ...rest }) => rest);
       assert.deepEqual(withoutCategories, expected.slice(0, limit));
       for (const { provider, categories } of found) {
@@ -46,7 +46,7 @@ describe('the leaders', () => {
     }));
   it('leave out an unused provider', () => {
     const index = indexOf([plainDomain(1, using('email acme high')), plainDomain(1, using('email borealis high'))]);
-    const found = leaders(index, { today: 0, limit: 9 }).map(({ provider }) => provider);
+    const found = leaders(index, { today: 0, limit: 9 }).leaders.map(({ provider }) => provider);
     assert.deepEqual([found, providersInUse(index)], [['borealis'], 1]);
   });
 });

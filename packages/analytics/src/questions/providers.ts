@@ -3,23 +3,25 @@ import type { Category } from '@strata/detect';
 import { categoryAt, categoryNumber } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
+import type { DomainSet } from '../sets/domain-set.ts';
+import { intersectionSize } from '../sets/set-operations.ts';
 
 export interface Leader {
   readonly rank: number;
   readonly provider: string;
   readonly categories: readonly Category[];
   readonly domains: number;
-  /** Of all scanned domains. */
+  /** Of all scanned domains, or of the set. */
   readonly share: number;
-  /** Domains gained minus domains lost, confirmed over the last 30 days, today included. */
-  readonly change30d: number;
+  /** Domains gained minus domains lost, confirmed over the last 30 days, today included; null within a set. */
+  readonly change30d: number | null;
 }
 
 export const TREND_DAYS = 30;
 
 /**
- * Providers by the number of domains that use them, in any category and with any confidence; only those after a number of domains and
- * an id. `today` is a day number.
+ * Providers by the number of domains that use them, in any category and with any confidence, of all or of a set; only those after a
+ * number of domains and an id. `today` is a day number.
  */
 export function leaders(
   index: DomainIndex,
@@ -27,25 +29,36 @@ export function leaders(
     today,
     limit,
     after,
-  }: { readonly today: number; readonly limit: number; readonly after?: readonly [number, string] },
-): Leader[] {
+    within,
+  }: {
+    readonly today: number;
+    readonly limit: number;
+    readonly after?: readonly [number, string];
+    readonly within?: DomainSet | undefined;
+  },
+): { readonly total: number; readonly leaders: readonly Leader[] } {
+  const sizeOf = (number: number) => {
+    const all = index.sets.provider(number);
+    return within ? intersectionSize(all, within) : all.size;
+  };
   const ranked = index.vocabulary.providers
     .words()
-    .map((provider, number) => ({ provider, number, domains: index.sets.provider(number).size }))
+    .map((provider, number) => ({ provider, number, domains: sizeOf(number) }))
     .filter(({ domains }) => domains > 0)
     .sort((a, b) => b.domains - a.domains || compareText(a.provider, b.provider));
   const first = after
     ? ranked.findIndex(({ domains, provider }) => domains < after[0] || (domains === after[0] && provider > after[1]))
     : 0;
-  if (first < 0) return [];
-  return ranked.slice(first, first + limit).map(({ provider, number, domains }, i) => ({
+  const page = first < 0 ? [] : ranked.slice(first, first + limit);
+  const found = page.map(({ provider, number, domains }, i) => ({
     rank: first + i + 1,
     provider,
-    categories: categoriesOf(index, number),
+    categories: categoriesOf(index, number, within),
     domains,
-    share: domains / index.size,
-    change30d: netMovement(index, { provider }, today),
+    share: domains / (within ?? index).size,
+    change30d: within ? null : netMovement(index, { provider }, today),
   }));
+  return { total: ranked.length, leaders: found };
 }
 
 /** Rank of a provider among the leaders; equal counts are in the order of ids. */
@@ -60,11 +73,12 @@ export function rankOf(index: DomainIndex, provider: string): number {
   return rank;
 }
 
-/** Categories in which at least one domain uses it. */
-export function categoriesOf(index: DomainIndex, provider: number): Category[] {
+/** Categories in which at least one domain, of all or of a set, uses it. */
+export function categoriesOf(index: DomainIndex, provider: number, within?: DomainSet): Category[] {
+  const sizeOf = (set: DomainSet) => (within ? intersectionSize(set, within) : set.size);
   return index.vocabulary
     .placementsOf(provider)
-    .filter(({ number }) => index.sets.placement(number).size > 0)
+    .filter(({ number }) => sizeOf(index.sets.placement(number)) > 0)
     .map(({ category }) => categoryAt(category));
 }
 

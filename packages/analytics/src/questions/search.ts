@@ -49,24 +49,29 @@ export interface FoundDomains {
 
 /** The order is total: exact name, names that begin with the part, then the rest; alphabetical within each group. */
 export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Page): FoundDomains {
-  const { part } = filter;
-  const [first] = part?.split(' ') ?? [];
-  const sets = filterSets(index, filter);
-  if (part) sets.push(index.grams.search(part, index.names));
-  if (filter.query) sets.push(evaluateQuery(index, filter.query));
-  const barred = filter.without ?? [];
-  if (sets.length === 0 && barred.length === 0) {
+  const found = matchingDomains(index, filter);
+  if (found === undefined) {
     const { limit, offset, after } = page;
     const start = after === undefined ? offset : offset + index.names.sorted.countThrough(after);
     return { total: index.size, domains: Array.from(index.names.sorted.numbers().subarray(start, start + limit)) };
   }
+  const [first] = filter.part?.split(' ') ?? [];
+  return { total: found.size, domains: inNameOrder(index, found, page, first) };
+}
+
+/** The domains for which all conditions hold; undefined without a condition. */
+export function matchingDomains(index: DomainIndex, filter: DomainFilter): DomainSet | undefined {
+  const { part, query, without: barred = [] } = filter;
+  const sets = filterSets(index, filter);
+  if (part) sets.push(index.grams.search(part, index.names));
+  if (query) sets.push(evaluateQuery(index, query));
+  if (sets.length === 0 && barred.length === 0) return undefined;
   // A condition of absence needs a base set: all domains, if there is no other condition.
   if (sets.length === 0) sets.push(allDomains(index));
   sets.sort((a, b) => a.size - b.size);
   const [rarest = new DomainSet(), ...rest] = sets;
   const within = rest.reduce(intersection, rarest);
-  const found = barred.reduce((set, flag) => difference(set, index.sets.flag(POSTURE_FLAGS.indexOf(flag))), within);
-  return { total: found.size, domains: inNameOrder(index, found, page, first) };
+  return barred.reduce((set, flag) => difference(set, index.sets.flag(POSTURE_FLAGS.indexOf(flag))), within);
 }
 
 /** The sets of all conditions except name and absence. */
@@ -157,13 +162,13 @@ function walk(
 /** Existing domains, worst score first, then by name; without domains that have no score. */
 export function worstScores(
   index: DomainIndex,
-  filter: { readonly sector?: string | undefined; readonly maxScore: number },
+  filter: { readonly sector?: string | undefined; readonly maxScore: number; readonly within?: DomainSet | undefined },
   limit: number,
 ): FoundDomains {
   const live = union(LIVE.map((state) => index.sets.state(stateNumber(state))));
   const within = filterSets(index, filter.sector === undefined ? {} : { sector: filter.sector }).reduce(
     intersection,
-    live,
+    filter.within ? intersection(live, filter.within) : live,
   );
   let total = 0;
   const domains: number[] = [];

@@ -14,6 +14,7 @@ const midnight = fc.nat(DAYS - 1).map((day) => (FIRST_DAY + day) * DAY_MS);
 
 export const change: fc.Arbitrary<IndexedChange> = fc
   .record({
+    domainId: fc.nat(20),
     at: moment,
     confirmedAt: fc.oneof(moment, midnight),
     category: fc.constantFrom(...CATEGORIES.slice(0, 2), 'verified_service' as const),

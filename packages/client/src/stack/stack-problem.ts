@@ -11,6 +11,8 @@ export interface Quota {
 export interface FieldProblem {
   readonly field: string;
   readonly message: string;
+  /** Where in the value the problem begins: the number of the character, from 1. */
+  readonly position?: number;
 }
 
 export interface StackProblemFields {
@@ -97,8 +99,9 @@ function contextOf(headers: Headers) {
 function fieldProblemsOf(value: unknown): FieldProblem[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((entry: unknown) => {
-    const { field, message } = (entry ?? {}) as { readonly field?: unknown; readonly message?: unknown };
-    return typeof field === 'string' && typeof message === 'string' ? [{ field, message }] : [];
+    const { field, message, position } = (entry ?? {}) as Readonly<Record<string, unknown>>;
+    if (typeof field !== 'string' || typeof message !== 'string') return [];
+    return [{ field, message, ...(typeof position === 'number' && { position }) }];
   });
 }
 

@@ -217,6 +217,14 @@ export interface StackPaths {
        * Maximum security score.
        */
       score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+      /**
+       * Counts of all results by these values, separated by commas.
+       */
+      facets?: string;
       limit?: number;
       /**
        * `next_cursor` of the previous page, with the same filters; `limit` may differ.
@@ -236,6 +244,10 @@ export interface StackPaths {
        */
       next_cursor: string | null;
       results: FoundDomain[];
+      /**
+       * If `facets` are requested.
+       */
+      facets?: Facet[];
       _alpha: true;
       _notice: string;
       provenance: Provenance;
@@ -294,6 +306,10 @@ export interface StackPaths {
        * `next_cursor` of the previous page, with the same filters; `limit` may differ.
        */
       cursor?: string;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       /**
@@ -316,13 +332,13 @@ export interface StackPaths {
         categories: Category[];
         domains: number;
         /**
-         * Share of all scanned domains.
+         * Share of all scanned domains, or of those of the query.
          */
         share: number;
         /**
-         * Domains gained minus domains lost, confirmed within 30 days; excludes first scans and rulebook changes.
+         * Domains gained minus domains lost, confirmed within 30 days; excludes first scans and rulebook changes. Null with `query`.
          */
-        change_30d: number;
+        change_30d: number | null;
       }[];
       _alpha: true;
       _notice: string;
@@ -354,6 +370,10 @@ export interface StackPaths {
        */
       other?: string;
       category?: Category;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
       /**
        * Only the last UTC days, including today.
        */
@@ -978,6 +998,10 @@ export interface StackPaths {
        */
       cursor?: string;
       window?: '1d' | '7d' | '30d';
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       window: '1d' | '7d' | '30d';
@@ -1078,6 +1102,10 @@ export interface StackPaths {
        * Maximum score.
        */
       score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: string;
   };
@@ -1100,6 +1128,10 @@ export interface StackPaths {
        */
       other?: string;
       category?: Category;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
       /**
        * Only the last UTC days, including today.
        */
@@ -1129,7 +1161,12 @@ export interface StackPaths {
        */
       provider: string;
     };
-    query: Record<string, never>;
+    query: {
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+    };
     body: string;
   };
   /**
@@ -1954,6 +1991,24 @@ export interface Exposure {
   version: string | null;
   platform: string | null;
 }
+export interface Facet {
+  facet: string;
+  /**
+   * Most domains first, at most 20.
+   */
+  values: {
+    /**
+     * Of a provider its id.
+     */
+    value: string;
+    name: string;
+    domains: number;
+    /**
+     * The condition of the query language for this value.
+     */
+    query: string;
+  }[];
+}
 export interface FeedLeader {
   /**
    * Equal counts share a rank: 1, 2, 2, 4.
@@ -2356,6 +2411,10 @@ export interface Problem {
   errors?: {
     field: string;
     message: string;
+    /**
+     * Where in the value the problem begins: the number of the character.
+     */
+    position?: number;
   }[];
   _alpha: true;
   _notice: string;
@@ -2924,6 +2983,33 @@ export interface StackPosts {
     };
   };
   /**
+   * Domains that match a query, with facets
+   */
+  '/stack/v1/query': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      total: number;
+      limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
+      results: FoundDomain[];
+      /**
+       * In the order requested.
+       */
+      facets: Facet[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
    * Starts a job: all domains of a search, with their providers by role
    */
   '/stack/v1/exports/domains': {
@@ -2969,6 +3055,10 @@ export interface StackPosts {
        * Maximum security score.
        */
       score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
       /**
        * Format of the file.
        */
@@ -3031,6 +3121,10 @@ export interface StackPosts {
        * Maximum security score.
        */
       score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
       /**
        * Format of the file.
        */
@@ -3140,6 +3234,10 @@ export interface StackPosts {
        * Maximum security score.
        */
       score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
       /**
        * Format of the file.
        */

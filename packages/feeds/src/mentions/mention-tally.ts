@@ -4,7 +4,7 @@
 import { CountedDomains } from './counted-domains.ts';
 import { DayCounts } from './day-counts.ts';
 import { FeedPairs } from './feed-pairs.ts';
-import { type LeaderKey, leadersOf, type Ranked } from './mention-leaders.ts';
+import { type LeaderKey, leadersOf, type Ranked, sumsOf } from './mention-leaders.ts';
 
 /** Two windows of thirty days, with a margin. */
 export const TALLY_DAYS = 64;
@@ -144,9 +144,19 @@ export class MentionTally {
     return true;
   }
 
-  leaderboard(window: MentionWindow, limit: number, after?: LeaderKey): MentionBoard {
+  /** The leaders of all domains, or of those that `isWanted` accepts. */
+  leaderboard(
+    window: MentionWindow,
+    limit: number,
+    {
+      after,
+      isWanted,
+    }: { readonly after?: LeaderKey; readonly isWanted?: ((domain: string) => boolean) | undefined } = {},
+  ): MentionBoard {
     const sums = this.#sums[window];
-    const { ranked, total, mentions } = leadersOf(sums, { names: this.#domains.names, limit, after });
+    const { names } = this.#domains;
+    const counted = isWanted ? sumsOf(sums, (number) => isWanted(names[number] as string)) : sums;
+    const { ranked, total, mentions } = leadersOf(counted, { names, limit, after });
     const leader = ({ number, rank, previousRank }: Ranked): MentionLeader => ({
       rank,
       domain: this.#domains.names[number] as string,

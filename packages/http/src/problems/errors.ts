@@ -86,6 +86,8 @@ export type ErrorCode = keyof typeof ERRORS;
 export interface FieldProblem {
   readonly field: string;
   readonly message: string;
+  /** Where in the value the problem begins: the number of the character, from 1. */
+  readonly position?: number;
 }
 
 export interface RefusalOptions {

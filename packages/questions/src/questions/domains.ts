@@ -1,7 +1,7 @@
 // Questions about a domain, and the search for domains.
 import { FACTORS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import { z } from 'zod';
-import { Category, Domain, details, Name, Provider, pages, question } from '../question.ts';
+import { Category, Domain, details, Name, Provider, pages, Query, question } from '../question.ts';
 import { advisoryCounts, changeLine, serviceLine } from './lines.ts';
 import { joined, moment } from './text.ts';
 
@@ -99,11 +99,19 @@ export const search = question({
     grade: z.enum(['a+', 'a', 'b', 'c', 'd', 'f']).optional(),
     score_gte: Score.optional(),
     score_lte: Score.optional(),
+    query: Query.describe(
+      'AND, OR, NOT, (), *: email:google-workspace AND NOT dmarc:reject AND (tld:de OR score:<60). ' +
+        'Fields: provider, email …, domain, tld, sector, state, grade, score, scanned, dmarc, spf, mta_sts, dnssec, tls, flag.',
+    ).optional(),
+    facets: z.array(z.string().min(1).max(40)).min(1).max(5).describe('Counts by provider, tld, grade …').optional(),
     ...pages(),
   }),
   list: { at: ['results'], paging: 'service' },
-  summarize: ({ total, results }) => [
+  summarize: ({ total, results, facets = [] }) => [
     `${total} domains match.`,
+    ...facets.map(
+      ({ facet, values }) => `By ${facet}: ${values.map((each) => `${each.name} ${each.domains}`).join(', ')}.`,
+    ),
     ...results.map(
       ({ domain, state, sector, score, services }) =>
         `- ${joined([domain, state !== 'active' && state, sector !== 'unknown' && sector, score !== null && `score ${score}`], ', ')}: ${[...new Set(services.map(({ provider }) => provider))].join(', ')}`,

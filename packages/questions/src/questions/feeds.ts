@@ -1,6 +1,6 @@
 // Questions about news: domains in feeds, and recent events.
 import { z } from 'zod';
-import { Category, cursorPages, Domain, details, Moment, offsetPages, Provider, question } from '../question.ts';
+import { Category, cursorPages, Domain, details, Moment, offsetPages, Provider, Query, question } from '../question.ts';
 import { changeLine } from './lines.ts';
 import { joined, moment, percent, quoted, signed } from './text.ts';
 
@@ -24,7 +24,7 @@ export const feedLeaderboard = question({
   description:
     'The domains that feeds mention most within a window, with their previous rank and movement. For one domain use stack_feed_domain.',
   path: '/stack/v1/feeds/leaderboard',
-  input: z.object({ window: z.enum(['1d', '7d', '30d']).default('7d'), ...cursorPages() }),
+  input: z.object({ window: z.enum(['1d', '7d', '30d']).default('7d'), query: Query.optional(), ...cursorPages() }),
   list: { at: ['domains'], paging: 'service' },
   summarize: ({ window, total, mentions, domains }) => [
     `${total} domains, ${mentions} mentions within ${window}.`,

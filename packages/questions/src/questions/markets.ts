@@ -1,6 +1,6 @@
 // Questions about all domains: markets, migrations, totals and security.
 import { z } from 'zod';
-import { Category, Name, offsetPages, Provider, pages, question, windowOf } from '../question.ts';
+import { Category, Name, offsetPages, Provider, pages, Query, question, windowOf } from '../question.ts';
 import { changeLine, flowLine } from './lines.ts';
 import { joined, percent, tenths } from './text.ts';
 
@@ -37,6 +37,7 @@ export const migrations = question({
     direction: z.enum(['in', 'out']).describe('To the provider, or away from it.').optional(),
     other: Name.describe('The other provider of the migration; with provider.').optional(),
     category: Category.optional(),
+    query: Query.optional(),
     ...windowOf(60),
     ...pages(),
   }),

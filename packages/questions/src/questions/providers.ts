@@ -1,6 +1,6 @@
 // Questions about providers: their domains, growth and dependencies.
 import { z } from 'zod';
-import { cursorPages, details, offsetPages, Provider, pages, question, windowOf } from '../question.ts';
+import { cursorPages, details, offsetPages, Provider, pages, Query, question, windowOf } from '../question.ts';
 import { advisoryCounts, flowLine } from './lines.ts';
 import { joined, percent, signed } from './text.ts';
 
@@ -101,13 +101,13 @@ export const leaderboard = question({
   description:
     'The providers with the most domains, over all categories: rank, domains, share of all scanned domains, change_30d. For one market (DNS, email …) use stack_market_share.',
   path: '/stack/v1/stats/providers',
-  input: z.object(cursorPages()),
+  input: z.object({ query: Query.optional(), ...cursorPages() }),
   list: { at: ['providers'], paging: 'service' },
   summarize: ({ total, providers }) => [
     `${total} providers are in use.`,
     ...providers.map(
       (each) =>
-        `${each.rank}. ${each.provider} (${each.categories.join(', ')}): ${each.domains} domains, ${percent(each.share)}, 30 days ${signed(each.change_30d)}`,
+        `${each.rank}. ${each.provider} (${each.categories.join(', ')}): ${each.domains} domains, ${percent(each.share)}${each.change_30d === null ? '' : `, 30 days ${signed(each.change_30d)}`}`,
     ),
   ],
 });

@@ -32,7 +32,7 @@ export async function warmUpRoutes(app: StackApp, logger: Logger): Promise<void>
 
 function requests({ index, exposures }: StackApp): readonly WarmUpRequest<StackApp>[] {
   const max = { limit: '1000' };
-  const [leader] = leaders(index, { today: 0, limit: 1 });
+  const [leader] = leaders(index, { today: 0, limit: 1 }).leaders;
   const provider = leader?.provider ?? '';
   return [
     { route: getSearch, query: max },

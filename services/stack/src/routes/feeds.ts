@@ -1,5 +1,6 @@
 // Domains in subscribed feeds: counts, a leaderboard, and the profile of one domain. docs/feeds.md has the definitions.
 
+import type { DomainSet } from '@strata/analytics';
 import { gradeOf } from '@strata/detect';
 import { type MentionTally, type MentionWindow, WINDOW_NAMES } from '@strata/feeds';
 import { route } from '@strata/http';
@@ -20,6 +21,7 @@ import { MAX_STALE_MS, tags } from '../index/live-index.ts';
 import { domainOf, domainParams } from './domains/domains.ts';
 import { DomainName, pageFields, pageOf, pageParameters } from './paging.ts';
 import { Word } from './parameters.ts';
+import { queryParameter, setOf } from './query-parameter.ts';
 
 /** Polls by other processes do not invalidate the cache: maximum age of an answer. */
 const MAX_AGE_MS = 60_000;
@@ -90,7 +92,7 @@ export const getFeedLeaders = route(
     summary: 'Feed domain leaderboard',
     description:
       'Domains by the number of items in subscribed feeds that mention them, within the last one, seven or thirty UTC days including today, with the rank in the previous window of the same length.',
-    query: z.object({ ...pageParameters(20), window: Word(WINDOW_NAMES).default('7d') }),
+    query: z.object({ ...pageParameters(20), window: Word(WINDOW_NAMES).default('7d'), ...queryParameter }),
     output: {
       kind: 'signed',
       schema: z.object({
@@ -103,17 +105,18 @@ export const getFeedLeaders = route(
     },
     errors: [],
     access: 'key',
-    cache: (_app: StackApp, { limit, window, cursor = '' }) => ({
-      key: `feed leaders ${window} ${limit} ${cursor}`,
+    cache: (_app: StackApp, input) => ({
+      key: `feed leaders ${JSON.stringify(input)}`,
       tags: [...tags.mentions, ...tags.domains],
       maxStaleMs: MAX_STALE_MS,
       maxAgeMs: MAX_AGE_MS,
     }),
   },
   async (app, input) => {
-    const { window } = input;
-    const page = pageOf(input, LEADERS, window);
-    const { total, mentions, leaders } = await leadersOf(app, app.mentions.tally(), window, page.query);
+    const { window, query } = input;
+    const page = pageOf(input, LEADERS, query === undefined ? window : [window, query]);
+    const within = setOf(app, input);
+    const { total, mentions, leaders } = await leadersOf(app, app.mentions.tally(), window, { ...page.query, within });
     const { rows, fields } = page.cut(leaders, (leader) => [leader.mentions, leader.domain] as const);
     return { window, total, mentions, ...fields, domains: [...rows] };
   },
@@ -176,9 +179,16 @@ async function leadersOf(
   { store, index }: StackApp,
   tally: MentionTally,
   window: MentionWindow,
-  { limit, after }: { readonly limit: number; readonly after?: readonly [number, string] },
+  options: {
+    readonly limit: number;
+    readonly after?: readonly [number, string];
+    /** Only these domains. */
+    readonly within?: DomainSet | undefined;
+  },
 ) {
-  const { total, mentions, leaders } = tally.leaderboard(window, limit, after);
+  const { limit, within, ...rest } = options;
+  const isWanted = within && ((domain: string) => within.has(index.names.sorted.find(domain) ?? -1));
+  const { total, mentions, leaders } = tally.leaderboard(window, limit, { ...rest, isWanted });
   const ids = await store.lists.idsOf(leaders.map(({ domain }) => domain));
   return {
     total,

@@ -7,6 +7,7 @@ import { getAlerts, getAnomalies } from './domains/alerts.ts';
 import { getDomain, getDomainChanges } from './domains/domains.ts';
 import { getMigrationsCsv, getProviderDomainsCsv, getSecurityCsv } from './domains/exports.ts';
 import { postLookup } from './domains/lookup.ts';
+import { postQuery } from './domains/query.ts';
 import { getSearch } from './domains/search.ts';
 import { getAdvisories, getAffected, getEnrichmentStatus } from './enrichment.ts';
 import examples from './examples.json' with { type: 'json' };
@@ -44,6 +45,7 @@ export const routes: readonly Route<StackApp>[] = [
   postLookups,
   getDomainChanges,
   getSearch,
+  postQuery,
   getStats,
   getLeaders,
   getMigrations,

@@ -121,7 +121,7 @@ describe('intelligence', () => {
 
 it('the page of a provider, and the leaders rank it among all and in each of its markets', async () => {
   const everyMarket = analytics.markets(app.index, { ownerOf });
-  const top = analytics.leaders(app.index, { today: analytics.dayOf(timeline.end), limit: 1_000 });
+  const top = analytics.leaders(app.index, { today: analytics.dayOf(timeline.end), limit: 1_000 }).leaders;
   const { total, limit, providers } = await timeline.get('stats/providers');
   assert.deepEqual([total, limit], [timeline.inUse.length, 50]);
   const listed = named(top.slice(0, 50)).map(({ change30d, ...each }) => ({ ...each, change_30d: change30d }));

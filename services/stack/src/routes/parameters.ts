@@ -1,12 +1,13 @@
 // Query parameters with one definition for all routes: invalid and empty values are refused.
 
-import { DAY_MS } from '@strata/analytics';
 import { CATEGORIES, SECTORS } from '@strata/detect';
 import { type RequestContext, refuse } from '@strata/http';
 import { nearestName } from '@strata/http/nearest-names';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
+import { asciiPart } from '../index/domain-queries.ts';
 import { findProvider, type KnownProvider, nearestProviders } from '../index/provider-names.ts';
+import { FORMS, microsecondsOf, WITHOUT_ZONE } from '../moments.ts';
 
 /** An integer in decimal digits: `0x10`, `1e3`, blanks and an empty value are refused. */
 export const Integer = ({ min, max }: { readonly min: number; readonly max: number }) =>
@@ -74,14 +75,6 @@ export const NameWords = Text.transform((text) => text.trim().split(/\s+/).map(a
     .refine((text) => text.split(' ').length <= MAX_WORDS, `has more than ${MAX_WORDS} words`),
 );
 
-/** A part of a name as in the index: lower-case, with Unicode labels converted to A-labels if possible. */
-function asciiPart(text: string): string {
-  const part = text.toLowerCase();
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a range
-  if (/^[\u0000-\u007f]*$/.test(part)) return part;
-  return URL.parse(`http://${part}`)?.hostname ?? part;
-}
-
 export const ProviderPath = z.object({
   provider: Text.describe('Id, name or alias of a provider, case-insensitive: `google-workspace`, `Google Workspace`.'),
 });
@@ -103,15 +96,6 @@ function unknownProvider(app: StackApp, field: string, text: string) {
   return [detail, { errors: nearest.map((message) => ({ field, message })) }] as const;
 }
 
-/** Date, time, fraction of any length, and a zone (RFC 3339); a blank before the zone is an unencoded plus. */
-const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9}))?(Z|[+ -]\d{2}:\d{2})$/i;
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}T[\d:.,]+$/i;
-const AGE = /^(\d{1,5})([dh])$/i;
-export const HOUR_MS = 3_600_000;
-const UNITS = { d: DAY_MS, h: HOUR_MS } as const;
-export const FORMS = 'a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h';
-
 /** A moment as written; `microsecondsOf` reads it. */
 export const Time = z
   .string()
@@ -123,21 +107,6 @@ export const Time = z
   });
 
 export const Since = Time.describe(`Only later ones: ${FORMS}.`);
-
-/**
- * Microseconds since the epoch; undefined for an invalid time (`2026-02-30`, which Date would read as March). A date is its first
- * moment in UTC, or its last one with `isEnd`; an age is before `now`, in milliseconds.
- */
-export function microsecondsOf(text: string, options: { readonly now: number; readonly isEnd?: boolean }) {
-  const age = AGE.exec(text);
-  if (age) return (options.now - Number(age[1]) * UNITS[(age[2] as string).toLowerCase() as 'd' | 'h']) * 1_000;
-  const [, date = text, time = '00:00:00', fraction = '', zone = 'Z'] = TIME.exec(text) ?? [];
-  const day = DATE.test(date) ? new Date(`${date}T00:00:00Z`) : new Date(Number.NaN);
-  if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== date) return undefined;
-  if (date === text) return (day.getTime() + (options.isEnd ? DAY_MS - 1 : 0)) * 1_000;
-  const ms = Date.parse(`${date}T${time}${zone.toUpperCase().replace(' ', '+')}`);
-  return Number.isNaN(ms) ? undefined : ms * 1_000 + Number(fraction.padEnd(6, '0').slice(0, 6));
-}
 
 /** Refuses a value that the schema of its parameter cannot judge. */
 export function refuseField(field: string, message: string): never {

@@ -5,21 +5,13 @@ import { AnomalySchema } from '../alerts/anomaly-report.ts';
 import type { StackApp } from '../context.ts';
 import { AdvisoryNewsSchema } from '../enrichment/exposure/advisory-report.ts';
 import { tags } from '../index/live-index.ts';
+import { microsecondsOf } from '../moments.ts';
 import { ChangeSchema } from '../reports/domain-report.ts';
 import { isWanted, type StreamFilter } from '../store/index.ts';
 import { microseconds, timeOf } from '../stream/stream-publisher.ts';
 import { domainOf } from './domains/domains.ts';
 import { pageFields, pageOf, pageParameters } from './paging.ts';
-import {
-  CategoryParameter,
-  microsecondsOf,
-  providerIn,
-  refuseField,
-  Since,
-  splitList,
-  Text,
-  WordList,
-} from './parameters.ts';
+import { CategoryParameter, providerIn, refuseField, Since, splitList, Text, WordList } from './parameters.ts';
 
 const TYPES = ['migration', 'anomaly', 'service_change', 'advisory'] as const;
 

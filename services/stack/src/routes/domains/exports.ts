@@ -1,15 +1,16 @@
 // CSV exports with at most a thousand rows, ordered so that the least relevant rows are cut.
-import { inNameOrder, LEVELS, worstScores } from '@strata/analytics';
+import { inNameOrder, intersection, LEVELS, worstScores } from '@strata/analytics';
 import { gradeOf, SECTORS } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { listedChanges } from '../../index/listed-changes.ts';
+import { listedChangesOf } from '../../index/listed-changes.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { changeReport } from '../../reports/domain-report.ts';
 import { migrationFilter, migrationParameters } from '../market/migrations.ts';
 import { datesOf, windowOf } from '../market/window.ts';
 import { Integer, ProviderPath, providerOf, SectorParameter } from '../parameters.ts';
+import { queryParameter, setOf } from '../query-parameter.ts';
 import { POSTURE_COLUMNS, postureCells } from './posture-columns.ts';
 import { UNCHANGED_MS } from './search.ts';
 
@@ -27,6 +28,7 @@ export const getSecurityCsv = route(
     query: z.object({
       sector: SectorParameter.optional(),
       score_lte: Integer({ min: 0, max: 100 }).describe('Maximum score.').default(100),
+      ...queryParameter,
     }),
     output: {
       kind: 'csv',
@@ -42,15 +44,16 @@ export const getSecurityCsv = route(
     },
     errors: [],
     access: 'key',
-    cache: (_app: StackApp, { sector, score_lte }) => ({
-      key: `security.csv ${sector ?? ''} ${score_lte}`,
+    cache: (_app: StackApp, input) => ({
+      key: `security.csv ${JSON.stringify(input)}`,
       tags: [...tags.domains],
       maxStaleMs: MAX_STALE_MS,
       maxAgeMs: UNCHANGED_MS,
     }),
   },
-  ({ index }, { sector, score_lte }) => {
-    const filter = { maxScore: score_lte, ...(sector === undefined ? {} : { sector }) };
+  (app, { sector, score_lte, ...input }) => {
+    const { index } = app;
+    const filter = { maxScore: score_lte, within: setOf(app, input), ...(sector === undefined ? {} : { sector }) };
     const { total, domains } = worstScores(index, filter, MAX_ROWS);
     return {
       filename: sector === undefined ? 'security.csv' : `security-${sector}.csv`,
@@ -100,8 +103,8 @@ export const getMigrationsCsv = route(
     errors: [],
     access: 'key',
     cache: (app: StackApp, { days, hours, since, until, ...input }) => ({
-      key: `migrations.csv ${JSON.stringify([migrationFilter(app, input), days, hours, since, until])}`,
-      tags: [...tags.changes],
+      key: `migrations.csv ${JSON.stringify([migrationFilter(app, input), input.query, days, hours, since, until])}`,
+      tags: [...tags.changes, ...(input.query === undefined ? [] : tags.domains)],
       maxStaleMs: MAX_STALE_MS,
       maxAgeMs: UNCHANGED_MS,
     }),
@@ -111,13 +114,14 @@ export const getMigrationsCsv = route(
     const window = windowOf(input, { now: app.clock().getTime(), maxDays: Number.POSITIVE_INFINITY });
     const filter = { type: 'migrated', ...chosen, ...(window && datesOf(window)) } as const;
     // One additional row shows whether there are more.
-    const found = await listedChanges(app, filter, { limit: MAX_ROWS + 1, offset: 0 });
+    const page = { limit: MAX_ROWS + 1, offset: 0, within: setOf(app, input) };
+    const { changes: found, next } = await listedChangesOf(app, filter, page);
     return {
       filename: ['migrations', chosen.provider, chosen.direction]
         .filter((part) => part !== undefined)
         .join('-')
         .concat('.csv'),
-      isTruncated: found.length > MAX_ROWS,
+      isTruncated: found.length > MAX_ROWS || next !== undefined,
       rows: found.slice(0, MAX_ROWS).map((change) => {
         const { domain } = change;
         const report = changeReport(change, app.names);
@@ -147,6 +151,7 @@ export const getProviderDomainsCsv = route(
     summary: 'Domains using a provider as CSV, at most 1000 rows',
     description: 'In alphabetical order.',
     params: ProviderPath,
+    query: z.object(queryParameter),
     output: {
       kind: 'csv',
       description: 'One domain per row.',
@@ -164,14 +169,17 @@ export const getProviderDomainsCsv = route(
     access: 'key',
     cache: (app: StackApp, input, context) => {
       const { id } = providerOf(app, input.provider, context);
-      return { key: `domains.csv ${id}`, tags: [tags.provider(id)], maxStaleMs: MAX_STALE_MS, maxAgeMs: UNCHANGED_MS };
+      const key = `domains.csv ${JSON.stringify([id, input.query])}`;
+      return { key, tags: [tags.provider(id)], maxStaleMs: MAX_STALE_MS, maxAgeMs: UNCHANGED_MS };
     },
   },
   (app, input, context) => {
     const { id } = providerOf(app, input.provider, context);
     const { index } = app;
     const number = index.vocabulary.providers.find(id);
-    const set = number === undefined ? undefined : index.sets.provider(number);
+    const own = number === undefined ? undefined : index.sets.provider(number);
+    const within = setOf(app, input);
+    const set = own && within ? intersection(own, within) : own;
     const domains = set ? inNameOrder(index, set, { limit: MAX_ROWS, offset: 0 }) : [];
     return {
       filename: `${id}-domains.csv`,

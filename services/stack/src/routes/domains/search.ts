@@ -1,5 +1,5 @@
 // Domains by name, provider or category.
-import { type DomainFilter, searchDomains } from '@strata/analytics';
+import { type DomainFilter, FACETS, type Facet, matchingDomains, searchDomains } from '@strata/analytics';
 import { CATEGORIES, gradeOf, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
@@ -17,6 +17,7 @@ import {
   Word,
   WordList,
 } from '../parameters.ts';
+import { FacetSchema, facetsOf, queryIn, queryParameter } from '../query-parameter.ts';
 
 /** A scan without changes has no event: the scan times in a list may lag by this. */
 export const UNCHANGED_MS = 60_000;
@@ -89,15 +90,20 @@ export const domainParameters = {
   grade: Word(['a+', 'a', 'b', 'c', 'd', 'f']).describe('Grade of the security score.').optional(),
   score_gte: Score.describe('Minimum security score; excludes domains without a score.').optional(),
   score_lte: Score.describe('Maximum security score.').optional(),
+  ...queryParameter,
 };
 
-const query = z.object({ ...domainParameters, ...offsetParameters(50) });
+const query = z.object({
+  ...domainParameters,
+  facets: WordList(FACETS).describe('Counts of all results by these values, separated by commas.').optional(),
+  ...offsetParameters(50),
+});
 
 type DomainInput = z.output<z.ZodObject<typeof domainParameters>>;
 
 /** The filter of a request; refuses names of unknown providers. */
 export function domainFilter(app: StackApp, input: DomainInput): DomainFilter {
-  const { q, flag, without, grade, score_gte, score_lte, ...filter } = input;
+  const { q, flag, without, grade, score_gte, score_lte, query, ...filter } = input;
   const [provider, other] = providersOf(app, input);
   return {
     ...filter,
@@ -108,6 +114,7 @@ export function domainFilter(app: StackApp, input: DomainInput): DomainFilter {
     flags: flagsOf(flag),
     without: flagsOf(without),
     score: scoresOf({ grade, score_gte, score_lte }),
+    query: query === undefined ? undefined : queryIn(app, query),
   };
 }
 
@@ -126,6 +133,7 @@ export const getSearch = route(
         total: z.int().min(0),
         ...pageFields,
         results: z.array(FoundDomainSchema),
+        facets: z.array(FacetSchema).describe('If `facets` are requested.').optional(),
       }),
     },
     errors: [],
@@ -145,13 +153,17 @@ export const getSearch = route(
       };
     },
   },
-  (app, input) => {
-    const { limit: _, offset: __, cursor: ___, ...filters } = input;
+  async (app, input) => {
+    const { limit: _, offset: __, cursor: ___, facets, ...filters } = input;
     const filter = domainFilter(app, filters);
-    const page = pageOf(input, DOMAINS, ['search', filter]);
+    // The text of the query: times in it may be relative to now.
+    const page = pageOf(input, DOMAINS, ['search', { ...filter, query: input.query }]);
     const found = searchDomains(app.index, filter, page.query);
     const { rows, fields } = page.cut(found.domains, (domain) => app.index.names.name(domain));
-    return { total: found.total, ...fields, results: rows.map((domain) => foundDomain(app, domain)) };
+    const results = rows.map((domain) => foundDomain(app, domain));
+    if (facets === undefined) return { total: found.total, ...fields, results };
+    const counted = await facetsOf(app, matchingDomains(app.index, filter), splitList(facets) as Facet[]);
+    return { total: found.total, ...fields, results, facets: counted };
   },
 );
 

@@ -57,6 +57,33 @@ describe('migrations', () => {
     }
   });
 
+  it('of the domains of a query: in the list to its end, in totals, flows and CSV', async () => {
+    const all = (await get('stats/migrations?limit=1000&days=30')).migrations as Row[];
+    const [first] = all;
+    const tld = String(first?.domain).replace(/.*\./, '');
+    const own = all.filter(({ domain }) => String(domain).endsWith(`.${tld}`));
+    assert.ok(own.length > 1 && own.length < all.length);
+    const of = `days=30&query=tld:${tld}`;
+    const paged: Row[] = [];
+    for (let cursor = ''; ; ) {
+      const page = await get(`stats/migrations?${of}&limit=2${cursor && `&cursor=${cursor}`}`);
+      assert.equal(page.total, own.length);
+      assert.equal(
+        page.flows.reduce((sum: number, { domains }: Row) => sum + Number(domains), 0),
+        own.length,
+      );
+      paged.push(...page.migrations);
+      if (page.next_cursor === null) break;
+      cursor = page.next_cursor;
+    }
+    assert.deepEqual(paged, own);
+    const rows = await timeline.rows(`migrations/export.csv?${of}`);
+    assert.deepEqual(
+      rows.map(([id]) => id),
+      own.map(({ id }) => id),
+    );
+  });
+
   it('of a window: by provider, side and category, newest confirmation first, in pages and as CSV', async () => {
     const provider = mover();
     for (const [window, since, windowDays] of [

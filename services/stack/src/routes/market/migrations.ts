@@ -4,12 +4,13 @@ import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { changeKey, listedChanges } from '../../index/listed-changes.ts';
+import { changeKey, listedChangesOf } from '../../index/listed-changes.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { ChangeSchema, changeReport } from '../../reports/domain-report.ts';
-import type { ChangeFilter } from '../../store/index.ts';
+import type { ChangeFilter, ListedChange } from '../../store/index.ts';
 import { changeKeyShape, offsetParameters, pageFields, pageOf } from '../paging.ts';
 import { CategoryParameter, providerIn, refuseField, Text, Word } from '../parameters.ts';
+import { queryParameter, setOf } from '../query-parameter.ts';
 import { datesOf, daysOf, flowsWithin, MAX_DAYS, WindowKey, windowOf, windowParameters } from './window.ts';
 
 /** Windows move without an event: maximum age of an answer. */
@@ -42,6 +43,7 @@ export const migrationParameters = {
     'The provider at the other end, by id, name or alias; only together with `provider`.',
   ).optional(),
   category: CategoryParameter.optional(),
+  ...queryParameter,
   ...windowParameters(MAX_DAYS),
 };
 
@@ -74,7 +76,8 @@ export const getMigrations = route(
     summary: 'Recent provider migrations',
     description:
       'A migration is a confirmed change of holder in an exclusive role (mailbox, gateway, dns, edge, origin). Newest first: without a window by first observation, within a window (`days`, `hours`, `since`) by confirmation. ' +
-      '`total` and `flows` count those confirmed within the window, or within 30 days without one.',
+      '`total` and `flows` count those confirmed within the window, or within 30 days without one. ' +
+      'With `query` a page may have fewer rows than `limit`: `next_cursor` continues the search.',
     query: z.object({ ...offsetParameters(50), ...migrationParameters }),
     output: {
       kind: 'signed',
@@ -95,8 +98,8 @@ export const getMigrations = route(
     errors: [],
     access: 'key',
     cache: (app: StackApp, { limit, offset, cursor, days, hours, since, until, ...input }) => ({
-      key: `migrations ${JSON.stringify([migrationFilter(app, input), limit, offset, cursor, days, hours, since, until])}`,
-      tags: [...tags.changes],
+      key: `migrations ${JSON.stringify([migrationFilter(app, input), input.query, limit, offset, cursor, days, hours, since, until])}`,
+      tags: [...tags.changes, ...(input.query === undefined ? [] : tags.domains)],
       maxStaleMs: MAX_STALE_MS,
       maxAgeMs: WINDOW_MS,
     }),
@@ -104,22 +107,22 @@ export const getMigrations = route(
   async (app, input, _context) => {
     const now = app.clock().getTime();
     const filter = migrationFilter(app, input);
-    const { days, hours, since, until } = input;
-    const page = pageOf(input, LIST, [filter, days, hours, since, until]);
+    const { days, hours, since, until, query } = input;
+    if (query !== undefined && input.offset > 0) refuseField('offset', 'cannot be combined with query: use cursor');
+    const within = setOf(app, input);
+    const asked = [filter, days, hours, since, until];
+    const page = pageOf(input, LIST, query === undefined ? asked : [...asked, query]);
     // Later pages are of the window of the first one.
     const window = page.query.after ? page.query.after[2] : windowOf(input, { now, maxDays: MAX_DAYS });
     const counted = window ?? { since: (dayOf(now) - TREND_DAYS + 1) * DAY_MS };
     const max = filter.provider === undefined ? MAX_FLOWS : MAX_FLOWS_OF_ONE;
-    const { total, pairs, flows } = flowsWithin(app, counted, { ...filter, limit: max });
-    const newest = await listedChanges(
-      app,
-      { type: 'migrated', ...filter, ...(window && datesOf(window)) },
-      page.query,
-    );
-    const { rows, fields } = page.cut(newest, (change) => [
-      ...changeKey(change, window ? 'confirmedAt' : 'at'),
-      window,
-    ]);
+    const { total, pairs, flows } = flowsWithin(app, counted, { ...filter, within, limit: max });
+    const chosen = { type: 'migrated', ...filter, ...(window && datesOf(window)) } as const;
+    const { changes, next } = await listedChangesOf(app, chosen, { ...page.query, within });
+    type Key = z.output<typeof LIST.key>;
+    const keyOf = (change: ListedChange): Key => [...changeKey(change, window ? 'confirmedAt' : 'at'), window];
+    const { rows, fields } = page.cut(changes, keyOf);
+    if (next) fields.next_cursor = page.cursor(keyOf(next), rows.length);
     return {
       total,
       ...fields,

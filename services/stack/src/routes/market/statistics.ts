@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { pageFields, pageOf, pageParameters } from '../paging.ts';
+import { queryParameter, setOf } from '../query-parameter.ts';
 
 /** Windows move without an event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
@@ -67,7 +68,7 @@ export const getLeaders = route(
     path: '/stack/v1/stats/providers',
     tag: 'Statistics',
     summary: 'Provider leaderboard, top 50 by domain count',
-    query: z.object(pageParameters(50)),
+    query: z.object({ ...pageParameters(50), ...queryParameter }),
     output: {
       kind: 'signed',
       schema: z.object({
@@ -80,11 +81,12 @@ export const getLeaders = route(
             provider_id: z.string(),
             categories: z.array(z.enum(CATEGORIES)),
             domains: count,
-            share: z.number().min(0).max(1).describe('Share of all scanned domains.'),
+            share: z.number().min(0).max(1).describe('Share of all scanned domains, or of those of the query.'),
             change_30d: z
               .int()
+              .nullable()
               .describe(
-                'Domains gained minus domains lost, confirmed within 30 days; excludes first scans and rulebook changes.',
+                'Domains gained minus domains lost, confirmed within 30 days; excludes first scans and rulebook changes. Null with `query`.',
               ),
           }),
         ),
@@ -92,22 +94,21 @@ export const getLeaders = route(
     },
     errors: [],
     access: 'key',
-    cache: (_app: StackApp, { limit, cursor = '' }) => ({
-      key: `leaders ${limit} ${cursor}`,
+    cache: (_app: StackApp, input) => ({
+      key: `leaders ${JSON.stringify(input)}`,
       tags: [...tags.domains, ...tags.changes],
       maxStaleMs: MAX_STALE_MS,
       maxAgeMs: WINDOW_MS,
     }),
   },
-  ({ index, names, clock }, input) => {
-    const page = pageOf(input, LEADERS);
+  (app, input) => {
+    const { index, names, clock } = app;
+    const page = pageOf(input, LEADERS, input.query);
     const today = dayOf(clock().getTime());
-    const { rows, fields } = page.cut(
-      leaders(index, { today, ...page.query }),
-      ({ domains, provider }) => [domains, provider] as const,
-    );
+    const found = leaders(index, { today, ...page.query, within: setOf(app, input) });
+    const { rows, fields } = page.cut(found.leaders, ({ domains, provider }) => [domains, provider] as const);
     return {
-      total: providersInUse(index),
+      total: found.total,
       ...fields,
       providers: rows.map(({ provider, change30d, categories, ...leader }) => ({
         ...leader,

@@ -2,7 +2,8 @@
 import { DAY_MS, dayOf, type FlowFilter, type Flows } from '@strata/analytics';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { FORMS, HOUR_MS, Integer, microsecondsOf, refuseField, Since, Time } from '../parameters.ts';
+import { FORMS, HOUR_MS, microsecondsOf } from '../../moments.ts';
+import { Integer, refuseField, Since, Time } from '../parameters.ts';
 
 /** Query parameters of a window of at most `max` days. */
 export const windowParameters = (max: number) => ({

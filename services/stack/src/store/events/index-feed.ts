@@ -170,7 +170,14 @@ async function readMigrations(tx: Transaction<Database>, reader: FeedReader, sin
       .orderBy('confirmed_at')
       .orderBy('id')
       .limit(ROW_PAGE)
-      .select(['id', 'confirmed_at as confirmedAt', 'category', 'from_provider as from', 'to_provider as to'])
+      .select([
+        'id',
+        'domain_id as domainId',
+        'confirmed_at as confirmedAt',
+        'category',
+        'from_provider as from',
+        'to_provider as to',
+      ])
       .$narrowType<{ from: string; to: string }>()
       .execute();
     reader.migrations(rows);

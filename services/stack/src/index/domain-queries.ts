@@ -1,0 +1,40 @@
+// The query language on the index of this service: reads the names of providers and times, and evaluates.
+import { type DomainSet, evaluateQuery, type Query, type QueryNames, readQuery } from '@strata/analytics';
+import { nearestName } from '@strata/http/nearest-names';
+import type { StackApp } from '../context.ts';
+import { microsecondsOf } from '../moments.ts';
+import { findProvider, nearestProviders } from './provider-names.ts';
+
+type Known = Pick<StackApp, 'index' | 'rulebook' | 'clock'>;
+
+/** A query as data. Throws QueryError. Ages are relative to now. */
+export function domainQuery(app: Known, text: string): Query {
+  return readQuery(text, namesOf(app));
+}
+
+/** The domains that match a query now. Throws QueryError. */
+export function domainsMatching(app: Known, text: string): DomainSet {
+  return evaluateQuery(app.index, domainQuery(app, text));
+}
+
+function namesOf({ index, rulebook, clock }: Known): QueryNames {
+  const now = clock().getTime();
+  return {
+    providerId: (text) => findProvider(text, { index, rulebook })?.id,
+    nearestProvider: (text) => nearestProviders(text, rulebook, 1)[0],
+    nearest: nearestName,
+    asciiPart,
+    momentOf(text, isEnd) {
+      const at = microsecondsOf(text, { now, isEnd });
+      return at === undefined ? undefined : at / 1_000;
+    },
+  };
+}
+
+/** A part of a name as in the index: lower-case, with Unicode labels converted to A-labels if possible. */
+export function asciiPart(text: string): string {
+  const part = text.toLowerCase();
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a range
+  if (/^[\u0000-\u007f]*$/.test(part)) return part;
+  return URL.parse(`http://${part}`)?.hostname ?? part;
+}
