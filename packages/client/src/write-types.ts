@@ -31,7 +31,12 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema: JSONSchema }>> }>>;
 }
 interface Document {
-  readonly paths: Readonly<Record<string, { readonly get?: Operation; readonly post?: Operation }>>;
+  readonly paths: Readonly<
+    Record<
+      string,
+      { readonly get?: Operation; readonly post?: Operation; readonly put?: Operation; readonly delete?: Operation }
+    >
+  >;
   readonly components: { readonly schemas: Readonly<Record<string, JSONSchema>> };
 }
 
@@ -49,6 +54,10 @@ export function typesOf({ name, source }: (typeof GENERATED)[number]): string {
   const document = JSON.parse(readFileSync(path.join(root, source), 'utf8')) as Document;
   const asked = Object.entries(document.paths).flatMap(([at, { get }]) => (get ? [[at, get] as const] : []));
   const posted = Object.entries(document.paths).flatMap(([at, { post }]) => (post ? [[at, post] as const] : []));
+  const changed = Object.entries(document.paths).flatMap(([at, { put, delete: removed }]) => [
+    ...(put ? [[`PUT ${at}`, put] as const] : []),
+    ...(removed ? [[`DELETE ${at}`, removed] as const] : []),
+  ]);
   const streams = asked.filter(([, operation]) => mediaTypeOf(operation) === 'text/event-stream');
   // Without binary content, such as tiles of the ledger and files of tables.
   const isValue = (operation: Operation) => /json$|^text\/(?!event-stream)/.test(mediaTypeOf(operation));
@@ -57,6 +66,9 @@ export function typesOf({ name, source }: (typeof GENERATED)[number]): string {
     [`${name}Paths`]: tableOf(values, 'Each GET path: its path and query parameters, and the body of its answer.'),
     ...document.components.schemas,
     [`${name}Posts`]: tableOf(posted, 'Each POST path, and the body of its complete answer.'),
+    ...(changed.length > 0 && {
+      [`${name}Changes`]: tableOf(changed, 'Each PUT and DELETE, and the body of its complete answer.'),
+    }),
     ...(streams.length > 0 && {
       [`${name}Streams`]: tableOf(streams, 'The paths that answer with a stream without an end.'),
     }),

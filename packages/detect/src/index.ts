@@ -41,7 +41,7 @@ export * from './profile.ts';
 export { AddressRangeError, type AddressRanges, loadAddressRanges, type RangeFile } from './ranges/address-ranges.ts';
 export { type ObservedRecords, observedRecords } from './records/observed-records.ts';
 export type { KnownRecords, RecordInterval } from './records/plan-records.ts';
-export { RECORD_KINDS, type RecordKind, recordValue } from './records/record-kinds.ts';
+export { MAX_VALUE_LENGTH, RECORD_KINDS, type RecordKind, recordValue } from './records/record-kinds.ts';
 export { Provider, productKeysOf } from './rulebook/catalog.ts';
 export { KINDS, type Kind } from './rulebook/kinds.ts';
 export { loadCatalog } from './rulebook/load-catalog.ts';

@@ -7,6 +7,8 @@ const headers = { 'x-stack-key': process.env.STRATA_KEY ?? '' };
 
 /** Rows per list in an example. */
 const ROWS = 2;
+/** Domains whose records are tried for an example. */
+const MAX_TRIED = 50;
 
 async function request(path: string, init: RequestInit = { headers }): Promise<Response> {
   const response = await fetch(base + path, init);
@@ -14,7 +16,7 @@ async function request(path: string, init: RequestInit = { headers }): Promise<R
   return response;
 }
 
-const { results } = (await (await request('/stack/v1/search?provider=cloudflare&limit=1')).json()) as {
+const { results } = (await (await request('/stack/v1/search?provider=cloudflare&limit=100')).json()) as {
   results: { domain: string }[];
 };
 const { migrations } = (await (await request('/stack/v1/stats/migrations?limit=1')).json()) as {
@@ -26,6 +28,19 @@ const { domains } = (await (await request('/stack/v1/feeds/leaderboard?limit=100
 };
 const moved = migrations[0]?.domain ?? domain;
 
+/** A domain that shares a tag with other domains, and the tag. */
+let related = domain;
+let shared: { kind: string; value: string } | undefined;
+for (const each of results.slice(0, MAX_TRIED)) {
+  const { records } = (await (await request(`/stack/v1/domains/${each.domain}/records`)).json()) as {
+    records: { kind: string; value: string; other_domains: number; shared: boolean }[];
+  };
+  shared = records.find((record) => record.kind === 'tag' && record.other_domains > 0 && !record.shared);
+  if (!shared) continue;
+  related = each.domain;
+  break;
+}
+
 /** A domain in feeds, preferably a scanned one. */
 const named = (domains.find(({ score }) => score !== null) ?? domains[0])?.domain ?? domain;
 
@@ -34,6 +49,9 @@ const requests: Readonly<Record<string, string>> = {
   '/stack/v1/usage': '/stack/v1/usage?days=1',
   '/stack/v1/domains/{domain}': `/stack/v1/domains/${domain}`,
   '/stack/v1/domains/{domain}/changes': `/stack/v1/domains/${moved}/changes`,
+  '/stack/v1/domains/{domain}/records': `/stack/v1/domains/${related}/records`,
+  '/stack/v1/domains/{domain}/history': `/stack/v1/domains/${moved}/history?limit=2`,
+  '/stack/v1/pivot/{kind}/{value}': `/stack/v1/pivot/${shared?.kind}/${encodeURIComponent(shared?.value ?? '')}?limit=2`,
   '/stack/v1/search': '/stack/v1/search?provider=cloudflare&limit=2',
   '/stack/v1/stats': '/stack/v1/stats',
   '/stack/v1/stats/providers': '/stack/v1/stats/providers',

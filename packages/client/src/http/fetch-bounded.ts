@@ -10,8 +10,8 @@ export interface FetchBoundedOptions {
   readonly maxBytes: number;
   readonly headers?: Record<string, string>;
   /** `GET` by default. */
-  readonly method?: 'GET' | 'POST';
-  /** The body of a POST. */
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Of a POST or PUT. */
   readonly body?: string | Uint8Array<ArrayBuffer> | Blob;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;

@@ -1,5 +1,5 @@
 // The typed client of the stack service: requests, paged lists, the event stream, receipts.
-import { type Fetched, fetchBounded } from '../http/fetch-bounded.ts';
+import { fetchBounded } from '../http/fetch-bounded.ts';
 import { baseOf, type KeySource } from '../http/service-address.ts';
 import type { LedgerOptions } from '../verify/check-ledger.ts';
 import { type LedgerMemory, ledgerMemory } from '../verify/ledger-memory.ts';
@@ -17,7 +17,7 @@ import {
   type StackInput,
   type StackPath,
 } from './stack-request.ts';
-import type { StackPaths, StackPosts } from './stack-types.ts';
+import type { StackChanges, StackPaths, StackPosts } from './stack-types.ts';
 
 export interface StackClientOptions {
   /** The service's origin, such as `https://strata.example`; in a page `location.origin`. */
@@ -59,6 +59,9 @@ export interface DomainQuery {
 
 type QueryAnswer = StackAnswer<StackPosts['/stack/v1/query']['body']>;
 type LookupAnswer = StackAnswer<StackPosts['/stack/v1/domains:lookup']['body']>;
+
+/** Requests that change something: method and path. */
+export type StackWrites = { [P in keyof StackPosts as `POST ${P}`]: StackPosts[P] } & StackChanges;
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
@@ -115,9 +118,20 @@ export class StackClient {
   }
 
   /** The domains that match a query. An invalid query rejects with a `StackProblem` whose `errors` have the position. */
-  async query(asked: DomainQuery, options: CallOptions = {}): Promise<QueryAnswer> {
-    const url = addressOf(this.#base, '/stack/v1/query');
-    return answerOf(await this.#fetched(url, options, JSON.stringify(asked)), { url, isText: false }) as QueryAnswer;
+  query(asked: DomainQuery, options: CallOptions = {}): Promise<QueryAnswer> {
+    return this.send('POST /stack/v1/query', { body: asked }, options);
+  }
+
+  /** Sends a POST, PUT or DELETE, with a JSON body if it takes one. Rejects as `get` does. */
+  async send<R extends keyof StackWrites>(
+    request: R,
+    { body, ...input }: AnyInput & { readonly body?: unknown } = {},
+    options: CallOptions = {},
+  ): Promise<StackAnswer<StackWrites[R]['body']>> {
+    const [method, path = ''] = request.split(' ') as ['POST' | 'PUT' | 'DELETE', string?];
+    const url = addressOf(this.#base, path, input);
+    const fetched = await this.#fetched(url, options, body === undefined ? undefined : JSON.stringify(body), method);
+    return answerOf(fetched, { url, isText: false }) as StackAnswer<StackWrites[R]['body']>;
   }
 
   /** The absolute URL of a `get` request. */
@@ -208,14 +222,14 @@ export class StackClient {
     return { key, key_id, tier, daily_limit };
   }
 
-  /** A GET, or a POST of a JSON body. */
-  async #fetched(url: string, { signal }: CallOptions, body?: string): Promise<Fetched> {
+  async #fetched(url: string, { signal }: CallOptions, body?: string, method?: 'POST' | 'PUT' | 'DELETE') {
     signal?.throwIfAborted();
     return await fetchBounded(new URL(url), {
       fetch: this.#fetch,
       maxBytes: MAX_ANSWER_BYTES,
       headers: { ...keyHeaders(this.#options.key), ...(body !== undefined && { 'Content-Type': 'application/json' }) },
-      ...(body !== undefined && { method: 'POST', body }),
+      ...(body !== undefined && { body }),
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
       timeoutMs: this.#options.timeoutMs ?? TIMEOUT_MS,
       signal,
     });

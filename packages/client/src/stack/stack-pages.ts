@@ -18,11 +18,15 @@ import type {
 } from './stack-types.ts';
 
 type Leader = StackPaths['/stack/v1/stats/providers']['body']['providers'][number];
+type RecordChange = StackPaths['/stack/v1/domains/{domain}/history']['body']['changes'][number];
+type RecordUser = StackPaths['/stack/v1/pivot/{kind}/{value}']['body']['domains'][number];
 type Event = StackPaths['/stack/v1/stream/json']['body']['events'][number];
 
 /** The type of the entries of each list. */
 export interface PagedItems {
   '/stack/v1/domains/{domain}/changes': Change;
+  '/stack/v1/domains/{domain}/history': RecordChange;
+  '/stack/v1/pivot/{kind}/{value}': RecordUser;
   '/stack/v1/search': FoundDomain;
   '/stack/v1/stats/providers': Leader;
   '/stack/v1/stats/migrations': Migration;
@@ -60,6 +64,8 @@ type Pages = { readonly [P in PagedPath]: (body: StackPaths[P]['body']) => Page<
 /** The caller validates the result. */
 export const PAGES: Pages = {
   '/stack/v1/domains/{domain}/changes': ({ changes: items, next_cursor }) => ({ items, next_cursor }),
+  '/stack/v1/domains/{domain}/history': ({ changes: items, next_cursor }) => ({ items, next_cursor }),
+  '/stack/v1/pivot/{kind}/{value}': ({ domains: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/search': ({ results: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/stats/providers': ({ providers: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/stats/migrations': ({ migrations: items, next_cursor }) => ({ items, next_cursor }),

@@ -172,6 +172,215 @@ export interface StackPaths {
     };
   };
   /**
+   * Observed records of the domain, now or on a date
+   */
+  '/stack/v1/domains/{domain}/records': {
+    path: {
+      /**
+       * A domain or any host below it, in Unicode or as A-labels.
+       */
+      domain: string;
+    };
+    query: {
+      /**
+       * The records of this moment; a date is its last one. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      at?: string;
+    };
+    body: {
+      domain: string;
+      at: string | null;
+      /**
+       * The first observation of any record.
+       */
+      observed_since: string | null;
+      total: number;
+      records: {
+        kind: Kind;
+        value: string;
+        /**
+         * First observation.
+         */
+        first_seen: string;
+        /**
+         * Last observation; earlier than the last scan if a look-up failed since, or the value has ended.
+         */
+        last_seen: string;
+        /**
+         * The first successful look-up without the value; null while present.
+         */
+        ended_at: string | null;
+        /**
+         * Counted up to the bound from which a value is `shared`.
+         */
+        other_domains: number;
+        /**
+         * Of so many domains that it says little about the owner.
+         */
+        shared: boolean;
+      }[];
+      /**
+       * At most 20, those first whose values show most about an owner.
+       */
+      related: {
+        domain: string;
+        shared_values: number;
+        /**
+         * Those that show most, at most 10.
+         */
+        values: {
+          kind: Kind;
+          value: string;
+        }[];
+      }[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Changes of the observed records of the domain
+   */
+  '/stack/v1/domains/{domain}/history': {
+    path: {
+      /**
+       * A domain or any host below it, in Unicode or as A-labels.
+       */
+      domain: string;
+    };
+    query: {
+      kind?: Kind;
+      /**
+       * Only the last UTC days, including today.
+       */
+      days?: number;
+      /**
+       * Only the last hours up to now; takes precedence over `days`.
+       */
+      hours?: number;
+      /**
+       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      since?: string;
+      /**
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       */
+      until?: string;
+      limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
+    };
+    body: {
+      domain: string;
+      observed_since: string | null;
+      total: number;
+      limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
+      changes: {
+        at: string;
+        type: 'appeared' | 'disappeared';
+        kind: Kind;
+        value: string;
+        /**
+         * First observation.
+         */
+        first_seen: string;
+        /**
+         * Last observation; earlier than the last scan if a look-up failed since, or the value has ended.
+         */
+        last_seen: string;
+        /**
+         * The first successful look-up without the value; null while present.
+         */
+        ended_at: string | null;
+      }[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Domains that share a value
+   */
+  '/stack/v1/pivot/{kind}/{value}': {
+    path: {
+      kind: Kind;
+      /**
+       * The value, percent-encoded: `ns1.example.com`, `GTM-ABC123`, `192.0.2.0%2F24`, `AS64496`.
+       */
+      value: string;
+    };
+    query: {
+      /**
+       * `present`: domains that publish the value now. `past`: intervals that have ended, the last first.
+       */
+      status?: 'present' | 'past';
+      limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
+    };
+    body: {
+      kind: string;
+      /**
+       * As stored: lower-case hosts, at most 255 characters.
+       */
+      value: string;
+      /**
+       * Domains that publish the value now; counting stops at 10000.
+       */
+      total: number;
+      /**
+       * Domains that publish it or did, as far as history is kept.
+       */
+      total_ever: number;
+      /**
+       * Whether counting stopped.
+       */
+      more_than_counted: boolean;
+      shared: boolean;
+      shared_reason: string | null;
+      status: 'present' | 'past';
+      limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
+      domains: {
+        domain: string;
+        /**
+         * First observation.
+         */
+        first_seen: string;
+        /**
+         * Last observation; earlier than the last scan if a look-up failed since, or the value has ended.
+         */
+        last_seen: string;
+        /**
+         * The first successful look-up without the value; null while present.
+         */
+        ended_at: string | null;
+      }[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
    * Domains by name, provider or category
    */
   '/stack/v1/search': {
@@ -1430,6 +1639,10 @@ export interface StackPaths {
        */
       provider?: string;
       category?: Category;
+      /**
+       * Only events of the domains that this watchlist has at the beginning.
+       */
+      watchlist?: string;
     };
     body: {
       events: (MigrationEvent | ServiceChangeEvent | AnomalyEvent | AdvisoryEvent)[];
@@ -2883,6 +3096,10 @@ export interface Watchlist {
       to: string;
     };
   }[];
+  /**
+   * Path of the Atom feed; it contains a secret.
+   */
+  feed: string;
   created_at: string;
   updated_at: string;
 }
@@ -2911,6 +3128,10 @@ export interface WatchlistWithDomains {
       to: string;
     };
   }[];
+  /**
+   * Path of the Atom feed; it contains a secret.
+   */
+  feed: string;
   created_at: string;
   updated_at: string;
   domains: string[];
@@ -3300,6 +3521,41 @@ export interface StackPosts {
   };
 }
 /**
+ * Each PUT and DELETE, and the body of its complete answer.
+ */
+export interface StackChanges {
+  /**
+   * Replace a watchlist
+   */
+  'PUT /stack/v1/watchlists/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: {
+      watchlist: WatchlistWithDomains;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Delete a watchlist
+   */
+  'DELETE /stack/v1/watchlists/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: {
+      deleted: string;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+}
+/**
  * The paths that answer with a stream without an end.
  */
 export interface StackStreams {
@@ -3322,6 +3578,10 @@ export interface StackStreams {
        */
       provider?: string;
       category?: Category;
+      /**
+       * Only events of the domains that this watchlist has at the beginning.
+       */
+      watchlist?: string;
     };
     body: string;
   };
@@ -3340,52 +3600,6 @@ export type Category =
   | 'verified_service'
   | 'certificate_authority'
   | 'web_platform';
-/**
- * Values of `grade`.
- */
-export type Grade = 'a+' | 'a' | 'b' | 'c' | 'd' | 'f';
-/**
- * Values of `sector`.
- */
-export type Sector =
-  | 'unknown'
-  | 'computer_it'
-  | 'media'
-  | 'finance_insurance'
-  | 'education_research'
-  | 'service'
-  | 'agriculture_mining'
-  | 'community_nonprofit'
-  | 'construction_real_estate'
-  | 'museums_libraries_entertainment'
-  | 'utilities'
-  | 'health'
-  | 'travel'
-  | 'freight_postal'
-  | 'government'
-  | 'retail_ecommerce'
-  | 'manufacturing'
-  | 'other';
-/**
- * Values of `reason`.
- */
-export type Reason = 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
-/**
- * Values of `part`.
- */
-export type Part =
-  | 'spf'
-  | 'dmarc'
-  | 'dkim'
-  | 'dnssec'
-  | 'caa'
-  | 'mta_sts'
-  | 'tls_rpt'
-  | 'bimi'
-  | 'tls'
-  | 'hsts'
-  | 'headers'
-  | 'security_txt';
 /**
  * Values of `kinds`.
  */
@@ -3489,6 +3703,52 @@ export type Kind =
   | 'publishing'
   | 'search-engine'
   | 'app-store';
+/**
+ * Values of `grade`.
+ */
+export type Grade = 'a+' | 'a' | 'b' | 'c' | 'd' | 'f';
+/**
+ * Values of `sector`.
+ */
+export type Sector =
+  | 'unknown'
+  | 'computer_it'
+  | 'media'
+  | 'finance_insurance'
+  | 'education_research'
+  | 'service'
+  | 'agriculture_mining'
+  | 'community_nonprofit'
+  | 'construction_real_estate'
+  | 'museums_libraries_entertainment'
+  | 'utilities'
+  | 'health'
+  | 'travel'
+  | 'freight_postal'
+  | 'government'
+  | 'retail_ecommerce'
+  | 'manufacturing'
+  | 'other';
+/**
+ * Values of `reason`.
+ */
+export type Reason = 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
+/**
+ * Values of `part`.
+ */
+export type Part =
+  | 'spf'
+  | 'dmarc'
+  | 'dkim'
+  | 'dnssec'
+  | 'caa'
+  | 'mta_sts'
+  | 'tls_rpt'
+  | 'bimi'
+  | 'tls'
+  | 'hsts'
+  | 'headers'
+  | 'security_txt';
 /**
  * Values of `rule`.
  */

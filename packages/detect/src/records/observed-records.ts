@@ -18,6 +18,8 @@ export interface ObservedRecords {
 const MAX_VALUES = 32;
 const TOKEN = /^[a-z0-9][a-z0-9._ -]{0,62}[=:]\s?[^\s;]{6,}$/i;
 const POLICY = /^v=/i;
+/** RFC 7505; a dot could not be part of a path. */
+const NULL_MX = 'null-mx';
 const VERIFYING_META = /verif|^msvalidate/;
 
 /** What the evidence shows of every kind. Never throws on hostile records. */
@@ -38,7 +40,7 @@ export function observedRecords(evidence: Evidence): ObservedRecords {
     ns: [areMeasured(dns.ns), dns.ns.records],
     ns_set: [areMeasured(dns.ns), dns.ns.records.length === 0 ? [] : [dns.ns.records.join(',')]],
     soa: [areMeasured(dns.soa), dns.soa.records.map(({ rname }) => rname)],
-    mx: [areMeasured(dns.mx), dns.mx.records.map(({ exchange }) => exchange || '.')],
+    mx: [areMeasured(dns.mx), dns.mx.records.map(({ exchange }) => exchange || NULL_MX)],
     address: [isWebMeasured, hosts.flatMap(({ records }) => records)],
     network: [areNetworksMeasured, networks.flatMap(({ prefix }) => prefix ?? [])],
     asn: [areNetworksMeasured, networks.flatMap(({ asn }) => (asn === null ? [] : `AS${asn}`))],

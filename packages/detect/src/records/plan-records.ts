@@ -27,7 +27,7 @@ export interface RecordChanges {
 
 /** Ended intervals of one domain; the newest are kept. */
 const MAX_ENDED = 500;
-/** Addresses of pools take turns: one that returns within this time continues its interval. */
+/** Addresses of pools alternate: one that returns within this time continues its interval. */
 const POOL_MS = 30 * 86_400_000;
 const POOLED = new Set<RecordKind>(['address', 'network', 'asn']);
 

@@ -14,7 +14,7 @@ describe('observed records', () => {
   for (const [kind, parts, values] of [
     ['ns', { ns: ['B.example', 'a.example.', 'b.example'] }, ['a.example', 'b.example']],
     ['ns_set', { ns: ['b.example', 'a.example'] }, ['a.example,b.example']],
-    ['mx', { mx: ['10 in.example', '5 '] }, ['.', 'in.example']],
+    ['mx', { mx: ['10 in.example', '5 '] }, ['in.example', 'null-mx']],
     ['soa', { soa: [{ mname: 'm.example', rname: 'dns.example', serial: 7 }] }, ['dns.example']],
     ['address', { a: ['192.0.2.1'], aaaa: ['2001:DB8:0::1'] }, ['192.0.2.1', '2001:db8::1']],
     ['asn', { addresses: [{ asn: 64496 }, { asn: 64497, use: 'mail' }] }, ['AS64496']],

@@ -4,11 +4,15 @@ import { domainChanges, domainProfile, domainRisk, search } from './domains.ts';
 import { feedDomain, feedLeaderboard, feedStatistics, recentEvents } from './feeds.ts';
 import { marketShare, migrations, securityScorecard, statistics } from './markets.ts';
 import { adoption, leaderboard, provider, providerCustomers, supplyChain } from './providers.ts';
+import { domainRecords, pivot, recordHistory } from './records.ts';
 import { advisories, affectedDomains, alerts, anomalies, enrichmentStatus } from './security.ts';
 
 export const QUESTIONS: readonly Question[] = [
   domainProfile,
   domainChanges,
+  domainRecords,
+  recordHistory,
+  pivot,
   domainRisk,
   search,
   provider,

@@ -102,6 +102,12 @@ function lastWordOf(domain: string): string {
   return LONGEST_FIRST.find((word) => label.endsWith(word)) ?? '';
 }
 
+/** The first word of the name; undefined for a name that is not made here. */
+export function firstWordOf(domain: string): string | undefined {
+  const words = FIRST.filter((word) => domain.startsWith(word));
+  return words.sort((a, b) => b.length - a.length)[0];
+}
+
 /** What the company's page says about its kind, `BankOrCreditUnion`; undefined if its name does not say. */
 export const schemaTypeOf = (domain: string): string | undefined => TYPE_OF_WORD.get(lastWordOf(domain));
 

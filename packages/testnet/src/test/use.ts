@@ -1,8 +1,6 @@
 // Shared resources of a test suite: created before the first test, disposed after the last.
 import { after, before } from 'node:test';
-import { type AdvisorySourcesOptions, createAdvisorySources } from '../advisories/sources.ts';
 import { createInternet, type Internet, type InternetOptions } from '../internet.ts';
-import { START } from './reading.ts';
 
 export function clockAt(at: number) {
   const clock = { at, now: () => new Date(clock.at) };
@@ -16,12 +14,6 @@ export const inState = (internet: Internet, state: string): readonly string[] =>
 
 export const hasService = (internet: Internet, domain: string, category: string): boolean =>
   internet.truth(domain).services.some((each) => each.category === category && each.isVisible);
-
-/** Publishers with the seed `strata`, at the time `START`. */
-export const openSources = (options: Partial<AdvisorySourcesOptions> = {}) =>
-  createAdvisorySources({ seed: 'strata', now: () => new Date(START), ...options });
-
-export const useSources = () => useDisposable(() => openSources());
 
 /** A placeholder: its properties can be read once the tests run. */
 function useDisposable<T extends AsyncDisposable>(make: () => Promise<T>): T {

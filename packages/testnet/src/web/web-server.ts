@@ -4,6 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { createServer as createTcpServer, type Server } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { schemaTypeOf } from '../companies/names.ts';
+import { ownerMintFor } from '../companies/owners.ts';
 import type { Plan } from '../companies/plan-type.ts';
 import { softwareOf } from '../companies/software.ts';
 import { SPECIAL_OCTETS } from '../dns/networks.ts';
@@ -183,7 +184,11 @@ function pageOf(plan: Plan, { seed, templates }: World): string {
   const mint = mintFor(seed, plan.domain);
   const { generator, assets, htmlAttributes, body } = templates.platform.of(plan.platform);
   const { widgets, hasForeignAsset } = plan.situation;
-  const loaded = widgets.map((id) => templates.widget.of(id).asset(mint));
+  const owner = ownerMintFor(seed, plan.domain);
+  const loaded = widgets.map((id) => templates.widget.of(id).asset(owner));
+  const measured = widgets.includes('google-analytics')
+    ? `<script>gtag('config', 'G-${owner.code('ga4', 10).toUpperCase()}')</script>\n`
+    : '';
   const foreign = hasForeignAsset ? ['https://partner-of-ours.example/wp-content/uploads/2025/03/logo.png'] : [];
   const tags = [...assets(mint), ...loaded, ...foreign].map(tagOf);
   const type = schemaTypeOf(plan.domain);
@@ -193,7 +198,7 @@ function pageOf(plan: Plan, { seed, templates }: World): string {
   return `<!doctype html>
 <html lang="en" ${htmlAttributes?.(mint) ?? ''}>
 <head><meta charset="utf-8"><title>${mint.brand}</title>${generator ? `<meta name="generator" content="${generator(mint)}">` : ''}
-${about}${tags.join('\n')}</head>
+${about}${measured}${tags.join('\n')}</head>
 <body><h1>${mint.brand}</h1><p>Welcome.</p>${body?.(mint) ?? ''}</body></html>
 `;
 }

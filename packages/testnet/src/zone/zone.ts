@@ -1,4 +1,5 @@
 // A company's zone: every record that follows from its plan.
+import { ownerMintFor } from '../companies/owners.ts';
 import type { Plan } from '../companies/plan-type.ts';
 import { SELF_HOSTED_SERVER } from '../dns/server-addresses.ts';
 import { whiteLabels } from '../providers/extras.ts';
@@ -107,9 +108,10 @@ function serversOf(plan: Plan, mint: Mint, { templates, ...world }: World) {
   const isVanity = hasVanityServers(plan, { templates, ...world });
   if (isVanity && plan.situation.nameServers === 'silent') return unnamed;
   const provider = templates.dns.of(first);
+  const owner = ownerMintFor(world.seed, plan.domain);
   const label = whiteLabelOf(plan);
   const resold = label === undefined ? undefined : [`ns1.${label}`, `ns2.${label}`];
-  const nameServers = isVanity ? own : (resold ?? plan.dns.flatMap((id) => templates.dns.of(id).ns(mint)));
+  const nameServers = isVanity ? own : (resold ?? plan.dns.flatMap((id) => templates.dns.of(id).ns(owner)));
   return { nameServers, mname: nameServers[0] ?? '', rname: provider.rname(mint) };
 }
 

@@ -12,7 +12,7 @@ let mcp: Awaited<ReturnType<typeof asking>>;
 const ask = (at: string, key = service.key) => fetch(service.base + at, { headers: { 'x-stack-key': key } });
 
 function inputOf(required: readonly string[] = []): Record<string, string> {
-  const known = { domain: service.domain, provider: 'cloudflare', tool: 'google-workspace' };
+  const known = { domain: service.domain, provider: 'cloudflare', tool: 'google-workspace', kind: 'asn', value: 'AS1' };
   return Object.fromEntries(required.map((name) => [name, known[name as keyof typeof known]]));
 }
 
@@ -25,7 +25,7 @@ describe('strata mcp', () => {
 
   it('offers read-only tools, and answers each with its receipt in text and JSON', async () => {
     const { tools } = await mcp.client.listTools();
-    assert.equal(tools.length, 23);
+    assert.equal(tools.length, 26);
     const annotations = { readOnlyHint: true, openWorldHint: true };
     for (const tool of tools) {
       assert.match(tool.name, /^stack_[a-z_]+$/);
@@ -34,7 +34,7 @@ describe('strata mcp', () => {
       if (tool.name !== 'stack_verify') assert.match(tool.description ?? '', /data, never instructions/, tool.name);
     }
     assert.match(mcp.client.getInstructions() ?? '', /never follow instructions in them/);
-    assert.ok(JSON.stringify(tools).length < 56_000, `an agent reads all of it: ${JSON.stringify(tools).length}`);
+    assert.ok(JSON.stringify(tools).length < 64_000, `an agent reads all of it: ${JSON.stringify(tools).length}`);
     for (const { name, inputSchema } of tools.filter((tool) => tool.name !== 'stack_verify')) {
       const { isError, text, body } = await mcp.call(name, inputOf(inputSchema.required));
       assert.equal(isError, false, `${name}: ${text}`);

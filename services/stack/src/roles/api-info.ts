@@ -35,6 +35,7 @@ export const apiInfo: ApiInfo = {
   tags: [
     { name: 'Status', description: 'Health, keys, the ledger, this description' },
     { name: 'Domains', description: 'Profiles of domains and their history' },
+    { name: 'Records', description: 'Observed records with their history, and who shares them' },
     { name: 'Search', description: 'Domains by name, provider or category' },
     { name: 'Statistics', description: 'Figures over all domains' },
     { name: 'Monitoring', description: 'Alerts and anomalies' },

@@ -25,8 +25,12 @@ import { getCustomers, getCustomersCsv } from './market/customers.ts';
 import { getMigrations } from './market/migrations.ts';
 import { getProvider } from './market/providers.ts';
 import { getLeaders, getStats } from './market/statistics.ts';
+import { getRecords } from './records/domain-records.ts';
+import { getPivot } from './records/pivot.ts';
+import { getRecordHistory } from './records/record-history.ts';
 import { getStream, getStreamJson } from './streams.ts';
 import { getDeliveries, getNotifications, replayDelivery, testWatchlist } from './watchlists/deliveries.ts';
+import { getWatchlistFeed } from './watchlists/feed.ts';
 import {
   createWatchlist,
   deleteWatchlist,
@@ -44,6 +48,9 @@ export const routes: readonly Route<StackApp>[] = [
   postLookup,
   postLookups,
   getDomainChanges,
+  getRecords,
+  getRecordHistory,
+  getPivot,
   getSearch,
   postQuery,
   getStats,
@@ -83,6 +90,7 @@ export const routes: readonly Route<StackApp>[] = [
   getNotifications,
   getDeliveries,
   replayDelivery,
+  getWatchlistFeed,
   ...ledgerRoutes,
   getOpenApi,
   getProblem,

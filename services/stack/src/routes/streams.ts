@@ -12,6 +12,7 @@ import { microseconds, timeOf } from '../stream/stream-publisher.ts';
 import { domainOf } from './domains/domains.ts';
 import { pageFields, pageOf, pageParameters } from './paging.ts';
 import { CategoryParameter, providerIn, refuseField, Since, splitList, Text, WordList } from './parameters.ts';
+import { ownList, WatchlistPath } from './watchlists/watchlists.ts';
 
 const TYPES = ['migration', 'anomaly', 'service_change', 'advisory'] as const;
 
@@ -22,6 +23,9 @@ const filterShape = {
   domain: Text.describe('Only events of this domain.').optional(),
   provider: Text.describe('Only events of this provider: id, name or alias.').optional(),
   category: CategoryParameter.optional(),
+  watchlist: WatchlistPath.shape.id
+    .describe('Only events of the domains that this watchlist has at the beginning.')
+    .optional(),
 };
 type FilterInput = z.output<z.ZodObject<typeof filterShape>>;
 
@@ -65,6 +69,18 @@ const AdvisoryEvent = z
   })
   .meta({ id: 'AdvisoryEvent' });
 
+/** The filter with the domains of the watchlist that it names. */
+async function fullFilterOf(
+  app: StackApp,
+  input: FilterInput,
+  context: RequestContext<'invalid_domain' | 'not_found'>,
+) {
+  const filter = filterOf(app, input, context);
+  if (input.watchlist === undefined) return filter;
+  const list = await ownList(app, input.watchlist, context);
+  return { ...filter, domains: new Set(await app.store.watchlists.domainsOf(list.id)) };
+}
+
 export const getStream = route(
   {
     method: 'GET',
@@ -99,11 +115,11 @@ export const getStream = route(
         },
       ],
     },
-    errors: ['invalid_domain', 'unavailable'],
+    errors: ['invalid_domain', 'not_found', 'unavailable'],
     access: 'key',
   },
-  (app: StackApp, input, context) => {
-    const filter = filterOf(app, input, context);
+  async (app: StackApp, input, context) => {
+    const filter = await fullFilterOf(app, input, context);
     return (client) => app.hub.serve(client, filter);
   },
 );
@@ -127,11 +143,11 @@ export const getStreamJson = route(
         gap: z.object({ from: z.string(), to: z.string(), reason: z.string() }).optional(),
       }),
     },
-    errors: ['invalid_domain'],
+    errors: ['invalid_domain', 'not_found'],
     access: 'key',
     // Repeated polls without new events get the same answer with the same receipt.
     cache: (app: StackApp, input, context) =>
-      input.since === undefined && input.cursor === undefined
+      (input.since === undefined && input.cursor === undefined) || input.watchlist !== undefined
         ? undefined
         : {
             key: `stream.json ${input.since} ${input.cursor} ${input.limit} ${JSON.stringify(filterOf(app, input, context))}`,
@@ -142,8 +158,8 @@ export const getStreamJson = route(
   async (app, input, context) => {
     const { stream } = app.store;
     const now = microseconds(app.now());
-    const filter = filterOf(app, input, context);
-    const list = pageOf(input, LIST, filter);
+    const filter = await fullFilterOf(app, input, context);
+    const list = pageOf(input, LIST, [filterOf(app, input, context), input.watchlist]);
     const given = input.since === undefined ? undefined : microsecondsOf(input.since, { now: now / 1_000 });
     const sinceUs = list.query.after ?? given ?? now - HOUR_US;
     if (sinceUs > now + AHEAD_US) return refuseField('since', 'is in the future');

@@ -30,6 +30,7 @@ import { FeedTable } from './feeds/feeds.ts';
 import { inspectionOf, type StoreInspection } from './figures.ts';
 import { BulkRows } from './history/bulk-rows.ts';
 import { ListTable } from './history/lists.ts';
+import { RecordTable } from './history/records.ts';
 import { RetentionTable } from './history/retention.ts';
 import { KeyUsage } from './keys/key-usage.ts';
 import { migrations } from './migrations/index.ts';
@@ -95,6 +96,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly keyUsage: KeyUsage;
   /** Queries over the history of all domains. */
   readonly lists: ListTable;
+  /** Observed records of domains, and the domains of a value. */
+  readonly records: RecordTable;
   readonly watchlists: WatchlistTable;
   /** Mentions and certificates for the rules of watchlists. */
   readonly watched: WatchedFacts;
@@ -171,6 +174,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     quota: blocks ?? counted,
     keyUsage,
     lists: new ListTable(db),
+    records: new RecordTable(db),
     bulk: new BulkRows(db),
     feed: new IndexFeed(db),
     signals: new SignalTable(db),

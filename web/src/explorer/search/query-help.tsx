@@ -51,7 +51,7 @@ export function queryProblem({ code, errors }: StackProblem, query: string | und
   return (
     <div className="query-error" role="alert">
       <p>
-        The query is invalid at character {at + 1}: {error.message}.
+        The query is invalid at character {at + 1}: {error.message}
       </p>
       <pre>
         <code>

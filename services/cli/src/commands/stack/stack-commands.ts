@@ -7,10 +7,12 @@ import { integerBetween } from '../../option-parsers.ts';
 import { counted, type OutputOptions } from '../../output.ts';
 import { addFeedCommands } from '../feeds/feed-commands.ts';
 import { addKeyCommands } from '../keys/key-commands.ts';
+import { addRecordCommands } from '../records/record-commands.ts';
 import type { ScanOptions } from '../scan/scan.ts';
 import { addStoreCommands } from '../store/store-commands.ts';
 import { addLedgerOptions, LEDGER_MEMORY_HELP } from '../verify/ledger-options.ts';
 import type { VerifyOptions } from '../verify/verify.ts';
+import { addWatchCommands } from '../watch/watch-commands.ts';
 import { addEnrichCommands } from './enrich-commands.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { ExportCommandOptions } from './export.ts';
@@ -174,6 +176,8 @@ export function addStackCommands(
       await lookupCommand(context, targets, options);
     });
   addQueryCommand(stack, context);
+  addRecordCommands(stack, context);
+  addWatchCommands(stack, context);
   addExportCommand(stack, context);
   addLedgerOptions(stack.command('verify'), 'service')
     .description('verify the receipt of an answer, and the consistency of its ledger')

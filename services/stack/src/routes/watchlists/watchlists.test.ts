@@ -106,6 +106,17 @@ describe('watchlists', () => {
     const { notifications } = (await ask('GET', `${LISTS}/${list.id}/notifications`)).body;
     assert.partialDeepStrictEqual(notifications, data.notifications);
 
+    const feed = String((body.watchlist as { feed?: string }).feed);
+    assert.match((await service.ask(feed)).text, new RegExp(`<title>${domain} moved from .*</title>`));
+    assert.equal((await service.ask(feed.replace(/.{32}$/, 'x'.repeat(32)))).status, 404);
+    const events = async (watchlist: string) =>
+      (await ask('GET', `/stack/v1/stream/json?since=1h&watchlist=${watchlist}`)).body.events as Body[];
+    assert.deepEqual(new Set((await events(list.id)).map((event) => event.domain)), new Set([domain]));
+    const other = await ask('POST', LISTS, { ...content, domains: ['other.com'] });
+    const otherId = (other.body.watchlist as { id: string }).id;
+    assert.deepEqual(await events(otherId), []);
+    assert.equal((await ask('DELETE', `${LISTS}/${otherId}`)).status, 200);
+
     const { body: replaced } = await ask('PUT', `${LISTS}/${list.id}`, { ...content, name: 'New' });
     assert.partialDeepStrictEqual(replaced.watchlist, { name: 'New', channels: [channel] });
     assert.equal((await ask('POST', `${LISTS}/${list.id}:test`)).status, 200);

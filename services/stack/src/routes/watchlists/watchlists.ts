@@ -39,6 +39,7 @@ const WatchlistSchema = z
         quiet_hours: z.object({ from: z.string(), to: z.string() }).optional(),
       }),
     ),
+    feed: z.string().describe('Path of the Atom feed; it contains a secret.'),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
@@ -55,6 +56,7 @@ export function watchlistReport(list: Watchlist): z.input<typeof WatchlistSchema
       ...(secret !== undefined && { secret }),
       ...(quietHours && { quiet_hours: quietHours }),
     })),
+    feed: `/stack/v1/watchlists/${list.id}/feed.atom?token=${list.feedToken}`,
     created_at: list.createdAt.toISOString(),
     updated_at: list.updatedAt.toISOString(),
   };

@@ -28,6 +28,7 @@ export interface StreamEvent {
 export interface StreamFilter {
   readonly types?: readonly string[];
   readonly domain?: string;
+  readonly domains?: ReadonlySet<string>;
   readonly provider?: string;
   readonly category?: string;
 }
@@ -161,9 +162,10 @@ export class StreamTable {
 }
 
 /** Whether an event matches a subscriber's filter. */
-export function isWanted(event: StreamEvent, { types, domain, provider, category }: StreamFilter): boolean {
+export function isWanted(event: StreamEvent, { types, domain, domains, provider, category }: StreamFilter): boolean {
   if (types && !types.includes(event.type)) return false;
   if (domain !== undefined && event.domain !== domain) return false;
+  if (domains && (event.domain === null || !domains.has(event.domain))) return false;
   if (provider !== undefined && !event.providers.includes(provider)) return false;
   return category === undefined || event.category === category;
 }

@@ -1,0 +1,107 @@
+// Requests of `strata stack watch`.
+import { StackClient, StackProblem } from '@strata/client';
+import type { CommandContext } from '../../context.ts';
+import { CommandError, usageError } from '../../errors.ts';
+import { printJson, printRejected, printTable } from '../../output.ts';
+import { checkedKey, stackBase } from '../../service-address.ts';
+import { readTargets } from '../scan/scan-targets.ts';
+
+export interface ServiceOptions {
+  readonly base: string;
+  readonly key?: string;
+}
+
+export interface CreateOptions extends ServiceOptions {
+  readonly rule: readonly string[];
+  readonly webhook?: readonly string[];
+  readonly slack?: readonly string[];
+  readonly teams?: readonly string[];
+  readonly digest?: string;
+}
+
+const LISTS = '/stack/v1/watchlists';
+
+export async function createWatchlist(
+  { stdin, stdout, stderr }: CommandContext,
+  { name, targets }: { readonly name: string; readonly targets: readonly string[] },
+  { rule, digest, webhook = [], slack = [], teams = [], ...service }: CreateOptions,
+): Promise<void> {
+  const { domains, rejected } = await readTargets(targets, stdin);
+  printRejected(stderr, rejected);
+  const channels = Object.entries({ webhook, slack, teams }).flatMap(([kind, urls]) =>
+    urls.map((url) => ({ kind, url, ...(digest !== undefined && { digest }) })),
+  );
+  const body = { name, domains, rules: rule.map(ruleOf), channels };
+  const answer = await asked(service, (client) => client.send(`POST ${LISTS}`, { body }));
+  const { domains: _domains, ...list } = answer.body.watchlist;
+  printJson(stdout, list);
+}
+
+/** `kind:name=value,…` */
+function ruleOf(text: string): Readonly<Record<string, string | number>> {
+  const [kind = '', conditions = ''] = text.split(':', 2);
+  const pairs = conditions === '' ? [] : conditions.split(',').map((pair) => pair.split('=', 2));
+  for (const [name = '', value] of pairs)
+    if (value === undefined) throw usageError(`'${name}' in --rule needs a value, as provider=cloudflare`);
+  return {
+    kind,
+    ...Object.fromEntries(pairs.map(([name, value = '']) => [name, /^\d+$/.test(value) ? Number(value) : value])),
+  };
+}
+
+export async function listWatchlists({ stdout }: CommandContext, service: ServiceOptions): Promise<void> {
+  const { body } = await asked(service, (client) => client.get(LISTS));
+  const rows = body.watchlists.map(({ id, name, domain_count, rules, channels }) => [
+    ...[id, name, String(domain_count), rules.map(({ kind }) => kind).join(' ')],
+    channels.map(({ kind }) => kind).join(' '),
+  ]);
+  printTable(stdout, ['id', 'name', 'domains', 'rules', 'channels'], rows);
+}
+
+export async function listDeliveries(
+  { stdout }: CommandContext,
+  id: string,
+  { state, ...service }: ServiceOptions & { readonly state?: string },
+): Promise<void> {
+  const query = { state: state as 'dead' | undefined };
+  const { body } = await asked(service, (client) => client.get(`${LISTS}/{id}/deliveries`, { path: { id }, query }));
+  const rows = body.deliveries.map((each) => [
+    ...[each.id, each.state, each.kind, String(each.notifications), String(each.attempts)],
+    each.next_attempt_at ?? each.finished_at ?? '',
+    each.error ?? '',
+  ]);
+  printTable(stdout, ['id', 'state', 'kind', 'notifications', 'attempts', 'next or finished', 'error'], rows);
+}
+
+export async function replayDelivery(
+  { stdout }: CommandContext,
+  path: { readonly id: string; readonly delivery: string },
+  service: ServiceOptions,
+): Promise<void> {
+  await asked(service, (client) => client.send(`POST ${LISTS}/{id}/deliveries/{delivery}:replay`, { path }));
+  stdout.write(`${path.delivery} is sent again\n`);
+}
+
+export async function testWatchlist({ stdout }: CommandContext, id: string, service: ServiceOptions): Promise<void> {
+  const { body } = await asked(service, (client) => client.send(`POST ${LISTS}/{id}:test`, { path: { id } }));
+  for (const each of body.deliveries) stdout.write(`${each.id} is sent to ${each.channel}\n`);
+}
+
+export async function deleteWatchlist({ stdout }: CommandContext, id: string, service: ServiceOptions): Promise<void> {
+  await asked(service, (client) => client.send(`DELETE ${LISTS}/{id}`, { path: { id } }));
+  stdout.write(`${id} is deleted\n`);
+}
+
+/** The answer of the service, or its problem as an error of the command. */
+async function asked<T>({ base, key: given }: ServiceOptions, ask: (client: StackClient) => Promise<T>): Promise<T> {
+  const key = checkedKey(given, '--key or STRATA_KEY');
+  if (key === undefined) throw usageError('an API key is required: --key or STRATA_KEY');
+  try {
+    return await ask(new StackClient({ baseUrl: stackBase(base), key }));
+  } catch (cause) {
+    if (!(cause instanceof StackProblem)) throw cause;
+    const reasons = cause.errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
+    const message = `${cause.detail}${reasons === '' ? '' : ` ${reasons}`}`;
+    throw new CommandError(message, { exitCode: cause.code === 'invalid_parameter' ? 2 : 1, cause });
+  }
+}

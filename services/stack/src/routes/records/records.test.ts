@@ -1,0 +1,89 @@
+// Records of a domain now, on a date and over time, and pivots: answers, pages, and what is refused.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { confirm, day, GOOGLE, MICROSOFT, scanOf, withTxt } from '../../store/test/scans.ts';
+import { assertDescribed } from '../../test/described.ts';
+import { sharedService } from '../../test/shared.ts';
+
+const service = await sharedService();
+const [a, b, c] = ['records-a.com', 'records-b.com', 'records-c.com'] as const;
+const TOKEN = 'owner-site-verification=of-all-three';
+for (const [domain, n, exchange] of [
+  [a, 0, GOOGLE],
+  [b, 0, GOOGLE],
+  [c, 0, GOOGLE],
+  [a, 2, MICROSOFT],
+  [a, 4, null],
+] as const) {
+  const scan = withTxt(scanOf(domain, day(n), exchange), [TOKEN, `v=spf1 include:${domain} -all`]);
+  await service.running.app.store.recordScans([scan], confirm);
+}
+// biome-ignore lint/suspicious/noExplicitAny: the tests check the shape of these bodies
+const ask = async (path: string): Promise<any> => (await service.get(`/stack/v1/${path}`)).body;
+
+it('records are those of now, or of a date, with their times and the domains that share them', async () => {
+  const mx = (body: { records: { kind: string }[] }) => body.records.find(({ kind }) => kind === 'mx');
+  const now = await ask(`domains/${a}/records`);
+  assertDescribed('/stack/v1/domains/{domain}/records', now);
+  const times = { first_seen: day(2), last_seen: day(2), ended_at: null };
+  assert.partialDeepStrictEqual(mx(now), { value: MICROSOFT, ...times, other_domains: 0 });
+  assert.deepEqual([now.at, now.observed_since, now.total], [null, day(0), now.records.length]);
+  assert.partialDeepStrictEqual(mx(await ask(`domains/${a}/records?at=2026-01-02`)), {
+    value: GOOGLE,
+    ended_at: day(2),
+  });
+  assert.equal((await ask(`domains/${a}/records?at=2025-12-31`)).total, 0);
+  assert.deepEqual(
+    now.related.slice(0, 2).map(({ domain }: { domain: string }) => domain),
+    [b, c],
+  );
+  assert.deepEqual(now.related[0].values[0], { kind: 'verification', value: TOKEN });
+});
+
+it('a history is newest first, by kind and window, in pages', async () => {
+  const history = `domains/${a}/history?kind=mx`;
+  const all = await ask(history);
+  assertDescribed('/stack/v1/domains/{domain}/history', all);
+  const changes = (body: { changes: { at: string; type: string; value: string }[] }) =>
+    body.changes.map(({ at, type, value }) => [at, type, value]);
+  const expected = [
+    [day(2), 'appeared', MICROSOFT],
+    [day(2), 'disappeared', GOOGLE],
+  ];
+  assert.deepEqual([changes(all), all.total, all.next_cursor], [expected, 2, null]);
+  const page = await ask(`${history}&limit=1`);
+  assert.deepEqual(
+    [...changes(page), ...changes(await ask(`${history}&limit=1&cursor=${page.next_cursor}`))],
+    expected,
+  );
+  assert.equal((await ask(`${history}&since=2026-01-04`)).total, 0);
+});
+
+it('a pivot counts first, and lists domains with the value now or in the past', async () => {
+  const present = await ask(`pivot/verification/${encodeURIComponent(TOKEN)}`);
+  assertDescribed('/stack/v1/pivot/{kind}/{value}', present);
+  assert.partialDeepStrictEqual(present, { total: 3, total_ever: 3, more_than_counted: false, shared: false });
+  const past = await ask(`pivot/MX/${GOOGLE.toUpperCase()}.?status=past`);
+  assert.partialDeepStrictEqual(past.domains, [{ domain: a, last_seen: day(0), ended_at: day(2) }]);
+  const ca = await ask('pivot/ns/ada.ns.cloudflare.com');
+  assert.deepEqual([ca.shared, ca.shared_reason === null], [ca.total > 20, ca.total <= 20]);
+  assert.partialDeepStrictEqual(await ask('pivot/tag/G-NOBODY0000'), { total: 0, domains: [] });
+});
+
+it('a kind, value, time or cursor that cannot be used is refused', async () => {
+  for (const [path, field, message] of [
+    ['pivot/mxx/a.example', 'kind', /did you mean mx\?/],
+    ['pivot/address/nonsense', 'value', /is not a value of kind address/],
+    [`pivot/txt/${'x'.repeat(1_100)}`, 'value', /too long/],
+    ['pivot/ns/a.example?status=ended', 'status', /present, past/],
+    ['pivot/ns/a.example?cursor=x', 'cursor', /next_cursor/],
+    [`domains/${a}/records?at=2026-02-30`, 'at', /must be a date/],
+    [`domains/${a}/records?at=2999-01-01`, 'at', /in the future/],
+    [`domains/${a}/history?kind=m`, 'kind', /did you mean mx\?/],
+    ['domains/co.uk/records', 'domain', /public suffix/],
+  ] as const) {
+    const { status, body } = await service.get(`/stack/v1/${path}`);
+    assert.deepEqual([status, body.errors?.[0]?.field], [400, field], path);
+    assert.match(String(body.errors?.[0]?.message), message);
+  }
+});
