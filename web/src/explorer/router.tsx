@@ -34,6 +34,7 @@ const pages = [
   page('/search', () => import('./search/search-page.tsx'), 'Search'),
   page('/domain/$domain', () => import('./domain/domain-page.tsx'), 'Domain'),
   page('/provider/$provider', () => import('./provider/provider-page.tsx'), 'Provider'),
+  page('/pivot', () => import('./records/pivot-page.tsx'), 'Pivot'),
   page('/compare', () => import('./compare/compare-page.tsx'), 'Compare'),
   page('/market', () => import('./market/market-page.tsx'), 'Market'),
   page('/migrations', () => import('./migrations/migrations-page.tsx'), 'Migrations'),

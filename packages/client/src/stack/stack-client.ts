@@ -1,5 +1,5 @@
 // The typed client of the stack service: requests, paged lists, the event stream, receipts.
-import { type Fetched, fetchBounded } from '../http/fetch-bounded.ts';
+import { fetchBounded } from '../http/fetch-bounded.ts';
 import { baseOf, type KeySource } from '../http/service-address.ts';
 import type { LedgerOptions } from '../verify/check-ledger.ts';
 import { type LedgerMemory, ledgerMemory } from '../verify/ledger-memory.ts';

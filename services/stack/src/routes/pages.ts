@@ -15,6 +15,7 @@ const EXPLORER_ROUTES = [
     '/search',
     '/domain/:domain',
     '/provider/:provider',
+    '/pivot',
     '/compare',
     '/market',
     '/migrations',
