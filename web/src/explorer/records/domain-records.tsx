@@ -26,8 +26,8 @@ const COLUMNS: readonly Column<Records['records'][number]>[] = [
   textColumn('Kind', 'kind', nameOfKind),
   valueColumn,
   numberColumn('Other domains', 'other_domains', (count, { shared }) => `${formatNumber(count)}${shared ? '+' : ''}`),
-  minor(textColumn('First seen', 'first_seen', (at) => <Day at={at} />)),
-  minor(textColumn('Last seen', 'last_seen', (at) => <Day at={at} />)),
+  minor(textColumn('First observed', 'first_seen', (at) => <Day at={at} />)),
+  minor(textColumn('Last observed', 'last_seen', (at) => <Day at={at} />)),
 ];
 
 const CHANGES: readonly Column<HistoryChange>[] = [

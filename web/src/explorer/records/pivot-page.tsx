@@ -28,8 +28,8 @@ const MAX_ROWS = 1_000;
 
 const COLUMNS: readonly Column<User>[] = [
   domainColumn,
-  textColumn('First seen', 'first_seen', (at) => <Day at={at} />),
-  minor(textColumn('Last seen', 'last_seen', (at) => <Day at={at} />)),
+  textColumn('First observed', 'first_seen', (at) => <Day at={at} />),
+  minor(textColumn('Last observed', 'last_seen', (at) => <Day at={at} />)),
   minor(textColumn('Ended', 'ended_at', (at) => (at === null ? '–' : <Day at={at} />))),
 ];
 
