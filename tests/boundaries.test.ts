@@ -47,8 +47,8 @@ const allowed: Record<string, { may: readonly string[]; why: string }> = {
   },
   'services/gateway': {
     may: [
-      ...['db', 'engine', 'files', 'http', 'inference', 'limits', 'log', 'p2p', 'questions', 'receipts'],
-      ...['scan', 'segments'],
+      ...['client', 'db', 'engine', 'files', 'http', 'inference', 'limits', 'log', 'p2p', 'questions'],
+      ...['receipts', 'scan', 'segments'],
     ],
     why: 'composes; asks the stack service about domains, and its witnesses as the prober asks',
   },

@@ -49,6 +49,8 @@ const PHRASES: Record<string, string> = {
 
 /** The field's own terms, other projects' names, and public contracts: not counted. */
 const ALLOWED = [
+  // Words of users' questions, in packages/questions/src/chat.
+  /\b(?:look march|technology tell|tell me about)\b/g,
   /\bin[- ]place\b/gi,
   /\btakes? place\b/gi,
   /\bdecimal places?\b/gi,

@@ -1,5 +1,7 @@
-// What @strata/questions offers: every question of the API as a tool, asked and shortened.
+// What @strata/questions offers: every question of the API as a tool, asked and shortened, and answers to sentences.
 export { type Asked, ask } from './ask.ts';
+export { type ChatDeps, chatAnswer } from './chat/answer.ts';
+export { type Intent, intentOf } from './chat/intent.ts';
 export { plainText } from './plain-text.ts';
 export type { Question } from './question.ts';
 export { QUESTIONS } from './questions/index.ts';

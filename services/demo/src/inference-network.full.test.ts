@@ -27,6 +27,7 @@ describe("the demo's network", { timeout: 120_000 }, () => {
     logLevel: 'silent',
     port,
     explorerUrl,
+    explorerKey: 'ssk_none',
     signal,
   });
 

@@ -45,6 +45,8 @@ export interface InferenceNetworkOptions {
   readonly port: number;
   /** URL of the stack service for the link on the chat page; undefined where browsers cannot open it. */
   readonly explorerUrl: string | undefined;
+  /** API key of the stack service, for answers from its data. */
+  readonly explorerKey: string;
   /** Aborts the start, and stops restarting workers. */
   readonly signal: AbortSignal;
 }
@@ -66,7 +68,7 @@ export async function startInferenceNetwork(
       STRATA_UPSTREAM: '',
     },
   };
-  const { port, explorerUrl } = options;
+  const { port, explorerUrl, explorerKey } = options;
   const gatewaySettings = {
     ...common,
     ...{ STRATA_DATA: options.directory, STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' },
@@ -74,6 +76,7 @@ export async function startInferenceNetwork(
     STRATA_INFERENCE_FREE_KEYS_PER_DAY: process.env.STRATA_INFERENCE_FREE_KEYS_PER_DAY || FREE_KEYS,
     STRATA_INFERENCE_LEDGER_ORIGIN: process.env.STRATA_INFERENCE_LEDGER_ORIGIN || newLedgerName('inference'),
     STRATA_EXPLORER_URL: process.env.STRATA_EXPLORER_URL || (explorerUrl ?? ''),
+    STRATA_EXPLORER_KEY: process.env.STRATA_EXPLORER_KEY || explorerKey,
   };
   const config = readGatewayConfig(gatewaySettings);
   await using keys = await openGatewayStore(config);
@@ -215,12 +218,15 @@ async function stopped(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** The first model that the gateway serves; waits for it. */
+/** The first language model that the gateway serves; waits for it. */
 async function servedModel(base: string, key: string): Promise<string> {
   for (const until = Date.now() + READY_MS; Date.now() < until; await sleep(100)) {
     const response = await fetch(`${base}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
-    const { data } = (await response.json()) as { readonly data: readonly { readonly id: string }[] };
-    if (data[0]) return data[0].id;
+    const { data } = (await response.json()) as {
+      readonly data: readonly { readonly id: string; readonly sha256: string | null }[];
+    };
+    const model = data.find(({ sha256 }) => sha256 !== null);
+    if (model) return model.id;
   }
   throw new StartError('the workers are connected, but the gateway serves no model');
 }

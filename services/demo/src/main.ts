@@ -60,6 +60,7 @@ async function main(): Promise<void> {
     logLevel: config.logLevel,
     port: gateway.port,
     explorerUrl: publicUrlOf({ host: config.host, port: running.port }),
+    explorerKey: (await running.app.store.keys.create({ tier: 'unlimited', label: 'chat' })).key,
     signal,
   };
   const inference = await startInferenceNetwork(options, print).catch((error: unknown) => {
@@ -107,6 +108,10 @@ async function main(): Promise<void> {
     `        -d '{"model":"${inference.model}","messages":[{"role":"user","content":"What is DMARC?"}],"stream":false}'`,
   );
   print('      (a model of 2 million parameters, trained only on DNS, mail and Strata)');
+  print(
+    `      npx strata inference chat --key ${inference.key} --base ${inference.base} "Which email provider does ${example} use?"`,
+  );
+  print('      (answered from the data, by strata-data)');
   const [worker, other] = inference.workers();
   print(
     `      two workers serve it, processes ${worker} and ${other}. To see failover, stop one (kill -9 ${worker}) while this runs:`,

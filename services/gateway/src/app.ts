@@ -7,7 +7,7 @@ import { peerNodeOptions } from '@strata/p2p';
 import type { Logger } from 'pino';
 import { AnswerRecorder } from './answers/answer-recorder.ts';
 import { EngineBackend } from './answers/engine-backend.ts';
-import type { Models } from './answers/models.ts';
+import { DATA_MODEL, type Models } from './answers/models.ts';
 import { openModels } from './answers/open-models.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
@@ -97,7 +97,7 @@ export async function createGateway(
     await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
   );
   world.signal?.throwIfAborted();
-  const own = models.list();
+  const own = models.list().filter(({ id }) => id !== DATA_MODEL);
   const witnesses = stack.use(openWitnesses(config));
   const ledger = stack.use(
     await openSignedLedger({

@@ -75,6 +75,13 @@ export const Environment = z.object({
     description: 'link of the chat to the explorer',
     absent: "with `npm start` the stack service's, if `STRATA_HOST` can be opened; else none",
   }),
+  STRATA_EXPLORER_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,200}$/, 'must be an API key of the stack service')
+    .optional()
+    .describe(
+      'API key of the stack service at that address: [answers from its data](inference.md#answers-from-the-data)',
+    ),
   STRATA_RECEIPT_DAYS: z.coerce
     .number()
     .min(1)
@@ -111,6 +118,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     limits: connectionLimitsOf(settings),
     allowedHosts: settings.STRATA_ALLOWED_HOSTS,
     explorerUrl: settings.STRATA_EXPLORER_URL,
+    explorerKey: settings.STRATA_EXPLORER_KEY,
     ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,
     witnesses: witnessesOf(settings),
     allowAddresses: settings.STRATA_ALLOW_ADDRESSES,

@@ -13,6 +13,7 @@ const EXPLORER = [
   ['start-with-key', '/start', true],
   ['search', '/search?state=active', true],
   ['search-nothing', '/search?q=no-such-company', true],
+  ['lookup', '/lookup', true],
   ['domain', '/domain/DOMAIN', true],
   ...(['history', 'posture', 'risk', 'advisories', 'feeds'] as const).map(
     (tab) => [`domain-${tab}`, `/domain/DOMAIN?tab=${tab}`, true] as const,

@@ -32,6 +32,7 @@ const pages = [
   page('/', () => import('./home/home-page.tsx'), 'Home'),
   page('/start', () => import('./home/start-page.tsx'), 'Start'),
   page('/search', () => import('./search/search-page.tsx'), 'Search'),
+  page('/lookup', () => import('./lookup/lookup-page.tsx'), 'Lookup'),
   page('/domain/$domain', () => import('./domain/domain-page.tsx'), 'Domain'),
   page('/provider/$provider', () => import('./provider/provider-page.tsx'), 'Provider'),
   page('/compare', () => import('./compare/compare-page.tsx'), 'Compare'),

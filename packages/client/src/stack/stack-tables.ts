@@ -86,7 +86,9 @@ export class StackTables {
   ): Promise<StackFile> {
     const url = new URL(path, this.#base);
     const init = { headers: { ...headers, ...keyHeaders(this.#options.key) }, redirect: 'error' as const };
-    const response = await this.#fetch(url, { ...init, ...(signal && { signal }) }).catch((cause: unknown) => {
+    // Not as a method: a browser's `fetch` accepts no other receiver.
+    const fetch = this.#fetch;
+    const response = await fetch(url, { ...init, ...(signal && { signal }) }).catch((cause: unknown) => {
       signal?.throwIfAborted();
       throw networkProblem(`${url.href} cannot be reached.`, { cause });
     });
@@ -96,7 +98,7 @@ export class StackTables {
     return {
       status,
       headers: response.headers,
-      chunks: (body ?? new Blob().stream()) as unknown as StackFile['chunks'],
+      chunks: chunksOf(body),
     };
   }
 
@@ -128,4 +130,10 @@ export class StackTables {
 function jobIn(fetched: Fetched, url: string): Job {
   const { body } = answerOf(fetched, { url, isText: false });
   return (body as { readonly job: Job }).job;
+}
+
+/** Not every browser iterates over a stream. */
+async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) yield part.value;
 }

@@ -17,10 +17,13 @@ export const marketShare = question({
   }),
   list: { at: ['categories[].providers'], paging: 'here' },
   summarize: ({ categories }) =>
-    categories.map(
-      (market) =>
-        `${market.category}: ${market.domains} domains, HHI ${market.hhi === null ? 'unknown' : Math.round(market.hhi)} (${market.band}), ${market.total} providers: ${market.providers.map((each) => `${each.provider} ${percent(each.share)} (${each.domains})`).join(', ') || 'none'}`,
-    ),
+    categories.flatMap((market) => {
+      const head = `${market.category}: ${market.domains} domains, HHI ${market.hhi === null ? 'unknown' : Math.round(market.hhi)} (${market.band}), ${market.total} providers`;
+      const shares = market.providers.map((each) => `${each.provider} ${percent(each.share)} (${each.domains})`);
+      return categories.length === 1
+        ? [`${head}:`, ...shares.map((share) => `- ${share}`)]
+        : [`${head}: ${shares.join(', ') || 'none'}`];
+    }),
 });
 
 export const migrations = question({

@@ -44,6 +44,7 @@ export const SECRETS: ReadonlySet<string> = new Set([
   'STRATA_INFERENCE_DATABASE_URL',
   'STRATA_NVD_API_KEY',
   'STRATA_UPSTREAM_KEY',
+  'STRATA_EXPLORER_KEY',
   'STRATA_HF_TOKEN',
   // A join token of a private network contains its key.
   'STRATA_JOIN',

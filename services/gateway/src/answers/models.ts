@@ -4,6 +4,9 @@ import { LRUCache } from 'lru-cache';
 import type { Admission } from '../limits/admission.ts';
 import type { Backend } from './backend.ts';
 
+/** The id of the answers from the data of the stack service, which no language model writes. */
+export const DATA_MODEL = 'strata-data';
+
 export interface ServedModel {
   readonly id: string;
   readonly backend: Backend;
@@ -41,8 +44,10 @@ export class Models {
     if (this.#models.delete(id)) this.#removed.set(id, true);
   }
 
+  /** Language models first: clients take the first one by default. */
   list(): readonly ServedModel[] {
-    return [...this.#models.values()];
+    const models = [...this.#models.values()];
+    return models.toSorted((a, b) => Number(a.id === DATA_MODEL) - Number(b.id === DATA_MODEL));
   }
 
   /** The number of answers in progress or waiting, for all models. */

@@ -1,11 +1,12 @@
-// Opens the configured models: a local engine, an upstream server, or both.
+// Opens the configured models: a local engine, upstream servers, the data of the stack service.
 import { type Engine, openModel, openUpstream } from '@strata/engine';
 import type { Logger } from 'pino';
 import type { GatewayConfig } from '../config.ts';
 import { openAdmission } from '../limits/admission.ts';
 import type { Backend } from './backend.ts';
+import { DataBackend } from './data-backend.ts';
 import { EngineBackend } from './engine-backend.ts';
-import { Models, type ServedModel } from './models.ts';
+import { DATA_MODEL, Models, type ServedModel } from './models.ts';
 import { UpstreamBackend } from './upstream-backend.ts';
 
 export interface OpenedModels extends AsyncDisposable {
@@ -59,6 +60,10 @@ export async function openModels(
       deps.logger.info({ model, engine, origin, slots }, 'upstream model is served');
     }
   }
+  const { explorerUrl: baseUrl, explorerKey: key } = config;
+  if (key !== undefined && baseUrl === undefined)
+    deps.logger.warn('STRATA_EXPLORER_KEY has no effect without STRATA_EXPLORER_URL');
+  else if (key !== undefined && baseUrl !== undefined) serve(DATA_MODEL, new DataBackend({ baseUrl, key }));
   const owned = stack.move();
   return { models: new Models(served), [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

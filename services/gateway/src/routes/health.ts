@@ -1,12 +1,13 @@
 // Liveness and readiness for load balancers, and the description of the API; without a key.
+import { DATA_MODEL } from '../answers/models.ts';
 import { VERSION } from '../version.ts';
 import { type GatewayApp, route } from './route.ts';
 
-/** Ids of the models that can answer. */
+/** Ids of the language models that can answer: the data alone does not make a gateway ready. */
 const readyModels = ({ models }: GatewayApp) =>
   models
     .list()
-    .filter(({ backend }) => backend.isReady)
+    .filter(({ id, backend }) => backend.isReady && id !== DATA_MODEL)
     .map(({ id }) => id);
 
 export const getHealth = route({ method: 'GET', path: '/health', access: 'open' }, (app, _input, { reply }) => {

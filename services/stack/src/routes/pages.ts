@@ -13,6 +13,7 @@ const EXPLORER_ROUTES = [
     '/',
     '/start',
     '/search',
+    '/lookup',
     '/domain/:domain',
     '/provider/:provider',
     '/compare',

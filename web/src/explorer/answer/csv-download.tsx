@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { Button, Command } from '../../ui/controls/button.tsx';
 import { formatCount } from '../../ui/formats.ts';
 import { Problem } from './answer.tsx';
+import { saveFile } from './save-file.ts';
 import { setQuota, stack } from './session.ts';
 import { Verify } from './source.tsx';
 
@@ -69,17 +70,6 @@ function Saved({ answer, name }: { readonly answer: StackAnswer<string>; readonl
       {provenance !== undefined && <Verify answer={answer} receiptId={receiptIdOf(provenance) ?? 'unreadable'} />}
     </>
   );
-}
-
-/** Starts a download of a text. A plain link cannot send the API key header that the service requires. */
-function saveFile(name: string, text: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  // Revoked with a delay, after the download has started.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
 /** The receipt id in the `Stack-Provenance` header; undefined if that is not a receipt. */

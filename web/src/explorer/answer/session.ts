@@ -1,5 +1,5 @@
 // The user's API key, stored in the browser, and its remaining quota.
-import { type Quota, StackClient, storedLedgerMemory } from '@strata/client';
+import { type Quota, StackClient, StackTables, storedLedgerMemory } from '@strata/client';
 import { observable, storedValue, useObservable } from '../../ui/observable.ts';
 
 const storedKey = storedValue('strata-stack-key');
@@ -25,6 +25,9 @@ export const stack = new StackClient({
   key: storedKey.get,
   memory: storedLedgerMemory(() => localStorage, 'strata-stack-ledgers'),
 });
+
+/** Look-ups of lists, as files. */
+export const tables = new StackTables({ baseUrl: location.origin, key: storedKey.get });
 
 /** Creates and stores a free key. */
 export async function getFreeKey(): Promise<void> {

@@ -4,6 +4,7 @@
 export const PAGES = [
   ['Home', '/', 'h'],
   ['Search', '/search', 'e'],
+  ['List', '/lookup', 'o'],
   ['Market', '/market', 'm'],
   ['Migrations', '/migrations', 'i'],
   ['Security', '/security', 's'],

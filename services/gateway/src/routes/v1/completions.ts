@@ -1,5 +1,6 @@
 // `POST /v1/chat/completions` and `POST /v1/completions`.
 import { chatCompletion, readChatRequest, readCompletionRequest, textCompletion } from '@strata/inference';
+import { answeringModel } from '../../answers/data-backend.ts';
 import { route } from '../route.ts';
 import { begin } from './answering.ts';
 
@@ -16,7 +17,7 @@ export const createChatCompletion = route(
     },
   },
   async (app, { body: asked }, exchange) => {
-    const model = app.models.get(asked.model);
+    const model = answeringModel(app.models, asked);
     const run = await begin(app, { ...exchange, model, asked, prefix: 'chatcmpl-' }, () =>
       model.backend.planChat(asked),
     );

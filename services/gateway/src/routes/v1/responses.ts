@@ -1,5 +1,6 @@
 // `POST /v1/responses`: the Responses API.
 import { CompletionError, errorBody, outputItems, readResponsesRequest, responseObject } from '@strata/inference';
+import { answeringModel } from '../../answers/data-backend.ts';
 import { itemId, ResponseEvents } from '../../answers/response-events.ts';
 import { route } from '../route.ts';
 import { begin } from './answering.ts';
@@ -17,7 +18,7 @@ export const createResponse = route(
     },
   },
   async (app, { body: asked }, exchange) => {
-    const model = app.models.get(asked.chat.model);
+    const model = answeringModel(app.models, asked.chat);
     const run = await begin(app, { ...exchange, model, asked: asked.chat, prefix: 'resp_' }, () =>
       model.backend.planChat(asked.chat).catch((error: unknown) => {
         throw error instanceof CompletionError ? asked.renamed(error) : error;

@@ -1,0 +1,172 @@
+// Answers a sentence with numbers of the service: chooses the tools, asks them, and writes Markdown with links to page and receipt.
+import { type StackClient, StackProblem } from '@strata/client';
+import { type Asked, ask } from '../ask.ts';
+import { search } from '../questions/domains.ts';
+import { receiptOf } from '../receipt.ts';
+import { shortText } from '../shorten.ts';
+import { type Intent, intentOf, MAX_QUESTION, type Subject } from './intent.ts';
+import { domainCall, marketCall, providerCall, type ToolCall } from './tools.ts';
+
+export interface ChatDeps {
+  readonly client: StackClient;
+  /** URL of the explorer, which is the origin of the service. */
+  readonly baseUrl: string;
+  readonly signal: AbortSignal;
+}
+
+const EXAMPLES = [
+  'Which email provider does example.com use?',
+  'How risky is example.com?',
+  'How many domains use Cloudflare?',
+  'Which customers did GoDaddy lose?',
+  'Compare Cloudflare and Fastly.',
+  'How is the market of DNS providers divided?',
+  'How many domains publish DMARC?',
+  'What is unusual today?',
+];
+
+const HELP = [
+  "I answer from Strata's data, with what it contains about domains, providers and markets, and found none of them in this question. I can answer, for example:",
+  ...EXAMPLES.map((example) => `- ${example}`),
+];
+
+/**
+ * The paragraphs and list items of the answer, as Markdown. `messages`: the texts of the user, oldest first. Rejects with a `StackProblem`
+ * if the service cannot answer, or with the signal's reason; a name that it does not know is an answer.
+ */
+export async function chatAnswer(messages: readonly string[], deps: ChatDeps): Promise<readonly string[]> {
+  const [text = '', earlier] = messages.slice(-2).reverse();
+  if (text.length > MAX_QUESTION)
+    return [`This question is too long: I read at most ${MAX_QUESTION} characters.`, ...HELP.slice(1)];
+  const intent = intentOf(text, earlier);
+  if (!intent) return HELP;
+  const { topic, subjects, category } = intent;
+  if (subjects.length === 0) return section(marketCall(topic, category), deps);
+  const [domain, named] = pairOf(subjects);
+  const answered = domain ? [domain] : subjects;
+  const lines: string[] = [];
+  for (const subject of answered) lines.push(...(await subjectAnswer(subject, intent, deps, named)));
+  if (!intent.isComparison || answered.length < 2) return lines;
+  const kind = answered.every(({ isDomain }) => isDomain) ? 'domains' : 'providers';
+  const names = answered.map(({ names: all }) => all.at(-1)).join(',');
+  return [...lines, `[Compare them](${link(deps, `/compare?${new URLSearchParams({ [kind]: names })}`)})`];
+}
+
+/** `Does example.com use Cloudflare?`: the domain, and the provider that may serve it. */
+function pairOf(subjects: readonly Subject[]): readonly [Subject?, (string | undefined)?] {
+  const [domain] = subjects.filter(({ isDomain }) => isDomain);
+  const [other] = subjects.filter(({ isDomain }) => !isDomain);
+  return subjects.length === 2 && domain && other ? [domain, other.names.at(-1)] : [];
+}
+
+async function subjectAnswer(
+  subject: Subject,
+  intent: Intent,
+  deps: ChatDeps,
+  named: string | undefined,
+): Promise<readonly string[]> {
+  const { topic, category } = intent;
+  const asDomain = (name: string) => section(domainCall(topic, name), deps, { category, named });
+  const asProvider = (name: string) => section(providerCall(topic, name), deps);
+  // `How many domains use name.com?` asks for a provider.
+  const isOfProviders = topic === 'count' || topic === 'share' || topic === 'adoption';
+  const readings = subject.isDomain ? (isOfProviders ? [asProvider, asDomain] : [asDomain, asProvider]) : [asProvider];
+  let unknown: StackProblem | undefined;
+  for (const read of readings)
+    for (const name of subject.names) {
+      try {
+        return await read(name);
+      } catch (error) {
+        if (!isUnknown(error)) throw error;
+        // What the service says about a domain is better than that it is not a provider.
+        if (!unknown || read === asDomain) unknown = error;
+      }
+    }
+  const [name = ''] = subject.names.slice(-1);
+  return subject.isDomain ? unknownAnswer(name, unknown) : companyAnswer(name, unknown, { deps, asDomain });
+}
+
+/** A name that is not a provider's: the domain that has its words, if there is one. */
+async function companyAnswer(
+  name: string,
+  unknown: StackProblem | undefined,
+  { deps, asDomain }: { readonly deps: ChatDeps; readonly asDomain: (domain: string) => Promise<readonly string[]> },
+): Promise<readonly string[]> {
+  const { answer } = await asked({ question: search, input: { q: name, limit: 4 } }, deps).catch((error) => {
+    if (!isUnknown(error)) throw error;
+    return { answer: { body: {} } };
+  });
+  const { results } = Object(answer.body) as { readonly results?: readonly { readonly domain: string }[] };
+  const found = Array.isArray(results) ? results.map(({ domain }) => String(domain)) : [];
+  const word = name.replaceAll(/[\s.'’&-]/g, '').toLowerCase();
+  const [one = found.length === 1 ? found[0] : undefined] = found.filter((each) => each.startsWith(`${word}.`));
+  if (one !== undefined) return asDomain(one);
+  if (found.length === 0) return unknownAnswer(name, unknown);
+  return [
+    `I do not know a provider or company “${escaped(name)}”. Domains with this text: ${found.map(escaped).join(', ')}.`,
+  ];
+}
+
+function unknownAnswer(name: string, problem: StackProblem | undefined): readonly string[] {
+  const detail = [problem?.detail, ...(problem?.errors ?? []).map(({ message }) => message)].find((each) => each);
+  return [`I do not know “${escaped(name)}”.${detail ? ` ${escaped(shortText(detail, 300))}` : ''}`];
+}
+
+const isUnknown = (error: unknown): error is StackProblem =>
+  error instanceof StackProblem && (error.status === 404 || error.status === 400 || error.code === 'invalid_parameter');
+
+function asked(
+  { question, input }: Pick<ToolCall, 'question' | 'input'>,
+  { client, signal }: ChatDeps,
+): Promise<Asked> {
+  return ask(question, question.input.parse(input) as Record<string, unknown>, { client, signal });
+}
+
+interface Filter {
+  readonly category?: Intent['category'];
+  readonly named?: string | undefined;
+}
+
+async function section(call: ToolCall, deps: ChatDeps, filter: Filter = {}): Promise<readonly string[]> {
+  const { answer, shortened, lines } = await asked(call, deps);
+  const chosen = call.question.name === 'stack_domain' ? serviceLines(call.question, shortened, filter) : undefined;
+  const { receipt } = receiptOf(answer.body);
+  const links = [
+    `[Page](${link(deps, call.page)})`,
+    ...(receipt
+      ? [`[receipt ${receipt.receipt_id}](${link(deps, `/ledger/receipts/${receipt.ledger_receipt_id}`)})`]
+      : []),
+    ...(receipt ? [`signed ${receipt.signed_at}`] : []),
+  ];
+  return [...(chosen ?? lines).slice(0, MAX_LINES).map(escapedLine), `${links.join(' · ')}.`];
+}
+
+const MAX_LINES = 24;
+
+/** Only the services that were asked for; undefined without a filter. */
+function serviceLines(
+  question: ToolCall['question'],
+  shortened: Asked['shortened'],
+  { category, named }: Filter,
+): readonly string[] | undefined {
+  const wanted = named?.toLowerCase();
+  if (category === undefined && wanted === undefined) return undefined;
+  const all = shortened.services as readonly { readonly category: string; readonly provider: string }[];
+  const services = all.filter(
+    (each) =>
+      (category === undefined || each.category === category) &&
+      (wanted === undefined || each.provider.toLowerCase().includes(wanted)),
+  );
+  const [first = ''] = question.summarize({ ...shortened, services: [] } as never);
+  const what = [named, category?.replaceAll('_', ' ')].filter((each) => each !== undefined).join(' as ');
+  if (services.length === 0) return [first, `None of its ${all.length} detected services is ${what}.`];
+  const lines = question.summarize({ ...shortened, services } as never);
+  return lines.slice(0, 1 + services.length);
+}
+
+const link = ({ baseUrl }: ChatDeps, path: string): string => new URL(path, baseUrl).href;
+
+const escapedLine = (line: string): string => (line.startsWith('- ') ? `- ${escaped(line.slice(2))}` : escaped(line));
+
+/** Text of third parties can contain no link and no markup. */
+const escaped = (text: string): string => text.replaceAll(/[\\[\]`*]|<(?=[a-z/!?])/gi, '\\$&');

@@ -1,0 +1,49 @@
+// Sentences and what they ask about, as `topic; names; category`. `?`: only for a reader who asks the data.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { intentOf, MAX_QUESTION } from './intent.ts';
+
+const briefly = (text: string, earlier?: string): string | undefined => {
+  const intent = intentOf(text, earlier);
+  if (!intent) return undefined;
+  const names = intent.subjects.map((each) => (each.isDomain ? `@${each.names}` : each.names.join('|')));
+  return `${intent.topic}; ${names}; ${intent.category ?? ''}${intent.isComparison ? '; compare' : ''}${intent.isAboutData ? '' : ' ?'}`;
+};
+
+const CASES: readonly (readonly [string, string | undefined])[] = [
+  ['Which email provider does summityachts.com use?', 'overview; @summityachts.com; email'],
+  ['Who hosts Summit Yachts?', 'overview; Summit Yachts; hosting'],
+  ['DNS of https://www.münchen.de/some/path?', 'overview; @www.münchen.de; dns'],
+  ['Does example.com use Cloudflare?', 'overview; @example.com,Cloudflare; '],
+  ['What changed at example.com since March?', 'moves; @example.com; '],
+  ['How many domains use Google Cloud DNS?', 'count; Google Cloud DNS|Google Cloud; dns'],
+  ["How many sites use Let's Encrypt?", "count; Let's Encrypt; "],
+  ['Compare Cloudflare’s market share with Fastly’s', 'share; Cloudflare,Fastly; ; compare'],
+  ['Who moved away from GoDaddy last month?', 'lost; GoDaddy; '],
+  ['Who migrated to Google Workspace?', 'gained; Google Workspace; '],
+  ['How is the market of DNS providers divided?', 'share; ; dns'],
+  ['How concentrated is email security?', 'share; ; email_security'],
+  ['How many domains publish DMARC?', 'security; ; '],
+  ['Who migrated this month?', 'moves; ; '],
+  ['What is Strata?', 'overview; Strata;  ?'],
+  ['What is DMARC?', undefined],
+  ['', undefined],
+];
+
+describe('a sentence', () => {
+  for (const [text, expected] of CASES)
+    it(`“${text}” asks for ${expected ?? 'nothing'}`, () => assert.equal(briefly(text), expected));
+
+  it('refers to the name in the question before it', () =>
+    assert.equal(briefly('And its DNS?', 'Who uses example.com?'), 'overview; @example.com; dns'));
+
+  it('is read in a time that its length bounds, whatever it contains', () => {
+    const hostile = "a.|'|. |a-|mail |Cloudflare and |../|%2e%2e/|[x](http://y) |\0|\u202e|\ud800".split('|');
+    for (const part of hostile) {
+      const { subjects = [] } = intentOf(part.repeat(MAX_QUESTION).slice(0, MAX_QUESTION)) ?? {};
+      assert.ok(subjects.length <= 3);
+      for (const name of subjects.flatMap(({ names }) => names)) assert.match(name, /^[\p{L}\p{N}][^/%:\p{C}]*$/u);
+      assert.equal(intentOf(part.repeat(MAX_QUESTION + 1)), undefined);
+    }
+  });
+});

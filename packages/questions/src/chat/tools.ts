@@ -1,0 +1,79 @@
+// Which tool answers a topic for a kind of subject, and the page of the explorer that shows the same.
+import type { Category } from '@strata/detect';
+import type { Question } from '../question.ts';
+import { domainChanges, domainProfile, domainRisk } from '../questions/domains.ts';
+import { marketShare, migrations, securityScorecard, statistics } from '../questions/markets.ts';
+import { adoption, leaderboard, provider, providerCustomers, supplyChain } from '../questions/providers.ts';
+import { advisories, affectedDomains, alerts } from '../questions/security.ts';
+import type { Topic } from './topics.ts';
+
+export interface ToolCall {
+  readonly question: Question;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Path of the page, from the root of the explorer. */
+  readonly page: string;
+}
+
+/** Items of a list: a chat is not a table. */
+const limit = 8;
+const page = (path: string, query: Readonly<Record<string, string | undefined>> = {}) => {
+  const search = new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  return search.size === 0 ? path : `${path}?${search}`;
+};
+
+export function domainCall(topic: Topic, domain: string): ToolCall {
+  const at = `/domain/${encodeURIComponent(domain)}`;
+  switch (topic) {
+    case 'moves':
+    case 'lost':
+    case 'gained':
+      return { question: domainChanges, input: { domain, limit }, page: at };
+    case 'risk':
+      return { question: domainRisk, input: { domain }, page: at };
+    case 'vulnerabilities':
+      return { question: affectedDomains, input: { domain, limit }, page: at };
+    default:
+      return { question: domainProfile, input: { domain, evidence: 1 }, page: at };
+  }
+}
+
+export function providerCall(topic: Topic, name: string): ToolCall {
+  const at = `/provider/${encodeURIComponent(name)}`;
+  switch (topic) {
+    case 'moves':
+    case 'lost':
+      return { question: providerCustomers, input: { provider: name, direction: 'out', limit }, page: at };
+    case 'gained':
+      return { question: providerCustomers, input: { provider: name, direction: 'in', limit }, page: at };
+    case 'risk':
+      return { question: supplyChain, input: { provider: name, limit: 5 }, page: at };
+    case 'adoption':
+      return { question: adoption, input: { tool: name, days: 30, limit: 5 }, page: at };
+    default:
+      return { question: provider, input: { provider: name, limit }, page: at };
+  }
+}
+
+/** Of all domains, or of one market. */
+export function marketCall(topic: Topic, category: Category | undefined): ToolCall {
+  switch (topic) {
+    case 'moves':
+    case 'lost':
+    case 'gained':
+      return { question: migrations, input: { category, days: 30, limit }, page: page('/migrations', { category }) };
+    case 'vulnerabilities':
+      return { question: advisories, input: { limit: 5 }, page: '/advisories' };
+    case 'alerts':
+      return { question: alerts, input: { limit: 5 }, page: '/alerts' };
+    case 'security':
+      return { question: securityScorecard, input: { limit: 3 }, page: '/security' };
+    default:
+      if (category !== undefined)
+        return { question: marketShare, input: { category, limit: 10 }, page: page('/market', { category }) };
+      return topic === 'count' || topic === 'risk'
+        ? { question: statistics, input: {}, page: '/status' }
+        : { question: leaderboard, input: { limit: 10 }, page: '/market' };
+  }
+}

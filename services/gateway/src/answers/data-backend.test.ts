@@ -1,0 +1,105 @@
+// Answers from the data of a stack service, which answers here with the examples of its description.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fakeService } from '../../../../tests/support/fake-service.ts';
+import { tinyEngine } from '../../../../tests/support/tiny-engine.ts';
+import { type Harness, type Json, MODEL, startHarness } from '../test/harness.ts';
+import { assertRefusal, chunksOf } from '../test/shared.ts';
+
+const CHAT = '/v1/chat/completions';
+const file = path.join(import.meta.dirname, '../../../stack/src/routes/examples.json');
+const examples: Record<string, Json> = JSON.parse(readFileSync(file, 'utf8'));
+const profile = examples['/stack/v1/domains/{domain}'];
+profile.services[0].evidence[0].value = '[click](https://evil.example) <b>';
+
+describe('answers from the data', () => {
+  let stack: Awaited<ReturnType<typeof fakeService>>;
+  let service: Harness;
+  let asked: string[] = [];
+  let status = 200;
+  before(async () => {
+    stack = await fakeService((request, response) => {
+      assert.equal(request.headers['x-stack-key'], 'ssk_of-the-gateway');
+      asked.push(`${request.method} ${request.url}`);
+      const { pathname } = new URL(request.url ?? '', 'http://localhost');
+      const at = Object.keys(examples).find((each) =>
+        new RegExp(`^${each.replace(/\{\w+\}/, '[^/]+')}$`).test(pathname),
+      );
+      const body = status !== 200 || at === undefined || /nosuch/i.test(pathname) ? undefined : examples[at];
+      const problem = { code: 'unknown_domain', title: 'Domain not analyzed', detail: 'It is not [analyzed](x).' };
+      response.writeHead(body ? 200 : status === 200 ? 404 : status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body ?? problem));
+    });
+    service = await startHarness(
+      { STRATA_MODEL: '', STRATA_EXPLORER_URL: stack.base, STRATA_EXPLORER_KEY: 'ssk_of-the-gateway' },
+      { engines: { [MODEL]: await tinyEngine() } },
+    );
+  });
+  after(async () => {
+    await service?.[Symbol.asyncDispose]();
+    await stack?.[Symbol.asyncDispose]();
+  });
+  const ask = async (content: string, more: object = {}) => {
+    asked = [];
+    return service.post(CHAT, { model: MODEL, messages: [{ role: 'user', content }], max_tokens: 8, ...more });
+  };
+  const textOf = async (content: string) =>
+    (await ask(content, { model: 'strata-data' })).body.choices[0].message.content;
+
+  it('name their model, have no tokens, and link page and receipt; streamed or not', async () => {
+    const question = `Which DNS provider does ${profile.domain} use?`;
+    const { body, headers } = await ask(question);
+    assert.deepEqual(
+      [body.model, body.system_fingerprint, body.usage.total_tokens],
+      ['strata-data', 'fp_unknown_strata-data', 0],
+    );
+    const text: string = body.choices[0].message.content;
+    const { receipt_id, ledger_receipt_id } = profile.provenance;
+    assert.match(text, /^aldersurgery\.com is active[\s\S]*\n\n- dns: Cloudflare, high, since 2026-11-01/);
+    assert.ok(text.includes(`[Page](${stack.base}/domain/${profile.domain})`));
+    assert.ok(text.includes(`[receipt ${receipt_id}](${stack.base}/ledger/receipts/${ledger_receipt_id})`));
+    assert.doesNotMatch(text, /email|(?<!\\)\[click|(?<!\\)<b>/);
+    const receipt = (await service.get(`/v1/receipts/${headers.get('x-receipt-id')}`)).body;
+    assert.deepEqual(receipt.model, { id: 'strata-data', sha256: null, engine: 'strata-data' });
+    assert.deepEqual([receipt.usage.completion_tokens, receipt.segments], [0, undefined]);
+    const chunks = chunksOf(await ask(question, { stream: true }));
+    assert.equal(chunks.map(({ choices }) => choices[0].delta.content ?? '').join(''), text);
+  });
+
+  it('ask only the routes of the tools, a few for each question', async () => {
+    for (const [question, route] of [
+      ['How many domains use Cloudflare?', 'providers/Cloudflare?limit=8&offset=0'],
+      ['How is the market of DNS providers divided?', 'intelligence/market-share?category=dns&include_parked=false'],
+      ['How many domains publish DMARC?', 'intelligence/security-scorecard'],
+      ['How risky is ../../keys a.com?', 'intelligence/risk/a.com'],
+      ['Who uses http://169.254.169.254/latest?', 'providers/169.254.169.254?limit=8&offset=0'],
+    ] as const) {
+      await ask(question);
+      assert.deepEqual(asked, [`GET /stack/v1/${route}`]);
+    }
+  });
+
+  it('say what they do not know, and what they can answer', async () => {
+    const unknown = 'I do not know “nosuch.com”. It is not \\[analyzed\\](x).';
+    assert.equal(await textOf('Which DNS provider does nosuch.com use?'), unknown);
+    assert.match(await textOf('Who uses Nosuch?'), /^I do not know a provider or company “Nosuch”\. Domains with this/);
+    for (const unclear of ['What is DMARC?', 'x'.repeat(5_000)])
+      assert.match(await textOf(unclear), /- How many domains use Cloudflare\?/);
+    status = 503;
+    const { body, headers, ...refused } = await ask('How many domains use Cloudflare?');
+    status = 200;
+    assert.deepEqual([refused.status, body.error.code, headers.get('retry-after')], [503, 'overloaded', '10']);
+  });
+
+  it('leave other questions, and requests for tools and formats, to the model', async () => {
+    const tools = [{ type: 'function', function: { name: 'f' } }];
+    for (const more of [{ tools }, { response_format: { type: 'json_object' } }, { logprobs: true }])
+      assert.equal((await ask('How many domains use Cloudflare?', more)).body.model, MODEL);
+    assert.equal((await ask('What is DMARC?')).body.model, MODEL);
+    assertRefusal(await ask('', { model: 'strata-data', logprobs: true }), [400, 'unsupported_value', 'model']);
+    const models = (await service.get('/v1/models')).body.data;
+    assert.deepEqual([models[0].id, models[1].id, models.length], [MODEL, 'strata-data', 2]);
+  });
+});
