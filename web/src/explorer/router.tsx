@@ -45,6 +45,7 @@ const pages = [
   page('/feeds', () => import('./feeds/feeds-page.tsx'), 'Feeds'),
   page('/feeds/$domain', () => import('./feeds/feeds-page.tsx'), 'FeedDomain'),
   page('/live', () => import('./live/live-page.tsx'), 'Live'),
+  page('/watchlists', () => import('./watchlists/watchlists-page.tsx'), 'Watchlists'),
   page('/status', () => import('./status/status-page.tsx'), 'Status'),
 ];
 
