@@ -128,7 +128,9 @@ function withNamedLists(schemas: Readonly<Record<string, JSONSchema>>): Readonly
     const text = JSON.stringify(list);
     const name = first.get(text);
     first.set(text, name ?? property);
-    if (name) named.set(text, [typeNameOf(name), { enum: list, description: `Values of \`${name}\`.` }]);
+    // A second list of the same name is written out.
+    const isTaken = [...named.values()].some(([taken]) => name !== undefined && taken === typeNameOf(name));
+    if (name && !isTaken) named.set(text, [typeNameOf(name), { enum: list, description: `Values of \`${name}\`.` }]);
   };
   const replaced = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(replaced);

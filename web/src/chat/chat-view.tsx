@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Button } from '../ui/controls/button.tsx';
 import { Loading } from '../ui/states.tsx';
 import { Composer } from './asking/composer.tsx';
+import { knowsData } from './asking/data-model.ts';
 import { ModelChoice } from './asking/model-choice.tsx';
 import type { Settings } from './asking/parameters.ts';
 import { tokensOf } from './asking/request.ts';
@@ -147,6 +148,7 @@ export function ChatView({ conversationId }: { readonly conversationId: string |
           <EmptyChat
             problem={models.error}
             hasModels={(models.data?.length ?? 0) > 0}
+            knowsData={knowsData(model, models.data ?? [])}
             onRetry={() => void models.refetch()}
             onAsk={ask}
           />

@@ -35,6 +35,7 @@ const pages = [
   page('/lookup', () => import('./lookup/lookup-page.tsx'), 'Lookup'),
   page('/domain/$domain', () => import('./domain/domain-page.tsx'), 'Domain'),
   page('/provider/$provider', () => import('./provider/provider-page.tsx'), 'Provider'),
+  page('/pivot', () => import('./records/pivot-page.tsx'), 'Pivot'),
   page('/compare', () => import('./compare/compare-page.tsx'), 'Compare'),
   page('/market', () => import('./market/market-page.tsx'), 'Market'),
   page('/migrations', () => import('./migrations/migrations-page.tsx'), 'Migrations'),
@@ -44,6 +45,7 @@ const pages = [
   page('/feeds', () => import('./feeds/feeds-page.tsx'), 'Feeds'),
   page('/feeds/$domain', () => import('./feeds/feeds-page.tsx'), 'FeedDomain'),
   page('/live', () => import('./live/live-page.tsx'), 'Live'),
+  page('/watchlists', () => import('./watchlists/watchlists-page.tsx'), 'Watchlists'),
   page('/status', () => import('./status/status-page.tsx'), 'Status'),
 ];
 

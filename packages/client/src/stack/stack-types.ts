@@ -417,7 +417,10 @@ export interface StackPaths {
        * Excluded flags: `flag=dnssec_measured&without=dnssec`.
        */
       without?: string;
-      grade?: Grade;
+      /**
+       * Grade of the security score.
+       */
+      grade?: 'a+' | 'a' | 'b' | 'c' | 'd' | 'f';
       /**
        * Minimum security score; excludes domains without a score.
        */
@@ -1476,7 +1479,107 @@ export interface StackPaths {
       /**
        * Kinds of the provider, most characteristic first.
        */
-      kinds: Kind[];
+      kinds: (
+        | 'registrar'
+        | 'dns-host'
+        | 'domain-marketplace'
+        | 'mailbox'
+        | 'mail-gateway'
+        | 'mail-forwarding'
+        | 'transactional-email'
+        | 'email-marketing'
+        | 'email-authentication'
+        | 'email-signature'
+        | 'cloud'
+        | 'web-host'
+        | 'managed-host'
+        | 'app-platform'
+        | 'static-host'
+        | 'object-storage'
+        | 'cdn'
+        | 'waf'
+        | 'ddos-protection'
+        | 'bot-management'
+        | 'certificate-authority'
+        | 'network-operator'
+        | 'site-builder'
+        | 'cms'
+        | 'ecommerce'
+        | 'forum'
+        | 'wiki'
+        | 'learning-platform'
+        | 'landing-pages'
+        | 'web-server'
+        | 'application-server'
+        | 'web-framework'
+        | 'ui-library'
+        | 'language'
+        | 'control-panel'
+        | 'operating-system'
+        | 'cache'
+        | 'analytics'
+        | 'product-analytics'
+        | 'session-replay'
+        | 'ab-testing'
+        | 'tag-manager'
+        | 'advertising'
+        | 'affiliate'
+        | 'consent'
+        | 'personalisation'
+        | 'marketing-automation'
+        | 'crm'
+        | 'forms'
+        | 'surveys'
+        | 'reviews'
+        | 'loyalty'
+        | 'search'
+        | 'recommendations'
+        | 'live-chat'
+        | 'help-desk'
+        | 'status-page'
+        | 'documentation'
+        | 'scheduling'
+        | 'video'
+        | 'maps'
+        | 'fonts'
+        | 'social'
+        | 'comments'
+        | 'payments'
+        | 'accessibility'
+        | 'translation'
+        | 'monitoring'
+        | 'error-tracking'
+        | 'feature-flags'
+        | 'push-notifications'
+        | 'customer-data'
+        | 'identity'
+        | 'single-sign-on'
+        | 'device-management'
+        | 'collaboration'
+        | 'video-conferencing'
+        | 'project-management'
+        | 'file-sharing'
+        | 'e-signature'
+        | 'design'
+        | 'source-hosting'
+        | 'developer-tools'
+        | 'ai'
+        | 'data-platform'
+        | 'security'
+        | 'security-training'
+        | 'compliance'
+        | 'password-manager'
+        | 'hr'
+        | 'recruiting'
+        | 'finance'
+        | 'erp'
+        | 'sales'
+        | 'telephony'
+        | 'events'
+        | 'publishing'
+        | 'search-engine'
+        | 'app-store'
+      )[];
       /**
        * Categories in which domains use it.
        */
@@ -2958,7 +3061,107 @@ export interface Service {
   /**
    * Kinds of the provider, more specific than the category.
    */
-  kinds: Kind[];
+  kinds: (
+    | 'registrar'
+    | 'dns-host'
+    | 'domain-marketplace'
+    | 'mailbox'
+    | 'mail-gateway'
+    | 'mail-forwarding'
+    | 'transactional-email'
+    | 'email-marketing'
+    | 'email-authentication'
+    | 'email-signature'
+    | 'cloud'
+    | 'web-host'
+    | 'managed-host'
+    | 'app-platform'
+    | 'static-host'
+    | 'object-storage'
+    | 'cdn'
+    | 'waf'
+    | 'ddos-protection'
+    | 'bot-management'
+    | 'certificate-authority'
+    | 'network-operator'
+    | 'site-builder'
+    | 'cms'
+    | 'ecommerce'
+    | 'forum'
+    | 'wiki'
+    | 'learning-platform'
+    | 'landing-pages'
+    | 'web-server'
+    | 'application-server'
+    | 'web-framework'
+    | 'ui-library'
+    | 'language'
+    | 'control-panel'
+    | 'operating-system'
+    | 'cache'
+    | 'analytics'
+    | 'product-analytics'
+    | 'session-replay'
+    | 'ab-testing'
+    | 'tag-manager'
+    | 'advertising'
+    | 'affiliate'
+    | 'consent'
+    | 'personalisation'
+    | 'marketing-automation'
+    | 'crm'
+    | 'forms'
+    | 'surveys'
+    | 'reviews'
+    | 'loyalty'
+    | 'search'
+    | 'recommendations'
+    | 'live-chat'
+    | 'help-desk'
+    | 'status-page'
+    | 'documentation'
+    | 'scheduling'
+    | 'video'
+    | 'maps'
+    | 'fonts'
+    | 'social'
+    | 'comments'
+    | 'payments'
+    | 'accessibility'
+    | 'translation'
+    | 'monitoring'
+    | 'error-tracking'
+    | 'feature-flags'
+    | 'push-notifications'
+    | 'customer-data'
+    | 'identity'
+    | 'single-sign-on'
+    | 'device-management'
+    | 'collaboration'
+    | 'video-conferencing'
+    | 'project-management'
+    | 'file-sharing'
+    | 'e-signature'
+    | 'design'
+    | 'source-hosting'
+    | 'developer-tools'
+    | 'ai'
+    | 'data-platform'
+    | 'security'
+    | 'security-training'
+    | 'compliance'
+    | 'password-manager'
+    | 'hr'
+    | 'recruiting'
+    | 'finance'
+    | 'erp'
+    | 'sales'
+    | 'telephony'
+    | 'events'
+    | 'publishing'
+    | 'search-engine'
+    | 'app-store'
+  )[];
 }
 export interface ServiceChangeEvent {
   _alpha: true;
@@ -3267,7 +3470,10 @@ export interface StackPosts {
        * Excluded flags: `flag=dnssec_measured&without=dnssec`.
        */
       without?: string;
-      grade?: Grade;
+      /**
+       * Grade of the security score.
+       */
+      grade?: 'a+' | 'a' | 'b' | 'c' | 'd' | 'f';
       /**
        * Minimum security score; excludes domains without a score.
        */
@@ -3333,7 +3539,10 @@ export interface StackPosts {
        * Excluded flags: `flag=dnssec_measured&without=dnssec`.
        */
       without?: string;
-      grade?: Grade;
+      /**
+       * Grade of the security score.
+       */
+      grade?: 'a+' | 'a' | 'b' | 'c' | 'd' | 'f';
       /**
        * Minimum security score; excludes domains without a score.
        */
@@ -3446,7 +3655,10 @@ export interface StackPosts {
        * Excluded flags: `flag=dnssec_measured&without=dnssec`.
        */
       without?: string;
-      grade?: Grade;
+      /**
+       * Grade of the security score.
+       */
+      grade?: 'a+' | 'a' | 'b' | 'c' | 'd' | 'f';
       /**
        * Minimum security score; excludes domains without a score.
        */
@@ -3601,112 +3813,30 @@ export type Category =
   | 'certificate_authority'
   | 'web_platform';
 /**
- * Values of `kinds`.
+ * Values of `kind`.
  */
 export type Kind =
-  | 'registrar'
-  | 'dns-host'
-  | 'domain-marketplace'
-  | 'mailbox'
-  | 'mail-gateway'
-  | 'mail-forwarding'
-  | 'transactional-email'
-  | 'email-marketing'
-  | 'email-authentication'
-  | 'email-signature'
-  | 'cloud'
-  | 'web-host'
-  | 'managed-host'
-  | 'app-platform'
-  | 'static-host'
-  | 'object-storage'
-  | 'cdn'
-  | 'waf'
-  | 'ddos-protection'
-  | 'bot-management'
-  | 'certificate-authority'
-  | 'network-operator'
-  | 'site-builder'
-  | 'cms'
-  | 'ecommerce'
-  | 'forum'
-  | 'wiki'
-  | 'learning-platform'
-  | 'landing-pages'
-  | 'web-server'
-  | 'application-server'
-  | 'web-framework'
-  | 'ui-library'
-  | 'language'
-  | 'control-panel'
-  | 'operating-system'
-  | 'cache'
-  | 'analytics'
-  | 'product-analytics'
-  | 'session-replay'
-  | 'ab-testing'
-  | 'tag-manager'
-  | 'advertising'
-  | 'affiliate'
-  | 'consent'
-  | 'personalisation'
-  | 'marketing-automation'
-  | 'crm'
-  | 'forms'
-  | 'surveys'
-  | 'reviews'
-  | 'loyalty'
-  | 'search'
-  | 'recommendations'
-  | 'live-chat'
-  | 'help-desk'
-  | 'status-page'
-  | 'documentation'
-  | 'scheduling'
-  | 'video'
-  | 'maps'
-  | 'fonts'
-  | 'social'
-  | 'comments'
-  | 'payments'
-  | 'accessibility'
-  | 'translation'
-  | 'monitoring'
-  | 'error-tracking'
-  | 'feature-flags'
-  | 'push-notifications'
-  | 'customer-data'
-  | 'identity'
-  | 'single-sign-on'
-  | 'device-management'
-  | 'collaboration'
-  | 'video-conferencing'
-  | 'project-management'
-  | 'file-sharing'
-  | 'e-signature'
-  | 'design'
-  | 'source-hosting'
-  | 'developer-tools'
-  | 'ai'
-  | 'data-platform'
-  | 'security'
-  | 'security-training'
-  | 'compliance'
-  | 'password-manager'
-  | 'hr'
-  | 'recruiting'
-  | 'finance'
-  | 'erp'
-  | 'sales'
-  | 'telephony'
-  | 'events'
-  | 'publishing'
-  | 'search-engine'
-  | 'app-store';
+  | 'ns'
+  | 'ns_set'
+  | 'soa'
+  | 'mx'
+  | 'address'
+  | 'network'
+  | 'asn'
+  | 'cname'
+  | 'txt'
+  | 'verification'
+  | 'spf'
+  | 'dmarc'
+  | 'caa'
+  | 'certificate_name'
+  | 'certificate_issuer'
+  | 'tag'
+  | 'redirect';
 /**
  * Values of `grade`.
  */
-export type Grade = 'a+' | 'a' | 'b' | 'c' | 'd' | 'f';
+export type Grade = 'A+' | 'A' | 'B' | 'C' | 'D' | 'F';
 /**
  * Values of `sector`.
  */

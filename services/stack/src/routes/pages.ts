@@ -16,12 +16,13 @@ const EXPLORER_ROUTES = [
     '/lookup',
     '/domain/:domain',
     '/provider/:provider',
+    '/pivot',
     '/compare',
     '/market',
     '/migrations',
     '/security',
   ],
-  ...['/alerts', '/advisories', '/feeds', '/feeds/:domain', '/live', '/status'],
+  ...['/alerts', '/advisories', '/feeds', '/feeds/:domain', '/live', '/watchlists', '/status'],
 ];
 
 /** The reference has inline scripts and styles. */

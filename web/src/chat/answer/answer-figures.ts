@@ -1,10 +1,12 @@
 // The figures below an answer: tokens, speed, time to first token, and workers.
 import { tokensPerSecond } from '@strata/client';
 import { formatCount, formatDecimal, formatNumber, formatPeer, formatRounded } from '../../ui/formats.ts';
+import { DATA_MODEL } from '../asking/data-model.ts';
 import type { Answer } from '../conversation/conversation.ts';
 
 /** An unknown token count or speed is shown as unknown; other unknown figures are omitted. */
 export function figuresOf(answer: Answer): readonly string[] {
+  if (answer.model === DATA_MODEL) return [DATA_MODEL, 'from the data, without a language model'];
   const { model, state, tokens, reasoningTokens, firstTokenMs, writingMs, segments } = answer;
   const counted = tokens === null ? null : { completionTokens: tokens, reasoningTokens };
   // For an interrupted answer, the service may have counted tokens that did not arrive here.

@@ -110,10 +110,12 @@ export class AnswerRunner {
       const signal = AbortSignal.timeout(RECEIPT_MS);
       const receipt = await client.receipt(receiptId, { signal }).catch(() => undefined);
       if (!receipt) continue;
-      const { segments = [], usage } = receipt.body;
+      const { segments = [], usage, model } = receipt.body;
       store.changeAnswer(conversationId, id, (answer) => ({
         ...answer,
         at: changeTime(answer, now()),
+        // A question about the data is answered by another model than the requested one.
+        model: model?.id ?? answer.model,
         promptTokens: answer.promptTokens ?? usage?.prompt_tokens ?? null,
         tokens: answer.tokens ?? usage?.completion_tokens ?? null,
         segments: segments.map(({ worker, from, to }) => ({ worker, from, to })),

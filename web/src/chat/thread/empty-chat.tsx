@@ -8,13 +8,21 @@ import { onLink } from '../location.ts';
 interface EmptyChatProps {
   readonly problem: InferenceProblem | null;
   readonly hasModels: boolean;
+  /** Questions about domains, providers and markets are answered from the data. */
+  readonly knowsData: boolean;
   readonly onRetry: () => void;
   readonly onAsk: (question: string) => void;
 }
 
 const QUESTIONS = ['What is DMARC?', 'What is SPF?', 'What does DNSSEC do?', 'What is Strata?'];
+const DATA_QUESTIONS = [
+  'How is the market of DNS providers divided?',
+  'How many domains use Cloudflare?',
+  'Who migrated this month?',
+  'What is unusual today?',
+];
 
-export function EmptyChat({ problem, hasModels, onRetry, onAsk }: EmptyChatProps) {
+export function EmptyChat({ problem, hasModels, knowsData, onRetry, onAsk }: EmptyChatProps) {
   const key = useKey();
   return (
     <div className="chat-thread chat-empty">
@@ -27,6 +35,12 @@ export function EmptyChat({ problem, hasModels, onRetry, onAsk }: EmptyChatProps
           </a>
           , continues if one of them fails, and has a signed receipt that your browser can verify.
         </p>
+        {knowsData && (
+          <p className="soft">
+            Questions about a domain, a provider or a market are answered from the data, without a language model, with
+            links to page and receipt.
+          </p>
+        )}
         {key === undefined ? (
           <Notice title="You need an API key">
             <KeyForm />
@@ -35,7 +49,7 @@ export function EmptyChat({ problem, hasModels, onRetry, onAsk }: EmptyChatProps
           <ModelsProblem problem={problem} onRetry={onRetry} />
         ) : hasModels ? (
           <ul className="actions">
-            {QUESTIONS.map((question) => (
+            {[...(knowsData ? DATA_QUESTIONS : []), ...QUESTIONS].map((question) => (
               <li key={question}>
                 <Button onClick={() => onAsk(question)}>{question}</Button>
               </li>

@@ -4,6 +4,7 @@ import { Answer } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
 import { Choices } from '../links/choices.tsx';
+import { DomainRecords } from '../records/domain-records.tsx';
 import { DomainAdvisories } from './domain-advisories.tsx';
 import { DomainFeeds, DomainRisk } from './domain-cards.tsx';
 import { DomainHead, DomainState, type Profile } from './domain-head.tsx';
@@ -20,6 +21,7 @@ const route = getRouteApi('/domain/$domain');
 const TABS = [
   ['stack', 'Stack'],
   ['history', 'History'],
+  ['records', 'Records'],
   ['posture', 'Posture'],
   ['risk', 'Risk'],
   ['advisories', 'Advisories'],
@@ -68,6 +70,7 @@ export function Domain() {
                 </div>
               )}
               {tab === 'history' && <DomainHistory domain={body.domain} search={search} />}
+              {tab === 'records' && <DomainRecords domain={body.domain} search={search} />}
               {tab === 'posture' && <DomainPosture security={body.security} source={source} />}
               {tab === 'risk' && <DomainRisk domain={body.domain} />}
               {tab === 'advisories' && <DomainAdvisories domain={body.domain} search={search} />}

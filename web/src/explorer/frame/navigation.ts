@@ -12,6 +12,7 @@ export const PAGES = [
   ['Advisories', '/advisories', 'v'],
   ['Feeds', '/feeds', 'f'],
   ['Live', '/live', 'l'],
+  ['Watchlists', '/watchlists', 'w'],
   ['Compare', '/compare', 'c'],
   ['Status', '/status', 't'],
   ['Get started', '/start', 'k'],

@@ -1,0 +1,123 @@
+// The records of a domain, now or on a date, the domains that share them, and when they changed.
+import type { StackPaths } from '@strata/client';
+import { useNavigate } from '@tanstack/react-router';
+import { Day } from '../../ui/ago.tsx';
+import { formatNumber } from '../../ui/formats.ts';
+import { Empty } from '../../ui/states.tsx';
+import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
+import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import { AnswerCard } from '../answer/answer.tsx';
+import { DomainLink } from '../links/links.tsx';
+import { changed, type Search } from '../links/search-params.ts';
+import { nameOfKind, PivotLink } from './record-links.tsx';
+import './records.css';
+
+const PATH = '/stack/v1/domains/{domain}/records';
+type Records = StackPaths[typeof PATH]['body'];
+type HistoryChange = StackPaths['/stack/v1/domains/{domain}/history']['body']['changes'][number];
+
+const valueColumn: Column<{ readonly kind: string; readonly value: string }> = textColumn(
+  'Value',
+  'value',
+  (value, { kind }) => <PivotLink kind={kind} value={value} />,
+);
+
+const COLUMNS: readonly Column<Records['records'][number]>[] = [
+  textColumn('Kind', 'kind', nameOfKind),
+  valueColumn,
+  numberColumn('Other domains', 'other_domains', (count, { shared }) => `${formatNumber(count)}${shared ? '+' : ''}`),
+  minor(textColumn('First observed', 'first_seen', (at) => <Day at={at} />)),
+  minor(textColumn('Last observed', 'last_seen', (at) => <Day at={at} />)),
+];
+
+const CHANGES: readonly Column<HistoryChange>[] = [
+  textColumn('Date', 'at', (at) => <Day at={at} />),
+  textColumn('Change', 'type'),
+  minor(textColumn('Kind', 'kind', nameOfKind)),
+  valueColumn,
+];
+
+export function DomainRecords({ domain, search }: { readonly domain: string; readonly search: Search }) {
+  const { at } = search;
+  const navigate = useNavigate();
+  return (
+    <>
+      <AnswerCard
+        title="Records"
+        path={PATH}
+        input={{ path: { domain }, query: at === undefined ? {} : { at } }}
+        keepsLast="any"
+        actions={
+          <label>
+            On{' '}
+            <input
+              type="date"
+              value={at ?? ''}
+              onChange={({ target }) => void navigate(changed({ at: target.value }))}
+            />
+          </label>
+        }
+      >
+        {({ records, observed_since }) => (
+          <>
+            <p className="small soft">
+              {observed_since && (
+                <>
+                  Observed since <Day at={observed_since} />.{' '}
+                </>
+              )}
+              Each value links to the domains that share it; those of many domains are marked +.
+            </p>
+            <DataTable
+              caption={`Records of ${domain}`}
+              rows={records}
+              keyOf={({ kind, value }) => `${kind} ${value}`}
+              columns={COLUMNS}
+              empty="No record was observed at this time."
+            />
+          </>
+        )}
+      </AnswerCard>
+      <AnswerCard title="Related domains" path={PATH} input={{ path: { domain } }} width="half">
+        {({ related }) => <Related related={related} />}
+      </AnswerCard>
+      <AnswerCard
+        title="Changes of records"
+        path="/stack/v1/domains/{domain}/history"
+        input={{ path: { domain } }}
+        width="half"
+      >
+        {({ changes }) => (
+          <DataTable
+            caption={`Changes of the records of ${domain}`}
+            rows={changes}
+            keyOf={({ at: time, type, kind, value }) => `${time} ${type} ${kind} ${value}`}
+            columns={CHANGES}
+            empty="No change since the first scan."
+          />
+        )}
+      </AnswerCard>
+    </>
+  );
+}
+
+/** A graph as text: each domain with the values that connect it. */
+function Related({ related }: Pick<Records, 'related'>) {
+  if (related.length === 0) return <Empty>No other domain shares a rare value.</Empty>;
+  return (
+    <ul className="related">
+      {related.map(({ domain, values }) => (
+        <li key={domain}>
+          <DomainLink domain={domain} tab="records" />
+          <ul aria-label={`Shared with ${domain}`}>
+            {values.map(({ kind, value }) => (
+              <li key={`${kind} ${value}`}>
+                <span className="soft small">{nameOfKind(kind)}</span> <PivotLink kind={kind} value={value} />
+              </li>
+            ))}
+          </ul>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,167 @@
+// The watchlists of the key: what their rules reported, and the messages that were sent.
+import './watchlists.css';
+import type { WatchDelivery, Watchlist } from '@strata/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Card } from '../../ui/card/card.tsx';
+import { Button, CopyButton } from '../../ui/controls/button.tsx';
+import { formatCount, formatName, formatTime } from '../../ui/formats.ts';
+import { Empty } from '../../ui/states.tsx';
+import { AnswerCard } from '../answer/answer.tsx';
+import { stack, useKey } from '../answer/session.ts';
+import { Page } from '../frame/page.tsx';
+import { DomainLink } from '../links/links.tsx';
+import { NewList } from './new-list.tsx';
+
+const LIST = '/stack/v1/watchlists/{id}';
+
+export function Watchlists() {
+  const key = useKey();
+  const [id, setId] = useState<string>();
+  return (
+    <Page title="Watchlists" lead="Rules about your domains that notify a webhook, Slack, Teams or a feed reader.">
+      <AnswerCard title="Your watchlists" path="/stack/v1/watchlists" input={{}}>
+        {({ watchlists }) =>
+          watchlists.length === 0 ? (
+            <Empty>This key has no watchlists.</Empty>
+          ) : (
+            <ul className="watch-lists">
+              {watchlists.map((list) => (
+                <ListEntry key={list.id} list={list} isOpen={list.id === id} onOpen={setId} />
+              ))}
+            </ul>
+          )
+        }
+      </AnswerCard>
+      {id !== undefined && <Reports id={id} />}
+      {key !== undefined && (
+        <Card title="New watchlist">
+          <NewList />
+        </Card>
+      )}
+    </Page>
+  );
+}
+
+interface ListEntryProps {
+  readonly list: Watchlist;
+  readonly isOpen: boolean;
+  readonly onOpen: (id: string | undefined) => void;
+}
+
+function ListEntry({ list, isOpen, onOpen }: ListEntryProps) {
+  const queries = useQueryClient();
+  const { id } = list;
+  const send = async (request: 'DELETE /stack/v1/watchlists/{id}' | 'POST /stack/v1/watchlists/{id}:test') => {
+    await stack.send(request, { path: { id } });
+    if (request.startsWith('DELETE')) onOpen(undefined);
+    else onOpen(id);
+    await queries.invalidateQueries({ predicate: ({ queryKey: [path] }) => String(path).includes('/watchlists') });
+  };
+  return (
+    <li>
+      <div>
+        <strong>{list.name}</strong>
+        <p className="small soft">
+          {formatCount(list.domain_count, 'domain')} · {list.rules.map(({ kind }) => formatName(kind)).join(', ')}
+        </p>
+        {list.channels.map(({ id: channel, kind, url, secret }) => (
+          <p key={channel} className="small watch-channel">
+            {formatName(kind)} <code>{url}</code> {secret && <Secret text={secret} />}
+          </p>
+        ))}
+      </div>
+      <div className="watch-actions">
+        <Button kind="small" aria-expanded={isOpen} onClick={() => onOpen(isOpen ? undefined : id)}>
+          {isOpen ? 'Close' : 'Open'}
+        </Button>
+        <a className="button small" href={list.feed}>
+          Feed
+        </a>
+        {list.channels.length > 0 && (
+          <Button kind="small" onClick={() => void send('POST /stack/v1/watchlists/{id}:test')}>
+            Test
+          </Button>
+        )}
+        <Button kind="small" onClick={() => void send('DELETE /stack/v1/watchlists/{id}')}>
+          Delete
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+function Secret({ text }: { readonly text: string }) {
+  return (
+    <>
+      · secret <CopyButton text={text} label="Copy the secret" />
+    </>
+  );
+}
+
+function Reports({ id }: { readonly id: string }) {
+  const input = { path: { id } };
+  return (
+    <>
+      <AnswerCard title="Notifications" path={`${LIST}/notifications`} input={input} pollMs={10_000} width="half">
+        {({ notifications }) =>
+          notifications.length === 0 ? (
+            <Empty>The rules have reported nothing yet.</Empty>
+          ) : (
+            <ul className="watch-lists">
+              {notifications.map((each) => (
+                <li key={each.id}>
+                  <div>
+                    {each.title}
+                    <p className="small soft">
+                      {formatTime(each.at)} · <DomainLink domain={each.domain} />
+                    </p>
+                  </div>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </AnswerCard>
+      <AnswerCard title="Messages" path={`${LIST}/deliveries`} input={input} pollMs={5_000} width="half">
+        {({ deliveries }) =>
+          deliveries.length === 0 ? (
+            <Empty>No message was sent yet.</Empty>
+          ) : (
+            <ul className="watch-lists">
+              {deliveries.map((each) => (
+                <Delivery key={each.id} list={id} delivery={each} />
+              ))}
+            </ul>
+          )
+        }
+      </AnswerCard>
+    </>
+  );
+}
+
+function Delivery({ list, delivery }: { readonly list: string; readonly delivery: WatchDelivery }) {
+  const queries = useQueryClient();
+  const { id, kind, state, notifications, attempts, error, created_at, next_attempt_at } = delivery;
+  const replay = async () => {
+    await stack.send('POST /stack/v1/watchlists/{id}/deliveries/{delivery}:replay', {
+      path: { id: list, delivery: id },
+    });
+    await queries.invalidateQueries({ queryKey: [`${LIST}/deliveries`] });
+  };
+  return (
+    <li>
+      <div>
+        {kind === 'test' ? 'Test' : formatCount(notifications, 'notification')}: {state}
+        <p className="small soft">
+          {formatTime(created_at)} · {formatCount(attempts, 'attempt')}
+          {error && ` · ${error}`}
+          {next_attempt_at && ` · next ${formatTime(next_attempt_at)}`}
+        </p>
+      </div>
+      <Button kind="small" onClick={() => void replay()}>
+        {state === 'pending' ? 'Send now' : 'Send again'}
+      </Button>
+    </li>
+  );
+}
