@@ -77,6 +77,11 @@ export const recentEvents = question({
     domain: Domain.optional(),
     provider: Provider.optional(),
     category: Category.optional(),
+    watchlist: z
+      .string()
+      .regex(/^wl_[0-9a-f]{24}$/)
+      .describe('Only events of its domains.')
+      .optional(),
     ...cursorPages(),
   }),
   list: { at: ['events'], paging: 'service' },
