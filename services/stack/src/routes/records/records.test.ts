@@ -1,13 +1,13 @@
 // Records of a domain now, on a date and over time, and pivots: answers, pages, and what is refused.
 import assert from 'node:assert/strict';
-import { after, it } from 'node:test';
+import { it } from 'node:test';
+import { shared } from '../../../../../tests/support/shared.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf, withTxt } from '../../store/test/scans.ts';
 import { assertDescribed } from '../../test/described.ts';
 import { startHarness } from '../../test/harness.ts';
 import { sharedInternet } from '../../test/shared.ts';
 
-const service = await startHarness({ internet: await sharedInternet() });
-after(() => service[Symbol.asyncDispose]());
+const service = await shared(async () => startHarness({ internet: await sharedInternet() }))();
 const [a, b, c] = ['records-a.com', 'records-b.com', 'records-c.com'] as const;
 const TOKEN = 'owner-site-verification=of-all-three';
 for (const [domain, n, exchange] of [
