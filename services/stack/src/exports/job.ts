@@ -30,6 +30,8 @@ export const Job = Order.extend({
   created_at: z.iso.datetime(),
   /** A job that was running when its process ended begins again. */
   state: z.enum(['queued', 'running', 'complete', 'failed']),
+  /** How often its file was begun. */
+  attempts: z.int().min(0),
   /** Rows written so far. */
   rows: z.int().min(0),
   ended_at: z.iso.datetime().nullable(),

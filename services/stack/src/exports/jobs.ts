@@ -1,6 +1,7 @@
 // Jobs that write files: one after another in the order of their start. They belong to the process that started them, and to the key
 // that asked for them; a restart begins the unfinished ones again.
 import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DiskError } from '@strata/files';
 import { type Notary, Refusal, type StoredFile } from '@strata/http';
@@ -23,12 +24,16 @@ export interface JobsDeps {
 
 /** Interval at which old jobs are removed. */
 const SWEEP_MS = 60_000;
+/** A clean restart uses one too. */
+const MAX_ATTEMPTS = 5;
 
 export class Jobs {
   readonly #deps: JobsDeps;
   readonly #spool: Spool;
   /** Oldest first. */
   readonly #jobs: Map<string, Job>;
+  /** Jobs whose upload is being received: they count as unfinished. */
+  readonly #starting = new Set<Job>();
   readonly #paying = new Map<string, Promise<void>>();
   /** Resolved and replaced at each change of a state. */
   #changed = Promise.withResolvers<void>();
@@ -47,14 +52,19 @@ export class Jobs {
 
   /** The job is durable when it resolves. Refuses it while too many are unfinished. */
   async start(order: JobOrder, upload?: AsyncIterable<Uint8Array>): Promise<Job> {
-    refuseExcess([...this.#jobs.values()], order.key_id);
+    refuseExcess([...this.#jobs.values(), ...this.#starting], order.key_id);
     const id = `job_${encodeBase32(randomBytes(15))}`;
-    if (upload) await this.#spool.saveUpload(id, upload);
     const created_at = this.#deps.now().toISOString();
-    const begun = { state: 'queued', rows: 0, ended_at: null, file: null, error: null, is_paid: false } as const;
-    const job: Job = { ...order, id, created_at, ...begun };
-    await this.#set(job);
-    return job;
+    const begun = { state: 'queued', attempts: 0, rows: 0, ended_at: null, file: null, error: null } as const;
+    const job: Job = { ...order, id, created_at, ...begun, is_paid: false };
+    this.#starting.add(job);
+    try {
+      if (upload) await this.#spool.saveUpload(id, upload);
+      await this.#set(job);
+      return job;
+    } finally {
+      this.#starting.delete(job);
+    }
   }
 
   /** A job of the key. */
@@ -139,13 +149,17 @@ export class Jobs {
     }
   }
 
-  async #write(job: Job, signal: AbortSignal): Promise<void> {
+  async #write({ attempts, ...queued }: Job, signal: AbortSignal): Promise<void> {
     const { notary, now, logger, sourceOf } = this.#deps;
+    const job: Job = { ...queued, attempts: attempts + 1 };
     const { id, format, fields } = job;
     const part = this.#spool.pathOf(id, 'part');
     const onRows = (rows: number) => void this.#jobs.set(id, { ...job, state: 'running', rows });
     onRows(0);
     try {
+      // Durable before the work: a job that ends the process is not begun for ever.
+      await this.#spool.save(job);
+      if (attempts >= MAX_ATTEMPTS) throw new Error('the process has ended while it wrote the file');
       const written = await writeTable(
         this.#spool.pathOf(id, 'data'),
         sourceOf(job, this.#spool.pathOf(id, 'upload')),
@@ -161,6 +175,7 @@ export class Jobs {
     } catch (cause) {
       // A stopped process leaves the job to the next one.
       if (signal.aborted) return;
+      await rm(part, { force: true }).catch(() => {});
       const error = errorOf(cause);
       if (error.code === 'internal_error') logger.error({ err: cause, id }, 'a job failed');
       const failed: Job = { ...job, state: 'failed', rows: 0, error, ended_at: now().toISOString() };

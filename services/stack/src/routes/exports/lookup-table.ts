@@ -1,6 +1,8 @@
 // The table of a look-up by job: one row for each uploaded name, read from the upload as a stream.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Row } from '@strata/http';
 import { CsvError, parse } from 'csv-parse';
 import type { StackApp } from '../../context.ts';
@@ -14,8 +16,9 @@ export const MAX_JOB_NAMES = 1_000_000;
 export const UPLOAD_BYTES = 64 * 1024 * 1024;
 export const UPLOAD_TYPES = ['text/csv', 'application/x-ndjson'] as const;
 const AT_ONCE = 500;
-/** A longer row of CSV is not a row of names. */
+/** A longer line, or row of CSV, is not one of names. */
 const MAX_RECORD = 65_536;
+const LINE_FEED = 10;
 
 export function lookupSource(app: StackApp, upload: string | null, uploadPath: string): TableSource {
   const names = upload === 'text/csv' ? namesOfCsv(uploadPath) : namesOfLines(uploadPath);
@@ -39,9 +42,9 @@ async function* lookupRows(app: StackApp, names: AsyncIterable<GivenName>): Asyn
 
 async function* namesOfCsv(file: string): AsyncGenerator<GivenName> {
   const options = { bom: true, relaxColumnCount: true, skipEmptyLines: true, trim: true, maxRecordSize: MAX_RECORD };
-  const parser = createReadStream(file)
-    .on('error', (error) => parser.destroy(error))
-    .pipe(parse(options));
+  const parser = parse(options);
+  // Its errors end the loop below. The file is closed however the loop ends.
+  pipeline(createReadStream(file), boundedLines, parser).catch(() => {});
   let column: number | undefined;
   try {
     for await (const row of parser as AsyncIterable<string[]>) {
@@ -53,10 +56,39 @@ async function* namesOfCsv(file: string): AsyncGenerator<GivenName> {
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new JobError('invalid_parameter', `The upload is not CSV: ${error.message}`, { cause: error });
+  } finally {
+    parser.destroy();
   }
 }
 
 async function* namesOfLines(file: string): AsyncGenerator<GivenName> {
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY }))
-    if (line.trim() !== '') yield nameOnLine(line);
+  const lines = new PassThrough();
+  pipeline(createReadStream(file), boundedLines, lines).catch(() => {});
+  try {
+    const input = createInterface({ input: lines, crlfDelay: Number.POSITIVE_INFINITY });
+    for await (const line of input) if (line.trim() !== '') yield nameOnLine(line);
+    if (lines.errored) throw lines.errored;
+  } finally {
+    lines.destroy();
+  }
+}
+
+/** Refuses a line that would cost much memory to parse. */
+async function* boundedLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let length = 0;
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
+      refuseLong(length + end - from);
+      [length, from] = [0, end + 1];
+    }
+    length += chunk.length - from;
+    refuseLong(length);
+    yield chunk;
+  }
+}
+
+function refuseLong(length: number): void {
+  if (length > MAX_RECORD)
+    throw new JobError('invalid_parameter', `The upload has a line of more than ${MAX_RECORD} bytes.`);
 }
