@@ -157,7 +157,7 @@ export class Jobs {
     const onRows = (rows: number) => void this.#jobs.set(id, { ...job, state: 'running', rows });
     onRows(0);
     try {
-      // Durable before the work: a job that ends the process is not begun for ever.
+      // Durable before the work: a job that ends the process is begun a few times only.
       await this.#spool.save(job);
       if (attempts >= MAX_ATTEMPTS) throw new Error('the process has ended while it wrote the file');
       const written = await writeTable(

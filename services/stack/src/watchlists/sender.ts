@@ -85,7 +85,8 @@ async function attempt(deps: SenderDeps, delivery: StoredDelivery, signal: Abort
   const at = now();
   const attempts = delivery.attempts + 1;
   const delay =
-    outcome.isDelivered || outcome.isFinal
+    // A test is sent once.
+    outcome.isDelivered || outcome.isFinal || delivery.kind === 'test'
       ? undefined
       : retryAfterMs(attempts, { random, askedMs: outcome.askedMs ?? 0 });
   const state = outcome.isDelivered ? 'delivered' : delay === undefined ? 'dead' : 'pending';

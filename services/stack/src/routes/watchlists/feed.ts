@@ -23,7 +23,8 @@ export const getWatchlistFeed = route(
   },
   async (app: StackApp, { id, token }, { refuse }) => {
     const list = await app.store.watchlists.find(id);
-    if (!list || !timingSafeEqual(Buffer.from(list.feedToken), Buffer.from(token)))
+    const isValid = list && timingSafeEqual(Buffer.from(list.feedToken), Buffer.from(token));
+    if (!isValid || !(await app.store.keys.stillValid([list.keyId])).has(list.keyId))
       return refuse('not_found', 'There is no such feed.');
     return { bytes: atomOf(list, await app.store.notifications.list(id, ENTRIES)) };
   },
