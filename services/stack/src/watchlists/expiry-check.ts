@@ -12,6 +12,8 @@ export interface ExpiryDeps {
 }
 
 const HOUR_MS = 3_600_000;
+/** A certificate that expired earlier is not reported. */
+const MAX_EXPIRED_MS = 14 * 24 * HOUR_MS;
 /** Some milliseconds of work. */
 const DOMAINS_AT_ONCE = 200;
 
@@ -40,7 +42,7 @@ export class ExpiryCheck {
     }
     const found = await store.watched.certificates(list.id, this.#after, DOMAINS_AT_ONCE);
     const signals = found.flatMap(({ domain, expiresAt }): Signal[] => {
-      if (expiresAt === null) return [];
+      if (expiresAt === null || at.getTime() - expiresAt.getTime() > MAX_EXPIRED_MS) return [];
       return [{ kind: 'certificate', key: `certificate ${domain} ${expiresAt.toISOString()}`, at, domain, expiresAt }];
     });
     const matches = signals.flatMap((signal) =>

@@ -48,14 +48,15 @@ export class Notifier {
     const { store, exposures } = this.#deps;
     // Until advisories are loaded, the domains that one affects are not known.
     if (!exposures.isLoaded) return;
-    if (!(await store.watchlists.isUsed())) return this.#skip();
+    // Read first: an event of a list that is created meanwhile is not skipped.
+    const to = await ends(store);
+    if (!(await store.watchlists.isUsed())) return this.#skip(to);
     for (let isMore = true; isMore; ) isMore = await this.#matchEvents();
     for (let isMore = true; isMore; ) isMore = await this.#matchMentions();
     await this.#expiry.step();
   }
 
-  async #skip(): Promise<void> {
-    const to = await ends(this.#deps.store);
+  async #skip(to: MatchedTo): Promise<void> {
     if (to.seq === this.#to.seq && to.mention === this.#to.mention) return;
     await this.#deps.store.notifications.moveTo(to);
     this.#to = to;

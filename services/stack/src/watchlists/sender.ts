@@ -33,7 +33,8 @@ const MAX_IN_FLIGHT = 16;
 const TIMEOUT_MS = 10_000;
 /** Nothing of an answer but its status is used. */
 const MAX_ANSWER_BYTES = 4_096;
-const KEEP_MS = 30 * 86_400_000;
+/** Longer than a certificate is reported: a rule reports an event once for as long as its notification is kept. */
+const KEEP_MS = 120 * 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
 const PRUNE_ROWS = 500;
 /** A receiver may ask for at most a day. */

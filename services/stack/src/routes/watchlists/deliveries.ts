@@ -56,7 +56,7 @@ export const getNotifications = route(
     method: 'GET',
     path: '/stack/v1/watchlists/{id}/notifications',
     summary: 'What the rules of a watchlist reported',
-    description: 'Newest first, kept for 30 days.',
+    description: 'Newest first, kept for 120 days.',
     params: WatchlistPath,
     query: z.object(pageParameters(50)),
     output: { kind: 'signed', schema: z.object({ ...pageFields, notifications: z.array(NotificationSchema) }) },
@@ -85,7 +85,8 @@ export const getDeliveries = route(
     method: 'GET',
     path: '/stack/v1/watchlists/{id}/deliveries',
     summary: 'Messages to the channels of a watchlist',
-    description: 'Newest first, kept for 30 days. A message is retried for about three days, then its state is `dead`.',
+    description:
+      'Newest first, kept for 120 days. A message is retried for about three days, then its state is `dead`.',
     params: WatchlistPath,
     query: z.object({ state: Word(DELIVERY_STATES).optional(), ...pageParameters(50) }),
     output: { kind: 'signed', schema: z.object({ ...pageFields, deliveries: z.array(DeliverySchema) }) },
@@ -137,6 +138,7 @@ export const testWatchlist = route(
     if (list.channels.length === 0) return refuseField('id', 'is a watchlist without channels');
     const channels = list.channels.map(({ id }) => id);
     const deliveries = await app.store.deliveries.addTests(list.id, channels, app.now());
+    if (!deliveries) return refuseField('id', 'is a watchlist whose last test is not sent yet');
     return { deliveries: deliveries.map(deliveryReport) };
   },
 );

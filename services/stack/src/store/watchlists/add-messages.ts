@@ -16,11 +16,13 @@ export interface NewMessage {
 type NewRow = Omit<WatchlistTables['watchlist_deliveries'], 'id'>;
 
 const ROWS_AT_ONCE = 500;
+/** A message that is due this soon does not grow: the sender may be reading it. */
+const CLOSED_MS = 60_000;
 
 export async function addMessages(tx: Transaction<Database>, messages: readonly NewMessage[], now: number) {
   const rows: NewRow[] = [];
   for (const message of messages) {
-    const left = message.dueAt > now ? await addToOpen(tx, message) : message.notifications;
+    const left = message.dueAt > now + CLOSED_MS ? await addToOpen(tx, message) : message.notifications;
     for (let from = 0; from < left.length; from += MAX_PER_MESSAGE)
       rows.push(messageRow({ ...message, notifications: left.slice(from, from + MAX_PER_MESSAGE) }, now));
   }

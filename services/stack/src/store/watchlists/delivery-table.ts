@@ -1,5 +1,5 @@
 // Messages to channels and their attempts.
-import { type Guard, listed, unguarded, writePipelined } from '@strata/db';
+import { type Guard, listed, unguarded, writePipelined, writeTransaction } from '@strata/db';
 import type { Kysely, Selectable } from 'kysely';
 import type { Database } from '../schema.ts';
 import { messageRow } from './add-messages.ts';
@@ -67,12 +67,23 @@ export class DeliveryTable {
     await writePipelined(this.#db, [update.compile()], this.#guard);
   }
 
-  /** Adds a test message to each channel. */
-  async addTests(watchlistId: string, channels: readonly string[], now: Date): Promise<StoredDelivery[]> {
+  /** Adds a test message to each channel; undefined while a test of the list is pending. */
+  async addTests(watchlistId: string, channels: readonly string[], now: Date): Promise<StoredDelivery[] | undefined> {
     const at = now.getTime();
     const rows = channels.map((channel) => messageRow({ watchlistId, channel, notifications: [], dueAt: at }, at));
-    const added = await this.#db.insertInto('watchlist_deliveries').values(rows).returningAll().execute();
-    return added.map(deliveryOf);
+    return writeTransaction(this.#db, async (tx) => {
+      const pending = await tx
+        .selectFrom('watchlist_deliveries')
+        .where('watchlist_id', '=', watchlistId)
+        .where('state', '=', 'pending')
+        .where('kind', '=', 'test')
+        .select('id')
+        .limit(1)
+        .executeTakeFirst();
+      if (pending) return undefined;
+      const added = await tx.insertInto('watchlist_deliveries').values(rows).returningAll().execute();
+      return added.map(deliveryOf);
+    });
   }
 
   /** Newest first. */

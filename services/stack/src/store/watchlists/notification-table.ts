@@ -1,5 +1,5 @@
 // What rules reported, each once, and the position of matching in the logs.
-import { type Guard, readSetting, unguarded, writePipelined, writeSetting, writeTransaction } from '@strata/db';
+import { type Guard, listed, readSetting, unguarded, writePipelined, writeSetting, writeTransaction } from '@strata/db';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Match } from '../../watchlists/match.ts';
 import { dueAt } from '../../watchlists/schedule.ts';
@@ -103,7 +103,7 @@ async function channelsOf(tx: Transaction<Database>, ids: ReadonlySet<string>) {
   if (ids.size === 0) return new Map<string, readonly Channel[]>();
   const rows = await tx
     .selectFrom('watchlists')
-    .where('id', 'in', [...ids])
+    .where('id', 'in', listed(tx, [...ids]))
     .select(['id', 'channels'])
     .execute();
   return new Map(rows.map(({ id, channels }) => [id, JSON.parse(channels) as readonly Channel[]]));
