@@ -38,7 +38,7 @@ const allTests = '{catalog,packages,services,web/src,tests}/**/*.test.ts';
 const concurrency = Number(process.env.STRATA_TEST_PROCESSES ?? 4);
 
 /** A group that hangs is ended: generous, since both cores may be busy with other work. */
-const groupLimitMs = 25 * 60_000;
+const groupLimitMs = 40 * 60_000;
 
 /** Groups that take the longest start first, so that the run does not end with one process at work. */
 const slowestFirst: readonly string[] = [
