@@ -84,7 +84,8 @@ function next(
   { answer, shown, remaining }: Pick<Shortened, 'shown' | 'remaining'> & { readonly answer: unknown },
 ): Asked['next'] {
   const { offset } = input as { readonly offset?: number };
-  if (!question.list || shown === 0) return {};
+  // A page without items has a cursor where the service has read many entries and found none that match.
+  if (!question.list || (shown === 0 && (remaining > 0 || isPagedHere(question)))) return {};
   if (isPagedHere(question)) return remaining > 0 && offset !== undefined ? { next_offset: offset + shown } : {};
   // In the object that contains the list, such as `domains` of `domains.results`.
   const [at = ''] = question.list.at;

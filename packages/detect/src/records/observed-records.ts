@@ -63,10 +63,13 @@ export function observedRecords(evidence: Evidence): ObservedRecords {
   const digest = new Digest();
   for (const kind of RECORD_KINDS) {
     const [isKindMeasured, texts] = observed[kind];
-    const kept = distinct(kind, texts);
+    const all = distinct(kind, texts);
+    const kept = all.slice(0, MAX_VALUES);
+    // A list that is cut off, here or by the probe, does not show what is missing.
+    const isComplete = isKindMeasured && all.length <= MAX_VALUES;
     if (kept.length > 0) values.set(kind, kept);
-    if (!isKindMeasured) unmeasured.add(kind);
-    digest.addText(`${kind} ${isKindMeasured} ${kept.join('\n')}\n\n`);
+    if (!isComplete) unmeasured.add(kind);
+    digest.addText(`${kind} ${isComplete} ${kept.join('\n')}\n\n`);
   }
   return { values, unmeasured, digest: digest.hex };
 }
@@ -81,8 +84,9 @@ function pageOf({ domain, http }: Evidence, hasNoWeb: boolean) {
   const isOwn = host !== null && isWithin(host, domain);
   const target = host === null || isOwn ? null : (registrableDomain(host) ?? host);
   const page = isOwn ? http.page : null;
-  const isRead = page !== null && !page.isTruncated && (http.statusCode ?? 500) < 400;
-  return { page, target, isPageMeasured: isRead || target !== null || hasNoWeb };
+  const isOk = (http.statusCode ?? 500) < 400;
+  const isRead = page !== null && !page.isTruncated;
+  return { page, target: isOk ? target : null, isPageMeasured: (isOk && (isRead || target !== null)) || hasNoWeb };
 }
 
 function includedBy(spf: string): readonly string[] {
@@ -99,5 +103,5 @@ function distinct(kind: RecordKind, texts: readonly string[]): readonly string[]
   if (texts.length === 0) return texts;
   const values = new Set(texts.map((text) => recordValue(kind, text)));
   values.delete('');
-  return [...values].sort().slice(0, MAX_VALUES);
+  return [...values].sort();
 }

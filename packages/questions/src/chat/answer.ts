@@ -169,4 +169,10 @@ const link = ({ baseUrl }: ChatDeps, path: string): string => new URL(path, base
 const escapedLine = (line: string): string => (line.startsWith('- ') ? `- ${escaped(line.slice(2))}` : escaped(line));
 
 /** Text of third parties can contain no link and no markup. */
-const escaped = (text: string): string => text.replaceAll(/[\\[\]`*]|<(?=[a-z/!?])/gi, '\\$&');
+const escaped = (text: string): string =>
+  text
+    .replaceAll(/[\\[\]`*]|<(?=[a-z/!?])/gi, '\\$&')
+    // An invisible word joiner: readers of Markdown make links of bare addresses.
+    .replaceAll('://', ':\u2060//')
+    .replaceAll(/www\./gi, 'www\u2060.')
+    .replaceAll('@', '\u2060@');

@@ -28,6 +28,8 @@ export const MAX_QUESTION = 500;
 const MAX_SUBJECTS = 3;
 /** A longer run of words is not a name. */
 const MAX_NAME_WORDS = 6;
+/** The service takes no longer ones. */
+const MAX_NAME_LENGTH = 253;
 
 const USE_WORDS = new Set(['uses', 'used', 'using', 'provider', 'providers', 'domains', 'customers']);
 
@@ -79,8 +81,9 @@ function namesIn(words: readonly string[], lower: readonly string[]): Pick<Inten
     if (name.length > 0 && name.length <= MAX_NAME_WORDS) {
       const names = [withCategory, name]
         .filter(({ length }) => length > 0)
-        .map((each) => withoutPossessive(each.join(' ')));
-      subjects.push({ names: [...new Set(names)], isDomain: false });
+        .map((each) => withoutPossessive(each.join(' ')))
+        .filter(({ length }) => length <= MAX_NAME_LENGTH);
+      if (names.length > 0) subjects.push({ names: [...new Set(names)], isDomain: false });
     }
     name = [];
     withCategory = [];

@@ -46,7 +46,7 @@ function Days({ days }: Pick<Usage, 'days'>) {
   const total = paths.reduce((sum, { requests }) => sum + requests, 0);
   return (
     <>
-      <p>{formatNumber(total)} requests in all.</p>
+      <p>{formatNumber(total)} requests in total.</p>
       <DataTable caption="Requests by path" rows={paths} keyOf={keyOf} columns={PATH_COLUMNS} />
       <DataTable caption="Requests by day" rows={days} keyOf={({ date }) => date} columns={DAY_COLUMNS} />
     </>

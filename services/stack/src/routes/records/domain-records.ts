@@ -82,8 +82,10 @@ export const getRecords = route(
     );
     const bound = sharedBound(app);
     const counts = await app.store.records.countEach(records, bound + 2);
-    // A value that the domain no longer publishes counts only the other domains.
-    const otherCounts = records.map(({ endedAt }, i) => Math.max((counts[i] ?? 0) - (endedAt === null ? 1 : 0), 0));
+    // A value that the domain does not publish now counts only the other domains.
+    const nameOf = ({ kind, value }: { readonly kind: string; readonly value: string }) => `${kind} ${value}`;
+    const published = new Set(all.filter(({ endedAt }) => endedAt === null).map(nameOf));
+    const otherCounts = records.map((each, i) => Math.max((counts[i] ?? 0) - Number(published.has(nameOf(each))), 0));
     const [first] = all.map(({ firstSeen }) => firstSeen.getTime()).sort((a, b) => a - b);
     return {
       domain,

@@ -75,8 +75,9 @@ export class KeyUsage implements AsyncDisposable {
       .execute();
   }
 
+  /** Never rejects: what follows it must be closed too. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.write();
+    await this.write().catch(() => {});
   }
 
   async #writeWaiting(): Promise<void> {
