@@ -149,14 +149,20 @@ describePages('answers', ({ demo, inPage }) => {
     assert.equal(await called(), before);
     release();
     await card.locator('.answer:not(.stale)').waitFor();
-    await page.getByText(/^51 to/).first().waitFor();
+    await page
+      .getByText(/^51 to/)
+      .first()
+      .waitFor();
     assert.match(await called(), /offset=50/);
   });
   inPage('do not inherit the verification result of the previous answer', '/search?state=active', async (page) => {
     const card = page.getByRole('region', { name: 'Domains', exact: true });
     await assertReceiptHolds(card, 'API and receipt');
     await page.getByRole('link', { name: 'Next', exact: true }).click();
-    await page.getByText(/^51 to/).first().waitFor();
+    await page
+      .getByText(/^51 to/)
+      .first()
+      .waitFor();
     assert.equal(await card.getByText('The receipt is valid').count(), 0);
     // A verification that ends after its answer was replaced is not shown.
     const release = await hold(page, '**/.well-known/stack-keys.json');
