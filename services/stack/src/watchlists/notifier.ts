@@ -48,7 +48,7 @@ export class Notifier {
     const { store, exposures } = this.#deps;
     // Until advisories are loaded, the domains that one affects are not known.
     if (!exposures.isLoaded) return;
-    // Read first: an event of a list that is created meanwhile is not skipped.
+    // Read first: an event of a list that is created before the next statement is not skipped.
     const to = await ends(store);
     if (!(await store.watchlists.isUsed())) return this.#skip(to);
     for (let isMore = true; isMore; ) isMore = await this.#matchEvents();
