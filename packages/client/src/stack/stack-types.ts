@@ -470,7 +470,12 @@ export interface StackPaths {
    */
   '/stack/v1/stats': {
     path: Record<string, never>;
-    query: Record<string, never>;
+    query: {
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+    };
     body: {
       /**
        * Domains that have been scanned.
@@ -500,7 +505,10 @@ export interface StackPaths {
         domains: number;
         providers: number;
       }[];
-      scans: number;
+      /**
+       * Null with `query`.
+       */
+      scans: number | null;
       computed_at: string;
       _alpha: true;
       _notice: string;
@@ -740,7 +748,12 @@ export interface StackPaths {
    */
   '/stack/v1/intelligence/security-scorecard': {
     path: Record<string, never>;
-    query: Record<string, never>;
+    query: {
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+    };
     body: {
       /**
        * Domains that exist, parked ones included.
@@ -820,6 +833,10 @@ export interface StackPaths {
        * Providers of a category, by default 1,000 of one and 25 of each of all.
        */
       limit?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       include_parked: boolean;
@@ -845,6 +862,10 @@ export interface StackPaths {
        * Entries of `upstream` and of `downstream`.
        */
       limit?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       provider: string;
@@ -905,6 +926,10 @@ export interface StackPaths {
        * Entries of `co_adoption`.
        */
       limit?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       tool: string;
@@ -912,6 +937,9 @@ export interface StackPaths {
       domains: number;
       share: number;
       method: string;
+      /**
+       * The last 365 days; with `query` not before the last 10000 domains that the tool gained or lost.
+       */
       curve: {
         date: string;
         domains: number;
@@ -2581,9 +2609,9 @@ export interface Market {
     domains: number;
     share: number;
     /**
-     * Domains gained minus domains lost in this category with any confidence, confirmed within 30 days.
+     * Domains gained minus domains lost in this category with any confidence, confirmed within 30 days. Null with `query`.
      */
-    change_30d: number;
+    change_30d: number | null;
   }[];
 }
 /**

@@ -24,6 +24,7 @@ import { Jobs } from '../exports/jobs.ts';
 import { addMentionMetrics } from '../feeds/feed-metrics.ts';
 import { LiveMentions } from '../feeds/live-mentions.ts';
 import { openKnowledge } from '../index/knowledge.ts';
+import { SegmentCounts } from '../index/segment-counts.ts';
 import { invalidateStale } from '../index/stale-answers.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { openWitnesses } from '../ledger/open-witnesses.ts';
@@ -91,6 +92,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const app: StackApp = {
     ...{ config, store, prober, rulebook, scanner, isOptedOut, isDnsWorking },
     ...{ ledger, index, names, exposures, hub, mentions, jobs, now, clock },
+    segmentCounts: new SegmentCounts(index),
     sourceNames: configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs }).map(({ name }) => name),
     openApi: stackOpenApi(),
     onDemand: new OnDemand({

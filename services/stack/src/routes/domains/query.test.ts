@@ -61,6 +61,27 @@ describe('a query', () => {
     for (const { provider_id, domains: count, share, change_30d } of leaders.providers)
       assert.deepEqual([count, share, change_30d], [counts.get(provider_id)?.length, count / domains.size, null]);
     const [top] = leaders.providers;
+    const size = domains.size;
+    for (const [path, expected] of [
+      ['stats?', { domains: size, providers: counts.size, scans: null }],
+      ['intelligence/security-scorecard?', { domains: size, adoption: { spf: { domains: size, measured: size } } }],
+      [`intelligence/supply-chain/${top.provider_id}?`, { dependent_domains: top.domains }],
+      [`intelligence/adoption/${top.provider_id}?`, { domains: top.domains, share: top.share }],
+    ] as const) {
+      const { status, body } = await get(path);
+      assert.equal(status, 200);
+      assertDescribed(
+        `/stack/v1/${path.slice(0, -1).replace(top.provider_id, path.includes('chain') ? '{provider}' : '{tool}')}`,
+        body,
+      );
+      assert.partialDeepStrictEqual(body, expected);
+    }
+    const { curve } = (await get(`intelligence/adoption/${top.provider_id}?`)).body as Any;
+    assert.equal(curve.at(-1).domains, top.domains);
+    const { categories } = (await get('intelligence/market-share?')).body as Any;
+    for (const { category, providers } of categories)
+      for (const { provider_id: id, domains: count } of providers)
+        assert.equal(count, (await search(`${at}%20${category}:${id}%20state:active&limit=1`)).total, id);
     for (const [path, size] of [
       ['security/export.csv?', results.filter(({ score }: Any) => score !== null).length],
       [`providers/${top.provider_id}/domains.csv?`, top.domains],
