@@ -466,6 +466,49 @@ export interface StackPaths {
     };
   };
   /**
+   * Segments of the key
+   */
+  '/stack/v1/segments': {
+    path: Record<string, never>;
+    query: {
+      limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
+    };
+    body: {
+      limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
+      segments: Segment[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * A segment
+   */
+  '/stack/v1/segments/{name}': {
+    path: {
+      name: string;
+    };
+    query: Record<string, never>;
+    body: {
+      segment: Segment;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
    * Aggregate statistics, computed at read time
    */
   '/stack/v1/stats': {
@@ -956,6 +999,60 @@ export interface StackPaths {
         domains: number;
         jaccard: number;
         lift: number;
+      }[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Two segments compared: market shares by category, and scores
+   */
+  '/stack/v1/intelligence/comparison': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      a: string;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      b: string;
+      category?: Category;
+      /**
+       * Providers of a category.
+       */
+      limit?: number;
+    };
+    body: {
+      a: ComparedDomains;
+      b: ComparedDomains;
+      /**
+       * Domains in both.
+       */
+      common: number;
+      categories: {
+        category: Category;
+        a: ComparedMarket;
+        b: ComparedMarket;
+        /**
+         * Providers in either.
+         */
+        total: number;
+        /**
+         * Largest difference first.
+         */
+        providers: {
+          provider: string;
+          provider_id: string;
+          a: ComparedShare;
+          b: ComparedShare;
+          /**
+           * Share in b minus share in a.
+           */
+          difference: number | null;
+        }[];
       }[];
       _alpha: true;
       _notice: string;
@@ -2267,6 +2364,27 @@ export interface Change {
   confidence: 'high' | 'medium' | 'low';
   importance: 'high' | 'medium' | 'low';
 }
+export interface ComparedDomains {
+  domains: number;
+  scored: number;
+  mean_score: number | null;
+  grades: {
+    grade: Grade;
+    domains: number;
+  }[];
+}
+export interface ComparedMarket {
+  domains: number;
+  /**
+   * Base of the shares.
+   */
+  denominator: number;
+  hhi: number | null;
+}
+export interface ComparedShare {
+  domains: number;
+  share: number | null;
+}
 /**
  * The change that gained or lost the domain.
  */
@@ -3031,6 +3149,11 @@ export interface Security {
   coverage: number;
   score_version: string;
 }
+export interface Segment {
+  name: string;
+  query: string;
+  updated_at: string;
+}
 export interface Service {
   category: Category;
   /**
@@ -3764,6 +3887,36 @@ export interface StackPosts {
  * Each PUT and DELETE, and the body of its complete answer.
  */
 export interface StackChanges {
+  /**
+   * Save a query as a segment
+   */
+  'PUT /stack/v1/segments/{name}': {
+    path: {
+      name: string;
+    };
+    query: Record<string, never>;
+    body: {
+      segment: Segment;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Delete a segment
+   */
+  'DELETE /stack/v1/segments/{name}': {
+    path: {
+      name: string;
+    };
+    query: Record<string, never>;
+    body: {
+      deleted: string;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
   /**
    * Replace a watchlist
    */

@@ -94,3 +94,25 @@ export const securityScorecard = question({
     ),
   ],
 });
+
+export const comparison = question({
+  name: 'stack_compare',
+  title: 'Two segments compared',
+  description:
+    'The market shares of providers, by category, and the scores of the domains of two queries a and b; difference is the share in b minus that in a. segment:name in a query is a segment that the key has saved.',
+  path: '/stack/v1/intelligence/comparison',
+  input: z.object({
+    a: Query,
+    b: Query,
+    category: Category.optional(),
+    limit: z.int().min(1).max(50).default(3).describe('Providers of a category, largest difference first.'),
+  }),
+  summarize: ({ a, b, common, categories }) => [
+    `a: ${a.domains} domains, mean score ${tenths(a.mean_score)}; b: ${b.domains}, ${tenths(b.mean_score)}; ${common} in both.`,
+    ...categories.flatMap(({ category, providers }) =>
+      providers.map(
+        (each) => `- ${category} ${each.provider}: ${percent(each.a.share)} in a, ${percent(each.b.share)} in b`,
+      ),
+    ),
+  ],
+});

@@ -75,6 +75,7 @@ export const adoption = question({
   path: '/stack/v1/intelligence/adoption/{tool}',
   input: z.object({
     tool: Provider,
+    query: Query.optional(),
     days: z.int().min(1).max(366).default(14).describe('Maximum days of the curve; the newest are kept.'),
     ...offsetPages(),
   }),

@@ -27,22 +27,23 @@ export class SegmentCounts {
     const key = `${this.#index.position.seq} ${text}`;
     const kept = this.#kept.get(key);
     if (kept) return kept;
-    const counting = this.#count(query);
+    const counting = this.run(() => countDomains(this.#index, evaluateQuery(this.#index, query)));
     this.#kept.set(key, counting);
     counting.catch(() => this.#kept.delete(key));
     return counting;
   }
 
-  async #count(query: Query): Promise<Population> {
+  /** Does other work over many domains in slices, and returns its result; refuses in the same way. */
+  async run<T>(begin: () => Generator<undefined, T>): Promise<T> {
     if (this.#waiting >= MAX_WAITING)
       return refuse('unavailable', 'Too many queries are being counted.', { headers: { 'retry-after': '5' } });
     this.#waiting += 1;
     try {
       await this.#slots.acquire();
       try {
-        const counting = countDomains(this.#index, evaluateQuery(this.#index, query));
+        const work = begin();
         for (;;) {
-          const step = counting.next();
+          const step = work.next();
           if (step.done) return step.value;
           await yieldToEventLoop();
         }

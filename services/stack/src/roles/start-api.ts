@@ -31,6 +31,7 @@ import { openWitnesses } from '../ledger/open-witnesses.ts';
 import { sourceOf } from '../routes/exports/tables.ts';
 import { routes, stackOpenApi } from '../routes/index.ts';
 import { servePages } from '../routes/pages.ts';
+import { expandedInput } from '../routes/segments/segments-in-queries.ts';
 import { OnDemand } from '../scan/on-demand.ts';
 import { openScanning } from '../scan/open-scanning.ts';
 import { StreamHub } from '../stream/stream-hub.ts';
@@ -164,6 +165,7 @@ function createServer(app: StackApp, deps: ServerDeps): SignedServer {
     ...{ app, routes, answers, logger, metrics, now },
     notary: timedNotary(ledger.notary, metrics),
     keys: { ...countedGate(store, metrics), revision: () => updateLoop.heads?.keys ?? 0 },
+    expandInput: expandedInput,
     noteUse: (use) => store.keyUsage.note(use),
     trustedProxies: config.trustedProxies,
     limits: config.limits,

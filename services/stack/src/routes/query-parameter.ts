@@ -27,17 +27,25 @@ export const QueryText = z
 export const queryParameter = { query: QueryText.optional() };
 
 /** The query as data; an invalid text is refused with the position of the problem. */
-export function queryIn(app: StackApp, text: string): Query {
+export function queryIn(app: StackApp, text: string, field = 'query'): Query {
   try {
     return domainQuery(app, text);
   } catch (error) {
-    if (!(error instanceof QueryError)) throw error;
-    // The message may quote half of a surrogate pair.
-    const message = error.message.toWellFormed();
-    const position = Array.from(text.slice(0, error.position)).length + 1;
-    const detail = `Cannot use: query, from character ${position}.`;
-    return refuse('invalid_parameter', detail, { errors: [{ field: 'query', message, position }] });
+    return queryRefused(error, { field, text });
   }
+}
+
+/** Refuses a request whose query has an error; throws any other error. */
+export function queryRefused(
+  error: unknown,
+  { field, text }: { readonly field: string; readonly text: string },
+): never {
+  if (!(error instanceof QueryError)) throw error;
+  // The message may quote half of a surrogate pair.
+  const message = error.message.toWellFormed();
+  const position = Array.from(text.slice(0, error.position)).length + 1;
+  const detail = `Cannot use: ${field}, from character ${position}.`;
+  return refuse('invalid_parameter', detail, { errors: [{ field, message, position }] });
 }
 
 /** The domains to which a request is restricted; undefined for all. */
@@ -49,12 +57,13 @@ export function setOf(app: StackApp, { query }: { readonly query?: string | unde
 export function populationOf(
   app: StackApp,
   { query }: { readonly query?: string | undefined },
+  field = 'query',
 ): Promise<Population> | Population {
-  return query === undefined ? app.index : app.segmentCounts.of(query, queryIn(app, query));
+  return query === undefined ? app.index : app.segmentCounts.of(query, queryIn(app, query, field));
 }
 
 /** Up to a second of computing time is not spent for each change of a domain. */
-const POPULATION_MAX_STALE_MS = 10_000;
+export const POPULATION_MAX_STALE_MS = 10_000;
 
 /** How an aggregate of all domains, or of those of a query, is cached. */
 export function populationCache(

@@ -78,10 +78,6 @@ describe('a query', () => {
     }
     const { curve } = (await get(`intelligence/adoption/${top.provider_id}?`)).body as Any;
     assert.equal(curve.at(-1).domains, top.domains);
-    const { categories } = (await get('intelligence/market-share?')).body as Any;
-    for (const { category, providers } of categories)
-      for (const { provider_id: id, domains: count } of providers)
-        assert.equal(count, (await search(`${at}%20${category}:${id}%20state:active&limit=1`)).total, id);
     for (const [path, size] of [
       ['security/export.csv?', results.filter(({ score }: Any) => score !== null).length],
       [`providers/${top.provider_id}/domains.csv?`, top.domains],
