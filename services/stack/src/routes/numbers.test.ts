@@ -83,6 +83,15 @@ describe('intelligence', () => {
       const domains = timeline.users(id).length;
       assert.partialDeepStrictEqual(adoption, { tool: name, provider_id: id, domains, share: shareOf(domains) });
       assert.deepEqual(adoption.co_adoption, named(analytics.coAdoption(app.index, id, { ownerOf, limit: 50 })));
+      if (neighbours > 60) continue;
+      const parts = ['name:a', '-name:a'].map((query) => timeline.get(`intelligence/adoption/${id}?query=${query}`));
+      const curves: (typeof points)[] = (await Promise.all(parts)).map(({ curve }) => curve);
+      const sums = points.map(({ date, measured }, at) => {
+        const sum = (of: 'domains' | 'added' | 'removed') =>
+          curves.reduce((all, each) => all + (each[at]?.[of] ?? 0), 0);
+        return { date, domains: sum('domains'), added: sum('added'), removed: sum('removed'), measured };
+      });
+      assert.deepEqual(sums, points);
     }
     assert.ok(neighbours > 0 && scanned.size > 2 && scanned.size < today - firstDay);
   });
