@@ -19,7 +19,7 @@ const BATCH = 1_000;
 
 /**
  * Counts the domains of a set; those of the complete index are counted already. Yields after every batch, so that the
- * caller can do other work. A domain that changes meanwhile counts as it was, or as it is.
+ * caller can do other work. A domain that changes between two batches counts as it was, or as it is.
  */
 export function* countDomains(index: DomainIndex, within: DomainSet): Generator<undefined, Population> {
   if (within.size === index.size) return index;

@@ -147,8 +147,8 @@ export class MentionTally {
   }
 
   /**
-   * Marks the domains of a window that are wanted, for `leaderboard`. Yields after every batch; a domain that is first mentioned
-   * meanwhile may miss its mark.
+   * Marks the domains of a window that are wanted, for `leaderboard`. Yields after every batch; a domain that is first
+   * mentioned after that may miss its mark.
    */
   *marks(window: MentionWindow, isWanted: (domain: string) => boolean): Generator<undefined, Uint8Array> {
     const { now, before } = this.#sums[window];

@@ -32,7 +32,7 @@ interface SignedResponderDeps<App> {
   readonly noteUse: ((use: KeyUse) => void) | undefined;
 }
 
-/** Replaces names in the input that belong to the caller's key; undefined if there are none. */
+/** Replaces names in the input that belong to the caller's key; undefined if it has no such name. */
 export type ExpandInput<App> = (
   app: App,
   input: Readonly<Record<string, unknown>>,

@@ -20,7 +20,7 @@ export class SegmentTable {
     this.#now = now;
   }
 
-  /** Saves or replaces; undefined if the key has `max` others. */
+  /** Saves or replaces; undefined if the key has `max` further ones. */
   async put(
     keyId: string,
     { name, query }: Pick<Segment, 'name' | 'query'>,
@@ -28,8 +28,8 @@ export class SegmentTable {
   ): Promise<Segment | undefined> {
     const row = { key_id: keyId, name, query, updated_at: this.#now().getTime() };
     return writeTransaction(this.#db, async (tx) => {
-      const others = tx.selectFrom('saved_segments').where('key_id', '=', keyId).where('name', '!=', name);
-      if ((await others.select('name').limit(max).execute()).length >= max) return undefined;
+      const further = tx.selectFrom('saved_segments').where('key_id', '=', keyId).where('name', '!=', name);
+      if ((await further.select('name').limit(max).execute()).length >= max) return undefined;
       const { query, updated_at } = row;
       await tx
         .insertInto('saved_segments')
