@@ -1,6 +1,7 @@
 // The records of a domain, now or on a date, the domains that share them, and when they changed.
 import type { StackPaths } from '@strata/client';
 import { useNavigate } from '@tanstack/react-router';
+import { Fragment } from 'react';
 import { Day } from '../../ui/ago.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
@@ -58,7 +59,7 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
           </label>
         }
       >
-        {({ records, observed_since }) => (
+        {({ records, observed_since, unmeasured }) => (
           <>
             <p className="small soft">
               {observed_since && (
@@ -66,6 +67,7 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
                   Observed since <Day at={observed_since} />.{' '}
                 </>
               )}
+              {unmeasured.length > 0 && <>Not measured, so unknown: {unmeasured.map(nameOfKind).join(', ')}. </>}
               Each value links to the domains that share it; those of many domains are marked +.
             </p>
             <DataTable
@@ -87,14 +89,28 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
         input={{ path: { domain } }}
         width="half"
       >
-        {({ changes }) => (
-          <DataTable
-            caption={`Changes of the records of ${domain}`}
-            rows={changes}
-            keyOf={({ at: time, type, kind, value }) => `${time} ${type} ${kind} ${value}`}
-            columns={CHANGES}
-            empty="No change since the first scan."
-          />
+        {({ changes, unmeasured }) => (
+          <>
+            <DataTable
+              caption={`Changes of the records of ${domain}`}
+              rows={changes}
+              keyOf={({ at: time, type, kind, value }) => `${time} ${type} ${kind} ${value}`}
+              columns={CHANGES}
+              empty="No change since the first scan."
+            />
+            {unmeasured.length > 0 && (
+              <p className="small soft">
+                Not measured at first, so unknown before:{' '}
+                {unmeasured.map(({ kind, until }, i) => (
+                  <Fragment key={kind}>
+                    {i > 0 && ', '}
+                    {nameOfKind(kind)} ({until === null ? 'still' : <Day at={until} />})
+                  </Fragment>
+                ))}
+                .
+              </p>
+            )}
+          </>
         )}
       </AnswerCard>
     </>

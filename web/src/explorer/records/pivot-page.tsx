@@ -71,8 +71,12 @@ export function Pivot() {
           {({ total, total_ever, more_than_counted, shared_reason, domains }) => (
             <>
               <Figures>
-                <Figure name="Now" value={total} note="domains" />
-                <Figure name="Ever" value={total_ever} note={more_than_counted ? 'or more' : 'domains'} />
+                <Figure name="Now" value={total} note={more_than_counted ? 'domains or more' : 'domains'} />
+                <Figure
+                  name="Ever"
+                  value={total_ever ?? total}
+                  note={total_ever === null ? 'domains or more' : 'domains'}
+                />
               </Figures>
               {shared_reason && (
                 <Notice title="This value is shared" tone="warn">
