@@ -4,18 +4,21 @@ import { useNavigate } from '@tanstack/react-router';
 import { Fragment } from 'react';
 import { Day } from '../../ui/ago.tsx';
 import { formatNumber } from '../../ui/formats.ts';
-import { Empty } from '../../ui/states.tsx';
 import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
-import { DomainLink } from '../links/links.tsx';
+import { CursorPager } from '../links/pager.tsx';
 import { changed, type Search } from '../links/search-params.ts';
 import { nameOfKind, PivotLink } from './record-links.tsx';
+import { SharedGraph } from './shared-graph.tsx';
+import type { Records } from './shared-values.ts';
 import './records.css';
 
 const PATH = '/stack/v1/domains/{domain}/records';
-type Records = StackPaths[typeof PATH]['body'];
 type HistoryChange = StackPaths['/stack/v1/domains/{domain}/history']['body']['changes'][number];
+
+/** Changes per page. */
+const PAGE = 50;
 
 const valueColumn: Column<{ readonly kind: string; readonly value: string }> = textColumn(
   'Value',
@@ -39,10 +42,13 @@ const CHANGES: readonly Column<HistoryChange>[] = [
 ];
 
 export function DomainRecords({ domain, search }: { readonly domain: string; readonly search: Search }) {
-  const { at } = search;
+  const { at, cursor } = search;
   const navigate = useNavigate();
   return (
     <>
+      <AnswerCard title="Shared values" path={PATH} input={{ path: { domain }, query: {} }}>
+        {(body) => <SharedGraph {...body} />}
+      </AnswerCard>
       <AnswerCard
         title="Records"
         path={PATH}
@@ -80,16 +86,13 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
           </>
         )}
       </AnswerCard>
-      <AnswerCard title="Related domains" path={PATH} input={{ path: { domain } }} width="half">
-        {({ related }) => <Related related={related} />}
-      </AnswerCard>
       <AnswerCard
         title="Changes of records"
         path="/stack/v1/domains/{domain}/history"
-        input={{ path: { domain } }}
-        width="half"
+        input={{ path: { domain }, query: { limit: PAGE, cursor } }}
+        keepsLast="page"
       >
-        {({ changes, unmeasured }) => (
+        {({ changes, unmeasured, total, offset, next_cursor }) => (
           <>
             <DataTable
               caption={`Changes of the records of ${domain}`}
@@ -98,6 +101,7 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
               columns={CHANGES}
               empty="No change since the first scan."
             />
+            <CursorPager rows={{ offset, shown: changes.length, total }} next={next_cursor} />
             {unmeasured.length > 0 && (
               <p className="small soft">
                 Not measured at first, so unknown before:{' '}
@@ -114,26 +118,5 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
         )}
       </AnswerCard>
     </>
-  );
-}
-
-/** A graph as text: each domain with the values that connect it. */
-function Related({ related }: Pick<Records, 'related'>) {
-  if (related.length === 0) return <Empty>No other domain shares a rare value.</Empty>;
-  return (
-    <ul className="related">
-      {related.map(({ domain, values }) => (
-        <li key={domain}>
-          <DomainLink domain={domain} tab="records" />
-          <ul aria-label={`Shared with ${domain}`}>
-            {values.map(({ kind, value }) => (
-              <li key={`${kind} ${value}`}>
-                <span className="soft small">{nameOfKind(kind)}</span> <PivotLink kind={kind} value={value} />
-              </li>
-            ))}
-          </ul>
-        </li>
-      ))}
-    </ul>
   );
 }
