@@ -2,7 +2,6 @@
 import { type Service, type StackClient, type StackPaths, StackProblem } from '@strata/client';
 import { type Asked, ask } from '../ask.ts';
 import { domainProfile, search } from '../questions/domains.ts';
-import { provider } from '../questions/providers.ts';
 import { receiptOf } from '../receipt.ts';
 import { shorten, shortText } from '../shorten.ts';
 import { type Intent, intentOf, MAX_QUESTION, type Subject } from './intent.ts';
@@ -184,9 +183,10 @@ function profileLines(body: Profile, services: readonly Service[]): readonly str
 }
 
 /** The provider of a name, id or alias. */
-async function providerOf(name: string, deps: ChatDeps): Promise<ProviderPage | undefined> {
+async function providerOf(name: string, { client, signal }: ChatDeps): Promise<ProviderPage | undefined> {
+  const input = { path: { provider: name }, query: { limit: 1 } };
   try {
-    return (await asked({ question: provider, input: { provider: name, limit: 1 } }, deps)).answer.body as ProviderPage;
+    return (await client.get('/stack/v1/providers/{provider}', input, { signal })).body;
   } catch (error) {
     if (isUnknown(error)) return undefined;
     throw error;
