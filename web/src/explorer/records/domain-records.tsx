@@ -15,7 +15,7 @@ import type { Records } from './shared-values.ts';
 import './records.css';
 
 const PATH = '/stack/v1/domains/{domain}/records';
-type HistoryChange = StackPaths['/stack/v1/domains/{domain}/history']['body']['changes'][number];
+type History = StackPaths['/stack/v1/domains/{domain}/history']['body'];
 
 /** Changes per page. */
 const PAGE = 50;
@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<Records['records'][number]>[] = [
   minor(textColumn('Last observed', 'last_seen', (at) => <Day at={at} />)),
 ];
 
-const CHANGES: readonly Column<HistoryChange>[] = [
+const CHANGES: readonly Column<History['changes'][number]>[] = [
   textColumn('Date', 'at', (at) => <Day at={at} />),
   textColumn('Change', 'type'),
   minor(textColumn('Kind', 'kind', nameOfKind)),
@@ -92,7 +92,7 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
         input={{ path: { domain }, query: { limit: PAGE, cursor } }}
         keepsLast="page"
       >
-        {({ changes, unmeasured, total, offset, next_cursor }) => (
+        {({ changes, unmeasured, observed_since, total, offset, next_cursor }) => (
           <>
             <DataTable
               caption={`Changes of the records of ${domain}`}
@@ -102,21 +102,34 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
               empty="No change since the first scan."
             />
             <CursorPager rows={{ offset, shown: changes.length, total }} next={next_cursor} />
-            {unmeasured.length > 0 && (
-              <p className="small soft">
-                Not measured at first, so unknown before:{' '}
-                {unmeasured.map(({ kind, until }, i) => (
-                  <Fragment key={kind}>
-                    {i > 0 && ', '}
-                    {nameOfKind(kind)} ({until === null ? 'still' : <Day at={until} />})
-                  </Fragment>
-                ))}
-                .
-              </p>
-            )}
+            <Unmeasured kinds={unmeasured} since={observed_since} />
           </>
         )}
       </AnswerCard>
     </>
+  );
+}
+
+interface UnmeasuredProps {
+  readonly kinds: History['unmeasured'];
+  readonly since: string | null;
+}
+
+/** Kinds that were first measured on a later day than others, or never. */
+function Unmeasured({ kinds, since }: UnmeasuredProps) {
+  const dayOf = (time: string | null) => time?.slice(0, 10);
+  const late = kinds.filter(({ until }) => dayOf(until) !== dayOf(since));
+  if (late.length === 0) return null;
+  return (
+    <p className="small soft">
+      First measured later, so unknown before:{' '}
+      {late.map(({ kind, until }, i) => (
+        <Fragment key={kind}>
+          {i > 0 && ', '}
+          {nameOfKind(kind)} ({until === null ? 'not yet measured' : <Day at={until} />})
+        </Fragment>
+      ))}
+      .
+    </p>
   );
 }
