@@ -100,7 +100,7 @@ describe('intervals of records', () => {
     assert.deepEqual(after('mx', { 1: ['a'], 2: null, 3: ['a'] }), [['a', 1, null, null]]);
     assert.deepEqual(after('mx', { 1: ['a'], 2: null, 3: [] }), [['a', 1, 1, 3]]);
   });
-  it('have one of no value until the kind is first measured, which no number of others drops', () => {
+  it('have one of no value until the kind is first measured, which many ended values do not drop', () => {
     assert.deepEqual(after('mx', { 1: null, 2: null, 3: ['a'], 4: null }), [
       ['', 1, 1, 3],
       ['a', 3, 3, null],

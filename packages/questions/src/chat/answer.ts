@@ -166,12 +166,12 @@ async function serviceLines(
   const hidden = Object.entries(body.roles).filter(([, state]) => state === 'unmeasured' || state === 'blocked');
   const owner = known?.owner ?? '';
   const ofOwner = known ? ofCategory.filter(({ provider: name }) => hasWords(name, owner)) : [];
-  const [first = '', ...others] = profileLines(body, ofOwner);
+  const [first = '', ...related] = profileLines(body, ofOwner);
   return [
     first,
     `None of its ${body.services.length} detected services is ${what}${named === undefined || known ? '' : ', which is not a provider that I know'}.`,
     ...(hidden.length > 0 ? [`The scan could not see its ${hidden.map(([role]) => role).join(', ')}.`] : []),
-    ...(others.length > 0 ? [`With the same owner, ${owner}:`, ...others] : []),
+    ...(related.length > 0 ? [`With the same owner, ${owner}:`, ...related] : []),
   ];
 }
 

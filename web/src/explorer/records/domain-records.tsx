@@ -115,7 +115,7 @@ interface UnmeasuredProps {
   readonly since: string | null;
 }
 
-/** Kinds that were first measured on a later day than others, or never. */
+/** Kinds that were first measured on a later day than the domain, or never. */
 function Unmeasured({ kinds, since }: UnmeasuredProps) {
   const dayOf = (time: string | null) => time?.slice(0, 10);
   const late = kinds.filter(({ until }) => dayOf(until) !== dayOf(since));

@@ -10,6 +10,8 @@ import { type Records, type SharedValue, sharedValues } from './shared-values.ts
 
 /** Values and domains in the drawing; the table has all values. */
 const MAX_DRAWN = 12;
+/** A certificate of many sites would leave no space for other kinds. */
+const MAX_OF_KIND = 3;
 
 /** Columns of the drawing, in its units. */
 const WIDTH = 960;
@@ -23,7 +25,7 @@ const countText = ({ count, isShared }: SharedValue) =>
 const COLUMNS: readonly Column<SharedValue>[] = [
   textColumn('Kind', 'kind', nameOfKind),
   textColumn('Value', 'value', (value, { kind }) => <PivotLink kind={kind} value={value} />),
-  { name: 'Others', cell: countText, value: ({ count }) => count },
+  { name: 'Other domains', cell: countText, value: ({ count }) => count },
   {
     name: 'Domains',
     cell: ({ domains, isShared }) =>
@@ -41,17 +43,19 @@ const COLUMNS: readonly Column<SharedValue>[] = [
 export function SharedGraph({ domain, records, related }: Pick<Records, 'domain' | 'records' | 'related'>) {
   const values = sharedValues({ records, related });
   if (values.length === 0) return <Empty>No other domain shares a value with it.</Empty>;
+  const ofKinds = [...Map.groupBy(values, ({ kind }) => kind).values()].flatMap((of) => of.slice(0, MAX_OF_KIND));
+  const drawn = values.filter((each) => ofKinds.includes(each)).slice(0, MAX_DRAWN);
   const label = `Values that ${domain} shares with other domains`;
   return (
     <figure className="chart stack">
       <p className="small soft">
-        A value of few domains suggests one owner, and its domains are shown. A dashed value is of many domains, such as
-        shared hosting, and is not expanded.
+        A value of few domains suggests one owner: its domains are drawn. Open a value to list its domains. A dashed one
+        is shared by many, such as hosting, and is not expanded.
       </p>
-      <Drawing domain={domain} values={values.slice(0, MAX_DRAWN)} label={label} />
-      {values.length > MAX_DRAWN && (
+      <Drawing domain={domain} values={drawn} label={label} />
+      {values.length > drawn.length && (
         <p className="small soft">
-          {MAX_DRAWN} of {formatNumber(values.length)} shared values are drawn; the table has all.
+          {drawn.length} of {formatNumber(values.length)} shared values are drawn; the table has all.
         </p>
       )}
       <details>
@@ -75,12 +79,12 @@ interface DrawingProps {
 }
 
 function Drawing({ domain, values, label }: DrawingProps) {
-  const others = [...new Set(values.flatMap(({ domains }) => domains))].slice(0, MAX_DRAWN);
-  const height = Math.max(values.length * VALUE.step, others.length * OTHER.step);
+  const drawn = [...new Set(values.flatMap(({ domains }) => domains))].slice(0, MAX_DRAWN);
+  const height = Math.max(values.length * VALUE.step, drawn.length * OTHER.step);
   /** The middle of the row `i` of `count`; each column is centred. */
   const middle = (i: number, count: number, step: number) => (height - count * step) / 2 + (i + 0.5) * step;
   const ofValue = (i: number) => middle(i, values.length, VALUE.step);
-  const ofOther = (i: number) => middle(i, others.length, OTHER.step);
+  const ofOther = (i: number) => middle(i, drawn.length, OTHER.step);
   return (
     // Wider than a phone: it scrolls, and its links can be reached by keyboard.
     <div className="shared-graph">
@@ -90,7 +94,7 @@ function Drawing({ domain, values, label }: DrawingProps) {
           <g key={`${each.kind} ${each.value}`} className="edges">
             <Edge from={[OWN.x + OWN.width, height / 2]} to={[VALUE.x, ofValue(i)]} />
             {each.domains.map((other) => {
-              const at = others.indexOf(other);
+              const at = drawn.indexOf(other);
               const to = [OTHER.x, ofOther(at)] as const;
               return at >= 0 && <Edge key={other} from={[VALUE.x + VALUE.width, ofValue(i)]} to={to} />;
             })}
@@ -103,7 +107,6 @@ function Drawing({ domain, values, label }: DrawingProps) {
             to="/pivot"
             search={{ kind: each.kind, value: each.value }}
             preload={false}
-            aria-label={`${nameOfKind(each.kind)} ${each.value}: ${countText(each)}`}
           >
             <Box
               {...{ x: VALUE.x, y: ofValue(i), width: VALUE.width, height: VALUE.height }}
@@ -112,7 +115,7 @@ function Drawing({ domain, values, label }: DrawingProps) {
             />
           </Link>
         ))}
-        {others.map((other, i) => (
+        {drawn.map((other, i) => (
           <Link key={other} to="/domain/$domain" params={{ domain: other }} search={{ tab: 'records' }} preload={false}>
             <Box x={OTHER.x} y={ofOther(i)} width={OTHER.width} height={OTHER.height} lines={[other]} />
           </Link>
@@ -143,7 +146,6 @@ interface BoxProps {
 function Box({ x, y, width, height, lines, className }: BoxProps) {
   return (
     <g className={className}>
-      <title>{lines.join(' ')}</title>
       <rect x={x + 0.5} y={y - height / 2} width={width - 1} height={height} rx="6" />
       {lines.map((line, i) => (
         <text
@@ -153,6 +155,7 @@ function Box({ x, y, width, height, lines, className }: BoxProps) {
           className={lines.length > 1 && i === 0 ? 'small' : ''}
         >
           {fitted(line, width - 20)}
+          <title>{line}</title>
         </text>
       ))}
     </g>

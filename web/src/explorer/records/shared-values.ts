@@ -17,7 +17,7 @@ export interface SharedValue {
 /** Texts that say the same at unrelated domains. */
 const COMMON = new Set(['dmarc', 'caa', 'certificate_issuer']);
 
-/** Those that connect the domain with others first, the values of many domains last. */
+/** Those of related domains first, the values of many domains last. */
 export function sharedValues({ records, related }: Pick<Records, 'records' | 'related'>): readonly SharedValue[] {
   const pairs = related.flatMap(({ domain, values }) => values.map((each) => ({ domain, name: nameOf(each) })));
   const domains = Map.groupBy(pairs, ({ name }) => name);
