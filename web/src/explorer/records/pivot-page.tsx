@@ -51,8 +51,8 @@ export function Pivot() {
           });
         }}
       >
-        <SelectField label="Kind" name="kind" value={kind} options={KINDS} />
-        <TextField label="Value" name="value" value={value} placeholder="GTM-ABC123" />
+        <SelectField label="Kind" name="kind" value={kind ?? 'ns'} options={KINDS} isRequired />
+        <TextField label="Value" name="value" value={value} placeholder="ns1.example.com" />
         <Button type="submit">Find domains</Button>
       </form>
       {kind && value && (
