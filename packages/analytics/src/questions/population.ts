@@ -25,15 +25,10 @@ export function* countDomains(index: DomainIndex, within: DomainSet): Generator<
   if (within.size === index.size) return index;
   // The index may be replaced by another one between two batches.
   const { names, columns, vocabulary, sets } = index;
-  const members = new Uint32Array(within.size);
-  let size = 0;
-  within.each((domain) => {
-    members[size++] = domain;
-  });
   const tallies = new Tallies(vocabulary);
-  for (const [at, domain] of members.entries()) {
+  for (const [at, domain] of within.toArray().entries()) {
     if (names.has(domain)) tallies.count(columns.facts(domain), columns.services(domain), 1);
     if (at % BATCH === BATCH - 1) yield;
   }
-  return { vocabulary, sets, tallies, size, within };
+  return { vocabulary, sets, tallies, size: within.size, within };
 }

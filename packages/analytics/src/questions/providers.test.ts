@@ -44,11 +44,6 @@ describe('the leaders', () => {
       for (const { provider, rank } of expected) assert.equal(rankOf(index, provider), rank);
       assert.equal(rankOf(index, 'unknown'), expected.length + 1);
     }));
-  it('leave out an unused provider', () => {
-    const index = indexOf([plainDomain(1, using('email acme high')), plainDomain(1, using('email borealis high'))]);
-    const found = leaders(index, { today: 0, limit: 9 }).leaders.map(({ provider }) => provider);
-    assert.deepEqual([found, providersInUse(index)], [['borealis'], 1]);
-  });
 });
 
 const otherOwnersThan = (provider: string) => PROVIDERS.filter((other) => ownerOf(other) !== ownerOf(provider));

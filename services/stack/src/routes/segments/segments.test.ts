@@ -55,22 +55,14 @@ it('two segments are compared by the shares of providers and by scores', async (
     [body.a.domains, body.b.domains, body.common],
     [await totalOf('state:active'), body.common, body.b.domains],
   );
-  for (const side of ['a', 'b'] as const) {
-    const query = `query=${encodeURIComponent(sides[side === 'a' ? 0 : 1] ?? '')}`;
-    const card = (await ask(`intelligence/security-scorecard?${query}`)).body;
-    assert.partialDeepStrictEqual(body[side], {
-      grades: card.grades,
-      scored: card.scored,
-      mean_score: card.mean_score,
-    });
-    const markets = (await ask(`intelligence/market-share?limit=1000&${query}`)).body.categories;
-    for (const [i, { providers }] of body.categories.entries())
-      for (const { provider_id: id, ...found } of providers) {
-        const share = markets[i].providers.find((each: Any) => each.provider_id === id)?.share;
-        assert.equal(found[side].share, share ?? (markets[i].denominator > 0 ? 0 : null));
-        if (found.difference !== null) assert.equal(found.difference, found.b.share - found.a.share);
-      }
+  const email = encodeURIComponent(sides[1] ?? '');
+  const market = (await ask(`intelligence/market-share?category=email&query=${email}`)).body.categories[0];
+  const { providers } = body.categories.find(({ category }: Any) => category === 'email');
+  for (const { provider_id: id, a, b, difference } of providers) {
+    const own = market.providers.find((each: Any) => each.provider_id === id);
+    assert.deepEqual([b.share, difference], [own?.share ?? 0, b.share - a.share], id);
   }
+  assert.ok(providers.length > 2);
 });
 
 for (const [path, field, says, position] of [
