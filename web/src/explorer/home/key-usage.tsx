@@ -6,6 +6,7 @@ import { formatNumber } from '../../ui/formats.ts';
 import { numberColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
+import './home.css';
 
 type Usage = StackPaths['/stack/v1/usage']['body'];
 type PathUsage = Usage['days'][number]['paths'][number];
@@ -17,8 +18,16 @@ const DAY_COLUMNS: readonly Column<Usage['days'][number]>[] = [
 ];
 
 const PATH_COLUMNS: readonly Column<PathUsage>[] = [
-  { name: 'Path', cell: ({ path }) => <code>{path}</code> },
-  { name: 'Source', cell: ({ source }) => (source === 'page' ? 'These pages' : 'API') },
+  {
+    name: 'Path',
+    cell: ({ path, source }) => (
+      <>
+        <code className="usage-path">{path}</code>{' '}
+        <span className="small soft">{source === 'page' ? 'these pages' : 'API'}</span>
+      </>
+    ),
+    value: ({ path }) => path,
+  },
   numberColumn('Requests', 'requests'),
   { ...numberColumn('Of the quota', 'counted'), isMinor: true },
 ];
