@@ -6,7 +6,6 @@ import { formatNumber } from '../../ui/formats.ts';
 import { numberColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
-import './home.css';
 
 type Usage = StackPaths['/stack/v1/usage']['body'];
 type PathUsage = Usage['days'][number]['paths'][number];
@@ -22,8 +21,7 @@ const PATH_COLUMNS: readonly Column<PathUsage>[] = [
     name: 'Path',
     cell: ({ path, source }) => (
       <>
-        <code className="usage-path">{path}</code>{' '}
-        <span className="small soft">{source === 'page' ? 'these pages' : 'API'}</span>
+        <code>{path}</code> <span className="small soft">{source === 'page' ? 'these pages' : 'API'}</span>
       </>
     ),
     value: ({ path }) => path,
