@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { compareText } from '../compare-text.ts';
 import { dayOf } from '../history/daily-series.ts';
-import { firmProviders, indexOf, plainDomain, plainDomains, usersOf, using } from '../test/firms.ts';
+import { firmProviders, indexOf, plainDomains, usersOf, using } from '../test/firms.ts';
 import { changes, DAYS, FIRST_DAY } from '../test/random-changes.ts';
 import { manyDomains, ownerOf, PROVIDERS } from '../test/random-domains.ts';
 import { coAdoption } from './co-adoption.ts';
