@@ -81,6 +81,25 @@ describe('an export', () => {
     assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(bytes.length)]);
   });
 
+  it('costs one request when it is begun and its rows once, and is not begun without quota', async () => {
+    const free = await service.newKey('free');
+    const left = async (q: string) => {
+      const { status, headers } = await ask(`/exports/domains?q=${q}`, { as: free });
+      return [status, headers.get('x-ratelimit-remaining')];
+    };
+    assert.deepEqual([await left('no-such-name'), await left('no-such-name')], Array(2).fill([200, '48']));
+    for (let i = 0; i < 47; i += 1) await ask('/jobs', { as: free });
+    assert.deepEqual(
+      [await left('other-name'), await left('third-name')],
+      [
+        [429, '0'],
+        [429, '0'],
+      ],
+    );
+    const { store, jobs } = service.running.app;
+    assert.equal(jobs.of((await store.keys.find(free))?.id ?? '').length, 1);
+  });
+
   for (const [path, says] of [
     ['/exports/domains?provider=no-such-one', /Nearest/],
     ['/exports/domains?limit=5', /limit/],

@@ -19,7 +19,13 @@ interface JobContext {
 
 function jobOf({ jobs }: StackApp, id: string, { key, refuse }: JobContext): Job {
   const job = jobs.find(id, key?.id ?? '');
-  return job ?? refuse('not_found', 'This key has no such job on this node. Jobs are removed a day after their end.');
+  return (
+    job ??
+    refuse(
+      'not_found',
+      'This key has no such job on this node. Jobs are removed a day after their end, or earlier when the disk space for jobs is used up.',
+    )
+  );
 }
 
 const MINE = 'A job is visible to the key that started it, on the API node that it was started on.';
