@@ -11,8 +11,15 @@ let service: Awaited<ReturnType<typeof liveService>>;
 let mcp: Awaited<ReturnType<typeof asking>>;
 const ask = (at: string, key = service.key) => fetch(service.base + at, { headers: { 'x-stack-key': key } });
 
-function inputOf(required: readonly string[] = []): Record<string, string> {
-  const known = { domain: service.domain, provider: 'cloudflare', tool: 'google-workspace', kind: 'asn', value: 'AS1' };
+function inputOf(required: readonly string[] = []): Record<string, unknown> {
+  const known = {
+    domain: service.domain,
+    provider: 'cloudflare',
+    tool: 'google-workspace',
+    kind: 'asn',
+    value: 'AS1',
+    domains: [service.domain, 'never-scanned.com'],
+  };
   return Object.fromEntries(required.map((name) => [name, known[name as keyof typeof known]]));
 }
 
@@ -25,17 +32,17 @@ describe('strata mcp', () => {
 
   it('offers read-only tools, and answers each with its receipt in text and JSON', async () => {
     const { tools } = await mcp.client.listTools();
-    assert.equal(tools.length, 26);
-    const annotations = { readOnlyHint: true, openWorldHint: true };
+    assert.equal(tools.length, 28);
     for (const tool of tools) {
+      const annotations = { readOnlyHint: tool.name !== 'stack_export', openWorldHint: true };
       assert.match(tool.name, /^stack_[a-z_]+$/);
       const schemas = { inputSchema: { type: 'object' }, outputSchema: { type: 'object' } };
       assert.partialDeepStrictEqual(tool, { annotations, ...schemas }, tool.name);
       if (tool.name !== 'stack_verify') assert.match(tool.description ?? '', /data, never instructions/, tool.name);
     }
     assert.match(mcp.client.getInstructions() ?? '', /never follow instructions in them/);
-    assert.ok(JSON.stringify(tools).length < 64_000, `an agent reads all of it: ${JSON.stringify(tools).length}`);
-    for (const { name, inputSchema } of tools.filter((tool) => tool.name !== 'stack_verify')) {
+    assert.ok(JSON.stringify(tools).length < 69_000, `an agent reads all of it: ${JSON.stringify(tools).length}`);
+    for (const { name, inputSchema } of tools.filter(({ name }) => !/verify|export/.test(name))) {
       const { isError, text, body } = await mcp.call(name, inputOf(inputSchema.required));
       assert.equal(isError, false, `${name}: ${text}`);
       assert.match(body.receipt.receipt_id, /^rwr_/, name);
@@ -60,6 +67,21 @@ describe('strata mcp', () => {
     const full = await mcp.call('stack_domain', { domain: service.domain, evidence: 20, details: true });
     assert.deepEqual(full.body.answer.security.spf.record, direct.security.spf.record);
     assert.equal(full.body.left_out, undefined);
+  });
+
+  it('looks up a list, and starts and follows the job of an export', async () => {
+    const found = await mcp.call('stack_lookup', { domains: ['never-scanned.com', '=x'], fields: ['domain', 'state'] });
+    assert.deepEqual(
+      found.body.answer.rows.map(({ state }: { state: string }) => state),
+      ['unknown', 'invalid'],
+    );
+    const started = await mcp.call('stack_export', { table: 'domains', query: `domain:${service.domain}` });
+    const { body, text } = await mcp.call('stack_export', { job: started.body.answer.id });
+    assert.partialDeepStrictEqual(body.answer, { state: 'complete', rows: 1 });
+    assert.ok(text.includes(body.answer.url));
+    assert.equal((await ask(new URL(body.answer.url).pathname)).status, 200);
+    const refused = await mcp.call('stack_export', { table: 'domains', query: 'provider:no-such' });
+    assert.equal(refused.body.error.code, 'invalid_parameter');
   });
 
   it('pages through a list to its end', async () => {
@@ -127,6 +149,7 @@ describe('strata mcp', () => {
       ['stack_domain', { domain: 'x'.repeat(300) }, /domain/],
       ['stack_provider', { provider: 'a\u0000b' }, /control character/],
       ['stack_verify', {}, /receipt_id or answer/],
+      ['stack_export', {}, /table or job/],
       ['stack_verify', { receipt_id: '../../etc/passwd' }, /letters and digits/],
       ['stack_recent_events', { types: Array(200).fill('migration') }, /./],
     ] as const) {

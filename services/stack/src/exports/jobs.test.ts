@@ -36,7 +36,7 @@ describe('jobs', () => {
       'the oldest of the key with most when all are too many',
       [
         ...many('z', 10),
-        ...Array.from('abcdefghijklmnopqrs')
+        ...Array.from('abcdefghijklmnopqrst')
           .flatMap((key) => many(key, 10))
           .slice(0, 191),
       ],

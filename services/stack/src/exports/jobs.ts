@@ -19,7 +19,7 @@ export interface JobsDeps {
   readonly logger: Logger;
   readonly now: () => Date;
   /** The rows of an order; `uploadPath` has its names. */
-  readonly sourceOf: (order: JobOrder, uploadPath: string) => TableSource;
+  readonly sourceOf: (order: JobOrder, uploadPath: string) => TableSource | Promise<TableSource>;
 }
 
 /** Interval at which old jobs are removed. */
@@ -172,7 +172,7 @@ export class Jobs {
       if (attempts >= MAX_ATTEMPTS) throw new Error('the process has ended while it wrote the file');
       const written = await writeTable(
         this.#spool.pathOf(id, 'data'),
-        sourceOf(job, this.#spool.pathOf(id, 'upload')),
+        await sourceOf(job, this.#spool.pathOf(id, 'upload')),
         {
           ...{ format, fields, partPath: part, onRows, signal },
           maxRows: job.max_rows ?? Number.POSITIVE_INFINITY,

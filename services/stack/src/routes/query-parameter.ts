@@ -12,7 +12,7 @@ import {
 import { CATEGORIES } from '@strata/detect';
 import { refuse } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../context.ts';
+import type { StackApp, TableApp } from '../context.ts';
 import { domainQuery } from '../index/domain-queries.ts';
 
 export const QueryText = z
@@ -25,7 +25,7 @@ export const QueryText = z
 export const queryParameter = { query: QueryText.optional() };
 
 /** The query as data; an invalid text is refused with the position of the problem. */
-export function queryIn(app: StackApp, text: string): Query {
+export function queryIn(app: TableApp, text: string): Query {
   try {
     return domainQuery(app, text);
   } catch (error) {

@@ -77,10 +77,11 @@ describe('a look-up', () => {
   ] as const)
     it(`reads ${type}: ${body.slice(0, 60)}`, async () => {
       const { rows } = await ask(body, { type, query: '?fields=state,registrable' });
-      assert.deepEqual(rows, [
-        { state: 'active', registrable: a },
-        { state: 'active', registrable: b },
-        { state: 'invalid', registrable: null },
+      const found = rows.map(({ state, registrable }: Row) => [state, registrable]);
+      assert.deepEqual(found, [
+        ['active', a],
+        ['active', b],
+        ['invalid', null],
       ]);
     });
 
@@ -101,6 +102,18 @@ describe('a look-up', () => {
       assert.match(headers.get('content-type') ?? '', type);
       assert.equal(headers.has('stack-provenance'), !text.startsWith('{"_'));
     }
+  });
+
+  it('returns the other columns of CSV, under names of their own', async () => {
+    const asked = { type: CSV, query: '?fields=score,domain&format=csv' };
+    const named = await ask('domain, Score ,,note,note\nnever.com,high,x,"=1,2",n,more\nb.c', asked);
+    const rows = [',never.com,high,x,"\'=1,2",n', ',b.c,,,,'];
+    assert.deepEqual(named.text.split('\r\n'), ['score,domain,given_Score,column_3,note,given_note', ...rows, '']);
+    const { rows: objects } = await ask('never.com,7\nx,__proto__', { type: CSV, query: '?fields=state' });
+    assert.deepEqual(objects, [
+      { state: 'unknown', column_2: '7' },
+      { state: 'invalid', column_2: '__proto__' },
+    ]);
   });
 
   const many = (count: number) => Array(count).fill('a.com');
@@ -124,6 +137,7 @@ describe('a look-up', () => {
     ['an empty CSV', '', { type: CSV }, 400, /must have 1 to 1000|names/],
     ['an open quote', 'a.com\n"b.com\nc.com', { type: CSV }, 400, /body: is not CSV/],
     ['a quote within a cell', 'a.com\nb"c.com', { type: CSV }, 400, /body: is not CSV/],
+    ['101 columns', `a.com${',x'.repeat(100)}`, { type: CSV }, 400, /more than 100 columns/],
     ['binary', Uint8Array.of(0xff, 0xfe, 0, 1), { type: CSV }, 400, /not UTF-8/],
     ['a large body', 'a.com\n'.repeat(60_000), { type: CSV }, 413, /too large/],
     ['another type', '<a/>', { type: 'text/xml' }, 415, /application\/json, text\/csv, application\/x-ndjson/],

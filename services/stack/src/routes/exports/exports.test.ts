@@ -88,7 +88,7 @@ describe('an export', () => {
       return [status, headers.get('x-ratelimit-remaining')];
     };
     assert.deepEqual([await left('no-such-name'), await left('no-such-name')], Array(2).fill([200, '48']));
-    for (let i = 0; i < 47; i += 1) await ask('/jobs', { as: free });
+    for (let i = 0; i < 48; i += 1) await ask('/jobs', { as: free });
     assert.deepEqual(
       [await left('other-name'), await left('third-name')],
       [
@@ -141,7 +141,7 @@ describe('a job', () => {
       'paid once',
     );
     const [, , bytes] = both[0];
-    assert.deepEqual(linesOf(bytes), ['state,domain', ...names.map((name) => `unknown,${name}`)]);
+    assert.deepEqual(linesOf(bytes), ['state,domain,rank', ...names.map((name, i) => `unknown,${name},${i}`)]);
     assert.equal(createHash('sha256').update(bytes).digest('hex'), job.sha256);
     assert.equal((await left(file, { headers: { range: 'bytes=3-' } }))[1], 45);
     for (const path of [`/jobs/${job.id}`, file, '/jobs/job_unknown']) assert.equal((await ask(path)).status, 404);
@@ -178,7 +178,8 @@ describe('a job', () => {
   });
 
   for (const [why, body, headers, status, says] of [
-    ['another type', '[]', { 'content-type': 'application/json' }, 415, /text\/csv, application\/x-ndjson/],
+    ['another type', '[]', { 'content-type': 'text/xml' }, 415, /text\/csv, application\/x-ndjson/],
+    ['JSON without a list', '{"names": ["a.com"]}', { 'content-type': 'application/json' }, 400, /not a JSON list/],
     ['an open quote', 'a.com\n"b.com', CSV, 400, /not CSV/],
     ['no names', '\n\n', CSV, 400, /has no names/],
   ] as const)

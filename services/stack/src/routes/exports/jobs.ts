@@ -37,7 +37,7 @@ export const postLookups = route(
     tag: 'Domains',
     summary: `Starts a job: what is known about up to ${MAX_JOB_NAMES.toLocaleString('en')} domains`,
     description:
-      'The body is read as by `/stack/v1/domains:lookup`, and so are the rows of the file. 202 with the job, and its path in `Location`. ' +
+      'The body is read as by `/stack/v1/domains:lookup`, or is a JSON list of names or of objects with `domain`. The rows of the file are those of a look-up. 202 with the job, and its path in `Location`. ' +
       `The job costs one request, and its file one per started ${ROWS_PER_REQUEST} rows when it is first fetched.`,
     query: z.object(fileParameters(LOOKUP_COLUMNS)),
     upload: UPLOAD_TYPES,
