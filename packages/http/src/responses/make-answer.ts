@@ -20,7 +20,7 @@ export async function answerOf(
     case 'rows': {
       const table = data as Table;
       const known = table.columns?.map((name) => columnOf(output.columns, name)) ?? output.columns;
-      const columns = [...known, ...(table.others ?? []).map((name) => ({ name, description: '' }))];
+      const columns = [...known, ...(table.extra ?? []).map((name) => ({ name, description: '' }))];
       if (output.kind === 'rows' && format === 'json') {
         const names = columns.map(({ name }) => name);
         return signedAnswer(notary, { rows: Array.from(table.rows, (row) => rowObject(names, row)) }, 200);

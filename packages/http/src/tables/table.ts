@@ -18,7 +18,7 @@ export interface Table {
   /** The names of the columns, if they are not all columns of the route. */
   readonly columns?: readonly string[];
   /** Names of further columns of text, which only this table has. */
-  readonly others?: readonly string[];
+  readonly extra?: readonly string[];
   readonly rows: Iterable<Row>;
   /** There are more rows than returned. */
   readonly isTruncated: boolean;

@@ -1,4 +1,4 @@
-// Which jobs make space for others, and one payment for requests that come at once.
+// Which jobs are removed to make space, and one payment for requests that come at once.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';

@@ -120,7 +120,7 @@ export class Jobs {
 
   /** One payment for requests that come at once. Without a charge, later answers still report the quota. */
   async #pay({ id }: Job, charge: (requests: number) => Promise<void>): Promise<void> {
-    // After a payment that failed, one of the waiting requests tries it and the others wait again.
+    // After a payment that failed, one of the waiting requests tries it, the remaining ones wait again.
     for (let other = this.#paying.get(id); other; other = this.#paying.get(id)) await other.catch(() => {});
     const job = this.#jobs.get(id);
     if (!job) throw new Refusal('unavailable', 'The file of the job was just removed. Start it again.');

@@ -10,7 +10,7 @@ export interface CsvLayout {
   /** Whether the first row is a header. */
   readonly isHeader: boolean;
   /** Names of the other columns, in any case unique and different from those of the answer: readers of Parquet ignore case. */
-  readonly others: readonly string[];
+  readonly extra: readonly string[];
   readonly nameIn: (row: readonly string[]) => GivenName;
 }
 
@@ -30,7 +30,7 @@ export function csvLayout(first: readonly string[]): CsvLayout {
   const positions = [...first.keys()].filter((i) => i !== at);
   return {
     isHeader,
-    others: positions.map((i) => nameOf(first[i] ?? '', i)),
-    nameIn: (row) => ({ text: row[at] ?? '', others: positions.map((i) => row[i] ?? '') }),
+    extra: positions.map((i) => nameOf(first[i] ?? '', i)),
+    nameIn: (row) => ({ text: row[at] ?? '', extra: positions.map((i) => row[i] ?? '') }),
   };
 }

@@ -12,7 +12,7 @@ export const BODY_BYTES = 262_144;
 interface GivenList {
   readonly domains: readonly GivenName[];
   /** Names of the other columns of CSV. */
-  readonly others?: readonly string[];
+  readonly extra?: readonly string[];
 }
 
 const COUNT = `must have 1 to ${MAX_NAMES} names`;
@@ -58,8 +58,8 @@ export const CsvNames = names(
       trim: true,
       to: MAX_NAMES + 2,
     });
-    const { isHeader, others, nameIn } = csvLayout(rows[0] ?? []);
-    return { domains: rows.slice(isHeader ? 1 : 0).map(nameIn), others };
+    const { isHeader, extra, nameIn } = csvLayout(rows[0] ?? []);
+    return { domains: rows.slice(isHeader ? 1 : 0).map(nameIn), extra };
   },
 );
 

@@ -10,7 +10,7 @@ export interface GivenName {
   readonly text: string;
   readonly error?: string;
   /** Cells of the other columns of CSV. */
-  readonly others?: readonly string[];
+  readonly extra?: readonly string[];
 }
 
 export const LOOKUP_COLUMNS = [

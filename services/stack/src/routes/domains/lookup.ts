@@ -72,9 +72,9 @@ export const postLookup = route(
     for (const [i, name] of body.domains.entries()) {
       if (i % NAMES_AT_ONCE === NAMES_AT_ONCE - 1) await new Promise(setImmediate);
       const cells = lookupCells(app, name);
-      rows.push([...positions.map((at) => cells[at] ?? null), ...(name.others ?? [])]);
+      rows.push([...positions.map((at) => cells[at] ?? null), ...(name.extra ?? [])]);
     }
-    const others = 'others' in body ? body.others : [];
-    return { filename: 'lookup.csv', columns, others, rows, isTruncated: false };
+    const extra = 'extra' in body ? body.extra : [];
+    return { filename: 'lookup.csv', columns, extra, rows, isTruncated: false };
   },
 );

@@ -29,13 +29,13 @@ export async function lookupSource(app: StackApp, upload: string | null, uploadP
       upload === 'application/json' ? elementsOf(createReadStream(uploadPath), MAX_RECORD) : linesOf(uploadPath);
     return { columns: LOOKUP_COLUMNS, batches: lookupRows(app, namesOnLines(lines)) };
   }
-  const { isHeader, others, nameIn } = csvLayout(await firstOf(rowsOfCsv(uploadPath)));
-  const columns = [...LOOKUP_COLUMNS, ...others.map((name) => ({ name, description: '' }))];
+  const { isHeader, extra, nameIn } = csvLayout(await firstOf(rowsOfCsv(uploadPath)));
+  const columns = [...LOOKUP_COLUMNS, ...extra.map((name) => ({ name, description: '' }))];
   const names = async function* () {
     let skipped = isHeader ? 1 : 0;
     for await (const row of rowsOfCsv(uploadPath)) if (skipped-- <= 0) yield nameIn(row);
   };
-  return { columns, others, batches: lookupRows(app, names()) };
+  return { columns, extra, batches: lookupRows(app, names()) };
 }
 
 async function firstOf(rows: AsyncIterable<string[]>): Promise<string[]> {
@@ -50,8 +50,8 @@ async function* lookupRows(app: StackApp, names: AsyncIterable<GivenName>): Asyn
     if (count > MAX_JOB_NAMES)
       throw new JobError('invalid_parameter', `The upload has more than ${MAX_JOB_NAMES} names.`);
     const cells: Cell[] = lookupCells(app, name);
-    if (name.others) cells.length = LOOKUP_COLUMNS.length;
-    rows.push([...cells, ...(name.others ?? [])]);
+    if (name.extra) cells.length = LOOKUP_COLUMNS.length;
+    rows.push([...cells, ...(name.extra ?? [])]);
     if (rows.length < AT_ONCE) continue;
     yield rows;
     rows = [];
