@@ -1,11 +1,10 @@
-// Exports and jobs: complete tables in every format, ranges, prices, who sees a job, uploads, refusals, and a restart.
+// Exports and jobs: complete tables in every format, ranges, prices, who sees a job, uploads and refusals.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { parquetReadObjects } from 'hyparquet';
 import { assertDescribed } from '../../test/described.ts';
-import { startHarness } from '../../test/harness.ts';
-import { sharedInternet, sharedService } from '../../test/shared.ts';
+import { sharedService } from '../../test/shared.ts';
 
 const service = await sharedService();
 const key = await service.newKey();
@@ -190,26 +189,4 @@ describe('a job', () => {
         job === undefined ? started : await ask(`/jobs/${job.id}?wait=20`).then(() => ask(`/jobs/${job.id}/file`));
       assert.deepEqual([answer.status, says.test(answer.body.detail)], [status, true], JSON.stringify(answer.body));
     });
-
-  it('survives a restart, and so does its file', async () => {
-    await using own = await startHarness({ internet: await sharedInternet(), settings: { STRATA_FEEDS: 'off' } });
-    const as = { headers: { 'x-stack-key': await own.newKey() } };
-    const { body } = await own.ask('/stack/v1/lookups?format=ndjson', {
-      method: 'POST',
-      body: '"a.com"',
-      headers: { ...as.headers, 'content-type': 'application/x-ndjson' },
-    });
-    const { id } = body.job as unknown as { id: string };
-    await own.restart();
-    const { job } = (await own.ask(`/stack/v1/jobs/${id}?wait=20`, as)).body as unknown as { job: { state: string } };
-    assert.equal(job.state, 'complete');
-    const before = await own.ask(`/stack/v1/jobs/${id}/file`, as);
-    await own.restart();
-    const after = await own.ask(`/stack/v1/jobs/${id}/file`, as);
-    assert.deepEqual(
-      [after.text, after.headers.get('stack-provenance')],
-      [before.text, before.headers.get('stack-provenance')],
-    );
-    assert.match(after.text, /^\{"domain":"a\.com"/);
-  });
 });
