@@ -112,8 +112,8 @@ export class Scheduler implements AsyncDisposable {
     const store: Store = { ...this.#deps.store, ...this.#deps.store.inTerm(hold.term) };
     const watch = await Watch.open({ store, index, names, exposures, now: clock, events });
     const publisher = await StreamPublisher.open({ store, notary, names, exposures, now });
-    const domainName = (id: number) => index.names.name(id);
-    const notifier = await Notifier.open({ store, names, exposures, domainName, now, clock });
+    const domainNumber = (name: string) => index.names.sorted.find(name);
+    const notifier = await Notifier.open({ store, names, exposures, domainNumber, now, clock });
     const stopping = new AbortController();
     hold.lost.addEventListener('abort', () => stopping.abort(), { once: true });
     if (hold.lost.aborted) stopping.abort();

@@ -1,5 +1,5 @@
 // Watchlists: domains, the rules about them, and the channels that notifications are sent to. Types and limits.
-import type { Category } from '@strata/detect';
+import { type Category, registrableDomain } from '@strata/detect';
 
 export const RULE_KINDS = [
   'gained_provider',
@@ -42,6 +42,13 @@ export interface Channel {
   readonly timeZone: string;
   /** Local times, `22:00`; deliveries wait until `to`. */
   readonly quietHours?: { readonly from: string; readonly to: string } | undefined;
+}
+
+/** Those who receive the messages of a channel, by the registrable domain or the address of its host. */
+export function receiverOf({ kind, target }: Channel): string {
+  if (kind === 'email') return kind;
+  const host = URL.parse(target)?.hostname ?? '';
+  return registrableDomain(host) ?? host;
 }
 
 export interface Watchlist {

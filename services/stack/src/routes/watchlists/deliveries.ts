@@ -136,8 +136,7 @@ export const testWatchlist = route(
   async (app: StackApp, input, context) => {
     const list = await ownList(app, input.id, context);
     if (list.channels.length === 0) return refuseField('id', 'is a watchlist without channels');
-    const channels = list.channels.map(({ id }) => id);
-    const deliveries = await app.store.deliveries.addTests(list.id, channels, app.now());
+    const deliveries = await app.store.deliveries.addTests(list.id, list.channels, app.now());
     if (!deliveries) return refuseField('id', 'is a watchlist whose last test is not sent yet');
     return { deliveries: deliveries.map(deliveryReport) };
   },

@@ -19,6 +19,8 @@ import { up as records } from './021-records.ts';
 
 import { up as watchlists } from './022-watchlists.ts';
 
+import { up as receivers } from './023-receivers.ts';
+
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
   ...['services', 'scans', 'scan_days', 'changes', 'change_days', 'events', 'evidence', 'stream_events', 'anomalies'],
@@ -51,4 +53,5 @@ export const migrations: Migrations = {
   '020-key-usage': keyUsage,
   '021-records': records,
   '022-watchlists': watchlists,
+  '023-receivers': receivers,
 };

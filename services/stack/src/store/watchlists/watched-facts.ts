@@ -1,7 +1,7 @@
 // What rules about feeds and certificates read: mentions with their items, and the certificates of the domains of lists.
 import { jsonText } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import type { Rule } from '../../watchlists/watchlist.ts';
+import type { MatchedList, Rule, RuleKind } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
 
 export interface NamedMention {
@@ -41,13 +41,13 @@ export class WatchedFacts {
     return rows.map(({ at, feedTitle, feedUrl, ...row }) => ({ ...row, at: new Date(at), feed: feedTitle ?? feedUrl }));
   }
 
-  /** The first list after this id, of a valid key, with a rule about certificates. */
-  async nextWithExpiry(id: string): Promise<{ readonly id: string; readonly rules: readonly Rule[] } | undefined> {
+  /** The first list after this id, of a valid key, with a rule of this kind. */
+  async nextWith(rule: RuleKind, id: string): Promise<MatchedList | undefined> {
     const row = await this.#db
       .selectFrom('watchlists')
       .innerJoin('api_keys', 'api_keys.id', 'watchlists.key_id')
       .where('watchlists.id', '>', id)
-      .where('watchlists.rules', 'like', '%"expires_soon"%')
+      .where('watchlists.rules', 'like', `%"${rule}"%`)
       .where('api_keys.revoked_at', 'is', null)
       .orderBy('watchlists.id')
       .limit(1)

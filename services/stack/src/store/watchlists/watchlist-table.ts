@@ -13,6 +13,15 @@ export interface WatchlistContent {
   readonly channels: readonly Channel[];
 }
 
+/** A domain on a list. */
+export interface Watched {
+  readonly domain: string;
+  readonly list: MatchedList;
+}
+
+/** Rows of a page. */
+const WATCHED_ROWS = 1_000;
+
 /** Time and id of the last list of a page. */
 export type WatchlistKey = readonly [createdAt: number, id: string];
 
@@ -57,14 +66,12 @@ export class WatchlistTable {
     });
   }
 
-  /** Deletes a list with all that belongs to it; returns whether the key had it. */
+  /** Returns whether the key had this list. */
   async delete(keyId: string, id: string): Promise<boolean> {
     return writeTransaction(this.#db, async (tx) => {
-      const own = tx.deleteFrom('watchlists').where('id', '=', id).where('key_id', '=', keyId);
-      const result = await own.executeTakeFirst();
-      if (Number(result.numDeletedRows) === 0) return false;
-      for (const table of ['watchlist_domains', 'watchlist_notifications', 'watchlist_deliveries'] as const)
-        await tx.deleteFrom(table).where('watchlist_id', '=', id).execute();
+      const own = tx.selectFrom('watchlists').where('id', '=', id).where('key_id', '=', keyId).select('id');
+      if (!(await own.executeTakeFirst())) return false;
+      await deleteList(tx, id);
       return true;
     });
   }
@@ -94,27 +101,49 @@ export class WatchlistTable {
     return rows.map(({ domain }) => domain);
   }
 
-  /** The lists of valid keys that contain any of the domains, with those that each contains. */
-  async watching(domains: readonly string[]): Promise<{ list: MatchedList; domains: ReadonlySet<string> }[]> {
-    if (domains.length === 0) return [];
-    const rows = await this.#db
+  /** The domains on lists of valid keys, each with a list, in pages. */
+  async *watching(domains: readonly string[], pageRows = WATCHED_ROWS): AsyncGenerator<Watched[]> {
+    const watched = this.#db
       .selectFrom('watchlist_domains as watched')
       .innerJoin('watchlists', 'watchlists.id', 'watched.watchlist_id')
       .innerJoin('api_keys', 'api_keys.id', 'watchlists.key_id')
       .where('watched.domain', 'in', listed(this.#db, domains))
       .where('api_keys.revoked_at', 'is', null)
-      .select(['watchlists.id', 'watched.domain', 'watchlists.rules'])
-      .execute();
-    return [...Map.groupBy(rows, ({ id }) => id)].map(([id, found]) => ({
-      list: { id, rules: JSON.parse(found[0]?.rules ?? '[]') as Rule[] },
-      domains: new Set(found.map(({ domain }) => domain)),
-    }));
+      .orderBy('watched.domain')
+      .orderBy('watched.watchlist_id')
+      .limit(pageRows)
+      .select(['watched.domain', 'watched.watchlist_id as id']);
+    let last = { domain: '', id: '' };
+    for (let isMore = domains.length > 0; isMore; ) {
+      const after = sql<boolean>`(watched.domain, watched.watchlist_id) > (${last.domain}, ${last.id})`;
+      const rows = await watched.where(after).execute();
+      const lists = await this.#matched([...new Set(rows.map(({ id }) => id))]);
+      yield rows.flatMap(({ domain, id }) => {
+        const list = lists.get(id);
+        return list ? [{ domain, list }] : [];
+      });
+      last = rows.at(-1) ?? last;
+      isMore = rows.length === pageRows;
+    }
+  }
+
+  async #matched(ids: readonly string[]): Promise<ReadonlyMap<string, MatchedList>> {
+    const some = this.#db.selectFrom('watchlists').where('id', 'in', listed(this.#db, ids));
+    const rows = await some.select(['id', 'rules']).execute();
+    return new Map(rows.map(({ id, rules }) => [id, { id, rules: JSON.parse(rules) as Rule[] }]));
   }
 
   /** Whether there is any list. */
   async isUsed(): Promise<boolean> {
     return (await this.#db.selectFrom('watchlists').select('id').limit(1).executeTakeFirst()) !== undefined;
   }
+}
+
+/** Deletes a list with all that belongs to it. */
+export async function deleteList(tx: Transaction<Database>, id: string): Promise<void> {
+  await tx.deleteFrom('watchlists').where('id', '=', id).execute();
+  for (const table of ['watchlist_domains', 'watchlist_notifications', 'watchlist_deliveries'] as const)
+    await tx.deleteFrom(table).where('watchlist_id', '=', id).execute();
 }
 
 function rowOf({ name, rules, channels, domains }: WatchlistContent) {

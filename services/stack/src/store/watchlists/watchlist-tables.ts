@@ -40,6 +40,8 @@ export interface WatchlistTables {
     message_id: string;
     watchlist_id: string;
     channel: string;
+    /** `receiverOf` its channel; empty in old rows. */
+    receiver: string;
     kind: DeliveryKind;
     /** 0 for a test. */
     first_notification: number;

@@ -1,0 +1,33 @@
+// Events whose lists are found by comparing sets of domains.
+import assert from 'node:assert/strict';
+import { DomainSet } from '@strata/analytics';
+import type { StoredEvent } from '../store/index.ts';
+import { memory, onEach } from '../store/test/backends.ts';
+import { Notifier, type NotifierDeps } from './notifier.ts';
+
+onEach([memory], 'the notifier', (_backend, test) => {
+  test('reports an advisory to each list with a domain that it affects, once', async (store) => {
+    const { stored: key } = await store.keys.create({ tier: 'standard' });
+    const rules = [{ kind: 'advisory_known_exploited' }] as const;
+    const create = async (...domains: string[]) =>
+      (await store.watchlists.create(key.id, { name: '', domains, rules, channels: [] }, 9))?.id ?? '';
+    const lists = [await create('d1.com', 'd3.com', 'd2.com', 'x.com'), await create('d3.com', 'x.com')];
+    const entry = { number: 1, products: ['p'], advisory: { id: 'CVE-1', title: null } };
+    const advisories = { find: () => entry, verdictsOf: () => ({ find: () => 0 }) };
+    const usesOf = () => [{ build: {}, domains: DomainSet.ofSorted(Uint32Array.of(1, 2)) }];
+    const payload = { advisoryId: 'CVE-1', reason: 'exploited' };
+    const event = { seq: 1, kind: 'advisory-touched', at: new Date(), domain: '', payload } as StoredEvent;
+    const events = { latestSeq: async () => 0, since: async (seq: number) => (seq < 1 ? [event] : []) };
+    const exposures = { isLoaded: true, advisories, usesOf } as unknown as NotifierDeps['exposures'];
+    const domainNumber = (name: string) => ({ 'd1.com': 1, 'd2.com': 2, 'd3.com': 3 })[name];
+    const names = { nameOf: (id: string) => id };
+    const [now, own] = [() => new Date(), { ...store, events } as unknown as NotifierDeps['store']];
+    const notifier = await Notifier.open({ store: own, names, exposures, domainNumber, now, clock: now });
+    await notifier.match();
+    const reported = await Promise.all(lists.map((id) => store.notifications.list(id, 9)));
+    assert.deepEqual(
+      reported.map((each) => each.map(({ domains }) => domains)),
+      [[['d1.com', 'd2.com']], []],
+    );
+  });
+});
