@@ -17,6 +17,7 @@ import { openLedger } from '../ledger/ledger.ts';
 import { openFetcher, openMessageFetcher } from '../scan/open-fetcher.ts';
 import { openScanning } from '../scan/open-scanning.ts';
 import { dropOldHistory } from '../store/retention.ts';
+import { openMailer } from '../watchlists/mailer.ts';
 import { sendDeliveries } from '../watchlists/sender.ts';
 import { listenForMetrics } from './listening.ts';
 import { Scheduler, type SchedulerDeps } from './scheduler.ts';
@@ -90,10 +91,11 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
   const poller = openPoller(config, { store, isOptedOut, logger, now: clock, fetcher, events });
   addPollMetrics(metrics, poller);
   const messages = stack.use(openMessageFetcher(config, world));
+  const mailer = config.smtp && openMailer(config.smtp, logger);
   const { retention } = config;
   const tasks: SchedulerDeps['tasks'][number][] = [
     (own, signal) => dropOldHistory({ store: own, retention, logger, now, clock }, signal),
-    (own, signal) => sendDeliveries({ store: own, fetcher: messages, logger, now }, signal),
+    (own, signal) => sendDeliveries({ store: own, fetcher: messages, mailer, logger, now }, signal),
   ];
   if (sources.length > 0) {
     const directory = advisoryDirectory(config);

@@ -30,6 +30,7 @@ import { getPivot } from './records/pivot.ts';
 import { getRecordHistory } from './records/record-history.ts';
 import { getStream, getStreamJson } from './streams.ts';
 import { getDeliveries, getNotifications, replayDelivery, testWatchlist } from './watchlists/deliveries.ts';
+import { getEmailPage, postEmail } from './watchlists/email.ts';
 import { getWatchlistFeed } from './watchlists/feed.ts';
 import {
   createWatchlist,
@@ -91,6 +92,8 @@ export const routes: readonly Route<StackApp>[] = [
   getDeliveries,
   replayDelivery,
   getWatchlistFeed,
+  getEmailPage,
+  postEmail,
   ...ledgerRoutes,
   getOpenApi,
   getProblem,

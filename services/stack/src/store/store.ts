@@ -37,6 +37,7 @@ import { migrations } from './migrations/index.ts';
 import { createRecorder, type RecordScans } from './scans/record-scan.ts';
 import { ScanWork } from './scans/scan-work.ts';
 import type { Database } from './schema.ts';
+import { AddressTable } from './watchlists/addresses.ts';
 import { DeliveryTable } from './watchlists/delivery-table.ts';
 import { NotificationTable } from './watchlists/notification-table.ts';
 import { WatchedFacts } from './watchlists/watched-facts.ts';
@@ -99,6 +100,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   /** Observed records of domains, and the domains of a value. */
   readonly records: RecordTable;
   readonly watchlists: WatchlistTable;
+  /** E-mail addresses of watchlists. */
+  readonly addresses: AddressTable;
   /** Mentions and certificates for the rules of watchlists. */
   readonly watched: WatchedFacts;
   /** Complete tables, for exports. */
@@ -185,6 +188,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     notifications: new NotificationTable(db),
     deliveries: new DeliveryTable(db),
     watchlists: new WatchlistTable(db, now),
+    addresses: new AddressTable(db),
     watched: new WatchedFacts(db),
     sources: new SourceTable(db),
     ledger: ledgerDb && ledgerTablesIn(ledgerDb),

@@ -9,8 +9,11 @@ onEach([memory], 'the notifier', (_backend, test) => {
   test('reports an advisory to each list with a domain that it affects, once', async (store) => {
     const { stored: key } = await store.keys.create({ tier: 'standard' });
     const rules = [{ kind: 'advisory_known_exploited' }] as const;
-    const create = async (...domains: string[]) =>
-      (await store.watchlists.create(key.id, { name: '', domains, rules, channels: [] }, 9))?.id ?? '';
+    const create = async (...domains: string[]) => {
+      const content = { name: '', domains, rules, channels: [] };
+      const list = await store.watchlists.create(key.id, content, { maxLists: 9, now: new Date() });
+      return typeof list === 'string' ? list : list.id;
+    };
     const lists = [await create('d1.com', 'd3.com', 'd2.com', 'x.com'), await create('d3.com', 'x.com')];
     const entry = { number: 1, products: ['p'], advisory: { id: 'CVE-1', title: null } };
     const advisories = { find: () => entry, verdictsOf: () => ({ find: () => 0 }) };

@@ -11,8 +11,9 @@ onEach([memory], 'the sender', (_backend, test) => {
     const rules = [{ kind: 'gained_provider' }] as const;
     for (const host of [...Array.from({ length: 40 }, (_, i) => `h${i}.slow.com`), 'fast.com']) {
       const channel = { id: 'ch', kind: 'slack', target: `https://${host}/`, digest: 'none', timeZone: 'UTC' } as const;
-      const list = await store.watchlists.create(key.id, { name: host, domains: [], rules, channels: [channel] }, 99);
-      await store.deliveries.addTests(list?.id ?? '', [channel], new Date());
+      const [content, now] = [{ name: host, domains: [], rules, channels: [channel] }, new Date()];
+      const list = await store.watchlists.create(key.id, content, { maxLists: 99, now });
+      if (typeof list !== 'string') await store.deliveries.addTests(list, now);
     }
     const stopping = new AbortController();
     const asked: string[] = [];

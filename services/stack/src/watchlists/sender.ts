@@ -4,6 +4,7 @@ import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
 import { sleep } from '../sleep.ts';
 import type { Attempted, Store, StoredDelivery } from '../store/index.ts';
+import type { Mailer, MailOutcome } from './mailer.ts';
 import { type Message, requestOf } from './message.ts';
 import { retryAfterMs } from './schedule.ts';
 import type { Channel } from './watchlist.ts';
@@ -11,18 +12,16 @@ import type { Channel } from './watchlist.ts';
 export interface SenderDeps {
   readonly store: Pick<Store, 'watchlists' | 'keys' | 'notifications' | 'deliveries'>;
   readonly fetcher: Pick<Fetcher, 'fetch'>;
+  /** Undefined without a mail server. */
+  readonly mailer?: Mailer | undefined;
   readonly logger: Logger;
   /** The clock of deliveries. */
   readonly now: () => Date;
   readonly random?: () => number;
 }
 
-/** The result of one attempt. `isFinal`: the receiver wants no more of them. */
-interface Outcome {
-  readonly isDelivered: boolean;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly isFinal?: boolean;
+/** The result of one attempt. */
+interface Outcome extends MailOutcome {
   readonly askedMs?: number;
 }
 
@@ -111,9 +110,16 @@ async function outcomeOf(
   if (!list || !channel) return rejected('the list no longer has this channel');
   if (!(await store.keys.stillValid([list.keyId])).has(list.keyId)) return rejected('the key of the list was revoked');
   const { messageId: id, firstNotification, lastNotification, kind, createdAt } = delivery;
+  const { state, token = '' } = channel.confirmation ?? {};
+  const isConfirmation = kind === 'confirmation';
+  if (channel.kind === 'email' && state !== (isConfirmation ? 'waiting' : 'confirmed'))
+    return rejected(isConfirmation ? 'the owner of the address has decided' : 'the address is not confirmed');
   const notifications =
-    kind === 'test' ? [] : await store.notifications.between(list.id, firstNotification, lastNotification);
-  return post(deps, channel, { id, list, createdAt, notifications }, signal);
+    kind === 'notifications' ? await store.notifications.between(list.id, firstNotification, lastNotification) : [];
+  const message = { id, list, createdAt, notifications };
+  if (channel.kind !== 'email') return post(deps, channel, message, signal);
+  if (!deps.mailer) return { isDelivered: false, status: null, error: 'e-mail is not set up' };
+  return deps.mailer.send({ to: channel.target, token, message, isConfirmation });
 }
 
 const rejected = (error: string): Outcome => ({ isDelivered: false, status: null, error, isFinal: true });

@@ -30,6 +30,9 @@ export const CHANNEL_KINDS = ['webhook', 'slack', 'teams', 'email'] as const;
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 export const DIGESTS = ['none', 'hourly', 'daily'] as const;
 
+export const ADDRESS_STATES = ['waiting', 'confirmed', 'refused'] as const;
+export type AddressState = (typeof ADDRESS_STATES)[number];
+
 export interface Channel {
   readonly id: string;
   readonly kind: ChannelKind;
@@ -42,6 +45,8 @@ export interface Channel {
   readonly timeZone: string;
   /** Local times, `22:00`; deliveries wait until `to`. */
   readonly quietHours?: { readonly from: string; readonly to: string } | undefined;
+  /** email: the decision of the owner of the address, and the secret of its links. Stored with the address, not the channel. */
+  readonly confirmation?: { readonly state: AddressState; readonly token: string } | undefined;
 }
 
 /** Those who receive the messages of a channel, by the registrable domain or the address of its host. */

@@ -29,6 +29,7 @@ export function addWatchCommands(stack: Command, context: CommandContext): void 
     .option('--webhook <url>', 'signed webhook; repeatable', repeated)
     .option('--slack <url>', 'incoming webhook of Slack; repeatable', repeated)
     .option('--teams <url>', 'webhook of a Teams workflow; repeatable', repeated)
+    .option('--email <address>', 'e-mail, after its owner has confirmed the address; repeatable', repeated)
     .addOption(new Option('--digest <digest>', 'together instead of at once').choices(['none', 'hourly', 'daily']))
     .addHelpText('after', createHelp)
     .action(async (name: string, targets: string[], options: CreateOptions) =>

@@ -7,6 +7,7 @@ import { createAddressGuard } from '@strata/scan';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import type { WatchlistContent } from '../../store/index.ts';
+import { EmailAddress } from '../../watchlists/smtp.ts';
 import {
   CHANNEL_KINDS,
   type Channel,
@@ -53,7 +54,11 @@ const ChannelInput = z
   .strictObject({
     kind: Choice(CHANNEL_KINDS),
     url: z.string().max(2_048).describe('webhook, slack, teams: an https address.').optional(),
-    to: z.string().max(254).describe('email: the address.').optional(),
+    to: z
+      .string()
+      .max(254)
+      .describe('email: the address; receives notifications once its owner has confirmed it.')
+      .optional(),
     secret: z
       .string()
       .regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'must be whsec_ and base64 of 24 to 64 bytes')
@@ -153,13 +158,18 @@ function channelOf(
   if (given === undefined) return refuseField(field(used), `is required for ${kind}`);
   if (channel[unused] !== undefined) return refuseField(field(unused), `does not belong to ${kind}`);
   if (secret !== undefined && kind !== 'webhook') return refuseField(field('secret'), 'belongs to a webhook');
-  if (isEmail) return refuseField(field('kind'), 'e-mail is not set up on this server');
-  const problem = urlProblem(given, config.allowAddresses);
-  if (problem !== undefined) return refuseField(field('url'), problem);
-  const same = before.find((each) => each.kind === kind && each.target === given);
+  if (isEmail && !config.smtp)
+    return refuseField(field('kind'), 'e-mail is not set up on this server: STRATA_SMTP_URL');
+  const address = isEmail ? EmailAddress.safeParse(given).data : undefined;
+  const problem = isEmail
+    ? address === undefined && 'must be an e-mail address'
+    : urlProblem(given, config.allowAddresses);
+  if (problem) return refuseField(field(used), problem);
+  const target = address ?? given;
+  const same = before.find((each) => each.kind === kind && each.target === target);
   return {
     id: same?.id ?? `ch_${randomBytes(6).toString('hex')}`,
-    ...{ kind, target: given, digest, timeZone: channel.time_zone, quietHours: channel.quiet_hours },
+    ...{ kind, target, digest, timeZone: channel.time_zone, quietHours: channel.quiet_hours },
     ...(kind === 'webhook' && { secret: secret ?? same?.secret ?? `whsec_${randomBytes(24).toString('base64')}` }),
   };
 }

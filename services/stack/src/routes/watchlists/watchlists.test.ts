@@ -146,6 +146,7 @@ describe('watchlists', () => {
       ['rules.0.provider', { ...good, rules: [{ kind: 'gained_provider', provider: 'cloudflair' }] }, /Cloudflare/i],
       ['rules.0.provider', { ...good, rules: [{ kind: 'migrated_to' }] }, /required/],
       ['rules.0.days', { ...good, rules: [{ kind: 'posture_fell', days: 3 }] }],
+      ['channels.0.kind', { ...good, channels: [{ kind: 'email', to: 'a@b.com' }] }, /STRATA_SMTP_URL/],
       ['channels.0.url', hook('http://example.com/')],
       ['channels.0.url', hook('https://10.0.0.1/')],
       ['channels.0.url', hook('https://localhost/')],

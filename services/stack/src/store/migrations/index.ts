@@ -21,6 +21,8 @@ import { up as watchlists } from './022-watchlists.ts';
 
 import { up as receivers } from './023-receivers.ts';
 
+import { up as watchlistAddresses } from './024-watchlist-addresses.ts';
+
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
   ...['services', 'scans', 'scan_days', 'changes', 'change_days', 'events', 'evidence', 'stream_events', 'anomalies'],
@@ -54,4 +56,5 @@ export const migrations: Migrations = {
   '021-records': records,
   '022-watchlists': watchlists,
   '023-receivers': receivers,
+  '024-watchlist-addresses': watchlistAddresses,
 };

@@ -1,9 +1,10 @@
 // Messages to channels and their attempts.
 import { type Guard, listed, unguarded, writePipelined, writeTransaction } from '@strata/db';
 import type { Kysely, Selectable } from 'kysely';
-import type { Channel } from '../../watchlists/watchlist.ts';
+import type { Watchlist } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
 import { messageRow } from './add-messages.ts';
+import { askAddresses } from './addresses.ts';
 import type { DeliveryKind, DeliveryState } from './watchlist-tables.ts';
 
 export interface StoredDelivery {
@@ -76,20 +77,22 @@ export class DeliveryTable {
     await writePipelined(this.#db, [update.compile()], this.#guard);
   }
 
-  /** Adds a test message to each channel; undefined while a test of the list is pending. */
-  async addTests(watchlistId: string, channels: readonly Channel[], now: Date): Promise<StoredDelivery[] | undefined> {
+  /** Adds a test message to each channel, and a new question to addresses that did not confirm; undefined while a test of the list is pending. */
+  async addTests(list: Watchlist, now: Date): Promise<StoredDelivery[] | undefined> {
     const at = now.getTime();
-    const rows = channels.map((channel) => messageRow({ watchlistId, channel, notifications: [], dueAt: at }, at));
+    const message = { watchlistId: list.id, notifications: [], dueAt: at };
+    const rows = list.channels.map((channel) => messageRow({ ...message, channel }, at));
     return writeTransaction(this.#db, async (tx) => {
       const pending = await tx
         .selectFrom('watchlist_deliveries')
-        .where('watchlist_id', '=', watchlistId)
+        .where('watchlist_id', '=', list.id)
         .where('state', '=', 'pending')
         .where('kind', '=', 'test')
         .select('id')
         .limit(1)
         .executeTakeFirst();
       if (pending) return undefined;
+      await askAddresses(tx, list, at);
       const added = await tx.insertInto('watchlist_deliveries').values(rows).returningAll().execute();
       return added.map(deliveryOf);
     });
@@ -103,13 +106,14 @@ export class DeliveryTable {
     return (await own.orderBy('id', 'desc').limit(limit).selectAll().execute()).map(deliveryOf);
   }
 
-  /** Makes a message due now, whatever its state; undefined if the list has no such message. */
+  /** Makes a message due now, whatever its state; undefined if the list has no such message. A confirmation is sent once. */
   async replay(watchlistId: string, messageId: string, now: Date): Promise<StoredDelivery | undefined> {
     const row = await this.#db
       .updateTable('watchlist_deliveries')
       .set({ state: 'pending', attempts: 0, due_at: now.getTime(), finished_at: null, status: null, error: null })
       .where('watchlist_id', '=', watchlistId)
       .where('message_id', '=', messageId)
+      .where('kind', '!=', 'confirmation')
       .returningAll()
       .executeTakeFirst();
     return row && deliveryOf(row);

@@ -93,7 +93,7 @@ export class NotificationTable {
 
   /**
    * Deletes notifications and messages from before a time; a message that old is finished. Also deletes a list whose key was revoked
-   * before `revoked`. Returns whether there may be more.
+   * before `revoked`, and addresses that were asked and never confirmed. Returns whether there may be more.
    */
   async prune({ before, revoked, limit }: PruneOptions): Promise<boolean> {
     return writeTransaction(this.#db, async (tx) => {
@@ -113,6 +113,8 @@ export class NotificationTable {
         const result = await tx.deleteFrom(table).where('id', '<=', last).executeTakeFirst();
         deleted = Math.max(deleted, Number(result.numDeletedRows));
       }
+      const unanswered = tx.deleteFrom('watchlist_addresses').where('state', '=', 'waiting');
+      await unanswered.where('asked_at', '<', before.getTime()).execute();
       return list !== undefined || deleted >= limit;
     });
   }

@@ -4,6 +4,7 @@ import { jsonRows, listed, writeTransaction } from '@strata/db';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Channel, MatchedList, Rule, Watchlist } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
+import { type AddressProblem, askAddresses, withConfirmations } from './addresses.ts';
 
 /** The content of a list that its owner decides. */
 export interface WatchlistContent {
@@ -34,24 +35,36 @@ export class WatchlistTable {
     this.#now = now;
   }
 
-  /** Undefined if the key has `maxLists` lists. Rules begin with events that are matched after this call. */
-  async create(keyId: string, content: WatchlistContent, maxLists: number): Promise<Watchlist | undefined> {
+  /** Rules begin with events that are matched after this call. The owners of new e-mail addresses are asked at `now`. */
+  async create(
+    keyId: string,
+    content: WatchlistContent,
+    { maxLists, now }: { readonly maxLists: number; readonly now: Date },
+  ): Promise<Watchlist | AddressProblem | 'too_many_lists'> {
     const at = this.#now().getTime();
     const id = `wl_${randomBytes(12).toString('hex')}`;
     const row = { id, key_id: keyId, feed_token: randomBytes(24).toString('base64url'), created_at: at };
     return writeTransaction(this.#db, async (tx) => {
       const own = await tx.selectFrom('watchlists').where('key_id', '=', keyId).select('id').limit(maxLists).execute();
-      if (own.length >= maxLists) return undefined;
+      if (own.length >= maxLists) return 'too_many_lists';
+      const problem = await askAddresses(tx, { id, keyId, channels: content.channels }, now.getTime());
+      if (problem) return problem;
       const stored = { ...row, ...rowOf(content), updated_at: at };
       await tx.insertInto('watchlists').values(stored).execute();
       await addDomains(tx, id, content.domains);
-      return watchlistOf(stored);
+      return one(await withConfirmations(tx, [watchlistOf(stored)]));
     });
   }
 
   /** Undefined if the key has no such list. */
-  async replace(keyId: string, id: string, content: WatchlistContent): Promise<Watchlist | undefined> {
+  async replace(
+    { id, keyId }: Pick<Watchlist, 'id' | 'keyId'>,
+    content: WatchlistContent,
+    now: Date,
+  ): Promise<Watchlist | AddressProblem | undefined> {
     return writeTransaction(this.#db, async (tx) => {
+      const problem = await askAddresses(tx, { id, keyId, channels: content.channels }, now.getTime());
+      if (problem) return problem;
       const row = await tx
         .updateTable('watchlists')
         .set({ ...rowOf(content), updated_at: this.#now().getTime() })
@@ -62,7 +75,7 @@ export class WatchlistTable {
       if (!row) return undefined;
       await tx.deleteFrom('watchlist_domains').where('watchlist_id', '=', id).execute();
       await addDomains(tx, id, content.domains);
-      return watchlistOf(row);
+      return one(await withConfirmations(tx, [watchlistOf(row)]));
     });
   }
 
@@ -79,7 +92,7 @@ export class WatchlistTable {
   /** A list of any key. */
   async find(id: string): Promise<Watchlist | undefined> {
     const row = await this.#db.selectFrom('watchlists').where('id', '=', id).selectAll().executeTakeFirst();
-    return row && watchlistOf(row);
+    return row && one(await withConfirmations(this.#db, [watchlistOf(row)]));
   }
 
   /** The lists of a key, newest first. */
@@ -87,7 +100,7 @@ export class WatchlistTable {
     const own = this.#db.selectFrom('watchlists').where('key_id', '=', keyId);
     const rest = after ? own.where(sql<boolean>`(created_at, id) < (${after[0]}, ${after[1]})`) : own;
     const rows = await rest.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).selectAll().execute();
-    return rows.map(watchlistOf);
+    return withConfirmations(this.#db, rows.map(watchlistOf));
   }
 
   /** In alphabetical order. */
@@ -138,6 +151,8 @@ export class WatchlistTable {
     return (await this.#db.selectFrom('watchlists').select('id').limit(1).executeTakeFirst()) !== undefined;
   }
 }
+
+const one = ([list]: readonly Watchlist[]) => list as Watchlist;
 
 /** Deletes a list with all that belongs to it. */
 export async function deleteList(tx: Transaction<Database>, id: string): Promise<void> {

@@ -1,9 +1,11 @@
 // The tables of watchlists, for Kysely.
 import type { Generated } from 'kysely';
+import type { AddressState } from '../../watchlists/watchlist.ts';
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
-export type DeliveryKind = 'notifications' | 'test';
+export const DELIVERY_KINDS = ['notifications', 'test', 'confirmation'] as const;
+export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
 export interface WatchlistTables {
   watchlists: {
@@ -43,7 +45,7 @@ export interface WatchlistTables {
     /** `receiverOf` its channel; empty in old rows. */
     receiver: string;
     kind: DeliveryKind;
-    /** 0 for a test. */
+    /** 0 for a test and for a confirmation. */
     first_notification: number;
     last_notification: number;
     notifications: number;
@@ -53,8 +55,19 @@ export interface WatchlistTables {
     due_at: number;
     created_at: number;
     finished_at: number | null;
-    /** HTTP status of the last attempt, and why it failed. */
+    /** HTTP status or SMTP reply of the last attempt, and why it failed. */
     status: number | null;
     error: string | null;
+  };
+  /** The e-mail addresses that a key has named, in lower case. */
+  watchlist_addresses: {
+    key_id: string;
+    address: string;
+    /** The address without a tag. */
+    mailbox: string;
+    /** Secret of its links. */
+    token: string;
+    state: AddressState;
+    asked_at: number;
   };
 }

@@ -18,9 +18,10 @@ const content: WatchlistContent = {
 onEach([memory, postgres], 'watchlists', (_backend, test) => {
   test('report an event once per rule; notifications, messages and position are stored together', async (store) => {
     const { stored: key } = await store.keys.create({ tier: 'standard' });
-    const list = await store.watchlists.create(key.id, content, 1);
-    assert.ok(list);
-    assert.equal(await store.watchlists.create(key.id, content, 1), undefined, 'the limit of the key');
+    const create = () => store.watchlists.create(key.id, content, { maxLists: 1, now });
+    const list = await create();
+    assert.ok(typeof list !== 'string');
+    assert.equal(await create(), 'too_many_lists');
     const watching = (domains: string[]) => Array.fromAsync(store.watchlists.watching(domains, 1));
     const onList = (domain: string) => [{ domain, list: { id: list.id, rules: content.rules } }];
     assert.deepEqual(await watching(['b.com', 'c.com', 'a.com']), [onList('a.com'), onList('b.com'), []]);
