@@ -6,6 +6,7 @@ import { marketShare, migrations, securityScorecard, statistics } from './market
 import { adoption, leaderboard, provider, providerCustomers, supplyChain } from './providers.ts';
 import { domainRecords, pivot, recordHistory } from './records.ts';
 import { advisories, affectedDomains, alerts, anomalies, enrichmentStatus } from './security.ts';
+import { createWatchlist, watchlistNotifications, watchlists } from './watchlists.ts';
 
 export const QUESTIONS: readonly Question[] = [
   domainProfile,
@@ -33,4 +34,7 @@ export const QUESTIONS: readonly Question[] = [
   feedLeaderboard,
   feedDomain,
   recentEvents,
+  createWatchlist,
+  watchlists,
+  watchlistNotifications,
 ];

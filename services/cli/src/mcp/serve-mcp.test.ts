@@ -11,9 +11,19 @@ let service: Awaited<ReturnType<typeof liveService>>;
 let mcp: Awaited<ReturnType<typeof asking>>;
 const ask = (at: string, key = service.key) => fetch(service.base + at, { headers: { 'x-stack-key': key } });
 
-function inputOf(required: readonly string[] = []): Record<string, string> {
-  const known = { domain: service.domain, provider: 'cloudflare', tool: 'google-workspace', kind: 'asn', value: 'AS1' };
-  return Object.fromEntries(required.map((name) => [name, known[name as keyof typeof known]]));
+let watchlist: string | undefined;
+function inputOf(required: readonly string[] = []): Record<string, unknown> {
+  const own = { name: 'Own', query: 'tld:com', rules: [{ kind: 'posture_fell' }], id: watchlist };
+  const known = {
+    ...own,
+    domain: service.domain,
+    provider: 'cloudflare',
+    tool: 'google-workspace',
+    kind: 'asn',
+    value: 'AS1',
+  };
+  const names = required.includes('rules') ? [...required, 'query'] : required;
+  return Object.fromEntries(names.map((name) => [name, known[name as keyof typeof known]]));
 }
 
 describe('strata mcp', () => {
@@ -23,11 +33,11 @@ describe('strata mcp', () => {
   });
   after(() => mcp?.[Symbol.asyncDispose]());
 
-  it('offers read-only tools, and answers each with its receipt in text and JSON', async () => {
+  it('offers tools, read-only but one, and answers each with its receipt in text and JSON', async () => {
     const { tools } = await mcp.client.listTools();
-    assert.equal(tools.length, 26);
-    const annotations = { readOnlyHint: true, openWorldHint: true };
+    assert.equal(tools.length, 29);
     for (const tool of tools) {
+      const annotations = { readOnlyHint: tool.name !== 'stack_create_watchlist', openWorldHint: true };
       assert.match(tool.name, /^stack_[a-z_]+$/);
       const schemas = { inputSchema: { type: 'object' }, outputSchema: { type: 'object' } };
       assert.partialDeepStrictEqual(tool, { annotations, ...schemas }, tool.name);
@@ -38,6 +48,8 @@ describe('strata mcp', () => {
     for (const { name, inputSchema } of tools.filter((tool) => tool.name !== 'stack_verify')) {
       const { isError, text, body } = await mcp.call(name, inputOf(inputSchema.required));
       assert.equal(isError, false, `${name}: ${text}`);
+      watchlist ??= body.answer.watchlist?.id;
+      assert.doesNotMatch(JSON.stringify(body.answer), /feed\.atom\?token/);
       assert.match(body.receipt.receipt_id, /^rwr_/, name);
       assert.match(body.receipt.ledger_receipt_id, /^cr_/, name);
       assert.ok(text.includes(body.receipt.receipt_id) && text.includes(body.receipt.ledger_receipt_id), name);
