@@ -1870,6 +1870,18 @@ export interface StackPaths {
     };
   };
   /**
+   * Ask the owner of an e-mail address
+   */
+  '/stack/v1/email/{action}': {
+    path: {
+      action: 'confirm' | 'unsubscribe';
+    };
+    query: {
+      token: string;
+    };
+    body: string;
+  };
+  /**
    * Signed tree head of the ledger
    */
   '/ledger/checkpoint': {
@@ -3193,7 +3205,7 @@ export interface WatchChannelInput {
    */
   url?: string;
   /**
-   * email: the address.
+   * email: the address; receives notifications once its owner has confirmed it.
    */
   to?: string;
   /**
@@ -3219,7 +3231,10 @@ export interface WatchDelivery {
    */
   id: string;
   channel: string;
-  kind: 'notifications' | 'test';
+  /**
+   * confirmation: asks the owner of an e-mail address.
+   */
+  kind: 'notifications' | 'test' | 'confirmation';
   notifications: number;
   /**
    * dead: given up.
@@ -3230,7 +3245,7 @@ export interface WatchDelivery {
   next_attempt_at: string | null;
   finished_at: string | null;
   /**
-   * HTTP status of the last attempt.
+   * HTTP status, or reply of the mail server, of the last attempt.
    */
   status: number | null;
   error: string | null;
@@ -3278,6 +3293,14 @@ export interface Watchlist {
   id: string;
   name: string;
   domain_count: number;
+  /**
+   * Decides the domains.
+   */
+  query?: string;
+  /**
+   * Of the query.
+   */
+  evaluated_at?: string;
   rules: {
     kind: Rule;
     provider?: string;
@@ -3298,6 +3321,10 @@ export interface Watchlist {
       from: string;
       to: string;
     };
+    /**
+     * email: by the owner of the address.
+     */
+    confirmation?: 'waiting' | 'confirmed' | 'refused';
   }[];
   /**
    * Path of the Atom feed; it contains a secret.
@@ -3310,6 +3337,14 @@ export interface WatchlistWithDomains {
   id: string;
   name: string;
   domain_count: number;
+  /**
+   * Decides the domains.
+   */
+  query?: string;
+  /**
+   * Of the query.
+   */
+  evaluated_at?: string;
   rules: {
     kind: Rule;
     provider?: string;
@@ -3330,6 +3365,10 @@ export interface WatchlistWithDomains {
       from: string;
       to: string;
     };
+    /**
+     * email: by the owner of the address.
+     */
+    confirmation?: 'waiting' | 'confirmed' | 'refused';
   }[];
   /**
    * Path of the Atom feed; it contains a secret.
@@ -3730,6 +3769,18 @@ export interface StackPosts {
       _notice: string;
       provenance: Provenance;
     };
+  };
+  /**
+   * Confirm or unsubscribe an e-mail address
+   */
+  '/stack/v1/email/{action}': {
+    path: {
+      action: 'confirm' | 'unsubscribe';
+    };
+    query: {
+      token: string;
+    };
+    body: string;
   };
 }
 /**

@@ -12,6 +12,7 @@ import { addPollMetrics } from '../feeds/feed-metrics.ts';
 import { openPoller } from '../feeds/open-poller.ts';
 import type { FeedPoller } from '../feeds/poller.ts';
 import { importSubscriptions } from '../feeds/subscriptions.ts';
+import { domainsMatching } from '../index/domain-queries.ts';
 import { type Knowledge, openKnowledge } from '../index/knowledge.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { openFetcher, openMessageFetcher } from '../scan/open-fetcher.ts';
@@ -105,7 +106,14 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
   }
   // Needs no term: feeds are claimed before a poll, and recording a poll twice has no effect.
   if (config.isPollingFeeds) tasks.push((_own, signal) => poller.run(signal));
-  const scheduler = stack.use(new Scheduler({ store, knowledge, notary, events, logger, now, clock, tasks }));
+  const { index } = knowledge;
+  const namesMatching = (query: string, max: number) =>
+    domainsMatching({ index, rulebook, clock }, query)
+      .first(max)
+      .map((number) => index.names.name(number));
+  const scheduler = stack.use(
+    new Scheduler({ store, knowledge, namesMatching, notary, events, logger, now, clock, tasks }),
+  );
   const help = 'Whether this process is the active scheduler: 1 or 0';
   metrics.gauge('strata_scheduler', help, () => (scheduler.isWorking ? 1 : 0));
   return Object.assign(stack.move(), { scheduler, poller, fetcher });

@@ -6,15 +6,18 @@ import { memory, onEach } from '../store/test/backends.ts';
 import { Notifier, type NotifierDeps } from './notifier.ts';
 
 onEach([memory], 'the notifier', (_backend, test) => {
-  test('reports an advisory to each list with a domain that it affects, once', async (store) => {
+  test('reports an advisory to each list with a domain that it affects; then lists follow their queries', async (store) => {
     const { stored: key } = await store.keys.create({ tier: 'standard' });
     const rules = [{ kind: 'advisory_known_exploited' }] as const;
-    const create = async (...domains: string[]) => {
-      const content = { name: '', domains, rules, channels: [] };
+    const create = async (domains: string[], query?: string) => {
+      const content = { name: '', domains, query, rules, channels: [] };
       const list = await store.watchlists.create(key.id, content, { maxLists: 9, now: new Date() });
       return typeof list === 'string' ? list : list.id;
     };
-    const lists = [await create('d1.com', 'd3.com', 'd2.com', 'x.com'), await create('d3.com', 'x.com')];
+    const lists = [await create(['d1.com', 'd3.com', 'd2.com', 'x.com']), await create(['d3.com', 'x.com'])];
+    lists.push(await create(['d1.com', 'd3.com'], 'dns:ns1'));
+    const namesMatching = (query: string, max: number) =>
+      query === 'dns:ns1' && max === 10_000 ? ['d4.com', 'd3.com'] : [];
     const entry = { number: 1, products: ['p'], advisory: { id: 'CVE-1', title: null } };
     const advisories = { find: () => entry, verdictsOf: () => ({ find: () => 0 }) };
     const usesOf = () => [{ build: {}, domains: DomainSet.ofSorted(Uint32Array.of(1, 2)) }];
@@ -22,15 +25,22 @@ onEach([memory], 'the notifier', (_backend, test) => {
     const event = { seq: 1, kind: 'advisory-touched', at: new Date(), domain: '', payload } as StoredEvent;
     const events = { latestSeq: async () => 0, since: async (seq: number) => (seq < 1 ? [event] : []) };
     const exposures = { isLoaded: true, advisories, usesOf } as unknown as NotifierDeps['exposures'];
-    const domainNumber = (name: string) => ({ 'd1.com': 1, 'd2.com': 2, 'd3.com': 3 })[name];
+    const find = (name: string) => ({ 'd1.com': 1, 'd2.com': 2, 'd3.com': 3 })[name];
+    const index = { names: { sorted: { find } }, position: { seq: 1 } } as unknown as NotifierDeps['index'];
     const names = { nameOf: (id: string) => id };
     const [now, own] = [() => new Date(), { ...store, events } as unknown as NotifierDeps['store']];
-    const notifier = await Notifier.open({ store: own, names, exposures, domainNumber, now, clock: now });
+    const notifier = await Notifier.open({ store: own, names, exposures, index, namesMatching, now, clock: now });
     await notifier.match();
     const reported = await Promise.all(lists.map((id) => store.notifications.list(id, 9)));
     assert.deepEqual(
       reported.map((each) => each.map(({ domains }) => domains)),
-      [[['d1.com', 'd2.com']], []],
+      [[['d1.com', 'd2.com']], [], [undefined]],
     );
+    const followed = async () => await store.watchlists.domainsOf(lists[2] ?? '');
+    assert.deepEqual(
+      [await followed(), (await store.watchlists.find(lists[2] ?? ''))?.domainCount],
+      [['d3.com', 'd4.com'], 2],
+    );
+    assert.equal((await store.watchlists.domainsOf(lists[0] ?? '')).length, 4);
   });
 });

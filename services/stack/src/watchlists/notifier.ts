@@ -1,17 +1,18 @@
 // Matches new events and mentions with watchlists, and stores what their rules report.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { DomainIndex } from '@strata/analytics';
 import { domainsOf } from '../enrichment/exposure/exposed-domains.ts';
 import type { Exposures } from '../enrichment/exposure/exposures.ts';
 import type { MatchedTo, Store, StoredEvent } from '../store/index.ts';
 import { ExpiryCheck } from './expiry-check.ts';
 import { type Match, type MatchContext, match, type Signal } from './match.ts';
+import { type QueryListDeps, QueryLists } from './query-lists.ts';
 
-export interface NotifierDeps {
+export interface NotifierDeps extends QueryListDeps {
   readonly store: Pick<Store, 'watchlists' | 'watched' | 'notifications' | 'events' | 'feeds'>;
   readonly names: MatchContext;
   readonly exposures: Exposures;
-  /** The number of a domain in the index. */
-  readonly domainNumber: (name: string) => number | undefined;
+  readonly index: DomainIndex;
   /** The clock of deliveries. */
   readonly now: () => Date;
   /** The clock of the history. */
@@ -26,11 +27,13 @@ const MATCHES_AT_ONCE = 1_000;
 export class Notifier {
   readonly #deps: NotifierDeps;
   readonly #expiry: ExpiryCheck;
+  readonly #queries: QueryLists;
   #to: MatchedTo;
 
   private constructor(deps: NotifierDeps, to: MatchedTo) {
     this.#deps = deps;
     this.#expiry = new ExpiryCheck(deps);
+    this.#queries = new QueryLists(deps);
     this.#to = to;
   }
 
@@ -55,6 +58,8 @@ export class Notifier {
     for (let isMore = true; isMore; ) isMore = await this.#matchEvents();
     for (let isMore = true; isMore; ) isMore = await this.#matchMentions();
     await this.#expiry.step();
+    // Last: a domain that no longer matches was on the list at the time of the events above.
+    await this.#queries.step();
   }
 
   async #skip(to: MatchedTo): Promise<void> {
@@ -111,14 +116,15 @@ export class Notifier {
 
   /** The domains that an advisory affects may be all: each list is compared with them. */
   async *#wideMatches(signals: readonly Signal[]): AsyncGenerator<Match[]> {
-    const { store, names, exposures, domainNumber } = this.#deps;
+    const { store, names, exposures, index } = this.#deps;
+    const numberOf = (name: string) => index.names.sorted.find(name);
     const affected = signals.flatMap((signal) => {
       const entry = signal.kind === 'exploited' ? exposures.advisories.find(signal.advisory) : undefined;
       return entry ? [{ signal, domains: domainsOf(exposures, entry).version }] : [];
     });
     let list = await store.watched.nextWith('advisory_known_exploited', '');
     for (; list; list = await store.watched.nextWith('advisory_known_exploited', list.id)) {
-      const watched = (await store.watchlists.domainsOf(list.id)).map((name) => ({ name, number: domainNumber(name) }));
+      const watched = (await store.watchlists.domainsOf(list.id)).map((name) => ({ name, number: numberOf(name) }));
       for (const { signal, domains } of affected) {
         const some = watched.filter(({ number }) => number !== undefined && domains.has(number));
         const found = some.map(({ name }) => name);

@@ -65,6 +65,9 @@ export interface Watchlist {
   /** Secret of the address of the feed. */
   readonly feedToken: string;
   readonly domainCount: number;
+  /** Of a list that follows a query. */
+  readonly query?: string | undefined;
+  readonly evaluatedAt?: Date | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

@@ -21,6 +21,7 @@ it('strata stack watch creates, lists, tests and deletes a watchlist', async () 
   await watch(['delete', list.id]);
   await watch(['delete', list.id], 1, /no watchlist with this id/);
   await watch(['create', 'Own', 'a.com', '--rule', 'gained:x'], 2, /needs a value/);
+  await watch(['create', 'Own', 'a.com', '--query', 'tld:com', '--rule', 'posture_fell'], 2, /not both/);
   await watch(
     ['create', 'Own', 'a.com', '--rule', 'gained_provder'],
     2,

@@ -18,6 +18,7 @@ export interface CreateOptions extends ServiceOptions {
   readonly teams?: readonly string[];
   readonly email?: readonly string[];
   readonly digest?: string;
+  readonly query?: string;
 }
 
 const LISTS = '/stack/v1/watchlists';
@@ -25,8 +26,9 @@ const LISTS = '/stack/v1/watchlists';
 export async function createWatchlist(
   { stdin, stdout, stderr }: CommandContext,
   { name, targets }: { readonly name: string; readonly targets: readonly string[] },
-  { rule, digest, webhook = [], slack = [], teams = [], email = [], ...service }: CreateOptions,
+  { rule, digest, query, webhook = [], slack = [], teams = [], email = [], ...service }: CreateOptions,
 ): Promise<void> {
+  if ((targets.length === 0) === (query === undefined)) throw usageError('give domains or --query, not both');
   const { domains, rejected } = await readTargets(targets, stdin);
   printRejected(stderr, rejected);
   const channels = Object.entries({ webhook, slack, teams, email }).flatMap(([kind, targets]) =>
@@ -35,7 +37,8 @@ export async function createWatchlist(
       ...(digest !== undefined && { digest }),
     })),
   );
-  const body = { name, domains, rules: rule.map(ruleOf), channels };
+  const content = query === undefined ? { domains } : { query };
+  const body = { name, ...content, rules: rule.map(ruleOf), channels };
   const answer = await asked(service, (client) => client.send(`POST ${LISTS}`, { body }));
   const { domains: _domains, ...list } = answer.body.watchlist;
   printJson(stdout, list);

@@ -20,6 +20,7 @@ import {
   type RuleKind,
 } from '../../watchlists/watchlist.ts';
 import { providerIn, refuseField, Text, unknownWord } from '../parameters.ts';
+import { QueryText, setOf } from '../query-parameter.ts';
 
 /** 10,000 names of usual lengths. */
 export const BODY_BYTES = 1_048_576;
@@ -84,7 +85,10 @@ export const EXAMPLE = {
 export const WatchlistBody = z
   .strictObject({
     name: Text.pipe(z.string().max(100, 'is too long')),
-    domains: z.array(z.string()).min(1).max(MAX_DOMAINS).describe('Domains, or hosts below them.'),
+    domains: z.array(z.string()).min(1).max(MAX_DOMAINS).describe('Domains, or hosts below them.').optional(),
+    query: QueryText.describe(
+      'Instead of domains: those that match (docs/query-language.md), evaluated again every hour.',
+    ).optional(),
     rules: z.array(RuleInput).min(1).max(MAX_RULES),
     channels: z.array(ChannelInput).max(MAX_CHANNELS).default([]),
   })
@@ -108,16 +112,25 @@ const MAX_PROBLEMS = 10;
 /** The content of a list; refuses what the schema cannot judge. `before` are the channels that the list has. */
 export async function contentOf(
   app: StackApp,
-  { name, domains, rules, channels }: WatchlistInput,
+  { name, domains, query, rules, channels }: WatchlistInput,
   { tier, before }: { readonly tier: string; readonly before: readonly Channel[] },
 ): Promise<WatchlistContent> {
   const max = limitsOf(tier).domains;
-  if (domains.length > max) return refuseField('domains', `must have at most ${max} names with this key`);
+  if ((domains === undefined) === (query === undefined))
+    return refuseField('domains', 'or query is required, not both');
+  if (domains && domains.length > max) return refuseField('domains', `must have at most ${max} names with this key`);
   return {
-    ...{ name, domains: await registrable(domains) },
+    ...{ name, query, domains: domains ? await registrable(domains) : matching(app, query ?? '', max) },
     rules: rules.map((rule, i) => ruleOf(app, rule, i)),
     channels: uniqueChannels(channels.map((channel, i) => channelOf(app, channel, { i, before }))),
   };
+}
+
+function matching(app: StackApp, query: string, max: number): string[] {
+  const set = setOf(app, { query });
+  const size = set?.size ?? 0;
+  if (size > max) return refuseField('query', `matches ${size} domains, and at most ${max} with this key`);
+  return set?.first(max).map((number) => app.index.names.name(number)) ?? [];
 }
 
 async function registrable(names: readonly string[]): Promise<string[]> {

@@ -117,6 +117,10 @@ describe('watchlists', () => {
     assert.deepEqual(await events(otherId), []);
     assert.equal((await ask('DELETE', `${LISTS}/${otherId}`)).status, 200);
 
+    const followed = { ...content, domains: undefined, query: `domain:${domain}`, channels: [] };
+    const { watchlist: query } = (await ask('POST', LISTS, followed)).body;
+    assert.partialDeepStrictEqual(query, { query: followed.query, domain_count: 1, domains: [domain] });
+    assert.equal((await ask('DELETE', `${LISTS}/${(query as { id: string }).id}`)).status, 200);
     const { body: replaced } = await ask('PUT', `${LISTS}/${list.id}`, { ...content, name: 'New' });
     assert.partialDeepStrictEqual(replaced.watchlist, { name: 'New', channels: [channel] });
     assert.equal((await ask('POST', `${LISTS}/${list.id}:test`)).status, 200);
@@ -140,6 +144,8 @@ describe('watchlists', () => {
     for (const [field, body, message = /./] of [
       ['nam', { ...good, nam: 1 }, /name/],
       ['domains', { ...good, domains: [] }],
+      ['domains', { ...good, query: 'tld:com' }, /not both/],
+      ['query', { ...good, domains: undefined, query: 'tld:com AND' }],
       ['domains.1', { ...good, domains: ['a.com', 'not a name'] }],
       ['rules.0.kind', { ...good, rules: [{ kind: 'gain_provider' }] }, /gained_provider/],
       ['rules.0.provder', { ...good, rules: [{ kind: 'gained_provider', provder: 'x' }] }, /provider/],

@@ -18,6 +18,8 @@ const WatchlistSchema = z
     id,
     name: z.string(),
     domain_count: z.int(),
+    query: z.string().describe('Decides the domains.').optional(),
+    evaluated_at: z.iso.datetime().describe('Of the query.').optional(),
     rules: z.array(
       z.object({
         kind: z.enum(RULE_KINDS),
@@ -53,6 +55,7 @@ const WithDomains = z.object({
 export function watchlistReport(list: Watchlist): z.input<typeof WatchlistSchema> {
   return {
     ...{ id: list.id, name: list.name, domain_count: list.domainCount, rules: [...list.rules] },
+    ...(list.query !== undefined && { query: list.query, evaluated_at: list.evaluatedAt?.toISOString() }),
     channels: list.channels.map(({ id, kind, target, secret, digest, timeZone, quietHours, confirmation }) => ({
       ...{ id, kind, [kind === 'email' ? 'to' : 'url']: target, digest, time_zone: timeZone },
       ...(secret !== undefined && { secret }),

@@ -23,6 +23,8 @@ import { up as receivers } from './023-receivers.ts';
 
 import { up as watchlistAddresses } from './024-watchlist-addresses.ts';
 
+import { up as watchlistQueries } from './025-watchlist-queries.ts';
+
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
   ...['services', 'scans', 'scan_days', 'changes', 'change_days', 'events', 'evidence', 'stream_events', 'anomalies'],
@@ -57,4 +59,5 @@ export const migrations: Migrations = {
   '022-watchlists': watchlists,
   '023-receivers': receivers,
   '024-watchlist-addresses': watchlistAddresses,
+  '025-watchlist-queries': watchlistQueries,
 };

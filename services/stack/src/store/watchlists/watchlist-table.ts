@@ -10,6 +10,8 @@ import { type AddressProblem, askAddresses, withConfirmations } from './addresse
 export interface WatchlistContent {
   readonly name: string;
   readonly domains: readonly string[];
+  /** Decides the domains from now on. */
+  readonly query?: string | undefined;
   readonly rules: readonly Rule[];
   readonly channels: readonly Channel[];
 }
@@ -18,6 +20,13 @@ export interface WatchlistContent {
 export interface Watched {
   readonly domain: string;
   readonly list: MatchedList;
+}
+
+/** A list that follows a query, and the tier of its key. */
+export interface QueryList {
+  readonly id: string;
+  readonly query: string;
+  readonly tier: string;
 }
 
 /** Rows of a page. */
@@ -49,7 +58,7 @@ export class WatchlistTable {
       if (own.length >= maxLists) return 'too_many_lists';
       const problem = await askAddresses(tx, { id, keyId, channels: content.channels }, now.getTime());
       if (problem) return problem;
-      const stored = { ...row, ...rowOf(content), updated_at: at };
+      const stored = { ...row, ...rowOf(content, at) };
       await tx.insertInto('watchlists').values(stored).execute();
       await addDomains(tx, id, content.domains);
       return one(await withConfirmations(tx, [watchlistOf(stored)]));
@@ -67,7 +76,7 @@ export class WatchlistTable {
       if (problem) return problem;
       const row = await tx
         .updateTable('watchlists')
-        .set({ ...rowOf(content), updated_at: this.#now().getTime() })
+        .set(rowOf(content, this.#now().getTime()))
         .where('id', '=', id)
         .where('key_id', '=', keyId)
         .returningAll()
@@ -146,6 +155,33 @@ export class WatchlistTable {
     return new Map(rows.map(({ id, rules }) => [id, { id, rules: JSON.parse(rules) as Rule[] }]));
   }
 
+  /** The first list after this id, of a valid key, that follows a query. */
+  async nextWithQuery(id: string): Promise<QueryList | undefined> {
+    const row = await this.#db
+      .selectFrom('watchlists')
+      .innerJoin('api_keys', 'api_keys.id', 'watchlists.key_id')
+      .where('watchlists.id', '>', id)
+      .where('watchlists.query', 'is not', null)
+      .where('api_keys.revoked_at', 'is', null)
+      .orderBy('watchlists.id')
+      .limit(1)
+      .select(['watchlists.id', 'watchlists.query', 'api_keys.tier'])
+      .executeTakeFirst();
+    return row && { ...row, query: row.query ?? '' };
+  }
+
+  /** Replaces the domains of a list that still follows this query. */
+  async setDomains({ id, query }: QueryList, domains: readonly string[]): Promise<void> {
+    const values = { domain_count: domains.length, evaluated_at: this.#now().getTime() };
+    await writeTransaction(this.#db, async (tx) => {
+      const list = tx.updateTable('watchlists').set(values).where('id', '=', id).where('query', '=', query);
+      if (Number((await list.executeTakeFirst()).numUpdatedRows) === 0) return;
+      const before = tx.deleteFrom('watchlist_domains').where('watchlist_id', '=', id);
+      await before.where('domain', 'not in', listed(tx, domains)).execute();
+      await addDomains(tx, id, domains);
+    });
+  }
+
   /** Whether there is any list. */
   async isUsed(): Promise<boolean> {
     return (await this.#db.selectFrom('watchlists').select('id').limit(1).executeTakeFirst()) !== undefined;
@@ -161,8 +197,11 @@ export async function deleteList(tx: Transaction<Database>, id: string): Promise
     await tx.deleteFrom(table).where('watchlist_id', '=', id).execute();
 }
 
-function rowOf({ name, rules, channels, domains }: WatchlistContent) {
-  return { name, rules: JSON.stringify(rules), channels: JSON.stringify(channels), domain_count: domains.length };
+function rowOf({ name, rules, channels, domains, query }: WatchlistContent, at: number) {
+  return {
+    ...{ name, rules: JSON.stringify(rules), channels: JSON.stringify(channels), domain_count: domains.length },
+    ...{ query: query ?? null, evaluated_at: query === undefined ? null : at, updated_at: at },
+  };
 }
 
 /** One statement for all of them. */
@@ -173,7 +212,8 @@ async function addDomains(tx: Transaction<Database>, id: string, domains: readon
     domains.map((domain) => [id, domain]),
     columns,
   );
-  await sql`insert into watchlist_domains (watchlist_id, domain) select * from ${rows} as new`.execute(tx);
+  await sql`insert into watchlist_domains (watchlist_id, domain) select * from ${rows} as new
+    where true on conflict do nothing`.execute(tx);
 }
 
 function watchlistOf(row: Selectable<Database['watchlists']>): Watchlist {
@@ -185,6 +225,8 @@ function watchlistOf(row: Selectable<Database['watchlists']>): Watchlist {
     channels: JSON.parse(row.channels) as Channel[],
     feedToken: row.feed_token,
     domainCount: row.domain_count,
+    query: row.query ?? undefined,
+    evaluatedAt: row.evaluated_at === null ? undefined : new Date(row.evaluated_at),
     createdAt: new Date(row.created_at),
     updatedAt: new Date(row.updated_at),
   };

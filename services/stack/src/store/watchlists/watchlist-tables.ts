@@ -17,6 +17,9 @@ export interface WatchlistTables {
     channels: string;
     feed_token: string;
     domain_count: number;
+    /** Decides the domains; evaluated at this time. */
+    query: string | null;
+    evaluated_at: number | null;
     created_at: number;
     updated_at: number;
   };
