@@ -6,7 +6,7 @@ import { memory, onEach } from '../store/test/backends.ts';
 import { type SenderDeps, sendDeliveries } from './sender.ts';
 
 onEach([memory], 'the sender', (_backend, test) => {
-  test('has few messages for one receiver in flight, and sends those for others', async (store) => {
+  test('has few messages for one receiver in flight, and sends those for other receivers', async (store) => {
     const { stored: key } = await store.keys.create({ tier: 'standard' });
     const rules = [{ kind: 'gained_provider' }] as const;
     for (const host of [...Array.from({ length: 40 }, (_, i) => `h${i}.slow.com`), 'fast.com']) {

@@ -27,7 +27,7 @@ interface Outcome extends MailOutcome {
 
 const POLL_MS = 500;
 const FAILED_MS = 5_000;
-/** Messages in flight, one for each list and some for each receiver, so that a slow receiver does not delay others. */
+/** Messages in flight, one for each list and some for each receiver, so that a slow one delays no other. */
 const MAX_IN_FLIGHT = 32;
 const MAX_PER_RECEIVER = 4;
 const TIMEOUT_MS = 10_000;

@@ -9,7 +9,7 @@ import { messageRow } from './add-messages.ts';
 export type AddressProblem = 'address_refused' | 'asked_too_often';
 
 const DAY_MS = 86_400_000;
-/** Questions a day: to a mailbox from all keys, and from a key. Otherwise a client could flood strangers with them. */
+/** Questions a day: to a mailbox from all keys, and from a key. Otherwise a client could flood a mailbox with them. */
 const MAX_PER_MAILBOX = 3;
 const MAX_PER_KEY = 20;
 
@@ -20,7 +20,7 @@ export class AddressTable {
     this.#db = db;
   }
 
-  /** The address of the link in a message; undefined if there is none. */
+  /** The address of the link in a message; undefined for an unknown token. */
   async find(token: string): Promise<string | undefined> {
     const row = this.#db.selectFrom('watchlist_addresses').where('token', '=', token).select('address');
     return (await row.executeTakeFirst())?.address;

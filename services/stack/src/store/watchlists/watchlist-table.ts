@@ -177,7 +177,8 @@ export class WatchlistTable {
       const list = tx.updateTable('watchlists').set(values).where('id', '=', id).where('query', '=', query);
       if (Number((await list.executeTakeFirst()).numUpdatedRows) === 0) return;
       const before = tx.deleteFrom('watchlist_domains').where('watchlist_id', '=', id);
-      await before.where('domain', 'not in', listed(tx, domains)).execute();
+      const old = domains.length > 0 ? before.where('domain', 'not in', listed(tx, domains)) : before;
+      await old.execute();
       await addDomains(tx, id, domains);
     });
   }
