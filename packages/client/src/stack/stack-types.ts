@@ -1872,7 +1872,7 @@ export interface StackPaths {
   /**
    * Ask the owner of an e-mail address
    */
-  '/stack/v1/email/{action}': {
+  '/email/{action}': {
     path: {
       action: 'confirm' | 'unsubscribe';
     };
@@ -3773,7 +3773,7 @@ export interface StackPosts {
   /**
    * Confirm or unsubscribe an e-mail address
    */
-  '/stack/v1/email/{action}': {
+  '/email/{action}': {
     path: {
       action: 'confirm' | 'unsubscribe';
     };

@@ -63,7 +63,7 @@ interface Failure {
 }
 
 function contentOf({ to, token, message, isConfirmation }: Mail, { base, from }: Pick<Smtp, 'base' | 'from'>) {
-  const link = (action: string) => `${base}/stack/v1/email/${action}?token=${token}`;
+  const link = (action: string) => `${base}/email/${action}?token=${token}`;
   const news = message.notifications.map(({ domain }) => `${base}/domain/${domain}`);
   const lines = linesOf(message, MAX_PER_MESSAGE).map((line, i) => `${oneLine(line)}\n${news[i]}\n`);
   const [subject, text] = isConfirmation

@@ -50,7 +50,7 @@ it('an address receives only the question until its owner agrees, and nothing af
   assert.partialDeepStrictEqual(channels, [{ to: 'me+x@home.test', confirmation: 'waiting' }]);
   await isAsked;
   const token = /unsubscribe\?token=([\w-]{32})>/.exec(mails[0]?.content.replaceAll('=\r\n', '') ?? '')?.[1];
-  const link = (action: string, of = token) => `/stack/v1/email/${action}?token=${of}`;
+  const link = (action: string, of = token) => `/email/${action}?token=${of}`;
   const click = (action: string, of = token) =>
     service.ask(link(action, of), { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
   assert.match((await service.ask(link('confirm'))).text, /me\+x@home\.test\?<\/p><form method="post">/);

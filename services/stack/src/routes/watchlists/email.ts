@@ -8,7 +8,7 @@ import { common } from './watchlists.ts';
 const contract = {
   ...common,
   access: 'open',
-  path: '/stack/v1/email/{action}',
+  path: '/email/{action}',
   params: z.object({ action: Word(['confirm', 'unsubscribe']) }),
   query: z.object({ token: z.string().regex(/^[\w-]{32}$/, 'must be the token of a message') }),
   output: { kind: 'bytes', contentType: 'text/html; charset=utf-8', description: 'A page for the owner.' },
