@@ -34,8 +34,11 @@ interface GroupResult {
 const root = path.join(import.meta.dirname, '..');
 const allTests = '{catalog,packages,services,web/src,tests}/**/*.test.ts';
 
-/** Measured on two cores: 304 s with two processes, 248 s with three, 194 s with four, 223 s with five. Processes often wait. */
-const concurrency = Number(process.env.STRATA_TEST_PROCESSES ?? 4);
+/**
+ * Measured on two cores. Fast: 304 s with two processes, 248 s with three, 194 s with four, 223 s with five; they often wait. Full:
+ * tests with a fleet at work use all that they get, and slow down each other: 2,911 s with four, 1,370 s with two.
+ */
+const PROCESSES = { fast: 4, full: 2 };
 
 /** A group that hangs is ended: generous, since both cores may be busy with other work. */
 const groupLimitMs = 40 * 60_000;
@@ -177,6 +180,7 @@ function printSummary(results: readonly GroupResult[], seconds: number): void {
 
 const [suite, ...paths] = process.argv.slice(2);
 if (suite !== 'fast' && suite !== 'full') throw new Error('usage: node tests/run.ts fast|full [path …]');
+const concurrency = Number(process.env.STRATA_TEST_PROCESSES ?? PROCESSES[suite]);
 const waiting = groupsOf(suite, paths);
 if (waiting.length === 0) throw new Error(`no test file of the ${suite} suite is at ${paths.join(', ')}`);
 const started = performance.now();

@@ -1,11 +1,10 @@
 // What the documents name is there: commands, options, files, tests and domains.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import { createInternet } from '@strata/testnet';
+import { runStrata } from '../../services/cli/src/test/run-strata.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -38,11 +37,8 @@ describe('the README', () => {
     assert.ok(lines.length >= 12);
     const commandOf = (line: string) => /^(?:(?:stack|inference|network|keys) )*[a-z]+/.exec(line)?.[0] ?? '';
     const helps = new Map<string, string>();
-    const main = path.join(root, 'services/cli/src/main.ts');
-    for (const command of new Set(lines.map(commandOf))) {
-      const { stdout } = await promisify(execFile)(process.execPath, [main, ...command.split(' '), '--help']);
-      helps.set(command, stdout);
-    }
+    for (const command of new Set(lines.map(commandOf)))
+      helps.set(command, (await runStrata(`${command} --help`)).stdout);
     for (const line of lines) {
       const help = helps.get(commandOf(line)) ?? '';
       assert.match(help, new RegExp(`^Usage: strata ${commandOf(line)} `), line);

@@ -46,6 +46,12 @@ export async function testNodes({ databaseUrl, domains, canApiScan = false }: No
       const canScan = role === 'scanner' || role === 'all' || (role === 'api' && canApiScan);
       const child = spawn(process.execPath, [PROGRAM, canScan ? String(domains) : '0'], { env, stdio: 'pipe' });
       const exited = once(child, 'exit');
+      const end = async (signal: NodeJS.Signals) => {
+        child.kill(signal);
+        return ((await exited) as [number | null])[0];
+      };
+      const kill = () => end('SIGKILL');
+      kills.push(kill);
       let log = '';
       child.stderr.on('data', (chunk) => {
         log += chunk;
@@ -54,12 +60,6 @@ export async function testNodes({ databaseUrl, domains, canApiScan = false }: No
       const [line] = (await Promise.race([once(lines, 'line'), exited])) as unknown[];
       if (typeof line !== 'string') throw new Error(`the ${role} did not start: ${log}`);
       const { port, metricsPort } = JSON.parse(line) as { readonly port?: number; readonly metricsPort: number };
-      const end = async (signal: NodeJS.Signals) => {
-        child.kill(signal);
-        return ((await exited) as [number | null])[0];
-      };
-      const kill = () => end('SIGKILL');
-      kills.push(kill);
       return {
         ...{ role, child, log: () => log, kill },
         /** Of its API, or of its metrics where it has none. */
