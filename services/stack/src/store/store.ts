@@ -189,7 +189,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     deliveries: new DeliveryTable(db),
     watchlists: new WatchlistTable(db, now),
     addresses: new AddressTable(db),
-    watched: new WatchedFacts(db),
+    watched: new WatchedFacts(db, now),
     sources: new SourceTable(db),
     ledger: ledgerDb && ledgerTablesIn(ledgerDb),
     ledgerCheckpoint: (origin) => ledgerCheckpoint(texts, origin),

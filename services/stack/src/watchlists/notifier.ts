@@ -108,7 +108,7 @@ export class Notifier {
     const byDomain = Map.groupBy(signals, ({ domain }) => domain);
     const wide = byDomain.get(undefined) ?? [];
     byDomain.delete(undefined);
-    for await (const page of store.watchlists.watching([...byDomain.keys()].filter((name) => name !== undefined)))
+    for await (const page of store.watched.watching([...byDomain.keys()].filter((name) => name !== undefined)))
       for (const { domain, list } of page)
         yield (byDomain.get(domain) ?? []).flatMap((signal) => match(signal, list, [domain], names));
     if (wide.length > 0) yield* this.#wideMatches(wide);

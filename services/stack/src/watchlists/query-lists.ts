@@ -5,7 +5,7 @@ import type { Store } from '../store/index.ts';
 import { limitsOf } from './watchlist.ts';
 
 export interface QueryListDeps {
-  readonly store: Pick<Store, 'watchlists'>;
+  readonly store: Pick<Store, 'watched'>;
   readonly index: Pick<DomainIndex, 'position'>;
   /** The first domains that match a query; throws QueryError. */
   readonly namesMatching: (query: string, max: number) => readonly string[];
@@ -32,14 +32,14 @@ export class QueryLists {
     const { seq } = index.position;
     if (!this.#pass && (hour === this.#hour || seq === this.#seq)) return;
     this.#pass ??= { seq, after: '' };
-    const list = await store.watchlists.nextWithQuery(this.#pass.after);
+    const list = await store.watched.nextWithQuery(this.#pass.after);
     if (!list) {
       [this.#hour, this.#seq, this.#pass] = [hour, this.#pass.seq, undefined];
       return;
     }
     this.#pass.after = list.id;
     try {
-      await store.watchlists.setDomains(list, namesMatching(list.query, limitsOf(list.tier).domains));
+      await store.watched.setDomains(list, namesMatching(list.query, limitsOf(list.tier).domains));
     } catch (error) {
       // It names a provider that the rulebook no longer has: the list keeps its domains.
       if (!(error instanceof QueryError)) throw error;

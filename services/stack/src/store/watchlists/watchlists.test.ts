@@ -22,7 +22,7 @@ onEach([memory, postgres], 'watchlists', (_backend, test) => {
     const list = await create();
     assert.ok(typeof list !== 'string');
     assert.equal(await create(), 'too_many_lists');
-    const watching = (domains: string[]) => Array.fromAsync(store.watchlists.watching(domains, 1));
+    const watching = (domains: string[]) => Array.fromAsync(store.watched.watching(domains, 1));
     const onList = (domain: string) => [{ domain, list: { id: list.id, rules: content.rules } }];
     assert.deepEqual(await watching(['b.com', 'c.com', 'a.com']), [onList('a.com'), onList('b.com'), []]);
 
