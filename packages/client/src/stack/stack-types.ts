@@ -194,9 +194,13 @@ export interface StackPaths {
        * The first observation of any record.
        */
       observed_since: string | null;
+      /**
+       * Kinds that no scan had measured by then: their values are unknown, not absent.
+       */
+      unmeasured: Unmeasured[];
       total: number;
       records: {
-        kind: Kind;
+        kind: Unmeasured;
         value: string;
         /**
          * First observation.
@@ -229,7 +233,7 @@ export interface StackPaths {
          * Those that show most, at most 10.
          */
         values: {
-          kind: Kind;
+          kind: Unmeasured;
           value: string;
         }[];
       }[];
@@ -249,7 +253,7 @@ export interface StackPaths {
       domain: string;
     };
     query: {
-      kind?: Kind;
+      kind?: Unmeasured;
       /**
        * Only the last UTC days, including today.
        */
@@ -275,6 +279,13 @@ export interface StackPaths {
     body: {
       domain: string;
       observed_since: string | null;
+      /**
+       * Kinds that no scan had measured until then: what they had before is unknown, not a change. Null: still.
+       */
+      unmeasured: {
+        kind: Unmeasured;
+        until: string | null;
+      }[];
       total: number;
       limit: number;
       /**
@@ -288,7 +299,7 @@ export interface StackPaths {
       changes: {
         at: string;
         type: 'appeared' | 'disappeared';
-        kind: Kind;
+        kind: Unmeasured;
         value: string;
         /**
          * First observation.
@@ -313,7 +324,7 @@ export interface StackPaths {
    */
   '/stack/v1/pivot/{kind}/{value}': {
     path: {
-      kind: Kind;
+      kind: Unmeasured;
       /**
        * The value, percent-encoded: `ns1.example.com`, `GTM-ABC123`, `192.0.2.0%2F24`, `AS64496`.
        */
@@ -341,11 +352,11 @@ export interface StackPaths {
        */
       total: number;
       /**
-       * Domains that publish it or did, as far as history is kept.
+       * Domains that publish it or did, as far as history is kept; null above 10000 intervals.
        */
-      total_ever: number;
+      total_ever: number | null;
       /**
-       * Whether counting stopped.
+       * Whether `total` is a lower bound.
        */
       more_than_counted: boolean;
       shared: boolean;
@@ -1479,107 +1490,7 @@ export interface StackPaths {
       /**
        * Kinds of the provider, most characteristic first.
        */
-      kinds: (
-        | 'registrar'
-        | 'dns-host'
-        | 'domain-marketplace'
-        | 'mailbox'
-        | 'mail-gateway'
-        | 'mail-forwarding'
-        | 'transactional-email'
-        | 'email-marketing'
-        | 'email-authentication'
-        | 'email-signature'
-        | 'cloud'
-        | 'web-host'
-        | 'managed-host'
-        | 'app-platform'
-        | 'static-host'
-        | 'object-storage'
-        | 'cdn'
-        | 'waf'
-        | 'ddos-protection'
-        | 'bot-management'
-        | 'certificate-authority'
-        | 'network-operator'
-        | 'site-builder'
-        | 'cms'
-        | 'ecommerce'
-        | 'forum'
-        | 'wiki'
-        | 'learning-platform'
-        | 'landing-pages'
-        | 'web-server'
-        | 'application-server'
-        | 'web-framework'
-        | 'ui-library'
-        | 'language'
-        | 'control-panel'
-        | 'operating-system'
-        | 'cache'
-        | 'analytics'
-        | 'product-analytics'
-        | 'session-replay'
-        | 'ab-testing'
-        | 'tag-manager'
-        | 'advertising'
-        | 'affiliate'
-        | 'consent'
-        | 'personalisation'
-        | 'marketing-automation'
-        | 'crm'
-        | 'forms'
-        | 'surveys'
-        | 'reviews'
-        | 'loyalty'
-        | 'search'
-        | 'recommendations'
-        | 'live-chat'
-        | 'help-desk'
-        | 'status-page'
-        | 'documentation'
-        | 'scheduling'
-        | 'video'
-        | 'maps'
-        | 'fonts'
-        | 'social'
-        | 'comments'
-        | 'payments'
-        | 'accessibility'
-        | 'translation'
-        | 'monitoring'
-        | 'error-tracking'
-        | 'feature-flags'
-        | 'push-notifications'
-        | 'customer-data'
-        | 'identity'
-        | 'single-sign-on'
-        | 'device-management'
-        | 'collaboration'
-        | 'video-conferencing'
-        | 'project-management'
-        | 'file-sharing'
-        | 'e-signature'
-        | 'design'
-        | 'source-hosting'
-        | 'developer-tools'
-        | 'ai'
-        | 'data-platform'
-        | 'security'
-        | 'security-training'
-        | 'compliance'
-        | 'password-manager'
-        | 'hr'
-        | 'recruiting'
-        | 'finance'
-        | 'erp'
-        | 'sales'
-        | 'telephony'
-        | 'events'
-        | 'publishing'
-        | 'search-engine'
-        | 'app-store'
-      )[];
+      kinds: Kind[];
       /**
        * Categories in which domains use it.
        */
@@ -3073,107 +2984,7 @@ export interface Service {
   /**
    * Kinds of the provider, more specific than the category.
    */
-  kinds: (
-    | 'registrar'
-    | 'dns-host'
-    | 'domain-marketplace'
-    | 'mailbox'
-    | 'mail-gateway'
-    | 'mail-forwarding'
-    | 'transactional-email'
-    | 'email-marketing'
-    | 'email-authentication'
-    | 'email-signature'
-    | 'cloud'
-    | 'web-host'
-    | 'managed-host'
-    | 'app-platform'
-    | 'static-host'
-    | 'object-storage'
-    | 'cdn'
-    | 'waf'
-    | 'ddos-protection'
-    | 'bot-management'
-    | 'certificate-authority'
-    | 'network-operator'
-    | 'site-builder'
-    | 'cms'
-    | 'ecommerce'
-    | 'forum'
-    | 'wiki'
-    | 'learning-platform'
-    | 'landing-pages'
-    | 'web-server'
-    | 'application-server'
-    | 'web-framework'
-    | 'ui-library'
-    | 'language'
-    | 'control-panel'
-    | 'operating-system'
-    | 'cache'
-    | 'analytics'
-    | 'product-analytics'
-    | 'session-replay'
-    | 'ab-testing'
-    | 'tag-manager'
-    | 'advertising'
-    | 'affiliate'
-    | 'consent'
-    | 'personalisation'
-    | 'marketing-automation'
-    | 'crm'
-    | 'forms'
-    | 'surveys'
-    | 'reviews'
-    | 'loyalty'
-    | 'search'
-    | 'recommendations'
-    | 'live-chat'
-    | 'help-desk'
-    | 'status-page'
-    | 'documentation'
-    | 'scheduling'
-    | 'video'
-    | 'maps'
-    | 'fonts'
-    | 'social'
-    | 'comments'
-    | 'payments'
-    | 'accessibility'
-    | 'translation'
-    | 'monitoring'
-    | 'error-tracking'
-    | 'feature-flags'
-    | 'push-notifications'
-    | 'customer-data'
-    | 'identity'
-    | 'single-sign-on'
-    | 'device-management'
-    | 'collaboration'
-    | 'video-conferencing'
-    | 'project-management'
-    | 'file-sharing'
-    | 'e-signature'
-    | 'design'
-    | 'source-hosting'
-    | 'developer-tools'
-    | 'ai'
-    | 'data-platform'
-    | 'security'
-    | 'security-training'
-    | 'compliance'
-    | 'password-manager'
-    | 'hr'
-    | 'recruiting'
-    | 'finance'
-    | 'erp'
-    | 'sales'
-    | 'telephony'
-    | 'events'
-    | 'publishing'
-    | 'search-engine'
-    | 'app-store'
-  )[];
+  kinds: Kind[];
 }
 export interface ServiceChangeEvent {
   _alpha: true;
@@ -3864,9 +3675,9 @@ export type Category =
   | 'certificate_authority'
   | 'web_platform';
 /**
- * Values of `kind`.
+ * Values of `unmeasured`.
  */
-export type Kind =
+export type Unmeasured =
   | 'ns'
   | 'ns_set'
   | 'soa'
@@ -3930,6 +3741,109 @@ export type Part =
   | 'hsts'
   | 'headers'
   | 'security_txt';
+/**
+ * Values of `kinds`.
+ */
+export type Kind =
+  | 'registrar'
+  | 'dns-host'
+  | 'domain-marketplace'
+  | 'mailbox'
+  | 'mail-gateway'
+  | 'mail-forwarding'
+  | 'transactional-email'
+  | 'email-marketing'
+  | 'email-authentication'
+  | 'email-signature'
+  | 'cloud'
+  | 'web-host'
+  | 'managed-host'
+  | 'app-platform'
+  | 'static-host'
+  | 'object-storage'
+  | 'cdn'
+  | 'waf'
+  | 'ddos-protection'
+  | 'bot-management'
+  | 'certificate-authority'
+  | 'network-operator'
+  | 'site-builder'
+  | 'cms'
+  | 'ecommerce'
+  | 'forum'
+  | 'wiki'
+  | 'learning-platform'
+  | 'landing-pages'
+  | 'web-server'
+  | 'application-server'
+  | 'web-framework'
+  | 'ui-library'
+  | 'language'
+  | 'control-panel'
+  | 'operating-system'
+  | 'cache'
+  | 'analytics'
+  | 'product-analytics'
+  | 'session-replay'
+  | 'ab-testing'
+  | 'tag-manager'
+  | 'advertising'
+  | 'affiliate'
+  | 'consent'
+  | 'personalisation'
+  | 'marketing-automation'
+  | 'crm'
+  | 'forms'
+  | 'surveys'
+  | 'reviews'
+  | 'loyalty'
+  | 'search'
+  | 'recommendations'
+  | 'live-chat'
+  | 'help-desk'
+  | 'status-page'
+  | 'documentation'
+  | 'scheduling'
+  | 'video'
+  | 'maps'
+  | 'fonts'
+  | 'social'
+  | 'comments'
+  | 'payments'
+  | 'accessibility'
+  | 'translation'
+  | 'monitoring'
+  | 'error-tracking'
+  | 'feature-flags'
+  | 'push-notifications'
+  | 'customer-data'
+  | 'identity'
+  | 'single-sign-on'
+  | 'device-management'
+  | 'collaboration'
+  | 'video-conferencing'
+  | 'project-management'
+  | 'file-sharing'
+  | 'e-signature'
+  | 'design'
+  | 'source-hosting'
+  | 'developer-tools'
+  | 'ai'
+  | 'data-platform'
+  | 'security'
+  | 'security-training'
+  | 'compliance'
+  | 'password-manager'
+  | 'hr'
+  | 'recruiting'
+  | 'finance'
+  | 'erp'
+  | 'sales'
+  | 'telephony'
+  | 'events'
+  | 'publishing'
+  | 'search-engine'
+  | 'app-store';
 /**
  * Values of `rule`.
  */
