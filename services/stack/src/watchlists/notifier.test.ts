@@ -1,14 +1,11 @@
-// Events whose lists are found by comparing sets of domains, and which messages are in flight.
+// Events whose lists are found by comparing sets of domains.
 import assert from 'node:assert/strict';
-import { setImmediate } from 'node:timers/promises';
 import { DomainSet } from '@strata/analytics';
-import pino from 'pino';
 import type { StoredEvent } from '../store/index.ts';
 import { memory, onEach } from '../store/test/backends.ts';
 import { Notifier, type NotifierDeps } from './notifier.ts';
-import { type SenderDeps, sendDeliveries } from './sender.ts';
 
-onEach([memory], 'the scheduler of watchlists', (_backend, test) => {
+onEach([memory], 'the notifier', (_backend, test) => {
   test('reports an advisory to each list with a domain that it affects; then lists follow their queries', async (store) => {
     const { stored: key } = await store.keys.create({ tier: 'standard' });
     const rules = [{ kind: 'advisory_known_exploited' }] as const;
@@ -39,32 +36,5 @@ onEach([memory], 'the scheduler of watchlists', (_backend, test) => {
     assert.deepEqual(await Promise.all(lists.map(reported)), [[['d1.com', 'd2.com']], [], [undefined], []]);
     const followed = await Promise.all(lists.map((id) => store.watchlists.domainsOf(id)));
     assert.deepEqual(followed, [all, ['d3.com', 'x.com'], ['d3.com', 'd4.com'], []]);
-  });
-
-  test('has few messages for one receiver in flight, and sends those for other receivers', async (store) => {
-    const { stored: key } = await store.keys.create({ tier: 'standard' });
-    const rules = [{ kind: 'gained_provider' }] as const;
-    for (const host of [...Array.from({ length: 40 }, (_, i) => `h${i}.slow.com`), 'fast.com']) {
-      const channel = { id: 'ch', kind: 'slack', target: `https://${host}/`, digest: 'none', timeZone: 'UTC' } as const;
-      const [content, now] = [{ name: host, domains: [], rules, channels: [channel] }, new Date()];
-      const list = await store.watchlists.create(key.id, content, { maxLists: 99, now });
-      if (typeof list !== 'string') await store.deliveries.addTests(list, now);
-    }
-    const stopping = new AbortController();
-    const asked: string[] = [];
-    const isSent = Promise.withResolvers<void>();
-    const fetch = async (url: string): Promise<never> => {
-      asked.push(url);
-      if (url === 'https://fast.com/') isSent.resolve();
-      return new Promise<never>((_resolve, reject) => stopping.signal.addEventListener('abort', () => reject()));
-    };
-    const fetcher = { fetch } as unknown as SenderDeps['fetcher'];
-    const deps = { store, fetcher, logger: pino({ level: 'silent' }), now: () => new Date() };
-    const sending = sendDeliveries(deps, stopping.signal);
-    await isSent.promise;
-    await setImmediate();
-    assert.equal(asked.length, 5);
-    stopping.abort();
-    await sending;
   });
 });
