@@ -11,7 +11,7 @@ import { type Records, type SharedValue, sharedValues } from './shared-values.ts
 /** Values and domains in the drawing; the table has all values. */
 const MAX_DRAWN = 12;
 /** A certificate of many sites would leave no space for other kinds. */
-const MAX_OF_KIND = 3;
+const MAX_OF_KIND = 2;
 
 /** Columns of the drawing, in its units. */
 const WIDTH = 960;
