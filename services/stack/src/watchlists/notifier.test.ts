@@ -28,9 +28,16 @@ onEach([memory], 'the notifier', (_backend, test) => {
     const exposures = { isLoaded: true, advisories, usesOf } as unknown as NotifierDeps['exposures'];
     const find = (name: string) => ({ 'd1.com': 1, 'd2.com': 2, 'd3.com': 3 })[name];
     const index = { names: { sorted: { find } }, position: { seq: 1 } } as unknown as NotifierDeps['index'];
-    const names = { nameOf: (id: string) => id };
     const [now, own] = [() => new Date(), { ...store, events } as unknown as NotifierDeps['store']];
-    const notifier = await Notifier.open({ store: own, names, exposures, index, namesMatching, now, clock: now });
+    const notifier = await Notifier.open({
+      store: own,
+      names: { nameOf: String },
+      exposures,
+      index,
+      namesMatching,
+      now,
+      clock: now,
+    });
     for (let times = 0; times < 3; times += 1) await notifier.match();
     const reported = async (id: string) => (await store.notifications.list(id, 9)).map(({ domains }) => domains);
     assert.deepEqual(await Promise.all(lists.map(reported)), [[['d1.com', 'd2.com']], [], [undefined], []]);

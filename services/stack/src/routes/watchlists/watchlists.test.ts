@@ -40,9 +40,7 @@ const mailServer = new SMTPServer({
     done();
   },
 });
-/** Without the user and the password. */
-let smtp = '';
-
+let smtp: string;
 const LISTS = '/stack/v1/watchlists';
 const ask = (method: string, path: string, body?: unknown, as = key) =>
   service.ask(path, {
