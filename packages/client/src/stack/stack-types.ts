@@ -477,11 +477,59 @@ export interface StackPaths {
     };
   };
   /**
+   * Segments of the key
+   */
+  '/stack/v1/segments': {
+    path: Record<string, never>;
+    query: {
+      limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
+    };
+    body: {
+      limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
+      segments: Segment[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * A segment
+   */
+  '/stack/v1/segments/{name}': {
+    path: {
+      name: string;
+    };
+    query: Record<string, never>;
+    body: {
+      segment: Segment;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
    * Aggregate statistics, computed at read time
    */
   '/stack/v1/stats': {
     path: Record<string, never>;
-    query: Record<string, never>;
+    query: {
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+    };
     body: {
       /**
        * Domains that have been scanned.
@@ -511,7 +559,10 @@ export interface StackPaths {
         domains: number;
         providers: number;
       }[];
-      scans: number;
+      /**
+       * Null with `query`.
+       */
+      scans: number | null;
       computed_at: string;
       _alpha: true;
       _notice: string;
@@ -751,7 +802,12 @@ export interface StackPaths {
    */
   '/stack/v1/intelligence/security-scorecard': {
     path: Record<string, never>;
-    query: Record<string, never>;
+    query: {
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+    };
     body: {
       /**
        * Domains that exist, parked ones included.
@@ -831,6 +887,10 @@ export interface StackPaths {
        * Providers of a category, by default 1,000 of one and 25 of each of all.
        */
       limit?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       include_parked: boolean;
@@ -856,6 +916,10 @@ export interface StackPaths {
        * Entries of `upstream` and of `downstream`.
        */
       limit?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       provider: string;
@@ -916,6 +980,10 @@ export interface StackPaths {
        * Entries of `co_adoption`.
        */
       limit?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       tool: string;
@@ -923,6 +991,9 @@ export interface StackPaths {
       domains: number;
       share: number;
       method: string;
+      /**
+       * The last 365 days; with `query` not before the last 10000 domains that the tool gained or lost.
+       */
       curve: {
         date: string;
         domains: number;
@@ -939,6 +1010,60 @@ export interface StackPaths {
         domains: number;
         jaccard: number;
         lift: number;
+      }[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Two segments compared: market shares by category, and scores
+   */
+  '/stack/v1/intelligence/comparison': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      a: string;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      b: string;
+      category?: Category;
+      /**
+       * Providers of a category.
+       */
+      limit?: number;
+    };
+    body: {
+      a: ComparedDomains;
+      b: ComparedDomains;
+      /**
+       * Domains in both.
+       */
+      common: number;
+      categories: {
+        category: Category;
+        a: ComparedMarket;
+        b: ComparedMarket;
+        /**
+         * Providers in either.
+         */
+        total: number;
+        /**
+         * Largest difference first.
+         */
+        providers: {
+          provider: string;
+          provider_id: string;
+          a: ComparedShare;
+          b: ComparedShare;
+          /**
+           * Share in b minus share in a.
+           */
+          difference: number | null;
+        }[];
       }[];
       _alpha: true;
       _notice: string;
@@ -2162,6 +2287,27 @@ export interface Change {
   confidence: 'high' | 'medium' | 'low';
   importance: 'high' | 'medium' | 'low';
 }
+export interface ComparedDomains {
+  domains: number;
+  scored: number;
+  mean_score: number | null;
+  grades: {
+    grade: Grade;
+    domains: number;
+  }[];
+}
+export interface ComparedMarket {
+  domains: number;
+  /**
+   * Base of the shares.
+   */
+  denominator: number;
+  hhi: number | null;
+}
+export interface ComparedShare {
+  domains: number;
+  share: number | null;
+}
 /**
  * The change that gained or lost the domain.
  */
@@ -2504,9 +2650,9 @@ export interface Market {
     domains: number;
     share: number;
     /**
-     * Domains gained minus domains lost in this category with any confidence, confirmed within 30 days.
+     * Domains gained minus domains lost in this category with any confidence, confirmed within 30 days. Null with `query`.
      */
-    change_30d: number;
+    change_30d: number | null;
   }[];
 }
 /**
@@ -2925,6 +3071,11 @@ export interface Security {
   grade: Grade | null;
   coverage: number;
   score_version: string;
+}
+export interface Segment {
+  name: string;
+  query: string;
+  updated_at: string;
 }
 export interface Service {
   category: Category;
@@ -3598,6 +3749,36 @@ export interface StackPosts {
  * Each PUT and DELETE, and the body of its complete answer.
  */
 export interface StackChanges {
+  /**
+   * Save a query as a segment
+   */
+  'PUT /stack/v1/segments/{name}': {
+    path: {
+      name: string;
+    };
+    query: Record<string, never>;
+    body: {
+      segment: Segment;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Delete a segment
+   */
+  'DELETE /stack/v1/segments/{name}': {
+    path: {
+      name: string;
+    };
+    query: Record<string, never>;
+    body: {
+      deleted: string;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
   /**
    * Replace a watchlist
    */

@@ -33,6 +33,7 @@ import { ListTable } from './history/lists.ts';
 import { RecordTable } from './history/records.ts';
 import { RetentionTable } from './history/retention.ts';
 import { KeyUsage } from './keys/key-usage.ts';
+import { SegmentTable } from './keys/segment-table.ts';
 import { migrations } from './migrations/index.ts';
 import { createRecorder, type RecordScans } from './scans/record-scan.ts';
 import { ScanWork } from './scans/scan-work.ts';
@@ -99,6 +100,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly lists: ListTable;
   /** Observed records of domains, and the domains of a value. */
   readonly records: RecordTable;
+  /** Queries that keys have saved. */
+  readonly segments: SegmentTable;
   readonly watchlists: WatchlistTable;
   /** E-mail addresses of watchlists. */
   readonly addresses: AddressTable;
@@ -187,6 +190,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     retention: new RetentionTable(db),
     notifications: new NotificationTable(db),
     deliveries: new DeliveryTable(db),
+    segments: new SegmentTable(db, now),
     watchlists: new WatchlistTable(db, now),
     addresses: new AddressTable(db),
     watched: new WatchedFacts(db, now),

@@ -18,12 +18,8 @@ import { up as keyUsage } from './020-key-usage.ts';
 import { up as records } from './021-records.ts';
 
 import { up as watchlists } from './022-watchlists.ts';
-
-import { up as receivers } from './023-receivers.ts';
-
-import { up as watchlistAddresses } from './024-watchlist-addresses.ts';
-
-import { up as watchlistQueries } from './025-watchlist-queries.ts';
+import { up as segments } from './023-segments.ts';
+import { up as watchlistChannels } from './024-watchlist-channels.ts';
 
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
@@ -57,7 +53,6 @@ export const migrations: Migrations = {
   '020-key-usage': keyUsage,
   '021-records': records,
   '022-watchlists': watchlists,
-  '023-receivers': receivers,
-  '024-watchlist-addresses': watchlistAddresses,
-  '025-watchlist-queries': watchlistQueries,
+  '023-segments': segments,
+  '024-watchlist-channels': watchlistChannels,
 };
