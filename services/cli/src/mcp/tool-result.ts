@@ -14,7 +14,7 @@ export const ResultSchema = z.object({
   next_cursor: text.optional(),
   next_offset: number.optional(),
   left_out: z.array(z.object({ at: text, items: number })).optional(),
-  receipt: z.object({ receipt_id: text, ledger_receipt_id: text, signed_at: text }).optional(),
+  receipt: z.looseObject({ receipt_id: text }).optional(),
   /** limit, remaining, resets_at: docs/mcp.md */
   quota: z.looseObject({}).optional(),
   error: z.looseObject({ code: text, detail: text }).optional(),
