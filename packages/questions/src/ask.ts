@@ -1,5 +1,5 @@
 // Asks the service a question: maps inputs to a request, and shortens the answer.
-import type { StackAnswer, StackClient, StackInput, StackPath, StackWrites } from '@strata/client';
+import type { StackAnswer, StackClient, StackInput, StackPath } from '@strata/client';
 import type { Question } from './question.ts';
 import { type LeftOut, type Page, type Shortened, shorten } from './shorten.ts';
 
@@ -24,17 +24,14 @@ export async function ask(
 ): Promise<Asked> {
   // The input schema validates the values; a test compares it with the parameters of the route.
   const request = requestOf(question, input) as unknown as StackInput<StackPath>;
-  const get = (limit?: number) =>
-    question.isPost
-      ? client.send(`POST ${question.path}` as keyof StackWrites, { body: input }, { signal })
-      : client.get(question.path as StackPath, withLimit(request, limit), { signal });
+  const get = (limit?: number) => client.get(question.path as StackPath, withLimit(request, limit), { signal });
   const short = (body: unknown) =>
     shorten(body, {
       ...pageOf(question, input),
       hidden: input.details === true ? [] : (question.details ?? []),
       max: Object.fromEntries(Object.entries(question.cuts ?? {}).map(([name, list]) => [list, Number(input[name])])),
     });
-  let answer: StackAnswer<unknown> = await get();
+  let answer = await get();
   let shortened = short(answer.body);
   // A cursor continues after the last item of a page: where the page was cut, a shorter one is requested.
   if (shortened.remaining > 0 && shortened.shown > 0 && isPagedByService(question)) {

@@ -15,12 +15,10 @@ export interface Question<Path extends QuestionPath = QuestionPath> {
   readonly description: string;
   /** The route; its parameters are inputs of the same names. */
   readonly path: Path;
-  /** The inputs are the body of a POST, which writes; by default the route is asked by GET. */
-  readonly isPost?: true;
   readonly input: z.ZodObject;
   /** The lists that `limit` applies to, as paths into the answer. */
   readonly list?: { readonly at: readonly string[]; readonly paging: Paging };
-  /** Paths of fields that are returned only with the input `details`, or never without such an input. */
+  /** Paths of fields that are returned only with the input `details`. */
   readonly details?: readonly string[];
   /** Inputs that are not parameters of the route, but limit the lists of a name: `{ evidence: 'evidence' }`. */
   readonly cuts?: Readonly<Record<string, string>>;

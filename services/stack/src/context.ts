@@ -61,6 +61,9 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly clock: () => Date;
 }
 
+/** What the rows of a table are read from; the scheduler has it too. */
+export type TableApp = Pick<StackApp, 'index' | 'names' | 'rulebook' | 'store' | 'clock'>;
+
 export type OpenApi = Readonly<Record<string, unknown>> & { readonly openapi: string };
 
 /** Dependencies of scanning; `strata stack scan` uses it without a server. */

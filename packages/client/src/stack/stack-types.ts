@@ -2459,7 +2459,7 @@ export interface Job {
   created_at: string;
   ended_at: string | null;
   /**
-   * When an ended job and its file are removed.
+   * When an ended job and its file are removed at the latest.
    */
   expires_at: string | null;
   /**

@@ -19,7 +19,8 @@ export async function answerOf(
     case 'csv':
     case 'rows': {
       const table = data as Table;
-      const columns = table.columns?.map((name) => columnOf(output.columns, name)) ?? output.columns;
+      const known = table.columns?.map((name) => columnOf(output.columns, name)) ?? output.columns;
+      const columns = [...known, ...(table.extra ?? []).map((name) => ({ name, description: '' }))];
       if (output.kind === 'rows' && format === 'json') {
         const names = columns.map(({ name }) => name);
         return signedAnswer(notary, { rows: Array.from(table.rows, (row) => rowObject(names, row)) }, 200);

@@ -17,6 +17,8 @@ export interface Table {
   readonly filename: string;
   /** The names of the columns, if they are not all columns of the route. */
   readonly columns?: readonly string[];
+  /** Names of further columns of text, which only this table has. */
+  readonly extra?: readonly string[];
   readonly rows: Iterable<Row>;
   /** There are more rows than returned. */
   readonly isTruncated: boolean;

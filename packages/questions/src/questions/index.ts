@@ -6,7 +6,6 @@ import { comparison, marketShare, migrations, securityScorecard, statistics } fr
 import { adoption, leaderboard, provider, providerCustomers, supplyChain } from './providers.ts';
 import { domainRecords, pivot, recordHistory } from './records.ts';
 import { advisories, affectedDomains, alerts, anomalies, enrichmentStatus } from './security.ts';
-import { createWatchlist, watchlistNotifications, watchlists } from './watchlists.ts';
 
 export const QUESTIONS: readonly Question[] = [
   domainProfile,
@@ -35,7 +34,4 @@ export const QUESTIONS: readonly Question[] = [
   feedLeaderboard,
   feedDomain,
   recentEvents,
-  createWatchlist,
-  watchlists,
-  watchlistNotifications,
 ];

@@ -14,10 +14,9 @@ export const ResultSchema = z.object({
   next_cursor: text.optional(),
   next_offset: number.optional(),
   left_out: z.array(z.object({ at: text, items: number })).optional(),
-  receipt: z.looseObject({ receipt_id: text }).optional(),
-  /** limit, remaining, resets_at: docs/mcp.md */
-  quota: z.looseObject({}).optional(),
-  error: z.looseObject({ code: text, detail: text }).optional(),
+  receipt: z.object({ receipt_id: text, ledger_receipt_id: text, signed_at: text }).optional(),
+  quota: z.object({ limit: number.nullable(), remaining: number.nullable(), resets_at: text.nullable() }).optional(),
+  error: z.looseObject({ code: text, status: number, detail: text, retry_at: text.optional() }).optional(),
 });
 
 export type ResultBody = z.input<typeof ResultSchema>;

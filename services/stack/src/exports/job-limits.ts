@@ -25,22 +25,29 @@ export function refuseExcess(jobs: readonly Job[], keyId: string): void {
   if (unfinished.length >= MAX_UNFINISHED) throw new Refusal('unavailable', 'Too many jobs are waiting.', RETRY);
 }
 
-/** Ids of the finished jobs to remove: the old ones, and the oldest above a limit. `jobs` are oldest first. */
+/**
+ * Ids of the ended jobs to remove: the old ones, those above the limit of their key, and while all together are above a
+ * limit, the oldest of the key that has most. `jobs` are oldest first.
+ */
 export function surplusOf(jobs: readonly Job[], now: Date): string[] {
   const oldest = new Date(now.getTime() - KEPT_MS).toISOString();
-  const ofKey = new Map<string, number>();
-  let [kept, bytes] = [0, 0];
-  const surplus: string[] = [];
-  for (const job of jobs.toReversed()) {
-    const ofItsKey = (ofKey.get(job.key_id) ?? 0) + 1;
-    const size = job.file?.size_bytes ?? 0;
-    const isOver = kept >= MAX_JOBS || ofItsKey > MAX_OF_KEY || bytes + size > MAX_BYTES;
-    if (isEnded(job) && (isOver || (job.ended_at ?? '') < oldest)) surplus.push(job.id);
-    else {
-      kept += 1;
-      bytes += size;
-      ofKey.set(job.key_id, ofItsKey);
+  const isOld = (job: Job) => isEnded(job) && (job.ended_at ?? '') < oldest;
+  const surplus = jobs.filter(isOld).map(({ id }) => id);
+  const byKey = [...Map.groupBy(jobs, ({ key_id }) => key_id).values()].map((own) => own.filter((job) => !isOld(job)));
+  const removeFrom = (own: Job[]) => surplus.push(...own.splice(own.findIndex(isEnded), 1).map(({ id }) => id));
+  for (const own of byKey) while (own.length > MAX_OF_KEY && own.some(isEnded)) removeFrom(own);
+  for (const { of, max } of LIMITS_OF_ALL)
+    while (sum(byKey.map(of)) > max) {
+      const [largest] = byKey.filter((own) => own.some(isEnded)).sort((a, b) => of(b) - of(a));
+      if (!largest) break;
+      removeFrom(largest);
     }
-  }
   return surplus;
 }
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+/** What a key has, and the limit for all keys. */
+const LIMITS_OF_ALL = [
+  { of: (own: readonly Job[]) => own.length, max: MAX_JOBS },
+  { of: (own: readonly Job[]) => sum(own.map(({ file }) => file?.size_bytes ?? 0)), max: MAX_BYTES },
+];

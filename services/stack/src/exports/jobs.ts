@@ -19,7 +19,7 @@ export interface JobsDeps {
   readonly logger: Logger;
   readonly now: () => Date;
   /** The rows of an order; `uploadPath` has its names. */
-  readonly sourceOf: (order: JobOrder, uploadPath: string) => TableSource;
+  readonly sourceOf: (order: JobOrder, uploadPath: string) => TableSource | Promise<TableSource>;
 }
 
 /** Interval at which old jobs are removed. */
@@ -119,13 +119,22 @@ export class Jobs {
   }
 
   /** One payment for requests that come at once. Without a charge, later answers still report the quota. */
-  async #pay(job: Job, charge: (requests: number) => Promise<void>): Promise<void> {
-    await this.#paying.get(job.id)?.catch(() => {});
-    const current = this.#jobs.get(job.id) ?? job;
-    if (current.is_paid) return await charge(0);
-    const paying = charge(priceOf(current.rows)).then(() => this.#set({ ...current, is_paid: true }));
-    this.#paying.set(job.id, paying);
-    await paying.finally(() => this.#paying.delete(job.id));
+  async #pay({ id }: Job, charge: (requests: number) => Promise<void>): Promise<void> {
+    // After a payment that failed, one of the waiting requests tries it, the remaining ones wait again.
+    for (let other = this.#paying.get(id); other; other = this.#paying.get(id)) await other.catch(() => {});
+    const job = this.#jobs.get(id);
+    if (!job) throw new Refusal('unavailable', 'The file of the job was just removed. Start it again.');
+    if (job.is_paid) return await charge(0);
+    const paid = { ...job, is_paid: true };
+    const paying = charge(priceOf(job.rows))
+      .then(() => {
+        // Also when it cannot be saved: the key has paid.
+        this.#jobs.set(id, paid);
+        return this.#spool.save(paid);
+      })
+      .finally(() => this.#paying.delete(id));
+    this.#paying.set(id, paying);
+    await paying;
   }
 
   /** Writes files until the signal aborts. */
@@ -141,6 +150,7 @@ export class Jobs {
   async #sweep(): Promise<void> {
     try {
       for (const id of surplusOf([...this.#jobs.values()], this.#deps.now())) {
+        if (this.#paying.has(id)) continue;
         this.#jobs.delete(id);
         await this.#spool.remove(id);
       }
@@ -162,7 +172,7 @@ export class Jobs {
       if (attempts >= MAX_ATTEMPTS) throw new Error('the process has ended while it wrote the file');
       const written = await writeTable(
         this.#spool.pathOf(id, 'data'),
-        sourceOf(job, this.#spool.pathOf(id, 'upload')),
+        await sourceOf(job, this.#spool.pathOf(id, 'upload')),
         {
           ...{ format, fields, partPath: part, onRows, signal },
           maxRows: job.max_rows ?? Number.POSITIVE_INFINITY,

@@ -12,6 +12,8 @@ export type Batches = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
 
 export interface TableSource {
   readonly columns: readonly TableColumn[];
+  /** Columns that follow the chosen ones in every file. */
+  readonly extra?: readonly string[];
   readonly batches: Batches;
 }
 
@@ -39,10 +41,11 @@ const MAX_BYTES = 2 * 1024 ** 3;
 /** The file is complete and durable when it resolves. Rejects with JobError, DiskError, or the reason of the signal. */
 export async function writeTable(
   file: string,
-  { columns, batches }: TableSource,
+  { columns, extra = [], batches }: TableSource,
   { format, fields, maxRows, partPath, onRows, signal }: WriteOptions,
 ): Promise<WrittenTable> {
-  const positions = fields?.map((field) => columns.findIndex(({ name }) => name === field));
+  const names = fields && [...fields, ...extra];
+  const positions = names?.map((field) => columns.findIndex(({ name }) => name === field));
   const chosen = positions?.map((at) => columns[at] as TableColumn) ?? columns;
   const encoder = await tableEncoder(format, chosen);
   const hash = createHash('sha256');

@@ -86,11 +86,11 @@ export function providerOf(app: StackApp, text: string, context: RequestContext<
 }
 
 /** The id of the provider that a query parameter names, or a refusal with the three most similar names. */
-export function providerIn(app: StackApp, field: string, text: string): string {
+export function providerIn(app: Pick<StackApp, 'index' | 'rulebook'>, field: string, text: string): string {
   return findProvider(text, app)?.id ?? refuse('invalid_parameter', ...unknownProvider(app, field, text));
 }
 
-function unknownProvider(app: StackApp, field: string, text: string) {
+function unknownProvider(app: Pick<StackApp, 'rulebook'>, field: string, text: string) {
   const nearest = nearestProviders(text, app.rulebook);
   const detail = `No provider is called '${text.slice(0, 64)}'. Nearest: ${nearest.join(', ')}.`;
   return [detail, { errors: nearest.map((message) => ({ field, message })) }] as const;

@@ -13,7 +13,7 @@ import {
 import { CATEGORIES } from '@strata/detect';
 import { type CachePolicy, refuse } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../context.ts';
+import type { StackApp, TableApp } from '../context.ts';
 import { domainQuery } from '../index/domain-queries.ts';
 import { MAX_STALE_MS, tags } from '../index/live-index.ts';
 
@@ -27,7 +27,7 @@ export const QueryText = z
 export const queryParameter = { query: QueryText.optional() };
 
 /** The query as data; an invalid text is refused with the position of the problem. */
-export function queryIn(app: StackApp, text: string, field = 'query'): Query {
+export function queryIn(app: TableApp, text: string, field = 'query'): Query {
   try {
     return domainQuery(app, text);
   } catch (error) {

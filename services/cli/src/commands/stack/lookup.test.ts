@@ -32,9 +32,9 @@ describe('strata stack lookup', async () => {
       `\ufeffname, "Domain" ,note\n${names.map((name) => `"A, ""B""",${name},x.com`).join('\r\n')}`,
     );
     const fields = ['--fields', 'state,domain', '--format'];
-    const expected = names.map((name) => `unknown,${name}`);
-    assert.deepEqual((await lookup([file, ...fields, 'csv'], 0, /^2001 of 2001 domains\n$/)).stdout.split('\r\n'), [
-      'state,domain',
+    const expected = names.map((name) => `unknown,${name},"A, ""B""",x.com`);
+    assert.deepEqual((await lookup([file, ...fields, 'csv'], 0, /^2001 rows of .*names.csv\n$/)).stdout.split('\r\n'), [
+      'state,domain,name,note',
       ...expected,
       '',
     ]);

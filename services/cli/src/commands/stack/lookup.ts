@@ -1,4 +1,5 @@
 // `strata stack lookup`: what a service knows about a list of domains, as a table, CSV, NDJSON, Parquet or JSON.
+import { openAsBlob } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { type Job, StackProblem, StackTables, type TableFormat } from '@strata/client';
 import type { CommandContext } from '../../context.ts';
@@ -18,6 +19,9 @@ export interface LookupCommandOptions {
 
 /** The limit of a look-up that is answered at once; longer lists are jobs. */
 const NAMES_AT_ONCE = 1_000;
+const BYTES_AT_ONCE = 250_000;
+const MAX_HEADER = 65_536;
+const HEADER = /^\ufeff?"?domain"?$/i;
 /** Those that fit on a screen. */
 const TABLE_FIELDS = ['domain', 'state', 'sector', 'grade', 'dns', 'mailbox', 'edge', 'origin'];
 
@@ -33,20 +37,49 @@ export async function lookupCommand(
   if (key === undefined) throw usageError('an API key is required: --key or STRATA_KEY');
   if (format === 'parquet' && stdout.isTTY) throw usageError('Parquet is binary: redirect it to a file');
   const fields = names?.split(',').map((name) => name.trim()) ?? (format === 'table' ? TABLE_FIELDS : undefined);
-  const { domains, rejected } = await readTargets(targets, stdin);
-  printRejected(stderr, rejected);
-  if (domains.length === 0) throw new CommandError('no domains to look up');
+  const list = (await csvWithHeader(targets)) ?? (await namesOf(targets, { stdin, stderr }));
 
   const isText = format === 'table' || format === 'json';
   const options = { format: isText ? ('ndjson' as const) : format, fields };
-  const chunks = await fileOf(new StackTables({ baseUrl, key }), domains, { ...options, stderr }).catch(
-    (cause: unknown) => Promise.reject(cause instanceof StackProblem ? problemError(cause) : cause),
+  const chunks = await fileOf(new StackTables({ baseUrl, key }), list, { ...options, stderr }).catch((cause: unknown) =>
+    Promise.reject(cause instanceof StackProblem ? problemError(cause) : cause),
   );
   if (!isText) return await pipeline(chunks, stdout, { end: false });
   const rows = (await textOf(chunks)).split('\n').flatMap((line): Row[] => (line === '' ? [] : [JSON.parse(line)]));
   if (format === 'json') return printJson(stdout, { rows });
   const cells = rows.map((row) => Object.values(row).map((cell) => String(cell ?? '')));
   printTable(stdout, Object.keys(rows[0] ?? {}), cells);
+}
+
+interface SentList {
+  readonly content: Blob;
+  readonly isShort: boolean;
+  /** Follows the number of rows while a job runs: `of 2001 domains`. */
+  readonly total: string;
+}
+
+/** A single CSV file whose header has `domain` is sent as it is: its other columns are returned. */
+async function csvWithHeader(targets: readonly string[]): Promise<SentList | undefined> {
+  const [file = '', ...more] = targets;
+  if (more.length > 0 || !/\.csv$/i.test(file)) return undefined;
+  // Without the file, reading it as a list of names reports why.
+  const content = await Promise.try(() => openAsBlob(file)).catch(() => undefined);
+  const head = (await content?.slice(0, MAX_HEADER).text())?.split('\n', 1)[0] ?? '';
+  if (!content || !head.split(',').some((cell) => HEADER.test(cell.trim()))) return undefined;
+  const isSmall = content.size <= BYTES_AT_ONCE;
+  const lines = isSmall ? (await content.text()).split('\n').length : Number.POSITIVE_INFINITY;
+  return { content, isShort: lines <= NAMES_AT_ONCE, total: `rows of ${file}` };
+}
+
+async function namesOf(
+  targets: readonly string[],
+  { stdin, stderr }: Pick<CommandContext, 'stdin' | 'stderr'>,
+): Promise<SentList> {
+  const { domains, rejected } = await readTargets(targets, stdin);
+  printRejected(stderr, rejected);
+  if (domains.length === 0) throw new CommandError('no domains to look up');
+  const content = new Blob([`domain\n${domains.join('\n')}\n`]);
+  return { content, isShort: domains.length <= NAMES_AT_ONCE, total: `of ${counted(domains.length, 'domain')}` };
 }
 
 interface FileLookupOptions extends Pick<CommandContext, 'stderr'> {
@@ -57,18 +90,18 @@ interface FileLookupOptions extends Pick<CommandContext, 'stderr'> {
 /** The file with the rows. */
 async function fileOf(
   tables: StackTables,
-  domains: readonly string[],
+  { content, isShort, total }: SentList,
   { stderr, ...options }: FileLookupOptions,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const names = { content: `domain\n${domains.join('\n')}\n`, type: 'text/csv' } as const;
-  if (domains.length <= NAMES_AT_ONCE) {
+  const names = { content, type: 'text/csv' } as const;
+  if (isShort) {
     const bytes = await tables.lookup(names, options);
     return (async function* () {
       yield bytes;
     })();
   }
   let state: Job = await tables.startLookup(names, options);
-  const line = startStatusLine(stderr, () => `${state.rows} of ${counted(domains.length, 'domain')}`);
+  const line = startStatusLine(stderr, () => `${state.rows} ${total}`);
   const onProgress = (job: Job) => {
     state = job;
   };

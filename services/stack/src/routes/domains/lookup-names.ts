@@ -1,16 +1,18 @@
 // The names in the body of a look-up: JSON, CSV or NDJSON.
 import { CsvError, parse } from 'csv-parse/sync';
 import { z } from 'zod';
+import { csvLayout } from './csv-layout.ts';
+import type { GivenName } from './lookup-rows.ts';
 
 /** Maximum names of a look-up. */
 export const MAX_NAMES = 1_000;
 /** Names of the maximum length, or with other columns beside them. */
 export const BODY_BYTES = 262_144;
 
-/** A name as given, or why a line has none. */
-export interface GivenName {
-  readonly text: string;
-  readonly error?: string;
+interface GivenList {
+  readonly domains: readonly GivenName[];
+  /** Names of the other columns of CSV. */
+  readonly extra?: readonly string[];
 }
 
 const COUNT = `must have 1 to ${MAX_NAMES} names`;
@@ -29,14 +31,14 @@ export const NameList = z.preprocess(
 );
 
 /** Text whose names `read` finds; throws an Error with a message for the client if it cannot be read. */
-const names = (description: string, read: (text: string) => GivenName[]) =>
+const names = (description: string, read: (text: string) => GivenList) =>
   z
     .string()
     .describe(description)
-    .transform((text, context): { readonly domains: readonly GivenName[] } => {
+    .transform((text, context): GivenList => {
       try {
-        const domains = read(text);
-        if (domains.length > 0 && domains.length <= MAX_NAMES) return { domains };
+        const list = read(text);
+        if (list.domains.length > 0 && list.domains.length <= MAX_NAMES) return list;
         context.addIssue({ code: 'custom', message: COUNT });
       } catch (error) {
         if (!(error instanceof CsvError)) throw error;
@@ -46,7 +48,7 @@ const names = (description: string, read: (text: string) => GivenName[]) =>
     });
 
 export const CsvNames = names(
-  'One name per row: in the column with the header `domain`, else in the first column, without a header.',
+  'One name per row: in the column with the header `domain`, else in the first column, without a header. The other columns are returned in each row.',
   (text) => {
     // One more than allowed shows that there are too many.
     const rows = parse(text, {
@@ -56,23 +58,15 @@ export const CsvNames = names(
       trim: true,
       to: MAX_NAMES + 2,
     });
-    const { at, isHeader } = nameColumn(rows[0] ?? []);
-    return rows.slice(isHeader ? 1 : 0).map((row) => ({ text: row[at] ?? '' }));
+    const { isHeader, extra, nameIn } = csvLayout(rows[0] ?? []);
+    return { domains: rows.slice(isHeader ? 1 : 0).map(nameIn), extra };
   },
 );
 
-/** The column of the names, by the first row. */
-export function nameColumn(first: readonly string[]): { readonly at: number; readonly isHeader: boolean } {
-  const column = first.findIndex((cell) => cell.toLowerCase() === 'domain');
-  return { at: Math.max(column, 0), isHeader: column >= 0 };
-}
-
-export const NdjsonNames = names('On each line a string, or an object with `domain`.', (text) =>
-  text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map(nameOnLine),
-);
+export const NdjsonNames = names('On each line a string, or an object with `domain`.', (text) => {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return { domains: lines.map(nameOnLine) };
+});
 
 export function nameOnLine(line: string): GivenName {
   try {
@@ -82,5 +76,5 @@ export function nameOnLine(line: string): GivenName {
   } catch {
     // Answered like any other line without a name.
   }
-  return { text: line.trim(), error: 'The line is neither a JSON string nor an object with the string `domain`.' };
+  return { text: line.trim(), error: 'This is neither a JSON string nor an object with the string `domain`.' };
 }

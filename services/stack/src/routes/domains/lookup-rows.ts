@@ -2,9 +2,16 @@
 import { gradeOf, parseDomain, SECTORS } from '@strata/detect';
 import type { Cell, TableColumn } from '@strata/http';
 import type { StackApp } from '../../context.ts';
-import type { GivenName } from './lookup-names.ts';
 import { POSTURE_COLUMNS, postureCells } from './posture-columns.ts';
 import { ROLE_COLUMNS, roleCells } from './role-columns.ts';
+
+/** A name as given, or why a line has none. */
+export interface GivenName {
+  readonly text: string;
+  readonly error?: string;
+  /** Cells of the other columns of CSV. */
+  readonly extra?: readonly string[];
+}
 
 export const LOOKUP_COLUMNS = [
   { name: 'domain', description: 'As given, at most 253 characters of it.' },
@@ -18,6 +25,7 @@ export const LOOKUP_COLUMNS = [
   ...ROLE_COLUMNS,
   ...POSTURE_COLUMNS,
 ] as const satisfies readonly TableColumn[];
+
 /** In the order of the columns; cells after the last one are null. */
 export function lookupCells({ index }: StackApp, { text, error }: GivenName): Cell[] {
   const given = text.slice(0, 253).toWellFormed();

@@ -35,6 +35,7 @@ export const postLookup = route(
     summary: `What is known about up to ${MAX_NAMES} domains`,
     description:
       'One row per name, in the order given, from the latest scans: nothing is scanned. A name that is not a domain has a row with `error`. ' +
+      'The other columns of CSV, at most 99, follow as they were given; one with the name of a column of the answer becomes `given_…`. ' +
       'The answer is JSON, CSV, NDJSON or Parquet, as `format` or `Accept` asks. It costs one request per started ' +
       `${ROWS_PER_REQUEST} names.`,
     query: z.object({
@@ -71,8 +72,9 @@ export const postLookup = route(
     for (const [i, name] of body.domains.entries()) {
       if (i % NAMES_AT_ONCE === NAMES_AT_ONCE - 1) await new Promise(setImmediate);
       const cells = lookupCells(app, name);
-      rows.push(positions.map((at) => cells[at] ?? null));
+      rows.push([...positions.map((at) => cells[at] ?? null), ...(name.extra ?? [])]);
     }
-    return { filename: 'lookup.csv', columns, rows, isTruncated: false };
+    const extra = 'extra' in body ? body.extra : [];
+    return { filename: 'lookup.csv', columns, extra, rows, isTruncated: false };
   },
 );

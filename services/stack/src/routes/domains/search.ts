@@ -3,7 +3,7 @@ import { type DomainFilter, FACETS, type Facet, matchingDomains, searchDomains }
 import { CATEGORIES, gradeOf, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
-import type { StackApp } from '../../context.ts';
+import type { StackApp, TableApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { DOMAINS, offsetParameters, pageFields, pageOf } from '../paging.ts';
 import {
@@ -102,7 +102,7 @@ const query = z.object({
 type DomainInput = z.output<z.ZodObject<typeof domainParameters>>;
 
 /** The filter of a request; refuses names of unknown providers. */
-export function domainFilter(app: StackApp, input: DomainInput): DomainFilter {
+export function domainFilter(app: TableApp, input: DomainInput): DomainFilter {
   const { q, flag, without, grade, score_gte, score_lte, query, ...filter } = input;
   const [provider, other] = providersOf(app, input);
   return {
@@ -168,7 +168,7 @@ export const getSearch = route(
 );
 
 /** The ids of `provider` and `with`. */
-const providersOf = (app: StackApp, input: DomainInput) =>
+const providersOf = (app: TableApp, input: DomainInput) =>
   (['provider', 'with'] as const).map((field) => {
     const text = input[field];
     return text === undefined ? undefined : providerIn(app, field, text);

@@ -2,7 +2,7 @@
 import { type DomainFilter, type DomainIndex, searchDomains } from '@strata/analytics';
 import { gradeOf, SECTORS } from '@strata/detect';
 import type { Row } from '@strata/http';
-import type { StackApp } from '../../context.ts';
+import type { TableApp } from '../../context.ts';
 import { POSTURE_COLUMNS, postureCells } from '../domains/posture-columns.ts';
 import { ROLE_COLUMNS, roleCells } from '../domains/role-columns.ts';
 import { domainFilter, domainParameters } from '../domains/search.ts';
@@ -83,7 +83,7 @@ export const servicesTable = exportTable({
   rows: (app, input) => serviceRows(app, domainFilter(app, input)),
 });
 
-async function* serviceRows({ index, store, names }: StackApp, filter: DomainFilter): AsyncGenerator<Row[]> {
+async function* serviceRows({ index, store, names }: TableApp, filter: DomainFilter): AsyncGenerator<Row[]> {
   for (const domains of pagesOf(index, filter)) {
     const services = Map.groupBy(await store.bulk.services(domains), ({ domainId }) => domainId);
     yield domains.flatMap((domain) =>

@@ -1,7 +1,7 @@
 // The declaration of a table that can be exported: its columns, its filter and its rows.
 import type { TableColumn } from '@strata/http';
 import type { z } from 'zod';
-import type { StackApp } from '../../context.ts';
+import type { TableApp } from '../../context.ts';
 import type { Batches } from '../../exports/write-table.ts';
 
 export interface ExportTable<Shape extends z.ZodRawShape = z.ZodRawShape> {
@@ -13,7 +13,7 @@ export interface ExportTable<Shape extends z.ZodRawShape = z.ZodRawShape> {
   /** Query parameters of the filter; their values survive JSON. */
   readonly parameters: Shape;
   /** Refuses an unusable filter at once; reads when the result is iterated, in batches of about a thousand rows. */
-  readonly rows: (app: StackApp, filter: z.output<z.ZodObject<Shape>>) => Batches;
+  readonly rows: (app: TableApp, filter: z.output<z.ZodObject<Shape>>) => Batches;
 }
 
 /** Relates parameters and rows; from here on all tables are alike. */

@@ -45,7 +45,7 @@ export function orderOf(
   };
 }
 
-const COST = `It costs one request of the quota per started ${ROWS_PER_REQUEST} rows, once.`;
+const COST = `A file that is not there yet costs one request of the quota, and the first fetch one per started ${ROWS_PER_REQUEST} rows.`;
 
 function routesOf(table: ExportTable): Route<StackApp>[] {
   const { name, summary, description, columns, parameters } = table;
@@ -69,7 +69,8 @@ function routesOf(table: ExportTable): Route<StackApp>[] {
     },
     async (app: StackApp, input, context) => {
       const order = checkedOrder(app, input, context);
-      const begun = app.jobs.latest(order, REUSED_MS) ?? (await app.jobs.start(order));
+      const begin = () => context.charge(1).then(() => app.jobs.start(order));
+      const begun = app.jobs.latest(order, REUSED_MS) ?? (await begin());
       const job = await app.jobs.ended(begun, { waitMs: WAIT_MS, signal: context.signal });
       return app.jobs.fileOf(job, context.charge);
     },

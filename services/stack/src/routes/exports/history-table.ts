@@ -2,7 +2,7 @@
 import type { ChangeType } from '@strata/detect';
 import type { Row } from '@strata/http';
 import type { z } from 'zod';
-import type { StackApp } from '../../context.ts';
+import type { TableApp } from '../../context.ts';
 import { withNames } from '../../index/listed-changes.ts';
 import { changeReport } from '../../reports/domain-report.ts';
 import { datesOf, windowOf, windowParameters } from '../market/window.ts';
@@ -56,7 +56,7 @@ interface Filter extends Pick<Input, 'category' | 'type'> {
   readonly until?: Date;
 }
 
-async function* changeRows(app: StackApp, filter: Filter): AsyncGenerator<Row[]> {
+async function* changeRows(app: TableApp, filter: Filter): AsyncGenerator<Row[]> {
   const { provider, category, type, since, until } = filter;
   for await (const batch of app.store.bulk.changes()) {
     const matching = batch.filter(

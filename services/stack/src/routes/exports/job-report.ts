@@ -12,7 +12,7 @@ export const JobSchema = z
     format: z.enum(FILE_FORMATS),
     created_at: z.iso.datetime(),
     ended_at: z.iso.datetime().nullable(),
-    expires_at: z.iso.datetime().nullable().describe('When an ended job and its file are removed.'),
+    expires_at: z.iso.datetime().nullable().describe('When an ended job and its file are removed at the latest.'),
     rows: z.int().min(0).describe('Rows written so far.'),
     cost: z
       .int()

@@ -19,7 +19,13 @@ interface JobContext {
 
 function jobOf({ jobs }: StackApp, id: string, { key, refuse }: JobContext): Job {
   const job = jobs.find(id, key?.id ?? '');
-  return job ?? refuse('not_found', 'This key has no such job on this node. Jobs are removed a day after their end.');
+  return (
+    job ??
+    refuse(
+      'not_found',
+      'This key has no such job on this node. Jobs are removed a day after their end, or earlier when the disk space for jobs is used up.',
+    )
+  );
 }
 
 const MINE = 'A job is visible to the key that started it, on the API node that it was started on.';
@@ -31,7 +37,7 @@ export const postLookups = route(
     tag: 'Domains',
     summary: `Starts a job: what is known about up to ${MAX_JOB_NAMES.toLocaleString('en')} domains`,
     description:
-      'The body is read as by `/stack/v1/domains:lookup`, and so are the rows of the file. 202 with the job, and its path in `Location`. ' +
+      'The body is read as by `/stack/v1/domains:lookup`, or is a JSON list of names or of objects with `domain`. The rows of the file are those of a look-up. 202 with the job, and its path in `Location`. ' +
       `The job costs one request, and its file one per started ${ROWS_PER_REQUEST} rows when it is first fetched.`,
     query: z.object(fileParameters(LOOKUP_COLUMNS)),
     upload: UPLOAD_TYPES,

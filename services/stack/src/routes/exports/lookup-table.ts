@@ -3,26 +3,44 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Row } from '@strata/http';
+import type { Cell, Row } from '@strata/http';
 import { CsvError, parse } from 'csv-parse';
 import type { StackApp } from '../../context.ts';
 import { JobError } from '../../exports/job.ts';
 import type { TableSource } from '../../exports/write-table.ts';
-import { type GivenName, nameColumn, nameOnLine } from '../domains/lookup-names.ts';
-import { LOOKUP_COLUMNS, lookupCells } from '../domains/lookup-rows.ts';
+import { csvLayout } from '../domains/csv-layout.ts';
+import { nameOnLine } from '../domains/lookup-names.ts';
+import { type GivenName, LOOKUP_COLUMNS, lookupCells } from '../domains/lookup-rows.ts';
+import { elementsOf } from './json-elements.ts';
 
 /** Maximum names of a job, and bytes of its upload. */
 export const MAX_JOB_NAMES = 1_000_000;
 export const UPLOAD_BYTES = 64 * 1024 * 1024;
-export const UPLOAD_TYPES = ['text/csv', 'application/x-ndjson'] as const;
+export const UPLOAD_TYPES = ['text/csv', 'application/x-ndjson', 'application/json'] as const;
 const AT_ONCE = 500;
 /** A longer line, or row of CSV, is not one of names. */
 const MAX_RECORD = 65_536;
 const LINE_FEED = 10;
 
-export function lookupSource(app: StackApp, upload: string | null, uploadPath: string): TableSource {
-  const names = upload === 'text/csv' ? namesOfCsv(uploadPath) : namesOfLines(uploadPath);
-  return { columns: LOOKUP_COLUMNS, batches: lookupRows(app, names) };
+/** A job reads one row of CSV more than once: the first one has the columns. */
+export async function lookupSource(app: StackApp, upload: string | null, uploadPath: string): Promise<TableSource> {
+  if (upload !== 'text/csv') {
+    const lines =
+      upload === 'application/json' ? elementsOf(createReadStream(uploadPath), MAX_RECORD) : linesOf(uploadPath);
+    return { columns: LOOKUP_COLUMNS, batches: lookupRows(app, namesOnLines(lines)) };
+  }
+  const { isHeader, extra, nameIn } = csvLayout(await firstOf(rowsOfCsv(uploadPath)));
+  const columns = [...LOOKUP_COLUMNS, ...extra.map((name) => ({ name, description: '' }))];
+  const names = async function* () {
+    let skipped = isHeader ? 1 : 0;
+    for await (const row of rowsOfCsv(uploadPath)) if (skipped-- <= 0) yield nameIn(row);
+  };
+  return { columns, extra, batches: lookupRows(app, names()) };
+}
+
+async function firstOf(rows: AsyncIterable<string[]>): Promise<string[]> {
+  for await (const row of rows) return row;
+  return [];
 }
 
 async function* lookupRows(app: StackApp, names: AsyncIterable<GivenName>): AsyncGenerator<Row[]> {
@@ -31,7 +49,9 @@ async function* lookupRows(app: StackApp, names: AsyncIterable<GivenName>): Asyn
     count += 1;
     if (count > MAX_JOB_NAMES)
       throw new JobError('invalid_parameter', `The upload has more than ${MAX_JOB_NAMES} names.`);
-    rows.push(lookupCells(app, name));
+    const cells: Cell[] = lookupCells(app, name);
+    if (name.extra) cells.length = LOOKUP_COLUMNS.length;
+    rows.push([...cells, ...(name.extra ?? [])]);
     if (rows.length < AT_ONCE) continue;
     yield rows;
     rows = [];
@@ -40,19 +60,13 @@ async function* lookupRows(app: StackApp, names: AsyncIterable<GivenName>): Asyn
   yield rows;
 }
 
-async function* namesOfCsv(file: string): AsyncGenerator<GivenName> {
+async function* rowsOfCsv(file: string): AsyncGenerator<string[]> {
   const options = { bom: true, relaxColumnCount: true, skipEmptyLines: true, trim: true, maxRecordSize: MAX_RECORD };
   const parser = parse(options);
   // Its errors end the loop below. The file is closed however the loop ends.
   pipeline(createReadStream(file), boundedLines, parser).catch(() => {});
-  let column: number | undefined;
   try {
-    for await (const row of parser as AsyncIterable<string[]>) {
-      const isFirst = column === undefined;
-      const { at, isHeader } = isFirst ? nameColumn(row) : { at: column ?? 0, isHeader: false };
-      column = at;
-      if (!isHeader) yield { text: row[at] ?? '' };
-    }
+    for await (const row of parser as AsyncIterable<string[]>) yield row;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new JobError('invalid_parameter', `The upload is not CSV: ${error.message}`, { cause: error });
@@ -61,12 +75,16 @@ async function* namesOfCsv(file: string): AsyncGenerator<GivenName> {
   }
 }
 
-async function* namesOfLines(file: string): AsyncGenerator<GivenName> {
+async function* namesOnLines(lines: AsyncIterable<string>): AsyncGenerator<GivenName> {
+  for await (const line of lines) yield nameOnLine(line);
+}
+
+async function* linesOf(file: string): AsyncGenerator<string> {
   const lines = new PassThrough();
   pipeline(createReadStream(file), boundedLines, lines).catch(() => {});
   try {
     const input = createInterface({ input: lines, crlfDelay: Number.POSITIVE_INFINITY });
-    for await (const line of input) if (line.trim() !== '') yield nameOnLine(line);
+    for await (const line of input) if (line.trim() !== '') yield line;
     if (lines.errored) throw lines.errored;
   } finally {
     lines.destroy();

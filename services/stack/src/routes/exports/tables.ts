@@ -10,7 +10,11 @@ import { lookupSource } from './lookup-table.ts';
 export const EXPORT_TABLES: readonly ExportTable[] = [domainsTable, servicesTable, historyTable, scorecardTable];
 
 /** The rows of an order. Throws a Refusal for a filter that cannot be used. */
-export function sourceOf(app: StackApp, { table, filter, upload }: JobOrder, uploadPath: string): TableSource {
+export function sourceOf(
+  app: StackApp,
+  { table, filter, upload }: JobOrder,
+  uploadPath: string,
+): TableSource | Promise<TableSource> {
   if (table === 'lookup') return lookupSource(app, upload, uploadPath);
   const declared = EXPORT_TABLES.find(({ name }) => name === table);
   if (declared === undefined) throw new RangeError(`there is no table ${table}`);
