@@ -37,6 +37,7 @@ export {
   type NewKey,
   StackClient,
   type StackClientOptions,
+  type StackWrites,
   type VerifyOptions,
 } from './stack/stack-client.ts';
 export type { CheckLedgerOptions, EventFilter, StackEvent, StreamState } from './stack/stack-events.ts';

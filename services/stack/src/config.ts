@@ -17,6 +17,7 @@ import {
 } from '@strata/http';
 import { z } from 'zod';
 import { RetentionEnvironment, retentionOf } from './store/retention-config.ts';
+import { SmtpUrl } from './watchlists/smtp.ts';
 
 const Hours = z.coerce.number().min(0).max(8_760);
 const HOUR_MS = 3_600_000;
@@ -154,6 +155,9 @@ export const Environment = z.object({
   STRATA_CVE_RAW_URL: WebAddress.default('https://raw.githubusercontent.com/CVEProject/cvelistV5/main').describe(
     'its raw files',
   ),
+  STRATA_SMTP_URL: SmtpUrl.optional().describe(
+    'mail server of [watchlists](watchlists.md#e-mail), `smtp(s)://user:password@host:port?from=…&base=…`',
+  ),
   STRATA_FEEDS: Switch.default(true).describe('whether [feeds](feeds.md) are polled'),
   STRATA_FEEDS_FILE: z.string().min(1).optional().describe('subscriptions: OPML, or one address a line'),
   STRATA_FEED_SCAN: Switch.default(false).describe('whether unknown domains that feeds mention are scanned'),
@@ -215,6 +219,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     chatUrl: value.STRATA_CHAT_URL,
     retention: retentionOf(value, { rescanAfterMs, isPollingFeeds: value.STRATA_FEEDS }),
     advisories: advisorySettings(value),
+    /** Without it channels have no e-mail. */
+    smtp: value.STRATA_SMTP_URL,
     isPollingFeeds: value.STRATA_FEEDS,
     feedsFile: value.STRATA_FEEDS_FILE,
     /** 0: domains that feeds mention are not scanned. */

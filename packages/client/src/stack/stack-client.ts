@@ -73,6 +73,7 @@ const TEXT_PATHS: Readonly<Record<TextPath, true>> = {
   '/stack/v1/migrations/export.csv': true,
   '/stack/v1/providers/{provider}/domains.csv': true,
   '/stack/v1/providers/{provider}/customers.csv': true,
+  '/email/{action}': true,
   '/ledger/checkpoint': true,
   '/ledger/receipts/{ledger_receipt_id}/proof': true,
 };

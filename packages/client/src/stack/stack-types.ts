@@ -1906,6 +1906,18 @@ export interface StackPaths {
     };
   };
   /**
+   * Ask the owner of an e-mail address
+   */
+  '/email/{action}': {
+    path: {
+      action: 'confirm' | 'unsubscribe';
+    };
+    query: {
+      token: string;
+    };
+    body: string;
+  };
+  /**
    * Signed tree head of the ledger
    */
   '/ledger/checkpoint': {
@@ -3155,7 +3167,7 @@ export interface WatchChannelInput {
    */
   url?: string;
   /**
-   * email: the address.
+   * email: the address; receives notifications once its owner has confirmed it.
    */
   to?: string;
   /**
@@ -3181,7 +3193,10 @@ export interface WatchDelivery {
    */
   id: string;
   channel: string;
-  kind: 'notifications' | 'test';
+  /**
+   * confirmation: asks the owner of an e-mail address.
+   */
+  kind: 'notifications' | 'test' | 'confirmation';
   notifications: number;
   /**
    * dead: given up.
@@ -3192,7 +3207,7 @@ export interface WatchDelivery {
   next_attempt_at: string | null;
   finished_at: string | null;
   /**
-   * HTTP status of the last attempt.
+   * HTTP status, or reply of the mail server, of the last attempt.
    */
   status: number | null;
   error: string | null;
@@ -3240,6 +3255,14 @@ export interface Watchlist {
   id: string;
   name: string;
   domain_count: number;
+  /**
+   * Decides the domains.
+   */
+  query?: string;
+  /**
+   * Of the query.
+   */
+  evaluated_at?: string;
   rules: {
     kind: Rule;
     provider?: string;
@@ -3260,6 +3283,10 @@ export interface Watchlist {
       from: string;
       to: string;
     };
+    /**
+     * email: by the owner of the address.
+     */
+    confirmation?: 'waiting' | 'confirmed' | 'refused';
   }[];
   /**
    * Path of the Atom feed; it contains a secret.
@@ -3272,6 +3299,14 @@ export interface WatchlistWithDomains {
   id: string;
   name: string;
   domain_count: number;
+  /**
+   * Decides the domains.
+   */
+  query?: string;
+  /**
+   * Of the query.
+   */
+  evaluated_at?: string;
   rules: {
     kind: Rule;
     provider?: string;
@@ -3292,6 +3327,10 @@ export interface WatchlistWithDomains {
       from: string;
       to: string;
     };
+    /**
+     * email: by the owner of the address.
+     */
+    confirmation?: 'waiting' | 'confirmed' | 'refused';
   }[];
   /**
    * Path of the Atom feed; it contains a secret.
@@ -3692,6 +3731,18 @@ export interface StackPosts {
       _notice: string;
       provenance: Provenance;
     };
+  };
+  /**
+   * Confirm or unsubscribe an e-mail address
+   */
+  '/email/{action}': {
+    path: {
+      action: 'confirm' | 'unsubscribe';
+    };
+    query: {
+      token: string;
+    };
+    body: string;
   };
 }
 /**

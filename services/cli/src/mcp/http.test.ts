@@ -22,17 +22,6 @@ describe('strata mcp --http', () => {
   });
   after(() => mcp?.[Symbol.asyncDispose]());
 
-  it('answers several clients, and verifies the receipts of any of them', async () => {
-    const first = await mcp.connect();
-    const clients = [first, await mcp.connect(), await mcp.connect()];
-    const { domain } = service;
-    const answers = await Promise.all(clients.map((client) => callTool(client, 'stack_domain', { domain })));
-    for (const { body, text } of answers) assert.equal(body.answer?.domain, domain, text);
-    const receipt_id = answers[2]?.body.receipt.receipt_id;
-    assert.equal((await callTool(first, 'stack_verify', { receipt_id })).body.answer.outcome, 'holds');
-    for (const client of clients) await client.close();
-  });
-
   it('uses the key of the client, and does not share its own with forwarded requests', async () => {
     const { key } = await service.running.app.store.keys.create({ tier: 'free' });
     const client = await mcp.connect({ 'X-Stack-Key': key });

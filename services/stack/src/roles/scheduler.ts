@@ -15,6 +15,8 @@ import { Notifier } from '../watchlists/notifier.ts';
 export interface SchedulerDeps {
   readonly store: Store;
   readonly knowledge: Pick<Knowledge, 'index' | 'names' | 'exposures' | 'catchUp'>;
+  /** The first domains that match a query; throws QueryError. */
+  readonly namesMatching: (query: string, max: number) => readonly string[];
   readonly notary: Notary;
   readonly events: EventBus;
   readonly logger: Logger;
@@ -107,13 +109,12 @@ export class Scheduler implements AsyncDisposable {
   }
 
   async #open(hold: TermHold): Promise<Work> {
-    const { knowledge, notary, events, now, clock, tasks } = this.#deps;
+    const { knowledge, namesMatching, notary, events, now, clock, tasks } = this.#deps;
     const { index, names, exposures } = knowledge;
     const store: Store = { ...this.#deps.store, ...this.#deps.store.inTerm(hold.term) };
     const watch = await Watch.open({ store, index, names, exposures, now: clock, events });
     const publisher = await StreamPublisher.open({ store, notary, names, exposures, now });
-    const domainName = (id: number) => index.names.name(id);
-    const notifier = await Notifier.open({ store, names, exposures, domainName, now, clock });
+    const notifier = await Notifier.open({ store, names, exposures, index, namesMatching, now, clock });
     const stopping = new AbortController();
     hold.lost.addEventListener('abort', () => stopping.abort(), { once: true });
     if (hold.lost.aborted) stopping.abort();

@@ -12,11 +12,13 @@ import { addPollMetrics } from '../feeds/feed-metrics.ts';
 import { openPoller } from '../feeds/open-poller.ts';
 import type { FeedPoller } from '../feeds/poller.ts';
 import { importSubscriptions } from '../feeds/subscriptions.ts';
+import { domainsMatching } from '../index/domain-queries.ts';
 import { type Knowledge, openKnowledge } from '../index/knowledge.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { openFetcher, openMessageFetcher } from '../scan/open-fetcher.ts';
 import { openScanning } from '../scan/open-scanning.ts';
 import { dropOldHistory } from '../store/retention.ts';
+import { openMailer } from '../watchlists/mailer.ts';
 import { sendDeliveries } from '../watchlists/sender.ts';
 import { listenForMetrics } from './listening.ts';
 import { Scheduler, type SchedulerDeps } from './scheduler.ts';
@@ -90,10 +92,11 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
   const poller = openPoller(config, { store, isOptedOut, logger, now: clock, fetcher, events });
   addPollMetrics(metrics, poller);
   const messages = stack.use(openMessageFetcher(config, world));
+  const mailer = config.smtp && openMailer(config.smtp, logger);
   const { retention } = config;
   const tasks: SchedulerDeps['tasks'][number][] = [
     (own, signal) => dropOldHistory({ store: own, retention, logger, now, clock }, signal),
-    (own, signal) => sendDeliveries({ store: own, fetcher: messages, logger, now }, signal),
+    (own, signal) => sendDeliveries({ store: own, fetcher: messages, mailer, logger, now }, signal),
   ];
   if (sources.length > 0) {
     const directory = advisoryDirectory(config);
@@ -103,7 +106,14 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
   }
   // Needs no term: feeds are claimed before a poll, and recording a poll twice has no effect.
   if (config.isPollingFeeds) tasks.push((_own, signal) => poller.run(signal));
-  const scheduler = stack.use(new Scheduler({ store, knowledge, notary, events, logger, now, clock, tasks }));
+  const { index } = knowledge;
+  const namesMatching = (query: string, max: number) =>
+    domainsMatching({ index, rulebook, clock }, query)
+      .first(max)
+      .map((number) => index.names.name(number));
+  const scheduler = stack.use(
+    new Scheduler({ store, knowledge, namesMatching, notary, events, logger, now, clock, tasks }),
+  );
   const help = 'Whether this process is the active scheduler: 1 or 0';
   metrics.gauge('strata_scheduler', help, () => (scheduler.isWorking ? 1 : 0));
   return Object.assign(stack.move(), { scheduler, poller, fetcher });

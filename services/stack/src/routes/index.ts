@@ -32,6 +32,7 @@ import { getComparison } from './segments/comparison.ts';
 import { deleteSegment, getSegment, getSegments, putSegment } from './segments/segments.ts';
 import { getStream, getStreamJson } from './streams.ts';
 import { getDeliveries, getNotifications, replayDelivery, testWatchlist } from './watchlists/deliveries.ts';
+import { getEmailPage, postEmail } from './watchlists/email.ts';
 import { getWatchlistFeed } from './watchlists/feed.ts';
 import {
   createWatchlist,
@@ -98,6 +99,8 @@ export const routes: readonly Route<StackApp>[] = [
   getDeliveries,
   replayDelivery,
   getWatchlistFeed,
+  getEmailPage,
+  postEmail,
   ...ledgerRoutes,
   getOpenApi,
   getProblem,

@@ -39,7 +39,7 @@ export async function servePages(
     const isPage = String(reply.getHeader('content-type') ?? '').startsWith('text/html');
     if (isPage && request.url.startsWith('/reference')) reply.header('content-security-policy', REFERENCE_POLICY);
   });
-  const api = ['/stack/', '/ledger/', '/.well-known/', '/assets/', '/reference/'];
+  const api = ['/stack/', '/email/', '/ledger/', '/.well-known/', '/assets/', '/reference/'];
   await serveSite(fastify, { directory: SITE, page: 'explorer.html', routes: EXPLORER_ROUTES, api });
   // Properties of this installation that the explorer needs before a key exists.
   fastify.get('/site.json', (_request, reply) =>

@@ -47,6 +47,7 @@ const keys: Readonly<Record<Table, readonly string[]>> = {
   watchlist_domains: ['watchlist_id', 'domain'],
   watchlist_notifications: ['id'],
   watchlist_deliveries: ['id'],
+  watchlist_addresses: ['key_id', 'address'],
 };
 
 const OPEN_END = '9007199254740991';

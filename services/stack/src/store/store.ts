@@ -38,6 +38,7 @@ import { migrations } from './migrations/index.ts';
 import { createRecorder, type RecordScans } from './scans/record-scan.ts';
 import { ScanWork } from './scans/scan-work.ts';
 import type { Database } from './schema.ts';
+import { AddressTable } from './watchlists/addresses.ts';
 import { DeliveryTable } from './watchlists/delivery-table.ts';
 import { NotificationTable } from './watchlists/notification-table.ts';
 import { WatchedFacts } from './watchlists/watched-facts.ts';
@@ -102,6 +103,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   /** Queries that keys have saved. */
   readonly segments: SegmentTable;
   readonly watchlists: WatchlistTable;
+  /** E-mail addresses of watchlists. */
+  readonly addresses: AddressTable;
   /** Mentions and certificates for the rules of watchlists. */
   readonly watched: WatchedFacts;
   /** Complete tables, for exports. */
@@ -189,7 +192,8 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     deliveries: new DeliveryTable(db),
     segments: new SegmentTable(db, now),
     watchlists: new WatchlistTable(db, now),
-    watched: new WatchedFacts(db),
+    addresses: new AddressTable(db),
+    watched: new WatchedFacts(db, now),
     sources: new SourceTable(db),
     ledger: ledgerDb && ledgerTablesIn(ledgerDb),
     ledgerCheckpoint: (origin) => ledgerCheckpoint(texts, origin),

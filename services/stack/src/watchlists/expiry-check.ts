@@ -34,7 +34,7 @@ export class ExpiryCheck {
     const at = clock();
     const hour = Math.floor(at.getTime() / HOUR_MS);
     if (hour === this.#hour) return;
-    this.#list ??= await store.watched.nextWithExpiry('');
+    this.#list ??= await store.watched.nextWith('expires_soon', '');
     const list = this.#list;
     if (!list) {
       this.#hour = hour;
@@ -45,14 +45,12 @@ export class ExpiryCheck {
       if (expiresAt === null || at.getTime() - expiresAt.getTime() > MAX_EXPIRED_MS) return [];
       return [{ kind: 'certificate', key: `certificate ${domain} ${expiresAt.toISOString()}`, at, domain, expiresAt }];
     });
-    const matches = signals.flatMap((signal) =>
-      match(signal, list, [signal.kind === 'certificate' ? signal.domain : ''], names),
-    );
+    const matches = signals.flatMap((signal) => match(signal, list, [signal.domain ?? ''], names));
     if (matches.length > 0) await store.notifications.record(matches, { now: now() });
     this.#after = found.at(-1)?.domain ?? '';
     if (found.length === DOMAINS_AT_ONCE) return;
     this.#after = '';
-    this.#list = await store.watched.nextWithExpiry(list.id);
+    this.#list = await store.watched.nextWith('expires_soon', list.id);
     if (!this.#list) this.#hour = hour;
   }
 }

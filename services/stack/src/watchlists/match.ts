@@ -11,7 +11,8 @@ export type Signal = { readonly key: string; readonly at: Date } & (
       readonly kind: 'exploited';
       readonly advisory: string;
       readonly title: string | null;
-      readonly domains: readonly string[];
+      /** Undefined: all domains that the advisory affects. */
+      readonly domain?: string;
     }
   | { readonly kind: 'certificate'; readonly domain: string; readonly expiresAt: Date }
   | {
@@ -39,10 +40,6 @@ const DAY_MS = 86_400_000;
 export const DEFAULT_DAYS = 14;
 /** Domains that a notification of an advisory names. */
 const MAX_NAMED = 100;
-
-/** The domains of a signal that a list could watch. */
-export const domainsIn = (signal: Signal): readonly string[] =>
-  signal.kind === 'exploited' ? signal.domains : [signal.domain];
 
 /** What a list reports about an event, once per rule. `watched` are the domains of the event that the list contains. */
 export function match(signal: Signal, list: MatchedList, watched: readonly string[], context: MatchContext): Match[] {

@@ -1,16 +1,18 @@
 // Matches new events and mentions with watchlists, and stores what their rules report.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { DomainIndex } from '@strata/analytics';
 import { domainsOf } from '../enrichment/exposure/exposed-domains.ts';
 import type { Exposures } from '../enrichment/exposure/exposures.ts';
 import type { MatchedTo, Store, StoredEvent } from '../store/index.ts';
 import { ExpiryCheck } from './expiry-check.ts';
-import { domainsIn, type Match, type MatchContext, match, type Signal } from './match.ts';
+import { type Match, type MatchContext, match, type Signal } from './match.ts';
+import { type QueryListDeps, QueryLists } from './query-lists.ts';
 
-export interface NotifierDeps {
+export interface NotifierDeps extends QueryListDeps {
   readonly store: Pick<Store, 'watchlists' | 'watched' | 'notifications' | 'events' | 'feeds'>;
   readonly names: MatchContext;
   readonly exposures: Exposures;
-  /** The name of a domain in the index, by its number. */
-  readonly domainName: (id: number) => string;
+  readonly index: DomainIndex;
   /** The clock of deliveries. */
   readonly now: () => Date;
   /** The clock of the history. */
@@ -19,17 +21,19 @@ export interface NotifierDeps {
 
 const EVENTS_AT_ONCE = 200;
 const MENTIONS_AT_ONCE = 500;
-/** Domains in one query. */
-const DOMAINS_AT_ONCE = 1_000;
+/** Stored in one transaction, which bounds memory. */
+const MATCHES_AT_ONCE = 1_000;
 
 export class Notifier {
   readonly #deps: NotifierDeps;
   readonly #expiry: ExpiryCheck;
+  readonly #queries: QueryLists;
   #to: MatchedTo;
 
   private constructor(deps: NotifierDeps, to: MatchedTo) {
     this.#deps = deps;
     this.#expiry = new ExpiryCheck(deps);
+    this.#queries = new QueryLists(deps);
     this.#to = to;
   }
 
@@ -54,6 +58,8 @@ export class Notifier {
     for (let isMore = true; isMore; ) isMore = await this.#matchEvents();
     for (let isMore = true; isMore; ) isMore = await this.#matchMentions();
     await this.#expiry.step();
+    // Last: a domain that no longer matches was on the list at the time of the events above.
+    await this.#queries.step();
   }
 
   async #skip(to: MatchedTo): Promise<void> {
@@ -66,7 +72,7 @@ export class Notifier {
     const events = await this.#deps.store.events.since(this.#to.seq, EVENTS_AT_ONCE);
     const last = events.at(-1);
     if (!last) return false;
-    const signals = events.flatMap((event) => signalsOf(event, this.#deps));
+    const signals = events.flatMap((event) => signalsOf(event, this.#deps.exposures));
     await this.#record(signals, { ...this.#to, seq: last.seq });
     return events.length === EVENTS_AT_ONCE;
   }
@@ -83,40 +89,51 @@ export class Notifier {
   }
 
   async #record(signals: readonly Signal[], to: MatchedTo): Promise<void> {
-    const { store, names, now } = this.#deps;
-    const matches: Match[] = [];
-    // The domains of one advisory may be many: each signal alone, the rest together.
-    const [alone, together] = [signals.filter(isWide), signals.filter((signal) => !isWide(signal))];
-    for (const { list, domains } of await store.watchlists.watching([...new Set(together.flatMap(domainsIn))]))
-      for (const signal of together)
-        matches.push(
-          ...match(
-            signal,
-            list,
-            domainsIn(signal).filter((domain) => domains.has(domain)),
-            names,
-          ),
-        );
-    for (const signal of alone)
-      for (const { list, domains } of await this.#watching(domainsIn(signal)))
-        matches.push(...match(signal, list, [...domains].sort(), names));
-    if (matches.length > 0) await store.notifications.record(matches, { to, now: now() });
-    else await store.notifications.moveTo(to);
+    const { notifications } = this.#deps.store;
+    const now = this.#deps.now();
+    let matches: Match[] = [];
+    for await (const found of this.#matches(signals)) {
+      matches.push(...found);
+      if (matches.length < MATCHES_AT_ONCE) continue;
+      await notifications.record(matches, { now });
+      matches = [];
+    }
+    if (matches.length > 0) await notifications.record(matches, { to, now });
+    else await notifications.moveTo(to);
     this.#to = to;
   }
 
-  async #watching(domains: readonly string[]) {
-    const lists = new Map<string, Awaited<ReturnType<Store['watchlists']['watching']>>[number]>();
-    for (let from = 0; from < domains.length; from += DOMAINS_AT_ONCE)
-      for (const found of await this.#deps.store.watchlists.watching(domains.slice(from, from + DOMAINS_AT_ONCE))) {
-        const domains = new Set([...(lists.get(found.list.id)?.domains ?? []), ...found.domains]);
-        lists.set(found.list.id, { list: found.list, domains });
+  async *#matches(signals: readonly Signal[]): AsyncGenerator<Match[]> {
+    const { store, names } = this.#deps;
+    const byDomain = Map.groupBy(signals, ({ domain }) => domain);
+    const wide = byDomain.get(undefined) ?? [];
+    byDomain.delete(undefined);
+    for await (const page of store.watched.watching([...byDomain.keys()].filter((name) => name !== undefined)))
+      for (const { domain, list } of page)
+        yield (byDomain.get(domain) ?? []).flatMap((signal) => match(signal, list, [domain], names));
+    if (wide.length > 0) yield* this.#wideMatches(wide);
+  }
+
+  /** The domains that an advisory affects may be all: each list is compared with them. */
+  async *#wideMatches(signals: readonly Signal[]): AsyncGenerator<Match[]> {
+    const { store, names, exposures, index } = this.#deps;
+    const numberOf = (name: string) => index.names.sorted.find(name);
+    const affected = signals.flatMap((signal) => {
+      const entry = signal.kind === 'exploited' ? exposures.advisories.find(signal.advisory) : undefined;
+      return entry ? [{ signal, domains: domainsOf(exposures, entry).version }] : [];
+    });
+    let list = await store.watched.nextWith('advisory_known_exploited', '');
+    for (; list; list = await store.watched.nextWith('advisory_known_exploited', list.id)) {
+      const watched = (await store.watchlists.domainsOf(list.id)).map((name) => ({ name, number: numberOf(name) }));
+      for (const { signal, domains } of affected) {
+        const some = watched.filter(({ number }) => number !== undefined && domains.has(number));
+        const found = some.map(({ name }) => name);
+        yield match(signal, list, found, names);
+        await yieldToEventLoop();
       }
-    return lists.values();
+    }
   }
 }
-
-const isWide = (signal: Signal) => domainsIn(signal).length > 1;
 
 async function ends({ events, feeds }: Pick<Store, 'events' | 'feeds'>): Promise<MatchedTo> {
   return { seq: await events.latestSeq(), mention: await feeds.mentions.latestId() };
@@ -125,10 +142,7 @@ async function ends({ events, feeds }: Pick<Store, 'events' | 'feeds'>): Promise
 /** The same ids as in the public stream. */
 const eventId = (seq: number) => `ev_${String(seq).padStart(10, '0')}`;
 
-function signalsOf(
-  event: StoredEvent,
-  { exposures, domainName }: Pick<NotifierDeps, 'exposures' | 'domainName'>,
-): Signal[] {
+function signalsOf(event: StoredEvent, exposures: Exposures): Signal[] {
   const { at, domain } = event;
   const key = eventId(event.seq);
   switch (event.kind) {
@@ -141,10 +155,8 @@ function signalsOf(
     case 'advisory-touched': {
       const entry = exposures.advisories.find(event.payload.advisoryId);
       if (event.payload.reason !== 'exploited' || !entry) return [];
-      const domains: string[] = [];
-      domainsOf(exposures, entry).version.each((id) => domains.push(domainName(id)));
       const { id: advisory, title } = entry.advisory;
-      return [{ kind: 'exploited', key, at, advisory, title, domains }];
+      return [{ kind: 'exploited', key, at, advisory, title }];
     }
     case 'domain-exposed':
       return event.payload.advisoryIds.flatMap((id) => {
@@ -152,7 +164,7 @@ function signalsOf(
         if (!entry) return [];
         const { title } = entry.advisory;
         // A scan may find several advisories: each is an event of its own.
-        return [{ kind: 'exploited', key: `${key} ${id}`, at, advisory: id, title, domains: [domain] } as const];
+        return [{ kind: 'exploited', key: `${key} ${id}`, at, advisory: id, title, domain } as const];
       });
     case 'posture-regressed':
     case 'anomaly-found':

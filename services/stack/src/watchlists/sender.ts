@@ -4,6 +4,7 @@ import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
 import { sleep } from '../sleep.ts';
 import type { Attempted, Store, StoredDelivery } from '../store/index.ts';
+import type { Mailer, MailOutcome } from './mailer.ts';
 import { type Message, requestOf } from './message.ts';
 import { retryAfterMs } from './schedule.ts';
 import type { Channel } from './watchlist.ts';
@@ -11,30 +12,31 @@ import type { Channel } from './watchlist.ts';
 export interface SenderDeps {
   readonly store: Pick<Store, 'watchlists' | 'keys' | 'notifications' | 'deliveries'>;
   readonly fetcher: Pick<Fetcher, 'fetch'>;
+  /** Undefined without a mail server. */
+  readonly mailer?: Mailer | undefined;
   readonly logger: Logger;
   /** The clock of deliveries. */
   readonly now: () => Date;
   readonly random?: () => number;
 }
 
-/** The result of one attempt. `isFinal`: the receiver wants no more of them. */
-interface Outcome {
-  readonly isDelivered: boolean;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly isFinal?: boolean;
+/** The result of one attempt. */
+interface Outcome extends MailOutcome {
   readonly askedMs?: number;
 }
 
 const POLL_MS = 500;
 const FAILED_MS = 5_000;
-/** Messages in flight, one for each list, so that a slow receiver does not delay those of other lists. */
-const MAX_IN_FLIGHT = 16;
+/** Messages in flight, one for each list and some for each receiver, so that a slow one delays no other. */
+const MAX_IN_FLIGHT = 32;
+const MAX_PER_RECEIVER = 4;
 const TIMEOUT_MS = 10_000;
 /** Nothing of an answer but its status is used. */
 const MAX_ANSWER_BYTES = 4_096;
 /** Longer than a certificate is reported: a rule reports an event once for as long as its notification is kept. */
 const KEEP_MS = 120 * 86_400_000;
+/** The lists of a revoked key: time to correct a mistake. */
+const KEEP_REVOKED_MS = 30 * 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
 const PRUNE_ROWS = 500;
 /** A receiver may ask for at most a day. */
@@ -44,38 +46,38 @@ const MAX_ASKED_MS = 86_400_000;
 export async function sendDeliveries(deps: SenderDeps, signal: AbortSignal): Promise<void> {
   const { store, logger, now } = deps;
   const failures = new FailureLog(logger, { what: 'sending notifications' });
-  const inFlight = new Map<string, Promise<void>>();
+  const inFlight = new Map<string, { readonly receiver: string; readonly sent: Promise<unknown> }>();
+  const busy = () => {
+    const receivers = Map.groupBy(inFlight.values(), ({ receiver }) => receiver);
+    return [...receivers].filter(([, some]) => some.length >= MAX_PER_RECEIVER).map(([receiver]) => receiver);
+  };
   let prunedAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     try {
       const limit = MAX_IN_FLIGHT - inFlight.size;
-      const due = limit > 0 ? await store.deliveries.due(now(), { limit, except: [...inFlight.keys()] }) : [];
+      const except = { lists: [...inFlight.keys()], receivers: busy() };
+      const due = limit > 0 ? await store.deliveries.due(now(), { limit, ...except }) : [];
       for (const delivery of due) {
-        const { watchlistId } = delivery;
-        if (inFlight.has(watchlistId)) continue;
+        const { watchlistId, receiver } = delivery;
+        if (inFlight.has(watchlistId) || busy().includes(receiver)) continue;
         const sent = attempt(deps, delivery, signal).catch(async (error: unknown) => {
           failures.failed(error);
           // Its result is not stored: without a pause it would be sent again at once.
           await sleep(FAILED_MS, signal);
         });
-        inFlight.set(
-          watchlistId,
-          sent.finally(() => inFlight.delete(watchlistId)),
-        );
+        inFlight.set(watchlistId, { receiver, sent: sent.finally(() => inFlight.delete(watchlistId)) });
       }
-      if (
-        now().getTime() - prunedAt > PRUNE_EVERY_MS &&
-        !(await store.notifications.prune(new Date(now().getTime() - KEEP_MS), PRUNE_ROWS))
-      )
-        prunedAt = now().getTime();
+      const at = now().getTime();
+      const old = { before: new Date(at - KEEP_MS), revoked: new Date(at - KEEP_REVOKED_MS), limit: PRUNE_ROWS };
+      if (at - prunedAt > PRUNE_EVERY_MS && !(await store.notifications.prune(old))) prunedAt = at;
       failures.recovered();
     } catch (error) {
       failures.failed(error);
     }
     // As soon as a list is free again, its next message is sent.
-    await Promise.race([sleep(POLL_MS, signal), ...inFlight.values()]);
+    await Promise.race([sleep(POLL_MS, signal), ...[...inFlight.values()].map(({ sent }) => sent)]);
   }
-  await Promise.all(inFlight.values());
+  await Promise.all([...inFlight.values()].map(({ sent }) => sent));
 }
 
 async function attempt(deps: SenderDeps, delivery: StoredDelivery, signal: AbortSignal): Promise<void> {
@@ -108,9 +110,16 @@ async function outcomeOf(
   if (!list || !channel) return rejected('the list no longer has this channel');
   if (!(await store.keys.stillValid([list.keyId])).has(list.keyId)) return rejected('the key of the list was revoked');
   const { messageId: id, firstNotification, lastNotification, kind, createdAt } = delivery;
+  const { state, token = '' } = channel.confirmation ?? {};
+  const isConfirmation = kind === 'confirmation';
+  if (channel.kind === 'email' && state !== (isConfirmation ? 'waiting' : 'confirmed'))
+    return rejected(isConfirmation ? 'the owner of the address has decided' : 'the address is not confirmed');
   const notifications =
-    kind === 'test' ? [] : await store.notifications.between(list.id, firstNotification, lastNotification);
-  return post(deps, channel, { id, list, createdAt, notifications }, signal);
+    kind === 'notifications' ? await store.notifications.between(list.id, firstNotification, lastNotification) : [];
+  const message = { id, list, createdAt, notifications };
+  if (channel.kind !== 'email') return post(deps, channel, message, signal);
+  if (!deps.mailer) return { isDelivered: false, status: null, error: 'e-mail is not set up' };
+  return deps.mailer.send({ to: channel.target, token, message, isConfirmation });
 }
 
 const rejected = (error: string): Outcome => ({ isDelivered: false, status: null, error, isFinal: true });

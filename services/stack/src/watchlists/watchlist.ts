@@ -1,5 +1,5 @@
 // Watchlists: domains, the rules about them, and the channels that notifications are sent to. Types and limits.
-import type { Category } from '@strata/detect';
+import { type Category, registrableDomain } from '@strata/detect';
 
 export const RULE_KINDS = [
   'gained_provider',
@@ -30,6 +30,9 @@ export const CHANNEL_KINDS = ['webhook', 'slack', 'teams', 'email'] as const;
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 export const DIGESTS = ['none', 'hourly', 'daily'] as const;
 
+export const ADDRESS_STATES = ['waiting', 'confirmed', 'refused'] as const;
+export type AddressState = (typeof ADDRESS_STATES)[number];
+
 export interface Channel {
   readonly id: string;
   readonly kind: ChannelKind;
@@ -42,6 +45,15 @@ export interface Channel {
   readonly timeZone: string;
   /** Local times, `22:00`; deliveries wait until `to`. */
   readonly quietHours?: { readonly from: string; readonly to: string } | undefined;
+  /** email: the decision of the owner of the address, and the secret of its links. Stored with the address, not the channel. */
+  readonly confirmation?: { readonly state: AddressState; readonly token: string } | undefined;
+}
+
+/** Those who receive the messages of a channel, by the registrable domain or the address of its host. */
+export function receiverOf({ kind, target }: Channel): string {
+  if (kind === 'email') return kind;
+  const host = URL.parse(target)?.hostname ?? '';
+  return registrableDomain(host) ?? host;
 }
 
 export interface Watchlist {
@@ -53,6 +65,9 @@ export interface Watchlist {
   /** Secret of the address of the feed. */
   readonly feedToken: string;
   readonly domainCount: number;
+  /** Of a list that follows a query. */
+  readonly query?: string | undefined;
+  readonly evaluatedAt?: Date | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

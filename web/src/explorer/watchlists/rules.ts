@@ -1,4 +1,5 @@
 // The rules that the page offers, and names in pasted text.
+import type { Watchlist } from '@strata/client';
 
 /** Each with its label. */
 export const RULES = {
@@ -11,6 +12,11 @@ export const RULES = {
 } as const;
 
 export const MIGRATED_TO = 'Migrated to a competitor';
+
+export type Rule = Watchlist['rules'][number];
+
+/** Whether a checkbox says all of it. */
+export const isPlain = (rule: Rule) => rule.kind in RULES && Object.keys(rule).length === 1;
 
 /** Names by line, comma or blank; each once. */
 export const namesIn = (text: string): string[] => [

@@ -11,15 +11,19 @@ import { AnswerCard } from '../answer/answer.tsx';
 import { stack, useKey } from '../answer/session.ts';
 import { Page } from '../frame/page.tsx';
 import { DomainLink } from '../links/links.tsx';
-import { NewList } from './new-list.tsx';
+import { ListForm } from './list-form.tsx';
 
 const LIST = '/stack/v1/watchlists/{id}';
 
 export function Watchlists() {
   const key = useKey();
   const [id, setId] = useState<string>();
+  const [edited, setEdited] = useState<string>();
   return (
-    <Page title="Watchlists" lead="Rules about your domains that notify a webhook, Slack, Teams or a feed reader.">
+    <Page
+      title="Watchlists"
+      lead="Rules about your domains that notify a webhook, Slack, Teams, e-mail or a feed reader."
+    >
       <AnswerCard title="Your watchlists" path="/stack/v1/watchlists" input={{}}>
         {({ watchlists }) =>
           watchlists.length === 0 ? (
@@ -27,16 +31,21 @@ export function Watchlists() {
           ) : (
             <ul className="watch-lists">
               {watchlists.map((list) => (
-                <ListEntry key={list.id} list={list} isOpen={list.id === id} onOpen={setId} />
+                <ListEntry key={list.id} list={list} isOpen={list.id === id} onOpen={setId} onEdit={setEdited} />
               ))}
             </ul>
           )
         }
       </AnswerCard>
       {id !== undefined && <Reports id={id} />}
-      {key !== undefined && (
+      {edited !== undefined && (
+        <AnswerCard key={edited} title="Change the watchlist" path={LIST} input={{ path: { id: edited } }}>
+          {({ watchlist }) => <ListForm list={watchlist} onSaved={() => setEdited(undefined)} />}
+        </AnswerCard>
+      )}
+      {key !== undefined && edited === undefined && (
         <Card title="New watchlist">
-          <NewList />
+          <ListForm />
         </Card>
       )}
     </Page>
@@ -47,15 +56,17 @@ interface ListEntryProps {
   readonly list: Watchlist;
   readonly isOpen: boolean;
   readonly onOpen: (id: string | undefined) => void;
+  readonly onEdit: (id: string | undefined) => void;
 }
 
-function ListEntry({ list, isOpen, onOpen }: ListEntryProps) {
+function ListEntry({ list, isOpen, onOpen, onEdit }: ListEntryProps) {
   const queries = useQueryClient();
   const { id } = list;
   const send = async (request: 'DELETE /stack/v1/watchlists/{id}' | 'POST /stack/v1/watchlists/{id}:test') => {
     await stack.send(request, { path: { id } });
-    if (request.startsWith('DELETE')) onOpen(undefined);
-    else onOpen(id);
+    const isDeleted = request.startsWith('DELETE');
+    onOpen(isDeleted ? undefined : id);
+    if (isDeleted) onEdit(undefined);
     await queries.invalidateQueries({ predicate: ({ queryKey: [path] }) => String(path).includes('/watchlists') });
   };
   return (
@@ -63,17 +74,27 @@ function ListEntry({ list, isOpen, onOpen }: ListEntryProps) {
       <div>
         <strong>{list.name}</strong>
         <p className="small soft">
+          {list.query !== undefined && (
+            <>
+              <code>{list.query}</code> ·{' '}
+            </>
+          )}
           {formatCount(list.domain_count, 'domain')} · {list.rules.map(({ kind }) => formatName(kind)).join(', ')}
         </p>
-        {list.channels.map(({ id: channel, kind, url, secret }) => (
+        {list.channels.map(({ id: channel, kind, url, to, secret, quiet_hours: quiet, confirmation }) => (
           <p key={channel} className="small watch-channel">
-            {formatName(kind)} <code>{url}</code> {secret && <Secret text={secret} />}
+            {formatName(kind)} <code>{url ?? to}</code> {secret && <Secret text={secret} />}
+            {confirmation && ` · ${CONFIRMATIONS[confirmation]}`}
+            {quiet && ` · quiet ${quiet.from}–${quiet.to}`}
           </p>
         ))}
       </div>
       <div className="watch-actions">
         <Button kind="small" aria-expanded={isOpen} onClick={() => onOpen(isOpen ? undefined : id)}>
           {isOpen ? 'Close' : 'Open'}
+        </Button>
+        <Button kind="small" onClick={() => onEdit(id)}>
+          Edit
         </Button>
         <a className="button small" href={list.feed}>
           Feed
@@ -90,6 +111,8 @@ function ListEntry({ list, isOpen, onOpen }: ListEntryProps) {
     </li>
   );
 }
+
+const CONFIRMATIONS = { waiting: 'not confirmed yet', confirmed: 'confirmed', refused: 'unsubscribed' } as const;
 
 function Secret({ text }: { readonly text: string }) {
   return (
@@ -152,16 +175,18 @@ function Delivery({ list, delivery }: { readonly list: string; readonly delivery
   return (
     <li>
       <div>
-        {kind === 'test' ? 'Test' : formatCount(notifications, 'notification')}: {state}
+        {kind === 'notifications' ? formatCount(notifications, 'notification') : formatName(kind)}: {state}
         <p className="small soft">
           {formatTime(created_at)} · {formatCount(attempts, 'attempt')}
           {error && ` · ${error}`}
           {next_attempt_at && ` · next ${formatTime(next_attempt_at)}`}
         </p>
       </div>
-      <Button kind="small" onClick={() => void replay()}>
-        {state === 'pending' ? 'Send now' : 'Send again'}
-      </Button>
+      {kind !== 'confirmation' && (
+        <Button kind="small" onClick={() => void replay()}>
+          {state === 'pending' ? 'Send now' : 'Send again'}
+        </Button>
+      )}
     </li>
   );
 }

@@ -24,11 +24,13 @@ export function addWatchCommands(stack: Command, context: CommandContext): void 
   const commands = () => import('./watch.ts');
   add('create', 'create a watchlist, and print it with the secrets of its webhooks')
     .argument('<name>', 'name of the list')
-    .argument('<target...>', 'domain names, files with one name a line or CSV, or - for standard input')
+    .argument('[target...]', 'domain names, files with one name a line or CSV, or - for standard input')
+    .option('--query <query>', 'follow the domains that match instead of targets')
     .requiredOption('--rule <rule>', 'what to report; repeatable', repeated)
     .option('--webhook <url>', 'signed webhook; repeatable', repeated)
     .option('--slack <url>', 'incoming webhook of Slack; repeatable', repeated)
     .option('--teams <url>', 'webhook of a Teams workflow; repeatable', repeated)
+    .option('--email <address>', 'e-mail, after its owner has confirmed the address; repeatable', repeated)
     .addOption(new Option('--digest <digest>', 'together instead of at once').choices(['none', 'hourly', 'daily']))
     .addHelpText('after', createHelp)
     .action(async (name: string, targets: string[], options: CreateOptions) =>

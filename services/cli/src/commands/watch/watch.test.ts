@@ -20,6 +20,7 @@ it('strata stack watch creates, lists, tests and deletes a watchlist', async () 
   await watch(['replay', list.id, message]);
   await watch(['delete', list.id]);
   await watch(['delete', list.id], 1, /no watchlist with this id/);
+  await watch(['create', 'Own', 'a.com', '--rule', 'posture_fell', '--email', 'a@b.com'], 2, /STRATA_SMTP_URL/);
   await watch(['create', 'Own', 'a.com', '--rule', 'gained:x'], 2, /needs a value/);
   await watch(
     ['create', 'Own', 'a.com', '--rule', 'gained_provder'],

@@ -16,7 +16,9 @@ export interface CreateOptions extends ServiceOptions {
   readonly webhook?: readonly string[];
   readonly slack?: readonly string[];
   readonly teams?: readonly string[];
+  readonly email?: readonly string[];
   readonly digest?: string;
+  readonly query?: string;
 }
 
 const LISTS = '/stack/v1/watchlists';
@@ -24,14 +26,19 @@ const LISTS = '/stack/v1/watchlists';
 export async function createWatchlist(
   { stdin, stdout, stderr }: CommandContext,
   { name, targets }: { readonly name: string; readonly targets: readonly string[] },
-  { rule, digest, webhook = [], slack = [], teams = [], ...service }: CreateOptions,
+  { rule, digest, query, webhook = [], slack = [], teams = [], email = [], ...service }: CreateOptions,
 ): Promise<void> {
+  if ((targets.length === 0) === (query === undefined)) throw usageError('give domains or --query, not both');
   const { domains, rejected } = await readTargets(targets, stdin);
   printRejected(stderr, rejected);
-  const channels = Object.entries({ webhook, slack, teams }).flatMap(([kind, urls]) =>
-    urls.map((url) => ({ kind, url, ...(digest !== undefined && { digest }) })),
+  const channels = Object.entries({ webhook, slack, teams, email }).flatMap(([kind, targets]) =>
+    targets.map((target) => ({
+      ...{ kind, [kind === 'email' ? 'to' : 'url']: target },
+      ...(digest !== undefined && { digest }),
+    })),
   );
-  const body = { name, domains, rules: rule.map(ruleOf), channels };
+  const content = query === undefined ? { domains } : { query };
+  const body = { name, ...content, rules: rule.map(ruleOf), channels };
   const answer = await asked(service, (client) => client.send(`POST ${LISTS}`, { body }));
   const { domains: _domains, ...list } = answer.body.watchlist;
   printJson(stdout, list);

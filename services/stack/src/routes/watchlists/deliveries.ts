@@ -2,7 +2,7 @@
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { DELIVERY_STATES, type StoredDelivery } from '../../store/index.ts';
+import { DELIVERY_KINDS, DELIVERY_STATES, type StoredDelivery } from '../../store/index.ts';
 import { notificationId } from '../../watchlists/message.ts';
 import { RULE_KINDS } from '../../watchlists/watchlist.ts';
 import { pageFields, pageOf, pageParameters } from '../paging.ts';
@@ -27,14 +27,14 @@ const DeliverySchema = z
   .object({
     id: z.string().describe('The `webhook-id` of the message, the same in every attempt.'),
     channel: z.string(),
-    kind: z.enum(['notifications', 'test']),
+    kind: z.enum(DELIVERY_KINDS).describe('confirmation: asks the owner of an e-mail address.'),
     notifications: z.int(),
     state: z.enum(DELIVERY_STATES).describe('dead: given up.'),
     attempts: z.int(),
     created_at: z.iso.datetime(),
     next_attempt_at: z.iso.datetime().nullable(),
     finished_at: z.iso.datetime().nullable(),
-    status: z.int().nullable().describe('HTTP status of the last attempt.'),
+    status: z.int().nullable().describe('HTTP status, or reply of the mail server, of the last attempt.'),
     error: z.string().nullable(),
   })
   .meta({ id: 'WatchDelivery' });
@@ -128,7 +128,8 @@ export const testWatchlist = route(
     method: 'POST',
     path: '/stack/v1/watchlists/{id}:test',
     summary: 'Send a test message to each channel',
-    description: 'Within about a second, also in quiet hours. The deliveries show the result.',
+    description:
+      'Within about a second, also in quiet hours. The deliveries show the result. An e-mail address that did not confirm within a day is asked again.',
     params: WatchlistPath,
     output: { kind: 'signed', schema: z.object({ deliveries: z.array(DeliverySchema) }) },
     errors: ['not_found'],
@@ -136,8 +137,7 @@ export const testWatchlist = route(
   async (app: StackApp, input, context) => {
     const list = await ownList(app, input.id, context);
     if (list.channels.length === 0) return refuseField('id', 'is a watchlist without channels');
-    const channels = list.channels.map(({ id }) => id);
-    const deliveries = await app.store.deliveries.addTests(list.id, channels, app.now());
+    const deliveries = await app.store.deliveries.addTests(list, app.now());
     if (!deliveries) return refuseField('id', 'is a watchlist whose last test is not sent yet');
     return { deliveries: deliveries.map(deliveryReport) };
   },

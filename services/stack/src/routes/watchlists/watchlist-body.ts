@@ -7,6 +7,7 @@ import { createAddressGuard } from '@strata/scan';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import type { WatchlistContent } from '../../store/index.ts';
+import { EmailAddress } from '../../watchlists/smtp.ts';
 import {
   CHANNEL_KINDS,
   type Channel,
@@ -19,6 +20,7 @@ import {
   type RuleKind,
 } from '../../watchlists/watchlist.ts';
 import { providerIn, refuseField, Text, unknownWord } from '../parameters.ts';
+import { QueryText, setOf } from '../query-parameter.ts';
 
 /** 10,000 names of usual lengths. */
 export const BODY_BYTES = 1_048_576;
@@ -53,7 +55,11 @@ const ChannelInput = z
   .strictObject({
     kind: Choice(CHANNEL_KINDS),
     url: z.string().max(2_048).describe('webhook, slack, teams: an https address.').optional(),
-    to: z.string().max(254).describe('email: the address.').optional(),
+    to: z
+      .string()
+      .max(254)
+      .describe('email: the address; receives notifications once its owner has confirmed it.')
+      .optional(),
     secret: z
       .string()
       .regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/, 'must be whsec_ and base64 of 24 to 64 bytes')
@@ -79,7 +85,10 @@ export const EXAMPLE = {
 export const WatchlistBody = z
   .strictObject({
     name: Text.pipe(z.string().max(100, 'is too long')),
-    domains: z.array(z.string()).min(1).max(MAX_DOMAINS).describe('Domains, or hosts below them.'),
+    domains: z.array(z.string()).min(1).max(MAX_DOMAINS).describe('Domains, or hosts below them.').optional(),
+    query: QueryText.describe(
+      'Instead of domains: those that match (docs/query-language.md), evaluated again every hour.',
+    ).optional(),
     rules: z.array(RuleInput).min(1).max(MAX_RULES),
     channels: z.array(ChannelInput).max(MAX_CHANNELS).default([]),
   })
@@ -103,16 +112,25 @@ const MAX_PROBLEMS = 10;
 /** The content of a list; refuses what the schema cannot judge. `before` are the channels that the list has. */
 export async function contentOf(
   app: StackApp,
-  { name, domains, rules, channels }: WatchlistInput,
+  { name, domains, query, rules, channels }: WatchlistInput,
   { tier, before }: { readonly tier: string; readonly before: readonly Channel[] },
 ): Promise<WatchlistContent> {
   const max = limitsOf(tier).domains;
-  if (domains.length > max) return refuseField('domains', `must have at most ${max} names with this key`);
+  if ((domains === undefined) === (query === undefined))
+    return refuseField('domains', 'or query is required, not both');
+  if (domains && domains.length > max) return refuseField('domains', `must have at most ${max} names with this key`);
   return {
-    ...{ name, domains: await registrable(domains) },
+    ...{ name, query, domains: domains ? await registrable(domains) : matching(app, query ?? '', max) },
     rules: rules.map((rule, i) => ruleOf(app, rule, i)),
     channels: uniqueChannels(channels.map((channel, i) => channelOf(app, channel, { i, before }))),
   };
+}
+
+function matching(app: StackApp, query: string, max: number): string[] {
+  const set = setOf(app, { query });
+  const size = set?.size ?? 0;
+  if (size > max) return refuseField('query', `matches ${size} domains, and at most ${max} with this key`);
+  return set?.first(max).map((number) => app.index.names.name(number)) ?? [];
 }
 
 async function registrable(names: readonly string[]): Promise<string[]> {
@@ -153,13 +171,18 @@ function channelOf(
   if (given === undefined) return refuseField(field(used), `is required for ${kind}`);
   if (channel[unused] !== undefined) return refuseField(field(unused), `does not belong to ${kind}`);
   if (secret !== undefined && kind !== 'webhook') return refuseField(field('secret'), 'belongs to a webhook');
-  if (isEmail) return refuseField(field('kind'), 'e-mail is not set up on this server');
-  const problem = urlProblem(given, config.allowAddresses);
-  if (problem !== undefined) return refuseField(field('url'), problem);
-  const same = before.find((each) => each.kind === kind && each.target === given);
+  if (isEmail && !config.smtp)
+    return refuseField(field('kind'), 'e-mail is not set up on this server: STRATA_SMTP_URL');
+  const address = isEmail ? EmailAddress.safeParse(given).data : undefined;
+  const problem = isEmail
+    ? address === undefined && 'must be an e-mail address'
+    : urlProblem(given, config.allowAddresses);
+  if (problem) return refuseField(field(used), problem);
+  const target = address ?? given;
+  const same = before.find((each) => each.kind === kind && each.target === target);
   return {
     id: same?.id ?? `ch_${randomBytes(6).toString('hex')}`,
-    ...{ kind, target: given, digest, timeZone: channel.time_zone, quietHours: channel.quiet_hours },
+    ...{ kind, target, digest, timeZone: channel.time_zone, quietHours: channel.quiet_hours },
     ...(kind === 'webhook' && { secret: secret ?? same?.secret ?? `whsec_${randomBytes(24).toString('base64')}` }),
   };
 }

@@ -3,9 +3,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { createLogger } from '@strata/http';
+import { SMTPServer } from 'smtp-server';
 import { Webhook } from 'standardwebhooks';
+import { readConfig } from '../../config.ts';
 import { type Body, type Harness, moveDns, scanTwice, smallInternet, startHarness } from '../../test/harness.ts';
+import { openMailer } from '../../watchlists/mailer.ts';
 
 type Channels = readonly { readonly id: string; readonly secret: string }[];
 interface Received {
@@ -21,13 +26,21 @@ const received: Received[] = [];
 /** The statuses of the next answers; then 204. */
 const statuses: number[] = [];
 const receiver = createServer(async (request, response) => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  received.push({ headers: request.headers as Record<string, string>, body: Buffer.concat(chunks).toString() });
+  received.push({ headers: request.headers as Record<string, string>, body: await text(request) });
   response.writeHead(statuses.shift() ?? 204, { location: '/elsewhere' }).end();
   receiver.emit('received');
 });
 
+const mails: { readonly to: readonly string[]; readonly content: string }[] = [];
+const mailServer = new SMTPServer({
+  ...{ disabledCommands: ['STARTTLS'], allowInsecureAuth: true, logger: false },
+  onAuth: ({ password }, _session, done) => done(password === 'p@ss' ? null : new Error('no'), { user: 1 }),
+  async onData(stream, { envelope }, done) {
+    mails.push({ to: envelope.rcptTo.map(({ address }) => address), content: await text(stream) });
+    done();
+  },
+});
+let smtp: string;
 const LISTS = '/stack/v1/watchlists';
 const ask = (method: string, path: string, body?: unknown, as = key) =>
   service.ask(path, {
@@ -37,10 +50,11 @@ const ask = (method: string, path: string, body?: unknown, as = key) =>
   });
 const deliveries = async (id: string, state: string) =>
   (await ask('GET', `${LISTS}/${id}/deliveries?state=${state}`)).body.deliveries as Body[];
-/** Waits until the only delivery in this state is stored: the receiver answers first. */
-async function delivery(id: string, state: string, attempts: number): Promise<Body> {
+/** Waits until a delivery in this state is stored: the receiver answers first. */
+async function delivery(id: string, state: string, attempts: number, message?: string): Promise<Body> {
   for (;;) {
-    const found = (await deliveries(id, state)).find((each) => each.attempts === attempts);
+    const all = await deliveries(id, state);
+    const found = all.find((each) => each.attempts === attempts && (message ?? each.id) === each.id);
     if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -50,12 +64,19 @@ describe('watchlists', () => {
   before(async () => {
     receiver.listen(0, '127.0.0.1');
     await once(receiver, 'listening');
-    const settings = { STRATA_CONFIRM_AFTER_HOURS: '0', STRATA_FEEDS: 'off', STRATA_ALLOW_ADDRESSES: '127.0.0.0/8' };
+    const listening = mailServer.listen(0, '127.0.0.1');
+    await once(listening, 'listening');
+    smtp = `127.0.0.1:${(listening.address() as AddressInfo).port}?from=strata@own.test&base=https://own.test`;
+    const settings = {
+      ...{ STRATA_CONFIRM_AFTER_HOURS: '0', STRATA_FEEDS: 'off', STRATA_ALLOW_ADDRESSES: '127.0.0.0/8' },
+      STRATA_SMTP_URL: `smtp://user:p%40ss@${smtp}`,
+    };
     service = owned.use(await startHarness({ internet, settings }));
     key = await service.newKey('standard');
   });
   after(async () => {
     receiver.close();
+    mailServer.close();
     await owned.disposeAsync();
   });
 
@@ -117,6 +138,10 @@ describe('watchlists', () => {
     assert.deepEqual(await events(otherId), []);
     assert.equal((await ask('DELETE', `${LISTS}/${otherId}`)).status, 200);
 
+    const followed = { ...content, domains: undefined, query: `domain:${domain}`, channels: [] };
+    const { watchlist: query } = (await ask('POST', LISTS, followed)).body;
+    assert.partialDeepStrictEqual(query, { query: followed.query, domain_count: 1, domains: [domain] });
+    assert.equal((await ask('DELETE', `${LISTS}/${(query as { id: string }).id}`)).status, 200);
     const { body: replaced } = await ask('PUT', `${LISTS}/${list.id}`, { ...content, name: 'New' });
     assert.partialDeepStrictEqual(replaced.watchlist, { name: 'New', channels: [channel] });
     assert.equal((await ask('POST', `${LISTS}/${list.id}:test`)).status, 200);
@@ -134,18 +159,79 @@ describe('watchlists', () => {
     assert.deepEqual((await ask('GET', LISTS)).body.watchlists, []);
   });
 
+  it('an address receives only the question until its owner agrees, and nothing after it unsubscribes', async () => {
+    const content = (to: string) => ({
+      ...{ name: 'Own', domains: ['a.com'], rules: [{ kind: 'gained_provider' }], channels: [{ kind: 'email', to }] },
+    });
+    const { watchlist } = (await ask('POST', LISTS, content('Me+x@Home.test'))).body;
+    assert.partialDeepStrictEqual(watchlist, { channels: [{ to: 'me+x@home.test', confirmation: 'waiting' }] });
+    const { id } = watchlist as { id: string };
+    await delivery(id, 'delivered', 1);
+    const [token] =
+      /(?<=unsubscribe\?token=)[\w-]{32}(?=>)/.exec(mails[0]?.content.replaceAll('=\r\n', '') ?? '') ?? [];
+    const click = (action: string, of = token) => {
+      const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
+      return service.ask(`/email/${action}?token=${of}`, { method: 'POST', body });
+    };
+    assert.match(
+      (await service.ask(`/email/confirm?token=${token}`)).text,
+      /me\+x@home\.test\?<\/p><form method="post">/,
+    );
+    const test = async (state: string) => {
+      const { deliveries: sent } = (await ask('POST', `${LISTS}/${id}:test`)).body;
+      return delivery(id, state, 1, (sent as { id: string }[])[0]?.id);
+    };
+    assert.equal((await test('dead')).error, 'the address is not confirmed');
+    assert.equal((await click('confirm', 'x'.repeat(32))).status, 404);
+    assert.match((await click('confirm')).text, /receives notifications/);
+    const { id: message } = await test('delivered');
+    assert.deepEqual(
+      mails.map(({ to }) => to),
+      [['me+x@home.test'], ['me+x@home.test']],
+    );
+    for (const header of [`Message-ID: <${message}@own.test>`, 'List-Unsubscribe-Post: List-Unsubscribe=One-Click'])
+      assert.ok(mails[1]?.content.includes(`${header}\r\n`), mails[1]?.content);
+    assert.equal((await click('unsubscribe')).status, 200);
+    assert.equal((await test('dead')).error, 'the address is not confirmed');
+    for (const [to, status] of [
+      ['me@home.test', 400],
+      ...[201, 201, 201, 400].map((each, i) => [`b+${i}@c.test`, each]),
+    ])
+      assert.equal((await ask('POST', LISTS, content(`${to}`), await service.newKey('standard'))).status, status);
+
+    const log: string[] = [];
+    const settings = readConfig({ STRATA_SMTP_URL: `smtp://user:secret@${smtp}` }).smtp;
+    assert.ok(settings);
+    const mailer = openMailer(
+      settings,
+      createLogger({ level: 'trace' }, { write: (line: string) => void log.push(line) }),
+    );
+    const mail = { id: 'msg_1', list: { id: '', name: '' }, createdAt: new Date(), notifications: [] };
+    const failed = await mailer.send({ to: 'a@b.com', token: '', message: mail, isConfirmation: true });
+    assert.partialDeepStrictEqual(failed, { isDelivered: false, status: 535, error: 'answered 535', isFinal: false });
+    assert.ok(log.length === 1 && !log.join().includes('secret'), log.join());
+    for (const wrong of ['smtp://u:secret@h', `smtp://u:secret@${smtp}&x=1`, `http://u:secret@${smtp}`])
+      assert.throws(() => readConfig({ STRATA_SMTP_URL: wrong }), /^(?!.*secret)/s);
+  });
+
   it('what is not a watchlist is refused, with the field', async () => {
     const good = { name: 'x', domains: ['a.com'], rules: [{ kind: 'gained_provider' }] };
     const hook = (url: string, more = {}) => ({ ...good, channels: [{ kind: 'webhook', url, ...more }] });
+    const mail = (to: string) => ({ ...good, channels: [{ kind: 'email', to }] });
     for (const [field, body, message = /./] of [
       ['nam', { ...good, nam: 1 }, /name/],
       ['domains', { ...good, domains: [] }],
+      ['domains', { ...good, query: 'tld:com' }, /not both/],
+      ['query', { ...good, domains: undefined, query: 'tld:com AND' }],
       ['domains.1', { ...good, domains: ['a.com', 'not a name'] }],
       ['rules.0.kind', { ...good, rules: [{ kind: 'gain_provider' }] }, /gained_provider/],
       ['rules.0.provder', { ...good, rules: [{ kind: 'gained_provider', provder: 'x' }] }, /provider/],
       ['rules.0.provider', { ...good, rules: [{ kind: 'gained_provider', provider: 'cloudflair' }] }, /Cloudflare/i],
       ['rules.0.provider', { ...good, rules: [{ kind: 'migrated_to' }] }, /required/],
       ['rules.0.days', { ...good, rules: [{ kind: 'posture_fell', days: 3 }] }],
+      ...['a@b.com\r\nBcc: c@d.com', 'a@b.com, c@d.com', '"a b"@b.com', 'A <a@b.com>', 'a@b', 'a@b.com\0'].map(
+        (to) => ['channels.0.to', mail(to)] as const,
+      ),
       ['channels.0.url', hook('http://example.com/')],
       ['channels.0.url', hook('https://10.0.0.1/')],
       ['channels.0.url', hook('https://localhost/')],

@@ -4,8 +4,9 @@ import { type RequestContext, refuse, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import type { Watchlist } from '../../watchlists/watchlist.ts';
-import { CHANNEL_KINDS, DIGESTS, limitsOf, RULE_KINDS } from '../../watchlists/watchlist.ts';
+import { ADDRESS_STATES, CHANNEL_KINDS, DIGESTS, limitsOf, RULE_KINDS } from '../../watchlists/watchlist.ts';
 import { pageFields, pageOf, pageParameters } from '../paging.ts';
+import { refuseField } from '../parameters.ts';
 import { BODY_BYTES, contentOf, WatchlistBody } from './watchlist-body.ts';
 
 export const common = { tag: 'Watchlists', access: 'key' } as const;
@@ -17,6 +18,8 @@ const WatchlistSchema = z
     id,
     name: z.string(),
     domain_count: z.int(),
+    query: z.string().describe('Decides the domains.').optional(),
+    evaluated_at: z.iso.datetime().describe('Of the query.').optional(),
     rules: z.array(
       z.object({
         kind: z.enum(RULE_KINDS),
@@ -37,6 +40,7 @@ const WatchlistSchema = z
         digest: z.enum(DIGESTS),
         time_zone: z.string(),
         quiet_hours: z.object({ from: z.string(), to: z.string() }).optional(),
+        confirmation: z.enum(ADDRESS_STATES).describe('email: by the owner of the address.').optional(),
       }),
     ),
     feed: z.string().describe('Path of the Atom feed; it contains a secret.'),
@@ -51,10 +55,12 @@ const WithDomains = z.object({
 export function watchlistReport(list: Watchlist): z.input<typeof WatchlistSchema> {
   return {
     ...{ id: list.id, name: list.name, domain_count: list.domainCount, rules: [...list.rules] },
-    channels: list.channels.map(({ id, kind, target, secret, digest, timeZone, quietHours }) => ({
+    ...(list.query !== undefined && { query: list.query, evaluated_at: list.evaluatedAt?.toISOString() }),
+    channels: list.channels.map(({ id, kind, target, secret, digest, timeZone, quietHours, confirmation }) => ({
       ...{ id, kind, [kind === 'email' ? 'to' : 'url']: target, digest, time_zone: timeZone },
       ...(secret !== undefined && { secret }),
       ...(quietHours && { quiet_hours: quietHours }),
+      ...(kind === 'email' && { confirmation: confirmation?.state ?? 'waiting' }),
     })),
     feed: `/stack/v1/watchlists/${list.id}/feed.atom?token=${list.feedToken}`,
     created_at: list.createdAt.toISOString(),
@@ -71,6 +77,10 @@ export async function ownList(
   const list = await store.watchlists.find(id);
   return list && list.keyId === context.key?.id ? list : context.refuse('not_found', NO_LIST);
 }
+const ADDRESS_PROBLEMS = {
+  address_refused: 'have an e-mail address whose owner wants no e-mail',
+  asked_too_often: 'have an e-mail address, or several, that were asked to confirm too often: try again tomorrow',
+} as const;
 const NO_LIST = 'This key has no watchlist with this id.';
 
 export const createWatchlist = route(
@@ -91,8 +101,10 @@ export const createWatchlist = route(
     const { id = '', tier = '' } = key ?? {};
     const content = await contentOf(app, body, { tier, before: [] });
     const { lists } = limitsOf(tier);
-    const list = await app.store.watchlists.create(id, content, lists);
-    if (!list) return refuse('invalid_parameter', `This key has ${lists} watchlists, its maximum: delete one first.`);
+    const list = await app.store.watchlists.create(id, content, { maxLists: lists, now: app.now() });
+    if (list === 'too_many_lists')
+      return refuse('invalid_parameter', `This key has ${lists} watchlists, its maximum: delete one first.`);
+    if (typeof list === 'string') return refuseField('channels', ADDRESS_PROBLEMS[list]);
     return { watchlist: { ...watchlistReport(list), domains: [...content.domains].sort() } };
   },
 );
@@ -151,8 +163,9 @@ export const putWatchlist = route(
   async (app: StackApp, { id, body }, context) => {
     const before = await ownList(app, id, context);
     const content = await contentOf(app, body, { tier: context.key?.tier ?? '', before: before.channels });
-    const list = await app.store.watchlists.replace(before.keyId, id, content);
+    const list = await app.store.watchlists.replace(before, content, app.now());
     if (!list) return context.refuse('not_found', NO_LIST);
+    if (typeof list === 'string') return refuseField('channels', ADDRESS_PROBLEMS[list]);
     return { watchlist: { ...watchlistReport(list), domains: [...content.domains].sort() } };
   },
 );

@@ -19,6 +19,7 @@ import { up as records } from './021-records.ts';
 
 import { up as watchlists } from './022-watchlists.ts';
 import { up as segments } from './023-segments.ts';
+import { up as watchlistChannels } from './024-watchlist-channels.ts';
 
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
@@ -53,4 +54,5 @@ export const migrations: Migrations = {
   '021-records': records,
   '022-watchlists': watchlists,
   '023-segments': segments,
+  '024-watchlist-channels': watchlistChannels,
 };

@@ -1,14 +1,14 @@
 // Adds messages for new notifications: to the open message of a channel that waits for a digest or the end of quiet hours, else new ones.
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
-import { MAX_PER_MESSAGE } from '../../watchlists/watchlist.ts';
+import { type Channel, MAX_PER_MESSAGE, receiverOf } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
 import type { WatchlistTables } from './watchlist-tables.ts';
 
 /** New notifications of a list for a channel, in order. */
 export interface NewMessage {
   readonly watchlistId: string;
-  readonly channel: string;
+  readonly channel: Channel;
   readonly notifications: readonly number[];
   readonly dueAt: number;
 }
@@ -37,7 +37,8 @@ export async function addMessages(tx: Transaction<Database>, messages: readonly 
 export function messageRow({ watchlistId, channel, notifications, dueAt }: NewMessage, now: number): NewRow {
   return {
     message_id: `msg_${randomBytes(15).toString('base64url')}`,
-    ...{ watchlist_id: watchlistId, channel, kind: notifications.length === 0 ? 'test' : 'notifications' },
+    ...{ watchlist_id: watchlistId, channel: channel.id, receiver: receiverOf(channel) },
+    kind: notifications.length === 0 ? 'test' : 'notifications',
     ...{ first_notification: notifications[0] ?? 0, last_notification: notifications.at(-1) ?? 0 },
     ...{ notifications: notifications.length, state: 'pending', attempts: 0, due_at: dueAt, created_at: now },
     ...{ finished_at: null, status: null, error: null },
@@ -52,7 +53,7 @@ async function addToOpen(tx: Transaction<Database>, { watchlistId, channel, noti
   const newest = await tx
     .selectFrom('watchlist_deliveries')
     .where('watchlist_id', '=', watchlistId)
-    .where('channel', '=', channel)
+    .where('channel', '=', channel.id)
     .where('kind', '=', 'notifications')
     .orderBy('id', 'desc')
     .limit(1)

@@ -1,8 +1,10 @@
 // Messages to channels and their attempts.
 import { type Guard, listed, unguarded, writePipelined, writeTransaction } from '@strata/db';
 import type { Kysely, Selectable } from 'kysely';
+import type { Watchlist } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
 import { messageRow } from './add-messages.ts';
+import { askAddresses } from './addresses.ts';
 import type { DeliveryKind, DeliveryState } from './watchlist-tables.ts';
 
 export interface StoredDelivery {
@@ -10,6 +12,7 @@ export interface StoredDelivery {
   readonly messageId: string;
   readonly watchlistId: string;
   readonly channel: string;
+  readonly receiver: string;
   readonly kind: DeliveryKind;
   readonly firstNotification: number;
   readonly lastNotification: number;
@@ -33,6 +36,12 @@ export interface Attempted {
   readonly error: string | null;
 }
 
+export interface DueOptions {
+  readonly limit: number;
+  readonly lists: readonly string[];
+  readonly receivers: readonly string[];
+}
+
 export interface DeliveryFilter {
   readonly state?: DeliveryState | undefined;
   readonly limit: number;
@@ -49,12 +58,13 @@ export class DeliveryTable {
     this.#guard = guard;
   }
 
-  /** Pending messages whose time has come, of other lists than `except`, longest due first. */
-  async due(at: Date, { limit, except }: { readonly limit: number; readonly except: readonly string[] }) {
-    const pending = this.#db.selectFrom('watchlist_deliveries').where('state', '=', 'pending');
-    const due = pending.where('due_at', '<=', at.getTime());
-    const other = except.length === 0 ? due : due.where('watchlist_id', 'not in', listed(this.#db, except));
-    return (await other.orderBy('due_at').orderBy('id').limit(limit).selectAll().execute()).map(deliveryOf);
+  /** Pending messages whose time has come, longest due first, except those of these lists and receivers. */
+  async due(at: Date, { limit, lists, receivers }: DueOptions): Promise<StoredDelivery[]> {
+    let due = this.#db.selectFrom('watchlist_deliveries').where('state', '=', 'pending');
+    due = due.where('due_at', '<=', at.getTime());
+    if (lists.length > 0) due = due.where('watchlist_id', 'not in', listed(this.#db, lists));
+    if (receivers.length > 0) due = due.where('receiver', 'not in', listed(this.#db, receivers));
+    return (await due.orderBy('due_at').orderBy('id').limit(limit).selectAll().execute()).map(deliveryOf);
   }
 
   /** Records an attempt. After a kill before this call the message is sent again, with the same id. */
@@ -67,20 +77,22 @@ export class DeliveryTable {
     await writePipelined(this.#db, [update.compile()], this.#guard);
   }
 
-  /** Adds a test message to each channel; undefined while a test of the list is pending. */
-  async addTests(watchlistId: string, channels: readonly string[], now: Date): Promise<StoredDelivery[] | undefined> {
+  /** Adds a test message to each channel, and a new question to addresses that did not confirm; undefined while a test of the list is pending. */
+  async addTests(list: Watchlist, now: Date): Promise<StoredDelivery[] | undefined> {
     const at = now.getTime();
-    const rows = channels.map((channel) => messageRow({ watchlistId, channel, notifications: [], dueAt: at }, at));
+    const message = { watchlistId: list.id, notifications: [], dueAt: at };
+    const rows = list.channels.map((channel) => messageRow({ ...message, channel }, at));
     return writeTransaction(this.#db, async (tx) => {
       const pending = await tx
         .selectFrom('watchlist_deliveries')
-        .where('watchlist_id', '=', watchlistId)
+        .where('watchlist_id', '=', list.id)
         .where('state', '=', 'pending')
         .where('kind', '=', 'test')
         .select('id')
         .limit(1)
         .executeTakeFirst();
       if (pending) return undefined;
+      await askAddresses(tx, list, at);
       const added = await tx.insertInto('watchlist_deliveries').values(rows).returningAll().execute();
       return added.map(deliveryOf);
     });
@@ -94,13 +106,14 @@ export class DeliveryTable {
     return (await own.orderBy('id', 'desc').limit(limit).selectAll().execute()).map(deliveryOf);
   }
 
-  /** Makes a message due now, whatever its state; undefined if the list has no such message. */
+  /** Makes a message due now, whatever its state; undefined if the list has no such message. A confirmation is sent once. */
   async replay(watchlistId: string, messageId: string, now: Date): Promise<StoredDelivery | undefined> {
     const row = await this.#db
       .updateTable('watchlist_deliveries')
       .set({ state: 'pending', attempts: 0, due_at: now.getTime(), finished_at: null, status: null, error: null })
       .where('watchlist_id', '=', watchlistId)
       .where('message_id', '=', messageId)
+      .where('kind', '!=', 'confirmation')
       .returningAll()
       .executeTakeFirst();
     return row && deliveryOf(row);
@@ -113,6 +126,7 @@ function deliveryOf(row: Selectable<Database['watchlist_deliveries']>): StoredDe
     messageId: row.message_id,
     watchlistId: row.watchlist_id,
     channel: row.channel,
+    receiver: row.receiver,
     kind: row.kind,
     firstNotification: row.first_notification,
     lastNotification: row.last_notification,

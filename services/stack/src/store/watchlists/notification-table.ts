@@ -6,6 +6,7 @@ import { dueAt } from '../../watchlists/schedule.ts';
 import type { Channel, Notification } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
 import { addMessages } from './add-messages.ts';
+import { deleteList } from './watchlist-table.ts';
 
 /** The last event and the last mention that were matched. */
 export interface MatchedTo {
@@ -16,6 +17,13 @@ export interface MatchedTo {
 export interface StoredNotification extends Notification {
   readonly id: number;
   readonly createdAt: Date;
+}
+
+export interface PruneOptions {
+  readonly before: Date;
+  readonly revoked: Date;
+  /** Rows of a table. */
+  readonly limit: number;
 }
 
 const CURSOR = 'watchlist-cursor';
@@ -42,8 +50,8 @@ export class NotificationTable {
   }
 
   /**
-   * Stores notifications and the messages that carry them, and moves the position, in one transaction: after a kill either all of it
-   * is stored, or the events are matched again. Skipped: an event that the rule has reported, and a list that was deleted.
+   * Stores notifications and the messages that carry them, and moves the position, in one transaction. After a kill before the
+   * position was moved the events are matched again. Skipped: an event that the rule has reported, and a list that was deleted.
    */
   async record(matches: readonly Match[], { to, now }: { readonly to?: MatchedTo; readonly now: Date }): Promise<void> {
     const at = now.getTime();
@@ -55,7 +63,7 @@ export class NotificationTable {
       const messages = [...Map.groupBy(added, (row) => row.watchlist_id)].flatMap(([watchlistId, rows]) => {
         const notifications = rows.map(({ id }) => id).sort((a, b) => a - b);
         return (channels.get(watchlistId) ?? []).map((channel) => ({
-          ...{ watchlistId, channel: channel.id, notifications, dueAt: dueAt(at, channel) },
+          ...{ watchlistId, channel, notifications, dueAt: dueAt(at, channel) },
         }));
       });
       await addMessages(tx, messages, at);
@@ -83,10 +91,21 @@ export class NotificationTable {
     return rows.map(storedNotification);
   }
 
-  /** Deletes notifications and messages from before a time; a message that old is finished. Returns whether there may be more. */
-  async prune(before: Date, limit: number): Promise<boolean> {
+  /**
+   * Deletes notifications and messages from before a time; a message that old is finished. Also deletes a list whose key was revoked
+   * before `revoked`, and addresses that were asked and never confirmed. Returns whether there may be more.
+   */
+  async prune({ before, revoked, limit }: PruneOptions): Promise<boolean> {
     return writeTransaction(this.#db, async (tx) => {
       await this.#guard(tx);
+      const list = await tx
+        .selectFrom('watchlists')
+        .innerJoin('api_keys', 'api_keys.id', 'watchlists.key_id')
+        .where('api_keys.revoked_at', '<', revoked.getTime())
+        .select('watchlists.id')
+        .limit(1)
+        .executeTakeFirst();
+      if (list) await deleteList(tx, list.id);
       let deleted = 0;
       for (const table of ['watchlist_notifications', 'watchlist_deliveries'] as const) {
         const oldest = sql`(select id, created_at from ${sql.table(table)} order by id limit ${sql.lit(limit)}) as oldest`;
@@ -94,7 +113,9 @@ export class NotificationTable {
         const result = await tx.deleteFrom(table).where('id', '<=', last).executeTakeFirst();
         deleted = Math.max(deleted, Number(result.numDeletedRows));
       }
-      return deleted >= limit;
+      const unanswered = tx.deleteFrom('watchlist_addresses').where('state', '=', 'waiting');
+      await unanswered.where('asked_at', '<', before.getTime()).execute();
+      return list !== undefined || deleted >= limit;
     });
   }
 }

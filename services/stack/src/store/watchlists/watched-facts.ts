@@ -1,8 +1,10 @@
-// What rules about feeds and certificates read: mentions with their items, and the certificates of the domains of lists.
-import { jsonText } from '@strata/db';
+// What matching reads: which lists have a domain, mentions with their items, the certificates of the domains of lists. Keeps the domains
+// of lists that follow a query.
+import { jsonText, listed, writeTransaction } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import type { Rule } from '../../watchlists/watchlist.ts';
+import type { MatchedList, Rule, RuleKind } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
+import { addDomains } from './watchlist-table.ts';
 
 export interface NamedMention {
   readonly id: number;
@@ -18,11 +20,89 @@ export interface WatchedCertificate {
   readonly expiresAt: Date | null;
 }
 
+/** A domain on a list. */
+export interface Watched {
+  readonly domain: string;
+  readonly list: MatchedList;
+}
+
+/** A list that follows a query, and the tier of its key. */
+export interface QueryList {
+  readonly id: string;
+  readonly query: string;
+  readonly tier: string;
+}
+
+/** Rows of a page. */
+const WATCHED_ROWS = 1_000;
+
 export class WatchedFacts {
   readonly #db: Kysely<Database>;
+  readonly #now: () => Date;
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<Database>, now: () => Date) {
     this.#db = db;
+    this.#now = now;
+  }
+
+  /** The domains on lists of valid keys, each with a list, in pages. */
+  async *watching(domains: readonly string[], pageRows = WATCHED_ROWS): AsyncGenerator<Watched[]> {
+    const watched = this.#db
+      .selectFrom('watchlist_domains as watched')
+      .innerJoin('watchlists', 'watchlists.id', 'watched.watchlist_id')
+      .innerJoin('api_keys', 'api_keys.id', 'watchlists.key_id')
+      .where('watched.domain', 'in', listed(this.#db, domains))
+      .where('api_keys.revoked_at', 'is', null)
+      .orderBy('watched.domain')
+      .orderBy('watched.watchlist_id')
+      .limit(pageRows)
+      .select(['watched.domain', 'watched.watchlist_id as id']);
+    let last = { domain: '', id: '' };
+    for (let isMore = domains.length > 0; isMore; ) {
+      const after = sql<boolean>`(watched.domain, watched.watchlist_id) > (${last.domain}, ${last.id})`;
+      const rows = await watched.where(after).execute();
+      const lists = await this.#matched([...new Set(rows.map(({ id }) => id))]);
+      yield rows.flatMap(({ domain, id }) => {
+        const list = lists.get(id);
+        return list ? [{ domain, list }] : [];
+      });
+      last = rows.at(-1) ?? last;
+      isMore = rows.length === pageRows;
+    }
+  }
+
+  async #matched(ids: readonly string[]): Promise<ReadonlyMap<string, MatchedList>> {
+    const some = this.#db.selectFrom('watchlists').where('id', 'in', listed(this.#db, ids));
+    const rows = await some.select(['id', 'rules']).execute();
+    return new Map(rows.map(({ id, rules }) => [id, { id, rules: JSON.parse(rules) as Rule[] }]));
+  }
+
+  /** The first list after this id, of a valid key, that follows a query. */
+  async nextWithQuery(id: string): Promise<QueryList | undefined> {
+    const row = await this.#db
+      .selectFrom('watchlists')
+      .innerJoin('api_keys', 'api_keys.id', 'watchlists.key_id')
+      .where('watchlists.id', '>', id)
+      .where('watchlists.query', 'is not', null)
+      .where('api_keys.revoked_at', 'is', null)
+      .orderBy('watchlists.id')
+      .limit(1)
+      .select(['watchlists.id', 'watchlists.query', 'api_keys.tier'])
+      .executeTakeFirst();
+    return row && { ...row, query: row.query ?? '' };
+  }
+
+  /** Replaces the domains of a list that still follows this query. */
+  async setDomains({ id, query }: QueryList, domains: readonly string[]): Promise<void> {
+    const values = { domain_count: domains.length, evaluated_at: this.#now().getTime() };
+    await writeTransaction(this.#db, async (tx) => {
+      const list = tx.updateTable('watchlists').set(values).where('id', '=', id).where('query', '=', query);
+      if (Number((await list.executeTakeFirst()).numUpdatedRows) === 0) return;
+      const before = tx.deleteFrom('watchlist_domains').where('watchlist_id', '=', id);
+      const old = domains.length > 0 ? before.where('domain', 'not in', listed(tx, domains)) : before;
+      await old.execute();
+      await addDomains(tx, id, domains);
+    });
   }
 
   /** Mentions after a number, in order. */
@@ -41,13 +121,13 @@ export class WatchedFacts {
     return rows.map(({ at, feedTitle, feedUrl, ...row }) => ({ ...row, at: new Date(at), feed: feedTitle ?? feedUrl }));
   }
 
-  /** The first list after this id, of a valid key, with a rule about certificates. */
-  async nextWithExpiry(id: string): Promise<{ readonly id: string; readonly rules: readonly Rule[] } | undefined> {
+  /** The first list after this id, of a valid key, with a rule of this kind. */
+  async nextWith(rule: RuleKind, id: string): Promise<MatchedList | undefined> {
     const row = await this.#db
       .selectFrom('watchlists')
       .innerJoin('api_keys', 'api_keys.id', 'watchlists.key_id')
       .where('watchlists.id', '>', id)
-      .where('watchlists.rules', 'like', '%"expires_soon"%')
+      .where('watchlists.rules', 'like', `%"${rule}"%`)
       .where('api_keys.revoked_at', 'is', null)
       .orderBy('watchlists.id')
       .limit(1)

@@ -1,14 +1,17 @@
 // Watchlists of keys, and the domains on them.
 import { randomBytes } from 'node:crypto';
-import { jsonRows, listed, writeTransaction } from '@strata/db';
+import { jsonRows, writeTransaction } from '@strata/db';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import type { Channel, MatchedList, Rule, Watchlist } from '../../watchlists/watchlist.ts';
+import type { Channel, Rule, Watchlist } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
+import { type AddressProblem, askAddresses, withConfirmations } from './addresses.ts';
 
 /** The content of a list that its owner decides. */
 export interface WatchlistContent {
   readonly name: string;
   readonly domains: readonly string[];
+  /** Decides the domains from now on. */
+  readonly query?: string | undefined;
   readonly rules: readonly Rule[];
   readonly channels: readonly Channel[];
 }
@@ -25,27 +28,39 @@ export class WatchlistTable {
     this.#now = now;
   }
 
-  /** Undefined if the key has `maxLists` lists. Rules begin with events that are matched after this call. */
-  async create(keyId: string, content: WatchlistContent, maxLists: number): Promise<Watchlist | undefined> {
+  /** Rules begin with events that are matched after this call. The owners of new e-mail addresses are asked at `now`. */
+  async create(
+    keyId: string,
+    content: WatchlistContent,
+    { maxLists, now }: { readonly maxLists: number; readonly now: Date },
+  ): Promise<Watchlist | AddressProblem | 'too_many_lists'> {
     const at = this.#now().getTime();
     const id = `wl_${randomBytes(12).toString('hex')}`;
     const row = { id, key_id: keyId, feed_token: randomBytes(24).toString('base64url'), created_at: at };
     return writeTransaction(this.#db, async (tx) => {
       const own = await tx.selectFrom('watchlists').where('key_id', '=', keyId).select('id').limit(maxLists).execute();
-      if (own.length >= maxLists) return undefined;
-      const stored = { ...row, ...rowOf(content), updated_at: at };
+      if (own.length >= maxLists) return 'too_many_lists';
+      const problem = await askAddresses(tx, { id, keyId, channels: content.channels }, now.getTime());
+      if (problem) return problem;
+      const stored = { ...row, ...rowOf(content, at) };
       await tx.insertInto('watchlists').values(stored).execute();
       await addDomains(tx, id, content.domains);
-      return watchlistOf(stored);
+      return one(await withConfirmations(tx, [watchlistOf(stored)]));
     });
   }
 
   /** Undefined if the key has no such list. */
-  async replace(keyId: string, id: string, content: WatchlistContent): Promise<Watchlist | undefined> {
+  async replace(
+    { id, keyId }: Pick<Watchlist, 'id' | 'keyId'>,
+    content: WatchlistContent,
+    now: Date,
+  ): Promise<Watchlist | AddressProblem | undefined> {
     return writeTransaction(this.#db, async (tx) => {
+      const problem = await askAddresses(tx, { id, keyId, channels: content.channels }, now.getTime());
+      if (problem) return problem;
       const row = await tx
         .updateTable('watchlists')
-        .set({ ...rowOf(content), updated_at: this.#now().getTime() })
+        .set(rowOf(content, this.#now().getTime()))
         .where('id', '=', id)
         .where('key_id', '=', keyId)
         .returningAll()
@@ -53,18 +68,16 @@ export class WatchlistTable {
       if (!row) return undefined;
       await tx.deleteFrom('watchlist_domains').where('watchlist_id', '=', id).execute();
       await addDomains(tx, id, content.domains);
-      return watchlistOf(row);
+      return one(await withConfirmations(tx, [watchlistOf(row)]));
     });
   }
 
-  /** Deletes a list with all that belongs to it; returns whether the key had it. */
+  /** Returns whether the key had this list. */
   async delete(keyId: string, id: string): Promise<boolean> {
     return writeTransaction(this.#db, async (tx) => {
-      const own = tx.deleteFrom('watchlists').where('id', '=', id).where('key_id', '=', keyId);
-      const result = await own.executeTakeFirst();
-      if (Number(result.numDeletedRows) === 0) return false;
-      for (const table of ['watchlist_domains', 'watchlist_notifications', 'watchlist_deliveries'] as const)
-        await tx.deleteFrom(table).where('watchlist_id', '=', id).execute();
+      const own = tx.selectFrom('watchlists').where('id', '=', id).where('key_id', '=', keyId).select('id');
+      if (!(await own.executeTakeFirst())) return false;
+      await deleteList(tx, id);
       return true;
     });
   }
@@ -72,7 +85,7 @@ export class WatchlistTable {
   /** A list of any key. */
   async find(id: string): Promise<Watchlist | undefined> {
     const row = await this.#db.selectFrom('watchlists').where('id', '=', id).selectAll().executeTakeFirst();
-    return row && watchlistOf(row);
+    return row && one(await withConfirmations(this.#db, [watchlistOf(row)]));
   }
 
   /** The lists of a key, newest first. */
@@ -80,7 +93,7 @@ export class WatchlistTable {
     const own = this.#db.selectFrom('watchlists').where('key_id', '=', keyId);
     const rest = after ? own.where(sql<boolean>`(created_at, id) < (${after[0]}, ${after[1]})`) : own;
     const rows = await rest.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).selectAll().execute();
-    return rows.map(watchlistOf);
+    return withConfirmations(this.#db, rows.map(watchlistOf));
   }
 
   /** In alphabetical order. */
@@ -94,42 +107,38 @@ export class WatchlistTable {
     return rows.map(({ domain }) => domain);
   }
 
-  /** The lists of valid keys that contain any of the domains, with those that each contains. */
-  async watching(domains: readonly string[]): Promise<{ list: MatchedList; domains: ReadonlySet<string> }[]> {
-    if (domains.length === 0) return [];
-    const rows = await this.#db
-      .selectFrom('watchlist_domains as watched')
-      .innerJoin('watchlists', 'watchlists.id', 'watched.watchlist_id')
-      .innerJoin('api_keys', 'api_keys.id', 'watchlists.key_id')
-      .where('watched.domain', 'in', listed(this.#db, domains))
-      .where('api_keys.revoked_at', 'is', null)
-      .select(['watchlists.id', 'watched.domain', 'watchlists.rules'])
-      .execute();
-    return [...Map.groupBy(rows, ({ id }) => id)].map(([id, found]) => ({
-      list: { id, rules: JSON.parse(found[0]?.rules ?? '[]') as Rule[] },
-      domains: new Set(found.map(({ domain }) => domain)),
-    }));
-  }
-
   /** Whether there is any list. */
   async isUsed(): Promise<boolean> {
     return (await this.#db.selectFrom('watchlists').select('id').limit(1).executeTakeFirst()) !== undefined;
   }
 }
 
-function rowOf({ name, rules, channels, domains }: WatchlistContent) {
-  return { name, rules: JSON.stringify(rules), channels: JSON.stringify(channels), domain_count: domains.length };
+const one = ([list]: readonly Watchlist[]) => list as Watchlist;
+
+/** Deletes a list with all that belongs to it. */
+export async function deleteList(tx: Transaction<Database>, id: string): Promise<void> {
+  await tx.deleteFrom('watchlists').where('id', '=', id).execute();
+  for (const table of ['watchlist_domains', 'watchlist_notifications', 'watchlist_deliveries'] as const)
+    await tx.deleteFrom(table).where('watchlist_id', '=', id).execute();
+}
+
+function rowOf({ name, rules, channels, domains, query }: WatchlistContent, at: number) {
+  return {
+    ...{ name, rules: JSON.stringify(rules), channels: JSON.stringify(channels), domain_count: domains.length },
+    ...{ query: query ?? null, evaluated_at: query === undefined ? null : at, updated_at: at },
+  };
 }
 
 /** One statement for all of them. */
-async function addDomains(tx: Transaction<Database>, id: string, domains: readonly string[]): Promise<void> {
+export async function addDomains(tx: Transaction<Database>, id: string, domains: readonly string[]): Promise<void> {
   const columns = { watchlist_id: 'text', domain: 'text' } as const;
   const rows = jsonRows(
     tx,
     domains.map((domain) => [id, domain]),
     columns,
   );
-  await sql`insert into watchlist_domains (watchlist_id, domain) select * from ${rows} as new`.execute(tx);
+  await sql`insert into watchlist_domains (watchlist_id, domain) select * from ${rows} as new
+    where true on conflict do nothing`.execute(tx);
 }
 
 function watchlistOf(row: Selectable<Database['watchlists']>): Watchlist {
@@ -141,6 +150,8 @@ function watchlistOf(row: Selectable<Database['watchlists']>): Watchlist {
     channels: JSON.parse(row.channels) as Channel[],
     feedToken: row.feed_token,
     domainCount: row.domain_count,
+    query: row.query ?? undefined,
+    evaluatedAt: row.evaluated_at === null ? undefined : new Date(row.evaluated_at),
     createdAt: new Date(row.created_at),
     updatedAt: new Date(row.updated_at),
   };

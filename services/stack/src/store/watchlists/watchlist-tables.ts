@@ -1,9 +1,11 @@
 // The tables of watchlists, for Kysely.
 import type { Generated } from 'kysely';
+import type { AddressState } from '../../watchlists/watchlist.ts';
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
-export type DeliveryKind = 'notifications' | 'test';
+export const DELIVERY_KINDS = ['notifications', 'test', 'confirmation'] as const;
+export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
 export interface WatchlistTables {
   watchlists: {
@@ -15,6 +17,9 @@ export interface WatchlistTables {
     channels: string;
     feed_token: string;
     domain_count: number;
+    /** Decides the domains; evaluated at this time. */
+    query: string | null;
+    evaluated_at: number | null;
     created_at: number;
     updated_at: number;
   };
@@ -40,8 +45,10 @@ export interface WatchlistTables {
     message_id: string;
     watchlist_id: string;
     channel: string;
+    /** `receiverOf` its channel; empty in old rows. */
+    receiver: string;
     kind: DeliveryKind;
-    /** 0 for a test. */
+    /** 0 for a test and for a confirmation. */
     first_notification: number;
     last_notification: number;
     notifications: number;
@@ -51,8 +58,19 @@ export interface WatchlistTables {
     due_at: number;
     created_at: number;
     finished_at: number | null;
-    /** HTTP status of the last attempt, and why it failed. */
+    /** HTTP status or SMTP reply of the last attempt, and why it failed. */
     status: number | null;
     error: string | null;
+  };
+  /** The e-mail addresses that a key has named, in lower case. */
+  watchlist_addresses: {
+    key_id: string;
+    address: string;
+    /** The address without a tag. */
+    mailbox: string;
+    /** Secret of its links. */
+    token: string;
+    state: AddressState;
+    asked_at: number;
   };
 }

@@ -18,11 +18,13 @@ const content: WatchlistContent = {
 onEach([memory, postgres], 'watchlists', (_backend, test) => {
   test('report an event once per rule; notifications, messages and position are stored together', async (store) => {
     const { stored: key } = await store.keys.create({ tier: 'standard' });
-    const list = await store.watchlists.create(key.id, content, 1);
-    assert.ok(list);
-    assert.equal(await store.watchlists.create(key.id, content, 1), undefined, 'the limit of the key');
-    const [watching] = await store.watchlists.watching(['b.com', 'c.com']);
-    assert.deepEqual([watching?.list.id, [...(watching?.domains ?? [])]], [list.id, ['b.com']]);
+    const create = () => store.watchlists.create(key.id, content, { maxLists: 1, now });
+    const list = await create();
+    assert.ok(typeof list !== 'string');
+    assert.equal(await create(), 'too_many_lists');
+    const watching = (domains: string[]) => Array.fromAsync(store.watched.watching(domains, 1));
+    const onList = (domain: string) => [{ domain, list: { id: list.id, rules: content.rules } }];
+    assert.deepEqual(await watching(['b.com', 'c.com', 'a.com']), [onList('a.com'), onList('b.com'), []]);
 
     const matches = (from: number, to: number, watchlistId = list.id) =>
       Array.from({ length: to - from }, (_, i): Match => {
@@ -60,8 +62,10 @@ onEach([memory, postgres], 'watchlists', (_backend, test) => {
     for (const { firstNotification: first, lastNotification: last, notifications: count } of messages)
       assert.equal((await notifications.between(list.id, first, last)).length, count);
 
-    assert.deepEqual(await deliveries.due(later, { limit: 9, except: [list.id] }), []);
-    const [due] = await deliveries.due(later, { limit: 9, except: [] });
+    const dueExcept = (lists: string[], receivers: string[]) => deliveries.due(later, { limit: 9, lists, receivers });
+    assert.deepEqual(await dueExcept([list.id], []), []);
+    assert.deepEqual(await dueExcept([], ['now.example']), []);
+    const [due] = await dueExcept([], ['hour.example']);
     assert.ok(due);
     await deliveries.record(due.id, { state: 'dead', attempts: 10, at: later, status: 500, error: 'answered 500' });
     assert.partialDeepStrictEqual(await deliveries.list(list.id, { state: 'dead', limit: 9 }), [
@@ -71,10 +75,11 @@ onEach([memory, postgres], 'watchlists', (_backend, test) => {
     assert.equal(await deliveries.replay('wl_other', due.messageId, later), undefined);
 
     await store.keys.revoke(key.id);
-    assert.deepEqual(await store.watchlists.watching(['a.com']), []);
-    assert.equal(await notifications.prune(new Date(later.getTime() + 1), 50), true);
+    assert.deepEqual(await watching(['a.com']), [[]]);
+    const [before, revoked] = [new Date(later.getTime() + 1), new Date(Date.now() - 1_000)];
+    assert.equal(await notifications.prune({ before, revoked, limit: 50 }), true);
     assert.equal((await notifications.list(list.id, 1_000)).length, 53);
-    assert.equal(await store.watchlists.delete(key.id, list.id), true);
+    assert.equal(await notifications.prune({ before: now, revoked: new Date(Date.now() + 1_000), limit: 50 }), true);
     assert.equal((await notifications.list(list.id, 9)).length + (await store.watchlists.domainsOf(list.id)).length, 0);
   });
 });
