@@ -22,6 +22,17 @@ describe('strata mcp --http', () => {
   });
   after(() => mcp?.[Symbol.asyncDispose]());
 
+  it('answers several clients, and verifies the receipts of any of them', async () => {
+    const first = await mcp.connect();
+    const clients = [first, await mcp.connect(), await mcp.connect()];
+    const { domain } = service;
+    const answers = await Promise.all(clients.map((client) => callTool(client, 'stack_domain', { domain })));
+    for (const { body, text } of answers) assert.equal(body.answer?.domain, domain, text);
+    const receipt_id = answers[2]?.body.receipt.receipt_id;
+    assert.equal((await callTool(first, 'stack_verify', { receipt_id })).body.answer.outcome, 'holds');
+    for (const client of clients) await client.close();
+  });
+
   it('uses the key of the client, and does not share its own with forwarded requests', async () => {
     const { key } = await service.running.app.store.keys.create({ tier: 'free' });
     const client = await mcp.connect({ 'X-Stack-Key': key });
@@ -31,6 +42,20 @@ describe('strata mcp --http', () => {
     assert.doesNotMatch((await mcp.post(STATISTICS, {})).text, /missing_key/);
     for (const mark of ['X-Forwarded-For', 'x-forwarded-proto', 'via', 'forwarded', 'cf-connecting-ip'])
       assert.match((await mcp.post(STATISTICS, { [mark]: '203.0.113.7' })).text, /missing_key/, mark);
+  });
+
+  it('rejects requests with an unknown host or origin', async () => {
+    const { port } = mcp.url;
+    const good = [{}, { origin: `http://localhost:${port}` }, { host: `localhost:${port}` }];
+    for (const headers of good) assert.equal((await mcp.post(STATISTICS, headers)).status, 200);
+    const names = ['evil.example', `evil.example:${port}`, `127.0.0.1.evil.example:${port}`, 'localhost@evil.example'];
+    const origins = ['https://evil.example', 'null', `http://localhost.evil.example:${port}`];
+    const hosts = [...names, '[::1'].map((host) => ({ host }));
+    for (const headers of [...hosts, ...origins.map((origin) => ({ origin }))]) {
+      const { status, text } = await mcp.post(STATISTICS, headers);
+      assert.ok(status === 403 || status === 400, `${JSON.stringify(headers)}: ${status}`);
+      assert.doesNotMatch(text, /domains/);
+    }
   });
 
   it('limits the body, with and without a declared length, and has one path', async () => {
@@ -61,8 +86,7 @@ describe('strata mcp --http', () => {
     assert.match((await open.post(STATISTICS, host)).text, /missing_key/);
     const own = await open.post(STATISTICS, { ...host, 'x-stack-key': service.key });
     assert.match(own.text, /rwr_/);
-    for (const name of ['host', 'origin'])
-      assert.equal((await open.post(STATISTICS, { [name]: 'evil.example' })).status, 403);
+    assert.equal((await open.post(STATISTICS, { host: 'evil.example' })).status, 403);
   });
 
   it('rejects messages over the limit, counting the members of a batch, and recovers', async () => {

@@ -8,15 +8,15 @@ const text = z.string();
 // Not z.int(): its bounds would be in the schema of every tool, which agents read.
 const number = z.number();
 
-/** One short schema for all tools. The description of a tool documents the fields of `answer`. */
+/** One short schema for all tools, which an agent reads once for each: docs/mcp.md lists the fields of quota, receipt and error. */
 export const ResultSchema = z.object({
   answer: z.looseObject({}).optional(),
   next_cursor: text.optional(),
   next_offset: number.optional(),
   left_out: z.array(z.object({ at: text, items: number })).optional(),
   receipt: z.object({ receipt_id: text, ledger_receipt_id: text, signed_at: text }).optional(),
-  quota: z.object({ limit: number.nullable(), remaining: number.nullable(), resets_at: text.nullable() }).optional(),
-  error: z.looseObject({ code: text, status: number, detail: text, retry_at: text.optional() }).optional(),
+  quota: z.looseObject({}).optional(),
+  error: z.looseObject({ code: text, detail: text }).optional(),
 });
 
 export type ResultBody = z.input<typeof ResultSchema>;

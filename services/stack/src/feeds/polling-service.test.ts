@@ -33,6 +33,20 @@ describe('a service that polls', () => {
     assert.match(await metrics.registry.metrics(), /strata_feed_polls 1\n/);
   });
 
+  it('does not start with a list that it cannot read', async () => {
+    await assert.rejects(
+      startHarness({ internet: await sharedInternet(), settings: { STRATA_FEEDS_FILE: '/no/such/file' } }),
+      /cannot read the feeds of .+STRATA_FEEDS_FILE/,
+    );
+  });
+
+  it('closes the fetcher that it was given when it ends', async () => {
+    const closes: string[] = [];
+    const fetcher = { ...fakeWeb().fetcher, [Symbol.asyncDispose]: async () => void closes.push('fetcher') };
+    await (await startHarness({ internet: await sharedInternet(), world: { fetcher } }))[Symbol.asyncDispose]();
+    assert.deepEqual(closes, ['fetcher']);
+  });
+
   it('stops at once while polls hang, and asks again after its restart', async () => {
     const world = fakeWeb();
     const asked: string[] = [];
