@@ -16,6 +16,7 @@ import {
   witnessesOf,
 } from '@strata/http';
 import { z } from 'zod';
+import { DumpUrl } from './exports/dump/dump-url.ts';
 import { RetentionEnvironment, retentionOf } from './store/retention-config.ts';
 
 const Hours = z.coerce.number().min(0).max(8_760);
@@ -129,6 +130,9 @@ export const Environment = z.object({
     .min(0)
     .default(5)
     .describe('free keys per address and UTC day; its /56 4 times, /48 16 times, all clients 1,000 times as many'),
+  STRATA_DUMP_URL: DumpUrl.optional().describe(
+    '[nightly dumps](dumps.md): `file:///folder` or `s3://bucket/prefix?endpoint=https://…&region=…`',
+  ),
   ...RetentionEnvironment.shape,
   STRATA_ADVISORIES: List.pipe(z.array(z.enum([...ADVISORY_SOURCES, 'off'])))
     .default([...ADVISORY_SOURCES])
@@ -214,6 +218,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
     chatUrl: value.STRATA_CHAT_URL,
     retention: retentionOf(value, { rescanAfterMs, isPollingFeeds: value.STRATA_FEEDS }),
+    dumpAddress: value.STRATA_DUMP_URL,
     advisories: advisorySettings(value),
     isPollingFeeds: value.STRATA_FEEDS,
     feedsFile: value.STRATA_FEEDS_FILE,
