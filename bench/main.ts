@@ -15,6 +15,7 @@ import { benchNetwork } from './network/network.ts';
 import { benchNetworkKills } from './network/network-kills.ts';
 import { benchRouting } from './network/routing.ts';
 import { benchScan } from './scan/scan.ts';
+import { benchQueries } from './sets/queries.ts';
 import { benchSets } from './sets/sets.ts';
 import { benchSoak } from './soak/soak.ts';
 import { benchLedger } from './store/ledger.ts';
@@ -32,6 +33,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   profiles: benchProfiles,
   recording: benchRecording,
   'round-trips': benchRoundTrips,
+  queries: benchQueries,
   scan: benchScan,
   sets: benchSets,
   stream: benchStream,

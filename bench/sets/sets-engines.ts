@@ -11,11 +11,21 @@ export async function compareEngines(
   world: LoadedWorld,
   { file, size }: { readonly file: string; readonly size: string },
 ): Promise<Figure[]> {
-  const builder = new IndexBuilder();
   const duck = await openDuck();
   if (!duck) process.stderr.write('no DuckDB: npm install --no-save @duckdb/node-api@1.5.4-r.1 adds it\n');
+  const index = indexOf(world, (domain) => duck?.add(domain));
+  const connection = await duck?.ready();
+  using sqlite = openSqlite(file);
+  const figures: Figure[] = [];
+  for (const question of ENGINE_QUESTIONS) figures.push(await compare(question, { index, connection, sqlite, size }));
+  connection?.closeSync();
+  return figures;
+}
+
+export function indexOf(world: LoadedWorld, visit: (domain: LoadedDomain) => void = () => {}): DomainIndex {
+  const builder = new IndexBuilder();
   for (const domain of world.domains()) {
-    duck?.add(domain);
+    visit(domain);
     builder.put({
       ...domain,
       services: domain.services.map(
@@ -24,13 +34,7 @@ export async function compareEngines(
       ),
     });
   }
-  const connection = await duck?.ready();
-  const index = builder.build({ seq: 0, scanId: 0 });
-  using sqlite = openSqlite(file);
-  const figures: Figure[] = [];
-  for (const question of ENGINE_QUESTIONS) figures.push(await compare(question, { index, connection, sqlite, size }));
-  connection?.closeSync();
-  return figures;
+  return builder.build({ seq: 0, scanId: 0 });
 }
 
 interface Engines {

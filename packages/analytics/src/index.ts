@@ -16,11 +16,12 @@ export { allDomains, evaluateQuery } from './query/evaluate-query.ts';
 export { type Query, QueryError, type QueryNames } from './query/query.ts';
 export { QUERY_FIELDS } from './query/query-fields.ts';
 export { MAX_QUERY, readQuery } from './query/read-query.ts';
-export { adoptionCurve } from './questions/adoption-curve.ts';
+export { adoptionCurve, curveOf } from './questions/adoption-curve.ts';
 export { coAdoption } from './questions/co-adoption.ts';
 export { type Market, market, markets } from './questions/concentration.ts';
 export { type DomainOrder, FACETS, type Facet, facetOf, inOrder, type OrderKey } from './questions/domain-query.ts';
 export { MIN_SUPPORT } from './questions/neighbours.ts';
+export { countDomains, type Population, sizeIn } from './questions/population.ts';
 export {
   categoriesOf,
   categorySize,

@@ -40,7 +40,7 @@ export { restorePosture, type StoredPosture, shortenPosture } from './posture/st
 export * from './profile.ts';
 export { AddressRangeError, type AddressRanges, loadAddressRanges, type RangeFile } from './ranges/address-ranges.ts';
 export { type ObservedRecords, observedRecords } from './records/observed-records.ts';
-export type { KnownRecords, RecordInterval } from './records/plan-records.ts';
+export { type KnownRecords, type RecordInterval, UNMEASURED } from './records/plan-records.ts';
 export { MAX_VALUE_LENGTH, RECORD_KINDS, type RecordKind, recordValue } from './records/record-kinds.ts';
 export { Provider, productKeysOf } from './rulebook/catalog.ts';
 export { KINDS, type Kind } from './rulebook/kinds.ts';

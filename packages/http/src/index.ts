@@ -41,7 +41,7 @@ export {
 } from './operations/witnesses.ts';
 export { ERRORS, type ErrorCode, type FieldProblem, Refusal } from './problems/errors.ts';
 export { refusalOf } from './problems/problem.ts';
-export { AnswerCache, type ReadyAnswer } from './responses/answer-cache.ts';
+export { AnswerCache, type CachePolicy, type ReadyAnswer } from './responses/answer-cache.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';
 export {
   type ApiKey,

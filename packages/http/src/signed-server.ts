@@ -6,7 +6,7 @@ import { createProblemSender } from './problems/problem-sender.ts';
 import type { AnswerCache } from './responses/answer-cache.ts';
 import type { Notary } from './responses/notary.ts';
 import { commonHeaders } from './responses/send-answer.ts';
-import { SignedResponder } from './responses/signed-responder.ts';
+import { type ExpandInput, SignedResponder } from './responses/signed-responder.ts';
 import type { KeyUse, Route } from './route.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
 import { EventStreams, type SseOptions } from './streams/event-streams.ts';
@@ -21,6 +21,7 @@ export interface SignedServerDeps<App>
   readonly now?: () => Date;
   /** Receives each answered request that has a key, for the usage of keys. */
   readonly noteUse?: (use: KeyUse) => void;
+  readonly expandInput?: ExpandInput<App>;
   /** Errors that are answered with 503 instead of being logged as bugs; none by default. */
   readonly isUnavailable?: IsUnavailable;
   /** Limits of one event stream; the defaults are for production. */
@@ -39,7 +40,7 @@ const ALLOWED_HEADERS = 'x-stack-key, content-type, if-none-match, last-event-id
 
 /** Throws TypeError for a route that caches responses to anything but GET. */
 export function createSignedServer<App>(deps: SignedServerDeps<App>): SignedServer {
-  const { app, routes, notary, answers, logger, metrics, hostGuard, isUnavailable, noteUse } = deps;
+  const { app, routes, notary, answers, logger, metrics, hostGuard, isUnavailable, noteUse, expandInput } = deps;
   const { now = () => new Date() } = deps;
   for (const { contract } of routes)
     if (contract.cache && contract.method !== 'GET')
@@ -56,6 +57,7 @@ export function createSignedServer<App>(deps: SignedServerDeps<App>): SignedServ
   });
   const streams = new EventStreams({ gate: deps.keys, callers, limits: server.streams, logger }, deps.sse);
   metrics.gauge('strata_open_streams', 'Open event streams', () => streams.size);
-  server.addRoutes(routes, new SignedResponder({ app, notary, answers, keys, callers, streams, hostGuard, noteUse }));
+  const responder = { app, notary, answers, keys, callers, streams, hostGuard, noteUse, expandInput };
+  server.addRoutes(routes, new SignedResponder(responder));
   return { ...server, endRevokedStreams: () => streams.endRevoked() };
 }

@@ -45,7 +45,7 @@ describe('the tools', () => {
     const offered = Object.keys(document.paths).filter(
       (at) =>
         document.paths[at]?.get &&
-        /^\/stack\/v1\/(?!(?:stream|usage)$|(?:exports|jobs|watchlists)(?:\/|$))(?!.*\.csv$)/.test(at),
+        /^\/stack\/v1\/(?!(?:stream|usage)$|(?:exports|jobs|segments|watchlists)(?:\/|$))(?!.*\.csv$)/.test(at),
     );
     assert.deepEqual(asked.toSorted(), offered.toSorted());
     assert.equal(new Set(QUESTIONS.map(({ name }) => name)).size, QUESTIONS.length);

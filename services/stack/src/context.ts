@@ -8,6 +8,7 @@ import type { Exposures } from './enrichment/exposure/exposures.ts';
 import type { Jobs } from './exports/jobs.ts';
 import type { LiveMentions } from './feeds/live-mentions.ts';
 import type { KnownNames } from './index/known-names.ts';
+import type { SegmentCounts } from './index/segment-counts.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { OnDemand } from './scan/on-demand.ts';
 import type { Scanner } from './scan/scanner.ts';
@@ -48,6 +49,7 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly openApi: OpenApi;
   readonly index: DomainIndex;
   readonly names: KnownNames;
+  readonly segmentCounts: SegmentCounts;
   readonly exposures: Exposures;
   readonly sourceNames: readonly string[];
   readonly hub: StreamHub;

@@ -89,7 +89,7 @@ const bodies: Readonly<Record<string, object>> = {
 };
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-const examples: Record<string, unknown> = await watchlistExamples();
+const examples: Record<string, unknown> = { ...(await watchlistExamples()), ...(await segmentExamples()) };
 for (const [path, body] of Object.entries(bodies)) {
   const response = await request(path, {
     method: 'POST',
@@ -130,15 +130,29 @@ function shortened(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner)]));
 }
 
+async function send(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+  const json = body === undefined ? {} : { body: JSON.stringify(body) };
+  const init = { method, headers: { ...headers, ...(body !== undefined && JSON_TYPE) }, ...json };
+  return (await (await request(path, init)).json()) as Record<string, unknown>;
+}
+
+/** A segment, and its comparison with another query. */
+async function segmentExamples(): Promise<Record<string, unknown>> {
+  const [at, one] = ['/stack/v1/segments/{name}', '/stack/v1/segments/german'];
+  const compared = '/stack/v1/intelligence/comparison';
+  const found = {
+    [`PUT ${at}`]: await send('PUT', one, { query: 'tld:de state:active' }),
+    [at]: await send('GET', one),
+    '/stack/v1/segments': await send('GET', '/stack/v1/segments'),
+    [compared]: await send('GET', `${compared}?a=segment:german&b=tld:com&category=email&limit=2`),
+    [`DELETE ${at}`]: await send('DELETE', one),
+  };
+  return Object.fromEntries(Object.entries(found).map(([path, body]) => [path, shortened(body)]));
+}
+
 /** A list of all domains, after the first notification. */
 async function watchlistExamples(): Promise<Record<string, unknown>> {
   const LISTS = '/stack/v1/watchlists';
-  const send = async (method: string, path: string, body?: unknown) => {
-    const json = body === undefined ? {} : { body: JSON.stringify(body) };
-    return (await (
-      await request(path, { method, headers: { ...headers, ...(body !== undefined && JSON_TYPE) }, ...json })
-    ).json()) as Record<string, unknown>;
-  };
   const { results } = await send('GET', '/stack/v1/search?limit=1000');
   const content = {
     name: 'Customers',

@@ -118,30 +118,6 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     const { receipt_id } = JSON.parse(readFileSync(await (await receipt).path(), 'utf8'));
     assert.match(receipt_id, /^rwr_/);
   });
-  inPage('loads only the opened sections of a provider', '/provider/cloudflare', async (page) => {
-    const asked: string[] = [];
-    page.on('request', (request) => {
-      const { pathname } = new URL(request.url());
-      if (pathname.startsWith('/stack/v1/')) asked.push(pathname);
-    });
-    const sections = page.getByRole('navigation', { name: 'Sections of this page' });
-    await sections.getByRole('link', { name: 'Adoption' }).click();
-    await page.getByRole('img', { name: /^Domains that use Cloudflare, by day/ }).waitFor();
-    await sections.getByRole('link', { name: 'Used together with' }).click();
-    await page.getByRole('region', { name: 'Providers used together with Cloudflare' }).waitFor();
-    await sections.getByRole('link', { name: 'Supply chain' }).click();
-    await page.getByText('concentration risk').waitFor();
-    await sections.getByRole('link', { name: 'Domains' }).click();
-    await page.getByRole('link', { name: 'Next', exact: true }).click();
-    await page.getByText(/^51 to \d+ of/).waitFor();
-    assert.match(page.url(), /\?tab=domains&offset=50$/);
-    const routes = asked.map((path) => path.split('/').at(-2));
-    assert.deepEqual(routes, ['adoption', 'supply-chain', 'providers']);
-  });
-  inPage('reports an unknown provider', { path: '/provider/no-such-provider', allowed: [404] }, async (page) => {
-    await page.getByRole('alert').or(page.locator('.notice')).waitFor();
-    assert.match(await page.locator('.notice').innerText(), /no-such-provider/);
-  });
 });
 
 interface Leaving {

@@ -15,9 +15,10 @@ const EXPLORER = [
   ['search-nothing', '/search?q=no-such-company', true],
   ['lookup', '/lookup', true],
   ['domain', '/domain/DOMAIN', true],
-  ...(['history', 'posture', 'risk', 'advisories', 'feeds'] as const).map(
+  ...(['history', 'records', 'posture', 'risk', 'advisories', 'feeds'] as const).map(
     (tab) => [`domain-${tab}`, `/domain/DOMAIN?tab=${tab}`, true] as const,
   ),
+  ['shared-values', '/pivot?kind=soa&value=dns.cloudflare.com', true],
   ['compare', '/compare?domains=DOMAINS&risk=yes', true],
   ['compare-providers', '/compare?providers=cloudflare,microsoft-365', true],
   ['market', '/market?category=email', true],

@@ -56,6 +56,7 @@ export const QUERY_FIELDS: Readonly<Record<string, Read>> = {
     const [from, to] = scoresOf(value);
     return terms('score', scores.slice(from, to + 1));
   },
+  segment: (value, names) => names.segment(plain(value), value.start),
   scanned: (value, names) => ({ kind: 'scanned', ...scannedTimes(value, names) }),
 };
 

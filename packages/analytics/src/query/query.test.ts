@@ -28,6 +28,10 @@ const names: QueryNames = {
   nearestProvider: (text) => PROVIDERS.find((id) => id.startsWith(text.slice(0, 2))),
   nearest: (text, all) => all.find((name) => name.startsWith(text.slice(0, 3))),
   asciiPart: (text) => text.toLowerCase().replace('bücher', 'xn--bcher-kva'),
+  segment(name, start) {
+    if (name !== 'shops') throw new QueryError('unknown segment', start);
+    return readQuery('shop', names);
+  },
   momentOf(text, isEnd) {
     const age = /^(\d+)d$/.exec(text)?.[1];
     const moment = age === undefined ? Date.parse(text) : NOW - Number(age) * DAY_MS;

@@ -37,6 +37,8 @@ export interface QueryNames {
   nearestProvider(text: string): string | undefined;
   /** The name that was probably meant. */
   nearest(text: string, names: readonly string[]): string | undefined;
+  /** The conditions of a saved query; the position of its name. Throws QueryError for an unknown one. */
+  segment(name: string, start: number): Query;
   /** A part of a domain name as in the index: lower-case, A-labels. */
   asciiPart(text: string): string;
   /**

@@ -19,10 +19,19 @@ export function adoptionCurve(
   subject: { readonly provider: string; readonly category?: Category },
   { from, to }: { readonly from: number; readonly to: number },
 ): CurvePoint[] {
-  let domains = domainsNow(index, subject);
+  return curveOf(domainsNow(index, subject), { from, to }, (day) => index.history.movement(subject, day, day));
+}
+
+/** The curve that ends with this number of domains, from the domains gained and lost on each day. */
+export function curveOf(
+  domainsAtEnd: number,
+  { from, to }: { readonly from: number; readonly to: number },
+  movementOn: (day: number) => { readonly gained: number; readonly lost: number },
+): CurvePoint[] {
+  let domains = domainsAtEnd;
   const points: CurvePoint[] = [];
   for (let day = to; day >= from; day -= 1) {
-    const { gained, lost } = index.history.movement(subject, day, day);
+    const { gained, lost } = movementOn(day);
     points.push({ day, domains: Math.max(0, domains), added: gained, removed: lost });
     domains -= gained - lost;
   }

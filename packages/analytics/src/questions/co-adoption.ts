@@ -1,7 +1,7 @@
 // Providers used together with a provider, and whether more often than by chance.
 import { compareText } from '../compare-text.ts';
-import type { DomainIndex } from '../index/domain-index.ts';
 import { neighboursOf } from './neighbours.ts';
+import { type Population, sizeIn } from './population.ts';
 
 export interface CoAdoption {
   readonly provider: string;
@@ -9,25 +9,25 @@ export interface CoAdoption {
   readonly domains: number;
   /** |A ∩ B| / |A ∪ B|. */
   readonly jaccard: number;
-  /** How many times more often both occur together than if they were independent, over all scanned domains. */
+  /** How many times more often both occur together than if they were independent, over all domains of the population. */
   readonly lift: number;
 }
 
 /** Providers used together with a provider, closest first, without other brands of its owner. */
 export function coAdoption(
-  index: DomainIndex,
+  population: Population,
   provider: string,
   { ownerOf, limit }: { readonly ownerOf: (provider: string) => string; readonly limit: number },
 ): CoAdoption[] {
-  const number = index.vocabulary.providers.find(provider);
+  const number = population.vocabulary.providers.find(provider);
   if (number === undefined) return [];
-  const own = index.sets.provider(number).size;
-  return neighboursOf(index, provider, { ownerOf })
+  const own = sizeIn(population, population.sets.provider(number));
+  return neighboursOf(population, provider, { ownerOf })
     .map(({ provider, domains, size }) => ({
       provider,
       domains,
       jaccard: domains / (own + size - domains),
-      lift: (domains * index.size) / (own * size),
+      lift: (domains * population.size) / (own * size),
     }))
     .sort((a, b) => b.jaccard - a.jaccard || compareText(a.provider, b.provider))
     .slice(0, limit);

@@ -2,7 +2,7 @@
 import { CATEGORIES, type Category, HOLDERS } from '@strata/detect';
 import { categoryNumber, stateNumber } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
-import type { DomainIndex } from '../index/domain-index.ts';
+import type { Population } from './population.ts';
 
 /**
  * DOJ and FTC merger guidelines of 2023, guideline 1: above 1,800 highly concentrated. Moderate as in those of 1992.
@@ -54,18 +54,19 @@ export interface MarketOptions {
 }
 
 export function market(
-  index: DomainIndex,
+  population: Population,
   category: Category,
   { includeParked = false, ownerOf }: MarketOptions,
 ): Market {
   const number = categoryNumber(category);
   const states = includeParked ? [stateNumber('active'), stateNumber('parked')] : [stateNumber('active')];
-  const held = (holder: (typeof HOLDERS)[number]) => index.tallies.holders(number, HOLDERS.indexOf(holder), states);
+  const held = (holder: (typeof HOLDERS)[number]) =>
+    population.tallies.holders(number, HOLDERS.indexOf(holder), states);
   const attributed = held('provider');
   const selfHosted = held('self');
   const unknown = held('unknown');
   const denominator = attributed + selfHosted;
-  const providers = marketProviders(index, number, { states, denominator });
+  const providers = marketProviders(population, number, { states, denominator });
   const domains = denominator + unknown;
   const hhi = herfindahl(
     providers.map(({ weight }) => weight),
@@ -90,8 +91,8 @@ export function market(
   };
 }
 
-export function markets(index: DomainIndex, options: MarketOptions): Market[] {
-  return CATEGORIES.map((category) => market(index, category, options));
+export function markets(population: Population, options: MarketOptions): Market[] {
+  return CATEGORIES.map((category) => market(population, category, options));
 }
 
 /**
@@ -113,16 +114,16 @@ export function bandOf(hhi: number): Band {
 }
 
 function marketProviders(
-  index: DomainIndex,
+  population: Population,
   category: number,
   { states, denominator }: { readonly states: readonly number[]; readonly denominator: number },
 ): MarketProvider[] {
   const providers: MarketProvider[] = [];
-  for (const placement of index.vocabulary.placements) {
+  for (const placement of population.vocabulary.placements) {
     if (placement.category !== category) continue;
-    const { domains, weight } = index.tallies.users(placement.number, states);
+    const { domains, weight } = population.tallies.users(placement.number, states);
     if (domains === 0) continue;
-    const provider = index.vocabulary.providers.word(placement.provider);
+    const provider = population.vocabulary.providers.word(placement.provider);
     providers.push({ provider, domains, weight, share: weight / denominator });
   }
   return providers.sort((a, b) => b.weight - a.weight || compareText(a.provider, b.provider));

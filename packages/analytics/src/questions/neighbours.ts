@@ -1,5 +1,6 @@
 // Providers used together with a provider.
-import type { DomainIndex } from '../index/domain-index.ts';
+import { intersection, intersectionSize } from '../sets/set-operations.ts';
+import { type Population, sizeIn } from './population.ts';
 
 /** Fewer common domains may be chance. */
 export const MIN_SUPPORT = 20;
@@ -14,19 +15,22 @@ export interface Neighbour {
 
 /** Providers with enough common domains, unordered; without other brands of the same owner. */
 export function neighboursOf(
-  index: DomainIndex,
+  population: Population,
   provider: string,
   { ownerOf }: { readonly ownerOf: (provider: string) => string },
 ): Neighbour[] {
-  const { providers } = index.vocabulary;
+  const { vocabulary, sets, tallies, within } = population;
+  const { providers } = vocabulary;
   const number = providers.find(provider);
   if (number === undefined) return [];
   const owner = ownerOf(provider);
+  const own = within && intersection(within, sets.provider(number));
   const found: Neighbour[] = [];
   for (const [other, name] of providers.words().entries()) {
-    const domains = other === number ? 0 : index.tallies.together(number, other);
+    if (other === number) continue;
+    const domains = own ? intersectionSize(own, sets.provider(other)) : tallies.together(number, other);
     if (domains < MIN_SUPPORT || ownerOf(name) === owner) continue;
-    found.push({ provider: name, domains, size: index.sets.provider(other).size });
+    found.push({ provider: name, domains, size: sizeIn(population, sets.provider(other)) });
   }
   return found;
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { compareText } from '../compare-text.ts';
 import { dayOf } from '../history/daily-series.ts';
-import { firmProviders, indexOf, plainDomain, plainDomains, usersOf, using } from '../test/firms.ts';
+import { firmProviders, indexOf, plainDomains, usersOf, using } from '../test/firms.ts';
 import { changes, DAYS, FIRST_DAY } from '../test/random-changes.ts';
 import { manyDomains, ownerOf, PROVIDERS } from '../test/random-domains.ts';
 import { coAdoption } from './co-adoption.ts';
@@ -44,11 +44,6 @@ describe('the leaders', () => {
       for (const { provider, rank } of expected) assert.equal(rankOf(index, provider), rank);
       assert.equal(rankOf(index, 'unknown'), expected.length + 1);
     }));
-  it('leave out an unused provider', () => {
-    const index = indexOf([plainDomain(1, using('email acme high')), plainDomain(1, using('email borealis high'))]);
-    const found = leaders(index, { today: 0, limit: 9 }).leaders.map(({ provider }) => provider);
-    assert.deepEqual([found, providersInUse(index)], [['borealis'], 1]);
-  });
 });
 
 const otherOwnersThan = (provider: string) => PROVIDERS.filter((other) => ownerOf(other) !== ownerOf(provider));

@@ -5,6 +5,7 @@ import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import type { DomainSet } from '../sets/domain-set.ts';
 import { intersectionSize } from '../sets/set-operations.ts';
+import { type Population, sizeIn } from './population.ts';
 
 export interface Leader {
   readonly rank: number;
@@ -94,22 +95,23 @@ export function netMovement(
 
 /** Domains with any service in a category, and the number of its providers. */
 export function categorySize(
-  index: DomainIndex,
+  population: Population,
   category: Category,
 ): { readonly domains: number; readonly providers: number } {
   const number = categoryNumber(category);
-  const placements = index.vocabulary.placements.filter((placement) => placement.category === number);
+  const placements = population.vocabulary.placements.filter((placement) => placement.category === number);
   return {
-    domains: index.sets.category(number).size,
-    providers: placements.filter((placement) => index.sets.placement(placement.number).size > 0).length,
+    domains: sizeIn(population, population.sets.category(number)),
+    providers: placements.filter((placement) => sizeIn(population, population.sets.placement(placement.number)) > 0)
+      .length,
   };
 }
 
 /** Providers in use by at least one domain. */
-export function providersInUse(index: DomainIndex): number {
+export function providersInUse(population: Population): number {
   let count = 0;
-  for (let number = 0; number < index.vocabulary.providers.size; number += 1) {
-    if (index.sets.provider(number).size > 0) count += 1;
+  for (let number = 0; number < population.vocabulary.providers.size; number += 1) {
+    if (sizeIn(population, population.sets.provider(number)) > 0) count += 1;
   }
   return count;
 }

@@ -1,8 +1,8 @@
-// The security posture of all domains: adoption of each standard, by sector, and the grades.
+// The security posture of a population: adoption of each standard, by sector, and the grades.
 import { gradeOf, POSTURE_FLAGS, type PostureFlag, SECTORS } from '@strata/detect';
 import { SCORES, stateNumber } from '../columns/terms.ts';
-import type { DomainIndex } from '../index/domain-index.ts';
-import { intersection, intersectionSize } from '../sets/set-operations.ts';
+import { intersection } from '../sets/set-operations.ts';
+import { type Population, sizeIn } from './population.ts';
 
 /** A count and its base: domains in which it could be measured. */
 export interface Adoption {
@@ -60,20 +60,20 @@ export const COUNTED_STANDARDS = Object.keys(MEASURED_BY) as readonly CountedSta
 const flagNumber = (flag: PostureFlag): number => POSTURE_FLAGS.indexOf(flag);
 const live = () => [stateNumber('active'), stateNumber('parked')];
 
-export function scorecard(index: DomainIndex): Scorecard {
+export function scorecard(population: Population): Scorecard {
   const bySector = SECTORS.map((sector, number) => ({ sector, number }))
-    .filter(({ number }) => index.tallies.domains(live(), number) > 0)
+    .filter(({ number }) => population.tallies.domains(live(), number) > 0)
     .map(({ sector, number }) => ({
       sector,
-      domains: index.tallies.domains(live(), number),
-      adoption: adoptionOf(index, number),
-      meanScore: scoresOf(index, number).mean,
+      domains: population.tallies.domains(live(), number),
+      adoption: adoptionOf(population, number),
+      meanScore: scoresOf(population, number).mean,
     }));
-  const { grades, scored, mean } = scoresOf(index);
+  const { grades, scored, mean } = scoresOf(population);
   return {
-    domains: index.tallies.domains(live()),
-    adoption: adoptionOf(index),
-    both: both(index),
+    domains: population.tallies.domains(live()),
+    adoption: adoptionOf(population),
+    both: both(population),
     bySector,
     grades,
     scored,
@@ -81,28 +81,29 @@ export function scorecard(index: DomainIndex): Scorecard {
   };
 }
 
-function adoptionOf(index: DomainIndex, sector?: number): Record<CountedStandard, Adoption> {
-  const count = (flag: PostureFlag) => index.tallies.flag(flagNumber(flag), live(), sector);
+function adoptionOf(population: Population, sector?: number): Record<CountedStandard, Adoption> {
+  const count = (flag: PostureFlag) => population.tallies.flag(flagNumber(flag), live(), sector);
   return Object.fromEntries(
     Object.entries(MEASURED_BY).map(([name, [flag, denominator]]) => [name, adoption(count(flag), count(denominator))]),
   ) as Record<CountedStandard, Adoption>;
 }
 
-function both(index: DomainIndex): Adoption {
+function both(population: Population): Adoption {
   const within = (flags: readonly PostureFlag[]) => {
-    const [first, ...rest] = flags.map((flag) => index.sets.flag(flagNumber(flag)));
+    const [first, ...rest] = flags.map((flag) => population.sets.flag(flagNumber(flag)));
     const set = rest.reduce((all, other) => all && intersection(all, other), first);
-    return live().reduce((sum, state) => sum + (set ? intersectionSize(set, index.sets.state(state)) : 0), 0);
+    const inState = (state: number) => (set ? sizeIn(population, intersection(set, population.sets.state(state))) : 0);
+    return live().reduce((sum, state) => sum + inState(state), 0);
   };
   return adoption(within(['spf_valid', 'dmarc_valid']), within(['spf_measured', 'dmarc_measured']));
 }
 
-function scoresOf(index: DomainIndex, sector?: number) {
+function scoresOf(population: Population, sector?: number) {
   const byGrade = new Map<string, number>(['A+', 'A', 'B', 'C', 'D', 'F'].map((grade) => [grade, 0]));
   let scored = 0;
   let sum = 0;
   for (let score = 0; score < SCORES - 1; score += 1) {
-    const domains = index.tallies.score(score, live(), sector);
+    const domains = population.tallies.score(score, live(), sector);
     scored += domains;
     sum += domains * score;
     byGrade.set(gradeOf(score), (byGrade.get(gradeOf(score)) ?? 0) + domains);

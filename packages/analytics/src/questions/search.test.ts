@@ -146,18 +146,6 @@ describe('search', () => {
       }
     }
   });
-  it('puts the names around a prefix where they belong, however few are found', () => {
-    const index = indexOf(numbered(2_000));
-    const order = [...index.names.sorted.numbers()];
-    for (const prefix of ['1', '19', '199', '5']) {
-      const [from, to] = index.names.sorted.prefixRange(prefix);
-      const around = [0, from - 1, from, from + 1, to - 1, to, order.length - 1].map((rank) => order[rank] as number);
-      const begins = [from, from + 1, to - 1].map((rank) => order[rank] as number);
-      const expected = new Set([...begins, ...around]);
-      const found = inNameOrder(index, DomainSet.of(expected), { limit: 10, offset: 0 }, prefix);
-      assert.deepEqual(found, [...expected], prefix);
-    }
-  });
 });
 
 it('the worst scores are those of domains that exist, worst first, then by name', () => {

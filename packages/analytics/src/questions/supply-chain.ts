@@ -1,8 +1,8 @@
 // The domains that depend on a provider: how many, in which markets, which exclusively, and their other providers.
 import { compareText } from '../compare-text.ts';
-import type { DomainIndex } from '../index/domain-index.ts';
 import { type Market, type MarketOptions, markets } from './concentration.ts';
 import { type Neighbour, neighboursOf } from './neighbours.ts';
+import { type Population, sizeIn } from './population.ts';
 
 export interface Dependence {
   readonly provider: string;
@@ -23,15 +23,15 @@ export interface SupplyChain {
 
 /** The domains that depend on a provider, and their other providers. */
 export function supplyChain(
-  index: DomainIndex,
+  population: Population,
   provider: string,
   options: MarketOptions & { readonly limit: number },
 ): SupplyChain {
-  const number = index.vocabulary.providers.find(provider);
+  const number = population.vocabulary.providers.find(provider);
   if (number === undefined)
     return { dependentDomains: 0, markets: [], soleSourceDomains: 0, upstream: [], downstream: [] };
-  const dependentDomains = index.sets.provider(number).size;
-  const neighbours = neighboursOf(index, provider, options);
+  const dependentDomains = sizeIn(population, population.sets.provider(number));
+  const neighbours = neighboursOf(population, provider, options);
   const ranked = (shareOf: (neighbour: Neighbour) => number): Dependence[] =>
     neighbours
       .map((neighbour) => ({
@@ -43,11 +43,11 @@ export function supplyChain(
       .slice(0, options.limit);
   return {
     dependentDomains,
-    markets: markets(index, options).flatMap((market) => {
+    markets: markets(population, options).flatMap((market) => {
       const own = market.providers.find((each) => each.provider === provider);
       return own ? [{ market, share: own.share }] : [];
     }),
-    soleSourceDomains: index.tallies.soleSource(number),
+    soleSourceDomains: population.tallies.soleSource(number),
     upstream: ranked(({ domains }) => domains / dependentDomains),
     downstream: ranked(({ domains, size }) => domains / size),
   };

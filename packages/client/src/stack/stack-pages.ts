@@ -11,6 +11,7 @@ import type {
   FoundDomain,
   Migration,
   NamingFeed,
+  Segment,
   StackPaths,
   WatchDelivery,
   Watchlist,
@@ -28,6 +29,7 @@ export interface PagedItems {
   '/stack/v1/domains/{domain}/history': RecordChange;
   '/stack/v1/pivot/{kind}/{value}': RecordUser;
   '/stack/v1/search': FoundDomain;
+  '/stack/v1/segments': Segment;
   '/stack/v1/stats/providers': Leader;
   '/stack/v1/stats/migrations': Migration;
   '/stack/v1/alerts': Alert;
@@ -67,6 +69,7 @@ export const PAGES: Pages = {
   '/stack/v1/domains/{domain}/history': ({ changes: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/pivot/{kind}/{value}': ({ domains: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/search': ({ results: items, next_cursor }) => ({ items, next_cursor }),
+  '/stack/v1/segments': ({ segments: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/stats/providers': ({ providers: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/stats/migrations': ({ migrations: items, next_cursor }) => ({ items, next_cursor }),
   '/stack/v1/alerts': ({ alerts: items, next_cursor }) => ({ items, next_cursor }),

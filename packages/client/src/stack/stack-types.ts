@@ -194,9 +194,13 @@ export interface StackPaths {
        * The first observation of any record.
        */
       observed_since: string | null;
+      /**
+       * Kinds that no scan had measured by then: their values are unknown, not absent.
+       */
+      unmeasured: Unmeasured[];
       total: number;
       records: {
-        kind: Kind;
+        kind: Unmeasured;
         value: string;
         /**
          * First observation.
@@ -229,7 +233,7 @@ export interface StackPaths {
          * Those that show most, at most 10.
          */
         values: {
-          kind: Kind;
+          kind: Unmeasured;
           value: string;
         }[];
       }[];
@@ -249,7 +253,7 @@ export interface StackPaths {
       domain: string;
     };
     query: {
-      kind?: Kind;
+      kind?: Unmeasured;
       /**
        * Only the last UTC days, including today.
        */
@@ -275,6 +279,13 @@ export interface StackPaths {
     body: {
       domain: string;
       observed_since: string | null;
+      /**
+       * Kinds that no scan had measured until then: what they had before is unknown, not a change. Null: still.
+       */
+      unmeasured: {
+        kind: Unmeasured;
+        until: string | null;
+      }[];
       total: number;
       limit: number;
       /**
@@ -288,7 +299,7 @@ export interface StackPaths {
       changes: {
         at: string;
         type: 'appeared' | 'disappeared';
-        kind: Kind;
+        kind: Unmeasured;
         value: string;
         /**
          * First observation.
@@ -313,7 +324,7 @@ export interface StackPaths {
    */
   '/stack/v1/pivot/{kind}/{value}': {
     path: {
-      kind: Kind;
+      kind: Unmeasured;
       /**
        * The value, percent-encoded: `ns1.example.com`, `GTM-ABC123`, `192.0.2.0%2F24`, `AS64496`.
        */
@@ -341,11 +352,11 @@ export interface StackPaths {
        */
       total: number;
       /**
-       * Domains that publish it or did, as far as history is kept.
+       * Domains that publish it or did, as far as history is kept; null above 10000 intervals.
        */
-      total_ever: number;
+      total_ever: number | null;
       /**
-       * Whether counting stopped.
+       * Whether `total` is a lower bound.
        */
       more_than_counted: boolean;
       shared: boolean;
@@ -466,11 +477,59 @@ export interface StackPaths {
     };
   };
   /**
+   * Segments of the key
+   */
+  '/stack/v1/segments': {
+    path: Record<string, never>;
+    query: {
+      limit?: number;
+      /**
+       * `next_cursor` of the previous page, with the same filters; `limit` may differ.
+       */
+      cursor?: string;
+    };
+    body: {
+      limit: number;
+      /**
+       * Number of entries before this page.
+       */
+      offset: number;
+      /**
+       * `cursor` of the next page; null at the end of the list.
+       */
+      next_cursor: string | null;
+      segments: Segment[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * A segment
+   */
+  '/stack/v1/segments/{name}': {
+    path: {
+      name: string;
+    };
+    query: Record<string, never>;
+    body: {
+      segment: Segment;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
    * Aggregate statistics, computed at read time
    */
   '/stack/v1/stats': {
     path: Record<string, never>;
-    query: Record<string, never>;
+    query: {
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+    };
     body: {
       /**
        * Domains that have been scanned.
@@ -500,7 +559,10 @@ export interface StackPaths {
         domains: number;
         providers: number;
       }[];
-      scans: number;
+      /**
+       * Null with `query`.
+       */
+      scans: number | null;
       computed_at: string;
       _alpha: true;
       _notice: string;
@@ -740,7 +802,12 @@ export interface StackPaths {
    */
   '/stack/v1/intelligence/security-scorecard': {
     path: Record<string, never>;
-    query: Record<string, never>;
+    query: {
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+    };
     body: {
       /**
        * Domains that exist, parked ones included.
@@ -820,6 +887,10 @@ export interface StackPaths {
        * Providers of a category, by default 1,000 of one and 25 of each of all.
        */
       limit?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       include_parked: boolean;
@@ -845,6 +916,10 @@ export interface StackPaths {
        * Entries of `upstream` and of `downstream`.
        */
       limit?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       provider: string;
@@ -905,6 +980,10 @@ export interface StackPaths {
        * Entries of `co_adoption`.
        */
       limit?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
     };
     body: {
       tool: string;
@@ -912,6 +991,9 @@ export interface StackPaths {
       domains: number;
       share: number;
       method: string;
+      /**
+       * The last 365 days; with `query` not before the last 10000 domains that the tool gained or lost.
+       */
       curve: {
         date: string;
         domains: number;
@@ -928,6 +1010,60 @@ export interface StackPaths {
         domains: number;
         jaccard: number;
         lift: number;
+      }[];
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Two segments compared: market shares by category, and scores
+   */
+  '/stack/v1/intelligence/comparison': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      a: string;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      b: string;
+      category?: Category;
+      /**
+       * Providers of a category.
+       */
+      limit?: number;
+    };
+    body: {
+      a: ComparedDomains;
+      b: ComparedDomains;
+      /**
+       * Domains in both.
+       */
+      common: number;
+      categories: {
+        category: Category;
+        a: ComparedMarket;
+        b: ComparedMarket;
+        /**
+         * Providers in either.
+         */
+        total: number;
+        /**
+         * Largest difference first.
+         */
+        providers: {
+          provider: string;
+          provider_id: string;
+          a: ComparedShare;
+          b: ComparedShare;
+          /**
+           * Share in b minus share in a.
+           */
+          difference: number | null;
+        }[];
       }[];
       _alpha: true;
       _notice: string;
@@ -1479,107 +1615,7 @@ export interface StackPaths {
       /**
        * Kinds of the provider, most characteristic first.
        */
-      kinds: (
-        | 'registrar'
-        | 'dns-host'
-        | 'domain-marketplace'
-        | 'mailbox'
-        | 'mail-gateway'
-        | 'mail-forwarding'
-        | 'transactional-email'
-        | 'email-marketing'
-        | 'email-authentication'
-        | 'email-signature'
-        | 'cloud'
-        | 'web-host'
-        | 'managed-host'
-        | 'app-platform'
-        | 'static-host'
-        | 'object-storage'
-        | 'cdn'
-        | 'waf'
-        | 'ddos-protection'
-        | 'bot-management'
-        | 'certificate-authority'
-        | 'network-operator'
-        | 'site-builder'
-        | 'cms'
-        | 'ecommerce'
-        | 'forum'
-        | 'wiki'
-        | 'learning-platform'
-        | 'landing-pages'
-        | 'web-server'
-        | 'application-server'
-        | 'web-framework'
-        | 'ui-library'
-        | 'language'
-        | 'control-panel'
-        | 'operating-system'
-        | 'cache'
-        | 'analytics'
-        | 'product-analytics'
-        | 'session-replay'
-        | 'ab-testing'
-        | 'tag-manager'
-        | 'advertising'
-        | 'affiliate'
-        | 'consent'
-        | 'personalisation'
-        | 'marketing-automation'
-        | 'crm'
-        | 'forms'
-        | 'surveys'
-        | 'reviews'
-        | 'loyalty'
-        | 'search'
-        | 'recommendations'
-        | 'live-chat'
-        | 'help-desk'
-        | 'status-page'
-        | 'documentation'
-        | 'scheduling'
-        | 'video'
-        | 'maps'
-        | 'fonts'
-        | 'social'
-        | 'comments'
-        | 'payments'
-        | 'accessibility'
-        | 'translation'
-        | 'monitoring'
-        | 'error-tracking'
-        | 'feature-flags'
-        | 'push-notifications'
-        | 'customer-data'
-        | 'identity'
-        | 'single-sign-on'
-        | 'device-management'
-        | 'collaboration'
-        | 'video-conferencing'
-        | 'project-management'
-        | 'file-sharing'
-        | 'e-signature'
-        | 'design'
-        | 'source-hosting'
-        | 'developer-tools'
-        | 'ai'
-        | 'data-platform'
-        | 'security'
-        | 'security-training'
-        | 'compliance'
-        | 'password-manager'
-        | 'hr'
-        | 'recruiting'
-        | 'finance'
-        | 'erp'
-        | 'sales'
-        | 'telephony'
-        | 'events'
-        | 'publishing'
-        | 'search-engine'
-        | 'app-store'
-      )[];
+      kinds: Kind[];
       /**
        * Categories in which domains use it.
        */
@@ -2239,6 +2275,27 @@ export interface Change {
   confidence: 'high' | 'medium' | 'low';
   importance: 'high' | 'medium' | 'low';
 }
+export interface ComparedDomains {
+  domains: number;
+  scored: number;
+  mean_score: number | null;
+  grades: {
+    grade: Grade;
+    domains: number;
+  }[];
+}
+export interface ComparedMarket {
+  domains: number;
+  /**
+   * Base of the shares.
+   */
+  denominator: number;
+  hhi: number | null;
+}
+export interface ComparedShare {
+  domains: number;
+  share: number | null;
+}
 /**
  * The change that gained or lost the domain.
  */
@@ -2581,9 +2638,9 @@ export interface Market {
     domains: number;
     share: number;
     /**
-     * Domains gained minus domains lost in this category with any confidence, confirmed within 30 days.
+     * Domains gained minus domains lost in this category with any confidence, confirmed within 30 days. Null with `query`.
      */
-    change_30d: number;
+    change_30d: number | null;
   }[];
 }
 /**
@@ -3003,6 +3060,11 @@ export interface Security {
   coverage: number;
   score_version: string;
 }
+export interface Segment {
+  name: string;
+  query: string;
+  updated_at: string;
+}
 export interface Service {
   category: Category;
   /**
@@ -3061,107 +3123,7 @@ export interface Service {
   /**
    * Kinds of the provider, more specific than the category.
    */
-  kinds: (
-    | 'registrar'
-    | 'dns-host'
-    | 'domain-marketplace'
-    | 'mailbox'
-    | 'mail-gateway'
-    | 'mail-forwarding'
-    | 'transactional-email'
-    | 'email-marketing'
-    | 'email-authentication'
-    | 'email-signature'
-    | 'cloud'
-    | 'web-host'
-    | 'managed-host'
-    | 'app-platform'
-    | 'static-host'
-    | 'object-storage'
-    | 'cdn'
-    | 'waf'
-    | 'ddos-protection'
-    | 'bot-management'
-    | 'certificate-authority'
-    | 'network-operator'
-    | 'site-builder'
-    | 'cms'
-    | 'ecommerce'
-    | 'forum'
-    | 'wiki'
-    | 'learning-platform'
-    | 'landing-pages'
-    | 'web-server'
-    | 'application-server'
-    | 'web-framework'
-    | 'ui-library'
-    | 'language'
-    | 'control-panel'
-    | 'operating-system'
-    | 'cache'
-    | 'analytics'
-    | 'product-analytics'
-    | 'session-replay'
-    | 'ab-testing'
-    | 'tag-manager'
-    | 'advertising'
-    | 'affiliate'
-    | 'consent'
-    | 'personalisation'
-    | 'marketing-automation'
-    | 'crm'
-    | 'forms'
-    | 'surveys'
-    | 'reviews'
-    | 'loyalty'
-    | 'search'
-    | 'recommendations'
-    | 'live-chat'
-    | 'help-desk'
-    | 'status-page'
-    | 'documentation'
-    | 'scheduling'
-    | 'video'
-    | 'maps'
-    | 'fonts'
-    | 'social'
-    | 'comments'
-    | 'payments'
-    | 'accessibility'
-    | 'translation'
-    | 'monitoring'
-    | 'error-tracking'
-    | 'feature-flags'
-    | 'push-notifications'
-    | 'customer-data'
-    | 'identity'
-    | 'single-sign-on'
-    | 'device-management'
-    | 'collaboration'
-    | 'video-conferencing'
-    | 'project-management'
-    | 'file-sharing'
-    | 'e-signature'
-    | 'design'
-    | 'source-hosting'
-    | 'developer-tools'
-    | 'ai'
-    | 'data-platform'
-    | 'security'
-    | 'security-training'
-    | 'compliance'
-    | 'password-manager'
-    | 'hr'
-    | 'recruiting'
-    | 'finance'
-    | 'erp'
-    | 'sales'
-    | 'telephony'
-    | 'events'
-    | 'publishing'
-    | 'search-engine'
-    | 'app-store'
-  )[];
+  kinds: Kind[];
 }
 export interface ServiceChangeEvent {
   _alpha: true;
@@ -3737,6 +3699,36 @@ export interface StackPosts {
  */
 export interface StackChanges {
   /**
+   * Save a query as a segment
+   */
+  'PUT /stack/v1/segments/{name}': {
+    path: {
+      name: string;
+    };
+    query: Record<string, never>;
+    body: {
+      segment: Segment;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
+   * Delete a segment
+   */
+  'DELETE /stack/v1/segments/{name}': {
+    path: {
+      name: string;
+    };
+    query: Record<string, never>;
+    body: {
+      deleted: string;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
    * Replace a watchlist
    */
   'PUT /stack/v1/watchlists/{id}': {
@@ -3813,9 +3805,9 @@ export type Category =
   | 'certificate_authority'
   | 'web_platform';
 /**
- * Values of `kind`.
+ * Values of `unmeasured`.
  */
-export type Kind =
+export type Unmeasured =
   | 'ns'
   | 'ns_set'
   | 'soa'
@@ -3879,6 +3871,109 @@ export type Part =
   | 'hsts'
   | 'headers'
   | 'security_txt';
+/**
+ * Values of `kinds`.
+ */
+export type Kind =
+  | 'registrar'
+  | 'dns-host'
+  | 'domain-marketplace'
+  | 'mailbox'
+  | 'mail-gateway'
+  | 'mail-forwarding'
+  | 'transactional-email'
+  | 'email-marketing'
+  | 'email-authentication'
+  | 'email-signature'
+  | 'cloud'
+  | 'web-host'
+  | 'managed-host'
+  | 'app-platform'
+  | 'static-host'
+  | 'object-storage'
+  | 'cdn'
+  | 'waf'
+  | 'ddos-protection'
+  | 'bot-management'
+  | 'certificate-authority'
+  | 'network-operator'
+  | 'site-builder'
+  | 'cms'
+  | 'ecommerce'
+  | 'forum'
+  | 'wiki'
+  | 'learning-platform'
+  | 'landing-pages'
+  | 'web-server'
+  | 'application-server'
+  | 'web-framework'
+  | 'ui-library'
+  | 'language'
+  | 'control-panel'
+  | 'operating-system'
+  | 'cache'
+  | 'analytics'
+  | 'product-analytics'
+  | 'session-replay'
+  | 'ab-testing'
+  | 'tag-manager'
+  | 'advertising'
+  | 'affiliate'
+  | 'consent'
+  | 'personalisation'
+  | 'marketing-automation'
+  | 'crm'
+  | 'forms'
+  | 'surveys'
+  | 'reviews'
+  | 'loyalty'
+  | 'search'
+  | 'recommendations'
+  | 'live-chat'
+  | 'help-desk'
+  | 'status-page'
+  | 'documentation'
+  | 'scheduling'
+  | 'video'
+  | 'maps'
+  | 'fonts'
+  | 'social'
+  | 'comments'
+  | 'payments'
+  | 'accessibility'
+  | 'translation'
+  | 'monitoring'
+  | 'error-tracking'
+  | 'feature-flags'
+  | 'push-notifications'
+  | 'customer-data'
+  | 'identity'
+  | 'single-sign-on'
+  | 'device-management'
+  | 'collaboration'
+  | 'video-conferencing'
+  | 'project-management'
+  | 'file-sharing'
+  | 'e-signature'
+  | 'design'
+  | 'source-hosting'
+  | 'developer-tools'
+  | 'ai'
+  | 'data-platform'
+  | 'security'
+  | 'security-training'
+  | 'compliance'
+  | 'password-manager'
+  | 'hr'
+  | 'recruiting'
+  | 'finance'
+  | 'erp'
+  | 'sales'
+  | 'telephony'
+  | 'events'
+  | 'publishing'
+  | 'search-engine'
+  | 'app-store';
 /**
  * Values of `rule`.
  */

@@ -31,12 +31,27 @@ const MAX_ENDED = 500;
 const POOL_MS = 30 * 86_400_000;
 const POOLED = new Set<RecordKind>(['address', 'network', 'asn']);
 
-/** A kind that was not measured ends nothing. `lastScannedAt` is the last scan that counted before this one. */
+/** The value of an interval in which a kind was not measured yet: before its end, other values are unknown. */
+export const UNMEASURED = '';
+
+interface PlanRecordsOptions {
+  readonly at: number;
+  /** The last scan that counted before this one. */
+  readonly lastScannedAt: number | null;
+  /** No observation was recorded before. */
+  readonly isFirst: boolean;
+}
+
+/** A kind that was not measured ends nothing. */
 export function planRecords(
   { intervals, observed }: KnownRecords,
-  { at, lastScannedAt }: { readonly at: number; readonly lastScannedAt: number | null },
+  { at, lastScannedAt, isFirst }: PlanRecordsOptions,
 ): RecordChanges {
   const put: RecordInterval[] = [];
+  if (isFirst) {
+    const begun = { value: UNMEASURED, firstSeen: at, lastSeen: null, endedAt: null };
+    for (const kind of observed.unmeasured) put.push({ ...begun, kind });
+  }
   const missing = new Map([...observed.values].map(([kind, values]) => [kind, new Set(values)]));
   const ended: RecordInterval[] = [];
   for (const interval of intervals) {
@@ -55,7 +70,7 @@ export function planRecords(
   }
   const isKept = new Set(put.map(keyOf));
   const now = put.filter(({ endedAt }) => endedAt !== null).length;
-  const old = ended.filter((interval) => !isKept.has(keyOf(interval)));
+  const old = ended.filter((interval) => interval.value !== UNMEASURED && !isKept.has(keyOf(interval)));
   const dropped = old.sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0)).slice(Math.max(MAX_ENDED - now, 0));
   return { put, dropped };
 }

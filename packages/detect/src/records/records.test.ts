@@ -74,7 +74,10 @@ describe('intervals of records', () => {
         kind === 'mx' ? { mx: values?.map((host) => `1 ${host}`) ?? 'timeout' } : { a: values ?? 'timeout' };
       const at = Number(day) * DAY;
       const observed = observedRecords(evidenceOf(given as EvidenceParts));
-      const { put, dropped } = planRecords({ intervals, observed }, { at, lastScannedAt });
+      const { put, dropped } = planRecords(
+        { intervals, observed },
+        { at, lastScannedAt, isFirst: lastScannedAt === null },
+      );
       const keyOf = (each: RecordInterval) => `${each.kind} ${each.value} ${each.firstSeen}`;
       const rows = new Map([...intervals, ...put].map((each) => [keyOf(each), each]));
       for (const each of dropped) rows.delete(keyOf(each));
@@ -96,6 +99,14 @@ describe('intervals of records', () => {
     assert.deepEqual(after('mx', { 1: ['a'], 2: null, 3: null }), [['a', 1, 1, null]]);
     assert.deepEqual(after('mx', { 1: ['a'], 2: null, 3: ['a'] }), [['a', 1, null, null]]);
     assert.deepEqual(after('mx', { 1: ['a'], 2: null, 3: [] }), [['a', 1, 1, 3]]);
+  });
+  it('have one of no value until the kind is first measured, which many ended values do not drop', () => {
+    assert.deepEqual(after('mx', { 1: null, 2: null, 3: ['a'], 4: null }), [
+      ['', 1, 1, 3],
+      ['a', 3, 3, null],
+    ]);
+    const moves = Object.fromEntries(Array.from({ length: 520 }, (_, i) => [i + 2, [`${i}.example`]]));
+    assert.deepEqual(after('mx', { 1: null, ...moves })[0], ['', 1, 1, 2]);
   });
   it('of an address that returns within a month go on, and the oldest of many are dropped', () => {
     const [a, b] = ['192.0.2.1', '192.0.2.2'];

@@ -1,12 +1,10 @@
-// Real llama.cpp on the demo's model.
+// Real llama.cpp on the demo's model. Several processes, other weights: llama-engines.full.test.ts.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { GREEDY } from '@strata/inference';
-import { type RandomModelOptions, randomModel } from '@strata/testnet';
 import { oneSlot, restarts, tinyEngine } from '../../../../tests/support/tiny-engine.ts';
-import { type Engine, type Job, startLlamaEngine } from '../index.ts';
-import { written } from '../test/gguf-file.ts';
+import { startLlamaEngine } from '../index.ts';
 import { ENDLESS, jobFor, never, run, user } from '../test/tiny-engine.ts';
 
 describe('llama.cpp', () => {
@@ -106,53 +104,4 @@ it('an engine that considers few candidates finds the unlikely tokens that a gra
   assert.deepEqual([text, end], ['{"abc"}', { kind: 'end', reason: 'stop' }]);
   for (const endless of ['root ::= root "a" | root', 'root ::= nothing'])
     await assert.rejects(answered(endless, 5), { code: 'grammar-unusable' });
-});
-
-const questions = ['What is DMARC?', 'What does SPF do?', 'What is an MX record?', 'Who are you?', 'What is a CDN?'];
-
-it('several processes as one engine have the slots of all, answer as one does, and give a prompt to the process that has read it', async () => {
-  await using pool = await startLlamaEngine({ ...oneSlot, slots: 4, processes: 2 });
-  assert.equal(pool.info.slots, 4);
-  const jobs = await Promise.all(questions.map((question) => jobFor(question, { maxTokens: 60 })));
-  const texts = async (engine?: Engine) => Promise.all(jobs.map(async (job) => (await run(job, engine)).text));
-  const together = await texts(pool);
-  // One more than the pool has slots, and three more than the single process has.
-  assert.deepEqual(await texts(), together);
-  const alone = [];
-  for (const job of jobs) alone.push((await run(job)).text);
-  assert.deepEqual(together, alone);
-  assert.equal(new Set(alone).size, questions.length);
-  // A prompt goes to the process that has read it.
-  const fitting = jobs.slice(0, 4);
-  for (const job of fitting) await run(job, pool);
-  for (const job of fitting) assert.equal((await run(job, pool)).cachedTokens, job.prompt.length - 1);
-});
-
-const size = { layers: 2, width: 64, heads: 4, hidden: 128, context: 512 };
-const shape: RandomModelOptions = { seed: 1, name: 'noise', weights: 'F16', ...size };
-
-describe('a model from a seed', () => {
-  it('is the same file again by the same seed, and another by another', () => {
-    const [a, b, c] = [randomModel(shape), randomModel(shape), randomModel({ ...shape, seed: 2 })];
-    assert.deepEqual(a, b);
-    assert.ok(a.length === c.length && Buffer.compare(a, c) !== 0);
-    assert.ok(randomModel({ ...shape, weights: 'Q8_0' }).length < a.length * 0.6);
-  });
-
-  for (const weights of ['F16', 'Q8_0', 'Q4_0'] as const)
-    it(`is read by llama.cpp with weights of ${weights}, and its answers continue exactly`, async () => {
-      const file = await written(randomModel({ ...shape, weights }));
-      await using engine = await startLlamaEngine({ ...oneSlot, file });
-      const expected = { name: 'noise', quantisation: weights, contextLength: 512, vocabularySize: 259 };
-      assert.deepEqual({ ...engine.info, ...expected, hasChatTemplate: true }, engine.info);
-      assert.deepEqual(await engine.tokenize('hi ü'), [...Buffer.from('hi ü')]);
-      const prompt = await engine.render(user('Say something.'));
-      // Its last token, which noise may choose at any time, is forbidden.
-      const sampling = { ...ENDLESS, logitBias: new Map([[258, -100]]), temperature: 1, seed: 5 };
-      const job: Job = { prompt, given: [], replay: 'exact', maxTokens: 60, sampling };
-      const { tokens } = await run(job, engine);
-      assert.equal(tokens.length, 60);
-      for (const cut of [1, 30])
-        assert.deepEqual((await run({ ...job, given: tokens.slice(0, cut) }, engine)).tokens, tokens.slice(cut));
-    });
 });

@@ -25,10 +25,9 @@ const SMALL = 4_096;
 /** A position in a leaderboard. */
 export type LeaderKey = readonly [mentions: number, domain: string];
 
-/** The sums of the accepted domains; the sum of any other domain is 0. */
-export function sumsOf({ now, before }: Sums, isWanted: (number: number) => boolean): Sums {
-  const areWanted = now.map((sum, number) => Number(sum + (before[number] as number) > 0 && isWanted(number)));
-  const only = (sums: Uint32Array) => sums.map((sum, number) => sum * (areWanted[number] as number));
+/** The sums of the domains that are marked by 1; the sum of any other domain is 0. */
+export function sumsOf({ now, before }: Sums, marks: Uint8Array): Sums {
+  const only = (sums: Uint32Array) => sums.map((sum, number) => sum * (marks[number] ?? 0));
   return { now: only(now), before: only(before) };
 }
 

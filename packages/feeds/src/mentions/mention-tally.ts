@@ -18,6 +18,8 @@ const DAY_MS = 86_400_000;
 const PAIRS_PER_DOMAIN = 4;
 /** One feed may use this fraction of the capacity: one sixteenth. */
 const FEED_SHARE = 16;
+/** Domains looked up between two yields: some milliseconds. */
+const MARKED_AT_ONCE = 1_000;
 
 export interface Mention {
   readonly domain: string;
@@ -144,18 +146,30 @@ export class MentionTally {
     return true;
   }
 
-  /** The leaders of all domains, or of those that `isWanted` accepts. */
+  /**
+   * Marks the domains of a window that are wanted, for `leaderboard`. Yields after every batch; a domain that is first
+   * mentioned after that may miss its mark.
+   */
+  *marks(window: MentionWindow, isWanted: (domain: string) => boolean): Generator<undefined, Uint8Array> {
+    const { now, before } = this.#sums[window];
+    const marks = new Uint8Array(now.length);
+    for (let number = 0; number < marks.length; number += 1) {
+      if (number % MARKED_AT_ONCE === MARKED_AT_ONCE - 1) yield;
+      const isMentioned = (now[number] as number) + (before[number] as number) > 0;
+      marks[number] = Number(isMentioned && isWanted(this.#domains.names[number] as string));
+    }
+    return marks;
+  }
+
+  /** The leaders of all domains, or of those with a mark. */
   leaderboard(
     window: MentionWindow,
     limit: number,
-    {
-      after,
-      isWanted,
-    }: { readonly after?: LeaderKey; readonly isWanted?: ((domain: string) => boolean) | undefined } = {},
+    { after, marks }: { readonly after?: LeaderKey; readonly marks?: Uint8Array | undefined } = {},
   ): MentionBoard {
     const sums = this.#sums[window];
     const { names } = this.#domains;
-    const counted = isWanted ? sumsOf(sums, (number) => isWanted(names[number] as string)) : sums;
+    const counted = marks ? sumsOf(sums, marks) : sums;
     const { ranked, total, mentions } = leadersOf(counted, { names, limit, after });
     const leader = ({ number, rank, previousRank }: Ranked): MentionLeader => ({
       rank,

@@ -27,9 +27,17 @@ interface SignedResponderDeps<App> {
   readonly callers: Callers;
   readonly streams: EventStreams;
   readonly hostGuard: HostGuard | undefined;
+  readonly expandInput: ExpandInput<App> | undefined;
   /** Receives each answered request that has a key; returns at once. */
   readonly noteUse: ((use: KeyUse) => void) | undefined;
 }
+
+/** Replaces names in the input that belong to the caller's key; undefined if it has no such name. */
+export type ExpandInput<App> = (
+  app: App,
+  input: Readonly<Record<string, unknown>>,
+  context: RequestContext,
+) => Promise<Readonly<Record<string, unknown>> | undefined>;
 
 /** Longer URLs are rarely repeated, and would let a client fill the memory. */
 const MAX_URL_LENGTH = 512;
@@ -63,7 +71,7 @@ export class SignedResponder<App> implements Responder<Route<App>> {
   }
 
   async respond(route: Route<App>, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { app, notary, answers, keys, callers, streams, hostGuard } = this.#deps;
+    const { app, notary, answers, keys, callers, streams, hostGuard, expandInput } = this.#deps;
     const { contract } = route;
     // A cross-site POST would act on behalf of the user, and use up the limits of the user's address.
     if (contract.method === 'POST' && contract.access === 'open' && hostGuard?.isCrossSite(request))
@@ -80,7 +88,9 @@ export class SignedResponder<App> implements Responder<Route<App>> {
       setHeader: (name: string, value: string) => void reply.header(name, value),
       ...(contract.upload && { upload: uploadOf(request, contract) }),
     });
-    const input = parseInput(contract, request);
+    const given = parseInput(contract, request);
+    const expanded = await expandInput?.(app, given, context);
+    const input = expanded ?? given;
     const { output } = contract;
     const isKept = output.kind === 'signed' || output.kind === 'csv';
     const policy = isKept && contract.cache?.(app, input as never, context);
@@ -99,7 +109,8 @@ export class SignedResponder<App> implements Responder<Route<App>> {
         return answerOf(output, notary, data);
       }));
     const { url } = request.raw;
-    if (url !== undefined && url.length <= MAX_URL_LENGTH) this.#cacheKeysByUrl.set(url, policy.key);
+    // An expanded input is of this key, not of the URL.
+    if (url !== undefined && !expanded && url.length <= MAX_URL_LENGTH) this.#cacheKeysByUrl.set(url, policy.key);
     return sendReady(request, reply, ready);
   }
 
@@ -117,7 +128,12 @@ export class SignedResponder<App> implements Responder<Route<App>> {
       context,
       request,
       reply,
-    }: { input: Record<string, unknown>; context: RequestContext; request: FastifyRequest; reply: FastifyReply },
+    }: {
+      input: Readonly<Record<string, unknown>>;
+      context: RequestContext;
+      request: FastifyRequest;
+      reply: FastifyReply;
+    },
   ): Promise<FastifyReply> {
     switch (output.kind) {
       case 'signed':

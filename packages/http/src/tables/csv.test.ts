@@ -6,7 +6,6 @@ import { codePoint, holds } from '../../../../tests/support/property.ts';
 import { route } from '../index.ts';
 import { plain, serverOf } from '../test/test-server.ts';
 import { csvBytes } from './csv.ts';
-import { contentDisposition } from './table.ts';
 
 const columns = ['domain', 'value'].map((name) => ({ name, description: 'Anything.' }));
 const text = (rows: (string | number | boolean | null)[][]) => csvBytes(['domain', 'value'], { rows }).toString('utf8');
@@ -45,9 +44,6 @@ describe('a table as CSV', () => {
       .filter((cell) => !/^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(cell));
     holds(100, [fc.array(fc.tuple(harmless, harmless))], (rows) => assert.deepEqual(parse(text(rows)).slice(1), rows));
   });
-
-  it('names a file that every system can keep', () =>
-    assert.equal(contentDisposition('a b"\r\n/..\\x.csv'), 'attachment; filename="a-b-..-x.csv"'));
 });
 
 describe('a CSV route', () => {
@@ -77,19 +73,6 @@ describe('a CSV route', () => {
       assert.deepEqual(JSON.parse(String(reply.headers['stack-provenance'])), receipt);
     }
     assert.equal(signed, 1);
-  });
-
-  it('answers 304 to a client that already has it, on every response path', async () => {
-    await using http = server();
-    const { headers } = await http.fastify.inject('/table.csv');
-    // The second URL is another text for the same answer: it takes the long way once.
-    for (const url of ['/table.csv', '/table.csv?']) {
-      const known = await http.fastify.inject({ url, headers: { 'if-none-match': String(headers.etag) } });
-      assert.deepEqual([known.statusCode, known.body, known.headers.etag], [304, '', headers.etag], url);
-      assert.equal(known.headers['cache-control'], 'private, no-cache');
-      for (const name of ['content-type', 'content-disposition', 'stack-provenance', 'stack-truncated'])
-        assert.equal(known.headers[name], undefined, `${name} of ${url}`);
-    }
   });
 
   it('is compressed once asked for so, each encoding with a validator of its own', async () => {

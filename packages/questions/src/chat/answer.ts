@@ -1,9 +1,9 @@
 // Answers a sentence with numbers of the service: chooses the tools, asks them, and writes Markdown with links to page and receipt.
-import { type StackClient, StackProblem } from '@strata/client';
+import { type Service, type StackClient, type StackPaths, StackProblem } from '@strata/client';
 import { type Asked, ask } from '../ask.ts';
-import { search } from '../questions/domains.ts';
+import { domainProfile, search } from '../questions/domains.ts';
 import { receiptOf } from '../receipt.ts';
-import { shortText } from '../shorten.ts';
+import { shorten, shortText } from '../shorten.ts';
 import { type Intent, intentOf, MAX_QUESTION, type Subject } from './intent.ts';
 import { domainCall, marketCall, providerCall, type ToolCall } from './tools.ts';
 
@@ -13,6 +13,9 @@ export interface ChatDeps {
   readonly baseUrl: string;
   readonly signal: AbortSignal;
 }
+
+type Profile = StackPaths['/stack/v1/domains/{domain}']['body'];
+type ProviderPage = StackPaths['/stack/v1/providers/{provider}']['body'];
 
 const EXAMPLES = [
   'Which email provider does example.com use?',
@@ -128,8 +131,9 @@ interface Filter {
 }
 
 async function section(call: ToolCall, deps: ChatDeps, filter: Filter = {}): Promise<readonly string[]> {
-  const { answer, shortened, lines } = await asked(call, deps);
-  const chosen = call.question.name === 'stack_domain' ? serviceLines(call.question, shortened, filter) : undefined;
+  const { answer, lines } = await asked(call, deps);
+  const isProfile = call.question.name === domainProfile.name;
+  const chosen = isProfile ? await serviceLines(answer.body as Profile, filter, deps) : undefined;
   const { receipt } = receiptOf(answer.body);
   const links = [
     `[Page](${link(deps, call.page)})`,
@@ -143,26 +147,55 @@ async function section(call: ToolCall, deps: ChatDeps, filter: Filter = {}): Pro
 
 const MAX_LINES = 24;
 
-/** Only the services that were asked for; undefined without a filter. */
-function serviceLines(
-  question: ToolCall['question'],
-  shortened: Asked['shortened'],
+/** Only the services that were asked for, of the complete profile; undefined without a filter. */
+async function serviceLines(
+  body: Profile,
   { category, named }: Filter,
-): readonly string[] | undefined {
-  const wanted = named?.toLowerCase();
-  if (category === undefined && wanted === undefined) return undefined;
-  const all = shortened.services as readonly { readonly category: string; readonly provider: string }[];
-  const services = all.filter(
-    (each) =>
-      (category === undefined || each.category === category) &&
-      (wanted === undefined || each.provider.toLowerCase().includes(wanted)),
-  );
-  const [first = ''] = question.summarize({ ...shortened, services: [] } as never);
-  const what = [named, category?.replaceAll('_', ' ')].filter((each) => each !== undefined).join(' as ');
-  if (services.length === 0) return [first, `None of its ${all.length} detected services is ${what}.`];
-  const lines = question.summarize({ ...shortened, services } as never);
-  return lines.slice(0, 1 + services.length);
+  deps: ChatDeps,
+): Promise<readonly string[] | undefined> {
+  if (category === undefined && named === undefined) return undefined;
+  const known = named === undefined ? undefined : await providerOf(named, deps);
+  const isNamed = ({ provider_id, provider: name }: Service) =>
+    named === undefined || provider_id === known?.provider_id || hasWords(name, named);
+  const ofCategory = body.services.filter((each) => category === undefined || each.category === category);
+  const chosen = ofCategory.filter(isNamed);
+  if (chosen.length > 0) return profileLines(body, chosen);
+  const what = [known?.provider ?? named, category?.replaceAll('_', ' ')]
+    .filter((each) => each !== undefined)
+    .join(' as ');
+  const hidden = Object.entries(body.roles).filter(([, state]) => state === 'unmeasured' || state === 'blocked');
+  const owner = known?.owner ?? '';
+  const ofOwner = known ? ofCategory.filter(({ provider: name }) => hasWords(name, owner)) : [];
+  const [first = '', ...related] = profileLines(body, ofOwner);
+  return [
+    first,
+    `None of its ${body.services.length} detected services is ${what}${named === undefined || known ? '' : ', which is not a provider that I know'}.`,
+    ...(hidden.length > 0 ? [`The scan could not see its ${hidden.map(([role]) => role).join(', ')}.`] : []),
+    ...(related.length > 0 ? [`With the same owner, ${owner}:`, ...related] : []),
+  ];
 }
+
+/** The first line of a profile, and lines of some of its services. */
+function profileLines(body: Profile, services: readonly Service[]): readonly string[] {
+  const { answer } = shorten({ ...body, services }, { max: { evidence: 1 } });
+  const shown = answer as unknown as Profile;
+  return domainProfile.summarize(shown).slice(0, 1 + shown.services.length);
+}
+
+/** The provider of a name, id or alias. */
+async function providerOf(name: string, { client, signal }: ChatDeps): Promise<ProviderPage | undefined> {
+  const input = { path: { provider: name }, query: { limit: 1 } };
+  try {
+    return (await client.get('/stack/v1/providers/{provider}', input, { signal })).body;
+  } catch (error) {
+    if (isUnknown(error)) return undefined;
+    throw error;
+  }
+}
+
+/** `Google Workspace` has the words `google`. */
+const hasWords = (name: string, words: string): boolean =>
+  ` ${name} `.toLowerCase().includes(` ${words.toLowerCase()} `);
 
 const link = ({ baseUrl }: ChatDeps, path: string): string => new URL(path, baseUrl).href;
 

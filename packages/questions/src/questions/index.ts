@@ -2,7 +2,7 @@
 import type { Question } from '../question.ts';
 import { domainChanges, domainProfile, domainRisk, search } from './domains.ts';
 import { feedDomain, feedLeaderboard, feedStatistics, recentEvents } from './feeds.ts';
-import { marketShare, migrations, securityScorecard, statistics } from './markets.ts';
+import { comparison, marketShare, migrations, securityScorecard, statistics } from './markets.ts';
 import { adoption, leaderboard, provider, providerCustomers, supplyChain } from './providers.ts';
 import { domainRecords, pivot, recordHistory } from './records.ts';
 import { advisories, affectedDomains, alerts, anomalies, enrichmentStatus } from './security.ts';
@@ -21,6 +21,7 @@ export const QUESTIONS: readonly Question[] = [
   adoption,
   leaderboard,
   marketShare,
+  comparison,
   migrations,
   statistics,
   securityScorecard,

@@ -13,6 +13,7 @@ export const marketShare = question({
   input: z.object({
     category: Category.optional(),
     include_parked: z.boolean().default(false).describe('Also count parked domains. Rarely needed.'),
+    query: Query.optional(),
     ...offsetPages(5),
   }),
   list: { at: ['categories[].providers'], paging: 'here' },
@@ -56,12 +57,12 @@ export const statistics = question({
   description:
     'Size of the data set: domains by state, services, providers, categories, scans, and migrations within 24 hours, 7 and 30 days. Use it to judge the significance of a share or of a missing domain.',
   path: '/stack/v1/stats',
-  input: z.object({}),
+  input: z.object({ query: Query.optional() }),
   summarize: (answer) => [
     `${answer.domains} domains (${joined(
       Object.entries(answer.domains_by_state).map(([state, count]) => `${state} ${count}`),
       ', ',
-    )}), ${answer.services} services of ${answer.providers} providers, ${answer.scans} scans.`,
+    )}), ${answer.services} services of ${answer.providers} providers${answer.scans === null ? '' : `, ${answer.scans} scans`}.`,
     `Migrations: ${answer.migrations.last_24h} in 24 hours, ${answer.migrations.last_7d} in 7 days, ${answer.migrations.last_30d} in 30 days.`,
     ...answer.by_category.map(
       ({ category, domains, providers }) => `- ${category}: ${domains} domains, ${providers} providers`,
@@ -75,7 +76,7 @@ export const securityScorecard = question({
   description:
     'Adoption of SPF, DMARC (by published and effective policy), MTA-STS, TLS-RPT, DNSSEC, CAA, BIMI and trusted certificates: share = domains / measured. Grades and mean score, and the same by_sector, which limit and offset page. For one domain use stack_domain.',
   path: '/stack/v1/intelligence/security-scorecard',
-  input: z.object(offsetPages(2)),
+  input: z.object({ query: Query.optional(), ...offsetPages(2) }),
   list: { at: ['by_sector'], paging: 'here' },
   summarize: ({ domains, adoption, both, grades, mean_score, by_sector }) => [
     `${domains} domains, mean score ${tenths(mean_score)}; grades ${joined(
@@ -90,6 +91,28 @@ export const securityScorecard = question({
     ...by_sector.map(
       ({ sector, domains: count, adoption: of, mean_score: score }) =>
         `- sector ${sector}: ${count} domains, mean score ${tenths(score)}, DMARC ${percent(of.dmarc.share)}, SPF ${percent(of.spf.share)}, DNSSEC ${percent(of.dnssec.share)}`,
+    ),
+  ],
+});
+
+export const comparison = question({
+  name: 'stack_compare',
+  title: 'Two segments compared',
+  description:
+    'The market shares of providers, by category, and the scores of the domains of two queries a and b; difference is the share in b minus that in a. segment:name in a query is a segment that the key has saved.',
+  path: '/stack/v1/intelligence/comparison',
+  input: z.object({
+    a: Query,
+    b: Query,
+    category: Category.optional(),
+    limit: z.int().min(1).max(50).default(3).describe('Providers of a category, largest difference first.'),
+  }),
+  summarize: ({ a, b, common, categories }) => [
+    `a: ${a.domains} domains, mean score ${tenths(a.mean_score)}; b: ${b.domains}, ${tenths(b.mean_score)}; ${common} in both.`,
+    ...categories.flatMap(({ category, providers }) =>
+      providers.map(
+        (each) => `- ${category} ${each.provider}: ${percent(each.a.share)} in a, ${percent(each.b.share)} in b`,
+      ),
     ),
   ],
 });

@@ -57,7 +57,7 @@ export const supplyChain = question({
   description:
     'Concentration risk of a provider: dependent domains, domains without a second provider (sole_source_domains), its share and the HHI of its markets, risk_level with reasons. upstream: other providers that its domains use; downstream: providers whose domains mostly use it. Neither is a statement about purchases between providers.',
   path: '/stack/v1/intelligence/supply-chain/{provider}',
-  input: z.object({ provider: Provider, ...offsetPages() }),
+  input: z.object({ provider: Provider, query: Query.optional(), ...offsetPages() }),
   list: { at: ['upstream', 'downstream'], paging: 'here' },
   summarize: (answer) => [
     `${answer.provider}: risk ${answer.risk_level}; ${answer.dependent_domains} domains depend on it, ${answer.sole_source_domains} of them without a second provider.`,
@@ -75,6 +75,7 @@ export const adoption = question({
   path: '/stack/v1/intelligence/adoption/{tool}',
   input: z.object({
     tool: Provider,
+    query: Query.optional(),
     days: z.int().min(1).max(366).default(14).describe('Maximum days of the curve; the newest are kept.'),
     ...offsetPages(),
   }),

@@ -16,8 +16,9 @@ export const domainRecords = question({
     'What the domain publishes now, or published at a time: name servers, MX, addresses, networks, TXT, verification tokens, certificate names, analytics ids … with first and last observation, and the number of other domains with the same value. related: domains that share rare values, which suggests one owner.',
   path: '/stack/v1/domains/{domain}/records',
   input: z.object({ domain: Domain, at: Moment.optional() }),
-  summarize: ({ domain, at, observed_since, total, records, related }) => [
+  summarize: ({ domain, at, observed_since, total, records, related, unmeasured }) => [
     `${domain}: ${total} records ${at === null ? 'now' : `at ${moment(at)}`}, observed since ${observed_since === null ? 'never' : moment(observed_since)}.`,
+    ...unmeasuredLines(unmeasured),
     ...records.map(
       ({ kind, value, first_seen, other_domains, shared }) =>
         `- ${kind} ${quoted(value)} since ${moment(first_seen)}, ${other_domains}${shared ? ' or more' : ''} other domains`,
@@ -32,6 +33,9 @@ export const domainRecords = question({
   ],
 });
 
+const unmeasuredLines = (kinds: readonly string[]) =>
+  kinds.length === 0 ? [] : [`Not measured, so unknown: ${kinds.join(', ')}.`];
+
 export const recordHistory = question({
   name: 'stack_domain_record_history',
   title: 'Record changes of a domain',
@@ -40,8 +44,9 @@ export const recordHistory = question({
   path: '/stack/v1/domains/{domain}/history',
   input: z.object({ domain: Domain, kind: Kind.optional(), ...windowOf(MAX_DAYS), ...cursorPages() }),
   list: { at: ['changes'], paging: 'service' },
-  summarize: ({ domain, total, changes }) => [
+  summarize: ({ domain, total, changes, unmeasured }) => [
     `${domain}: ${total} changes of records, newest first.`,
+    ...unmeasuredLines(unmeasured.map(({ kind, until }) => (until === null ? kind : `${kind} until ${moment(until)}`))),
     ...changes.map(({ at, type, kind, value }) => `- ${moment(at)} ${kind} ${quoted(value)} ${type}`),
   ],
 });
@@ -60,7 +65,7 @@ export const pivot = question({
   }),
   list: { at: ['domains'], paging: 'service' },
   summarize: ({ kind, value, total, total_ever, more_than_counted, shared_reason, domains }) => [
-    `${kind} ${quoted(value)}: ${total} domains now, ${total_ever} ever${more_than_counted ? ', or more' : ''}.${shared_reason ? ` ${shared_reason}` : ''}`,
+    `${kind} ${quoted(value)}: ${total}${more_than_counted ? ' or more' : ''} domains now, ${total_ever ?? `${total} or more`} ever.${shared_reason ? ` ${shared_reason}` : ''}`,
     ...domains.map(
       ({ domain, first_seen, ended_at }) =>
         `- ${domain} since ${moment(first_seen)}${ended_at === null ? '' : `, until ${moment(ended_at)}`}`,

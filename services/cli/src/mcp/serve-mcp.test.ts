@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { liveService } from '../test/live-service.ts';
-import { closedAddress, startMcp } from '../test/mcp-client.ts';
+import { startMcp } from '../test/mcp-client.ts';
 import { assertEnds } from '../test/run-strata.ts';
 
 const asking = (base: string, key: string, ...args: string[]) => startMcp({ STRATA_URL: base, STRATA_KEY: key }, args);
@@ -51,22 +51,6 @@ describe('strata mcp', () => {
       assert.ok(!text.startsWith('{'), `${name} returns text: ${text}`);
       assert.equal(body.answer._notice, undefined, name);
     }
-  });
-
-  it('returns the profile of a domain with little evidence unless more is requested', async () => {
-    const direct = await (await ask(`/stack/v1/domains/${service.domain}`)).json();
-    const brief = await mcp.call('stack_domain', { domain: service.domain, evidence: 0 });
-    const names = (services: readonly { provider: string }[]) => services.map(({ provider }) => provider);
-    assert.deepEqual(names(brief.body.answer.services), names(direct.services));
-    const { receipt_id, ledger_receipt_id, signed_at } = direct.provenance;
-    assert.deepEqual(brief.body.receipt, { receipt_id, ledger_receipt_id, signed_at });
-    const pieces = direct.services.flatMap(({ evidence }: { evidence: unknown[] }) => evidence).length;
-    assert.deepEqual(brief.body.left_out, [{ at: 'services[].evidence', items: pieces }]);
-    assert.match(brief.text, new RegExp(`Omitted for brevity: ${pieces} of services`));
-    assert.equal(brief.body.answer.security.spf, undefined);
-    const full = await mcp.call('stack_domain', { domain: service.domain, evidence: 20, details: true });
-    assert.deepEqual(full.body.answer.security.spf.record, direct.security.spf.record);
-    assert.equal(full.body.left_out, undefined);
   });
 
   it('looks up a list, and starts and follows the job of an export', async () => {
@@ -151,19 +135,6 @@ describe('strata mcp', () => {
     assert.equal(mcp.stderr(), '');
   });
 
-  it('reports a used-up quota, and when to retry', async () => {
-    const { key } = await service.running.app.store.keys.create({ tier: 'free' });
-    await using poor = await asking(service.base, key);
-    const first = await poor.call('stack_statistics');
-    assert.deepEqual([first.body.quota.limit, first.body.quota.remaining], [50, 49]);
-    assert.match(first.text, /Quota: 49 of 50/);
-    for (let used = 1; used < 50; used += 1) await ask('/stack/v1/stats', key);
-    const { isError, text, body } = await poor.call('stack_statistics');
-    assert.deepEqual([isError, body.error.code, body.error.status], [true, 'quota_exceeded', 429]);
-    assert.equal(body.error.retry_at.slice(11, 16), '00:00');
-    assert.match(text, /Do not retry before .*T00:00/);
-  });
-
   it('explains how to get a key, and creates none', async () => {
     const before = (await service.running.app.store.keys.list()).length;
     await using keyless = await startMcp({ STRATA_KEY: '' }, ['--base-url', service.base]);
@@ -204,14 +175,6 @@ const answering = (bodyOf: (url: string) => unknown) =>
   );
 
 describe('strata mcp with an untrusted service', () => {
-  it('reports that nothing answers', async () => {
-    const base = await closedAddress();
-    await using lonely = await asking(base, 'ssk_x');
-    const { isError, text, body } = await lonely.call('stack_domain', { domain: 'a.example' });
-    assert.deepEqual([isError, body.error.code], [true, 'network']);
-    assert.match(text, new RegExp(`nothing listens there[\\s\\S]*running at ${base}`));
-  });
-
   it('stops waiting for a slow service at the timeout, and when the client disconnects', async () => {
     const leaving = new AbortController();
     const left = Promise.withResolvers<void>();

@@ -29,6 +29,8 @@ export interface PlannedChoice {
 export interface Plan {
   /** Tokens of all prompts; an estimate if only the answer has the exact number. */
   readonly promptTokens: number;
+  /** As many requests of its key as the answer counts; 1 if absent. */
+  readonly requests?: number;
   readonly choices: readonly PlannedChoice[];
 }
 

@@ -81,6 +81,26 @@ describe('answers from the data', () => {
     }
   });
 
+  it('find a provider by its aliases, ask once for all choices, and count one request for each name', async () => {
+    const question = 'Does aldersurgery.com use Cloudflare Pages?';
+    const { body } = await ask(question, { n: 8 });
+    assert.deepEqual([body.choices.length, asked.length], [8, 2]);
+    assert.match(body.choices[7].message.content, /is active[^\n]*\n\n- dns: Cloudflare, high/);
+    assert.match(
+      await textOf('Does aldersurgery.com use Nosuch?'),
+      /\n\nNone of its 2 detected services is Nosuch, which is not a provider that I know\.\n\nThe scan could not see its origin\./,
+    );
+    for (const [content, left] of [
+      [question, '18'],
+      ['How many domains publish DMARC?', '19'],
+    ]) {
+      const { key } = await service.running.gateway.keys.create({ tier: 'free' });
+      const by = { authorization: `Bearer ${key}` };
+      const chat = { model: 'strata-data', messages: [{ role: 'user', content }] };
+      assert.equal((await service.post(CHAT, chat, by)).headers.get('x-ratelimit-remaining-requests'), left);
+    }
+  });
+
   it('say what they do not know, and what they can answer', async () => {
     const unknown = 'I do not know “nosuch.com”. It is not \\[analyzed\\](x).';
     assert.equal(await textOf('Which DNS provider does nosuch.com use?'), unknown);

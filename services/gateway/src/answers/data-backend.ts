@@ -2,7 +2,7 @@
 // read or generated, so its usage is zero.
 import { StackClient, StackProblem } from '@strata/client';
 import { type ChatMessage, type ChatRequest, CompletionError, type Generation, StopScanner } from '@strata/inference';
-import { chatAnswer, intentOf } from '@strata/questions';
+import { chatAnswer, type Intent, intentOf } from '@strata/questions';
 import type { Backend, BackendFacts, EmbeddingPlan, Plan } from './backend.ts';
 import { DATA_MODEL, type Models, type ServedModel } from './models.ts';
 
@@ -38,7 +38,18 @@ export class DataBackend implements Backend {
     if (!isPlainChat(request))
       throw unsupported('This model writes plain text: it has no tools, JSON formats and log-probabilities.');
     const texts = userTexts(request.messages);
-    return { promptTokens: 0, choices: Array.from({ length: request.choices }, () => this.#choice(texts, request)) };
+    // All choices have the same text, and the signal of the request.
+    let answer: Promise<readonly string[]> | undefined;
+    const paragraphs = (signal: AbortSignal) => {
+      const [client, baseUrl] = [this.#client, this.#baseUrl];
+      answer ??= chatAnswer(texts, { client, baseUrl, signal }).catch(asRefusal);
+      return answer;
+    };
+    return {
+      promptTokens: 0,
+      requests: askedIn(texts)?.subjects.length ?? 1,
+      choices: Array.from({ length: request.choices }, () => choiceOf(paragraphs, request)),
+    };
   }
 
   async planText(): Promise<Plan> {
@@ -48,25 +59,27 @@ export class DataBackend implements Backend {
   async planEmbeddings(): Promise<EmbeddingPlan> {
     throw unsupported('This model has no embeddings.');
   }
+}
 
-  #choice(texts: readonly string[], { stops }: Pick<Generation, 'stops'>): Plan['choices'][number] {
-    const [client, baseUrl] = [this.#client, this.#baseUrl];
-    return {
-      prompt: 0,
-      deltas: async function* ({ signal }) {
-        const paragraphs = await chatAnswer(texts, { client, baseUrl, signal }).catch(asRefusal);
-        yield { kind: 'begin' };
-        const scanner = new StopScanner(stops);
-        for (const [at, paragraph] of paragraphs.entries()) {
-          const { text, stop } = scanner.push(separator(paragraphs[at - 1], paragraph) + paragraph);
-          yield { kind: 'text', text };
-          if (stop !== undefined) return yield { kind: 'end', reason: 'stop' };
-        }
-        yield { kind: 'text', text: scanner.end() };
-        yield { kind: 'end', reason: 'stop' };
-      },
-    };
-  }
+function choiceOf(
+  answer: (signal: AbortSignal) => Promise<readonly string[]>,
+  { stops }: Pick<Generation, 'stops'>,
+): Plan['choices'][number] {
+  return {
+    prompt: 0,
+    deltas: async function* ({ signal }) {
+      const paragraphs = await answer(signal);
+      yield { kind: 'begin' };
+      const scanner = new StopScanner(stops);
+      for (const [at, paragraph] of paragraphs.entries()) {
+        const { text, stop } = scanner.push(separator(paragraphs[at - 1], paragraph) + paragraph);
+        yield { kind: 'text', text };
+        if (stop !== undefined) return yield { kind: 'end', reason: 'stop' };
+      }
+      yield { kind: 'text', text: scanner.end() };
+      yield { kind: 'end', reason: 'stop' };
+    },
+  };
 }
 
 /**
@@ -84,8 +97,12 @@ export function answeringModel(models: Models, request: ChatRequest): ServedMode
     request.tools.length > 0
   )
     return asked;
-  const [last = '', earlier] = userTexts(request.messages).slice(-2).reverse();
-  return intentOf(last, earlier)?.isAboutData ? models.get(DATA_MODEL) : asked;
+  return askedIn(userTexts(request.messages))?.isAboutData ? models.get(DATA_MODEL) : asked;
+}
+
+function askedIn(texts: readonly string[]): Intent | undefined {
+  const [last = '', earlier] = texts.slice(-2).reverse();
+  return intentOf(last, earlier);
 }
 
 /** Also a chat whose tools need not be called. */

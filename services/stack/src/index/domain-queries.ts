@@ -1,5 +1,5 @@
 // The query language on the index of this service: reads the names of providers and times, and evaluates.
-import { type DomainSet, evaluateQuery, type Query, type QueryNames, readQuery } from '@strata/analytics';
+import { type DomainSet, evaluateQuery, type Query, QueryError, type QueryNames, readQuery } from '@strata/analytics';
 import { nearestName } from '@strata/http/nearest-names';
 import type { StackApp } from '../context.ts';
 import { microsecondsOf } from '../moments.ts';
@@ -7,17 +7,21 @@ import { findProvider, nearestProviders } from './provider-names.ts';
 
 type Known = Pick<StackApp, 'index' | 'rulebook' | 'clock'>;
 
-/** A query as data. Throws QueryError. Ages are relative to now. */
-export function domainQuery(app: Known, text: string): Query {
-  return readQuery(text, namesOf(app));
+/** A query as data. Throws QueryError. Ages are relative to now. The segments of a request are replaced before. */
+export function domainQuery(app: Known, text: string, segment: QueryNames['segment'] = noSegments): Query {
+  return readQuery(text, { ...namesOf(app), segment });
 }
+
+const noSegments = (_name: string, start: number) => {
+  throw new QueryError('segments cannot be used here', start);
+};
 
 /** The domains that match a query now. Throws QueryError. */
 export function domainsMatching(app: Known, text: string): DomainSet {
   return evaluateQuery(app.index, domainQuery(app, text));
 }
 
-function namesOf({ index, rulebook, clock }: Known): QueryNames {
+function namesOf({ index, rulebook, clock }: Known): Omit<QueryNames, 'segment'> {
   const now = clock().getTime();
   return {
     providerId: (text) => findProvider(text, { index, rulebook })?.id,

@@ -36,8 +36,9 @@ export const MarketSchema = z
         share,
         change_30d: z
           .int()
+          .nullable()
           .describe(
-            'Domains gained minus domains lost in this category with any confidence, confirmed within 30 days.',
+            'Domains gained minus domains lost in this category with any confidence, confirmed within 30 days. Null with `query`.',
           ),
       }),
     ),
@@ -52,7 +53,8 @@ export function marketReport(
     today,
     max,
   }: {
-    readonly index: DomainIndex;
+    /** Undefined for the market of a query, whose movement is unknown. */
+    readonly index: DomainIndex | undefined;
     readonly names: KnownNames;
     /** A day number. */
     readonly today: number;
@@ -80,7 +82,7 @@ export function marketReport(
       owner: names.ownerOf(provider),
       domains,
       share,
-      change_30d: netMovement(index, { provider, category: market.category }, today),
+      change_30d: index ? netMovement(index, { provider, category: market.category }, today) : null,
     })),
   };
 }

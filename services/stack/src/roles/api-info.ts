@@ -37,6 +37,7 @@ export const apiInfo: ApiInfo = {
     { name: 'Domains', description: 'Profiles of domains and their history' },
     { name: 'Records', description: 'Observed records with their history, and who shares them' },
     { name: 'Search', description: 'Domains by name, provider or category' },
+    { name: 'Segments', description: 'Saved queries' },
     { name: 'Statistics', description: 'Figures over all domains' },
     { name: 'Monitoring', description: 'Alerts and anomalies' },
     { name: 'Intelligence', description: 'Market share, concentration, adoption, risk' },

@@ -24,12 +24,14 @@ import { Jobs } from '../exports/jobs.ts';
 import { addMentionMetrics } from '../feeds/feed-metrics.ts';
 import { LiveMentions } from '../feeds/live-mentions.ts';
 import { openKnowledge } from '../index/knowledge.ts';
+import { SegmentCounts } from '../index/segment-counts.ts';
 import { invalidateStale } from '../index/stale-answers.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { openWitnesses } from '../ledger/open-witnesses.ts';
 import { sourceOf } from '../routes/exports/tables.ts';
 import { routes, stackOpenApi } from '../routes/index.ts';
 import { servePages } from '../routes/pages.ts';
+import { expandedInput } from '../routes/segments/segments-in-queries.ts';
 import { OnDemand } from '../scan/on-demand.ts';
 import { openScanning } from '../scan/open-scanning.ts';
 import { StreamHub } from '../stream/stream-hub.ts';
@@ -91,6 +93,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const app: StackApp = {
     ...{ config, store, prober, rulebook, scanner, isOptedOut, isDnsWorking },
     ...{ ledger, index, names, exposures, hub, mentions, jobs, now, clock },
+    segmentCounts: new SegmentCounts(index),
     sourceNames: configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs }).map(({ name }) => name),
     openApi: stackOpenApi(),
     onDemand: new OnDemand({
@@ -162,6 +165,7 @@ function createServer(app: StackApp, deps: ServerDeps): SignedServer {
     ...{ app, routes, answers, logger, metrics, now },
     notary: timedNotary(ledger.notary, metrics),
     keys: { ...countedGate(store, metrics), revision: () => updateLoop.heads?.keys ?? 0 },
+    expandInput: expandedInput,
     noteUse: (use) => store.keyUsage.note(use),
     trustedProxies: config.trustedProxies,
     limits: config.limits,

@@ -21,7 +21,7 @@ import { MAX_STALE_MS, tags } from '../index/live-index.ts';
 import { domainOf, domainParams } from './domains/domains.ts';
 import { DomainName, pageFields, pageOf, pageParameters } from './paging.ts';
 import { Word } from './parameters.ts';
-import { queryParameter, setOf } from './query-parameter.ts';
+import { populationCache, queryParameter, setOf } from './query-parameter.ts';
 
 /** Polls by other processes do not invalidate the cache: maximum age of an answer. */
 const MAX_AGE_MS = 60_000;
@@ -103,14 +103,14 @@ export const getFeedLeaders = route(
         domains: z.array(FeedLeaderSchema),
       }),
     },
-    errors: [],
+    errors: ['unavailable'],
     access: 'key',
-    cache: (_app: StackApp, input) => ({
-      key: `feed leaders ${JSON.stringify(input)}`,
-      tags: [...tags.mentions, ...tags.domains],
-      maxStaleMs: MAX_STALE_MS,
-      maxAgeMs: MAX_AGE_MS,
-    }),
+    cache: (_app: StackApp, input) =>
+      populationCache(input, {
+        key: `feed leaders ${JSON.stringify(input)}`,
+        tags: [...tags.mentions, ...tags.domains],
+        maxAgeMs: MAX_AGE_MS,
+      }),
   },
   async (app, input) => {
     const { window, query } = input;
@@ -176,7 +176,7 @@ export const getFeedDomain = route(
 
 /** Leaders with their scan results. */
 async function leadersOf(
-  { store, index }: StackApp,
+  { store, index, segmentCounts }: StackApp,
   tally: MentionTally,
   window: MentionWindow,
   options: {
@@ -187,8 +187,9 @@ async function leadersOf(
   },
 ) {
   const { limit, within, ...rest } = options;
-  const isWanted = within && ((domain: string) => within.has(index.names.sorted.find(domain) ?? -1));
-  const { total, mentions, leaders } = tally.leaderboard(window, limit, { ...rest, isWanted });
+  const isWanted = (domain: string) => within?.has(index.names.sorted.find(domain) ?? -1) ?? true;
+  const marks = within && (await segmentCounts.run(() => tally.marks(window, isWanted)));
+  const { total, mentions, leaders } = tally.leaderboard(window, limit, { ...rest, marks });
   const ids = await store.lists.idsOf(leaders.map(({ domain }) => domain));
   return {
     total,

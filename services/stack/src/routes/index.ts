@@ -28,6 +28,8 @@ import { getLeaders, getStats } from './market/statistics.ts';
 import { getRecords } from './records/domain-records.ts';
 import { getPivot } from './records/pivot.ts';
 import { getRecordHistory } from './records/record-history.ts';
+import { getComparison } from './segments/comparison.ts';
+import { deleteSegment, getSegment, getSegments, putSegment } from './segments/segments.ts';
 import { getStream, getStreamJson } from './streams.ts';
 import { getDeliveries, getNotifications, replayDelivery, testWatchlist } from './watchlists/deliveries.ts';
 import { getWatchlistFeed } from './watchlists/feed.ts';
@@ -53,6 +55,10 @@ export const routes: readonly Route<StackApp>[] = [
   getPivot,
   getSearch,
   postQuery,
+  getSegments,
+  getSegment,
+  putSegment,
+  deleteSegment,
   getStats,
   getLeaders,
   getMigrations,
@@ -62,6 +68,7 @@ export const routes: readonly Route<StackApp>[] = [
   getMarketShare,
   getSupplyChain,
   getAdoption,
+  getComparison,
   getRisk,
   getEnrichmentStatus,
   getAdvisories,

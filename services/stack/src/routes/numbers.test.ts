@@ -1,5 +1,4 @@
-// Numbers about all domains, exports cell by cell, and searches that find exactly as many as an answer counts. Each
-// field, filter and cell is compared with what packages/analytics computes, where that is proved, or with profiles.
+// Numbers about all domains, and exports cell by cell. Each field, filter and cell is compared with what packages/analytics computes, where that is proved, or with profiles.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as analytics from '@strata/analytics';
@@ -83,6 +82,15 @@ describe('intelligence', () => {
       const domains = timeline.users(id).length;
       assert.partialDeepStrictEqual(adoption, { tool: name, provider_id: id, domains, share: shareOf(domains) });
       assert.deepEqual(adoption.co_adoption, named(analytics.coAdoption(app.index, id, { ownerOf, limit: 50 })));
+      if (neighbours > 60) continue;
+      const parts = ['name:a', '-name:a'].map((query) => timeline.get(`intelligence/adoption/${id}?query=${query}`));
+      const curves: (typeof points)[] = (await Promise.all(parts)).map(({ curve }) => curve);
+      const sums = points.map(({ date, measured }, at) => {
+        const sum = (of: 'domains' | 'added' | 'removed') =>
+          curves.reduce((all, each) => all + (each[at]?.[of] ?? 0), 0);
+        return { date, domains: sum('domains'), added: sum('added'), removed: sum('removed'), measured };
+      });
+      assert.deepEqual(sums, points);
     }
     assert.ok(neighbours > 0 && scanned.size > 2 && scanned.size < today - firstDay);
   });
@@ -204,18 +212,10 @@ describe('exports', () => {
 describe('search', () => {
   const search = async (query: Readonly<Record<string, string>>) =>
     timeline.get(`search?${new URLSearchParams(query)}`);
-  const found = async (query: Readonly<Record<string, string>>): Promise<number> =>
-    (await search({ ...query, limit: '1' })).total;
 
-  it('finds a name, the exact one first, in pages, and a provider by id, name or alias in any case', async () => {
+  it('finds a name, the exact one first, and a provider by id, name or alias in any case', async () => {
     const [{ domain: name = '' } = {}] = timeline.profiles;
-    const { results } = await search({ q: name.slice(0, 3).toUpperCase(), limit: '1000' });
-    assert.ok(results.length > 0 && results.every(({ domain }: Row) => String(domain).includes(name.slice(0, 3))));
     assert.equal((await search({ q: name })).results[0].domain, name);
-    const { results: complete } = await search({ q: 'e', limit: '1000' });
-    const page = await search({ q: 'e', limit: '50', offset: '50' });
-    assert.deepEqual([page.total, page.limit, page.offset], [complete.length, 50, 50]);
-    assert.deepEqual(page.results, complete.slice(50, 100));
     for (const id of timeline.inUse.filter((_, i) => i % 12 === 0)) {
       const entry = app.rulebook.providers.get(id) ?? assert.fail(id);
       const known = await search({ provider: id });
@@ -223,52 +223,5 @@ describe('search', () => {
       for (const form of [id.toUpperCase(), entry.name.toLowerCase(), ...entry.aliases])
         assert.deepEqual((await search({ provider: form })).results, known.results, form);
     }
-  });
-
-  it('has the list behind each number: a provider in a market, by state', async () => {
-    for (const [state, isParkedIn] of [
-      ['active', 'false'],
-      ['live', 'true'],
-    ] as const) {
-      const { categories } = await timeline.get(`intelligence/market-share?include_parked=${isParkedIn}`);
-      for (const { category, providers } of categories)
-        for (const { provider_id: provider, domains } of providers.slice(0, 2))
-          assert.equal(await found({ provider, category, min_confidence: 'medium', state }), domains, provider);
-    }
-    const { upstream } = await timeline.get('intelligence/supply-chain/cloudflare');
-    assert.ok(upstream.length > 0);
-    for (const { provider_id, domains } of upstream.slice(0, 5))
-      assert.equal(await found({ provider: 'cloudflare', with: provider_id }), domains, provider_id);
-  });
-
-  it('has the list behind each number: standards, what they were measured in, sectors and grades', async () => {
-    const card = await timeline.get('intelligence/security-scorecard');
-    const { sector } = card.by_sector.toSorted((a: Row, b: Row) => Number(b.domains) - Number(a.domains))[0];
-    const ofSector = card.by_sector.find((row: Row) => row.sector === sector);
-    for (const [of, more] of [[card, {}] as const, [ofSector, { sector }] as const]) {
-      assert.equal(await found({ state: 'live', ...more }), of.domains);
-      for (const [standard, flag, measured] of [
-        ['spf', 'spf_valid', 'spf_measured'],
-        ['dmarc', 'dmarc_valid', 'dmarc_measured'],
-        ['dmarc_reject', 'dmarc_reject', 'dmarc_measured'],
-        ['dnssec', 'dnssec', 'dnssec_measured'],
-        ['tls_trusted', 'tls_trusted', 'tls_measured'],
-      ] as const) {
-        const adoption = of.adoption[standard];
-        assert.equal(await found({ state: 'live', flag, ...more }), adoption.domains, standard);
-        assert.equal(await found({ state: 'live', flag: measured, ...more }), adoption.measured, measured);
-        const missing = { state: 'live', flag: measured, without: flag, ...more };
-        assert.equal(await found(missing), adoption.measured - adoption.domains, `without ${standard}`);
-      }
-    }
-    assert.equal(await found({ state: 'live', flag: 'spf_valid,dmarc_valid' }), card.both.domains);
-    for (const { grade, domains } of card.grades) assert.equal(await found({ state: 'live', grade }), domains, grade);
-    assert.ok(card.grades.filter(({ domains }: Row) => Number(domains) > 0).length > 2);
-    assert.equal(await found({ state: 'live', score_gte: '0' }), card.scored);
-    assert.equal(await found({ state: 'live', grade: 'F', score_gte: '100' }), 0);
-    const middle = Math.round(card.mean_score);
-    const [below, above] = [await found({ score_lte: String(middle) }), await found({ score_gte: String(middle + 1) })];
-    assert.ok(below > 0 && above > 0);
-    assert.equal(below + above, await found({ score_gte: '0' }));
   });
 });

@@ -6,14 +6,16 @@ import {
   type Facet,
   facetOf,
   MAX_QUERY,
+  type Population,
   type Query,
   QueryError,
 } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
-import { refuse } from '@strata/http';
+import { type CachePolicy, refuse } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp, TableApp } from '../context.ts';
 import { domainQuery } from '../index/domain-queries.ts';
+import { MAX_STALE_MS, tags } from '../index/live-index.ts';
 
 export const QueryText = z
   .string()
@@ -25,22 +27,54 @@ export const QueryText = z
 export const queryParameter = { query: QueryText.optional() };
 
 /** The query as data; an invalid text is refused with the position of the problem. */
-export function queryIn(app: TableApp, text: string): Query {
+export function queryIn(app: TableApp, text: string, field = 'query'): Query {
   try {
     return domainQuery(app, text);
   } catch (error) {
-    if (!(error instanceof QueryError)) throw error;
-    // The message may quote half of a surrogate pair.
-    const message = error.message.toWellFormed();
-    const position = Array.from(text.slice(0, error.position)).length + 1;
-    const detail = `Cannot use: query, from character ${position}.`;
-    return refuse('invalid_parameter', detail, { errors: [{ field: 'query', message, position }] });
+    return queryRefused(error, { field, text });
   }
+}
+
+/** Refuses a request whose query has an error; throws any other error. */
+export function queryRefused(
+  error: unknown,
+  { field, text }: { readonly field: string; readonly text: string },
+): never {
+  if (!(error instanceof QueryError)) throw error;
+  // The message may quote half of a surrogate pair.
+  const message = error.message.toWellFormed();
+  const position = Array.from(text.slice(0, error.position)).length + 1;
+  const detail = `Cannot use: ${field}, from character ${position}.`;
+  return refuse('invalid_parameter', detail, { errors: [{ field, message, position }] });
 }
 
 /** The domains to which a request is restricted; undefined for all. */
 export function setOf(app: StackApp, { query }: { readonly query?: string | undefined }): DomainSet | undefined {
   return query === undefined ? undefined : evaluateQuery(app.index, queryIn(app, query));
+}
+
+/** The domains that an aggregate counts: all, or those of a query. A route that calls it declares `unavailable`. */
+export function populationOf(
+  app: StackApp,
+  { query }: { readonly query?: string | undefined },
+  field = 'query',
+): Promise<Population> | Population {
+  return query === undefined ? app.index : app.segmentCounts.of(query, queryIn(app, query, field));
+}
+
+/** Up to a second of computing time is not spent for each change of a domain. */
+export const POPULATION_MAX_STALE_MS = 10_000;
+
+/** How an aggregate of all domains, or of those of a query, is cached. */
+export function populationCache(
+  { query }: { readonly query?: string | undefined },
+  policy: Omit<CachePolicy, 'maxStaleMs'>,
+): CachePolicy {
+  if (query === undefined) return { ...policy, maxStaleMs: MAX_STALE_MS };
+  const { key, tags: stale } = policy;
+  // The age of a scan changes without an event.
+  const maxAgeMs = 60_000;
+  return { key: `${key} ${query}`, tags: [...stale, ...tags.domains], maxAgeMs, maxStaleMs: POPULATION_MAX_STALE_MS };
 }
 
 /** Values of a facet in an answer. */

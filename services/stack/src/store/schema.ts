@@ -33,6 +33,13 @@ export interface Database extends CommonTables, SizeTables, LedgerDatabase, Feed
     requests: number;
     counted: number;
   };
+  /** Queries that a key has saved under a name. */
+  saved_segments: {
+    key_id: string;
+    name: string;
+    query: string;
+    updated_at: number;
+  };
   domains: {
     id: Generated<number>;
     name: string;

@@ -14,6 +14,7 @@ const keys: Readonly<Record<Table, readonly string[]>> = {
   api_keys: ['id'],
   quota_usage: ['key_id', 'day'],
   key_usage: ['key_id', 'day', 'path', 'source'],
+  saved_segments: ['key_id', 'name'],
   domains: ['id'],
   on_demand_days: ['day', 'subject'],
   scan_leases: ['domain_id'],

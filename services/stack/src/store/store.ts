@@ -34,6 +34,7 @@ import { ListTable } from './history/lists.ts';
 import { RecordTable } from './history/records.ts';
 import { RetentionTable } from './history/retention.ts';
 import { KeyUsage } from './keys/key-usage.ts';
+import { SegmentTable } from './keys/segment-table.ts';
 import { migrations } from './migrations/index.ts';
 import { createRecorder, type RecordScans } from './scans/record-scan.ts';
 import { ScanWork } from './scans/scan-work.ts';
@@ -101,6 +102,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly lists: ListTable;
   /** Observed records of domains, and the domains of a value. */
   readonly records: RecordTable;
+  /** Queries that keys have saved. */
+  readonly segments: SegmentTable;
   readonly watchlists: WatchlistTable;
   /** Mentions and certificates for the rules of watchlists. */
   readonly watched: WatchedFacts;
@@ -189,6 +192,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     retention: new RetentionTable(db),
     notifications: new NotificationTable(db),
     deliveries: new DeliveryTable(db),
+    segments: new SegmentTable(db, now),
     watchlists: new WatchlistTable(db, now),
     watched: new WatchedFacts(db),
     sources: new SourceTable(db),

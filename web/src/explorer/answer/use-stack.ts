@@ -60,5 +60,9 @@ export function stackQuery<P extends StackPath>(
 /** The subject of a request: an answer about another domain or provider is never shown as a stale answer. */
 function subjectOf(keepsLast: 'page' | 'any', [path, input]: readonly unknown[] = []): string {
   const { path: names, query } = (input ?? {}) as { readonly path?: unknown; readonly query?: object };
-  return JSON.stringify([path, names, keepsLast === 'page' ? { ...query, offset: undefined } : undefined]);
+  return JSON.stringify([
+    path,
+    names,
+    keepsLast === 'page' ? { ...query, offset: undefined, cursor: undefined } : undefined,
+  ]);
 }

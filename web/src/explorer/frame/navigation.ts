@@ -5,6 +5,7 @@ export const PAGES = [
   ['Home', '/', 'h'],
   ['Search', '/search', 'e'],
   ['List', '/lookup', 'o'],
+  ['Shared values', '/pivot', 'p'],
   ['Market', '/market', 'm'],
   ['Migrations', '/migrations', 'i'],
   ['Security', '/security', 's'],

@@ -17,8 +17,15 @@ const DAY_COLUMNS: readonly Column<Usage['days'][number]>[] = [
 ];
 
 const PATH_COLUMNS: readonly Column<PathUsage>[] = [
-  { name: 'Path', cell: ({ path }) => <code>{path}</code> },
-  { name: 'Source', cell: ({ source }) => (source === 'page' ? 'These pages' : 'API') },
+  {
+    name: 'Path',
+    cell: ({ path, source }) => (
+      <>
+        <code>{path}</code> <span className="small soft">{source === 'page' ? 'these pages' : 'API'}</span>
+      </>
+    ),
+    value: ({ path }) => path,
+  },
   numberColumn('Requests', 'requests'),
   { ...numberColumn('Of the quota', 'counted'), isMinor: true },
 ];

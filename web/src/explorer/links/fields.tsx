@@ -46,10 +46,13 @@ interface SelectFieldProps extends FieldProps {
   readonly groups?: readonly (readonly [name: string, options: readonly Option[]])[];
   /** The name of a value that is not among the options. */
   readonly nameOf?: (value: string) => string;
+  /** There is no option “Any”. */
+  readonly isRequired?: boolean;
 }
 
 /** An unknown value in the URL is kept as an option, so that the service can report it. */
-export function SelectField({ label, name, value, options = [], groups = [], nameOf = String }: SelectFieldProps) {
+export function SelectField(props: SelectFieldProps) {
+  const { label, name, value, options = [], groups = [], nameOf = String, isRequired = false } = props;
   const id = useId();
   const select = useRef<HTMLSelectElement>(null);
   useUrlValue(select, value);
@@ -58,7 +61,7 @@ export function SelectField({ label, name, value, options = [], groups = [], nam
     <div className="field">
       <label htmlFor={id}>{label}</label>
       <select id={id} name={name} ref={select}>
-        <option value="">Any</option>
+        {!isRequired && <option value="">Any</option>}
         {value !== undefined && !isKnown && <option value={value}>{nameOf(value)}</option>}
         <Options options={options} />
         {groups.map(([group, grouped]) => (

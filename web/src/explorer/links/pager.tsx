@@ -41,6 +41,42 @@ export function Pager({ offset, limit, rows }: PagerProps) {
   );
 }
 
+interface CursorPagerProps {
+  /** Number of rows before this page and in it, and in the complete list: null if that is unknown. */
+  readonly rows: { readonly offset: number; readonly shown: number; readonly total: number | null };
+  /** Continues the list after this page. */
+  readonly next: string | null;
+}
+
+/** The same for a list without offsets: `cursor` in the URL. Earlier pages are in the history of the browser. */
+export function CursorPager({ rows: { offset, shown, total }, next }: CursorPagerProps) {
+  if (next === null && offset === 0) return null;
+  const link = {
+    resetScroll: true,
+    activeOptions: { exact: true },
+    preload: false,
+    className: 'button small',
+  } as const;
+  return (
+    <nav className="pager actions" aria-label="Pagination">
+      <span className="small soft">
+        {shown > 0 && `${formatNumber(offset + 1)} to ${formatNumber(offset + shown)}`}
+        {shown > 0 && total !== null && ` of ${formatNumber(total)}`}
+      </span>
+      {offset > 0 && (
+        <Link {...changed({})} {...link}>
+          First page
+        </Link>
+      )}
+      {next !== null && (
+        <Link {...changed({ cursor: next })} {...link} rel="next">
+          Next
+        </Link>
+      )}
+    </nav>
+  );
+}
+
 function PageLink({ rel, offset }: { readonly rel: 'prev' | 'next'; readonly offset: number }) {
   return (
     <Link

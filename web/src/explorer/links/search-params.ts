@@ -21,6 +21,6 @@ function isGiven(entry: [string, string | undefined]): entry is [string, string]
 export const changed = (changes: Search) =>
   ({
     to: '.',
-    search: (before: Search) => withChanges(before, { offset: undefined, ...changes }),
+    search: (before: Search) => withChanges(before, { offset: undefined, cursor: undefined, ...changes }),
     resetScroll: false,
   }) as const;

@@ -44,9 +44,8 @@ export function Movers({ market: { category, providers }, includesParked }: Mark
       ),
     },
   ];
-  const rows = providers
-    .filter(({ change_30d }) => change_30d !== 0)
-    .toSorted((a, b) => Math.abs(b.change_30d) - Math.abs(a.change_30d));
+  const moved = ({ change_30d }: Holder) => Math.abs(change_30d ?? 0);
+  const rows = providers.filter((holder) => moved(holder) > 0).toSorted((a, b) => moved(b) - moved(a));
   return (
     <DataTable
       caption="Movers"

@@ -1,20 +1,24 @@
 // The records of a domain, now or on a date, the domains that share them, and when they changed.
 import type { StackPaths } from '@strata/client';
 import { useNavigate } from '@tanstack/react-router';
+import { Fragment } from 'react';
 import { Day } from '../../ui/ago.tsx';
 import { formatNumber } from '../../ui/formats.ts';
-import { Empty } from '../../ui/states.tsx';
 import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
-import { DomainLink } from '../links/links.tsx';
+import { CursorPager } from '../links/pager.tsx';
 import { changed, type Search } from '../links/search-params.ts';
 import { nameOfKind, PivotLink } from './record-links.tsx';
+import { SharedGraph } from './shared-graph.tsx';
+import type { Records } from './shared-values.ts';
 import './records.css';
 
 const PATH = '/stack/v1/domains/{domain}/records';
-type Records = StackPaths[typeof PATH]['body'];
-type HistoryChange = StackPaths['/stack/v1/domains/{domain}/history']['body']['changes'][number];
+type History = StackPaths['/stack/v1/domains/{domain}/history']['body'];
+
+/** Changes per page. */
+const PAGE = 50;
 
 const valueColumn: Column<{ readonly kind: string; readonly value: string }> = textColumn(
   'Value',
@@ -30,7 +34,7 @@ const COLUMNS: readonly Column<Records['records'][number]>[] = [
   minor(textColumn('Last observed', 'last_seen', (at) => <Day at={at} />)),
 ];
 
-const CHANGES: readonly Column<HistoryChange>[] = [
+const CHANGES: readonly Column<History['changes'][number]>[] = [
   textColumn('Date', 'at', (at) => <Day at={at} />),
   textColumn('Change', 'type'),
   minor(textColumn('Kind', 'kind', nameOfKind)),
@@ -38,10 +42,13 @@ const CHANGES: readonly Column<HistoryChange>[] = [
 ];
 
 export function DomainRecords({ domain, search }: { readonly domain: string; readonly search: Search }) {
-  const { at } = search;
+  const { at, cursor } = search;
   const navigate = useNavigate();
   return (
     <>
+      <AnswerCard title="Shared values" path={PATH} input={{ path: { domain }, query: {} }}>
+        {(body) => <SharedGraph {...body} />}
+      </AnswerCard>
       <AnswerCard
         title="Records"
         path={PATH}
@@ -58,7 +65,7 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
           </label>
         }
       >
-        {({ records, observed_since }) => (
+        {({ records, observed_since, unmeasured }) => (
           <>
             <p className="small soft">
               {observed_since && (
@@ -66,6 +73,7 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
                   Observed since <Day at={observed_since} />.{' '}
                 </>
               )}
+              {unmeasured.length > 0 && <>Not measured, so unknown: {unmeasured.map(nameOfKind).join(', ')}. </>}
               Each value links to the domains that share it; those of many domains are marked +.
             </p>
             <DataTable
@@ -78,46 +86,50 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
           </>
         )}
       </AnswerCard>
-      <AnswerCard title="Related domains" path={PATH} input={{ path: { domain } }} width="half">
-        {({ related }) => <Related related={related} />}
-      </AnswerCard>
       <AnswerCard
         title="Changes of records"
         path="/stack/v1/domains/{domain}/history"
-        input={{ path: { domain } }}
-        width="half"
+        input={{ path: { domain }, query: { limit: PAGE, cursor } }}
+        keepsLast="page"
       >
-        {({ changes }) => (
-          <DataTable
-            caption={`Changes of the records of ${domain}`}
-            rows={changes}
-            keyOf={({ at: time, type, kind, value }) => `${time} ${type} ${kind} ${value}`}
-            columns={CHANGES}
-            empty="No change since the first scan."
-          />
+        {({ changes, unmeasured, observed_since, total, offset, next_cursor }) => (
+          <>
+            <DataTable
+              caption={`Changes of the records of ${domain}`}
+              rows={changes}
+              keyOf={({ at: time, type, kind, value }) => `${time} ${type} ${kind} ${value}`}
+              columns={CHANGES}
+              empty="No change since the first scan."
+            />
+            <CursorPager rows={{ offset, shown: changes.length, total }} next={next_cursor} />
+            <Unmeasured kinds={unmeasured} since={observed_since} />
+          </>
         )}
       </AnswerCard>
     </>
   );
 }
 
-/** A graph as text: each domain with the values that connect it. */
-function Related({ related }: Pick<Records, 'related'>) {
-  if (related.length === 0) return <Empty>No other domain shares a rare value.</Empty>;
+interface UnmeasuredProps {
+  readonly kinds: History['unmeasured'];
+  readonly since: string | null;
+}
+
+/** Kinds that were first measured on a later day than the domain, or never. */
+function Unmeasured({ kinds, since }: UnmeasuredProps) {
+  const dayOf = (time: string | null) => time?.slice(0, 10);
+  const late = kinds.filter(({ until }) => dayOf(until) !== dayOf(since));
+  if (late.length === 0) return null;
   return (
-    <ul className="related">
-      {related.map(({ domain, values }) => (
-        <li key={domain}>
-          <DomainLink domain={domain} tab="records" />
-          <ul aria-label={`Shared with ${domain}`}>
-            {values.map(({ kind, value }) => (
-              <li key={`${kind} ${value}`}>
-                <span className="soft small">{nameOfKind(kind)}</span> <PivotLink kind={kind} value={value} />
-              </li>
-            ))}
-          </ul>
-        </li>
+    <p className="small soft">
+      First measured later, so unknown before:{' '}
+      {late.map(({ kind, until }, i) => (
+        <Fragment key={kind}>
+          {i > 0 && ', '}
+          {nameOfKind(kind)} ({until === null ? 'not yet measured' : <Day at={until} />})
+        </Fragment>
       ))}
-    </ul>
+      .
+    </p>
   );
 }

@@ -4,7 +4,6 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Day } from '../../ui/ago.tsx';
 import { Figure, Figures } from '../../ui/card/card.tsx';
 import { Button } from '../../ui/controls/button.tsx';
-import { formatNumber } from '../../ui/formats.ts';
 import { Notice } from '../../ui/states.tsx';
 import { minor, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
@@ -13,6 +12,7 @@ import { Page } from '../frame/page.tsx';
 import { Choices } from '../links/choices.tsx';
 import { domainColumn } from '../links/columns.tsx';
 import { SelectField, TextField } from '../links/fields.tsx';
+import { CursorPager } from '../links/pager.tsx';
 import { oneOf, type Search } from '../links/search-params.ts';
 import { KINDS, type Kind, nameOfKind } from './record-links.tsx';
 import './records.css';
@@ -24,7 +24,7 @@ const STATUSES = [
   ['present', 'Now'],
   ['past', 'In the past'],
 ] as const;
-const MAX_ROWS = 1_000;
+const PAGE = 100;
 
 const COLUMNS: readonly Column<User>[] = [
   domainColumn,
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<User>[] = [
 
 export function Pivot() {
   const search: Search = useSearch({ from: '/pivot' });
-  const { kind, value } = search;
+  const { kind, value, cursor } = search;
   const status = oneOf(search.status, ['present', 'past']) ?? 'present';
   const navigate = useNavigate();
   return (
@@ -51,8 +51,8 @@ export function Pivot() {
           });
         }}
       >
-        <SelectField label="Kind" name="kind" value={kind} options={KINDS} />
-        <TextField label="Value" name="value" value={value} placeholder="GTM-ABC123" />
+        <SelectField label="Kind" name="kind" value={kind ?? 'ns'} options={KINDS} isRequired />
+        <TextField label="Value" name="value" value={value} placeholder="ns1.example.com" />
         <Button type="submit">Find domains</Button>
       </form>
       {kind && value && (
@@ -64,15 +64,19 @@ export function Pivot() {
           }
           path={PATH}
           // The service refuses unknown kinds.
-          input={{ path: { kind: kind as Kind, value }, query: { status, limit: MAX_ROWS } }}
+          input={{ path: { kind: kind as Kind, value }, query: { status, limit: PAGE, cursor } }}
           keepsLast="page"
           actions={<Choices label="Time" choices={STATUSES} chosen={status} byDefault="present" name="status" />}
         >
-          {({ total, total_ever, more_than_counted, shared_reason, domains }) => (
+          {({ total, total_ever, more_than_counted, shared_reason, domains, offset, next_cursor }) => (
             <>
               <Figures>
-                <Figure name="Now" value={total} note="domains" />
-                <Figure name="Ever" value={total_ever} note={more_than_counted ? 'or more' : 'domains'} />
+                <Figure name="Now" value={total} note={more_than_counted ? 'domains or more' : 'domains'} />
+                <Figure
+                  name="Ever"
+                  value={total_ever ?? total}
+                  note={total_ever === null ? 'domains or more' : 'domains'}
+                />
               </Figures>
               {shared_reason && (
                 <Notice title="This value is shared" tone="warn">
@@ -86,9 +90,10 @@ export function Pivot() {
                 columns={COLUMNS}
                 empty="No domain."
               />
-              {total > domains.length && status === 'present' && (
-                <p className="small soft">The first {formatNumber(domains.length)} are shown.</p>
-              )}
+              <CursorPager
+                rows={{ offset, shown: domains.length, total: status === 'past' || more_than_counted ? null : total }}
+                next={next_cursor}
+              />
             </>
           )}
         </AnswerCard>

@@ -42,8 +42,8 @@ export function QueryHelp() {
 }
 
 /** The query with a mark at the error; undefined for other problems. */
-export function queryProblem({ code, errors }: StackProblem, query: string | undefined): ReactNode {
-  const error = errors.find(({ field }) => field === 'query');
+export function queryProblem({ code, errors }: StackProblem, query: string | undefined, name = 'query'): ReactNode {
+  const error = errors.find(({ field }) => field === name);
   if (code !== 'invalid_parameter' || !error || query === undefined) return undefined;
   const characters = Array.from(query);
   const at = Math.min((error.position ?? 1) - 1, characters.length);
@@ -51,7 +51,7 @@ export function queryProblem({ code, errors }: StackProblem, query: string | und
   return (
     <div className="query-error" role="alert">
       <p>
-        The query is invalid at character {at + 1}: {error.message}
+        The {name === 'query' ? name : `query ${name}`} is invalid at character {at + 1}: {error.message}
       </p>
       <pre>
         <code>

@@ -15,6 +15,7 @@ import { DomainLink, ProviderLink } from '../links/links.tsx';
 import { offsetOf, Pager } from '../links/pager.tsx';
 import { changed, type Search as Filter } from '../links/search-params.ts';
 import { FACETS, Facets, queryProblem } from './query-help.tsx';
+import { SaveSegment } from './save-segment.tsx';
 import { Conditions, Filters } from './search-filters.tsx';
 
 type Query = NonNullable<StackInput<'/stack/v1/search'>['query']>;
@@ -61,6 +62,7 @@ export function Search() {
               </div>
             )}
             <Pager offset={results.offset} limit={PAGE} rows={results} />
+            {filters.query !== undefined && <SaveSegment key={filters.query} query={filters.query} />}
           </div>
         )}
       </AnswerCard>

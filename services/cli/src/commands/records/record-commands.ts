@@ -1,7 +1,9 @@
-// The commands that ask for observed records.
+// The commands that ask for observed records, and for the usage of a key.
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../context.ts';
+import { integerBetween } from '../../option-parsers.ts';
 import type { PivotOptions, RecordsOptions } from './records.ts';
+import type { UsageOptions } from './usage.ts';
 
 const exitCodes = `
 Exit codes:
@@ -41,7 +43,16 @@ export function addRecordCommands(stack: Command, context: CommandContext): void
     .action(async (kind: string, value: string, options: PivotOptions) => {
       await (await import('./records.ts')).pivotCommand(context, [kind, value], options);
     });
-  for (const command of [records, pivot])
+  const usage = stack
+    .command('usage')
+    .description('print the requests of a key, by path and by day')
+    .option('--days <count>', 'UTC days, including today', integerBetween(1, 90), 30)
+    .option('--json', 'print the answer as JSON')
+    .addHelpText('after', exitCodes)
+    .action(async (options: UsageOptions) => {
+      await (await import('./usage.ts')).usageCommand(context, options);
+    });
+  for (const command of [records, pivot, usage])
     command
       .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
       .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'));

@@ -25,16 +25,22 @@ export async function recordsCommand(
   { at, history, json, ...service }: RecordsOptions,
 ): Promise<void> {
   const client = clientOf(service);
+  const writeUnmeasured = (kinds: readonly string[]) =>
+    kinds.length > 0 && stdout.write(`not measured, so unknown: ${plainText(kinds.join(', '))}\n`);
   try {
     if (history) {
       const { body } = await client.get('/stack/v1/domains/{domain}/history', { path: { domain } });
       if (json) return printJson(stdout, body);
+      writeUnmeasured(
+        body.unmeasured.map(({ kind, until }) => (until === null ? kind : `${kind} until ${dateOf(until)}`)),
+      );
       const rows = body.changes.map((change) => [dateOf(change.at), change.type, change.kind, change.value]);
       return printTable(stdout, ['at', 'change', 'kind', 'value'], rows);
     }
     const query = at === undefined ? {} : { at };
     const { body } = await client.get('/stack/v1/domains/{domain}/records', { path: { domain }, query });
     if (json) return printJson(stdout, body);
+    writeUnmeasured(body.unmeasured);
     const rows = body.records.map(({ kind, value, first_seen, last_seen, other_domains, shared }) => [
       ...[kind, dateOf(first_seen), dateOf(last_seen), `${other_domains}${shared ? '+' : ''}`, value],
     ]);
@@ -61,8 +67,8 @@ export async function pivotCommand(
       query: { status, limit: Number(limit) },
     });
     if (json) return printJson(stdout, body);
-    const more = body.more_than_counted ? ' or more' : '';
-    const counts = `${body.total} domains now, ${body.total_ever}${more} ever`;
+    const { total, total_ever } = body;
+    const counts = `${total}${body.more_than_counted ? ' or more' : ''} domains now, ${total_ever ?? `${total} or more`} ever`;
     stdout.write(`${plainText(`${body.kind} ${body.value}: ${counts}. ${body.shared_reason ?? ''}`).trim()}\n`);
     const rows = body.domains.map((each) => [
       ...[each.domain, dateOf(each.first_seen), dateOf(each.last_seen), dateOf(each.ended_at)],

@@ -81,6 +81,17 @@ describe('strata stack lookup', async () => {
     await query(['a AND (b', '--sort', 'name'], 2, /^a AND \(b\n {6}\^\nstrata: .*character 7.* not closed/);
   });
 
+  it('`strata stack usage` prints the requests of the key', async () => {
+    const usage = (days: string, code: number, words: RegExp) =>
+      assertEnds(['stack', 'usage', '--days', days], code, words, { env });
+    const { stdout } = await usage('1', 0, /^$/);
+    assert.match(
+      stdout,
+      /^\S+ \(\w+, .+\): \d+ requests in 1 day\npath +source +requests +of the quota *\n\/stack\/v1\//,
+    );
+    await usage('91', 2, /90/);
+  });
+
   for (const [args, code, words, more] of [
     [['a.com', '--fields', 'scor'], 2, /^strata: .*did you mean score/],
     [['a.com', '--format', 'xml'], 2, /Allowed choices are table, csv, ndjson, parquet, json/],

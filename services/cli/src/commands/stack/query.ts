@@ -1,19 +1,16 @@
 // `strata stack query`: the domains that match a query, with facets, as a table, CSV, NDJSON or JSON.
-import { StackClient, StackProblem } from '@strata/client';
+import { StackProblem } from '@strata/client';
 import { csvBytes } from '@strata/http';
 import type { CommandContext } from '../../context.ts';
-import { usageError } from '../../errors.ts';
 import { counted, printJson, printTable } from '../../output.ts';
-import { checkedKey, stackBase } from '../../service-address.ts';
+import { clientOf, type ServiceOptions } from '../records/service-client.ts';
 import { problemError } from './export.ts';
 
-export interface QueryCommandOptions {
+export interface QueryCommandOptions extends ServiceOptions {
   readonly sort?: string;
   readonly facets?: string;
   readonly limit: number;
   readonly format: 'table' | 'csv' | 'ndjson' | 'json';
-  readonly base: string;
-  readonly key?: string;
 }
 
 const COLUMNS = ['domain', 'state', 'sector', 'score', 'scanned_at', 'providers'];
@@ -21,18 +18,17 @@ const COLUMNS = ['domain', 'state', 'sector', 'score', 'scanned_at', 'providers'
 export async function queryCommand(
   { stdout, stderr }: CommandContext,
   text: string,
-  { sort, facets, limit, format, base, key: given }: QueryCommandOptions,
+  { sort, facets, limit, format, ...service }: QueryCommandOptions,
 ): Promise<void> {
-  const key = checkedKey(given, '--key or STRATA_KEY');
-  if (key === undefined) throw usageError('an API key is required: --key or STRATA_KEY');
-  const client = new StackClient({ baseUrl: stackBase(base), key });
   const asked = { query: text, sort, facets: facets?.split(',').map((name) => name.trim()), limit };
-  const { body } = await client.query(asked).catch((cause: unknown) => {
-    if (!(cause instanceof StackProblem)) throw cause;
-    const at = cause.errors.find(({ field }) => field === 'query')?.position;
-    if (at !== undefined) stderr.write(`${text}\n${' '.repeat(at - 1)}^\n`);
-    throw problemError(cause);
-  });
+  const { body } = await clientOf(service)
+    .query(asked)
+    .catch((cause: unknown) => {
+      if (!(cause instanceof StackProblem)) throw cause;
+      const at = cause.errors.find(({ field }) => field === 'query')?.position;
+      if (at !== undefined) stderr.write(`${text}\n${' '.repeat(at - 1)}^\n`);
+      throw problemError(cause);
+    });
   if (format === 'json') return printJson(stdout, body);
   if (format === 'ndjson') {
     for (const found of body.results) stdout.write(`${JSON.stringify(found)}\n`);

@@ -8,6 +8,7 @@ import { counted, type OutputOptions } from '../../output.ts';
 import { addFeedCommands } from '../feeds/feed-commands.ts';
 import { addKeyCommands } from '../keys/key-commands.ts';
 import { addRecordCommands } from '../records/record-commands.ts';
+import type { ServiceOptions } from '../records/service-client.ts';
 import type { ScanOptions } from '../scan/scan.ts';
 import { addStoreCommands } from '../store/store-commands.ts';
 import { addLedgerOptions, LEDGER_MEMORY_HELP } from '../verify/ledger-options.ts';
@@ -18,6 +19,7 @@ import type { ExplainOptions } from './explain.ts';
 import type { ExportCommandOptions } from './export.ts';
 import type { LookupCommandOptions } from './lookup.ts';
 import type { QueryCommandOptions } from './query.ts';
+import type { CompareOptions } from './segments.ts';
 
 const serveHelp = `
 Roles (also STRATA_ROLE). Several processes share one PostgreSQL database (STRATA_DATABASE_URL=postgres://...):
@@ -125,6 +127,36 @@ function addQueryCommand(stack: Command, context: CommandContext): void {
     });
 }
 
+function addSegmentCommands(stack: Command, context: CommandContext): void {
+  const segment = stack.command('segment').description('queries saved under a name, for segment:NAME in other queries');
+  const commands = () => import('./segments.ts');
+  const ofService = (command: Command) =>
+    command
+      .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
+      .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'));
+  ofService(segment.command('save').description('save or replace a segment'))
+    .argument('<name>', 'letters a-z, digits, - and _')
+    .argument('<query>', 'a query; docs/query-language.md has the language')
+    .action(async (name: string, query: string, options: ServiceOptions) =>
+      (await commands()).saveSegment(context, [name, query], options),
+    );
+  ofService(segment.command('list').description('print the segments of the key')).action(
+    async (options: ServiceOptions) => (await commands()).listSegments(context, options),
+  );
+  ofService(segment.command('delete').description('delete a segment'))
+    .argument('<name>', 'its name')
+    .action(async (name: string, options: ServiceOptions) => (await commands()).deleteSegment(context, name, options));
+  ofService(stack.command('compare').description('compare the domains of two queries: market shares and scores'))
+    .argument('<a>', 'a query, such as segment:shops')
+    .argument('<b>', 'another query')
+    .option('--category <category>', 'only this category')
+    .option('--limit <rows>', 'providers of a category', integerBetween(1, 1_000), 5)
+    .option('--json', 'print the answer as JSON')
+    .action(async (a: string, b: string, options: CompareOptions) =>
+      (await commands()).compareCommand(context, [a, b], options),
+    );
+}
+
 /** Adds the commands to `stack`. */
 export function addStackCommands(
   stack: Command,
@@ -176,6 +208,7 @@ export function addStackCommands(
       await lookupCommand(context, targets, options);
     });
   addQueryCommand(stack, context);
+  addSegmentCommands(stack, context);
   addRecordCommands(stack, context);
   addWatchCommands(stack, context);
   addExportCommand(stack, context);

@@ -35,6 +35,8 @@ export async function begin(
   const { signal, leave } = clientSignal(reply);
   const head = headOf(model, prefix, receivedAt);
   const planned = await plan();
+  // The first is counted where the request enters.
+  for (let i = 1; i < (planned.requests ?? 1); i += 1) reply.headers(await limits.takeRequest(request.caller));
   reply.headers(await limits.takePrompt(request.caller, planned.promptTokens));
   const start = startOf(request, { model, head, now: receivedAt });
   const answer = new AnswerRun(

@@ -61,6 +61,17 @@ describe('a query', () => {
     for (const { provider_id, domains: count, share, change_30d } of leaders.providers)
       assert.deepEqual([count, share, change_30d], [counts.get(provider_id)?.length, count / domains.size, null]);
     const [top] = leaders.providers;
+    const size = domains.size;
+    for (const [path, expected] of [
+      ['stats?', { domains: size, providers: counts.size, scans: null }],
+      ['intelligence/security-scorecard?', { domains: size, adoption: { spf: { domains: size, measured: size } } }],
+      [`intelligence/supply-chain/${top.provider_id}?`, { dependent_domains: top.domains }],
+      [`intelligence/adoption/${top.provider_id}?`, { domains: top.domains, share: top.share }],
+    ] as const) {
+      const { status, body } = await get(path);
+      assert.equal(status, 200);
+      assert.partialDeepStrictEqual(body, expected);
+    }
     for (const [path, size] of [
       ['security/export.csv?', results.filter(({ score }: Any) => score !== null).length],
       [`providers/${top.provider_id}/domains.csv?`, top.domains],

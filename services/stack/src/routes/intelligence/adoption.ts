@@ -1,13 +1,25 @@
 // Adoption of a provider over time, and what its domains use in addition.
-import { adoptionCurve, coAdoption, dayOf, MIN_SUPPORT } from '@strata/analytics';
+import {
+  adoptionCurve,
+  coAdoption,
+  curveOf,
+  DAY_MS,
+  type DomainSet,
+  dayOf,
+  MIN_SUPPORT,
+  sizeIn,
+} from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { dateOf, MAX_STALE_MS, tags } from '../../index/live-index.ts';
+import { dateOf, tags } from '../../index/live-index.ts';
 import { Limit, providerOf, Text } from '../parameters.ts';
+import { populationCache, populationOf, queryParameter } from '../query-parameter.ts';
 
 /** A new day has no event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
+/** Domains gained, and lost, that one request reads at most to find those of a query. */
+const MAX_READ = 10_000;
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
 
@@ -18,7 +30,7 @@ export const getAdoption = route(
     tag: 'Intelligence',
     summary: 'Adoption curve and co-adoption of a tool',
     params: z.object({ tool: Text.describe('Id, name or alias of a provider, case-insensitive.') }),
-    query: z.object({ limit: Limit.describe('Entries of `co_adoption`.').default(50) }),
+    query: z.object({ limit: Limit.describe('Entries of `co_adoption`.').default(50), ...queryParameter }),
     output: {
       kind: 'signed',
       schema: z.object({
@@ -27,17 +39,21 @@ export const getAdoption = route(
         domains: count,
         share,
         method: z.string(),
-        curve: z.array(
-          z.object({
-            date: z.iso.date(),
-            domains: count,
-            added: count,
-            removed: count,
-            measured: z
-              .boolean()
-              .describe('Whether there were scans on this day; if not, the numbers are those of the previous day.'),
-          }),
-        ),
+        curve: z
+          .array(
+            z.object({
+              date: z.iso.date(),
+              domains: count,
+              added: count,
+              removed: count,
+              measured: z
+                .boolean()
+                .describe('Whether there were scans on this day; if not, the numbers are those of the previous day.'),
+            }),
+          )
+          .describe(
+            `The last 365 days; with \`query\` not before the last ${MAX_READ} domains that the tool gained or lost.`,
+          ),
         co_adoption: z.array(
           z.object({
             provider: z.string(),
@@ -49,35 +65,36 @@ export const getAdoption = route(
         ),
       }),
     },
-    errors: ['unknown_provider'],
+    errors: ['unknown_provider', 'unavailable'],
     access: 'key',
-    cache: (app: StackApp, { tool, limit }, context) => {
+    cache: (app: StackApp, { tool, limit, query }, context) => {
       const { id } = providerOf(app, tool, context);
       const today = dayOf(app.clock().getTime());
-      return {
-        key: `adoption ${id} ${today} ${limit}`,
-        tags: [tags.provider(id), tags.domains[0]],
-        maxStaleMs: MAX_STALE_MS,
-        maxAgeMs: WINDOW_MS,
-      };
+      const policy = { key: `adoption ${id} ${today} ${limit}`, tags: [tags.provider(id), tags.domains[0]] };
+      return populationCache({ query }, { ...policy, maxAgeMs: WINDOW_MS });
     },
   },
-  (app, { tool, limit }, context) => {
+  async (app, { tool, limit, query }, context) => {
     const { id, name } = providerOf(app, tool, context);
     const { index, names } = app;
     const to = dayOf(app.clock().getTime());
     const scanned = new Set(index.history.scans.days().map(({ day }) => day));
     const [first = to] = scanned;
-    const curve = adoptionCurve(index, { provider: id }, { from: Math.max(first, to - 364), to });
-    const domains = curve.at(-1)?.domains ?? 0;
+    const window = { from: Math.max(first, to - 364), to };
+    const population = await populationOf(app, { query });
+    const number = index.vocabulary.providers.find(id);
+    const domains = number === undefined ? 0 : sizeIn(population, population.sets.provider(number));
+    const curve = population.within
+      ? await curveWithin(app, id, { ...window, domains, within: population.within })
+      : adoptionCurve(index, { provider: id }, window);
     return {
       tool: name,
       provider_id: id,
       domains,
-      share: index.size === 0 ? 0 : domains / index.size,
+      share: population.size === 0 ? 0 : domains / population.size,
       method: `Curve for the current set of domains: before its first scan a domain counts with the result of that scan, so that adding domains does not count as adoption; a change counts on the day of its confirmation. Jaccard = common / either; lift = common x all / (own x other); at least ${MIN_SUPPORT} common domains; brands of the same owner are excluded.`,
       curve: curve.map(({ day, ...point }) => ({ date: dateOf(day), ...point, measured: scanned.has(day) })),
-      co_adoption: coAdoption(index, id, { ownerOf: names.ownerOf, limit }).map(({ provider, ...rest }) => ({
+      co_adoption: coAdoption(population, id, { ownerOf: names.ownerOf, limit }).map(({ provider, ...rest }) => ({
         provider: names.nameOf(provider),
         provider_id: provider,
         ...rest,
@@ -85,3 +102,25 @@ export const getAdoption = route(
     };
   },
 );
+
+/** The curve of some domains, from the stored changes: the index has only those of all domains. */
+async function curveWithin(
+  { store }: StackApp,
+  provider: string,
+  { from, to, domains, within }: { from: number; to: number; domains: number; within: DomainSet },
+) {
+  const moved = { in: new Map<number, number>(), out: new Map<number, number>() };
+  let first = from;
+  for (const direction of ['in', 'out'] as const) {
+    const filter = { provider, direction, since: new Date(from * DAY_MS) };
+    const changes = await store.lists.customers(filter, { limit: MAX_READ, offset: 0 });
+    const days = changes.map(({ confirmedAt }) => dayOf(confirmedAt.getTime()));
+    if (changes.length === MAX_READ) first = Math.max(first, (days.at(-1) ?? to) + 1);
+    for (const [at, { domainId }] of changes.entries()) {
+      const day = days[at] as number;
+      if (within.has(domainId)) moved[direction].set(day, (moved[direction].get(day) ?? 0) + 1);
+    }
+  }
+  const movementOn = (day: number) => ({ gained: moved.in.get(day) ?? 0, lost: moved.out.get(day) ?? 0 });
+  return curveOf(domains, { from: Math.min(first, to), to }, movementOn);
+}

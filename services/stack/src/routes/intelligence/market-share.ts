@@ -3,9 +3,10 @@ import { dayOf, market, markets } from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
+import { tags } from '../../index/live-index.ts';
 import { MarketSchema, marketReport } from '../../reports/market-report.ts';
 import { CategoryParameter, Limit, Word } from '../parameters.ts';
+import { populationCache, populationOf, queryParameter } from '../query-parameter.ts';
 
 /** Changes within 30 days move without an event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
@@ -17,36 +18,47 @@ export const getMarketShare = route(
     tag: 'Intelligence',
     summary: 'Provider market share by category',
     description:
-      'Shares of the domains with a known provider, self-hosted ones included; a domain with k providers counts 1/k for each. Only services of high and medium confidence count. Parked names are excluded by default.',
+      'Shares of the domains with a known provider, self-hosted ones included; a domain with k providers counts 1/k for each. Only services of high and medium confidence count. Parked names are excluded by default. With `query`, shares of the domains that match, and `change_30d` is null.',
     query: z.object({
       category: CategoryParameter.optional(),
       include_parked: Word(['true', 'false']).default('false'),
       limit: Limit.describe('Providers of a category, by default 1,000 of one and 25 of each of all.').optional(),
+      ...queryParameter,
     }),
     output: {
       kind: 'signed',
       schema: z.object({ include_parked: z.boolean(), method: z.string(), categories: z.array(MarketSchema) }),
     },
-    errors: [],
+    errors: ['unavailable'],
     access: 'key',
-    cache: (_app: StackApp, { category, include_parked, limit }) => ({
-      key: `market ${category ?? ''} ${include_parked} ${limit ?? ''}`,
-      tags: [...tags.changes, ...(category === undefined ? tags.domains : [tags.category(category), tags.domains[0]])],
-      maxStaleMs: MAX_STALE_MS,
-      maxAgeMs: WINDOW_MS,
-    }),
+    cache: (_app: StackApp, { category, include_parked, limit, query }) =>
+      populationCache(
+        { query },
+        {
+          key: `market ${category ?? ''} ${include_parked} ${limit ?? ''}`,
+          tags: [
+            ...tags.changes,
+            ...(category === undefined ? tags.domains : [tags.category(category), tags.domains[0]]),
+          ],
+          maxAgeMs: WINDOW_MS,
+        },
+      ),
   },
-  ({ index, names, clock }, { category, include_parked, limit }) => {
+  async (app, { category, include_parked, limit, query }) => {
+    const { index, names, clock } = app;
+    const population = await populationOf(app, { query });
     const includeParked = include_parked === 'true';
     const options = { includeParked, ownerOf: names.ownerOf };
     const today = dayOf(clock().getTime());
     const max = limit ?? (category === undefined ? 25 : 1_000);
-    const found = category === undefined ? markets(index, options) : [market(index, category, options)];
+    const found = category === undefined ? markets(population, options) : [market(population, category, options)];
     return {
       include_parked: includeParked,
       method:
         'HHI = sum of squared percent shares, 0-10,000, by brand and by owner; each self-hosted domain is a separate firm; unknown and unmeasured ones are excluded. Bands: 1,800 from DOJ/FTC Merger Guidelines 2023, guideline 1; 1,000 from those of 1992',
-      categories: found.map((each) => marketReport(each, { index, names, today, max })),
+      categories: found.map((each) =>
+        marketReport(each, { index: query === undefined ? index : undefined, names, today, max }),
+      ),
     };
   },
 );

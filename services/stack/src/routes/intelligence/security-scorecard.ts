@@ -3,7 +3,8 @@ import { type Adoption, COUNTED_STANDARDS, scorecard } from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
+import { tags } from '../../index/live-index.ts';
+import { populationCache, populationOf, queryParameter } from '../query-parameter.ts';
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
@@ -27,6 +28,7 @@ export const getScorecard = route(
     summary: 'DMARC and SPF adoption across all domains',
     description:
       'Each standard is counted among the domains with a successful lookup. `spf_fail` is `-all`, `spf_softfail` `~all`, `spf_neutral` `?all`, `spf_pass` `+all`; `dmarc_reject` is as published, `dmarc_effective_reject` after `t=y` is applied (RFC 9989).',
+    query: z.object(queryParameter),
     output: {
       kind: 'signed',
       schema: z.object({
@@ -42,12 +44,12 @@ export const getScorecard = route(
         method: z.string(),
       }),
     },
-    errors: [],
+    errors: ['unavailable'],
     access: 'key',
-    cache: () => ({ key: 'scorecard', tags: [...tags.domains], maxStaleMs: MAX_STALE_MS }),
+    cache: (_app: StackApp, input) => populationCache(input, { key: 'scorecard', tags: [...tags.domains] }),
   },
-  ({ index }: StackApp) => {
-    const card = scorecard(index);
+  async (app, input) => {
+    const card = scorecard(await populationOf(app, input));
     const adoption = (of: Readonly<Record<string, Adoption>>) =>
       Object.fromEntries(COUNTED_STANDARDS.map((name) => [name, { ...(of[name] as Adoption) }])) as z.input<
         typeof Standards

@@ -3,9 +3,10 @@ import { MIN_SUPPORT, supplyChain } from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
+import { tags } from '../../index/live-index.ts';
 import { dependenceLevel } from '../../reports/dependence-level.ts';
 import { Limit, ProviderPath, providerOf } from '../parameters.ts';
+import { populationCache, populationOf, queryParameter } from '../query-parameter.ts';
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
@@ -18,7 +19,10 @@ export const getSupplyChain = route(
     tag: 'Intelligence',
     summary: 'Supply-chain concentration risk for a provider',
     params: ProviderPath,
-    query: z.object({ limit: Limit.describe('Entries of `upstream` and of `downstream`.').default(20) }),
+    query: z.object({
+      limit: Limit.describe('Entries of `upstream` and of `downstream`.').default(20),
+      ...queryParameter,
+    }),
     output: {
       kind: 'signed',
       schema: z.object({
@@ -42,21 +46,21 @@ export const getSupplyChain = route(
         definition: z.string(),
       }),
     },
-    errors: ['unknown_provider'],
+    errors: ['unknown_provider', 'unavailable'],
     access: 'key',
     cache: (app: StackApp, input, context) => {
       const { id } = providerOf(app, input.provider, context);
-      return {
+      return populationCache(input, {
         key: `supply ${id} ${input.limit}`,
         tags: [tags.provider(id), tags.domains[0]],
-        maxStaleMs: MAX_STALE_MS,
-      };
+      });
     },
   },
-  (app, input, context) => {
+  async (app, input, context) => {
     const { id, name, owner } = providerOf(app, input.provider, context);
-    const { index, names } = app;
-    const chain = supplyChain(index, id, { ownerOf: names.ownerOf, limit: input.limit });
+    const { names } = app;
+    const population = await populationOf(app, input);
+    const chain = supplyChain(population, id, { ownerOf: names.ownerOf, limit: input.limit });
     const named = (list: typeof chain.upstream) =>
       list.map(({ provider, ...rest }) => ({ provider: names.nameOf(provider), provider_id: provider, ...rest }));
     return {
@@ -69,7 +73,7 @@ export const getSupplyChain = route(
       sole_source_domains: chain.soleSourceDomains,
       upstream: named(chain.upstream),
       downstream: named(chain.downstream),
-      ...dependenceLevel(chain, { name, domains: index.size }),
+      ...dependenceLevel(chain, { name, domains: population.size }),
       definition: `Co-dependence needs ${MIN_SUPPORT} common domains; other brands of ${owner} are excluded.`,
     };
   },

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { pageFields, pageOf, pageParameters } from '../paging.ts';
-import { queryParameter, setOf } from '../query-parameter.ts';
+import { populationCache, populationOf, queryParameter, setOf } from '../query-parameter.ts';
 
 /** Windows move without an event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
@@ -19,7 +19,9 @@ export const getStats = route(
     path: '/stack/v1/stats',
     tag: 'Statistics',
     summary: 'Aggregate statistics, computed at read time',
-    description: 'During scans it is recomputed at most every 0.6 s; `computed_at` is the time.',
+    description:
+      'During scans it is recomputed at most every 0.6 s, with `query` every 10 s; `computed_at` is the time.',
+    query: z.object(queryParameter),
     output: {
       kind: 'signed',
       schema: z.object({
@@ -31,30 +33,40 @@ export const getStats = route(
           .object({ last_24h: count, last_7d: count, last_30d: count })
           .describe('Migrations by time of confirmation.'),
         by_category: z.array(z.object({ category: z.enum(CATEGORIES), domains: count, providers: count })),
-        scans: count,
+        scans: count.nullable().describe('Null with `query`.'),
         computed_at: z.iso.datetime(),
       }),
     },
-    errors: [],
+    errors: ['unavailable'],
     access: 'key',
-    cache: () => ({
-      key: 'stats',
-      tags: [...tags.domains, ...tags.changes, ...tags.scans],
-      maxStaleMs: MAX_STALE_MS,
-      maxAgeMs: WINDOW_MS,
-    }),
+    cache: (_app: StackApp, input) =>
+      populationCache(input, {
+        key: 'stats',
+        tags: [...tags.domains, ...tags.changes, ...tags.scans],
+        maxAgeMs: WINDOW_MS,
+      }),
   },
-  ({ index, clock }: StackApp) => {
-    const now = clock().getTime();
-    const migrations = (days: number) => index.history.migrationLog.countBetween(now - days * DAY_MS, now);
+  async (app, input) => {
+    const { migrationLog, scans } = app.index.history;
+    const population = await populationOf(app, input);
+    const { within } = population;
+    const now = app.clock().getTime();
+    const migrations = (days: number) => {
+      const since = now - days * DAY_MS;
+      return within
+        ? migrationLog.flowsBetween(since, now, { within, limit: 1 }).total
+        : migrationLog.countBetween(since, now);
+    };
     return {
-      domains: index.size,
-      domains_by_state: Object.fromEntries(STATES.map((state, number) => [state, index.tallies.domains([number])])),
-      services: index.tallies.services,
-      providers: providersInUse(index),
+      domains: population.size,
+      domains_by_state: Object.fromEntries(
+        STATES.map((state, number) => [state, population.tallies.domains([number])]),
+      ),
+      services: population.tallies.services,
+      providers: providersInUse(population),
       migrations: { last_24h: migrations(1), last_7d: migrations(7), last_30d: migrations(30) },
-      by_category: CATEGORIES.map((category) => ({ category, ...categorySize(index, category) })),
-      scans: index.history.scans.total,
+      by_category: CATEGORIES.map((category) => ({ category, ...categorySize(population, category) })),
+      scans: input.query === undefined ? scans.total : null,
       computed_at: new Date(now).toISOString(),
     };
   },

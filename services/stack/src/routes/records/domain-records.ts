@@ -46,6 +46,9 @@ export const getRecords = route(
         domain: z.string(),
         at: z.iso.datetime().nullable(),
         observed_since: z.iso.datetime().nullable().describe('The first observation of any record.'),
+        unmeasured: z
+          .array(z.enum(RECORD_KINDS))
+          .describe('Kinds that no scan had measured by then: their values are unknown, not absent.'),
         total: z.int().min(0),
         records: z.array(
           z.object({
@@ -76,7 +79,7 @@ export const getRecords = route(
   async (app, input, context) => {
     const { domain } = await app.onDemand.profile(app, domainOf(input.domain, context), context);
     const at = input.at === undefined ? null : momentOf(input.at, app.clock().getTime());
-    const all = await app.store.records.of(domain);
+    const { records: all, observedSince, unmeasuredUntil } = await app.store.records.of(domain);
     const records = (at === null ? all.filter(({ endedAt }) => endedAt === null) : all.filter(isAt(at))).sort(
       (a, b) => RECORD_KINDS.indexOf(a.kind) - RECORD_KINDS.indexOf(b.kind),
     );
@@ -86,11 +89,13 @@ export const getRecords = route(
     const nameOf = ({ kind, value }: { readonly kind: string; readonly value: string }) => `${kind} ${value}`;
     const published = new Set(all.filter(({ endedAt }) => endedAt === null).map(nameOf));
     const otherCounts = records.map((each, i) => Math.max((counts[i] ?? 0) - Number(published.has(nameOf(each))), 0));
-    const [first] = all.map(({ firstSeen }) => firstSeen.getTime()).sort((a, b) => a - b);
     return {
       domain,
       at: at === null ? null : new Date(at).toISOString(),
-      observed_since: first === undefined ? null : new Date(first).toISOString(),
+      observed_since: observedSince?.toISOString() ?? null,
+      unmeasured: [...unmeasuredUntil].flatMap(([kind, until]) =>
+        until === null || (at !== null && until.getTime() > at) ? kind : [],
+      ),
       total: records.length,
       records: records.map((record, i) => ({
         kind: record.kind,

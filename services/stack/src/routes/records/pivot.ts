@@ -42,8 +42,10 @@ export const getPivot = route(
         kind: z.string(),
         value: z.string().describe(`As stored: lower-case hosts, at most ${MAX_VALUE_LENGTH} characters.`),
         total: count.describe(`Domains that publish the value now; counting stops at ${MAX_COUNTED}.`),
-        total_ever: count.describe('Domains that publish it or did, as far as history is kept.'),
-        more_than_counted: z.boolean().describe('Whether counting stopped.'),
+        total_ever: count
+          .nullable()
+          .describe(`Domains that publish it or did, as far as history is kept; null above ${MAX_COUNTED} intervals.`),
+        more_than_counted: z.boolean().describe('Whether `total` is a lower bound.'),
         shared: z.boolean(),
         shared_reason: z.string().nullable(),
         status: z.enum(['present', 'past']),
@@ -78,8 +80,8 @@ export const getPivot = route(
       kind,
       value,
       total: Math.min(now, MAX_COUNTED),
-      total_ever: Math.min(ever, MAX_COUNTED),
-      more_than_counted: Math.max(now, ever) > MAX_COUNTED,
+      total_ever: ever,
+      more_than_counted: now > MAX_COUNTED,
       shared: isShared,
       shared_reason: isShared
         ? `More than ${bound} of ${app.index.size} domains publish it: probably a provider's, not an owner's.`

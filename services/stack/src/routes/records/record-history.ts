@@ -1,6 +1,6 @@
 // When the values of a domain appeared and disappeared.
 import { createHash } from 'node:crypto';
-import { RECORD_KINDS } from '@strata/detect';
+import { RECORD_KINDS, type RecordKind } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
@@ -33,6 +33,11 @@ export const getRecordHistory = route(
       schema: z.object({
         domain: z.string(),
         observed_since: z.iso.datetime().nullable(),
+        unmeasured: z
+          .array(z.object({ kind: z.enum(RECORD_KINDS), until: z.iso.datetime().nullable() }))
+          .describe(
+            'Kinds that no scan had measured until then: what they had before is unknown, not a change. Null: still.',
+          ),
         total: z.int().min(0),
         ...pageFields,
         changes: z.array(
@@ -60,18 +65,21 @@ export const getRecordHistory = route(
     const page = pageOf(input, LIST, [domain, kind, days, hours, since, until]);
     const { limit, after } = page.query;
     const window = after ? after[1] : windowOf(input, { now: app.clock().getTime(), maxDays: MAX_DAYS });
-    const all = await app.store.records.of(domain);
-    const begins = Math.min(...all.map(({ firstSeen }) => firstSeen.getTime()));
-    const changes = all
+    const { records, observedSince, unmeasuredUntil } = await app.store.records.of(domain);
+    const beginOf = (of: RecordKind) => (unmeasuredUntil.has(of) ? unmeasuredUntil.get(of) : observedSince)?.getTime();
+    const changes = records
       .filter((record) => kind === undefined || record.kind === kind)
-      .flatMap((record) => changesOf(record, begins))
+      .flatMap((record) => changesOf(record, beginOf(record.kind) ?? Infinity))
       .filter(({ at }) => at >= (window?.since ?? 0) && at <= (window?.until ?? Number.MAX_SAFE_INTEGER))
       .sort((a, b) => compare(a.key, b.key));
     const next = after ? changes.filter(({ key }) => compare(key, after[0]) > 0) : changes;
     const { rows, fields } = page.cut(next.slice(0, limit), ({ key }) => [key, window]);
     return {
       domain,
-      observed_since: all.length === 0 ? null : new Date(begins).toISOString(),
+      observed_since: observedSince?.toISOString() ?? null,
+      unmeasured: [...unmeasuredUntil]
+        .filter(([each]) => kind === undefined || each === kind)
+        .map(([each, until]) => ({ kind: each, until: until?.toISOString() ?? null })),
       total: changes.length,
       ...fields,
       changes: rows.map(({ at, type, record }) => ({
@@ -87,6 +95,7 @@ export const getRecordHistory = route(
 
 type ChangeKey = z.infer<typeof Key>;
 
+/** A value that was observed when its kind was first measured has not appeared then. */
 function changesOf(record: StoredRecord, begins: number) {
   const change = (type: 'appeared' | 'disappeared', at: number) => {
     // A value may be longer than a cursor.
@@ -95,7 +104,7 @@ function changesOf(record: StoredRecord, begins: number) {
   };
   const { firstSeen, endedAt } = record;
   return [
-    ...(firstSeen.getTime() === begins ? [] : [change('appeared', firstSeen.getTime())]),
+    ...(firstSeen.getTime() <= begins ? [] : [change('appeared', firstSeen.getTime())]),
     ...(endedAt === null ? [] : [change('disappeared', endedAt.getTime())]),
   ];
 }

@@ -8,7 +8,7 @@ import { startHarness } from '../../test/harness.ts';
 import { sharedInternet } from '../../test/shared.ts';
 
 const service = await shared(async () => startHarness({ internet: await sharedInternet() }))();
-const [a, b, c] = ['records-a.com', 'records-b.com', 'records-c.com'] as const;
+const [a, b, c, d] = ['records-a.com', 'records-b.com', 'records-c.com', 'records-d.com'] as const;
 const TOKEN = 'owner-site-verification=of-all-three';
 for (const [domain, n, exchange] of [
   [a, 0, GOOGLE],
@@ -16,8 +16,12 @@ for (const [domain, n, exchange] of [
   [c, 0, GOOGLE],
   [a, 2, MICROSOFT],
   [a, 4, null],
+  [d, 0, null],
+  [d, 2, 'first.example'],
+  [d, 4, 'second.example'],
 ] as const) {
-  const scan = withTxt(scanOf(domain, day(n), exchange), [TOKEN, `v=spf1 include:${domain} -all`]);
+  const token = domain === d ? 'none' : TOKEN;
+  const scan = withTxt(scanOf(domain, day(n), exchange), [token, `v=spf1 include:${domain} -all`]);
   await service.running.app.store.recordScans([scan], confirm);
 }
 // biome-ignore lint/suspicious/noExplicitAny: the tests check the shape of these bodies
@@ -59,6 +63,15 @@ it('a history is newest first, by kind and window, in pages', async () => {
     expected,
   );
   assert.equal((await ask(`${history}&since=2026-01-04`)).total, 0);
+  // The first look-up failed: what was found later is not a change.
+  const unknown = await ask(`domains/${d}/history?kind=mx`);
+  const moved = [
+    [day(4), 'appeared', 'second.example'],
+    [day(4), 'disappeared', 'first.example'],
+  ];
+  assert.deepEqual([changes(unknown), unknown.unmeasured], [moved, [{ kind: 'mx', until: day(2) }]]);
+  const unmeasured = async (at: string) => (await ask(`domains/${d}/records?at=${at}`)).unmeasured.includes('mx');
+  assert.deepEqual([await unmeasured('2026-01-02'), await unmeasured('2026-01-03')], [true, false]);
 });
 
 it('a pivot counts first, and lists domains with the value now or in the past', async () => {

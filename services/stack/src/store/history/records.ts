@@ -1,6 +1,6 @@
 // Reads observed records: of a domain with their history, and the domains of a value. Every read is bounded, by index.
 import { jsonRows, listed } from '@strata/db';
-import type { RecordKind } from '@strata/detect';
+import { type RecordKind, UNMEASURED } from '@strata/detect';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema.ts';
 
@@ -15,6 +15,15 @@ export interface StoredRecord {
   readonly endedAt: Date | null;
 }
 
+export interface DomainRecords {
+  /** All kept intervals, by kind, value and time. */
+  readonly records: readonly StoredRecord[];
+  /** The first observation of any kind. */
+  readonly observedSince: Date | null;
+  /** Kinds that were not measured at first, and when they were: what they had before is unknown. Null: not measured yet. */
+  readonly unmeasuredUntil: ReadonlyMap<RecordKind, Date | null>;
+}
+
 export type RecordKey = Pick<StoredRecord, 'kind' | 'value'>;
 export interface RecordUser extends Omit<StoredRecord, 'kind' | 'value'> {
   readonly domain: string;
@@ -25,7 +34,7 @@ export interface RecordUser extends Omit<StoredRecord, 'kind' | 'value'> {
 /** `ended_at`, 0 for present values, and the number of the domain. */
 export type PivotKey = [endedAt: number, domainId: number];
 
-/** Counting stops here. */
+/** Intervals of a value; counting stops here. */
 export const MAX_COUNTED = 10_000;
 /** Intervals of one domain: more than recording keeps. */
 const MAX_INTERVALS = 2_000;
@@ -38,8 +47,7 @@ export class RecordTable {
     this.#db = db;
   }
 
-  /** All kept intervals of a domain, by kind, value and time. */
-  async of(domain: string): Promise<StoredRecord[]> {
+  async of(domain: string): Promise<DomainRecords> {
     const rows = await this.#db
       .selectFrom('records')
       .innerJoin('domains', 'domains.id', 'records.domain_id')
@@ -50,7 +58,14 @@ export class RecordTable {
       .orderBy('first_seen')
       .limit(MAX_INTERVALS)
       .execute();
-    return rows.map((row) => ({ kind: row.kind, value: row.value, ...timesOf(row) }));
+    const all = rows.map((row) => ({ kind: row.kind, value: row.value, ...timesOf(row) }));
+    const gaps = all.filter(({ value }) => value === UNMEASURED);
+    const since = all.reduce((first, { firstSeen }) => Math.min(first, firstSeen.getTime()), Infinity);
+    return {
+      records: all.filter(({ value }) => value !== UNMEASURED),
+      observedSince: all.length === 0 ? null : new Date(since),
+      unmeasuredUntil: new Map(gaps.map(({ kind, endedAt }) => [kind, endedAt])),
+    };
   }
 
   /** How many domains publish each value now, in order; counted up to `max`. */
@@ -75,16 +90,19 @@ export class RecordTable {
     return rows.map((row) => ({ ...row }));
   }
 
-  /** The domains that publish a value now, and those that do or did; each counted up to `MAX_COUNTED`, and one more if there are more. */
-  async count({ kind, value }: RecordKey): Promise<{ readonly now: number; readonly ever: number }> {
+  /**
+   * The domains that publish a value now, up to `MAX_COUNTED` and one more if there are more, and those that do or did: null if the value
+   * has more than `MAX_COUNTED` intervals, of which a domain can have several.
+   */
+  async count({ kind, value }: RecordKey): Promise<{ readonly now: number; readonly ever: number | null }> {
     const of = sql`records where kind = ${kind} and value = ${value}`;
     const max = sql.lit(MAX_COUNTED + 1);
-    const { rows } = await sql<{ now: number; ever: number }>`select
+    const { rows } = await sql<{ now: number; intervals: number; ever: number }>`select
       (select count(*) from (select 1 from ${of} and ended_at is null limit ${max}) as users) as now,
-      (select count(distinct domain_id) from (select domain_id from ${of} limit ${max}) as users) as ever`.execute(
-      this.#db,
-    );
-    return { now: Number(rows[0]?.now), ever: Number(rows[0]?.ever) };
+      count(*) as intervals, count(distinct domain_id) as ever
+      from (select domain_id from ${of} limit ${max}) as intervals`.execute(this.#db);
+    const [{ now, intervals, ever } = { now: 0, intervals: 0, ever: 0 }] = rows;
+    return { now: Number(now), ever: Number(intervals) > MAX_COUNTED ? null : Number(ever) };
   }
 
   /** Domains with the value: present ones in the order in which they were added; past intervals, the last ended first. */

@@ -18,6 +18,7 @@ import { up as keyUsage } from './020-key-usage.ts';
 import { up as records } from './021-records.ts';
 
 import { up as watchlists } from './022-watchlists.ts';
+import { up as segments } from './023-segments.ts';
 
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
@@ -51,4 +52,5 @@ export const migrations: Migrations = {
   '020-key-usage': keyUsage,
   '021-records': records,
   '022-watchlists': watchlists,
+  '023-segments': segments,
 };

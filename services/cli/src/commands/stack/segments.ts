@@ -1,0 +1,63 @@
+// `strata stack segment` and `strata stack compare`: the saved queries of a key, and two queries compared.
+import type { StackInput } from '@strata/client';
+import type { CommandContext } from '../../context.ts';
+import { type OutputOptions, printJson, printTable } from '../../output.ts';
+import { clientOf, refusalOf, type ServiceOptions } from '../records/service-client.ts';
+
+const PATH = '/stack/v1/intelligence/comparison';
+
+export interface CompareOptions extends ServiceOptions, OutputOptions {
+  readonly category?: string;
+  readonly limit: number;
+}
+
+export async function saveSegment(
+  { stdout }: CommandContext,
+  [name, query]: readonly [string, string],
+  service: ServiceOptions,
+): Promise<void> {
+  const request = 'PUT /stack/v1/segments/{name}';
+  const { body } = await clientOf(service).send(request, { path: { name }, body: { query } }).catch(refused);
+  stdout.write(`segment:${body.segment.name} is saved\n`);
+}
+
+export async function listSegments({ stdout }: CommandContext, service: ServiceOptions): Promise<void> {
+  const { body } = await clientOf(service)
+    .get('/stack/v1/segments', { query: { limit: 1_000 } })
+    .catch(refused);
+  const rows = body.segments.map(({ name, query }) => [name, query]);
+  printTable(stdout, ['name', 'query'], rows);
+}
+
+export async function deleteSegment({ stdout }: CommandContext, name: string, service: ServiceOptions): Promise<void> {
+  await clientOf(service).send('DELETE /stack/v1/segments/{name}', { path: { name } }).catch(refused);
+  stdout.write(`segment:${name} is deleted\n`);
+}
+
+export async function compareCommand(
+  { stdout }: CommandContext,
+  [a, b]: readonly [string, string],
+  { category, limit, json, ...service }: CompareOptions,
+): Promise<void> {
+  const query = { a, b, category, limit } as StackInput<typeof PATH>['query'];
+  const { body } = await clientOf(service).get(PATH, { query }).catch(refused);
+  if (json) return printJson(stdout, body);
+  const scores = [body.a, body.b].map(({ domains, mean_score, grades }) => [
+    ...[String(domains), mean_score?.toFixed(1) ?? '', ...grades.map((grade) => String(grade.domains))],
+  ]);
+  const head = ['', 'domains', 'mean score', ...body.a.grades.map(({ grade }) => grade)];
+  printTable(stdout, head, [
+    ['a', ...(scores[0] ?? [])],
+    ['b', ...(scores[1] ?? [])],
+  ]);
+  const rows = body.categories.flatMap(({ category: of, providers }) =>
+    providers.map((each) => [of, each.provider, ...[each.a.share, each.b.share, each.difference].map(percent)]),
+  );
+  if (rows.length > 0) printTable(stdout, ['category', 'provider', 'a', 'b', 'b - a'], rows);
+}
+
+const percent = (share: number | null) => (share === null ? '' : `${(share * 100).toFixed(1)} %`);
+
+function refused(error: unknown): never {
+  throw refusalOf(error);
+}

@@ -1,0 +1,57 @@
+// Counts over the domains of a query: computed in short slices, one query at a time, and kept for a minute.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { countDomains, type DomainIndex, evaluateQuery, type Population, type Query } from '@strata/analytics';
+import { countedCache, refuse } from '@strata/http';
+import { Semaphore } from '@strata/limits';
+
+/** Aggregates of queries that are kept; one takes up to some megabytes. */
+const MAX_KEPT = 16;
+/** Ages in a query are relative to the time of its evaluation. */
+const MAX_AGE_MS = 60_000;
+/** A query that matches nearly all of a million domains takes about a second. */
+const MAX_WAITING = 16;
+
+export class SegmentCounts {
+  readonly #index: DomainIndex;
+  /** By query and position of the index. */
+  readonly #kept = countedCache<Promise<Population>>(MAX_KEPT, { ttl: MAX_AGE_MS });
+  readonly #slots = new Semaphore(1);
+  #waiting = 0;
+
+  constructor(index: DomainIndex) {
+    this.#index = index;
+  }
+
+  /** Of a query with its text. Refuses with `unavailable` if too many queries wait. */
+  async of(text: string, query: Query): Promise<Population> {
+    const key = `${this.#index.position.seq} ${text}`;
+    const kept = this.#kept.get(key);
+    if (kept) return kept;
+    const counting = this.run(() => countDomains(this.#index, evaluateQuery(this.#index, query)));
+    this.#kept.set(key, counting);
+    counting.catch(() => this.#kept.delete(key));
+    return counting;
+  }
+
+  /** Does other work over many domains in slices, and returns its result; refuses in the same way. */
+  async run<T>(begin: () => Generator<undefined, T>): Promise<T> {
+    if (this.#waiting >= MAX_WAITING)
+      return refuse('unavailable', 'Too many queries are being counted.', { headers: { 'retry-after': '5' } });
+    this.#waiting += 1;
+    try {
+      await this.#slots.acquire();
+      try {
+        const work = begin();
+        for (;;) {
+          const step = work.next();
+          if (step.done) return step.value;
+          await yieldToEventLoop();
+        }
+      } finally {
+        this.#slots.release();
+      }
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+}

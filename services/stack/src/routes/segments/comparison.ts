@@ -1,0 +1,122 @@
+// Compares the domains of two queries: their markets and their scores.
+import { intersectionSize, type Market, markets, type Population, scorecard } from '@strata/analytics';
+import { CATEGORIES } from '@strata/detect';
+import { route } from '@strata/http';
+import { z } from 'zod';
+import type { StackApp } from '../../context.ts';
+import { tags } from '../../index/live-index.ts';
+import { CategoryParameter, Limit } from '../parameters.ts';
+import { POPULATION_MAX_STALE_MS, populationOf, QueryText } from '../query-parameter.ts';
+
+const count = z.int().min(0);
+const share = z.number().min(0).max(1);
+
+const SideSchema = z
+  .object({
+    domains: count,
+    scored: count,
+    mean_score: z.number().nullable(),
+    grades: z.array(z.object({ grade: z.enum(['A+', 'A', 'B', 'C', 'D', 'F']), domains: count })),
+  })
+  .meta({ id: 'ComparedDomains' });
+const ShareSchema = z.object({ domains: count, share: share.nullable() }).meta({ id: 'ComparedShare' });
+const MarketSideSchema = z
+  .object({ domains: count, denominator: count.describe('Base of the shares.'), hhi: z.number().nullable() })
+  .meta({ id: 'ComparedMarket' });
+
+export const getComparison = route(
+  {
+    method: 'GET',
+    path: '/stack/v1/intelligence/comparison',
+    tag: 'Intelligence',
+    summary: 'Two segments compared: market shares by category, and scores',
+    description:
+      'Shares are as in market share, of active domains. Up to 10 seconds old. `segment:name` is a saved segment.',
+    query: z.object({
+      a: QueryText,
+      b: QueryText,
+      category: CategoryParameter.optional(),
+      limit: Limit.describe('Providers of a category.').default(10),
+    }),
+    output: {
+      kind: 'signed',
+      schema: z.object({
+        a: SideSchema,
+        b: SideSchema,
+        common: count.describe('Domains in both.'),
+        categories: z.array(
+          z.object({
+            category: z.enum(CATEGORIES),
+            a: MarketSideSchema,
+            b: MarketSideSchema,
+            total: count.describe('Providers in either.'),
+            providers: z
+              .array(
+                z.object({
+                  provider: z.string(),
+                  provider_id: z.string(),
+                  a: ShareSchema,
+                  b: ShareSchema,
+                  difference: z.number().min(-1).max(1).nullable().describe('Share in b minus share in a.'),
+                }),
+              )
+              .describe('Largest difference first.'),
+          }),
+        ),
+      }),
+    },
+    errors: ['unavailable'],
+    access: 'key',
+    cache: (_app: StackApp, input) => ({
+      key: `comparison ${JSON.stringify(input)}`,
+      tags: tags.domains,
+      maxStaleMs: POPULATION_MAX_STALE_MS,
+      maxAgeMs: 60_000,
+    }),
+  },
+  async (app: StackApp, input) => {
+    const [a, b] = [await populationOf(app, { query: input.a }, 'a'), await populationOf(app, { query: input.b }, 'b')];
+    const [marketsOfA, marketsOfB] = [a, b].map((of) => markets(of, { ownerOf: app.names.ownerOf }));
+    const categories = CATEGORIES.flatMap((category, at) => {
+      if (input.category !== undefined && input.category !== category) return [];
+      const [ofA, ofB] = [marketsOfA?.[at] as Market, marketsOfB?.[at] as Market];
+      const providers = comparedProviders(ofA, ofB);
+      const shown = providers.slice(0, input.limit).map(({ id, ...rest }) => {
+        return { provider: app.names.nameOf(id), provider_id: id, ...rest };
+      });
+      return [{ category, a: marketSide(ofA), b: marketSide(ofB), total: providers.length, providers: shown }];
+    });
+    return { a: sideOf(a), b: sideOf(b), common: commonOf(a, b), categories };
+  },
+);
+
+function sideOf(population: Population): z.input<typeof SideSchema> {
+  const { scored, meanScore, grades } = scorecard(population);
+  return { domains: population.size, scored, mean_score: meanScore, grades: [...grades] as never };
+}
+
+const marketSide = ({ domains, denominator, hhi }: Market) => ({ domains, denominator, hhi });
+
+/** A population without a set has all domains. */
+function commonOf(a: Population, b: Population): number {
+  if (a.within && b.within) return intersectionSize(a.within, b.within);
+  return Math.min(a.size, b.size);
+}
+
+function comparedProviders(a: Market, b: Market) {
+  const sideOf = ({ denominator, providers }: Market, id: string): z.input<typeof ShareSchema> => {
+    const { domains = 0, share = 0 } = providers.find(({ provider }) => provider === id) ?? {};
+    return { domains, share: denominator === 0 ? null : share };
+  };
+  const ids = new Set([...a.providers, ...b.providers].map(({ provider }) => provider));
+  const compared = Array.from(ids, (id) => {
+    const sides = { a: sideOf(a, id), b: sideOf(b, id) };
+    const isKnown = sides.a.share !== null && sides.b.share !== null;
+    return { id, ...sides, difference: isKnown ? (sides.b.share ?? 0) - (sides.a.share ?? 0) : null };
+  });
+  const sizeOf = ({ a, b }: (typeof compared)[number]) => Math.max(a.share ?? 0, b.share ?? 0);
+  return compared.sort(
+    (x, y) =>
+      Math.abs(y.difference ?? 0) - Math.abs(x.difference ?? 0) || sizeOf(y) - sizeOf(x) || (x.id < y.id ? -1 : 1),
+  );
+}

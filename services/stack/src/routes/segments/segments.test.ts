@@ -1,0 +1,80 @@
+// Saved segments in queries of their key, and two of them compared.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { assertDescribed } from '../../test/described.ts';
+import { sharedService } from '../../test/shared.ts';
+
+const PATH = '/stack/v1/segments';
+const service = await sharedService();
+const [own, other] = [await service.newKey(), await service.newKey()];
+// biome-ignore lint/suspicious/noExplicitAny: the tests check the shape of these bodies
+type Any = any;
+const ask = async (
+  path: string,
+  { key = own, method = 'GET', body }: { key?: string; method?: string; body?: Any } = {},
+) =>
+  (await service.ask(`/stack/v1/${path}`, {
+    method,
+    headers: { 'x-stack-key': key, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })) as { status: number; body: Any };
+const put = (name: string, query: string) => ask(`segments/${name}`, { method: 'PUT', body: { query } });
+const totalOf = async (query: string) => (await ask(`search?limit=1&query=${encodeURIComponent(query)}`)).body.total;
+
+it('a segment has its conditions in every query of its key, and of no other', async () => {
+  assert.equal((await put('valid', 'spf:valid OR state:parked')).body.segment.query, 'spf:valid OR state:parked');
+  assert.equal(
+    (await put('nested', 'state:live Segment:VALID')).body.segment.query,
+    'state:live (spf:valid OR state:parked)',
+  );
+  const expected = await totalOf('state:active spf:valid');
+  assert.ok(expected > 0);
+  assert.equal(await totalOf('state:active segment:valid'), expected);
+  const posted = await ask('query', { method: 'POST', body: { query: 'segment:nested state:active' } });
+  assert.equal(posted.body.total, expected);
+  assert.equal((await ask('stats?query=state:active%20segment:valid')).body.domains, expected);
+  const list = (await ask('segments?limit=1')).body;
+  assertDescribed(PATH, list);
+  assert.deepEqual(
+    [list.segments[0].name, (await ask(`segments?cursor=${list.next_cursor}`)).body.segments[0].name],
+    ['nested', 'valid'],
+  );
+  // The same addresses with another key, also after they were answered.
+  for (const path of ['stats?query=state:active%20segment:valid', 'search?query=segment:valid'])
+    assert.equal((await ask(path, { key: other })).status, 400);
+  for (const method of ['GET', 'DELETE'])
+    assert.equal((await ask('segments/valid', { key: other, method })).status, 404);
+});
+
+it('two segments are compared by the shares of providers and by scores', async () => {
+  const sides = ['state:active', 'segment:valid state:active'];
+  const at = (of: readonly string[]) => `a=${encodeURIComponent(of[0] ?? '')}&b=${encodeURIComponent(of[1] ?? '')}`;
+  const { body } = await ask(`intelligence/comparison?${at(sides)}`);
+  assertDescribed('/stack/v1/intelligence/comparison', body);
+  assert.deepEqual(
+    [body.a.domains, body.b.domains, body.common],
+    [await totalOf('state:active'), body.common, body.b.domains],
+  );
+  const email = encodeURIComponent(sides[1] ?? '');
+  const market = (await ask(`intelligence/market-share?category=email&query=${email}`)).body.categories[0];
+  const { providers } = body.categories.find(({ category }: Any) => category === 'email');
+  for (const { provider_id: id, a, b, difference } of providers) {
+    const own = market.providers.find((each: Any) => each.provider_id === id);
+    assert.deepEqual([b.share, difference], [own?.share ?? 0, b.share - a.share], id);
+  }
+  assert.ok(providers.length > 2);
+});
+
+for (const [path, field, says, position] of [
+  ['search?query=tld:de%20segment:valit', 'query', /unknown segment valit; did you mean valid/, 16],
+  ['search?query=segment:(valid)', 'query', /write segment:name/, 10],
+  ['intelligence/comparison?a=tld:de&b=scor:1', 'b', /did you mean score/, 1],
+  [`search?query=${'segment:nested%20'.repeat(50)}`, 'query', /with its segments/, 1],
+  ['segments/A%20b', 'name', /1 to 64/, undefined],
+] as const)
+  it(`refuses ${path.slice(0, 50)}`, async () => {
+    const { status, body } = await ask(path);
+    assert.equal(status, 400);
+    assert.deepEqual([body.errors[0].field, body.errors[0].position], [field, position]);
+    assert.match(body.errors[0].message, says);
+  });
