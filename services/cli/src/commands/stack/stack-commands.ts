@@ -219,7 +219,7 @@ export function addStackCommands(
     )
     .option('--json', 'print the manifest as JSON')
     .action(async (options: OutputOptions) => {
-      await (await import('./dump.ts')).dumpCommand(context, options, await config());
+      await (await import('../store/dump.ts')).dumpCommand(context, options, await config());
     });
   addLedgerOptions(stack.command('verify'), 'service')
     .description('verify the receipt of an answer, and the consistency of its ledger')

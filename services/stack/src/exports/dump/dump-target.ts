@@ -1,6 +1,4 @@
 // Where dumps are written to: a folder or a bucket. Names are paths with `/`.
-import type { DumpAddress } from './dump-url.ts';
-import { FolderTarget } from './folder-target.ts';
 
 /** One process at a time writes. */
 export interface DumpTarget extends Disposable {
@@ -15,11 +13,4 @@ export interface DumpTarget extends Disposable {
   ): Promise<void>;
   /** After all files of the folders: writes the manifest, by which readers find them. */
   complete(manifest: string, text: string, folders: readonly string[]): Promise<void>;
-}
-
-export async function openTarget(address: DumpAddress): Promise<DumpTarget> {
-  if (address.kind === 'folder') return new FolderTarget(address.folder);
-  // Loaded when it is needed: the SDK takes a while.
-  const { BucketTarget } = await import('./bucket-target.ts');
-  return new BucketTarget(address);
 }

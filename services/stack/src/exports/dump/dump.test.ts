@@ -12,9 +12,10 @@ import { temporaryDirectory } from '../../../../../tests/support/temporary-direc
 import { completeTables } from '../../routes/exports/tables.ts';
 import { sharedService } from '../../test/shared.ts';
 import { type DumpTable, dump, type Manifest } from './dump.ts';
-import { type DumpTarget, openTarget } from './dump-target.ts';
+import type { DumpTarget } from './dump-target.ts';
 import { DumpUrl } from './dump-url.ts';
 import { dumpToday } from './nightly.ts';
+import { openTarget } from './open-target.ts';
 
 const SECRET = 'secret+key/of=the=test';
 const DAY = '2026-01-31';

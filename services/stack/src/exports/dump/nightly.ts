@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import { sleep } from '../../sleep.ts';
 import type { Store } from '../../store/index.ts';
 import { type DumpDeps, dump, type Manifest, manifestName } from './dump.ts';
-import { openTarget } from './dump-target.ts';
 import type { DumpAddress } from './dump-url.ts';
+import { openTarget } from './open-target.ts';
 
 export interface DumpingDeps extends Pick<DumpDeps, 'tables' | 'scratch' | 'now'> {
   readonly address: DumpAddress;
