@@ -16,6 +16,7 @@ import {
   witnessesOf,
 } from '@strata/http';
 import { z } from 'zod';
+import { DumpUrl } from './exports/dump/dump-url.ts';
 import { RetentionEnvironment, retentionOf } from './store/retention-config.ts';
 import { SmtpUrl } from './watchlists/smtp.ts';
 
@@ -130,6 +131,9 @@ export const Environment = z.object({
     .min(0)
     .default(5)
     .describe('free keys per address and UTC day; its /56 4 times, /48 16 times, all clients 1,000 times as many'),
+  STRATA_DUMP_URL: DumpUrl.optional().describe(
+    '[nightly dumps](dumps.md): `file:///folder` or `s3://bucket/prefix?endpoint=https://…&region=…`',
+  ),
   ...RetentionEnvironment.shape,
   STRATA_ADVISORIES: List.pipe(z.array(z.enum([...ADVISORY_SOURCES, 'off'])))
     .default([...ADVISORY_SOURCES])
@@ -218,6 +222,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
     chatUrl: value.STRATA_CHAT_URL,
     retention: retentionOf(value, { rescanAfterMs, isPollingFeeds: value.STRATA_FEEDS }),
+    dumpAddress: value.STRATA_DUMP_URL,
     advisories: advisorySettings(value),
     /** Without it channels have no e-mail. */
     smtp: value.STRATA_SMTP_URL,

@@ -10,6 +10,7 @@ export { runSource, type SyncEnd } from './enrichment/run-source.ts';
 export { type AdvisorySource, SOURCE_NAMES } from './enrichment/source.ts';
 export { enrichmentState } from './enrichment/state.ts';
 export { EventBus } from './events.ts';
+export { dumpNow } from './exports/dump/dump-now.ts';
 export { LiveMentions } from './feeds/live-mentions.ts';
 export { openFeeding, openPoller } from './feeds/open-poller.ts';
 export type { FeedPoller, PollResult } from './feeds/poller.ts';

@@ -1,4 +1,5 @@
 // The role `scheduler`: maintains the index, and runs the scheduler or is on standby. It serves only metrics and readiness.
+import path from 'node:path';
 import { canSign, followKeys, Metrics, type Notary, Readiness } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
@@ -8,6 +9,7 @@ import { runEnrichment } from '../enrichment/enrichment.ts';
 import { advisoryDirectory } from '../enrichment/open-enrichment.ts';
 import { configuredSources } from '../enrichment/sources.ts';
 import { EventBus } from '../events.ts';
+import { dumpNightly } from '../exports/dump/nightly.ts';
 import { addPollMetrics } from '../feeds/feed-metrics.ts';
 import { openPoller } from '../feeds/open-poller.ts';
 import type { FeedPoller } from '../feeds/poller.ts';
@@ -15,6 +17,7 @@ import { importSubscriptions } from '../feeds/subscriptions.ts';
 import { domainsMatching } from '../index/domain-queries.ts';
 import { type Knowledge, openKnowledge } from '../index/knowledge.ts';
 import { openLedger } from '../ledger/ledger.ts';
+import { completeTables } from '../routes/exports/tables.ts';
 import { openFetcher, openMessageFetcher } from '../scan/open-fetcher.ts';
 import { openScanning } from '../scan/open-scanning.ts';
 import { dropOldHistory } from '../store/retention.ts';
@@ -103,6 +106,13 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
     tasks.push((own, signal) =>
       runEnrichment({ store: own, sources, fetcher, directory, now: clock, logger, events }, signal),
     );
+  }
+  // Needs no term: it has a lock of its own.
+  const { dumpAddress: address } = config;
+  if (address) {
+    const scratch = path.join(config.dataDirectory, 'dump');
+    const tables = completeTables({ ...knowledge, rulebook, store, clock });
+    tasks.push((_own, signal) => dumpNightly({ address, store, scratch, tables, now, logger }, signal));
   }
   // Needs no term: feeds are claimed before a poll, and recording a poll twice has no effect.
   if (config.isPollingFeeds) tasks.push((_own, signal) => poller.run(signal));

@@ -1,5 +1,6 @@
 // The store: its interface for the services, and `openStore`.
 import {
+  fileLock,
   guardOf,
   KeyTable,
   ledgerCheckpoint,
@@ -88,6 +89,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly clock: () => Date;
   /** Held by the one process that does the scheduler's work. */
   readonly schedulerLock: TermLock;
+  /** Held while a dump is written, also by a command beside the service. */
+  readonly dumpLock: TermLock;
   /** The tables for the scheduler of this term; writes reject with StoreError `superseded` when a later term has begun. */
   inTerm(term: number): SchedulerTables;
   readonly keys: KeyTable;
@@ -121,6 +124,7 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   ledgerCheckpoint(origin: string): CheckpointCopy;
 }
 
+const DUMP = { name: 'dump', number: 0x5354_5244, counter: 'dump-term' } as const;
 /** A separate pool, connected on first use, so that appends to the ledger do not wait for scans. */
 const LEDGER_POOL_SIZE = 3;
 export const SCHEDULER = { name: 'scheduler', number: 0x5354_5253, counter: 'scheduler-term' } as const;
@@ -131,7 +135,7 @@ const DEFAULT_RESCAN_AFTER_MS = 24 * 3_600_000;
  * Rejects with StoreError if the file is damaged, is not a database, is not writable, or was written by a newer version.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  const { db, pool } = await openDatabase<Database>(url, migrations, options);
+  const { db, pool, file } = await openDatabase<Database>(url, migrations, options);
   let clock = () => new Date();
   let now = options.now ?? clock;
   let keys: KeyTable;
@@ -155,6 +159,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   const keyUsage = new KeyUsage(db, now);
   const blocks = isShared ? new QuotaBlocks(counted) : undefined;
   const schedulerLock = isShared ? sessionLock(db, SCHEDULER, url) : soleLock(db, SCHEDULER);
+  const dumpLock = isShared ? sessionLock(db, DUMP, url) : fileLock(db, DUMP, file ?? '');
   return {
     domains: new DomainTable(db, now),
     events: new EventTable(db),
@@ -163,7 +168,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     work: new ScanWork(db, { rescanAfterMs }),
     onDemandDays: new OnDemandDays(db),
     clock,
-    schedulerLock,
+    ...{ schedulerLock, dumpLock },
     inTerm(term) {
       const guard = guardOf(SCHEDULER.counter, () => term);
       return {
@@ -201,6 +206,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
       await keyUsage[Symbol.asyncDispose]();
       await blocks?.[Symbol.asyncDispose]();
       await schedulerLock[Symbol.asyncDispose]();
+      await dumpLock[Symbol.asyncDispose]();
       await ledgerDb?.destroy();
       await db.destroy();
     },

@@ -212,6 +212,15 @@ export function addStackCommands(
   addRecordCommands(stack, context);
   addWatchCommands(stack, context);
   addExportCommand(stack, context);
+  stack
+    .command('dump')
+    .description(
+      'write all tables as Parquet to the folder or bucket of STRATA_DUMP_URL, in place of the dump of today',
+    )
+    .option('--json', 'print the manifest as JSON')
+    .action(async (options: OutputOptions) => {
+      await (await import('../store/dump.ts')).dumpCommand(context, options, await config());
+    });
   addLedgerOptions(stack.command('verify'), 'service')
     .description('verify the receipt of an answer, and the consistency of its ledger')
     .argument('<url | file>', 'URL of an answer, or a file that contains one (- for standard input)')

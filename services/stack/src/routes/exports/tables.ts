@@ -1,5 +1,7 @@
 // All tables that can be exported. A further table is declared in a file of its own and listed here.
-import type { StackApp } from '../../context.ts';
+import { z } from 'zod';
+import type { StackApp, TableApp } from '../../context.ts';
+import type { DumpTable } from '../../exports/dump/dump.ts';
 import type { JobOrder } from '../../exports/job.ts';
 import type { TableSource } from '../../exports/write-table.ts';
 import { domainsTable, scorecardTable, servicesTable } from './domain-tables.ts';
@@ -8,6 +10,13 @@ import { historyTable } from './history-table.ts';
 import { lookupSource } from './lookup-table.ts';
 
 export const EXPORT_TABLES: readonly ExportTable[] = [domainsTable, servicesTable, historyTable, scorecardTable];
+
+/** All tables without a filter. */
+export const completeTables = (app: TableApp): DumpTable[] =>
+  EXPORT_TABLES.map(({ name, columns, parameters, rows }) => ({
+    ...{ name, columns },
+    rows: () => rows(app, z.object(parameters).parse({})),
+  }));
 
 /** The rows of an order. Throws a Refusal for a filter that cannot be used. */
 export function sourceOf(
