@@ -33,7 +33,7 @@ const fromRegistry = (lock: { readonly packages: Readonly<Record<string, Locked>
 const locked = fromRegistry(json('package-lock.json'));
 
 /** Each may be used, changed and sold by anyone who keeps its notice, or not even that. */
-const PERMISSIVE = '0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause CC0-1.0 ISC MIT Unlicense'.split(' ');
+const PERMISSIVE = '0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause CC0-1.0 ISC MIT MIT-0 Unlicense'.split(' ');
 
 describe('the lock file', () => {
   it('says of every package which bytes it is, and takes none from anywhere but a registry', () => {

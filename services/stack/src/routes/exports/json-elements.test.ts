@@ -9,7 +9,9 @@ const [spaces, long] = [`\ufeff["a"${' '.repeat(2_000)}]`, `["${'x'.repeat(41)}"
 for (const [text, expected] of [
   ['[]', []],
   [objects, ['ä.com', { domain: 'b]}', x: [1, {}] }, 'c",\\']],
-  ...[spaces, long, '["a"', '["a"] x', '{"domains": "a"}', ''].map((bad) => [bad, undefined] as const),
+  ...[spaces, long, '["a"', '["a"] x', '["a"]}', '{"domains": ["a"]', '{"domains": "a"}', ''].map(
+    (bad) => [bad, undefined] as const,
+  ),
 ] as const)
   it(`reads ${text.slice(0, 40)}`, async () => {
     for (const size of [1, 7, 10_000]) {

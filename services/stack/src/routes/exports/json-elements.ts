@@ -1,9 +1,8 @@
 // The elements of a large JSON list, one at a time, without holding the list.
 import { JobError } from '../../exports/job.ts';
 
-/** What precedes the first element, and what follows the last one: a list, or an object with only the list `domains`. */
+/** What precedes the first element: of a list, or of an object with only the list `domains`. */
 const START = /^(\ufeff)?\s*(?:\{\s*"domains"\s*:\s*)?\[/;
-const END = /^\s*\}?\s*$/;
 /** Of white space around the list. */
 const MAX_AROUND = 1_024;
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
@@ -22,6 +21,7 @@ export async function* elementsOf(content: AsyncIterable<Buffer>, maxBytes: numb
   let rest = Buffer.alloc(0);
   let at = 0;
   let state: 'start' | 'list' | 'end' = 'start';
+  let closing = '';
   let [depth, isString, isEscaped, isFirst] = [0, false, false, true];
   for await (const chunk of content) {
     rest = Buffer.concat([rest, chunk]);
@@ -30,6 +30,7 @@ export async function* elementsOf(content: AsyncIterable<Buffer>, maxBytes: numb
       if (!start && rest.length < MAX_AROUND) continue;
       if (!start) throw notList();
       rest = rest.subarray(Buffer.byteLength(start[0]));
+      closing = start[0].includes('{') ? '}' : '';
       state = 'list';
     }
     let from = 0;
@@ -54,7 +55,7 @@ export async function* elementsOf(content: AsyncIterable<Buffer>, maxBytes: numb
     at = state === 'list' ? rest.length : 0;
     refuseLong(rest.length);
   }
-  if (state !== 'end' || !END.test(rest.toString('utf8', 0, MAX_AROUND)) || rest.length > MAX_AROUND) throw notList();
+  if (state !== 'end' || rest.length > MAX_AROUND || rest.toString().trim() !== closing) throw notList();
 }
 
 const notList = () => new JobError('invalid_parameter', 'The upload is not a JSON list of names, or {"domains": […]}.');
