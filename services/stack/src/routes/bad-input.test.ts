@@ -209,7 +209,7 @@ describe('a URL', () => {
       await messageOf('alerts?from=x'),
       'unknown parameter; known are days, hours, since, until, limit, cursor',
     );
-    assert.equal(await messageOf('stats?from=x'), 'unknown parameter; there are no known names here');
+    assert.equal(await messageOf('feeds/stats?from=x'), 'unknown parameter; there are no known names here');
     assert.match((await messageOf('search?sector=goverment')) ?? '', /^did you mean government\? It must be one of/);
     const { body } = await ask(`stats?constructor=2&__proto__=3&a%00=1&${LONG}=1&a=1&a=2`);
     const fields = body.errors?.map(({ field }) => field);
