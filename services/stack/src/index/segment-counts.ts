@@ -8,7 +8,7 @@ import { Semaphore } from '@strata/limits';
 const MAX_KEPT = 16;
 /** Ages in a query are relative to the time of its evaluation. */
 const MAX_AGE_MS = 60_000;
-/** A query that matches nearly all of a million domains takes about a second. */
+/** A query that matches nearly all of a million domains takes about five seconds on a busy machine. */
 const MAX_WAITING = 16;
 
 export class SegmentCounts {
