@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { tableBytes, tableEncoder } from './encode-table.ts';
-import { FILE_FORMATS, type Row, type TableColumn } from './table.ts';
+import { FILE_FORMATS, formatFor, type Row, type TableColumn } from './table.ts';
 
 const columns: readonly TableColumn[] = [
   { name: 'name', description: '' },
@@ -40,4 +40,10 @@ describe('a table written in batches', () => {
     assert.equal(rows.length, 12_000);
     assert.equal(parquetMetadata(file).row_groups.length, 3);
   });
+
+  it('is in the format that Accept prefers', () =>
+    assert.deepEqual(
+      ['application/vnd.apache.parquet', 'text/csv;q=0.4, application/vnd.apache.parquet;q=0.5', 'a/b'].map(formatFor),
+      ['parquet', 'parquet', 'json'],
+    ));
 });

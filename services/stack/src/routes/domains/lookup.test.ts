@@ -122,6 +122,23 @@ describe('a look-up', () => {
     ['1,001 names', { domains: many(1_001) }, {}, 400, /domains: must have 1 to 1000 names/],
     ['1,001 rows', many(1_001).join('\n'), { type: CSV }, 400, /body: must have 1 to 1000/],
     ['an open quote', 'a.com\n"b.com\nc.com', { type: CSV }, 400, /body: is not CSV/],
+    [
+      '1,001 lines',
+      many(1_001)
+        .map((name) => `"${name}"`)
+        .join('\n'),
+      { type: NDJSON },
+      400,
+      /body: must have/,
+    ],
+    ['100,000 numbers', { domains: Array(100_000).fill(1) }, {}, 400, /domains: must have/],
+    ['a number', { domains: ['a.com', 7] }, {}, 400, /domains\.1: /],
+    ['null', 'null', {}, 400, /body: /],
+    ['no JSON', '{"domains": [', {}, 400, /not valid JSON/],
+    ['an empty CSV', '', { type: CSV }, 400, /must have 1 to 1000|names/],
+    ['a quote within a cell', 'a.com\nb"c.com', { type: CSV }, 400, /body: is not CSV/],
+    ['an unknown parameter', { domains: ['a.com'] }, { query: '?field=dns' }, 400, /field: .+did you mean fields/],
+    ['an unknown format', { domains: ['a.com'] }, { query: '?format=xml' }, 400, /format: /],
     ['101 columns', `a.com${',x'.repeat(100)}`, { type: CSV }, 400, /more than 100 columns/],
     ['binary', Uint8Array.of(0xff, 0xfe, 0, 1), { type: CSV }, 400, /not UTF-8/],
     ['a large body', 'a.com\n'.repeat(60_000), { type: CSV }, 413, /too large/],
@@ -137,4 +154,10 @@ describe('a look-up', () => {
       const errors = (problem.errors ?? []).map(({ field, message }: Record<string, string>) => `${field}: ${message}`);
       assert.match(`${problem.detail} ${errors.join(' ')}`, says);
     });
+
+  it('needs a key, and its body stays unsupported elsewhere', async () => {
+    const headers = { 'content-type': CSV };
+    assert.equal((await service.fromElsewhere(PATH, { method: 'POST' })).status, 401);
+    assert.equal((await service.fromElsewhere('/keys', { method: 'POST', headers })).status, 415);
+  });
 });
