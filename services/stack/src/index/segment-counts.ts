@@ -38,19 +38,16 @@ export class SegmentCounts {
     if (this.#waiting >= MAX_WAITING)
       return refuse('unavailable', 'Too many queries are being counted.', { headers: { 'retry-after': '5' } });
     this.#waiting += 1;
+    await this.#slots.acquire();
     try {
-      await this.#slots.acquire();
-      try {
-        const work = begin();
-        for (;;) {
-          const step = work.next();
-          if (step.done) return step.value;
-          await yieldToEventLoop();
-        }
-      } finally {
-        this.#slots.release();
+      const work = begin();
+      for (;;) {
+        const step = work.next();
+        if (step.done) return step.value;
+        await yieldToEventLoop();
       }
     } finally {
+      this.#slots.release();
       this.#waiting -= 1;
     }
   }

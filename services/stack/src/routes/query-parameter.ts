@@ -62,7 +62,7 @@ export function populationOf(
   return query === undefined ? app.index : app.segmentCounts.of(query, queryIn(app, query, field));
 }
 
-/** Up to a second of computing time is not spent for each change of a domain. */
+/** Seconds of computing time are not spent for each change of a domain. */
 export const POPULATION_MAX_STALE_MS = 10_000;
 
 /** How an aggregate of all domains, or of those of a query, is cached. */
