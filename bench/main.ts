@@ -1,54 +1,31 @@
 // `npm run bench [-- suite…]`: every figure beside its peer or goal, measured in the same run. Record them in RESULTS.md.
 import { cpus, totalmem } from 'node:os';
-import { benchAdvisories } from './advisories/advisories.ts';
-import { benchDetection } from './detection/detection.ts';
-import { benchFingerprints } from './detection/fingerprints.ts';
-import { benchDns } from './dns/dns.ts';
-import { benchFalseAlarms } from './false-alarms.ts';
-import { benchFeeds } from './feeds/feeds.ts';
-import { benchGateway } from './gateway/gateway.ts';
-import { benchKeys } from './load/keys.ts';
-import { benchNodes } from './load/nodes.ts';
-import { benchProfiles } from './load/profiles.ts';
 import type { Figure } from './measure.ts';
-import { benchNetwork } from './network/network.ts';
-import { benchNetworkKills } from './network/network-kills.ts';
-import { benchRouting } from './network/routing.ts';
-import { benchScan } from './scan/scan.ts';
-import { benchQueries } from './sets/queries.ts';
-import { benchSets } from './sets/sets.ts';
-import { benchSoak } from './soak/soak.ts';
-import { benchLedger } from './store/ledger.ts';
-import { benchRecording } from './store/recording.ts';
-import { benchRoundTrips } from './store/round-trips.ts';
-import { benchLoadedStream } from './stream/loaded-stream.ts';
-import { benchStream } from './stream/stream.ts';
-import { benchTrust } from './trust/trust.ts';
 
 const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
-  detection: benchDetection,
-  dns: benchDns,
-  feeds: benchFeeds,
-  ledger: benchLedger,
-  profiles: benchProfiles,
-  recording: benchRecording,
-  'round-trips': benchRoundTrips,
-  queries: benchQueries,
-  scan: benchScan,
-  sets: benchSets,
-  stream: benchStream,
-  fingerprints: benchFingerprints,
-  gateway: benchGateway,
-  advisories: benchAdvisories,
-  'false-alarms': benchFalseAlarms,
-  network: benchNetwork,
-  'network-kills': benchNetworkKills,
-  routing: benchRouting,
-  trust: benchTrust,
-  'load-nodes': benchNodes,
-  'load-keys': benchKeys,
-  'load-stream': benchLoadedStream,
-  'load-soak': benchSoak,
+  detection: async () => (await import('./detection/detection.ts')).benchDetection(),
+  dns: async () => (await import('./dns/dns.ts')).benchDns(),
+  feeds: async () => (await import('./feeds/feeds.ts')).benchFeeds(),
+  ledger: async () => (await import('./store/ledger.ts')).benchLedger(),
+  profiles: async () => (await import('./load/profiles.ts')).benchProfiles(),
+  recording: async () => (await import('./store/recording.ts')).benchRecording(),
+  'round-trips': async () => (await import('./store/round-trips.ts')).benchRoundTrips(),
+  queries: async () => (await import('./sets/queries.ts')).benchQueries(),
+  scan: async () => (await import('./scan/scan.ts')).benchScan(),
+  sets: async () => (await import('./sets/sets.ts')).benchSets(),
+  stream: async () => (await import('./stream/stream.ts')).benchStream(),
+  fingerprints: async () => (await import('./detection/fingerprints.ts')).benchFingerprints(),
+  gateway: async () => (await import('./gateway/gateway.ts')).benchGateway(),
+  advisories: async () => (await import('./advisories/advisories.ts')).benchAdvisories(),
+  'false-alarms': async () => (await import('./false-alarms.ts')).benchFalseAlarms(),
+  network: async () => (await import('./network/network.ts')).benchNetwork(),
+  'network-kills': async () => (await import('./network/network-kills.ts')).benchNetworkKills(),
+  routing: async () => (await import('./network/routing.ts')).benchRouting(),
+  trust: async () => (await import('./trust/trust.ts')).benchTrust(),
+  'load-nodes': async () => (await import('./load/nodes.ts')).benchNodes(),
+  'load-keys': async () => (await import('./load/keys.ts')).benchKeys(),
+  'load-stream': async () => (await import('./stream/loaded-stream.ts')).benchLoadedStream(),
+  'load-soak': async () => (await import('./soak/soak.ts')).benchSoak(),
 };
 /** Names of several, and those that take so long that they are run only when they are asked for. */
 const groups: Readonly<Record<string, readonly string[]>> = {

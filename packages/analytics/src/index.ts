@@ -3,7 +3,6 @@
 export { type Anomaly, judge, WINDOW_DAYS } from './anomalies/anomaly.ts';
 export type { Sample } from './anomalies/anomaly-step.ts';
 export { watchedSeries } from './anomalies/watched-series.ts';
-export type { Build } from './columns/builds.ts';
 export { type IndexedService, LEVELS, STATES } from './columns/terms.ts';
 export type { DayOfChanges } from './history/change-history.ts';
 export { DAY_MS, dayOf } from './history/daily-series.ts';
@@ -14,33 +13,17 @@ export { IndexBuilder } from './index/index-builder.ts';
 export { decodeSnapshot, encodeSnapshot } from './index/snapshot.ts';
 export { allDomains, evaluateQuery } from './query/evaluate-query.ts';
 export { type Query, QueryError, type QueryNames } from './query/query.ts';
-export { QUERY_FIELDS } from './query/query-fields.ts';
 export { MAX_QUERY, readQuery } from './query/read-query.ts';
 export { adoptionCurve, curveOf } from './questions/adoption-curve.ts';
 export { coAdoption } from './questions/co-adoption.ts';
 export { type Market, market, markets } from './questions/concentration.ts';
-export { type DomainOrder, FACETS, type Facet, facetOf, inOrder, type OrderKey } from './questions/domain-query.ts';
+export { FACETS, type Facet, facetOf, inOrder, type OrderKey } from './questions/domain-query.ts';
 export { MIN_SUPPORT } from './questions/neighbours.ts';
 export { countDomains, type Population, sizeIn } from './questions/population.ts';
-export {
-  categoriesOf,
-  categorySize,
-  leaders,
-  netMovement,
-  providersInUse,
-  rankOf,
-  TREND_DAYS,
-} from './questions/providers.ts';
-export { assessRisk, type ExposureInput, type RiskFactor } from './questions/risk.ts';
+export * from './questions/providers.ts';
+export { assessRisk, type ExposureInput } from './questions/risk.ts';
 export { type Adoption, COUNTED_STANDARDS, scorecard } from './questions/scorecard.ts';
-export {
-  type DomainFilter,
-  inNameOrder,
-  matchingDomains,
-  type Page,
-  searchDomains,
-  worstScores,
-} from './questions/search.ts';
+export * from './questions/search.ts';
 export { type SupplyChain, supplyChain } from './questions/supply-chain.ts';
 export { DomainSet } from './sets/domain-set.ts';
 export { difference, intersection, intersectionSize, union } from './sets/set-operations.ts';

@@ -14,7 +14,6 @@ export {
   type Vocabulary,
 } from './engine.ts';
 export { ModelEnvironment, type ModelSettings, readModelSettings } from './model-settings.ts';
-export { ModelStoreError } from './model-store/error.ts';
 export { listModels } from './model-store/list-models.ts';
 export { type ModelStoreOptions, resolveModel } from './model-store/resolve-model.ts';
 export { openModel } from './open-model.ts';

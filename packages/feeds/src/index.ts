@@ -1,19 +1,7 @@
 // @strata/feeds: parses and polls feeds, and counts mentions of domains.
 
 export { parseFeed } from './document/parse-feed.ts';
-export type {
-  Ask,
-  FeedAnswer,
-  FeedFormat,
-  FeedItem,
-  FeedState,
-  MentionKind,
-  NamedDomain,
-  OpmlFeed,
-  ParsedFeed,
-  PollOptions,
-  PollOutcome,
-} from './feed.ts';
+export type { Ask, FeedAnswer, FeedItem, FeedState, MentionKind, ParsedFeed, PollOutcome } from './feed.ts';
 export { announcedFeeds } from './links/announced-feeds.ts';
 export {
   type DomainMentions,

@@ -28,7 +28,7 @@ export interface DownloadAnswer {
  */
 export type RangeHeaders = (publishedSha256?: string) => Readonly<Record<string, string>>;
 
-export interface DownloadOptions<Other> {
+interface DownloadOptions<Other> {
   /** The address, without credentials: it identifies the document in the note. */
   readonly source: string;
   /** Sends one GET, and returns what `read` resolves to for its answer, or another outcome without an answer. */
@@ -55,7 +55,7 @@ export interface DownloadedBytes {
   readonly totalBytes: number | undefined;
 }
 
-export type Downloaded =
+type Downloaded =
   /** The file is complete, verified and durable. */
   | { readonly kind: 'complete'; readonly sizeBytes: number }
   /** The answer has no document; nothing was written. */

@@ -4,24 +4,14 @@ export { createHostGuard, type HostGuard } from './access/host-guard.ts';
 export { InvalidKeyLimit } from './access/invalid-key-limit.ts';
 export type { KeyGate } from './access/keys.ts';
 export { answerSecurity } from './access/security-headers.ts';
-export {
-  DatabaseUrl,
-  LedgerOrigin,
-  List,
-  PoolSize,
-  Port,
-  readEnvironment,
-  ServerEnvironment,
-  ServiceEnvironment,
-  WebAddress,
-} from './environment.ts';
+export * from './environment.ts';
 export { parseInput } from './input.ts';
 export { addLedgerRoutes, ledgerRoutes } from './ledger-routes.ts';
 export {
   type ConnectionLimits,
   connectionLimitsOf,
 } from './limits/connection-settings.ts';
-export { Connections, type Figures } from './limits/connections.ts';
+export { Connections } from './limits/connections.ts';
 export { countedAddress, countedNetworks } from './limits/counted-address.ts';
 export { countedCache } from './limits/counted-cache.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
@@ -29,7 +19,7 @@ export { FailureLog } from './operations/failure-log.ts';
 export { followKeys } from './operations/follow-keys.ts';
 export { createLogger } from './operations/logger.ts';
 export { Metrics, serveMetrics } from './operations/metrics.ts';
-export { canSign, NotReady, Readiness } from './operations/readiness.ts';
+export { canSign, Readiness } from './operations/readiness.ts';
 export { ThrottledLog } from './operations/throttled-log.ts';
 export { checkTracing, startTracing } from './operations/tracing.ts';
 export { type WarmUpRequest, warmUp } from './operations/warm-up.ts';
@@ -41,11 +31,9 @@ export {
 } from './operations/witnesses.ts';
 export { ERRORS, type ErrorCode, type FieldProblem, Refusal } from './problems/errors.ts';
 export { refusalOf } from './problems/problem.ts';
-export { AnswerCache, type CachePolicy, type ReadyAnswer } from './responses/answer-cache.ts';
+export { AnswerCache, type CachePolicy } from './responses/answer-cache.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';
 export {
-  type ApiKey,
-  type Bytes,
   type Endpoint,
   type KeyUse,
   type Parsed,
@@ -54,26 +42,17 @@ export {
   refuse,
   route,
   type StoredFile,
-  type Upload,
 } from './route.ts';
 export type { Responder } from './server/add-routes.ts';
 export type { ClientTimeouts, ErrorFormat } from './server/create-fastify.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
 export { publicUrlOf, urlAt } from './service-url.ts';
 export { createSignedServer, type SignedServer, type SignedServerDeps } from './signed-server.ts';
-export { type Site, serveSite } from './site.ts';
+export { serveSite } from './site.ts';
 export type { SseOptions } from './streams/event-streams.ts';
 export { formatSse, formatSseId, type SseClient } from './streams/sse.ts';
 export type { ReachedLimit } from './streams/stream-limits.ts';
 export { csvBytes } from './tables/csv.ts';
 export { tableEncoder } from './tables/encode-table.ts';
-export {
-  type Cell,
-  FILE_FORMATS,
-  type FileFormat,
-  type Row,
-  TABLE_FORMATS,
-  type TableColumn,
-  type TableEncoder,
-} from './tables/table.ts';
-export { isUserError, SettingsError, StartError, UserError } from './user-error.ts';
+export { type Cell, FILE_FORMATS, type FileFormat, type Row, TABLE_FORMATS, type TableColumn } from './tables/table.ts';
+export { isUserError, SettingsError, StartError } from './user-error.ts';

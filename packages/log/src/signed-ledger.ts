@@ -226,7 +226,7 @@ async function openShared(
   }
 }
 
-export type ImportLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now' | 'checkpointCopy'> &
+type ImportLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now' | 'checkpointCopy'> &
   Pick<MoveOptions, 'to' | 'onProgress' | 'signal'>;
 
 /** Moves the log of a data directory: `moveLog`, with the directory's keys. */
@@ -235,7 +235,7 @@ export async function importLedger({ directory, origin, now, ...options }: Impor
   return moveLog({ ...options, ...directoryOptions({ directory, origin }, checkpoints) });
 }
 
-export type FillLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now'> &
+type FillLedgerOptions = Pick<SignedLedgerOptions, 'directory' | 'origin' | 'now'> &
   Omit<CopyOptions, 'table' | 'keys'> & {
     readonly tables: LedgerTables;
     /** Texts of receipt keys that another ledger with these checkpoint keys published, and its origin. */

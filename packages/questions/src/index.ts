@@ -1,9 +1,9 @@
 // What @strata/questions offers: every question of the API as a tool, asked and shortened, and answers to sentences.
-export { type Asked, ask } from './ask.ts';
-export { type ChatDeps, chatAnswer } from './chat/answer.ts';
+export { ask } from './ask.ts';
+export { chatAnswer } from './chat/answer.ts';
 export { type Intent, intentOf } from './chat/intent.ts';
 export { plainText } from './plain-text.ts';
 export type { Question } from './question.ts';
 export { QUESTIONS } from './questions/index.ts';
-export { type CitedReceipt, receiptOf } from './receipt.ts';
+export { receiptOf } from './receipt.ts';
 export { type LeftOut, shortText } from './shorten.ts';

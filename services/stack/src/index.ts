@@ -2,18 +2,15 @@
 
 export { type Config, Environment as StackEnvironment, Paths, readConfig } from './config.ts';
 export type { Scanning, World } from './context.ts';
-export { listAdvisories, listAffected } from './enrichment/exposure/affected.ts';
 export { countsOf } from './enrichment/exposure/exposed-domains.ts';
 export { Exposures } from './enrichment/exposure/exposures.ts';
-export { type Enrichment, openEnrichment } from './enrichment/open-enrichment.ts';
+export { openEnrichment } from './enrichment/open-enrichment.ts';
 export { runSource, type SyncEnd } from './enrichment/run-source.ts';
 export { type AdvisorySource, SOURCE_NAMES } from './enrichment/source.ts';
 export { enrichmentState } from './enrichment/state.ts';
-export { EventBus } from './events.ts';
 export { dumpNow } from './exports/dump/dump-now.ts';
-export { LiveMentions } from './feeds/live-mentions.ts';
 export { openFeeding, openPoller } from './feeds/open-poller.ts';
-export type { FeedPoller, PollResult } from './feeds/poller.ts';
+export type { PollResult } from './feeds/poller.ts';
 export {
   feedAddress,
   feedsOfPage,

@@ -7,7 +7,7 @@ import type { DomainSet } from '../sets/domain-set.ts';
 import { intersectionSize } from '../sets/set-operations.ts';
 import { type Population, sizeIn } from './population.ts';
 
-export interface Leader {
+interface Leader {
   readonly rank: number;
   readonly provider: string;
   readonly categories: readonly Category[];

@@ -40,7 +40,7 @@ export interface Page<Key = string> {
   readonly after?: Key;
 }
 
-export interface FoundDomains {
+interface FoundDomains {
   /** Number of all matches. */
   readonly total: number;
   /** Domain numbers of the page. */

@@ -47,7 +47,7 @@ export interface VerifyOptions extends CallOptions, LedgerOptions {}
 export type NewKey = Pick<StackPosts['/keys']['body'], 'key' | 'key_id' | 'tier' | 'daily_limit'>;
 
 /** The body of a query; `docs/query-language.md` has the language. */
-export interface DomainQuery {
+interface DomainQuery {
   readonly query: string;
   /** `name`, or `score` or `scanned_at`, descending with `-` before it. */
   readonly sort?: string | undefined;

@@ -32,7 +32,7 @@ export interface StoredKey {
   readonly revokedAt: Date | null;
 }
 
-export interface NewKey {
+interface NewKey {
   readonly tier: Tier;
   /** `normal` by default. */
   readonly priority?: Priority;
@@ -40,14 +40,14 @@ export interface NewKey {
 }
 
 /** Of the stack service, and of the inference service. The prefix determines the service of a key. */
-export const KEY_PREFIXES = ['ssk_', 'sk-'] as const;
+const KEY_PREFIXES = ['ssk_', 'sk-'] as const;
 export type KeyPrefix = (typeof KEY_PREFIXES)[number];
 const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 /** First character of an origin: it sorts after 0-9 and a-f, with which the origins of earlier releases begin. */
 const DAY_MARK = 'n';
 
 /** A network whose free keys are counted, and its limit as a multiple of the limit of one address. */
-export interface Origin {
+interface Origin {
   readonly name: string;
   readonly times: number;
 }

@@ -9,7 +9,7 @@ type Db = Pick<Kysely<unknown>, 'getExecutor'>;
  * yet: it counts back from the last row of its table, 0 for the last, -1 for the one before. The writer lock makes the
  * numbers of the rows that one statement inserts consecutive.
  */
-export type ColumnType = 'integer' | 'real' | 'text' | 'blob' | `${string}.id`;
+type ColumnType = 'integer' | 'real' | 'text' | 'blob' | `${string}.id`;
 
 /** The columns in the order of a row's values, with their types. */
 export type JsonColumns = Readonly<Record<string, ColumnType>>;

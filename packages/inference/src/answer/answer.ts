@@ -46,7 +46,7 @@ export type ChatDelta =
   | { readonly kind: 'arguments'; readonly at: number; readonly text: string }
   | { readonly kind: 'end'; readonly reason: FinishReason };
 
-export function usageOf({ promptTokens, completionTokens, cachedTokens }: Usage) {
+function usageOf({ promptTokens, completionTokens, cachedTokens }: Usage) {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,

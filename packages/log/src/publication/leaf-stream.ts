@@ -11,7 +11,7 @@ import { TreeEdge } from '../rows/tree-edge.ts';
 export type LeafBatches = AsyncIterable<readonly Uint8Array[]>;
 
 /** The digest of a stream of leaves. */
-export interface LogDigest {
+interface LogDigest {
   readonly leaves: number;
   /** Hex, RFC 6962. */
   readonly root: string;

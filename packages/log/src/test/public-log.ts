@@ -8,7 +8,9 @@ import { checkWitnesses, noteVerifier, openNote, parseVerifierKey, SIGNATURE_TYP
 import { readStaticLog, serveFolder } from '../../../../tests/support/static-log.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
-import { type Log, type LogWitnesses, publishLog, Witness, WitnessedLog, type WitnessFetch } from '../index.ts';
+import { type Log, publishLog, Witness } from '../index.ts';
+import type { WitnessFetch } from '../witness/witness-client.ts';
+import { type LogWitnesses, WitnessedLog } from '../witness/witnessed-log.ts';
 import { appendAll, type LogBackend, upTo } from './conformance.ts';
 import { headOf, idOf, leafOf, ORIGIN, testSigner, VERIFIERS } from './fixture.ts';
 

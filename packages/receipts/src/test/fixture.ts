@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { ed25519Key } from '../../../../tests/support/ed25519.ts';
 import * as receipts from '../index.ts';
+import { keyIdOf } from '../receipt/key-set.ts';
+import type { FetchTile } from '../verify/consistency.ts';
 
 export const ORIGIN = 'strata.example/ledger';
 export const NOW = new Date('2026-01-02T03:04:05.678Z');
@@ -22,7 +24,7 @@ export interface TestKey extends receipts.Signer {
 
 export function testKey(seedByte: number): TestKey {
   const key = ed25519Key(seedByte);
-  return { ...key, keyId: receipts.keyIdOf(key.publicKey) };
+  return { ...key, keyId: keyIdOf(key.publicKey) };
 }
 
 /** Hashes of perfect subtrees over leaves in memory, by the definition. */
@@ -41,7 +43,7 @@ export const history = (size: number, forkedAt = size): Uint8Array[] =>
   Array.from({ length: size }, (_, at) => bytesOf(`${at >= forkedAt ? 'other ' : ''}leaf ${at}`));
 
 /** What a ledger of these leaves serves below `tile/`, as long as its tree has it. */
-export function tilesOver(leaves: readonly Uint8Array[]): receipts.FetchTile {
+export function tilesOver(leaves: readonly Uint8Array[]): FetchTile {
   const read = readerOver(leaves);
   return async (path) => {
     const { level, index, width } = receipts.parseTilePath(path) ?? assert.fail(path);

@@ -2,7 +2,7 @@
 import { EMPTY_ROOT, nodeHash } from './merkle.ts';
 
 /** A perfect subtree: the 2^level leaves from index * 2^level. */
-export interface Subtree {
+interface Subtree {
   readonly level: number;
   readonly index: number;
 }

@@ -7,14 +7,7 @@ export type { AdvisoryChange, AdvisoryCounts, AdvisoryEvent, AdvisoryTable } fro
 export type { Lease, SourceState, StoredSource } from './enrichment/advisory-sources.ts';
 export type { StoreHeads } from './events/heads.ts';
 export type { FeedDay, FeedReader, IndexFeed } from './events/index-feed.ts';
-export {
-  alertKey,
-  SEVERITIES,
-  type Severity,
-  type SignalTable,
-  type StoredAlert,
-  type StoredAnomaly,
-} from './events/signals.ts';
+export * from './events/signals.ts';
 export type { ChangeConfirmed, DomainChanged, StoredEvent } from './events/stored-event.ts';
 export { isWanted, type StreamEvent, type StreamFilter, type StreamTable } from './events/stream.ts';
 export type { NamingFeed } from './feeds/feed-mentions.ts';
@@ -30,12 +23,7 @@ export { MAX_COUNTED, type PivotKey, type RecordKey, type RecordTable, type Stor
 export type { HistoryTable, RetentionTable } from './history/retention.ts';
 export type { Segment, SegmentTable } from './keys/segment-table.ts';
 export { type RestoreOptions, restorePostgres } from './ledger/ledger-copies.ts';
-export {
-  ledgerCheckpointIn,
-  publishedReceipts,
-  receiptsInRows,
-  receiptsInSqliteCopy,
-} from './ledger/published-receipts.ts';
+export * from './ledger/published-receipts.ts';
 export type { RecordedScan } from './scans/record-scan.ts';
 export type { ScanWork } from './scans/scan-work.ts';
 export { stackSchema } from './stack-schema.ts';

@@ -84,8 +84,8 @@ Exit codes:
   1  a path does not exist, or nothing in it can be used`;
 
 const exportHelp = `
-Tables: domains, services (current ones), history (changes), scorecard (security posture). Each has the filters of its path in the
-API; of all tables but history those of a search:
+Tables: domains, services (current ones), records (with their intervals), history (changes), scorecard (security posture). Each has
+the filters of its path in the API; of all tables but history those of a search:
   strata stack export domains --format parquet --filter provider=cloudflare --filter state=live
   strata stack export history --filter since=30d --output changes.csv
 A hundred rows cost one request of the quota. The same command resumes an interrupted download within an hour, without cost.`;
@@ -94,7 +94,7 @@ function addExportCommand(stack: Command, context: CommandContext): void {
   stack
     .command('export')
     .description('download a complete table of a service as a file')
-    .argument('<table>', 'domains, services, history or scorecard')
+    .argument('<table>', 'domains, services, records, history or scorecard')
     .addOption(
       new Option('--format <format>', 'format of the file').choices(['csv', 'ndjson', 'parquet']).default('csv'),
     )

@@ -28,7 +28,7 @@ export interface StoredAnomaly {
   readonly facts: AnomalyFacts;
 }
 
-export interface AnomalyFacts {
+interface AnomalyFacts {
   readonly value: number;
   readonly mean: number;
   readonly stddev: number;
@@ -54,15 +54,15 @@ export interface StoredAlert {
 }
 
 /** Position of the watch in the event log, and the last day that it evaluated, in days since the epoch. */
-export interface Watched {
+interface Watched {
   readonly seq: number;
   readonly day: number;
 }
 
 /** Time and id. */
-export type AnomalyKey = readonly [at: number, id: string];
+type AnomalyKey = readonly [at: number, id: string];
 /** `kind` is an index into the order of kinds, `severity` into that of severities. */
-export type AlertKey = readonly [at: number, kind: number, severity: number, id: string];
+type AlertKey = readonly [at: number, kind: number, severity: number, id: string];
 type AlertQuery = SelectQueryBuilder<Database, 'alerts', object>;
 /** From one time to another, both included. */
 interface Dates {
