@@ -17,6 +17,7 @@ export type {
 export * from './inference/inference-client.ts';
 export type { AnswerEvent, AnswerStarted, AnswerUsage } from './inference/inference-events.ts';
 export { InferenceProblem } from './inference/inference-problem.ts';
+export { SECTOR_NAMES } from './stack/sector-names.ts';
 export type { StackAnswer } from './stack/stack-answer.ts';
 export * from './stack/stack-client.ts';
 export type { CheckLedgerOptions, EventFilter, StackEvent, StreamState } from './stack/stack-events.ts';

@@ -158,6 +158,8 @@ function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: De
       STRATA_ADVISORY_FOLDER: '',
       STRATA_ADVISORY_HOURS: String(SYNC_MS / 3_600_000),
       ...publishers.settings,
+      // Receivers of webhooks on this machine; scans never leave the simulated internet.
+      STRATA_ALLOW_ADDRESSES: process.env.STRATA_ALLOW_ADDRESSES || '127.0.0.1',
       STRATA_LOG_LEVEL: process.env.STRATA_LOG_LEVEL || 'warn',
       STRATA_FREE_KEYS_PER_DAY: process.env.STRATA_FREE_KEYS_PER_DAY || FREE_KEYS,
       STRATA_CHAT_URL: process.env.STRATA_CHAT_URL || chatUrl,

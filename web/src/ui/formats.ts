@@ -1,4 +1,6 @@
 // Formats numbers and times in the user's locale. Unknown values are shown as a dash, never as 0.
+import { SECTOR_NAMES } from '@strata/client';
+
 const UNKNOWN = '–';
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
@@ -57,11 +59,12 @@ export function formatAgo(iso: string, now: number): string {
 
 /** `certificate_authority` as `Certificate authority`. */
 export function formatName(name: string): string {
-  const text = name.replaceAll('_', ' ');
-  return SHORT_NAMES[name] ?? text.charAt(0).toUpperCase() + text.slice(1);
+  const text = NAMES[name] ?? name.replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-const SHORT_NAMES: Readonly<Record<string, string>> = {
+const NAMES: Readonly<Record<string, string>> = {
+  ...SECTOR_NAMES,
   dns: 'DNS',
   cdn: 'CDN',
   dns_integrity: 'DNS integrity',

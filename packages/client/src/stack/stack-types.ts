@@ -219,7 +219,7 @@ export interface StackPaths {
          */
         other_domains: number;
         /**
-         * Of so many domains that it says little about the owner.
+         * Of so many domains that it says little about the owner; also the names of a certificate for more than 10 registrable domains.
          */
         shared: boolean;
       }[];

@@ -10,7 +10,7 @@ export interface ObservedRecords {
   readonly values: ReadonlyMap<RecordKind, readonly string[]>;
   /** Kinds of which a source was not measured: a value that is missing may still be published. */
   readonly unmeasured: ReadonlySet<RecordKind>;
-  /** Of `values` and `unmeasured`: the same digest, the same observation. */
+  /** Of `values` and `unmeasured`, with the number of kinds: the same digest, the same observation. */
   readonly digest: string;
 }
 
@@ -71,7 +71,13 @@ export function observedRecords(evidence: Evidence): ObservedRecords {
     if (!isComplete) unmeasured.add(kind);
     digest.addText(`${kind} ${isComplete} ${kept.join('\n')}\n\n`);
   }
-  return { values, unmeasured, digest: digest.hex };
+  return { values, unmeasured, digest: `${digest.hex}.${RECORD_KINDS.length}` };
+}
+
+/** The kinds that the observation with this digest did not have yet; all if there was none. */
+export function newKinds(digest: string | null): readonly RecordKind[] {
+  // Digests without a number are of the first 17 kinds.
+  return RECORD_KINDS.slice(digest === null ? 0 : Number(digest.split('.')[1] ?? 17));
 }
 
 function areMeasured(...lookups: readonly Pick<Lookup<unknown>, 'status'>[]): boolean {

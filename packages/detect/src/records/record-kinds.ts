@@ -3,7 +3,7 @@ import { addressText, parseAddress } from '../ranges/ip-address.ts';
 import { Digest } from '../rulebook/digest.ts';
 
 /**
- * `soa` is the zone's contact; `cname` a target of the apex or www; `redirect` another owner's domain that the site leads to.
+ * New kinds are added at the end: a domain's digest has the number of kinds that were known. `soa` is the zone's contact; `cname` a target of the apex or www; `redirect` another owner's domain that the site leads to.
  */
 export const RECORD_KINDS = [
   'ns',

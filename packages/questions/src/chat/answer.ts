@@ -1,5 +1,6 @@
 // Answers a sentence with numbers of the service: chooses the tools, asks them, and writes Markdown with links to page and receipt.
-import { type Service, type StackClient, type StackPaths, StackProblem } from '@strata/client';
+import { SECTOR_NAMES, type Service, type StackClient, type StackPaths, StackProblem } from '@strata/client';
+import { CATEGORIES } from '@strata/detect';
 import { type Asked, ask } from '../ask.ts';
 import { domainProfile, search } from '../questions/domains.ts';
 import { receiptOf } from '../receipt.ts';
@@ -136,7 +137,7 @@ async function section(call: ToolCall, deps: ChatDeps, filter: Filter = {}): Pro
   const chosen = isProfile ? await serviceLines(answer.body as Profile, filter, deps) : undefined;
   const { receipt } = receiptOf(answer.body);
   const links = [
-    `[Page](${link(deps, call.page)})`,
+    `[${escaped(titleOf(call))} in the explorer](${link(deps, call.page)})`,
     ...(receipt
       ? [`[receipt ${receipt.receipt_id}](${link(deps, `/ledger/receipts/${receipt.ledger_receipt_id}`)})`]
       : []),
@@ -146,6 +147,18 @@ async function section(call: ToolCall, deps: ChatDeps, filter: Filter = {}): Pro
 }
 
 const MAX_LINES = 24;
+
+/** `example.com`, `cloudflare`, `migrations` */
+const titleOf = ({ input: { domain, provider, tool }, page }: ToolCall): string =>
+  String(domain ?? provider ?? tool ?? /\w+/.exec(page)?.[0]);
+
+/** Agents ask with the ids of sectors and categories; people read their names. */
+const readable = (line: string): string => line.replaceAll(/\b[a-z]+(?:_[a-z]+)+\b/g, (id) => NAMES.get(id) ?? id);
+
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(SECTOR_NAMES),
+  ...CATEGORIES.map((id) => [id, id.replaceAll('_', ' ')] as const),
+]);
 
 /** Only the services that were asked for, of the complete profile; undefined without a filter. */
 async function serviceLines(
@@ -199,7 +212,8 @@ const hasWords = (name: string, words: string): boolean =>
 
 const link = ({ baseUrl }: ChatDeps, path: string): string => new URL(path, baseUrl).href;
 
-const escapedLine = (line: string): string => (line.startsWith('- ') ? `- ${escaped(line.slice(2))}` : escaped(line));
+const escapedLine = (line: string): string =>
+  line.startsWith('- ') ? `- ${escaped(readable(line.slice(2)))}` : escaped(readable(line));
 
 /** Text of third parties can contain no link and no markup. */
 const escaped = (text: string): string =>

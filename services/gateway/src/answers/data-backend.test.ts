@@ -13,6 +13,7 @@ const file = path.join(import.meta.dirname, '../../../stack/src/routes/examples.
 const examples: Record<string, Json> = JSON.parse(readFileSync(file, 'utf8'));
 const profile = examples['/stack/v1/domains/{domain}'];
 profile.services[0].evidence[0].value = '[click](https://evil.example) <b>';
+profile.sector = 'retail_ecommerce';
 
 describe('answers from the data', () => {
   let stack: Awaited<ReturnType<typeof fakeService>>;
@@ -57,8 +58,11 @@ describe('answers from the data', () => {
     );
     const text: string = body.choices[0].message.content;
     const { receipt_id, ledger_receipt_id } = profile.provenance;
-    assert.match(text, /^aldersurgery\.com is active[\s\S]*\n\n- dns: Cloudflare, high, since 2026-11-01/);
-    assert.ok(text.includes(`[Page](${stack.base}/domain/${profile.domain})`));
+    assert.match(
+      text,
+      /^aldersurgery\.com is active, sector retail and e-commerce[\s\S]*\n\n- dns: Cloudflare, high, since 2026-11-01/,
+    );
+    assert.ok(text.includes(`[${profile.domain} in the explorer](${stack.base}/domain/${profile.domain})`));
     assert.ok(text.includes(`[receipt ${receipt_id}](${stack.base}/ledger/receipts/${ledger_receipt_id})`));
     assert.doesNotMatch(text, /email|(?<!\\)\[click|(?<!\\)<b>/);
     const receipt = (await service.get(`/v1/receipts/${headers.get('x-receipt-id')}`)).body;

@@ -19,7 +19,14 @@ export type { StoreInspection } from './figures.ts';
 export type { CurrentService } from './history/bulk-rows.ts';
 export type { ChangeKey, Page } from './history/change-pages.ts';
 export type { ChangeFilter, CustomerFilter, ListedChange, ListTable } from './history/lists.ts';
-export { MAX_COUNTED, type PivotKey, type RecordKey, type RecordTable, type StoredRecord } from './history/records.ts';
+export {
+  MAX_COUNTED,
+  type PivotKey,
+  type RecordKey,
+  type RecordTable,
+  type RecordUser,
+  type StoredRecord,
+} from './history/records.ts';
 export type { HistoryTable, RetentionTable } from './history/retention.ts';
 export type { Segment, SegmentTable } from './keys/segment-table.ts';
 export { type RestoreOptions, restorePostgres } from './ledger/ledger-copies.ts';

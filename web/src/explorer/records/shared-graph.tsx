@@ -50,7 +50,7 @@ export function SharedGraph({ domain, records, related }: Pick<Records, 'domain'
     <figure className="chart stack">
       <p className="small soft">
         A value of few domains suggests one owner: its domains are drawn. Open a value to list its domains. A dashed one
-        is shared by many, such as hosting, and is not expanded.
+        is shared by many, such as hosting or a certificate of many owners, and is not expanded.
       </p>
       <Drawing domain={domain} values={drawn} label={label} />
       {values.length > drawn.length && (

@@ -9,7 +9,7 @@ import type { RecordKey, StoredRecord } from '../../store/index.ts';
 import { domainOf, domainParams } from '../domains/domains.ts';
 import { UNCHANGED_MS } from '../domains/search.ts';
 import { refuseField, Time } from '../parameters.ts';
-import { sharedBound, timeFields, timesOf } from './record-fields.ts';
+import { certificateDomains, MAX_CERTIFICATE_DOMAINS, sharedBound, timeFields, timesOf } from './record-fields.ts';
 
 /** Values of so few domains show a common owner; they are looked up, the rarest first. */
 const MAX_RARE = 20;
@@ -55,7 +55,11 @@ export const getRecords = route(
             ...Key,
             ...timeFields,
             other_domains: z.int().min(0).describe('Counted up to the bound from which a value is `shared`.'),
-            shared: z.boolean().describe('Of so many domains that it says little about the owner.'),
+            shared: z
+              .boolean()
+              .describe(
+                `Of so many domains that it says little about the owner; also the names of a certificate for more than ${MAX_CERTIFICATE_DOMAINS} registrable domains.`,
+              ),
           }),
         ),
         related: z
@@ -89,6 +93,10 @@ export const getRecords = route(
     const nameOf = ({ kind, value }: { readonly kind: string; readonly value: string }) => `${kind} ${value}`;
     const published = new Set(all.filter(({ endedAt }) => endedAt === null).map(nameOf));
     const otherCounts = records.map((each, i) => Math.max((counts[i] ?? 0) - Number(published.has(nameOf(each))), 0));
+    const isOfMany = certificateDomains(records) > MAX_CERTIFICATE_DOMAINS;
+    const isShared = records.map(
+      ({ kind }, i) => (otherCounts[i] ?? 0) >= bound || (isOfMany && kind === 'certificate_name'),
+    );
     return {
       domain,
       at: at === null ? null : new Date(at).toISOString(),
@@ -102,9 +110,12 @@ export const getRecords = route(
         value: record.value,
         ...timesOf(record),
         other_domains: Math.min(otherCounts[i] ?? 0, bound),
-        shared: (otherCounts[i] ?? 0) >= bound,
+        shared: isShared[i] ?? false,
       })),
-      related: await relatedTo(app, domain, { records, otherCounts }),
+      related: await relatedTo(app, domain, {
+        records: records.filter((_, i) => !isShared[i]),
+        otherCounts: otherCounts.filter((_, i) => !isShared[i]),
+      }),
     };
   },
 );

@@ -4,11 +4,18 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
-import { MAX_COUNTED } from '../../store/index.ts';
+import { MAX_COUNTED, type RecordUser } from '../../store/index.ts';
 import { UNCHANGED_MS } from '../domains/search.ts';
 import { pageFields, pageOf, pageParameters } from '../paging.ts';
 import { refuseField, Word } from '../parameters.ts';
-import { KindParameter, sharedBound, timeFields, timesOf } from './record-fields.ts';
+import {
+  certificateDomains,
+  KindParameter,
+  MAX_CERTIFICATE_DOMAINS,
+  sharedBound,
+  timeFields,
+  timesOf,
+} from './record-fields.ts';
 
 const LIST = { name: 'pivot', key: z.tuple([z.int(), z.int()]) };
 const count = z.int().min(0);
@@ -21,7 +28,7 @@ export const getPivot = route(
     summary: 'Domains that share a value',
     description:
       'Which domains publish this name server, exchange, address, network, certificate name, tag id or other observed value, now or in the past. ' +
-      'Counts first: a value of many domains is `shared`, as are those of providers, and its list says little about ownership.',
+      'Counts first: a value of many domains is `shared`, as are those of providers and names in certificates of many domains, and its list says little about ownership.',
     params: z.object({
       kind: KindParameter,
       value: z
@@ -74,7 +81,13 @@ export const getPivot = route(
       app.store.records.users(key, { isPresent: status === 'present', limit, ...(after && { after }) }),
     ]);
     const bound = sharedBound(app);
-    const isShared = now > bound;
+    const named = kind === 'certificate_name' ? await mostNamed(app, found) : 0;
+    const sharedReason =
+      now > bound
+        ? `More than ${bound} of ${app.index.size} domains publish it: probably a provider's, not an owner's.`
+        : named > MAX_CERTIFICATE_DOMAINS
+          ? `Its certificate has names of ${named} registrable domains or more: probably a provider's, not an owner's.`
+          : null;
     const { rows, fields } = page.cut(found, ({ key }) => key);
     return {
       kind,
@@ -82,13 +95,21 @@ export const getPivot = route(
       total: Math.min(now, MAX_COUNTED),
       total_ever: ever,
       more_than_counted: now > MAX_COUNTED,
-      shared: isShared,
-      shared_reason: isShared
-        ? `More than ${bound} of ${app.index.size} domains publish it: probably a provider's, not an owner's.`
-        : null,
+      shared: sharedReason !== null,
+      shared_reason: sharedReason,
       status,
       ...fields,
       domains: rows.map((user) => ({ domain: user.domain, ...timesOf(user) })),
     };
   },
 );
+
+/** Domains whose certificates are read to find one of many domains. */
+const MAX_CERTIFICATES = 5;
+
+async function mostNamed({ store }: Pick<StackApp, 'store'>, users: readonly RecordUser[]): Promise<number> {
+  const ids = users.slice(0, MAX_CERTIFICATES).map(({ key: [, domainId] }) => domainId);
+  const names = await store.records.ofEach(ids, 'certificate_name');
+  const present = names.filter(({ endedAt }) => endedAt === null);
+  return Math.max(0, ...[...Map.groupBy(present, ({ domainId }) => domainId).values()].map(certificateDomains));
+}

@@ -1,8 +1,8 @@
 // What answers about records have in common: their kinds, and when a value counts as shared.
-import { RECORD_KINDS } from '@strata/detect';
+import { RECORD_KINDS, registrableDomain } from '@strata/detect';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import type { StoredRecord } from '../../store/index.ts';
+import type { RecordKey, StoredRecord } from '../../store/index.ts';
 import { Word } from '../parameters.ts';
 
 export const KindParameter = Word(RECORD_KINDS).describe(
@@ -31,3 +31,12 @@ export function timesOf({ firstSeen, lastSeen, endedAt }: Pick<StoredRecord, 'fi
 export function sharedBound({ index }: Pick<StackApp, 'index'>): number {
   return Math.min(Math.max(Math.ceil(index.size / 100), 20), 1_000);
 }
+
+/** A certificate of more domains is probably a provider's, as those of CDNs are. */
+export const MAX_CERTIFICATE_DOMAINS = 10;
+
+/** Registrable domains that are named by the certificate of one domain. */
+export const certificateDomains = (records: readonly RecordKey[]): number =>
+  new Set(
+    records.flatMap(({ kind, value }) => (kind === 'certificate_name' ? (registrableDomain(value) ?? value) : [])),
+  ).size;

@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { shared } from '../../../../../tests/support/shared.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf, withTxt } from '../../store/test/scans.ts';
 import { assertDescribed } from '../../test/described.ts';
-import { startHarness } from '../../test/harness.ts';
+import { type Body, startHarness } from '../../test/harness.ts';
 import { sharedInternet } from '../../test/shared.ts';
 
 const service = await shared(async () => startHarness({ internet: await sharedInternet() }))();
@@ -86,6 +86,26 @@ it('a pivot counts first, and lists domains with the value now or in the past', 
   const ca = await ask('pivot/ns/ada.ns.cloudflare.com');
   assert.deepEqual([ca.shared, ca.shared_reason === null], [ca.total > 20, ca.total <= 20]);
   assert.partialDeepStrictEqual(await ask('pivot/tag/G-NOBODY0000'), { total: 0, domains: [] });
+});
+
+it('the names in a certificate of many domains are shared ones, and show no relation', async () => {
+  for (const [size, isShared] of [
+    [10, false],
+    [11, true],
+  ] as const) {
+    const [own = '', other = '', ...rest] = Array.from({ length: size }, (_, i) => `certificate-${size}-${i}.com`);
+    for (const domain of [own, other]) {
+      const { evidence, ...scan } = scanOf(domain, day(0), null);
+      const tls = { ...evidence.tls, status: 'found', names: [own, `*.${own}`, other, ...rest] } as const;
+      await service.running.app.store.recordScans([{ ...scan, evidence: { ...evidence, tls } }], confirm);
+    }
+    const { records, related } = await ask(`domains/${own}/records`);
+    const named = records.filter(({ kind }: { kind: string }) => kind === 'certificate_name');
+    assert.deepEqual([named.length, ...new Set(named.map((each: Body) => each.shared))], [size + 1, isShared]);
+    assert.equal(JSON.stringify(related).includes('certificate_name'), !isShared);
+    const { shared, shared_reason: reason } = await ask(`pivot/certificate_name/*.${own}`);
+    assert.deepEqual([shared, /names of 11 registrable domains/.test(reason)], [isShared, isShared]);
+  }
 });
 
 it('a kind, value, time or cursor that cannot be used is refused', async () => {

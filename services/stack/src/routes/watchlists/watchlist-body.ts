@@ -194,7 +194,8 @@ function urlProblem(text: string, allowAddresses: readonly string[]): string | u
   if (url.username !== '' || url.password !== '') return 'must not have a user name or password';
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const verdict = isIP(host) === 0 ? undefined : createAddressGuard(allowAddresses)(host);
-  if (verdict && !verdict.isAllowed) return `cannot be reached: ${verdict.reason}`;
+  if (verdict && !verdict.isAllowed)
+    return `cannot be reached: ${verdict.reason}, which the operator can allow by STRATA_ALLOW_ADDRESSES`;
   const isPrivate = verdict !== undefined && !createAddressGuard()(host).isAllowed;
   if (url.protocol === 'http:' && !isPrivate) return 'must be an https address';
   if (verdict === undefined && !host.includes('.')) return 'must have a public host name';
