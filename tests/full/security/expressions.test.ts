@@ -46,7 +46,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
     'listen (E[A-Z]+): .*?(\\S+:\\d+)$',
   ],
   [
-    'services/cli/src/commands/scan/scan-targets.ts',
+    'services/cli/src/commands/scan/domain-list.ts',
     'one line of a list that the operator gave',
     '(?:^|\\s)#.*$',
     '[/?#].*$',

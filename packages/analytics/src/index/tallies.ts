@@ -3,34 +3,7 @@ import { CATEGORIES, HOLDERS, POSTURE_FLAGS, ROLES, SECTORS } from '@strata/dete
 import { type DomainFacts, levelOf, type PackedService, placementOf } from '../columns/domain-columns.ts';
 import { grown } from '../columns/name-table.ts';
 import { LOW, SCORES, STATES, type Vocabulary } from '../columns/terms.ts';
-
-/** A triangular matrix, row by row: a new provider's row is appended, so nothing moves. */
-class PairCounts {
-  #counts: Uint32Array<ArrayBuffer> = new Uint32Array(1 << 10);
-
-  /** Counts every pair of distinct providers; `by` is 1 if the domain is added, -1 if it is removed. */
-  count(providers: readonly number[], by: 1 | -1): void {
-    for (let i = 1; i < providers.length; i += 1) {
-      for (let j = 0; j < i; j += 1) {
-        const at = indexOf(providers[i] as number, providers[j] as number);
-        if (at >= this.#counts.length) this.#counts = grown(this.#counts, at + 1);
-        this.#counts[at] = (this.#counts[at] as number) + by;
-      }
-    }
-  }
-
-  of(a: number, b: number): number {
-    return a === b ? 0 : (this.#counts[indexOf(a, b)] ?? 0);
-  }
-
-  get byteLength(): number {
-    return this.#counts.byteLength;
-  }
-}
-
-function indexOf(a: number, b: number): number {
-  return a > b ? (a * (a - 1)) / 2 + b : (b * (b - 1)) / 2 + a;
-}
+import type { PairCounts } from './pair-counts.ts';
 
 const PROVIDER = HOLDERS.indexOf('provider');
 const UNMEASURED = HOLDERS.indexOf('unmeasured');
@@ -48,15 +21,17 @@ export class Tallies {
   readonly #holders = new Int32Array(STATES.length * ROLE_COUNT * HOLDERS.length);
   /** By placement, live state, and number of providers that share the domain's category. */
   #shares: Uint32Array = new Uint32Array(1 << 10);
-  readonly #pairs = new PairCounts();
+  readonly #pairs: PairCounts | undefined;
   /** By provider. */
   readonly #sole: number[] = [];
   #services = 0;
   /** Providers by category of the domain being counted. */
   readonly #sharing = new Int32Array(CATEGORIES.length);
 
-  constructor(vocabulary: Vocabulary) {
+  /** Without `pairs`, those of providers are not counted. */
+  constructor(vocabulary: Vocabulary, pairs?: PairCounts) {
     this.#vocabulary = vocabulary;
+    this.#pairs = pairs;
   }
 
   /** `by` is 1 if the domain is added, -1 if it is removed. */
@@ -76,8 +51,8 @@ export class Tallies {
     if (facts.state < LIVE_STATES) this.#countShares(facts.state, services, by);
   }
 
-  /** Domains that use both providers. */
-  together = (a: number, b: number): number => this.#pairs.of(a, b);
+  /** Domains that use both providers; 0 if pairs are not counted. */
+  together = (a: number, b: number): number => this.#pairs?.of(a, b) ?? 0;
 
   /** Domains with a category in which the provider is the only one of high or medium confidence. */
   soleSource = (provider: number): number => this.#sole[provider] ?? 0;
@@ -145,7 +120,7 @@ export class Tallies {
       const isSole = levelOf(service) !== LOW && sharing[this.#vocabulary.categoryOf(placementOf(service))] === 1;
       if (isSole && !sole.includes(provider)) sole.push(provider);
     }
-    this.#pairs.count(providers, by);
+    this.#pairs?.count(providers, by);
     for (const provider of sole) this.#sole[provider] = (this.#sole[provider] ?? 0) + by;
   }
 

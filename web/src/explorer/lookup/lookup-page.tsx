@@ -14,6 +14,7 @@ import { saveFile } from '../answer/save-file.ts';
 import { tables } from '../answer/session.ts';
 import { Page } from '../frame/page.tsx';
 import { DomainLink } from '../links/links.tsx';
+import { costOf, type GivenList, isShort, listOf, NAMES_AT_ONCE, readFile } from './name-list.ts';
 
 const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson', parquet: 'application/vnd.apache.parquet' } as const;
 const FIELDS = ['domain', 'registrable', 'error', 'state', 'grade', 'dns', 'mailbox', 'edge', 'origin'] as const;
@@ -80,7 +81,8 @@ function ListField({ onList }: { readonly onList: (list: GivenList | undefined) 
         }}
       />
       <p className="small soft">
-        Names are in the column with the header <code>domain</code>, else in the first one. Up to a million. Downloads
+        Names are in the column <code>domain</code>, <code>website</code>, <code>url</code>, <code>hostname</code> or{' '}
+        <code>host</code>, else in the first one with a domain in the first or second row. Up to a million. Downloads
         keep your other columns, up to 99.
       </p>
       {problem !== undefined && <Notice title={problem} tone="bad" />}
@@ -182,42 +184,3 @@ async function fileOf(list: GivenList, format: TableFormat, onProgress: (job: Jo
 }
 
 const baseName = ({ file = 'domains' }: GivenList): string => file.replace(/\.\w{1,8}$/, '');
-
-interface GivenList {
-  /** Of the file; undefined for pasted text. */
-  readonly file: string | undefined;
-  readonly content: string;
-  readonly type: 'text/csv' | 'application/x-ndjson';
-  /** Lines with names; an estimate for CSV with line breaks in cells. */
-  readonly names: number;
-}
-
-/** The limits of a look-up that is answered at once; longer lists are jobs. */
-const NAMES_AT_ONCE = 1_000;
-const BYTES_AT_ONCE = 250_000;
-const MAX_BYTES = 64 * 1024 * 1024;
-/** Rows that one request of the quota pays for. */
-const ROWS_PER_REQUEST = 100;
-
-const isShort = ({ names, content }: GivenList): boolean => names <= NAMES_AT_ONCE && content.length <= BYTES_AT_ONCE;
-
-/** Requests of the quota: a job and its state cost some more. */
-const costOf = (list: GivenList): number =>
-  Math.max(1, Math.ceil(list.names / ROWS_PER_REQUEST)) + (isShort(list) ? 0 : 2);
-
-function listOf(content: string, file?: string): GivenList {
-  const lines = content.split(/\r?\n/).filter((line) => line.trim() !== '');
-  const isNdjson = /\.(?:ndjson|jsonl)$/i.test(file ?? '') || /^\s*[{"]\S*"?\s*[:}]/.test(lines[0] ?? '');
-  const hasHeader = !isNdjson && (lines[0] ?? '').split(',').some((cell) => /^[\s"\ufeff]*domain[\s"]*$/i.test(cell));
-  return {
-    ...{ file, content },
-    type: isNdjson ? 'application/x-ndjson' : 'text/csv',
-    names: lines.length - (hasHeader ? 1 : 0),
-  };
-}
-
-/** Throws an Error with a message for the reader. */
-async function readFile(file: File): Promise<GivenList> {
-  if (file.size > MAX_BYTES) throw new Error('The file is larger than 64 MiB. Split it.');
-  return listOf(await file.text(), file.name);
-}

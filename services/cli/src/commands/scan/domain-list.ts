@@ -1,0 +1,62 @@
+// Parses domain lists: one name a line or CSV, with comments, blank lines and URLs.
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { hostIn, nameColumn, parseDomain } from '@strata/detect';
+
+export interface DomainList {
+  /** Registrable domains in order of first appearance, without repeats. */
+  readonly domains: readonly string[];
+  readonly rejected: readonly { readonly line: number; readonly text: string; readonly message: string }[];
+}
+
+/** Longer lines are rejected without parsing them. */
+const maxLineLength = 2_048;
+
+/**
+ * Reads a list from a stream. Accepts `example.com`, CSV as `nameColumn` reads it, `https://example.com/path` and host names, which are
+ * reduced to their registrable domain; `#` starts a comment. Invalid lines are returned in `rejected`.
+ */
+export async function readDomainList(input: Readable): Promise<DomainList> {
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
+  const head = [await lines.next(), await lines.next()].flatMap(({ done, value }) => (done ? [] : [String(value)]));
+  const { column, hasHeader } = nameColumn(head.map(cellsIn));
+  const { list, add } = collector();
+  for (const [i, line] of head.entries()) add(i === 0 && hasHeader ? '' : line, column);
+  for await (const line of { [Symbol.asyncIterator]: () => lines }) add(line, column);
+  return list();
+}
+
+/** The same for names from arguments; `line` is their position, from 1. */
+export function domainListOf(names: readonly string[]): DomainList {
+  const { list, add } = collector();
+  for (const name of names) add(name, 0);
+  return list();
+}
+
+function collector() {
+  const domains = new Set<string>();
+  const rejected: DomainList['rejected'][number][] = [];
+  let number = 0;
+  const add = (line: string, column: number) => {
+    number += 1;
+    const cells = cellsIn(line);
+    // Rows of a list may be shorter: `9,example.com` beside names alone.
+    const name = (cells[column] ?? cells.at(-1) ?? '').replace(/(?:^|\s)#.*$/, '');
+    if (name === '') return;
+    const parsed = line.length > maxLineLength ? tooLong : parseDomain(hostIn(name));
+    if (parsed.ok) domains.add(parsed.domain);
+    else rejected.push({ line: number, text: name.slice(0, 100), message: parsed.message });
+  };
+  return { list: () => ({ domains: [...domains], rejected }), add };
+}
+
+const tooLong = { ok: false, message: 'the line is too long for a domain name' } as const;
+
+/** The cells of a row, without their quotes. A line break ends a row, also in quotes: no name has one. */
+function cellsIn(line: string): string[] {
+  const cells = line
+    .replace(/^\uFEFF/, '')
+    .slice(0, maxLineLength)
+    .match(/(?:"(?:[^"]|"")*"?|[^,"])+|(?<=,|^)(?=,|$)/g);
+  return (cells ?? []).map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'));
+}
