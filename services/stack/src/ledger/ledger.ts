@@ -1,18 +1,8 @@
 // The notary of the service: signs bodies, and returns them after their receipt is durable in the log.
 import { generateKeyPairSync, hash, sign } from 'node:crypto';
 import type { Notary } from '@strata/http';
-import {
-  type Log,
-  type LogWitnesses,
-  openSignedLedger,
-  type SignedLedger,
-  type SignedLedgerOptions,
-} from '@strata/log';
+import { type Log, openSignedLedger, type SignedLedger, type SignedLedgerOptions } from '@strata/log';
 import { canonicalize, type IssueOptions, issueDetachedReceipt, issueReceipt, type Signer } from '@strata/receipts';
-import { createNamedFetcher } from '@strata/scan';
-import type { Config } from '../config.ts';
-import type { World } from '../context.ts';
-import { outboundOptions } from '../scan/open-fetcher.ts';
 import type { Store } from '../store/index.ts';
 
 export const KEY_SET_PATH = '/.well-known/stack-keys.json';
@@ -74,15 +64,6 @@ function createSigning(
 function ephemeralSigner(): Signer {
   const { privateKey } = generateKeyPairSync('ed25519');
   return { keyId: 'rehearsal', sign: (bytes) => sign(null, bytes, privateKey) };
-}
-
-/** Undefined without configured witnesses. Disposing ends their requests. */
-export function openWitnesses(config: Config, world: World): (LogWitnesses & AsyncDisposable) | undefined {
-  if (!config.witnesses) return undefined;
-  const urls = config.witnesses.addresses.map(({ url }) => url);
-  const fetcher = createNamedFetcher(urls, outboundOptions(config, world));
-  const { fetch } = fetcher;
-  return { ...config.witnesses, fetch, [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose]() };
 }
 
 interface SignOnceDeps {
