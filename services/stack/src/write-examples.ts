@@ -105,7 +105,7 @@ const { job } = (await started.clone().json()) as { job: { id: string } };
 examples['/stack/v1/lookups'] = await started.json();
 examples['/stack/v1/jobs/{id}'] = await (await request(`/stack/v1/jobs/${job.id}?wait=20`)).json();
 examples['/stack/v1/jobs'] = shortened(await (await request('/stack/v1/jobs')).json());
-for (const table of ['domains', 'services', 'history', 'scorecard']) {
+for (const table of ['domains', 'services', 'records', 'history', 'scorecard']) {
   const path = `/stack/v1/exports/${table}`;
   const answer = await request(`${path}?format=parquet`, { method: 'POST', headers });
   const created = await answer.json();

@@ -76,15 +76,20 @@ export class DomainColumns {
   }
 
   facts(domain: number): DomainFacts {
-    const { scannedAt, state, sector, posture, holders, score } = this.#columns;
+    const { scannedAt, state, sector, posture, holders } = this.#columns;
     return {
       scannedAt: scannedAt[domain] as number,
       state: state[domain] as number,
       sector: sector[domain] as number,
       posture: posture[domain] as number,
       holders: holders[domain] as number,
-      score: score[domain] === NO_SCORE ? null : (score[domain] as number),
+      score: this.score(domain),
     };
+  }
+
+  score(domain: number): number | null {
+    const score = this.#columns.score[domain] as number;
+    return score === NO_SCORE ? null : score;
   }
 
   /** A single fact, for loops over every domain. */

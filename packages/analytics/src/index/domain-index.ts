@@ -20,6 +20,7 @@ import { compareText } from '../compare-text.ts';
 import { ChangeHistory } from '../history/change-history.ts';
 import type { DomainSet } from '../sets/domain-set.ts';
 import { NameGrams } from './name-grams.ts';
+import { PairCounts } from './pair-counts.ts';
 import { Tallies } from './tallies.ts';
 import { TermSets } from './term-sets.ts';
 import { TldSets } from './tld-sets.ts';
@@ -86,7 +87,7 @@ export class DomainIndex {
     this.builds.fill(this.names, this.columns);
     this.grams = NameGrams.of(this.names);
     this.tlds = new TldSets(this.names);
-    this.tallies = new Tallies(this.vocabulary);
+    this.tallies = new Tallies(this.vocabulary, new PairCounts());
     // Sorts the names now, so that the first query does not have to.
     this.names.sorted.ranks();
     this.names.each((id) => this.tallies.count(this.columns.facts(id), this.columns.services(id), 1));

@@ -3,7 +3,7 @@ import { CATEGORIES, HOLDERS, POSTURE_FLAGS, ROLES, SECTORS } from '@strata/dete
 import { type DomainFacts, levelOf, type PackedService, placementOf } from '../columns/domain-columns.ts';
 import { grown } from '../columns/name-table.ts';
 import { LOW, SCORES, STATES, type Vocabulary } from '../columns/terms.ts';
-import { PairCounts } from './pair-counts.ts';
+import type { PairCounts } from './pair-counts.ts';
 
 const PROVIDER = HOLDERS.indexOf('provider');
 const UNMEASURED = HOLDERS.indexOf('unmeasured');
@@ -21,15 +21,17 @@ export class Tallies {
   readonly #holders = new Int32Array(STATES.length * ROLE_COUNT * HOLDERS.length);
   /** By placement, live state, and number of providers that share the domain's category. */
   #shares: Uint32Array = new Uint32Array(1 << 10);
-  readonly #pairs = new PairCounts();
+  readonly #pairs: PairCounts | undefined;
   /** By provider. */
   readonly #sole: number[] = [];
   #services = 0;
   /** Providers by category of the domain being counted. */
   readonly #sharing = new Int32Array(CATEGORIES.length);
 
-  constructor(vocabulary: Vocabulary) {
+  /** Without `pairs`, those of providers are not counted. */
+  constructor(vocabulary: Vocabulary, pairs?: PairCounts) {
     this.#vocabulary = vocabulary;
+    this.#pairs = pairs;
   }
 
   /** `by` is 1 if the domain is added, -1 if it is removed. */
@@ -49,8 +51,8 @@ export class Tallies {
     if (facts.state < LIVE_STATES) this.#countShares(facts.state, services, by);
   }
 
-  /** Domains that use both providers. */
-  together = (a: number, b: number): number => this.#pairs.of(a, b);
+  /** Domains that use both providers; 0 if pairs are not counted. */
+  together = (a: number, b: number): number => this.#pairs?.of(a, b) ?? 0;
 
   /** Domains with a category in which the provider is the only one of high or medium confidence. */
   soleSource = (provider: number): number => this.#sole[provider] ?? 0;
@@ -118,7 +120,7 @@ export class Tallies {
       const isSole = levelOf(service) !== LOW && sharing[this.#vocabulary.categoryOf(placementOf(service))] === 1;
       if (isSole && !sole.includes(provider)) sole.push(provider);
     }
-    this.#pairs.count(providers, by);
+    this.#pairs?.count(providers, by);
     for (const provider of sole) this.#sole[provider] = (this.#sole[provider] ?? 0) + by;
   }
 

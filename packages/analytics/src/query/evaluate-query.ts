@@ -1,42 +1,106 @@
-// Evaluates a query on the sets of the index. Every condition is evaluated within the domains that meet the previous ones.
-import type { Category } from '@strata/detect';
+// Evaluates a query on the sets of the index: first the terms that have one, together, and then the other conditions within
+// the domains found.
+import { type Category, SECTORS } from '@strata/detect';
 import { bytesOf } from '../columns/byte-text.ts';
+import { NO_SCORE } from '../columns/domain-columns.ts';
 import type { NameTable } from '../columns/name-table.ts';
-import { categoryNumber, STATES } from '../columns/terms.ts';
+import { categoryNumber, MAX_SCORE, STATES } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import { DomainSet } from '../sets/domain-set.ts';
-import { difference, intersection, union } from '../sets/set-operations.ts';
-import type { Condition, Query } from './query.ts';
+import { difference, filter, intersection, union } from '../sets/set-operations.ts';
+import type { Condition, IndexedTerm, Query } from './query.ts';
 
 export const allDomains = ({ sets }: DomainIndex): DomainSet => union(STATES.map((_, state) => sets.state(state)));
 
-/** The domains that match; `within` is a set of existing domains. */
-export function evaluateQuery(index: DomainIndex, query: Query, within: DomainSet = allDomains(index)): DomainSet {
+/** The domains that match; `within` is a set of existing domains, by default of all. */
+export function evaluateQuery(index: DomainIndex, query: Query, within?: DomainSet): DomainSet {
+  const leaf = leafOf(index, query);
+  if (leaf) return filtered(index, [leaf], within);
   switch (query.kind) {
-    case 'and':
+    case 'and': {
+      const leaves = query.of.map((each) => leafOf(index, each));
+      const found = filtered(
+        index,
+        leaves.filter((each) => each !== undefined),
+        within,
+      );
       return query.of
+        .filter((_, i) => leaves[i] === undefined)
         .toSorted((a, b) => costOf(a) - costOf(b))
-        .reduce((found, each) => evaluateQuery(index, each, found), within);
+        .reduce((some, each) => evaluateQuery(index, each, some), found);
+    }
     case 'or':
       return union(query.of.map((each) => evaluateQuery(index, each, within)));
-    case 'not':
-      return difference(within, evaluateQuery(index, query.of, within));
+    case 'not': {
+      const all = within ?? allDomains(index);
+      return difference(all, evaluateQuery(index, query.of, all));
+    }
     case 'scanned':
-      return scannedIn(within, index, query);
+      return scannedIn(within ?? allDomains(index), index, query);
     case 'name':
-      return intersection(within, namedSet(index, query));
-    case 'terms':
-      return intersection(within, union(query.numbers.map((number) => index.sets[query.of](number))));
-    case 'tld':
-      return intersection(within, tldSet(index, query));
-    case 'provider':
-      return intersection(within, providersSet(index, query));
+      return intersection(within ?? allDomains(index), namedSet(index, query));
     default:
-      return query satisfies never;
+      throw new Error(`${query.kind} is a leaf`);
   }
 }
 
+/** The domains in a set, or those that are not. */
+interface Leaf {
+  readonly set: DomainSet;
+  readonly isExcluded?: boolean;
+}
+
+/** Undefined for a condition that is not just a set of the index. */
+function leafOf(index: DomainIndex, query: Query): Leaf | undefined {
+  switch (query.kind) {
+    case 'terms':
+      return termsLeaf(index, query);
+    case 'tld':
+      return { set: tldSet(index, query) };
+    case 'provider':
+      return { set: providersSet(index, query) };
+    case 'not': {
+      const leaf = leafOf(index, query.of);
+      return leaf && { set: leaf.set, isExcluded: !leaf.isExcluded };
+    }
+    case 'or': {
+      const sets: DomainSet[] = [];
+      for (const each of query.of) {
+        const leaf = leafOf(index, each);
+        if (!leaf || leaf.isExcluded) return undefined;
+        sets.push(leaf.set);
+      }
+      return { set: union(sets) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function filtered(index: DomainIndex, leaves: readonly Leaf[], within: DomainSet | undefined): DomainSet {
+  const [included = [], excluded = []] = [false, true].map((is) =>
+    leaves.filter(({ isExcluded = false }) => isExcluded === is).map(({ set }) => set),
+  );
+  if (within) included.push(within);
+  return filter(included.length > 0 ? included : [allDomains(index)], excluded);
+}
+
 type Of<Kind extends Condition['kind']> = Extract<Condition, { kind: Kind }>;
+
+/** The terms of which each domain has exactly one. */
+const EXCLUSIVE: Readonly<Partial<Record<IndexedTerm, readonly number[]>>> = {
+  score: [...Array(MAX_SCORE + 1).keys(), NO_SCORE],
+  sector: [...SECTORS.keys()],
+  state: [...STATES.keys()],
+};
+
+/** The union of the few scores outside of a range takes less time than that of the many in it. */
+function termsLeaf({ sets }: DomainIndex, { of, numbers }: Of<'terms'>): Leaf {
+  const all = EXCLUSIVE[of] ?? [];
+  const isExcluded = all.length > 0 && numbers.length * 2 > all.length;
+  const some = isExcluded ? all.filter((number) => !numbers.includes(number)) : numbers;
+  return { set: union(some.map((number) => sets[of](number))), isExcluded };
+}
 
 /** Cheap conditions first: those that visit every domain then visit few. */
 function costOf(query: Query): number {

@@ -53,7 +53,8 @@ const CONDITIONS: Readonly<Record<string, Matches>> = {
   'email:delta': ({ services }) => services.some(([category, id]) => category === 'email' && id === 'delta'),
   'sector:unknown': ({ sector }) => ['unknown', 'a-sector-of-tomorrow'].includes(sector),
   'state:live': ({ state }) => state === 'active' || state === 'parked',
-  'score:[30 TO 80]': ({ score }) => score !== null && score >= 30 && score <= 80,
+  'score:[30 TO 70]': ({ score }) => score !== null && score >= 30 && score <= 70,
+  'score:>=30': ({ score }) => score !== null && score >= 30,
   'flag:dnssec': ({ posture }) => ((posture >>> POSTURE_FLAGS.indexOf('dnssec')) & 1) === 1,
   'scanned:>70d': ({ scannedAt }) => NOW - scannedAt > 70 * DAY_MS,
 };

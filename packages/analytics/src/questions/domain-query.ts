@@ -1,10 +1,11 @@
 // The results of a query: one page in any order, and counts of the results by provider, top-level domain, sector or grade.
 import { CATEGORIES, type Category, gradeOf, SECTORS } from '@strata/detect';
+import { NO_SCORE } from '../columns/domain-columns.ts';
 import { MAX_SCORE, STATES } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import type { DomainSet } from '../sets/domain-set.ts';
-import { intersectionSize } from '../sets/set-operations.ts';
+import { intersection, intersectionSize } from '../sets/set-operations.ts';
 
 /** Domains without a score come last in both orders. */
 export interface DomainOrder {
@@ -27,7 +28,7 @@ export function inOrder(
   const sign = order.isDescending ? -1 : 1;
   const sortable = (value: number | null) => (value === null ? Number.POSITIVE_INFINITY : sign * value);
   const valueIn = (domain: number) =>
-    sortable(order.by === 'score' ? columns.facts(domain).score : columns.scannedAt(domain));
+    sortable(order.by === 'score' ? columns.score(domain) : columns.scannedAt(domain));
   const start = after && { value: sortable(after[0]), rank: names.sorted.countThrough(after[1]) };
   let kept: { readonly domain: number; readonly value: number; readonly rank: number }[] = [];
   let last = Number.POSITIVE_INFINITY;
@@ -35,17 +36,33 @@ export function inOrder(
     kept = kept.sort((a, b) => compareNumbers(a.value, b.value) || a.rank - b.rank).slice(0, limit);
     if (kept.length === limit) last = kept.at(-1)?.value ?? last;
   };
-  set.each((domain) => {
+  const visit = (domain: number) => {
     const value = valueIn(domain);
-    if (value > last) return;
+    if (value > last || (start && value < start.value)) return;
     const rank = ranks[domain] as number;
-    if (start && (value < start.value || (value === start.value && rank < start.rank))) return;
+    if (start && value === start.value && rank < start.rank) return;
     kept.push({ domain, value, rank });
     // Sorting when twice as many are kept costs less than keeping them in order.
     if (kept.length >= limit * 2) cut();
-  });
-  cut();
+  };
+  if (order.by === 'scanned_at') {
+    set.each(visit);
+    cut();
+  } else {
+    // The first scores fill a page.
+    for (const score of scoresInOrder(order)) {
+      if (start && sortable(score === NO_SCORE ? null : score) < start.value) continue;
+      intersection(set, index.sets.score(score)).each(visit);
+      cut();
+      if (kept.length === limit) break;
+    }
+  }
   return kept.map(({ domain }) => domain);
+}
+
+function scoresInOrder({ isDescending }: DomainOrder): number[] {
+  const scores = [...Array(MAX_SCORE + 1).keys()];
+  return [...(isDescending ? scores.reverse() : scores), NO_SCORE];
 }
 
 /** Infinities are equal, and their difference is not a number. */

@@ -25,6 +25,7 @@ export function* countDomains(index: DomainIndex, within: DomainSet): Generator<
   if (within.size === index.size) return index;
   // The index may be replaced by another one between two batches.
   const { names, columns, vocabulary, sets } = index;
+  // Without pairs of providers: their number is the size of an intersection with `within`.
   const tallies = new Tallies(vocabulary);
   for (const [at, domain] of within.toArray().entries()) {
     if (names.has(domain)) tallies.count(columns.facts(domain), columns.services(domain), 1);

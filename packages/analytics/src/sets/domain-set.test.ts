@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { buildSets } from './build-sets.ts';
 import { DomainSet } from './domain-set.ts';
-import { difference, intersection, intersectionSize, union } from './set-operations.ts';
+import { difference, filter, intersection, intersectionSize, union } from './set-operations.ts';
 
 const LARGEST = 5_000_000;
 /**
@@ -67,6 +67,11 @@ describe('a set of domains', () => {
         // Of three sets, since a single one is not copied.
         [(x, y) => union([x, y, DomainSet.of([7])]), (x, y) => x.union(y).union(new Set([7]))],
         [difference, (x, y) => x.difference(y)],
+        [(x) => filter([x], []), (x) => new Set(x)],
+        [
+          (x, y) => filter([x, DomainSet.of(run(0, 2_900))], [y, DomainSet.of([7])]),
+          (x, y) => x.intersection(new Set(run(0, 2_900))).difference(y.union(new Set([7]))),
+        ],
       ];
       for (const [operation, plainly] of operations) {
         for (const [one, other] of [[a, b] as const, [b, a] as const, [a, a] as const]) {

@@ -56,11 +56,35 @@ export function countBits(bits: Uint32Array): number {
   return count;
 }
 
-export function combine(a: Uint32Array, b: Uint32Array, how: 'and' | 'and-not'): Uint32Array<ArrayBuffer> {
-  const result = new Uint32Array(how === 'and' ? Math.min(a.length, b.length) : a.length);
-  if (how === 'and') for (let i = 0; i < result.length; i += 1) result[i] = (a[i] as number) & (b[i] as number);
-  else for (let i = 0; i < result.length; i += 1) result[i] = (a[i] as number) & ~(b[i] ?? 0);
-  return result;
+/** Keeps the members that are also in another bitmap. */
+export function keepBits(bits: Uint32Array, other: Uint32Array): void {
+  const shared = Math.min(bits.length, other.length);
+  for (let i = 0; i < shared; i += 1) bits[i] = (bits[i] as number) & (other[i] as number);
+  bits.fill(0, shared);
+}
+
+export function removeBits(bits: Uint32Array, other: Uint32Array): void {
+  const shared = Math.min(bits.length, other.length);
+  for (let i = 0; i < shared; i += 1) bits[i] = (bits[i] as number) & ~(other[i] as number);
+}
+
+export function clearBits(bits: Uint32Array, members: Uint32Array): void {
+  for (let i = 0; i < members.length; i += 1) {
+    const member = members[i] as number;
+    if (member >>> 5 < bits.length) bits[member >>> 5] = (bits[member >>> 5] as number) & ~(1 << (member & 31));
+  }
+}
+
+/** Adds the members of another bitmap, which is not longer. */
+export function addBits(bits: Uint32Array, other: Uint32Array): void {
+  for (let i = 0; i < other.length; i += 1) bits[i] = (bits[i] as number) | (other[i] as number);
+}
+
+export function setBits(bits: Uint32Array, members: Uint32Array): void {
+  for (let i = 0; i < members.length; i += 1) {
+    const member = members[i] as number;
+    bits[member >>> 5] = (bits[member >>> 5] as number) | (1 << (member & 31));
+  }
 }
 
 /** Bits set in a 32-bit word (Warren, Hacker's Delight, 5-1). */

@@ -1,6 +1,16 @@
 // Intersections, unions and differences of sets. The results are new sets, except the union of a single one.
 import { DomainSet, isDense } from './domain-set.ts';
-import { combine, countBits, countBoth, countIn, eachCommon } from './set-kernels.ts';
+import {
+  addBits,
+  clearBits,
+  countBits,
+  countBoth,
+  countIn,
+  eachCommon,
+  keepBits,
+  removeBits,
+  setBits,
+} from './set-kernels.ts';
 
 /** The size of the intersection, without creating it. */
 export function intersectionSize(a: DomainSet, b: DomainSet): number {
@@ -20,7 +30,7 @@ export function intersection(a: DomainSet, b: DomainSet): DomainSet {
   const [few, many] = [small.sorted, large.sorted];
   // The smaller set may be the bitmap if the numbers of the other are far apart.
   const list = few ?? many;
-  if (!list) return ofBits(combine(small.bits, large.bits, 'and'));
+  if (!list) return filter([small, large], []);
   const found = new Uint32Array(list.length);
   let count = 0;
   if (few && many) {
@@ -47,28 +57,31 @@ export function union(sets: readonly DomainSet[]): DomainSet {
   if (!isDense(size, limit)) return unionOfSparse(filled, size);
   const bits = new Uint32Array((limit + 31) >>> 5);
   for (const set of filled) {
-    if (set.sorted) {
-      set.each((member) => {
-        bits[member >>> 5] = (bits[member >>> 5] as number) | (1 << (member & 31));
-      });
-    } else {
-      for (let word = 0; word < set.bits.length; word += 1)
-        bits[word] = (bits[word] as number) | (set.bits[word] as number);
-    }
+    if (set.sorted) setBits(bits, set.sorted);
+    else addBits(bits, set.bits);
   }
   return ofBits(bits);
 }
 
 /** Members of the first set that are not in the second. */
 export function difference(set: DomainSet, other: DomainSet): DomainSet {
-  const [own, removed] = [set.sorted, other.sorted];
-  if (own) return DomainSet.ofSorted(own.filter((member) => !other.has(member)));
-  if (!removed) return ofBits(combine(set.bits, other.bits, 'and-not'));
-  const bits = set.bits.slice();
-  for (const member of removed) {
-    if (member >>> 5 < bits.length) bits[member >>> 5] = (bits[member >>> 5] as number) & ~(1 << (member & 31));
+  const own = set.sorted;
+  return own ? DomainSet.ofSorted(own.filter((member) => !other.has(member))) : filter([set], [other]);
+}
+
+/** Members of all of the included sets, of which there is one at least, and of none of the excluded. */
+export function filter(included: readonly DomainSet[], excluded: readonly DomainSet[]): DomainSet {
+  const [first = new DomainSet(), ...more] = included.toSorted((a, b) => a.size - b.size);
+  const { sorted: few } = first;
+  if (few) return excluded.reduce(difference, more.reduce(intersection, DomainSet.ofSorted(few.slice())));
+  // One bitmap for all of them, whose members are counted once.
+  const bits = first.bits.slice();
+  for (const { sorted, bits: other } of more) if (!sorted) keepBits(bits, other);
+  for (const { sorted, bits: other } of excluded) {
+    if (sorted) clearBits(bits, sorted);
+    else removeBits(bits, other);
   }
-  return ofBits(bits);
+  return more.filter(({ sorted }) => sorted).reduce(intersection, ofBits(bits));
 }
 
 const bySize = (a: DomainSet, b: DomainSet): readonly [small: DomainSet, large: DomainSet] =>

@@ -3573,6 +3573,76 @@ export interface StackPosts {
     };
   };
   /**
+   * Starts a job: the observed records of all domains of a search, with their history
+   */
+  '/stack/v1/exports/records': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * Any part of the domain name, in Unicode or as A-labels; or up to eight parts, separated by blanks, in any order.
+       */
+      q?: string;
+      /**
+       * Id, name or alias of a provider.
+       */
+      provider?: string;
+      category?: Category;
+      /**
+       * Confidence of the service that matches `provider` and `category`, or of any service.
+       */
+      confidence?: 'high' | 'medium' | 'low';
+      /**
+       * Minimum confidence: market shares count services of `medium` confidence and more.
+       */
+      min_confidence?: 'high' | 'medium' | 'low';
+      /**
+       * An additional provider of the domain, by id, name or alias.
+       */
+      with?: string;
+      sector?: Sector;
+      state?: State;
+      /**
+       * Required flags of the security posture, separated by commas: `dmarc_reject`, `spf_valid,dmarc_valid`.
+       */
+      flag?: string;
+      /**
+       * Excluded flags: `flag=dnssec_measured&without=dnssec`.
+       */
+      without?: string;
+      /**
+       * Grade of the security score.
+       */
+      grade?: 'a+' | 'a' | 'b' | 'c' | 'd' | 'f';
+      /**
+       * Minimum security score; excludes domains without a score.
+       */
+      score_gte?: number;
+      /**
+       * Maximum security score.
+       */
+      score_lte?: number;
+      /**
+       * Conditions in the query language (docs/query-language.md): `email:google-workspace AND dmarc:none`.
+       */
+      query?: string;
+      kind?: Unmeasured;
+      /**
+       * Format of the file.
+       */
+      format?: 'csv' | 'ndjson' | 'parquet';
+      /**
+       * Columns of the file, in this order, separated by commas.
+       */
+      fields?: string;
+    };
+    body: {
+      job: Job;
+      _alpha: true;
+      _notice: string;
+      provenance: Provenance;
+    };
+  };
+  /**
    * Starts a job: all recorded changes of services
    */
   '/stack/v1/exports/history': {

@@ -1,21 +1,24 @@
 // Tables of domains: every domain that matches the filters of a search, in the order of their names.
 import { type DomainFilter, type DomainIndex, searchDomains } from '@strata/analytics';
-import { gradeOf, SECTORS } from '@strata/detect';
+import { gradeOf, type RecordKind, SECTORS } from '@strata/detect';
 import type { Row } from '@strata/http';
 import type { TableApp } from '../../context.ts';
 import { POSTURE_COLUMNS, postureCells } from '../domains/posture-columns.ts';
 import { ROLE_COLUMNS, roleCells } from '../domains/role-columns.ts';
 import { domainFilter, domainParameters } from '../domains/search.ts';
+import { KindParameter } from '../records/record-fields.ts';
 import { exportTable, TIME, time } from './export-table.ts';
 
 /** Domains read at once: some milliseconds. */
 const AT_ONCE = 1_000;
+/** A domain has some dozens of records, at most about a thousand. */
+const AT_ONCE_OF_RECORDS = 25;
 
 /** The conditions are evaluated once: domains that are added later are missing, and those that are removed are left out. */
-function* pagesOf(index: DomainIndex, filter: DomainFilter): Generator<readonly number[]> {
+function* pagesOf(index: DomainIndex, filter: DomainFilter, atOnce = AT_ONCE): Generator<readonly number[]> {
   const { domains } = searchDomains(index, filter, { limit: index.names.limit, offset: 0 });
-  for (let from = 0; from < domains.length; from += AT_ONCE)
-    yield domains.slice(from, from + AT_ONCE).filter((domain) => index.names.has(domain));
+  for (let from = 0; from < domains.length; from += atOnce)
+    yield domains.slice(from, from + atOnce).filter((domain) => index.names.has(domain));
 }
 
 function* domainRows(index: DomainIndex, filter: DomainFilter, row: (domain: number) => Row): Generator<Row[]> {
@@ -91,6 +94,41 @@ async function* serviceRows({ index, store, names }: TableApp, filter: DomainFil
         const last = lastObserved ?? index.columns.facts(domain).scannedAt;
         const what = [index.names.name(domain), category, role, provider, names.nameOf(provider), confidence];
         return [...what, time(firstObserved), time(last)];
+      }),
+    );
+  }
+}
+
+const recordParameters = { ...domainParameters, kind: KindParameter.optional() };
+
+export const recordsTable = exportTable({
+  name: 'records',
+  summary: 'The observed records of all domains of a search, with their history',
+  description: `One row per domain, kind, value and interval in which the value was published. ${MEANING}`,
+  columns: [
+    NAME,
+    { name: 'kind', description: 'Kind of the value, as in `/stack/v1/pivot/{kind}/{value}`.' },
+    { name: 'value', description: 'Observed value.' },
+    { name: 'first_seen', ...TIME },
+    { name: 'last_seen', ...TIME },
+    { name: 'ended_at', ...TIME, description: 'The first successful look-up without the value; empty while present.' },
+  ],
+  parameters: recordParameters,
+  rows: (app, { kind, ...input }) => recordRows(app, domainFilter(app, input), kind),
+});
+
+async function* recordRows(
+  { index, store }: TableApp,
+  filter: DomainFilter,
+  kind: RecordKind | undefined,
+): AsyncGenerator<Row[]> {
+  for (const domains of pagesOf(index, filter, AT_ONCE_OF_RECORDS)) {
+    const records = Map.groupBy(await store.records.ofEach(domains, kind), ({ domainId }) => domainId);
+    yield domains.flatMap((domain) =>
+      (records.get(domain) ?? []).map((record) => {
+        const ended = record.endedAt && time(record.endedAt);
+        const times = [time(record.firstSeen), time(record.lastSeen), ended];
+        return [index.names.name(domain), record.kind, record.value, ...times];
       }),
     );
   }

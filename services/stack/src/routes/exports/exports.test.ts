@@ -34,6 +34,7 @@ describe('an export', () => {
     ['domains', 'domain,state,sector,score,grade,scanned_at,dns,', '&state=active'],
     ['scorecard', 'domain,state,sector,score,grade,spf,', ''],
     ['services', 'domain,category,role,provider_id,provider,confidence,first_seen,last_seen', ''],
+    ['records', 'domain,kind,value,first_seen,last_seen,ended_at', ''],
     ['history', 'id,at,confirmed_at,domain,type,category,role,', ''],
   ] as const)
     it(`of ${table} has all rows in each format${filter}`, async () => {

@@ -4,12 +4,18 @@ import type { StackApp, TableApp } from '../../context.ts';
 import type { DumpTable } from '../../exports/dump/dump.ts';
 import type { JobOrder } from '../../exports/job.ts';
 import type { TableSource } from '../../exports/write-table.ts';
-import { domainsTable, scorecardTable, servicesTable } from './domain-tables.ts';
+import { domainsTable, recordsTable, scorecardTable, servicesTable } from './domain-tables.ts';
 import type { ExportTable } from './export-table.ts';
 import { historyTable } from './history-table.ts';
 import { lookupSource } from './lookup-table.ts';
 
-export const EXPORT_TABLES: readonly ExportTable[] = [domainsTable, servicesTable, historyTable, scorecardTable];
+export const EXPORT_TABLES: readonly ExportTable[] = [
+  domainsTable,
+  servicesTable,
+  recordsTable,
+  historyTable,
+  scorecardTable,
+];
 
 /** All tables without a filter. */
 export const completeTables = (app: TableApp): DumpTable[] =>

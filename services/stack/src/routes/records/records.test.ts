@@ -44,6 +44,9 @@ it('records are those of now, or of a date, with their times and the domains tha
     [b, c],
   );
   assert.deepEqual(now.related[0].values[0], { kind: 'verification', value: TOKEN });
+  const { text: csv } = await service.get(`/stack/v1/exports/records?q=${a}&kind=mx`);
+  const rows = [`mx,${GOOGLE},${day(0)},${day(0)},${day(2)}`, `mx,${MICROSOFT},${day(2)},${day(2)},`];
+  assert.deepEqual(csv.trim().split('\r\n').slice(1).sort(), rows.map((row) => `${a},${row}`).sort());
 });
 
 it('a history is newest first, by kind and window, in pages', async () => {

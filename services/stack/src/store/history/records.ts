@@ -68,6 +68,27 @@ export class RecordTable {
     };
   }
 
+  /** All kept intervals of some dozens of domains, by domain, kind, value and time. */
+  async ofEach(
+    domainIds: readonly number[],
+    kind?: RecordKind,
+  ): Promise<(StoredRecord & { readonly domainId: number })[]> {
+    if (domainIds.length === 0) return [];
+    const rows = await this.#db
+      .selectFrom('records')
+      .innerJoin('domains', 'domains.id', 'records.domain_id')
+      .select(['domain_id', 'kind', 'value', 'first_seen', 'last_seen', 'ended_at', 'last_scanned_at'])
+      .where('domain_id', 'in', domainIds)
+      .where('value', '!=', UNMEASURED)
+      .$if(kind !== undefined, (of) => of.where('kind', '=', kind as RecordKind))
+      .orderBy('domain_id')
+      .orderBy('kind')
+      .orderBy('value')
+      .orderBy('first_seen')
+      .execute();
+    return rows.map((row) => ({ domainId: row.domain_id, kind: row.kind, value: row.value, ...timesOf(row) }));
+  }
+
   /** How many domains publish each value now, in order; counted up to `max`. */
   async countEach(keys: readonly RecordKey[], max: number): Promise<number[]> {
     const { rows } = await sql<{ position: number; n: number }>`
