@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
 import { isMachineName } from './machine-name.ts';
+import { hostIn, nameColumn } from './name-column.ts';
 import { hasSameOwner, hostOfUrl, parseDomain, privateSuffixOf, registrableDomain } from './names.ts';
 import { decodePunycode } from './punycode.ts';
 
@@ -118,5 +119,28 @@ describe('the name of a rented machine', () => {
     const startedAt = performance.now();
     for (const host of [`${'1-'.repeat(200_000)}x`, '1.'.repeat(200_000)]) isMachineName(host);
     assert.ok(performance.now() - startedAt < 10_000);
+  });
+});
+
+describe('a list in CSV', () => {
+  for (const [first, second, column, hasHeader] of [
+    ['a.com', '', 0, false],
+    ['Rank,DOMAIN', '1,a.com', 1, true],
+    ['x.com,note,Website,Domain', '', 3, true],
+    ['Company,Website', 'b.com,https://a.com/x', 1, true],
+    ['Company,Home page', 'A. Inc.,https://a.com/x?y', 1, true],
+    ['1,google.com', '2,a.com', 1, false],
+    ['1,foo..com', '"A, B",a.com', 1, false],
+    ['No names', 'here', 0, true],
+    ['me@a.com,192.0.2.1,co.uk', '=1', 0, false],
+    ['', '', 0, true],
+  ] as const)
+    it(`${first} / ${second} has its names in column ${column}, ${hasHeader ? 'below' : 'without'} a header`, () => {
+      const rows = [first, second].map((row) => row.split(/,(?! )/));
+      assert.deepEqual(nameColumn(rows), { column, hasHeader });
+    });
+  it('may have URLs', () => {
+    const texts = ['https://u:p@WWW.a.com:8443/x#y', 'a.com/x?y#z\n/', 'https://', 'me@a.com', '//a.com', '?'];
+    assert.deepEqual(texts.map(hostIn), ['www.a.com', 'a.com', 'https://', 'me@a.com', '', '']);
   });
 });

@@ -81,7 +81,8 @@ function ListField({ onList }: { readonly onList: (list: GivenList | undefined) 
         }}
       />
       <p className="small soft">
-        Names are in the column with the header <code>domain</code>, else in the first one. Up to a million. Downloads
+        Names are in the column <code>domain</code>, <code>website</code>, <code>url</code>, <code>hostname</code> or{' '}
+        <code>host</code>, else in the first one with a domain in the first or second row. Up to a million. Downloads
         keep your other columns, up to 99.
       </p>
       {problem !== undefined && <Notice title={problem} tone="bad" />}

@@ -26,7 +26,7 @@ export const costOf = (list: GivenList): number =>
 export function listOf(content: string, file?: string): GivenList {
   const lines = content.split(/\r?\n/).filter((line) => line.trim() !== '');
   const isNdjson = /\.(?:ndjson|jsonl)$/i.test(file ?? '') || /^\s*[{"]\S*"?\s*[:}]/.test(lines[0] ?? '');
-  const hasHeader = !isNdjson && (lines[0] ?? '').split(',').some((cell) => /^[\s"\ufeff]*domain[\s"]*$/i.test(cell));
+  const hasHeader = !isNdjson && lines.length > 1 && !lines[0]?.includes('.');
   return {
     ...{ file, content },
     type: isNdjson ? 'application/x-ndjson' : 'text/csv',

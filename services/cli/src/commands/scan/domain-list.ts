@@ -1,7 +1,7 @@
-// Parses domain lists: one name a line, `rank,name` CSV or CSV with a column `domain`, comments, blank lines and URLs.
+// Parses domain lists: one name a line or CSV, with comments, blank lines and URLs.
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { parseDomain } from '@strata/detect';
+import { hostIn, nameColumn, parseDomain } from '@strata/detect';
 
 export interface DomainList {
   /** Registrable domains in order of first appearance, without repeats. */
@@ -13,42 +13,41 @@ export interface DomainList {
 const maxLineLength = 2_048;
 
 /**
- * Reads a list from a stream. Accepts `example.com`, `12,example.com` (Tranco), rows below a header with `domain`,
- * `https://example.com/path` and host names, which are reduced to their registrable domain; `#` starts a comment.
- * Invalid lines are returned in `rejected`.
+ * Reads a list from a stream. Accepts `example.com`, CSV as `nameColumn` reads it, `https://example.com/path` and host names, which are
+ * reduced to their registrable domain; `#` starts a comment. Invalid lines are returned in `rejected`.
  */
 export async function readDomainList(input: Readable): Promise<DomainList> {
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  return collect(lines, { mayHaveHeader: true });
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
+  const head = [await lines.next(), await lines.next()].flatMap(({ done, value }) => (done ? [] : [String(value)]));
+  const { column, hasHeader } = nameColumn(head.map(cellsIn));
+  const { list, add } = collector();
+  for (const [i, line] of head.entries()) add(i === 0 && hasHeader ? '' : line, column);
+  for await (const line of { [Symbol.asyncIterator]: () => lines }) add(line, column);
+  return list();
 }
 
 /** The same for names from arguments; `line` is their position, from 1. */
-export async function domainListOf(names: readonly string[]): Promise<DomainList> {
-  return collect(names, { mayHaveHeader: false });
+export function domainListOf(names: readonly string[]): DomainList {
+  const { list, add } = collector();
+  for (const name of names) add(name, 0);
+  return list();
 }
 
-async function collect(
-  lines: AsyncIterable<string> | Iterable<string>,
-  { mayHaveHeader }: { readonly mayHaveHeader: boolean },
-): Promise<DomainList> {
+function collector() {
   const domains = new Set<string>();
-  const rejected: { line: number; text: string; message: string }[] = [];
+  const rejected: DomainList['rejected'][number][] = [];
   let number = 0;
-  /** Of the header's `domain`; without it the name is in the last column. */
-  let column = -1;
-  for await (const line of lines) {
+  const add = (line: string, column: number) => {
     number += 1;
-    if (number === 1 && mayHaveHeader) {
-      column = cellsIn(line).findIndex((cell) => cell.toLowerCase() === 'domain');
-      if (column >= 0) continue;
-    }
-    const name = nameIn(line, column);
-    if (name === '') continue;
-    const parsed = name.length > maxLineLength ? tooLong : parseDomain(name);
+    const cells = cellsIn(line);
+    // Rows of a list may be shorter: `9,example.com` beside names alone.
+    const name = (cells[column] ?? cells.at(-1) ?? '').replace(/(?:^|\s)#.*$/, '');
+    if (name === '') return;
+    const parsed = line.length > maxLineLength ? tooLong : parseDomain(hostIn(name));
     if (parsed.ok) domains.add(parsed.domain);
     else rejected.push({ line: number, text: name.slice(0, 100), message: parsed.message });
-  }
-  return { domains: [...domains], rejected };
+  };
+  return { list: () => ({ domains: [...domains], rejected }), add };
 }
 
 const tooLong = { ok: false, message: 'the line is too long for a domain name' } as const;
@@ -60,13 +59,4 @@ function cellsIn(line: string): string[] {
     .slice(0, maxLineLength)
     .match(/(?:"(?:[^"]|"")*"?|[^,"])+|(?<=,|^)(?=,|$)/g);
   return (cells ?? []).map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'));
-}
-
-function nameIn(line: string, column: number): string {
-  const text = line
-    .replace(/^\uFEFF/, '')
-    .replace(/(?:^|\s)#.*$/, '')
-    .trim();
-  const cell = column < 0 ? text.slice(text.lastIndexOf(',') + 1).trim() : (cellsIn(line)[column] ?? '');
-  return cell.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/[/?#].*$/, '');
 }

@@ -38,7 +38,7 @@ async function listOf(target: string, stdin: Readable): Promise<DomainList> {
       throw fileError(target, cause);
     });
   }
-  const list = await domainListOf([target]);
+  const list = domainListOf([target]);
   const [bad] = list.rejected;
   if (bad) throw usageError(`'${bad.text}' is neither a file nor a domain: ${bad.message}`);
   return list;

@@ -35,7 +35,7 @@ describe('strata stack scan', () => {
     const lines = [...good, 'not a name', '192.0.2.1', `${c}.`, '../etc', 'a'.repeat(5_000), ''];
     const file = await write('list.txt', lines.join('\r\n'));
     const bad =
-      /^line 6: skipped 'not a name': .+\nline 7: skipped '192\.0\.2\.1': .+IP address.*\nline 9: skipped '\.\.': .+\nline 10: skipped 'a{100}'/;
+      /^line 6: skipped 'not a name': .+\nline 7: skipped '192\.0\.2\.1': .+IP address.*\nline 9: skipped '\.\.\/etc': .+\nline 10: skipped 'a{100}'/;
     const first = await scan([file, '--json'], 0, bad);
     const summary = JSON.parse(first.stdout);
     assert.equal(summary.scanned, 3);

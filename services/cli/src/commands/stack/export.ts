@@ -81,7 +81,8 @@ function failed(cause: unknown): never {
 
 /** The problem of a service as an error of a command; exit code 2 for a parameter that it refuses. */
 export function problemError(cause: StackProblem, more = ''): CommandError {
-  const reasons = cause.errors.map(({ message }) => message).join('; ');
+  const messages = cause.errors.map(({ message }) => message);
+  const reasons = messages.filter((message) => !cause.detail.includes(message)).join('; ');
   const message = `${cause.detail}${reasons === '' ? '' : ` ${reasons}`}${more}`;
   return new CommandError(message, { exitCode: cause.code === 'invalid_parameter' ? 2 : 1, cause });
 }

@@ -20,8 +20,6 @@ export interface LookupCommandOptions {
 /** The limit of a look-up that is answered at once; longer lists are jobs. */
 const NAMES_AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 250_000;
-const MAX_HEADER = 65_536;
-const HEADER = /^\ufeff?"?domain"?$/i;
 /** Those that fit on a screen. */
 const TABLE_FIELDS = ['domain', 'state', 'sector', 'grade', 'dns', 'mailbox', 'edge', 'origin'];
 
@@ -37,7 +35,7 @@ export async function lookupCommand(
   if (key === undefined) throw usageError('an API key is required: --key or STRATA_KEY');
   if (format === 'parquet' && stdout.isTTY) throw usageError('Parquet is binary: redirect it to a file');
   const fields = names?.split(',').map((name) => name.trim()) ?? (format === 'table' ? TABLE_FIELDS : undefined);
-  const list = (await csvWithHeader(targets)) ?? (await namesOf(targets, { stdin, stderr }));
+  const list = (await csvFile(targets)) ?? (await namesOf(targets, { stdin, stderr }));
 
   const isText = format === 'table' || format === 'json';
   const options = { format: isText ? ('ndjson' as const) : format, fields };
@@ -58,14 +56,13 @@ interface SentList {
   readonly total: string;
 }
 
-/** A single CSV file whose header has `domain` is sent as it is: its other columns are returned. */
-async function csvWithHeader(targets: readonly string[]): Promise<SentList | undefined> {
+/** A single CSV file is sent as it is: its other columns are returned. */
+async function csvFile(targets: readonly string[]): Promise<SentList | undefined> {
   const [file = '', ...more] = targets;
   if (more.length > 0 || !/\.csv$/i.test(file)) return undefined;
   // Without the file, reading it as a list of names reports why.
   const content = await Promise.try(() => openAsBlob(file)).catch(() => undefined);
-  const head = (await content?.slice(0, MAX_HEADER).text())?.split('\n', 1)[0] ?? '';
-  if (!content || !head.split(',').some((cell) => HEADER.test(cell.trim()))) return undefined;
+  if (!content) return undefined;
   const isSmall = content.size <= BYTES_AT_ONCE;
   const lines = isSmall ? (await content.text()).split('\n').length : Number.POSITIVE_INFINITY;
   return { content, isShort: lines <= NAMES_AT_ONCE, total: `rows of ${file}` };

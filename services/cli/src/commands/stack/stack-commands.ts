@@ -44,8 +44,9 @@ Exit codes:
   5  the ledger conflicts with the known one: a fork, lost leaves, or another key or name`;
 
 const lookupHelp = `
-A CSV file with the header "domain" is returned row by row, with its other columns after those of the service. Other lists
-have a name in the last column of a line, and each name is looked up once. A hundred names cost one request of the quota. More than 1,000 are looked up by a job of the service.
+A single CSV file is returned row by row, with its other columns after those of the service; other lists
+have one row for each name. Names are in the column "domain", "website", "url", "hostname" or "host", else in the first one with a domain in the
+first or second row. A hundred names cost one request of the quota. More than 1,000 are looked up by a job of the service.
 Columns: domain, registrable, error, state, scanned_at, sector, score, grade; the providers by role (dns, mailbox, gateway,
 sender, origin, edge, protection, verified, issuer, platform); spf, dmarc, dmarc_effective, dmarc_reporting, mta_sts, tls_rpt,
 dnssec, caa, bimi, tls_trusted. A table has a few of them by default, the other formats all.

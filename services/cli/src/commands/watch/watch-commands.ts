@@ -1,7 +1,8 @@
 // `strata stack watch`: the watchlists of a key.
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../context.ts';
-import type { CreateOptions, ServiceOptions } from './watch.ts';
+import type { ServiceOptions } from '../records/service-client.ts';
+import type { CreateOptions } from './watch.ts';
 
 const createHelp = `
 Rules: gained_provider, lost_provider, migrated_to, posture_fell, advisory_known_exploited, expires_soon, named_in_feed; with

@@ -25,6 +25,6 @@ it('strata stack watch creates, lists, tests and deletes a watchlist', async () 
   await watch(
     ['create', 'Own', 'a.com', '--rule', 'gained_provder'],
     2,
-    /rules\.0\.kind: did you mean gained_provider/,
+    /rules\.0\.kind\. did you mean gained_provider/,
   );
 });

@@ -1,15 +1,10 @@
 // Requests of `strata stack watch`.
-import { StackClient, StackProblem } from '@strata/client';
+import type { StackClient } from '@strata/client';
 import type { CommandContext } from '../../context.ts';
-import { CommandError, usageError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { printJson, printRejected, printTable } from '../../output.ts';
-import { checkedKey, stackBase } from '../../service-address.ts';
+import { clientOf, refusalOf, type ServiceOptions } from '../records/service-client.ts';
 import { readTargets } from '../scan/scan-targets.ts';
-
-export interface ServiceOptions {
-  readonly base: string;
-  readonly key?: string;
-}
 
 export interface CreateOptions extends ServiceOptions {
   readonly rule: readonly string[];
@@ -100,15 +95,5 @@ export async function deleteWatchlist({ stdout }: CommandContext, id: string, se
 }
 
 /** The answer of the service, or its problem as an error of the command. */
-async function asked<T>({ base, key: given }: ServiceOptions, ask: (client: StackClient) => Promise<T>): Promise<T> {
-  const key = checkedKey(given, '--key or STRATA_KEY');
-  if (key === undefined) throw usageError('an API key is required: --key or STRATA_KEY');
-  try {
-    return await ask(new StackClient({ baseUrl: stackBase(base), key }));
-  } catch (cause) {
-    if (!(cause instanceof StackProblem)) throw cause;
-    const reasons = cause.errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
-    const message = `${cause.detail}${reasons === '' ? '' : ` ${reasons}`}`;
-    throw new CommandError(message, { exitCode: cause.code === 'invalid_parameter' ? 2 : 1, cause });
-  }
-}
+const asked = <T>(service: ServiceOptions, ask: (client: StackClient) => Promise<T>): Promise<T> =>
+  ask(clientOf(service)).catch((cause: unknown) => Promise.reject(refusalOf(cause)));

@@ -1,4 +1,5 @@
 // How the rows of an uploaded CSV are read: which column has the names, and what the other columns are called.
+import { nameColumn } from '@strata/detect';
 import { refuseField } from '../parameters.ts';
 import { type GivenName, LOOKUP_COLUMNS } from './lookup-rows.ts';
 
@@ -14,12 +15,11 @@ export interface CsvLayout {
   readonly nameIn: (row: readonly string[]) => GivenName;
 }
 
-/** By the first row. Refuses one that is too wide. */
-export function csvLayout(first: readonly string[]): CsvLayout {
+/** By the first two rows. Refuses a first one that is too wide. */
+export function csvLayout(head: readonly (readonly string[])[]): CsvLayout {
+  const [first = []] = head;
   if (first.length > MAX_COLUMNS) refuseField('body', `has more than ${MAX_COLUMNS} columns`);
-  const column = first.findIndex((cell) => cell.toLowerCase() === 'domain');
-  const isHeader = column >= 0;
-  const at = Math.max(column, 0);
+  const { column: at, hasHeader: isHeader } = nameColumn(head);
   const taken = new Set<string>(LOOKUP_COLUMNS.map(({ name }) => name));
   const nameOf = (header: string, i: number) => {
     let name = (isHeader ? header.slice(0, MAX_HEADER) : '') || `column_${i + 1}`;

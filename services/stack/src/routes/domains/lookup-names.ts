@@ -48,7 +48,7 @@ const names = (description: string, read: (text: string) => GivenList) =>
     });
 
 export const CsvNames = names(
-  'One name per row: in the column with the header `domain`, else in the first column, without a header. The other columns are returned in each row.',
+  'One name per row: in the column with the header `domain`, `website`, `url`, `hostname` or `host`, else in the first one that has a domain in the first or second row. A first row without a dot is a header. The other columns are returned in each row.',
   (text) => {
     // One more than allowed shows that there are too many.
     const rows = parse(text, {
@@ -58,7 +58,7 @@ export const CsvNames = names(
       trim: true,
       to: MAX_NAMES + 2,
     });
-    const { isHeader, extra, nameIn } = csvLayout(rows[0] ?? []);
+    const { isHeader, extra, nameIn } = csvLayout(rows.slice(0, 2));
     return { domains: rows.slice(isHeader ? 1 : 0).map(nameIn), extra };
   },
 );

@@ -1,5 +1,5 @@
 // The row of a look-up: what the index knows about one domain.
-import { gradeOf, parseDomain, SECTORS } from '@strata/detect';
+import { gradeOf, hostIn, parseDomain, SECTORS } from '@strata/detect';
 import type { Cell, TableColumn } from '@strata/http';
 import type { StackApp } from '../../context.ts';
 import { POSTURE_COLUMNS, postureCells } from './posture-columns.ts';
@@ -29,7 +29,7 @@ export const LOOKUP_COLUMNS = [
 /** In the order of the columns; cells after the last one are null. */
 export function lookupCells({ index }: StackApp, { text, error }: GivenName): Cell[] {
   const given = text.slice(0, 253).toWellFormed();
-  const parsed = error === undefined ? parseDomain(text) : { ok: false as const, message: error };
+  const parsed = error === undefined ? parseDomain(hostIn(text)) : { ok: false as const, message: error };
   if (!parsed.ok) return [given, null, parsed.message, 'invalid'];
   const id = index.names.sorted.find(parsed.domain);
   if (id === undefined) return [given, parsed.domain, null, 'unknown'];

@@ -22,14 +22,14 @@ const AT_ONCE = 500;
 const MAX_RECORD = 65_536;
 const LINE_FEED = 10;
 
-/** A job reads one row of CSV more than once: the first one has the columns. */
+/** A job reads two rows of CSV more than once: they show which column has the names. */
 export async function lookupSource(app: StackApp, upload: string | null, uploadPath: string): Promise<TableSource> {
   if (upload !== 'text/csv') {
     const lines =
       upload === 'application/json' ? elementsOf(createReadStream(uploadPath), MAX_RECORD) : linesOf(uploadPath);
     return { columns: LOOKUP_COLUMNS, batches: lookupRows(app, namesOnLines(lines)) };
   }
-  const { isHeader, extra, nameIn } = csvLayout(await firstOf(rowsOfCsv(uploadPath)));
+  const { isHeader, extra, nameIn } = csvLayout(await headOf(rowsOfCsv(uploadPath)));
   const columns = [...LOOKUP_COLUMNS, ...extra.map((name) => ({ name, description: '' }))];
   const names = async function* () {
     let skipped = isHeader ? 1 : 0;
@@ -38,9 +38,10 @@ export async function lookupSource(app: StackApp, upload: string | null, uploadP
   return { columns, extra, batches: lookupRows(app, names()) };
 }
 
-async function firstOf(rows: AsyncIterable<string[]>): Promise<string[]> {
-  for await (const row of rows) return row;
-  return [];
+async function headOf(rows: AsyncIterable<string[]>): Promise<string[][]> {
+  const head: string[][] = [];
+  for await (const row of rows) if (head.push(row) === 2) break;
+  return head;
 }
 
 async function* lookupRows(app: StackApp, names: AsyncIterable<GivenName>): AsyncGenerator<Row[]> {

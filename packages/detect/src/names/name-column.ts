@@ -1,0 +1,28 @@
+// Which column of a CSV has the names of domains.
+import { hostOfUrl, parseDomain } from './names.ts';
+
+/** The headers of such a column, the surest first. */
+const HEADERS = ['domain', 'website', 'url', 'hostname', 'host'];
+
+export interface NameColumn {
+  readonly column: number;
+  readonly hasHeader: boolean;
+}
+
+/**
+ * By the first two rows: the column with the header `domain`, `website`, `url`, `hostname` or `host`; else the first one with a domain in the
+ * first or second row; else the first one. A first row without a dot is a header too.
+ */
+export function nameColumn([first = [], second = []]: readonly (readonly string[])[]): NameColumn {
+  const cells = first.map((cell) => cell.trim().toLowerCase());
+  const headed = HEADERS.map((header) => cells.indexOf(header)).find((at) => at >= 0);
+  if (headed !== undefined) return { column: headed, hasHeader: true };
+  const named = [first, second].map((row) => row.findIndex((cell) => parseDomain(hostIn(cell)).ok));
+  return { column: named.find((at) => at >= 0) ?? 0, hasHeader: !cells.some((cell) => cell.includes('.')) };
+}
+
+/** The host in a name or URL as people write them: `https://example.com/about`, `example.com/about`. Other text is returned unchanged. */
+export function hostIn(text: string): string {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return hostOfUrl(text) ?? text;
+  return text.split(/[/?#]/, 1)[0] ?? '';
+}
