@@ -52,7 +52,11 @@ onEach([memory], 'the notifier', (_backend, test) => {
     const changed = (seq: number, domain: string) =>
       ({ seq, kind: 'domain-changed', at: new Date(), domain, payload: {} }) as StoredEvent;
     const exposed = (seq: number, domain: string) =>
-      ({ ...changed(seq, domain), kind: 'domain-exposed', payload: { advisoryIds: ['CVE-1'] } }) as unknown as StoredEvent;
+      ({
+        ...changed(seq, domain),
+        kind: 'domain-exposed',
+        payload: { advisoryIds: ['CVE-1'] },
+      }) as unknown as StoredEvent;
     log.push(changed(2, 'd3.com'), exposed(3, 'd3.com'), exposed(4, 'd5.com'), changed(5, 'd5.com'));
     ns1.splice(0, 2, 'd4.com', 'd5.com');
     await notifier.match();
