@@ -43,9 +43,9 @@ export class QueryLists {
         const matching = this.#matching(list, domains.length, domains);
         if (!matching) continue;
         const joined = matching.filter((domain) => !list.among.includes(domain));
-        const gone = list.among.filter((domain) => !matching.includes(domain));
+        const removed = list.among.filter((domain) => !matching.includes(domain));
         if (joined.length > 0) await watched.follow({ list, domains: joined }, limitsOf(list.tier).domains);
-        if (gone.length > 0) left.push({ list, domains: gone });
+        if (removed.length > 0) left.push({ list, domains: removed });
       }
       after = page.at(-1)?.id ?? after;
       isMore = page.length === LISTS_AT_ONCE;
