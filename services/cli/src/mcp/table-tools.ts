@@ -45,7 +45,7 @@ export const exportTool = {
   name: 'stack_export',
   title: 'Export a table',
   description:
-    'Starts a job that writes a complete table as a file, or with job returns its state: state, rows, cost, file. Tables: domains, services, records (DNS and other observed values), scorecard (query restricts them), history (changes). The file is for the user: it is downloaded from url with the key in X-Stack-Key, and costs one request per started 100 rows when it is first fetched.',
+    'Starts a job that writes a table as a file, or with job returns its state: state, rows, cost, file. Tables: domains, services, records, scorecard (query restricts them), history (changes). The file is for the user: it is downloaded from url with the key in X-Stack-Key, and costs one request per started 100 rows when it is first fetched.',
   input: z
     .object({
       table: z.enum(['domains', 'services', 'records', 'history', 'scorecard']).optional(),
