@@ -80,7 +80,8 @@ export async function exportTable(
   );
 }
 
-function resultOf(
+/** The result of an answer that is shown as `answer`. */
+export function resultOf(
   { body: complete, text, quota }: StackAnswer<object>,
   answer: object,
   lines: readonly string[],

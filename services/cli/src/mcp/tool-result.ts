@@ -1,25 +1,28 @@
 // The result of a tool: the same schema for all tools, as JSON and as text, each with a size limit.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Quota } from '@strata/client';
-import type { LeftOut } from '@strata/questions';
+import type { LeftOut, receiptOf } from '@strata/questions';
 import { z } from 'zod';
 
 const text = z.string();
 // Not z.int(): its bounds would be in the schema of every tool, which agents read.
 const number = z.number();
 
-/** One short schema for all tools, which an agent reads once for each: docs/mcp.md lists the fields of quota, receipt and error. */
+/** One short schema for all tools, which an agent reads once for each: docs/mcp.md lists the fields of the objects. */
 export const ResultSchema = z.object({
   answer: z.looseObject({}).optional(),
   next_cursor: text.optional(),
   next_offset: number.optional(),
-  left_out: z.array(z.object({ at: text, items: number })).optional(),
-  receipt: z.object({ receipt_id: text, ledger_receipt_id: text, signed_at: text }).optional(),
+  left_out: z.array(z.looseObject({})).optional(),
+  receipt: z.looseObject({}).optional(),
   quota: z.looseObject({}).optional(),
   error: z.looseObject({ code: text, detail: text }).optional(),
 });
 
-export type ResultBody = z.input<typeof ResultSchema>;
+export interface ResultBody extends Omit<z.input<typeof ResultSchema>, 'left_out' | 'receipt'> {
+  readonly left_out?: LeftOut[];
+  readonly receipt?: ReturnType<typeof receiptOf>['receipt'] | undefined;
+}
 
 const MAX_TEXT = 8_000;
 
@@ -35,7 +38,7 @@ export function toolResult(lines: readonly string[], last: readonly string[], bo
   const cut = kept < lines.length ? [`(${lines.length - kept} more lines: see the structured answer)`] : [];
   return {
     content: [{ type: 'text', text: [...lines.slice(0, kept), ...cut, ...last].filter(Boolean).join('\n') }],
-    structuredContent: body as Record<string, unknown>,
+    structuredContent: { ...body },
     ...(body.error && { isError: true }),
   };
 }

@@ -97,7 +97,11 @@ function Results({ list }: { readonly list: GivenList }) {
   const download = useMutation<TableFormat, StackProblem, TableFormat>({
     networkMode: 'always',
     async mutationFn(format) {
-      saveFile(`${baseName(list)}-enriched.${format}`, await fileOf(list, format, setJob), TYPES[format]);
+      saveFile(
+        `${baseName(list)}-enriched.${format}`,
+        await fileOf(list, { format, onProgress: setJob }),
+        TYPES[format],
+      );
       return format;
     },
   });
@@ -162,15 +166,23 @@ const COLUMNS: readonly Column<Row>[] = [
   roleColumn('Origin', 'origin', true),
 ];
 
-async function rowsOf(list: GivenList): Promise<readonly Row[]> {
-  const bytes = await tables.lookup(list, { format: 'ndjson', fields: FIELDS });
-  const lines = new TextDecoder().decode(bytes).split('\n');
+/** The rows of a list of any length. */
+export async function rowsOf(list: GivenList, fields: readonly (keyof Row)[] = FIELDS): Promise<readonly Row[]> {
+  const file = await fileOf(list, { format: 'ndjson', fields });
+  const lines = (await new Blob([file]).text()).split('\n');
   return lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]));
 }
 
-async function fileOf(list: GivenList, format: TableFormat, onProgress: (job: Job) => void): Promise<BlobPart> {
-  if (isShort(list)) return (await tables.lookup(list, { format })) as BlobPart;
-  const { error, file } = await tables.ended(await tables.startLookup(list, { format }), { onProgress });
+interface FileRequest {
+  readonly format: TableFormat;
+  readonly fields?: readonly (keyof Row)[];
+  readonly onProgress?: (job: Job) => void;
+}
+
+async function fileOf(list: GivenList, { onProgress, ...options }: FileRequest): Promise<BlobPart> {
+  if (isShort(list)) return (await tables.lookup(list, options)) as BlobPart;
+  const job = await tables.startLookup(list, options);
+  const { error, file } = await tables.ended(job, onProgress && { onProgress });
   if (error || !file)
     throw new StackProblem({
       status: 400,

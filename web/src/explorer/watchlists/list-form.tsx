@@ -6,11 +6,11 @@ import { Button } from '../../ui/controls/button.tsx';
 import { formatCount, formatName } from '../../ui/formats.ts';
 import { Notice } from '../../ui/states.tsx';
 import { stack } from '../answer/session.ts';
+import { rowsOf } from '../lookup/lookup-page.tsx';
+import { readFile } from '../lookup/name-list.ts';
 import { type Channel, ChannelFields, channelsIn } from './channel-fields.tsx';
 import { isPlain, MIGRATED_TO, namesIn, RULES, type Rule } from './rules.ts';
 
-/** Some megabytes: 10,000 names have at most 2.5. */
-const MAX_FILE_BYTES = 4_000_000;
 const MAX_CHANNELS = 5;
 
 interface ListFormProps {
@@ -49,8 +49,18 @@ export function ListForm({ list, onSaved }: ListFormProps) {
       setIsSending(false);
     }
   };
+  const [note, setNote] = useState('');
+  // The service finds the column with the names, as for other lists.
   const read = async (file: File | undefined) => {
-    if (file && file.size <= MAX_FILE_BYTES) setNames(namesIn(await file.text()).join('\n'));
+    if (!file) return;
+    try {
+      const rows = await rowsOf(await readFile(file), ['registrable', 'error']);
+      const found = rows.flatMap(({ registrable }) => registrable ?? []);
+      setNames([...new Set(found)].join('\n'));
+      setNote(`${formatCount(rows.length - found.length, 'row')} without a domain.`);
+    } catch (error) {
+      setNote(error instanceof Error ? error.message : '');
+    }
   };
   const hasRule = (kind: string) => list?.rules.some((rule) => rule.kind === kind && isPlain(rule));
   return (
@@ -72,9 +82,12 @@ export function ListForm({ list, onSaved }: ListFormProps) {
         />
       </label>
       <label>
-        Or a file with names
+        Or a file with names, 100 of which cost a request of the quota
         <input type="file" accept=".csv,.txt,text/*" onChange={({ target }) => void read(target.files?.[0])} />
       </label>
+      <p className="small soft" role="status">
+        {note}
+      </p>
       <label>
         Or a query, whose domains are followed
         <input

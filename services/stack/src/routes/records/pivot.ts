@@ -81,7 +81,7 @@ export const getPivot = route(
       app.store.records.users(key, { isPresent: status === 'present', limit, ...(after && { after }) }),
     ]);
     const bound = sharedBound(app);
-    const named = kind === 'certificate_name' ? await mostNamed(app, found) : 0;
+    const named = kind === 'certificate_name' ? await maxNamed(app, found) : 0;
     const sharedReason =
       now > bound
         ? `More than ${bound} of ${app.index.size} domains publish it: probably a provider's, not an owner's.`
@@ -107,7 +107,7 @@ export const getPivot = route(
 /** Domains whose certificates are read to find one of many domains. */
 const MAX_CERTIFICATES = 5;
 
-async function mostNamed({ store }: Pick<StackApp, 'store'>, users: readonly RecordUser[]): Promise<number> {
+async function maxNamed({ store }: Pick<StackApp, 'store'>, users: readonly RecordUser[]): Promise<number> {
   const ids = users.slice(0, MAX_CERTIFICATES).map(({ key: [, domainId] }) => domainId);
   const names = await store.records.ofEach(ids, 'certificate_name');
   const present = names.filter(({ endedAt }) => endedAt === null);
