@@ -3,9 +3,8 @@ import { availableParallelism, cpus } from 'node:os';
 import { startPostgres } from '../../tests/support/database/postgres.ts';
 import { httpLoad } from '../http-load.ts';
 import { type Figure, median, perSecond, quantile, setting, thousands } from '../measure.ts';
-import { mixedQuestions } from './mixed-questions.ts';
 import { nodesOn } from './nodes-on.ts';
-import { seedStore } from './seed.ts';
+import { companyOf, seedStore } from './seed.ts';
 
 const COMPANIES = setting('DOMAINS', 20_000);
 const SECONDS = setting('SECONDS', 8);
@@ -65,4 +64,36 @@ async function measuredRun(bases: readonly string[], key: string): Promise<Run> 
 /** Seconds since the start of the machine in which a core worked, all cores together, for any process. */
 function machineCpuSeconds(): number {
   return cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + (user + nice + sys + irq) / 1_000, 0);
+}
+
+const ROUND = [
+  ...(['known', 'profile', 'changes', 'profile', 'search'] as const),
+  ...(['profile', 'changes', 'market', 'profile', 'missing'] as const),
+];
+/** Companies whose profiles are asked for again and again. */
+const WELL_KNOWN = 20;
+const CATEGORIES = ['dns', 'email', 'cdn', 'hosting', 'email_sending'] as const;
+
+/** Paths, one after the other; every new profile comes once before any comes twice. */
+function mixedQuestions(companies: number): () => string {
+  let turn = -1;
+  let fresh = WELL_KNOWN;
+  return () => {
+    turn += 1;
+    switch (ROUND[turn % ROUND.length]) {
+      case 'known':
+        return `/stack/v1/domains/${companyOf(turn % WELL_KNOWN)}`;
+      case 'changes':
+        return `/stack/v1/domains/${companyOf((turn * 7) % companies)}/changes`;
+      case 'search':
+        return `/stack/v1/search?q=${turn % 1_000}&limit=20`;
+      case 'market':
+        return `/stack/v1/intelligence/market-share?category=${CATEGORIES[turn % CATEGORIES.length]}`;
+      case 'missing':
+        return `/stack/v1/providers/unknown-${turn}`;
+      default:
+        fresh = fresh + 1 < companies ? fresh + 1 : WELL_KNOWN;
+        return `/stack/v1/domains/${companyOf(fresh)}`;
+    }
+  };
 }

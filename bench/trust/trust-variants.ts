@@ -1,12 +1,12 @@
 // Workers to be audited, on llama.cpp: honest ones with other threads, caches, handovers and quantisations, and cheats of every kind.
 // The result is how far the answers of each deviate.
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { startLlamaEngine } from '../../packages/engine/src/index.ts';
+import { readGgufFileInfo } from 'node-llama-cpp';
+import { type Engine, type Job, type ScoreJob, startLlamaEngine } from '../../packages/engine/src/index.ts';
+import { deviation, GREEDY, type Sampling } from '../../packages/inference/src/index.ts';
 import { randomModel, tinyChatModel } from '../../packages/testnet/src/index.ts';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
-import { type Answered, deviationsOf, type Variant } from './trust-margins.ts';
-import { writeRounded } from './trust-models.ts';
 
 export type Measured = readonly [what: string, deviations: readonly number[]];
 
@@ -121,4 +121,101 @@ export async function measuredVariants(): Promise<Variants> {
       }),
     ],
   };
+}
+
+const GGML_F16 = 1;
+/** Weights that share a scale, as in Q4_0 to Q8_0. */
+const BLOCK = 32;
+
+/** Writes a copy whose matrices are rounded to so many bits: Q4_0's way of rounding (GGML), with any number of bits. */
+async function writeRounded(source: string, target: string, bits: number): Promise<void> {
+  const bytes = await readFile(source);
+  const { fullTensorInfo = [] } = await readGgufFileInfo(source, { readTensorInfo: true, logWarnings: false });
+  for (const { ggmlType, dimensions, fileOffset } of fullTensorInfo) {
+    if ((ggmlType as number) !== GGML_F16) continue;
+    const count = dimensions.reduce<number>((product, each) => product * Number(each), 1);
+    const weights = new Float16Array(bytes.buffer, bytes.byteOffset + Number(fileOffset), count);
+    for (let from = 0; from < count; from += BLOCK) round(weights.subarray(from, from + BLOCK), bits);
+  }
+  await writeFile(target, bytes);
+}
+
+/** The value of largest magnitude becomes the lowest step, and the scale is what that makes it. */
+function round(block: Float16Array, bits: number): void {
+  const lowest = -(2 ** (bits - 1));
+  const largest = block.reduce((max, value) => (Math.abs(value) > Math.abs(max) ? value : max), 0);
+  const scale = largest / lowest;
+  if (scale === 0) return;
+  for (const [i, value] of block.entries())
+    block[i] = Math.min(-lowest - 1, Math.max(lowest, Math.round(value / scale))) * scale;
+}
+
+interface Variant {
+  readonly worker: Engine;
+  readonly verifier: Engine;
+  readonly answers: number;
+  /** What the gateway asks for; 1 by default. */
+  readonly temperature?: number;
+  /** What the worker draws with instead. */
+  readonly drawnWith?: (asked: Sampling) => Sampling;
+  /** What it says of its answer. */
+  readonly altered?: (answer: Answered) => Answered;
+  /** It gave the same answer before, and has prompt and answer cached. */
+  readonly isWarm?: boolean;
+  /** Concurrent answers. */
+  readonly together?: number;
+  /** The second half is made by one that got the first from another, and replays it so; it alone is judged. */
+  readonly continuedBy?: Job['replay'];
+}
+
+interface Answered {
+  readonly tokens: readonly number[];
+  readonly hasEnd: boolean;
+}
+
+/** Nothing that the model was trained on: what it knows by heart has one answer, whatever its weights are rounded to. */
+const WORDS = 'river say blue why seven horse paint of winter song and bread far so'.split(' ');
+const MAX_TOKENS = 64;
+const never = new AbortController().signal;
+
+/** Deviations of a variant's answers, of those that have any tokens. */
+async function deviationsOf(variant: Variant): Promise<readonly number[]> {
+  const { answers, together = 1 } = variant;
+  const found: number[] = [];
+  for (let from = 0; from < answers; from += together) {
+    const numbers = Array.from({ length: Math.min(together, answers - from) }, (_, i) => from + i);
+    found.push(...(await Promise.all(numbers.map((number) => deviationOf(variant, number)))));
+  }
+  return found;
+}
+
+async function deviationOf(variant: Variant, number: number): Promise<number> {
+  const { worker, verifier, temperature = 1, continuedBy } = variant;
+  const content = Array.from({ length: 6 }, (_, i) => WORDS[(number * 5 + i * (number + 3)) % WORDS.length]).join(' ');
+  const prompt = await verifier.render({ messages: [{ role: 'user', content }], tools: [] });
+  const sampling = { ...GREEDY, temperature, seed: number + 1 };
+  const job: Job = { prompt, given: [], replay: 'exact', maxTokens: MAX_TOKENS, sampling };
+  const asked = { ...job, sampling: variant.drawnWith?.(sampling) ?? sampling };
+  if (variant.isWarm) await run(worker, asked);
+  let made = await run(worker, asked);
+  const from = continuedBy ? Math.floor(made.tokens.length / 2) : 0;
+  if (continuedBy) {
+    const given = made.tokens.slice(0, from);
+    made = await run(worker, { ...asked, given, replay: continuedBy }, given);
+  }
+  const { tokens, hasEnd } = variant.altered?.(made) ?? made;
+  const scored: ScoreJob = { prompt, answer: tokens, hasEnd, sampling, maxTokens: MAX_TOKENS };
+  const margins = await verifier.score(scored, never);
+  const end = hasEnd ? margins.at(-1) : undefined;
+  return deviation({ margins: margins.slice(from, tokens.length), ...(end === undefined ? {} : { end }) });
+}
+
+async function run(engine: Engine, job: Job, given: readonly number[] = []): Promise<Answered> {
+  const tokens = [...given];
+  let hasEnd = false;
+  for await (const event of engine.generate(job, never)) {
+    if (event.kind === 'token') tokens.push(event.token);
+    if (event.kind === 'end') hasEnd = event.reason === 'stop';
+  }
+  return { tokens, hasEnd };
 }

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { GREEDY } from '@strata/inference';
 import { createSimulatedEngine } from '@strata/testnet';
 import { tinyEngine } from '../../../tests/support/tiny-engine.ts';
-import { arrange } from './arrangement.ts';
 import type { Engine, Job, JobEvent } from './engine.ts';
 import { chooseSlot, commonPrefix } from './llama/choose-slot.ts';
+import { arrange } from './open-model.ts';
 import { MeasuredEngine, measureSpeed } from './speed.ts';
 import { never } from './test/tiny-engine.ts';
 

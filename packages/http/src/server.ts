@@ -1,16 +1,17 @@
 // The HTTP server of every service: limits, refusals, metrics and shutdown. The service adds its routes, the format of its
 // errors, and how it authenticates and answers requests.
-import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { AddressInfo, Socket } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { HostGuard } from './access/host-guard.ts';
 import { addSecurityHeaders } from './access/security-headers.ts';
 import { type ConnectionLimits, DEFAULT_LIMITS } from './limits/connection-settings.ts';
+import type { Connections } from './limits/connections.ts';
 import type { Metrics } from './operations/metrics.ts';
 import { traceRequests } from './operations/tracing.ts';
+import { Refusal } from './problems/errors.ts';
 import { addRoutes, type Responder, type TableRoute } from './server/add-routes.ts';
 import { createFastify, type ErrorFormat, type RequestLimits } from './server/create-fastify.ts';
-import { guardHosts, limitPipelining, limitUrls, refuseExcess } from './server/early-refusals.ts';
 import { meterResponses } from './server/meter-responses.ts';
 import { type CrossOrigin, handleErrors, limitMethods, refuseUnroutable } from './server/other-requests.ts';
 import { PendingWork, type ShutdownOptions, shutDown } from './server/shutdown.ts';
@@ -92,4 +93,51 @@ function setHeaders(fastify: FastifyInstance, { headers }: CrossOrigin): void {
     reply.headers({ ...headers, 'x-request-id': request.id });
     done();
   });
+}
+
+/** Requests that may wait on one connection; browsers and nearly all programs send one at a time. */
+const MAX_WAITING = 16;
+const MAX_URL_BYTES = 8_192;
+
+/**
+ * Closes connections with too many pipelined requests (RFC 9112, 9.3.2). Node parses all requests in a packet, possibly
+ * a thousand, before it stops reading: as many responses would be held in memory until the client reads them.
+ */
+function limitPipelining(fastify: FastifyInstance): void {
+  const waiting = new WeakMap<Socket, number>();
+  fastify.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
+    // The response owns the socket: no other response is before it.
+    if (!socket.destroyed && reply.raw.socket === socket) return done();
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (count > MAX_WAITING) socket.destroy();
+    if (socket.destroyed) return void reply.hijack();
+    waiting.set(socket, count);
+    reply.raw.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+    done();
+  });
+}
+
+/** A retry may find a free connection. */
+function refuseExcess(fastify: FastifyInstance, connections: Pick<Connections, 'isExcess'>): void {
+  const headers = { 'retry-after': '5', connection: 'close' };
+  refuse(fastify, ({ raw }) =>
+    connections.isExcess(raw) ? new Refusal('unavailable', 'Too many connections are open.', { headers }) : undefined,
+  );
+}
+
+function guardHosts(fastify: FastifyInstance, hostGuard: Pick<HostGuard, 'refusalOf'>): void {
+  refuse(fastify, (request) => hostGuard.refusalOf(request));
+}
+
+function limitUrls(fastify: FastifyInstance): void {
+  refuse(fastify, ({ raw: { url = '' } }) =>
+    url.length > MAX_URL_BYTES
+      ? new Refusal('uri_too_long', `The URL is longer than ${MAX_URL_BYTES} bytes.`)
+      : undefined,
+  );
+}
+
+/** Refuses the requests for which `refusalOf` returns a refusal. */
+function refuse(fastify: FastifyInstance, refusalOf: (request: FastifyRequest) => Refusal | undefined): void {
+  fastify.addHook('onRequest', (request, _reply, done) => done(refusalOf(request)));
 }

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 export const CONNECTIONS = {
   /**
    * Default 300. A gateway holds one for each worker; an idle one costs 30 KiB of heap and up to 400 KiB of memory in
-   * total (TLS). At the limit, idle connections of addresses with many connections are closed (connection-to-evict.ts),
+   * total (TLS). At the limit, idle connections of addresses with many connections are closed (gate.ts),
    * or the new one is refused.
    */
   max: 1024,

@@ -1,6 +1,5 @@
 // Parses CPE names: the formatted string of 2.3 (NISTIR 7695 §6.2) and the URI of 2.2 (§6.1), values unescaped.
 import type { ProductKey } from '../advisory.ts';
-import { readCpeUri } from './cpe-uri.ts';
 import { ANY, type CpeValue, NA, plainText } from './cpe-value.ts';
 
 export const CPE_ATTRIBUTES = [
@@ -68,4 +67,38 @@ function readValue(field: string): CpeValue | undefined {
 export function productKeyOf({ vendor, product }: Cpe): ProductKey | undefined {
   const names = [vendor, product].map(plainText);
   return names.includes(undefined) ? undefined : ['cpe', ...names].join(':');
+}
+
+/** The eleven values in order; undefined if the text is not such a name. */
+function readCpeUri(text: string): readonly CpeValue[] | undefined {
+  const fields = text.split(':');
+  if (fields.length > 7) return undefined;
+  const [part = '', vendor = '', product = '', version = '', update = '', packed = '', language = ''] = fields;
+  const [edition = '', swEdition = '', targetSw = '', targetHw = '', other = ''] = unpack(packed) ?? [];
+  if (packed.startsWith('~') && unpack(packed) === undefined) return undefined;
+  const values = [part, vendor, product, version, update, edition, language, swEdition, targetSw, targetHw, other];
+  const read = values.map(readUriValue);
+  return read.every((value) => value !== undefined) ? read : undefined;
+}
+
+/** §6.1.2.1: `~edition~sw_edition~target_sw~target_hw~other`, or the edition alone. */
+function unpack(packed: string): readonly string[] | undefined {
+  if (!packed.startsWith('~')) return [packed];
+  const parts = packed.slice(1).split('~');
+  return parts.length === 5 ? parts : undefined;
+}
+
+/** §6.1.2.2: empty means any; `%01` is the wildcard `?`, `%02` is `*`. */
+function readUriValue(field: string): CpeValue | undefined {
+  if (field === '') return ANY;
+  if (field === '-') return NA;
+  const match = /^(%02|(?:%01)*)((?:[^%]|%[2-7][0-9a-f])+)(%02|(?:%01)*)$/i.exec(field);
+  if (match === null) return undefined;
+  const [, before = '', encoded = '', after = ''] = match;
+  const text = encoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return { kind: 'text', text: text.toLowerCase(), before: wildcardsOf(before), after: wildcardsOf(after) };
+}
+
+function wildcardsOf(encoded: string): string {
+  return encoded.replaceAll('%01', '?').replaceAll('%02', '*');
 }

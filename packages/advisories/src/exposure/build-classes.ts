@@ -1,10 +1,11 @@
 // The observed builds of one product, sorted by version: an advisory is judged once for all builds that it cannot
 // distinguish.
 import type { VersionScheme } from '../advisory.ts';
+import type { Configuration } from '../judge/configuration.ts';
+import type { Criterion } from '../judge/criterion.ts';
 import { type CompiledAdvisory, type Judgement, judgeCompiled } from '../judge/judge.ts';
 import { type ObservedProduct, type PreparedProduct, prepare, versionUnder } from '../judge/prepared-product.ts';
 import type { Interval } from '../versions/ranges.ts';
-import { boundsOf } from './version-bounds.ts';
 
 /** Builds whose version under a scheme is a single point, in order. */
 interface Order {
@@ -133,4 +134,32 @@ function firstFrom(keys: readonly string[], bound: string): number {
     else high = middle;
   }
   return low;
+}
+
+/** Keys of versions by scheme, sorted, each once. */
+function boundsOf({ sources }: CompiledAdvisory): ReadonlyMap<VersionScheme, readonly string[]> {
+  const bounds = new Map<VersionScheme, Set<string>>();
+  const add = (scheme: VersionScheme, intervals: readonly Interval[]) => {
+    let of = bounds.get(scheme);
+    if (!of) {
+      of = new Set();
+      bounds.set(scheme, of);
+    }
+    for (const { low, high } of intervals) of.add(low).add(high);
+  };
+  for (const claim of sources.flatMap(({ claims }) => claims)) {
+    if (claim.kind === 'product') {
+      add(claim.scheme, claim.affected.intervals);
+      add(claim.scheme, claim.unaffected.intervals);
+    } else {
+      eachCriterion(claim.root, ({ scheme, intervals }) => add(scheme, intervals));
+    }
+  }
+  return new Map([...bounds].map(([scheme, of]) => [scheme, [...of].sort()]));
+}
+
+/** Includes negated criteria and those of the environment. */
+function eachCriterion(statement: Configuration['root'], report: (criterion: Criterion) => void): void {
+  if (statement.kind === 'criterion') report(statement);
+  else if (statement.kind !== 'unknown') for (const child of statement.children) eachCriterion(child, report);
 }

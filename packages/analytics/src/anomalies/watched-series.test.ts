@@ -8,8 +8,7 @@ import { DAY_MS, dayOf } from '../history/daily-series.ts';
 import { indexOf, plainDomains, using } from '../test/firms.ts';
 import { changes, DAYS, FIRST_DAY } from '../test/random-changes.ts';
 import { WINDOW_DAYS } from './anomaly.ts';
-import { readableDays } from './anomaly-days.ts';
-import { type WatchedSeries, watchedSeries } from './watched-series.ts';
+import { readableDays, type WatchedSeries, watchedSeries } from './watched-series.ts';
 
 const NOW = FIRST_DAY + DAYS - 1;
 const DAY = NOW - 1;

@@ -9,7 +9,7 @@ import { codePoint } from '../../../../tests/support/property.ts';
 import { tinyEngine } from '../../../../tests/support/tiny-engine.ts';
 import { untilAnswer } from '../../../../tests/support/until.ts';
 import { type ChatPrompt, type Engine, openVocabulary, VocabularySpare } from '../index.ts';
-import { controlTexts, tokenBytes } from '../llama/token-bytes.ts';
+import { controlTexts, tokenBytes } from '../llama/llama-vocabulary.ts';
 import { ggufOf, ggufWith, text, textEntry, u32, u64, written } from '../test/gguf-file.ts';
 import { user } from '../test/tiny-engine.ts';
 import { readVocabulary } from './vocabulary-file.ts';

@@ -1,5 +1,4 @@
 // The counted domains, each with a number: limited in total, and for each feed.
-import { NameNumbers } from './name-numbers.ts';
 
 export interface CountedDomainsOptions {
   readonly max: number;
@@ -77,4 +76,94 @@ export class CountedDomains {
     }
     this.#numbers.drop(unused);
   }
+}
+
+/** Maximum load factor. */
+const MAX_FULL = 0.6;
+const FREE = -1;
+
+export class NameNumbers {
+  readonly #names: string[] = [];
+  /** Released numbers. */
+  readonly #released: number[] = [];
+  /** Hash table of the numbers, by hash of the name. */
+  #slots = new Int32Array(1 << 12).fill(FREE);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** By number; empty for released numbers. */
+  get names(): readonly string[] {
+    return this.#names;
+  }
+
+  find(name: string): number | undefined {
+    const number = this.#slots[this.#slotOf(name)] as number;
+    return number === FREE ? undefined : number;
+  }
+
+  /** Assigns a released number or the next free one. The name must not have a number. */
+  add(name: string): number {
+    const number = this.#released.pop() ?? this.#names.length;
+    this.#names[number] = name;
+    this.#size += 1;
+    if (this.#size > this.#slots.length * MAX_FULL) this.#rebuild(this.#slots.length * 2);
+    else this.#slots[this.#slotOf(name)] = number;
+    return number;
+  }
+
+  /** Releases numbers for reuse. */
+  drop(numbers: readonly number[]): void {
+    // A rebuild is cheaper if many names are released.
+    const isFew = numbers.length < this.#size / 4;
+    for (const number of numbers) {
+      if (isFew) this.#close(this.#slotOf(this.#names[number] as string));
+      this.#names[number] = '';
+      this.#released.push(number);
+    }
+    this.#size -= numbers.length;
+    if (!isFew) this.#rebuild(this.#slots.length);
+  }
+
+  /** Frees a slot: displaced entries behind it move up, so that no search ends too early. */
+  #close(freed: number): void {
+    const mask = this.#slots.length - 1;
+    let hole = freed;
+    for (let slot = (hole + 1) & mask; this.#slots[slot] !== FREE; slot = (slot + 1) & mask) {
+      const number = this.#slots[slot] as number;
+      const wanted = hashOf(this.#names[number] as string) & mask;
+      const isBehindHole = ((slot - wanted) & mask) >= ((slot - hole) & mask);
+      if (!isBehindHole) continue;
+      this.#slots[hole] = number;
+      hole = slot;
+    }
+    this.#slots[hole] = FREE;
+  }
+
+  #rebuild(length: number): void {
+    this.#slots = new Int32Array(length).fill(FREE);
+    for (let number = 0; number < this.#names.length; number += 1) {
+      const name = this.#names[number] as string;
+      if (name !== '') this.#slots[this.#slotOf(name)] = number;
+    }
+  }
+
+  /** The slot of the name's number, or the one where it would be inserted. */
+  #slotOf(name: string): number {
+    const mask = this.#slots.length - 1;
+    for (let slot = hashOf(name) & mask; ; slot = (slot + 1) & mask) {
+      const number = this.#slots[slot] as number;
+      if (number === FREE || this.#names[number] === name) return slot;
+    }
+  }
+}
+
+/** FNV-1a with Murmur3's final step: its low bits alone are too similar for names that differ only at the end. */
+function hashOf(name: string): number {
+  let hash = 0x811c_9dc5;
+  for (let i = 0; i < name.length; i += 1) hash = Math.imul(hash ^ name.charCodeAt(i), 0x0100_0193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
+  return hash ^ (hash >>> 13);
 }

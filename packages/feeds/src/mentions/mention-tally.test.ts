@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
+import { NameNumbers } from './counted-domains.ts';
 import { FeedPairs, NEVER, NO_CAPACITY } from './feed-pairs.ts';
 import { type Mention, MentionTally, type MentionWindow, TALLY_DAYS, WINDOW_NAMES, WINDOWS } from './mention-tally.ts';
-import { NameNumbers } from './name-numbers.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN = Date.parse('2026-03-01T00:00:00Z');

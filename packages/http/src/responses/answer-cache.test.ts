@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { AnswerCache, type ReadyAnswer } from './answer-cache.ts';
-import { COMPRESS_FROM_BYTES, encodedBytes, encodedNow, encodingFor } from './compress.ts';
+import { COMPRESS_FROM_BYTES, encodedBytes, encodedNow, encodingFor } from './send-answer.ts';
 
 const answerOf = (text: string): ReadyAnswer => ({ bytes: Buffer.from(text), etag: `"${text}"`, status: 200 });
 const makes = (text: string) => async () => answerOf(text);

@@ -1,6 +1,8 @@
 // Converts a handler's result into a response that can be sent: signed, durable in the ledger, with its validator.
 import { createHash } from 'node:crypto';
-import type { Output } from '../route.ts';
+import type { FastifyRequest } from 'fastify';
+import { Refusal } from '../problems/errors.ts';
+import type { Endpoint, Output, Upload } from '../route.ts';
 import { tableBytes } from '../tables/encode-table.ts';
 import { contentDisposition, rowObject, type Table, type TableColumn, type TableFormat } from '../tables/table.ts';
 import type { ReadyAnswer } from './answer-cache.ts';
@@ -63,3 +65,27 @@ async function tableAnswer(
 function etagOf(content: Buffer | string): string {
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
 }
+
+/** Refuses another media type, a missing body, and one that is announced as too long. */
+export function uploadOf(
+  { headers, body }: FastifyRequest,
+  { upload = [], bodyBytes = 0 }: Pick<Endpoint, 'upload' | 'bodyBytes'>,
+): Upload {
+  const type = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (!upload.includes(type) || typeof body !== 'object' || body === null)
+    throw new Refusal('unsupported_media_type', `Send a body of one of these types: ${upload.join(', ')}.`);
+  if (Number(headers['content-length'] ?? 0) > bodyBytes) throw tooLarge(bodyBytes);
+  return { type, content: bounded(body as AsyncIterable<Uint8Array>, bodyBytes) };
+}
+
+async function* bounded(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let received = 0;
+  for await (const chunk of chunks) {
+    received += chunk.length;
+    if (received > maxBytes) throw tooLarge(maxBytes);
+    yield chunk;
+  }
+}
+
+const tooLarge = (maxBytes: number) =>
+  new Refusal('payload_too_large', `The body has more than ${maxBytes} bytes. Send it in parts.`);

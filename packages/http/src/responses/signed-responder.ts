@@ -13,11 +13,10 @@ import type { EventStreams } from '../streams/event-streams.ts';
 import type { SseSubscription } from '../streams/sse.ts';
 import { formatFor, type TableFormat } from '../tables/table.ts';
 import type { AnswerCache } from './answer-cache.ts';
-import { answerOf } from './make-answer.ts';
+import { answerOf, uploadOf } from './make-answer.ts';
 import type { Notary } from './notary.ts';
 import { commonHeaders, isKnown, sendAtOnce, sendReady, sendUnsigned } from './send-answer.ts';
 import { sendFile } from './send-file.ts';
-import { uploadOf } from './upload.ts';
 
 interface SignedResponderDeps<App> {
   readonly app: App;

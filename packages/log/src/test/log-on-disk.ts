@@ -68,7 +68,7 @@ export async function alter(file: string, at: number): Promise<void> {
   await writeFile(file, bytes);
 }
 
-/** The record of a batch in the journal of earlier versions; see folder/journal-record.ts. */
+/** The record of a batch in the journal of earlier versions; see folder/read-folder.ts. */
 export function journalRecord(first: number, leaves: readonly Uint8Array[]): Buffer {
   const payload = encodeEntries(leaves);
   const header = Buffer.alloc(24);

@@ -9,8 +9,7 @@ import { lanServiceName, networkKeyOf } from '../identity/private-network.ts';
 import { JoinError } from '../join/join-target.ts';
 import { CONNECTIONS } from '../limits.ts';
 import { addressOf, newPeerId, useHosts, within } from '../test/hosts.ts';
-import { connectionToEvict } from './connection-to-evict.ts';
-import { createGate } from './gate.ts';
+import { connectionToEvict, createGate } from './gate.ts';
 
 describe('a connection between hosts', { concurrency: true }, () => {
   const hosts = useHosts();

@@ -1,10 +1,10 @@
 // The connection gate: refuses connections to itself, peers outside the allow-list, too frequent attempts, and a single
 // machine that would take the slots of all other machines.
+import { BlockList } from 'node:net';
 import type { Connection, ConnectionGater, MultiaddrConnection, PeerId } from '@libp2p/interface';
+import type { Multiaddr } from '@multiformats/multiaddr';
 import { RateLimiter } from '@strata/limits';
 import { CONNECTIONS } from '../limits.ts';
-import { connectionToEvict } from './connection-to-evict.ts';
-import { isNeverDialled } from './never-dialled.ts';
 import { remoteHost } from './remote-host.ts';
 
 export interface Gate {
@@ -96,4 +96,74 @@ export function createGate(self: string, { allow, named, connections, isBusy, on
 
 function isRelayed({ remoteAddr }: MultiaddrConnection): boolean {
   return remoteAddr.getComponents().some(({ name }) => name === 'p2p-circuit');
+}
+
+// Chooses the connection to evict when all slots are taken: addresses with many connections, which one machine with
+// many keys can open, lose connections before addresses with few.
+interface ConnectionSlot {
+  readonly host: string;
+  /** Dialled by this host, or named by the operator. */
+  readonly isKept: boolean;
+  /** It has a channel. */
+  readonly isBusy: boolean;
+  readonly openedAtMs: number;
+}
+
+/**
+ * The connection to close for a new one from `host`, undefined if the new one must be refused: an idle one of an
+ * address with
+ * more connections, or a long idle one of an address with as many; a busy one only of an address that has far too
+ * many. The youngest is closed first.
+ */
+export function connectionToEvict<T extends ConnectionSlot>(
+  slots: readonly T[],
+  host: string,
+  nowMs: number,
+): T | undefined {
+  const counts = new Map<string, number>();
+  for (const slot of slots) counts.set(slot.host, (counts.get(slot.host) ?? 0) + 1);
+  const countOf = (name: string) => counts.get(name) ?? 0;
+  const own = countOf(host);
+  const isEvictable = (slot: T) => {
+    if (slot.isKept) return false;
+    const count = countOf(slot.host);
+    const isCrowded = count > own + 1;
+    if (slot.isBusy) return isCrowded && count > CONNECTIONS.maxBusyPerHostWhenFull;
+    return isCrowded || (count >= own && nowMs - slot.openedAtMs > CONNECTIONS.idleWhenFullMs);
+  };
+  const order = (a: T, b: T) =>
+    Number(a.isBusy) - Number(b.isBusy) || countOf(b.host) - countOf(a.host) || b.openedAtMs - a.openedAtMs;
+  return slots.filter(isEvictable).toSorted(order)[0];
+}
+
+const never = new BlockList();
+for (const [net, bits] of [
+  ['0.0.0.0', 8],
+  // Link-local, including the metadata services of clouds; then addresses of other types.
+  ['169.254.0.0', 16],
+  ['100.100.100.200', 32],
+  ['168.63.129.16', 32],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const)
+  never.addSubnet(net, bits, 'ipv4');
+for (const [net, bits] of [
+  ['::', 128],
+  ['fe80::', 10],
+  ['ff00::', 8],
+  ['fd00:ec2::254', 128],
+  ['fd20:ce::254', 128],
+  // IPv4 behind a translator (NAT64).
+  ['64:ff9b::', 96],
+] as const)
+  never.addSubnet(net, bits, 'ipv6');
+
+/** Private addresses are not included: workers and gateways of one network use them. */
+function isNeverDialled(address: Multiaddr): boolean {
+  return address.getComponents().some(({ name, value }) => {
+    if (value === undefined) return false;
+    // A BlockList reads `::ffff:169.254.169.254` as the address that it wraps.
+    if (name === 'ip4') return never.check(value, 'ipv4');
+    return name === 'ip6' && never.check(value, 'ipv6');
+  });
 }

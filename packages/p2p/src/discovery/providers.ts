@@ -1,13 +1,14 @@
 // Content discovery: provider records in a Kademlia DHT of this network, renewed before they expire, and dialled when
 // found.
-import type { Libp2p, PeerId, PeerInfo } from '@libp2p/interface';
+import type { Connection, Libp2p, PeerId, PeerInfo } from '@libp2p/interface';
 import { type KadDHT, kadDHT, passthroughMapper, removePrivateAddressesMapper } from '@libp2p/kad-dht';
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr';
+import { RateLimiter } from '@strata/limits';
 import { CID } from 'multiformats/cid';
 import { sha256 } from 'multiformats/hashes/sha2';
 import type { Gate } from '../connections/gate.ts';
+import { remoteHost } from '../connections/remote-host.ts';
 import { KNOWN_PEERS, RECORDS } from '../limits.ts';
-import { limitDht } from './limit-dht.ts';
 
 const RAW_CODEC = 0x55;
 /** Each record is stored at this number of closest peers; with more, new peers need not be considered. */
@@ -189,4 +190,37 @@ export function worthDialling(provider: PeerInfo, isReportedFromAfar: boolean): 
 /** A CID of raw content with this digest, the form that the DHT's keys require. */
 async function cidOf(key: Uint8Array): Promise<CID> {
   return CID.createV1(RAW_CODEC, await sha256.digest(key));
+}
+
+interface DhtMessage {
+  readonly closer: readonly unknown[];
+  readonly providers: readonly unknown[];
+}
+
+/** The part of the DHT that answers queries; its type is private, and there is no option for this. */
+interface Answering {
+  readonly rpc: { handleMessage(peer: PeerId, message: DhtMessage): Promise<unknown> };
+}
+
+class DhtLimitError extends Error {
+  override readonly name = 'DhtLimitError';
+}
+
+const MAX_REMEMBERED = 10_000;
+
+/** Messages that are too large or too frequent are not answered: libp2p aborts their stream. */
+function limitDht(dht: KadDHT, connectionsTo: (peer: PeerId) => readonly Connection[]): KadDHT {
+  const peers = new RateLimiter({ ...RECORDS.messages, now: Date.now, maxNames: MAX_REMEMBERED });
+  const hosts = new RateLimiter({ ...RECORDS.hostMessages, now: Date.now, maxNames: MAX_REMEMBERED });
+  const { rpc } = dht as unknown as Answering;
+  const answer = rpc.handleMessage.bind(rpc);
+  rpc.handleMessage = async (peer, message) => {
+    if (message.closer.length + message.providers.length > RECORDS.maxPeersPerMessage)
+      throw new DhtLimitError('a message names too many peers');
+    const [connection] = connectionsTo(peer);
+    const host = connection ? remoteHost(connection.remoteAddr) : '';
+    if (peers.take(peer.toString()) > 0 || hosts.take(host) > 0) throw new DhtLimitError('messages come too often');
+    return answer(peer, message);
+  };
+  return dht;
 }

@@ -2,6 +2,7 @@
 // node. Announced addresses are untrusted: they are only dialled, and the handshake authenticates the peer.
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Libp2p } from '@libp2p/interface';
 import { replaceFile } from '@strata/files';
 import { z } from 'zod';
 import { KNOWN_PEERS } from '../limits.ts';
@@ -91,4 +92,19 @@ export class KnownPeers implements AsyncDisposable {
       await replaceFile(this.#file, text, { mode: 0o600, sync: 'none', isShared: true });
     } catch {}
   }
+}
+
+export function rememberPeers(node: Libp2p, knownPeers: KnownPeers, signal: AbortSignal): void {
+  node.addEventListener(
+    'peer:identify',
+    ({ detail: { peerId, connection, listenAddrs } }) => {
+      const suffix = `/p2p/${peerId}`;
+      const reached = connection.direction === 'outbound' && { reached: connection.remoteAddr.toString() };
+      const announced = listenAddrs
+        .map(String)
+        .map((address) => (address.endsWith(suffix) ? address : `${address}${suffix}`));
+      knownPeers.add(peerId.toString(), { ...reached, announced }, new Date());
+    },
+    { signal },
+  );
 }

@@ -1,14 +1,17 @@
 // The current state of the network: workers with models, load and reputation, and recent events.
 import './machines.css';
+import { useNow } from '../../ui/ago.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
 import { Command } from '../../ui/controls/button.tsx';
-import { formatPeer, formatTime } from '../../ui/formats.ts';
-import { Loading, Notice, Retry } from '../../ui/states.tsx';
+import { formatAgo, formatClock, formatPeer, formatRounded, formatTime } from '../../ui/formats.ts';
+import { Empty, Loading, Notice, Retry } from '../../ui/states.tsx';
 import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
+import type { Answer } from '../conversation/conversation.ts';
+import { useConversations } from '../conversation/conversations.ts';
 import type { Network } from '../inference.ts';
-import { Events } from './machine-events.tsx';
+import { onLink } from '../location.ts';
 import { Workers } from './machine-workers.tsx';
 import type { Fleet } from './observed-fleet.ts';
 import { useFleet, useNetwork } from './use-network.ts';
@@ -110,3 +113,71 @@ const AUDIT_COLUMNS: readonly Column<AuditRow>[] = [
   textColumn('Worker', 'worker', (worker) => <code title={worker}>{formatPeer(worker)}</code>),
   textColumn('Outcome', 'outcome', (outcome) => <Badge tone={OUTCOME_TONES[outcome] ?? 'plain'}>{outcome}</Badge>),
 ];
+
+/** Number of events shown, newest first. */
+const MAX_EVENTS = 12;
+
+interface EventEntry {
+  readonly key: string;
+  readonly at: number;
+  readonly text: string;
+  /** The conversation of the answer. */
+  readonly chat: string | null;
+}
+
+function Events({ fleet }: { readonly fleet: Fleet }) {
+  const conversations = useConversations();
+  const now = useNow(10_000);
+  const failovers = conversations.flatMap(({ id, turns }) =>
+    turns.flatMap((turn) => (turn.role === 'assistant' ? failoversOf(turn, id) : [])),
+  );
+  const entries = [
+    ...fleet.events.map(({ kind, peer, at }) => ({
+      key: `${kind} ${peer} ${at}`,
+      at,
+      text: `Worker ${formatPeer(peer)} ${kind === 'left' ? 'went offline' : 'joined'}.`,
+      chat: null,
+    })),
+    ...failovers,
+  ]
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, MAX_EVENTS);
+  return (
+    <Card title="Recent events">
+      {entries.length === 0 ? (
+        <Empty>No workers have joined or left since this page was opened.</Empty>
+      ) : (
+        <ol className="lines" aria-live="polite">
+          {entries.map(({ key, at, text, chat }) => (
+            <li key={key}>
+              <time
+                className="soft"
+                dateTime={new Date(at).toISOString()}
+                title={formatAgo(new Date(at).toISOString(), now)}
+              >
+                {formatClock(at)}
+              </time>{' '}
+              {text}{' '}
+              {chat !== null && (
+                <a href={`/?chat=${chat}`} onClick={onLink}>
+                  View answer
+                </a>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+    </Card>
+  );
+}
+
+function failoversOf({ id, askedAt, segments, pauseMs }: Answer, chat: string): EventEntry[] {
+  return (segments ?? []).slice(1).map(({ worker, from }, i) => ({
+    key: `${id} ${i}`,
+    at: askedAt,
+    text: `Your answer failed over at token ${from + 1}, from ${formatPeer(segments?.[i]?.worker ?? '')} to ${formatPeer(worker)}${
+      pauseMs === null ? '' : `, within ${formatRounded(pauseMs)} ms`
+    }.`,
+    chat,
+  }));
+}

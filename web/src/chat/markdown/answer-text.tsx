@@ -1,7 +1,6 @@
 // The text of an answer while it streams: rendered as Markdown where that is safe, at a limited rate.
-import { lazy, Suspense, useDeferredValue, useEffect, useRef, useState } from 'react';
+import { Component, lazy, type ReactNode, Suspense, useDeferredValue, useEffect, useRef, useState } from 'react';
 import { plainReason } from './markdown-bounds.ts';
-import { PlainText, TextBoundary } from './text-boundary.tsx';
 
 const Markdown = lazy(async () => ({ default: (await import('./markdown.tsx')).Markdown }));
 
@@ -35,4 +34,39 @@ function useThrottled(value: string, everyMs: number): string {
     return () => clearTimeout(timer);
   }, [isBehind, throttled]);
   return throttled;
+}
+
+interface TextBoundaryProps {
+  /** Shown if rendering fails; a different text is tried again. */
+  readonly text: string;
+  readonly children: ReactNode;
+}
+
+class TextBoundary extends Component<TextBoundaryProps, { readonly failed: string | null }> {
+  override state = { failed: null as string | null };
+
+  override componentDidCatch(): void {
+    this.setState({ failed: this.props.text });
+  }
+
+  static getDerivedStateFromError(): object {
+    return { failed: '' };
+  }
+
+  override render(): ReactNode {
+    const { text, children } = this.props;
+    const { failed } = this.state;
+    // The text of a running answer grows: a text that starts with one that failed is not tried again.
+    if (failed === null || (failed !== '' && !text.startsWith(failed))) return children;
+    return <PlainText text={text} reason="Shown as plain text: it cannot be rendered." />;
+  }
+}
+
+function PlainText({ text, reason }: { readonly text: string; readonly reason?: string }) {
+  return (
+    <>
+      {reason && <p className="small soft">{reason}</p>}
+      <p className="chat-plain">{text}</p>
+    </>
+  );
 }

@@ -1,15 +1,24 @@
 // The frame of every page: name, search box, navigation, and quota of the API key.
 import { createLink, Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { type ComponentProps, forwardRef, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type ComponentProps,
+  Fragment,
+  forwardRef,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { Dialog } from '../../ui/controls/dialog.tsx';
 import { formatNumber } from '../../ui/formats.ts';
 import { ThemeSwitch } from '../../ui/theme/theme-switch.tsx';
 import { useConnection } from '../answer/connection.ts';
 import { useKey, useQuota } from '../answer/session.ts';
 import { SearchBox } from '../search/search-box.tsx';
 import { useSite } from '../site.ts';
-import { Keyboard } from './keyboard.tsx';
 import { PAGES } from './navigation.ts';
-import { useShortcuts } from './shortcuts.ts';
+import { setShortcuts, useAreShortcutsOn, useShortcuts } from './shortcuts.ts';
 
 export function Shell() {
   const { chatUrl, isSimulated } = useSite();
@@ -171,3 +180,34 @@ const UnmarkedLink = createLink(
     <a {...props} ref={ref} />
   )),
 );
+
+/** The keys to press one after the other, and what they do. */
+const SHORTCUTS: readonly (readonly [keys: string, meaning: string])[] = [
+  ['/', 'Search'],
+  ['?', 'Show shortcuts'],
+  ...PAGES.map(([name, , letter]) => [`g${letter}`, name] as const),
+];
+
+function Keyboard({ onClose }: { readonly onClose: () => void }) {
+  const areOn = useAreShortcutsOn();
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <label className="check">
+        <input type="checkbox" checked={areOn} onChange={({ target }) => setShortcuts(target.checked)} />
+        Enable shortcuts
+      </label>
+      <dl className={areOn ? 'facts' : 'facts soft'}>
+        {SHORTCUTS.map(([keys, meaning]) => (
+          <Fragment key={keys}>
+            <dt>
+              {[...keys].map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{meaning}</dd>
+          </Fragment>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

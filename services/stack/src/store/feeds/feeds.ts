@@ -1,19 +1,21 @@
 // Subscribed feeds: adding, recording polls, and removal. feed-mentions.ts reads what they name.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { batches } from '@strata/db';
+import { batches, counterIncrement, integer, jsonRows, listed, writePipelined } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema.ts';
-import { addFeeds } from './add-feeds.ts';
 import { forgetItems } from './drop-items.ts';
 import { FeedMentions } from './feed-mentions.ts';
 import { FeedOffers } from './feed-offers.ts';
 import {
+  cutText,
+  MAX_TITLE,
   MAX_URL,
   type NewFeed,
   type PolledFeed,
   type RecordedPoll,
   type StoredFeed,
   storedFeed,
+  textWithin,
 } from './feed-records.ts';
 import { finishAllLeaving, removeFeed } from './feed-removal.ts';
 import { FeedSchedule } from './feed-schedule.ts';
@@ -140,4 +142,37 @@ export class FeedTable {
     const lastPollAt = last === null ? null : new Date(last);
     return { active, gone, polled, failing, items, mentions, lastPollAt };
   }
+}
+
+const NEW_FEEDS = { position: 'integer', url: 'text', title: 'text', site_url: 'text' } as const;
+
+/** Adds feeds that do not exist. With `isReviving`, feeds with status `gone` are polled again, and former addresses are added again. */
+async function addFeeds(
+  db: Kysely<Database>,
+  feeds: readonly NewFeed[],
+  { at, isReviving }: { readonly at: Date; readonly isReviving: boolean },
+): Promise<{ readonly added: number; readonly revived: number }> {
+  const urls = listed(db, isReviving ? feeds.map(({ url }) => url) : []);
+  const rows = feeds.map(({ url, title = null, siteUrl = null }, index) => [
+    index,
+    url,
+    cutText(title, MAX_TITLE),
+    textWithin(siteUrl, MAX_URL),
+  ]);
+  const [revived, , added] = await writePipelined(db, [
+    sql<never>`update feeds set status = 'active', next_poll_at = 0, failures = 0, error = null
+      where status = 'gone' and url in ${urls}`.compile(db),
+    sql<never>`delete from feed_moves where url in ${urls}`.compile(db),
+    // Existing feeds are excluded before the insert: a conflict would use up a number.
+    sql<never>`
+      insert into feeds (url, status, next_poll_at, added_at, title, site_url)
+      select new.url, 'active', 0, ${integer(at.getTime())}, new.title, new.site_url
+      from ${jsonRows(db, rows, NEW_FEEDS)} as new
+      where not exists (select 1 from feed_moves where feed_moves.url = new.url)
+        and not exists (select 1 from feeds where feeds.url = new.url)
+      order by new.position
+      on conflict (url) do nothing`.compile(db),
+    counterIncrement(db, 'feeds'),
+  ]);
+  return { added: Number(added.numAffectedRows ?? 0), revived: Number(revived.numAffectedRows ?? 0) };
 }
