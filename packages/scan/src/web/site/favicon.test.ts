@@ -59,7 +59,7 @@ for (const [why, html, asked] of [
 const html: WebScript = respond(200, { 'content-type': 'image/png' }, '<!doctype html><title>Not found</title><svg>');
 const huge: WebScript = respond(200, { 'content-type': 'image/png' }, Buffer.concat([PNG, Buffer.alloc(200_000)]));
 for (const [why, script, status, requests] of [
-  ['a page in its place', html, 'missing', 1],
+  ['an HTML page', html, 'missing', 1],
   ['a missing file', respond(404, {}), 'missing', 1],
   ['an error', respond(500, {}), 'failed', 1],
   ['a bot wall', respond(403, {}), 'blocked', 1],
