@@ -176,7 +176,7 @@ export interface FileEvidence {
   readonly detail?: string;
 }
 
-/** The icon of the site. `missing`: there is none, or what is served for it is not an image. */
+/** The icon of the site. `missing`: measured, but without an image. */
 export interface FaviconEvidence {
   readonly status: FileEvidence['status'];
   /** MurmurHash3 (x86, 32 bits, signed) of its base64 text in lines of 76 characters; null unless found. */
