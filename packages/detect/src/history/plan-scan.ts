@@ -142,7 +142,9 @@ export function planScan(known: KnownDomain, scan: ScanRecord, options: PlanOpti
       ...schedule(known, profile, { ...options, isChanged, isWaiting: result.isPending }),
     },
     intervals: intervalChanges(open, result, { observedAt: now, lastScannedAt }),
-    ...(records ? { records: planRecords(records, { at: now, lastScannedAt, digest: known.recordDigest }) } : {}),
+    ...(records
+      ? { records: planRecords(records, { at: now, lastScannedAt, isFirst: known.recordDigest === null }) }
+      : {}),
     changes: newChanges(result.changes, open, result.open),
     ...(isChanged ? { difference: { published, known: open, open: result.open } } : {}),
     keepsEvidence: isChanged || isMoving || hasOtherRules,

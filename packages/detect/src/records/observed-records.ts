@@ -10,7 +10,7 @@ export interface ObservedRecords {
   readonly values: ReadonlyMap<RecordKind, readonly string[]>;
   /** Kinds of which a source was not measured: a value that is missing may still be published. */
   readonly unmeasured: ReadonlySet<RecordKind>;
-  /** Of `values` and `unmeasured`, with the number of kinds: the same digest, the same observation. */
+  /** Of `values` and `unmeasured`: the same digest, the same observation. */
   readonly digest: string;
 }
 
@@ -32,6 +32,7 @@ export function observedRecords(evidence: Evidence): ObservedRecords {
   const hasNoWeb = isWebMeasured && hosts.every(({ records }) => records.length === 0);
   const [spf] = selectRecords(dns.txt.records);
   const { page, target, isPageMeasured } = pageOf(evidence, hasNoWeb);
+  const icon = evidence.files?.favicon;
   const isTxtMeasured = areMeasured(dns.txt);
   const isTlsMeasured = tls.status === 'found' || hasNoWeb;
   const tokens = dns.txt.records.filter((txt) => TOKEN.test(txt.slice(0, 512)) && !POLICY.test(txt));
@@ -56,6 +57,10 @@ export function observedRecords(evidence: Evidence): ObservedRecords {
     certificate_name: [isTlsMeasured, tls.names],
     certificate_issuer: [isTlsMeasured, issuerOf(tls)],
     tag: [isPageMeasured, page?.tags ?? []],
+    favicon: [
+      hasNoWeb || target !== null || icon?.status === 'found' || icon?.status === 'missing',
+      icon?.hash == null ? [] : [String(icon.hash)],
+    ],
     redirect: [isPageMeasured, target === null ? [] : [target]],
   };
   const values = new Map<RecordKind, readonly string[]>();
@@ -71,13 +76,7 @@ export function observedRecords(evidence: Evidence): ObservedRecords {
     if (!isComplete) unmeasured.add(kind);
     digest.addText(`${kind} ${isComplete} ${kept.join('\n')}\n\n`);
   }
-  return { values, unmeasured, digest: `${digest.hex}.${RECORD_KINDS.length}` };
-}
-
-/** The kinds that the observation with this digest did not have yet; all if there was none. */
-export function newKinds(digest: string | null): readonly RecordKind[] {
-  // Digests without a number are of the first 17 kinds.
-  return RECORD_KINDS.slice(digest === null ? 0 : Number(digest.split('.')[1] ?? 17));
+  return { values, unmeasured, digest: digest.hex };
 }
 
 function areMeasured(...lookups: readonly Pick<Lookup<unknown>, 'status'>[]): boolean {

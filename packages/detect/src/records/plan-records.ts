@@ -1,5 +1,5 @@
 // What an observation changes in the records of a domain: one interval for each time a value was published. Pure.
-import { newKinds, type ObservedRecords } from './observed-records.ts';
+import type { ObservedRecords } from './observed-records.ts';
 import type { RecordKind } from './record-kinds.ts';
 
 /** An interval of one value. Times are milliseconds since the epoch. */
@@ -38,21 +38,19 @@ interface PlanRecordsOptions {
   readonly at: number;
   /** The last scan that counted before this one. */
   readonly lastScannedAt: number | null;
-  /** Of the last recorded observation; null if there was none. */
-  readonly digest: string | null;
+  /** No observation was recorded before. */
+  readonly isFirst: boolean;
 }
 
 /** A kind that was not measured ends nothing. */
 export function planRecords(
   { intervals, observed }: KnownRecords,
-  { at, lastScannedAt, digest }: PlanRecordsOptions,
+  { at, lastScannedAt, isFirst }: PlanRecordsOptions,
 ): RecordChanges {
   const put: RecordInterval[] = [];
-  for (const kind of newKinds(digest)) {
-    const begun = { kind, value: UNMEASURED, firstSeen: at, lastSeen: null };
-    if (observed.unmeasured.has(kind)) put.push({ ...begun, endedAt: null });
-    // A kind that a later version added: what is observed first is not a change.
-    else if (digest !== null) put.push({ ...begun, endedAt: at });
+  if (isFirst) {
+    const begun = { value: UNMEASURED, firstSeen: at, lastSeen: null, endedAt: null };
+    for (const kind of observed.unmeasured) put.push({ ...begun, kind });
   }
   const missing = new Map([...observed.values].map(([kind, values]) => [kind, new Set(values)]));
   const ended: RecordInterval[] = [];

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { tagIds } from '../evidence/tag-ids.ts';
 import { aliasTo, type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
 import { observedRecords } from './observed-records.ts';
-import { planRecords, type RecordInterval, UNMEASURED } from './plan-records.ts';
+import { planRecords, type RecordInterval } from './plan-records.ts';
 import { MAX_VALUE_LENGTH, type RecordKind, recordValue } from './record-kinds.ts';
 
 const page = (tags: readonly string[], metas = {}) => ({ page: { tags, metas } });
@@ -28,12 +28,15 @@ describe('observed records', () => {
     ['certificate_name', { tls: { names: ['*.Example.com'] } }, ['*.example.com']],
     ['certificate_issuer', { tls: { issuer: 'CA', issuerCommonName: 'CA' } }, ['CA']],
     ['tag', { http: page(['GTM-ABC123']) }, ['GTM-ABC123']],
+    ['favicon', { files: { favicon: { status: 'found', hash: -7 } } }, ['-7']],
+    ['favicon', { files: { favicon: { status: 'missing', hash: null } } }, undefined],
     ['redirect', { http: { url: 'https://www.brand.example.org/' } }, ['example.org']],
   ] as const satisfies readonly (readonly [RecordKind, EvidenceParts, readonly string[] | undefined])[])
     it(`of ${kind} are stored in one form`, () => {
       const expected = {
         verification: ['MS=ms12345678', 'p:domain_verify=abcdef'],
         spf: ['%{d}.x', 'a.example', 'b.example'],
+        favicon: undefined,
       };
       const { values: found, unmeasured } = observedRecords(evidenceOf({ ...{ tls: {}, http: page([]) }, ...parts }));
       assert.deepEqual(found.get(kind), values ?? expected[kind as 'spf']);
@@ -43,7 +46,8 @@ describe('observed records', () => {
 
   it('of failed look-ups are unmeasured, of a domain without a site absent, and hostile ones bounded', () => {
     const failed = observedRecords(evidenceOf({ ns: 'timeout', a: 'servfail', http: { status: 'blocked' } }));
-    const kinds = 'ns ns_set address network asn cname verification certificate_name certificate_issuer tag redirect';
+    const kinds =
+      'ns ns_set address network asn cname verification certificate_name certificate_issuer tag favicon redirect';
     assert.deepEqual([...failed.unmeasured], kinds.split(' '));
     const noWeb = evidenceOf({ a: [], http: { status: 'skipped', url: null } });
     assert.deepEqual([...observedRecords(noWeb).unmeasured], []);
@@ -76,7 +80,7 @@ describe('intervals of records', () => {
       const observed = observedRecords(evidenceOf(given as EvidenceParts));
       const { put, dropped } = planRecords(
         { intervals, observed },
-        { at, lastScannedAt, digest: lastScannedAt === null ? null : observed.digest },
+        { at, lastScannedAt, isFirst: lastScannedAt === null },
       );
       const keyOf = (each: RecordInterval) => `${each.kind} ${each.value} ${each.firstSeen}`;
       const rows = new Map([...intervals, ...put].map((each) => [keyOf(each), each]));
@@ -107,23 +111,6 @@ describe('intervals of records', () => {
     ]);
     const moves = Object.fromEntries(Array.from({ length: 520 }, (_, i) => [i + 2, [`${i}.example`]]));
     assert.deepEqual(after('mx', { 1: null, ...moves })[0], ['', 1, 1, 2]);
-  });
-  it('of a kind that a later version added have one of no value until the first scan of that version', () => {
-    const observed = observedRecords(evidenceOf({ mx: ['1 a'], caa: 'timeout' } as EvidenceParts));
-    const options = { at: 2, lastScannedAt: 1, digest: 'f.3' };
-    const { put } = planRecords({ intervals: [], observed }, options);
-    const of = (kind: string) => put.filter((each) => each.kind === kind).map(({ value, endedAt }) => [value, endedAt]);
-    assert.deepEqual(['ns', 'mx', 'tag', 'caa'].map(of), [
-      [],
-      [
-        ['', 2],
-        ['a', null],
-      ],
-      [['', null]],
-      [['', null]],
-    ]);
-    const again = planRecords({ intervals: [], observed }, { ...options, digest: observed.digest });
-    assert.ok(again.put.every(({ value }) => value !== UNMEASURED));
   });
   it('of an address that returns within a month go on, and the oldest of many are dropped', () => {
     const [a, b] = ['192.0.2.1', '192.0.2.2'];

@@ -111,6 +111,7 @@ it('the names in a certificate of many domains are shared ones, and show no rela
 it('a kind, value, time or cursor that cannot be used is refused', async () => {
   for (const [path, field, message] of [
     ['pivot/mxx/a.example', 'kind', /did you mean mx\?/],
+    ['pivot/favicon/4294967296', 'value', /is not a value of kind favicon/],
     ['pivot/address/nonsense', 'value', /is not a value of kind address/],
     [`pivot/txt/${'x'.repeat(1_100)}`, 'value', /too long/],
     ['pivot/ns/a.example?status=ended', 'status', /present, past/],
