@@ -45,12 +45,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
     "Node's words on an operator's address",
     'listen (E[A-Z]+): .*?(\\S+:\\d+)$',
   ],
-  [
-    'services/cli/src/commands/scan/domain-list.ts',
-    'one line of a list that the operator gave',
-    '(?:^|\\s)#.*$',
-    '[/?#].*$',
-  ],
+  ['services/cli/src/commands/scan/domain-list.ts', 'one line of a list that the operator gave', '(?:^|\\s)#.*$'],
   ['packages/http/src/environment.ts', 'a setting of the operator', '\\/+$'],
   ['packages/engine/src/model-store/hub.ts', 'a setting of the operator', '\\/+$'],
   ['packages/engine/src/upstream/upstream.ts', 'a setting of the operator', '\\/+$'],
