@@ -41,7 +41,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
   ],
   ['packages/client/src/stack/stack-request.ts', 'a path of our own', '\\{([^}]+)\\}'],
   [
-    'packages/p2p/src/connections/listen-error.ts',
+    'packages/p2p/src/start-peer-node.ts',
     "Node's words on an operator's address",
     'listen (E[A-Z]+): .*?(\\S+:\\d+)$',
   ],
