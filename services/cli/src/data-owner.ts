@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
-import { sqliteFileOf } from '@strata/db';
+import { sqliteFileOf } from '@strata/db/file-system';
 import type { CommandContext, OutputStream } from './context.ts';
 
 /** Where a service stores its data. */

@@ -1,5 +1,5 @@
 // Output of commands: a table, or one JSON value with --json. Results go to standard output, everything else to standard error.
-import { plainText } from '@strata/questions';
+import { plainText } from '@strata/questions/plain-text';
 import Table from 'cli-table3';
 import type { OutputStream } from './context.ts';
 

@@ -22,6 +22,7 @@ export interface World {
   readonly monotonicNow?: () => number;
   /** Maps a checked address to the address that is dialled. */
   readonly dial?: (target: Target) => Target;
+  /** Root certificates in place of the built-in ones, PEM. */
   readonly trustedCa?: readonly string[];
   /** Shorter time-outs for local servers; the internet needs the defaults. */
   readonly dnsTryTimeoutMs?: number;

@@ -120,6 +120,7 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
     async [Symbol.asyncDispose]() {
       // Immediate: nothing in it is needed any more.
       await end('SIGQUIT');
+      await cluster[Symbol.asyncDispose]();
       process.off('exit', kill);
       await rm(directory, { recursive: true, force: true });
     },
@@ -134,7 +135,10 @@ export function clusterAt(url: string) {
     await client.connect();
     return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
   };
+  // A new connection costs the server more than any statement of a test: one stays. It keeps neither this process nor a server alive.
+  const admin = new pg.Pool({ connectionString: url, max: 1, allowExitOnIdle: true }).on('error', () => {});
   const sql = async (text: string, database = 'postgres') => {
+    if (database === 'postgres') return await admin.query(text);
     await using client = await connect(database);
     return await client.query(text);
   };
@@ -175,6 +179,6 @@ export function clusterAt(url: string) {
       await sql(store.asAnother(), name);
       return urlOf(name);
     },
-    async [Symbol.asyncDispose]() {},
+    [Symbol.asyncDispose]: () => admin.end(),
   };
 }

@@ -12,13 +12,17 @@ import type { Condition, IndexedTerm, Query } from './query.ts';
 
 export const allDomains = ({ sets }: DomainIndex): DomainSet => union(STATES.map((_, state) => sets.state(state)));
 
+/** Within this many domains, conditions are evaluated for them only: hundreds of queries can be for a few domains. */
+const FEW = 1_000;
+
 /** The domains that match; `within` is a set of existing domains, by default of all. */
 export function evaluateQuery(index: DomainIndex, query: Query, within?: DomainSet): DomainSet {
-  const leaf = leafOf(index, query);
+  const few = within && within.size <= FEW ? within : undefined;
+  const leaf = leafOf(index, query, few);
   if (leaf) return filtered(index, [leaf], within);
   switch (query.kind) {
     case 'and': {
-      const leaves = query.of.map((each) => leafOf(index, each));
+      const leaves = query.of.map((each) => leafOf(index, each, few));
       const found = filtered(
         index,
         leaves.filter((each) => each !== undefined),
@@ -38,7 +42,7 @@ export function evaluateQuery(index: DomainIndex, query: Query, within?: DomainS
     case 'scanned':
       return scannedIn(within ?? allDomains(index), index, query);
     case 'name':
-      return intersection(within ?? allDomains(index), namedSet(index, query));
+      return few ? namedIn(few, index, query) : intersection(within ?? allDomains(index), namedSet(index, query));
     default:
       throw new Error(`${query.kind} is a leaf`);
   }
@@ -50,23 +54,23 @@ interface Leaf {
   readonly isExcluded?: boolean;
 }
 
-/** Undefined for a condition that is not just a set of the index. */
-function leafOf(index: DomainIndex, query: Query): Leaf | undefined {
+/** Undefined for a condition that is not just a set of the index. Within `few` domains its other members are left out. */
+function leafOf(index: DomainIndex, query: Query, few: DomainSet | undefined): Leaf | undefined {
   switch (query.kind) {
     case 'terms':
-      return termsLeaf(index, query);
+      return termsLeaf(index, query, few);
     case 'tld':
-      return { set: tldSet(index, query) };
+      return { set: unionIn(few, tldSets(index, query)) };
     case 'provider':
-      return { set: providersSet(index, query) };
+      return { set: unionIn(few, providerSets(index, query)) };
     case 'not': {
-      const leaf = leafOf(index, query.of);
+      const leaf = leafOf(index, query.of, few);
       return leaf && { set: leaf.set, isExcluded: !leaf.isExcluded };
     }
     case 'or': {
       const sets: DomainSet[] = [];
       for (const each of query.of) {
-        const leaf = leafOf(index, each);
+        const leaf = leafOf(index, each, few);
         if (!leaf || leaf.isExcluded) return undefined;
         sets.push(leaf.set);
       }
@@ -76,6 +80,9 @@ function leafOf(index: DomainIndex, query: Query): Leaf | undefined {
       return undefined;
   }
 }
+
+const unionIn = (few: DomainSet | undefined, sets: readonly DomainSet[]): DomainSet =>
+  few ? DomainSet.ofSorted(few.toArray().filter((domain) => sets.some((set) => set.has(domain)))) : union(sets);
 
 function filtered(index: DomainIndex, leaves: readonly Leaf[], within: DomainSet | undefined): DomainSet {
   const [included = [], excluded = []] = [false, true].map((is) =>
@@ -95,11 +102,17 @@ const EXCLUSIVE: Readonly<Partial<Record<IndexedTerm, readonly number[]>>> = {
 };
 
 /** The union of the few scores outside of a range takes less time than that of the many in it. */
-function termsLeaf({ sets }: DomainIndex, { of, numbers }: Of<'terms'>): Leaf {
+function termsLeaf({ sets }: DomainIndex, { of, numbers }: Of<'terms'>, few: DomainSet | undefined): Leaf {
   const all = EXCLUSIVE[of] ?? [];
   const isExcluded = all.length > 0 && numbers.length * 2 > all.length;
   const some = isExcluded ? all.filter((number) => !numbers.includes(number)) : numbers;
-  return { set: union(some.map((number) => sets[of](number))), isExcluded };
+  return {
+    set: unionIn(
+      few,
+      some.map((number) => sets[of](number)),
+    ),
+    isExcluded,
+  };
 }
 
 /** Cheap conditions first: those that visit every domain then visit few. */
@@ -148,16 +161,26 @@ function endingWith(names: NameTable, part: Uint8Array): DomainSet {
   });
 }
 
-function tldSet({ tlds }: DomainIndex, { tld, isPrefix }: Of<'tld'>): DomainSet {
-  if (!isPrefix) return tlds.domains(tld);
+const NAME_TESTS: Readonly<Record<Of<'name'>['at'], (name: string, part: string) => boolean>> = {
+  anywhere: (name, part) => name.includes(part),
+  exact: (name, part) => name === part,
+  start: (name, part) => name.startsWith(part),
+  end: (name, part) => name.endsWith(part),
+};
+
+const namedIn = (few: DomainSet, { names }: DomainIndex, { part, at }: Of<'name'>): DomainSet =>
+  DomainSet.ofSorted(few.toArray().filter((domain) => NAME_TESTS[at](names.name(domain), part)));
+
+function tldSets({ tlds }: DomainIndex, { tld, isPrefix }: Of<'tld'>): DomainSet[] {
+  if (!isPrefix) return [tlds.domains(tld)];
   const matching = Array.from(tlds.words()).filter((word) => word.startsWith(tld));
-  return union(matching.map((word) => tlds.domains(word)));
+  return matching.map((word) => tlds.domains(word));
 }
 
-function providersSet(index: DomainIndex, { id, isPrefix, category }: Of<'provider'>): DomainSet {
-  if (!isPrefix) return providerSet(index, id, { category });
+function providerSets(index: DomainIndex, { id, isPrefix, category }: Of<'provider'>): DomainSet[] {
+  if (!isPrefix) return [providerSet(index, id, { category })];
   const ids = index.vocabulary.providers.words().filter((word) => word.startsWith(id));
-  return union(ids.map((each) => providerSet(index, each, { category })));
+  return ids.map((each) => providerSet(index, each, { category }));
 }
 
 /** Domains that use a provider, in one category or any, with any of some confidences or with any. */
@@ -178,10 +201,11 @@ export function providerSet(
 }
 
 function scannedIn(set: DomainSet, { columns, names }: DomainIndex, { from, to }: Of<'scanned'>): DomainSet {
+  const matches = (domain: number) => columns.scannedAt(domain) >= from && columns.scannedAt(domain) <= to;
+  if (set.sorted) return DomainSet.ofSorted(set.sorted.filter(matches));
   return collected(names.limit, (add) => {
     set.each((domain) => {
-      const at = columns.scannedAt(domain);
-      if (at >= from && at <= to) add(domain);
+      if (matches(domain)) add(domain);
     });
   });
 }

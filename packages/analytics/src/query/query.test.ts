@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
 import { DAY_MS } from '../history/daily-series.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
+import { DomainSet } from '../sets/domain-set.ts';
 import { indexOf, plainDomain } from '../test/firms.ts';
 import { manyDomains, PROVIDERS } from '../test/random-domains.ts';
 import { evaluateQuery } from './evaluate-query.ts';
@@ -112,12 +113,13 @@ describe('queries', () => {
       const some = indexOf(domains);
       const kept = domains.filter(({ id }) => id % 5 !== 0 || !some.remove(id)).sort((a, b) => a.id - b.id);
       for (const [text, matches] of [...all, ...Object.entries(CONDITIONS)])
-        if (isWithinLimits(text))
-          assert.deepEqual(
-            find(some, text),
-            kept.filter(matches).map(({ id }) => id),
-            text,
-          );
+        if (isWithinLimits(text)) {
+          const found = kept.filter(matches).map(({ id }) => id);
+          assert.deepEqual(find(some, text), found, text);
+          const part = DomainSet.of(kept.map(({ id }) => id).filter((id) => id % 3 !== 0));
+          const within = evaluateQuery(some, readQuery(text, names), part).toArray();
+          assert.deepEqual([...within], [...found.filter((id) => part.has(id))], text);
+        }
     }));
   it('that cannot be evaluated are refused at their position, with the nearest name', () => {
     for (const [message, marked] of Object.entries(vectors.refused))

@@ -19,8 +19,11 @@ interface EngineChildOptions {
   readonly silenceMs: number;
   /** Node flags that limit its memory. */
   readonly execArgv?: readonly string[];
+  /** It runs llama.cpp on the CPU only. */
+  readonly isCpuOnly: boolean;
 }
 
+const withoutBinaryTest = new URL('without-binary-test.ts', import.meta.url).href;
 const STOP_MS = 5_000;
 const PINGS = 4;
 /** Characters of its latest output that are kept. */
@@ -38,7 +41,7 @@ export class EngineChild<Info> {
   // llama.cpp may print its input: kept for the case of a crash, and reported in short.
   #latestOutput = '';
 
-  constructor({ entry, options, silenceMs, execArgv = [] }: EngineChildOptions) {
+  constructor({ entry, options, silenceMs, isCpuOnly, execArgv = [] }: EngineChildOptions) {
     const ready = Promise.withResolvers<Info>();
     const exited = Promise.withResolvers<string>();
     // There may be no waiter.
@@ -48,7 +51,7 @@ export class EngineChild<Info> {
     const child = fork(entry, [JSON.stringify(options)], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
-      execArgv: [...execArgv],
+      execArgv: [...execArgv, ...(isCpuOnly ? ['--import', withoutBinaryTest] : [])],
     });
     this.#child = child;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {

@@ -204,6 +204,7 @@ class LlamaEngine implements Engine {
       entry: new URL('llama-process.ts', import.meta.url),
       options: this.#options,
       silenceMs: this.#silenceMs,
+      isCpuOnly: this.#options.gpu === false,
     });
     this.#child = child;
     child.ready.then(

@@ -15,6 +15,7 @@ export function startVocabularyChild(): EngineChild<void> {
     options: {},
     silenceMs: SILENCE_MS,
     execArgv: [HEAP_FLAG],
+    isCpuOnly: true,
   });
 }
 

@@ -26,7 +26,7 @@ export interface ProberOptions {
   readonly allowAddresses?: readonly string[];
   /** Identifies the scanner and how to opt out: `StrataBot/0.1 (+https://example.com/bot)`. */
   readonly userAgent: string;
-  /** Extra root certificates, PEM. */
+  /** Root certificates in place of the built-in ones, PEM. */
   readonly trustedCa?: readonly string[];
   /** Maps a checked address to the address that is dialled: only the demo and tests redirect it. */
   readonly dial?: (target: Target) => Target;
@@ -54,7 +54,7 @@ export function createProber(options: ProberOptions): Prober {
   const web: Omit<SiteDeps, 'addressesOf'> = {
     client: new WebClient({
       userAgent: options.userAgent,
-      trustedCa: options.trustedCa ?? [],
+      ...(options.trustedCa && { trustedCa: options.trustedCa }),
       dial: options.dial ?? ((target) => target),
       maxBodyBytes: options.maxBodyBytes ?? 512 * 1024,
     }),

@@ -1,5 +1,4 @@
 // The settings file: YAML (and so JSON), one flat map, `stack_port: 8787` for STRATA_STACK_PORT.
-import { open } from 'node:fs/promises';
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 
 /** A setting of the file, as text in the format of the environment. */
@@ -13,26 +12,6 @@ export interface FileContent {
   readonly entries: readonly FileEntry[];
   /** One message each, without the file name. */
   readonly problems: readonly string[];
-}
-
-const MAX_BYTES = 1024 * 1024;
-
-/** Reads a text file of at most 1 MiB. Rejects with the system's error, or an Error with the reason. */
-export async function readSmallFile(file: string, maxBytes = MAX_BYTES): Promise<string> {
-  await using handle = await open(file, 'r');
-  const stats = await handle.stat();
-  if (stats.isDirectory()) throw new Error('it is a directory');
-  const bytes = Buffer.alloc(maxBytes + 1);
-  let length = 0;
-  while (length < bytes.length) {
-    const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  if (length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
-  const text = bytes.toString('utf8', 0, length);
-  if (text.includes('\0')) throw new Error('it is not a text file');
-  return text;
 }
 
 /** Parses a settings file. Reports every problem, not only the first. */

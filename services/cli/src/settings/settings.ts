@@ -1,10 +1,11 @@
 // Collects settings: from the environment, then the settings file; secrets also from files of their own. Reports all problems at once.
+
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { nearestName } from '@strata/http/nearest-names';
+import { readSmallFile } from '../bounded-input.ts';
 import type { CommandContext } from '../context.ts';
 import { RETIRED } from './retired.ts';
-import { parseSettingsFile, readSmallFile } from './settings-file.ts';
 import {
   COMMAND_SECRETS,
   COMMAND_VARIABLES,
@@ -92,6 +93,8 @@ async function readSettingsFile(file: string, problems: string[]): Promise<Map<s
     problems.push(`STRATA_CONFIG: ${file} cannot be read: ${error.message}`);
     return '';
   });
+  // The parser is loaded only for such a file.
+  const { parseSettingsFile } = await import('./settings-file.ts');
   const content = parseSettingsFile(text);
   problems.push(...content.problems.map((problem) => `${file}: ${problem}`));
   const found = new Map<string, Given>();

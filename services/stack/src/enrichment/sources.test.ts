@@ -1,7 +1,7 @@
-// Syncs with the simulated publishers.
+// Syncs with the simulated publishers. Cut off at every step and write: sources.full.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BULK, dieAtWrites, stopAfterSteps, stoppedAfter } from './test/cut-off.ts';
+import { BULK, stoppedAfter } from './test/cut-off.ts';
 import type { Ground, NetName, World } from './test/syncing.ts';
 import { DAY, idsOf, NET_NAMES, openWorld, publisherOf } from './test/syncing.ts';
 
@@ -93,19 +93,6 @@ describe('syncing with the publishers', () => {
 });
 
 describe('a sync that is cut off', () => {
-  // At every step and write: sources.full.test.ts.
-  for (const [name, steps, writes] of [
-    ['kev', [1], [0, 1, 2]],
-    ['epss', [1], [1]],
-    ['nvd', [2], []],
-    ['osv', [1, 3], [2, 5]],
-    ['cve', [2], []],
-  ] as const)
-    it(`of ${name} ends the same where it is stopped after steps, and where its process dies at writes`, async () => {
-      assert.ok((await stopAfterSteps(name, steps)) >= Math.max(...steps));
-      assert.equal(await dieAtWrites(name, writes), writes.length);
-    });
-
   it('keeps its position when another ecosystem has changed at the restart', async () => {
     await using world = await openWorld({ bulk: BULK });
     await using ground = await world.ground();

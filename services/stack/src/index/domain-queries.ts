@@ -1,5 +1,6 @@
 // The query language on the index of this service: reads the names of providers and times, and evaluates.
-import { type DomainSet, evaluateQuery, type Query, QueryError, type QueryNames, readQuery } from '@strata/analytics';
+import { DomainSet, evaluateQuery, type Query, QueryError, type QueryNames, readQuery } from '@strata/analytics';
+import { countedCache } from '@strata/http';
 import { nearestName } from '@strata/http/nearest-names';
 import type { StackApp } from '../context.ts';
 import { microsecondsOf } from '../moments.ts';
@@ -16,9 +17,23 @@ const noSegments = (_name: string, start: number) => {
   throw new QueryError('segments cannot be used here', start);
 };
 
-/** The domains that match a query now. Throws QueryError. */
-export function domainsMatching(app: Known, text: string): DomainSet {
-  return evaluateQuery(app.index, domainQuery(app, text));
+/** Queries that are kept as data, and for how long: ages in them are relative to the time when they are read. */
+const MAX_READ = 1_000;
+const READ_FOR_MS = 60_000;
+
+/** The domains that match a query, or those of the named domains; at most `max` of them. Throws QueryError. */
+export type NamesMatching = (query: string, max: number, among?: readonly string[]) => string[];
+
+export function namesMatching(app: Known): NamesMatching {
+  const { index } = app;
+  const read = countedCache<Query>(MAX_READ, { ttl: READ_FOR_MS });
+  return (text, max, among) => {
+    const query = read.get(text) ?? domainQuery(app, text);
+    read.set(text, query, { noUpdateTTL: true });
+    const numbers = among?.map((name) => index.names.sorted.find(name)).filter((number) => number !== undefined);
+    const found = evaluateQuery(index, query, numbers && DomainSet.of(numbers.sort((a, b) => a - b)));
+    return found.first(max).map((number) => index.names.name(number));
+  };
 }
 
 function namesOf({ index, rulebook, clock }: Known): Omit<QueryNames, 'segment'> {

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { Watch } from '../alerts/watch.ts';
 import { announceAdvisories } from '../enrichment/exposure/announcements.ts';
 import type { EventBus } from '../events.ts';
+import type { NamesMatching } from '../index/domain-queries.ts';
 import type { Knowledge } from '../index/knowledge.ts';
 import { aborted, sleep } from '../sleep.ts';
 import type { Store } from '../store/index.ts';
@@ -15,8 +16,7 @@ import { Notifier } from '../watchlists/notifier.ts';
 export interface SchedulerDeps {
   readonly store: Store;
   readonly knowledge: Pick<Knowledge, 'index' | 'names' | 'exposures' | 'catchUp'>;
-  /** The first domains that match a query; throws QueryError. */
-  readonly namesMatching: (query: string, max: number) => readonly string[];
+  readonly namesMatching: NamesMatching;
   readonly notary: Notary;
   readonly events: EventBus;
   readonly logger: Logger;

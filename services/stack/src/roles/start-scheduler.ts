@@ -14,7 +14,7 @@ import { addPollMetrics } from '../feeds/feed-metrics.ts';
 import { openPoller } from '../feeds/open-poller.ts';
 import type { FeedPoller } from '../feeds/poller.ts';
 import { importSubscriptions } from '../feeds/subscriptions.ts';
-import { domainsMatching } from '../index/domain-queries.ts';
+import { namesMatching } from '../index/domain-queries.ts';
 import { type Knowledge, openKnowledge } from '../index/knowledge.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { completeTables } from '../routes/exports/tables.ts';
@@ -116,13 +116,9 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
   }
   // Needs no term: feeds are claimed before a poll, and recording a poll twice has no effect.
   if (config.isPollingFeeds) tasks.push((_own, signal) => poller.run(signal));
-  const { index } = knowledge;
-  const namesMatching = (query: string, max: number) =>
-    domainsMatching({ index, rulebook, clock }, query)
-      .first(max)
-      .map((number) => index.names.name(number));
+  const namesIn = namesMatching({ index: knowledge.index, rulebook, clock });
   const scheduler = stack.use(
-    new Scheduler({ store, knowledge, namesMatching, notary, events, logger, now, clock, tasks }),
+    new Scheduler({ store, knowledge, namesMatching: namesIn, notary, events, logger, now, clock, tasks }),
   );
   const help = 'Whether this process is the active scheduler: 1 or 0';
   metrics.gauge('strata_scheduler', help, () => (scheduler.isWorking ? 1 : 0));

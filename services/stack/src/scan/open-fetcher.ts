@@ -11,7 +11,7 @@ export function openFetcher(config: Config, world: World): Fetcher {
 
 /** For messages to the channels of watchlists, which are on the real internet even if the domains are simulated. */
 export function openMessageFetcher(config: Config, world: World): Fetcher {
-  const { dial: _dial, resolver, ...options } = outboundOptions(config, world);
+  const { dial: _dial, trustedCa: _ofDomains, resolver, ...options } = outboundOptions(config, world);
   return createFetcher({ ...options, resolver: world.dial ? {} : resolver, hasHighPorts: true, maxSockets: 64 });
 }
 
@@ -25,7 +25,7 @@ export function outboundOptions(config: Config, world: World) {
     allowAddresses: config.allowAddresses,
     /** Identifies the scanner and how to opt out. */
     userAgent: `StrataBot/${API_VERSION} (+${config.contactUrl})`,
-    trustedCa: world.trustedCa ?? [],
+    ...(world.trustedCa && { trustedCa: world.trustedCa }),
     ...(world.dial ? { dial: world.dial } : {}),
   };
 }

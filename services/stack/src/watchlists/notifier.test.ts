@@ -17,14 +17,18 @@ onEach([memory], 'the notifier', (_backend, test) => {
     const all = ['d1.com', 'd2.com', 'd3.com', 'x.com'];
     const lists = [await create(all), await create(['d3.com', 'x.com'])];
     lists.push(await create(['d1.com', 'd3.com'], 'dns:ns1'), await create(['x.com'], 'dns:none'));
-    const namesMatching = (query: string, max: number) =>
-      query === 'dns:ns1' && max === 10_000 ? ['d4.com', 'd3.com'] : [];
+    const ns1 = ['d4.com', 'd3.com'];
+    const namesMatching: NotifierDeps['namesMatching'] = (query, max, among) =>
+      query === 'dns:ns1' && max === (among?.length ?? 10_000)
+        ? ns1.filter((name) => among?.includes(name) ?? true)
+        : [];
     const entry = { number: 1, products: ['p'], advisory: { id: 'CVE-1', title: null } };
     const advisories = { find: () => entry, verdictsOf: () => ({ find: () => 0 }) };
     const usesOf = () => [{ build: {}, domains: DomainSet.ofSorted(Uint32Array.of(1, 2)) }];
     const payload = { advisoryId: 'CVE-1', reason: 'exploited' };
     const event = { seq: 1, kind: 'advisory-touched', at: new Date(), domain: '', payload } as StoredEvent;
-    const events = { latestSeq: async () => 0, since: async (seq: number) => (seq < 1 ? [event] : []) };
+    const log = [event];
+    const events = { latestSeq: async () => 0, since: async (seq: number) => log.filter((each) => each.seq > seq) };
     const exposures = { isLoaded: true, advisories, usesOf } as unknown as NotifierDeps['exposures'];
     const find = (name: string) => ({ 'd1.com': 1, 'd2.com': 2, 'd3.com': 3 })[name];
     const index = { names: { sorted: { find } }, position: { seq: 1 } } as unknown as NotifierDeps['index'];
@@ -41,7 +45,23 @@ onEach([memory], 'the notifier', (_backend, test) => {
     for (let times = 0; times < 3; times += 1) await notifier.match();
     const reported = async (id: string) => (await store.notifications.list(id, 9)).map(({ domains }) => domains);
     assert.deepEqual(await Promise.all(lists.map(reported)), [[['d1.com', 'd2.com']], [], [undefined], []]);
-    const followed = await Promise.all(lists.map((id) => store.watchlists.domainsOf(id)));
-    assert.deepEqual(followed, [all, ['d3.com', 'x.com'], ['d3.com', 'd4.com'], []]);
+    const followed = () => Promise.all(lists.map((id) => store.watchlists.domainsOf(id)));
+    assert.deepEqual(await followed(), [all, ['d3.com', 'x.com'], ['d3.com', 'd4.com'], []]);
+
+    // Within the same hour: a changed domain is on the list for its event, whether it begins or ceases to match.
+    const changed = (seq: number, domain: string) =>
+      ({ seq, kind: 'domain-changed', at: new Date(), domain, payload: {} }) as StoredEvent;
+    const exposed = (seq: number, domain: string) =>
+      ({
+        ...changed(seq, domain),
+        kind: 'domain-exposed',
+        payload: { advisoryIds: ['CVE-1'] },
+      }) as unknown as StoredEvent;
+    log.push(changed(2, 'd3.com'), exposed(3, 'd3.com'), exposed(4, 'd5.com'), changed(5, 'd5.com'));
+    ns1.splice(0, 2, 'd4.com', 'd5.com');
+    await notifier.match();
+    assert.deepEqual((await followed())[2], ['d4.com', 'd5.com']);
+    const domains = (await store.notifications.list(lists[2] ?? '', 9)).map(({ domain }) => domain);
+    assert.deepEqual(domains.toSorted(), ['d1.com', 'd3.com', 'd5.com']);
   });
 });

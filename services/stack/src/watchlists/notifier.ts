@@ -73,7 +73,11 @@ export class Notifier {
     const last = events.at(-1);
     if (!last) return false;
     const signals = events.flatMap((event) => signalsOf(event, this.#deps.exposures));
+    const changed = events.filter(({ kind }) => kind === 'domain-changed' || kind === 'domain-removed');
+    // A domain is on a list for the events by which it begins to match and for those by which it no longer does.
+    const left = await this.#queries.join([...new Set(changed.map(({ domain }) => domain))]);
     await this.#record(signals, { ...this.#to, seq: last.seq });
+    await this.#queries.leave(left);
     return events.length === EVENTS_AT_ONCE;
   }
 

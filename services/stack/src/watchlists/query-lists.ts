@@ -1,18 +1,22 @@
-// Keeps the domains of lists that follow a query up to date: every hour if the index has changed, one list in each step. After a
-// restart all are evaluated again.
+// Keeps the domains of lists that follow a query up to date: for each changed domain, and completely every hour if the index has
+// changed, one list in each step. After a restart all are evaluated again.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type DomainIndex, QueryError } from '@strata/analytics';
-import type { Store } from '../store/index.ts';
+import type { NamesMatching } from '../index/domain-queries.ts';
+import type { FollowedDomains, QueryList, Store } from '../store/index.ts';
 import { limitsOf } from './watchlist.ts';
 
 export interface QueryListDeps {
   readonly store: Pick<Store, 'watched'>;
   readonly index: Pick<DomainIndex, 'position'>;
-  /** The first domains that match a query; throws QueryError. */
-  readonly namesMatching: (query: string, max: number) => readonly string[];
+  readonly namesMatching: NamesMatching;
   readonly clock: () => Date;
 }
 
 const HOUR_MS = 3_600_000;
+const LISTS_AT_ONCE = 500;
+/** Of more lists, those with the largest ids follow a domain when they are evaluated. */
+const MAX_FOLLOWING = 10_000;
 
 export class QueryLists {
   readonly #deps: QueryListDeps;
@@ -25,9 +29,38 @@ export class QueryLists {
     this.#deps = deps;
   }
 
+  /**
+   * Adds these domains to the lists whose query they match now. Returns those that no longer match, which are removed after
+   * their events are matched.
+   */
+  async join(domains: readonly string[]): Promise<readonly FollowedDomains[]> {
+    const { watched } = this.#deps.store;
+    const left: FollowedDomains[] = [];
+    let isMore = domains.length > 0;
+    for (let [after, lists] = ['', 0]; isMore && lists < MAX_FOLLOWING; lists += LISTS_AT_ONCE) {
+      const page = await watched.withQuery({ after, limit: LISTS_AT_ONCE, domains });
+      for (const list of page) {
+        const matching = this.#matching(list, domains.length, domains);
+        if (!matching) continue;
+        const joined = matching.filter((domain) => !list.among.includes(domain));
+        const removed = list.among.filter((domain) => !matching.includes(domain));
+        if (joined.length > 0) await watched.follow({ list, domains: joined }, limitsOf(list.tier).domains);
+        if (removed.length > 0) left.push({ list, domains: removed });
+      }
+      after = page.at(-1)?.id ?? after;
+      isMore = page.length === LISTS_AT_ONCE;
+      await yieldToEventLoop();
+    }
+    return left;
+  }
+
+  async leave(left: readonly FollowedDomains[]): Promise<void> {
+    for (const each of left) await this.#deps.store.watched.unfollow(each);
+  }
+
   /** Evaluates the next list, if a pass is due. Events must be matched with the previous domains before. */
   async step(): Promise<void> {
-    const { store, index, namesMatching, clock } = this.#deps;
+    const { store, index, clock } = this.#deps;
     const hour = Math.floor(clock().getTime() / HOUR_MS);
     const { seq } = index.position;
     if (!this.#pass && (hour === this.#hour || seq === this.#seq)) return;
@@ -38,11 +71,17 @@ export class QueryLists {
       return;
     }
     this.#pass.after = list.id;
+    const matching = this.#matching(list, limitsOf(list.tier).domains);
+    if (matching) await store.watched.setDomains(list, matching);
+  }
+
+  /** Undefined if the query names a provider that the rulebook no longer has: the list keeps its domains. */
+  #matching({ query }: QueryList, max: number, among?: readonly string[]): readonly string[] | undefined {
     try {
-      await store.watched.setDomains(list, namesMatching(list.query, limitsOf(list.tier).domains));
+      return this.#deps.namesMatching(query, max, among);
     } catch (error) {
-      // It names a provider that the rulebook no longer has: the list keeps its domains.
-      if (!(error instanceof QueryError)) throw error;
+      if (error instanceof QueryError) return undefined;
+      throw error;
     }
   }
 }

@@ -29,7 +29,7 @@ export interface FetcherOptions {
   readonly hasHighPorts?: boolean;
   /** Identifies the fetcher and how to opt out: `StrataBot/0.1 (+https://example.com/bot)`. */
   readonly userAgent: string;
-  /** Extra root certificates, PEM. */
+  /** Root certificates in place of the built-in ones, PEM. */
   readonly trustedCa?: readonly string[];
   /** Maps a checked address to the address that is dialled: only the demo and tests redirect it. */
   readonly dial?: (target: Target) => Target;
@@ -63,8 +63,7 @@ export function createFetcher(options: FetcherOptions): Fetcher {
   let isDisposed = false;
   const deps: WalkDeps = {
     agents,
-    // Created once: reading the roots takes milliseconds.
-    secureContext: tls.createSecureContext({ ca: [...tls.rootCertificates, ...(options.trustedCa ?? [])] }),
+    secureContext: tls.createSecureContext(options.trustedCa && { ca: [...options.trustedCa] }),
     guard: createAddressGuard(options.allowAddresses),
     addressesOf: (host, signal) => addressesOf((name, type) => resolver.query(name, type, { signal }), host),
     dial: options.dial ?? ((target) => target),

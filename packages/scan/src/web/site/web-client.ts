@@ -10,8 +10,8 @@ import { readCertificate } from './certificate.ts';
 
 export interface WebClientOptions {
   readonly userAgent: string;
-  /** Root certificates in addition to the built-in ones, PEM. */
-  readonly trustedCa: readonly string[];
+  /** Root certificates in place of the built-in ones, PEM. */
+  readonly trustedCa?: readonly string[];
   /** Maps a checked address to the address that is dialled; the identity except in the demo and in tests. */
   readonly dial: (target: Target) => Target;
   readonly maxBodyBytes: number;
@@ -83,9 +83,9 @@ export class WebClient {
 
   constructor(options: WebClientOptions) {
     this.#options = options;
-    // Created once: reading the roots takes milliseconds. Old protocols are permitted as evidence, since nothing secret is sent.
+    // Old protocols are permitted as evidence, since nothing secret is sent.
     this.#context = tls.createSecureContext({
-      ca: [...tls.rootCertificates, ...options.trustedCa],
+      ...(options.trustedCa && { ca: [...options.trustedCa] }),
       minVersion: 'TLSv1',
       ciphers: 'DEFAULT@SECLEVEL=0',
       ecdhCurve: GROUPS,

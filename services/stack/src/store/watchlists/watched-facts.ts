@@ -1,7 +1,7 @@
 // What matching reads: which lists have a domain, mentions with their items, the certificates of the domains of lists. Keeps the domains
 // of lists that follow a query.
 import { jsonText, listed, writeTransaction } from '@strata/db';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { MatchedList, Rule, RuleKind } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
 import { addDomains } from './watchlist-table.ts';
@@ -31,6 +31,12 @@ export interface QueryList {
   readonly id: string;
   readonly query: string;
   readonly tier: string;
+}
+
+/** Domains of a list that follows a query. */
+export interface FollowedDomains {
+  readonly list: QueryList;
+  readonly domains: readonly string[];
 }
 
 /** Rows of a page. */
@@ -79,17 +85,88 @@ export class WatchedFacts {
 
   /** The first list after this id, of a valid key, that follows a query. */
   async nextWithQuery(id: string): Promise<QueryList | undefined> {
-    const row = await this.#db
+    const row = await this.#queryLists(id).limit(1).executeTakeFirst();
+    return row && { ...row, query: row.query ?? '' };
+  }
+
+  #queryLists(after: string) {
+    return this.#db
       .selectFrom('watchlists')
       .innerJoin('api_keys', 'api_keys.id', 'watchlists.key_id')
-      .where('watchlists.id', '>', id)
+      .where('watchlists.id', '>', after)
       .where('watchlists.query', 'is not', null)
       .where('api_keys.revoked_at', 'is', null)
       .orderBy('watchlists.id')
-      .limit(1)
-      .select(['watchlists.id', 'watchlists.query', 'api_keys.tier'])
-      .executeTakeFirst();
-    return row && { ...row, query: row.query ?? '' };
+      .select(['watchlists.id', 'watchlists.query', 'api_keys.tier']);
+  }
+
+  /** Lists after this id, of valid keys, that follow a query, with the domains among the named ones that are on them. */
+  async withQuery({
+    after,
+    limit,
+    domains,
+  }: {
+    readonly after: string;
+    readonly limit: number;
+    readonly domains: readonly string[];
+  }): Promise<(QueryList & { readonly among: readonly string[] })[]> {
+    const lists = await this.#queryLists(after).limit(limit).execute();
+    const rows = await this.#db
+      .selectFrom('watchlist_domains')
+      .where('domain', 'in', listed(this.#db, domains))
+      .where(
+        'watchlist_id',
+        'in',
+        listed(
+          this.#db,
+          lists.map(({ id }) => id),
+        ),
+      )
+      .select(['watchlist_id', 'domain'])
+      .execute();
+    const byList = Map.groupBy(rows, (row) => row.watchlist_id);
+    return lists.map(({ query, ...list }) => {
+      return { ...list, query: query ?? '', among: (byList.get(list.id) ?? []).map(({ domain }) => domain) };
+    });
+  }
+
+  /** Adds domains to a list that still follows this query, as many as it may have. */
+  async follow({ list, domains }: FollowedDomains, max: number): Promise<void> {
+    await this.#changeDomains(list, async (tx, count) =>
+      addDomains(tx, list.id, domains.slice(0, Math.max(0, max - count))),
+    );
+  }
+
+  async unfollow({ list, domains }: FollowedDomains): Promise<void> {
+    await this.#changeDomains(list, async (tx) => {
+      const own = tx.deleteFrom('watchlist_domains').where('watchlist_id', '=', list.id);
+      await own.where('domain', 'in', listed(tx, domains)).execute();
+    });
+  }
+
+  async #changeDomains(
+    { id, query }: QueryList,
+    change: (tx: Transaction<Database>, count: number) => Promise<void>,
+  ): Promise<void> {
+    await writeTransaction(this.#db, async (tx) => {
+      const row = await tx
+        .updateTable('watchlists')
+        // Locks the row.
+        .set({ id })
+        .where('id', '=', id)
+        .where('query', '=', query)
+        .returning('domain_count')
+        .executeTakeFirst();
+      if (!row) return;
+      await change(tx, row.domain_count);
+      const own = tx.selectFrom('watchlist_domains').where('watchlist_id', '=', id);
+      const counted = await own.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
+      await tx
+        .updateTable('watchlists')
+        .set({ domain_count: Number(counted.count) })
+        .where('id', '=', id)
+        .execute();
+    });
   }
 
   /** Replaces the domains of a list that still follows this query. */

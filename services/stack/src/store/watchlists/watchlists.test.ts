@@ -74,6 +74,24 @@ onEach([memory, postgres], 'watchlists', (_backend, test) => {
     assert.equal((await deliveries.replay(list.id, due.messageId, later))?.state, 'pending');
     assert.equal(await deliveries.replay('wl_other', due.messageId, later), undefined);
 
+    const query = 'dns:ns1';
+    const followed = await store.watchlists.replace({ id: list.id, keyId: key.id }, { ...content, query }, now);
+    const page = () => store.watched.withQuery({ after: '', limit: 1, domains: ['b.com', 'c.com'] });
+    assert.deepEqual(await page(), [{ id: list.id, query, tier: 'standard', among: ['b.com'] }]);
+    await store.watched.follow({ list: { id: list.id, query: 'other', tier: '' }, domains: ['z.com'] }, 9);
+    for (const [domains, max] of [
+      [['b.com', 'c.com'], 9],
+      [['d.com'], 3],
+    ] as const)
+      await store.watched.follow({ list: { id: list.id, query, tier: '' }, domains }, max);
+    await store.watched.unfollow({ list: { id: list.id, query, tier: '' }, domains: ['a.com', 'd.com'] });
+    assert.deepEqual(await store.watchlists.domainsOf(list.id), ['b.com', 'c.com']);
+    assert.deepEqual(
+      [followed, await store.watchlists.find(list.id)].map((each) => typeof each === 'object' && each.domainCount),
+      [2, 2],
+    );
+    await store.watchlists.replace({ id: list.id, keyId: key.id }, content, now);
+
     await store.keys.revoke(key.id);
     assert.deepEqual(await watching(['a.com']), [[]]);
     const [before, revoked] = [new Date(later.getTime() + 1), new Date(Date.now() - 1_000)];
