@@ -8,6 +8,7 @@ export interface ServiceOptions {
   readonly key?: string | undefined;
 }
 
+/** The address of the service, and the key. Throws CommandError without a key. */
 export function serviceOf({ base, key: given }: ServiceOptions): { readonly baseUrl: string; readonly key: string } {
   const baseUrl = stackBase(base);
   const key = checkedKey(given, '--key or STRATA_KEY');
