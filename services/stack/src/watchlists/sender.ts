@@ -32,7 +32,7 @@ const MAX_IN_FLIGHT = 32;
 const MAX_PER_RECEIVER = 4;
 const MAX_PER_KEY = 8;
 /** The last slots are for keys without a message in flight, so that keys alternate if all slots are in use. */
-const SLOTS_FOR_OTHERS = 8;
+const SLOTS_FOR_IDLE_KEYS = 8;
 const TIMEOUT_MS = 10_000;
 /** Nothing of an answer but its status is used. */
 const MAX_ANSWER_BYTES = 4_096;
@@ -55,7 +55,7 @@ export async function sendDeliveries(deps: SenderDeps, signal: AbortSignal): Pro
     return [...counts].filter(([, some]) => some.length >= max).map(([each]) => each);
   };
   const busyNow = () => {
-    const isScarce = inFlight.size >= MAX_IN_FLIGHT - SLOTS_FOR_OTHERS;
+    const isScarce = inFlight.size >= MAX_IN_FLIGHT - SLOTS_FOR_IDLE_KEYS;
     const keys = busy('keyId', isScarce ? 1 : MAX_PER_KEY);
     return { keys, lists: [...inFlight.keys()], receivers: busy('receiver', MAX_PER_RECEIVER) };
   };
@@ -76,7 +76,7 @@ export async function sendDeliveries(deps: SenderDeps, signal: AbortSignal): Pro
         });
         inFlight.set(watchlistId, { keyId, receiver, sent: sent.finally(() => inFlight.delete(watchlistId)) });
       }
-      // Instead of those that were passed over, messages of others may be due.
+      // Instead of the messages passed over, those of another list may be due.
       if (before < inFlight.size && inFlight.size < before + due.length) continue;
       const at = now().getTime();
       const old = { before: new Date(at - KEEP_MS), revoked: new Date(at - KEEP_REVOKED_MS), limit: PRUNE_ROWS };
