@@ -3945,6 +3945,7 @@ export type Unmeasured =
   | 'certificate_name'
   | 'certificate_issuer'
   | 'tag'
+  | 'favicon'
   | 'redirect';
 /**
  * Values of `grade`.

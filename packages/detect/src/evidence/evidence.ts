@@ -125,6 +125,8 @@ export interface Page {
   readonly types?: readonly string[];
   /** Ids of analytics, tag managers and advertisers: `GTM-…`, `G-…`; missing in evidence of earlier probes. */
   readonly tags?: readonly string[];
+  /** The icon that the page links; missing where it links none, or only one without a host (`data:`). */
+  readonly icon?: string;
   /** The page exceeded the limit and only its beginning was parsed. */
   readonly isTruncated: boolean;
   /** The beginning of the HTML, at most 64 KiB; present only if a community set has patterns for it. */
@@ -174,6 +176,14 @@ export interface FileEvidence {
   readonly detail?: string;
 }
 
+/** The icon of the site. `missing`: measured, but without an image. */
+export interface FaviconEvidence {
+  readonly status: FileEvidence['status'];
+  /** MurmurHash3 (x86, 32 bits, signed) of its base64 text in lines of 76 characters; null unless found. */
+  readonly hash: number | null;
+  readonly detail?: string;
+}
+
 export interface Evidence {
   /** Registrable domain, lower-case A-label form. */
   readonly domain: string;
@@ -194,6 +204,8 @@ export interface Evidence {
     readonly mtaSts: FileEvidence;
     /** `https://{domain}/.well-known/security.txt` (RFC 9116). */
     readonly securityTxt: FileEvidence;
+    /** Missing in evidence of earlier probes. */
+    readonly favicon?: FaviconEvidence;
   };
 }
 

@@ -62,6 +62,7 @@ class PageReader {
   readonly #html: string;
   #base: string;
   #title: string | null = null;
+  #icon: string | null = null;
   readonly #metas = new Map<string, string>();
   readonly #assets = new Set<string>();
   readonly #markers = new Set<string>();
@@ -120,6 +121,7 @@ class PageReader {
       markers: [...new Set([...this.#markers, ...this.#scriptIds])],
       types: [...this.#types],
       tags: tagIds(this.#html),
+      ...(this.#icon !== null && { icon: this.#icon }),
       isTruncated,
     };
   }
@@ -194,7 +196,9 @@ class PageReader {
     const attribute = ASSET_ATTRIBUTE.get(this.#tag);
     if (attribute === undefined || this.#assets.size >= MAX_ASSETS) return;
     const resolved = resolveUrl(attributes.get(attribute) ?? '', this.#base);
-    if (resolved !== null) this.#assets.add(resolved);
+    if (resolved === null) return;
+    this.#assets.add(resolved);
+    if (this.#tag === 'link' && isIcon(attributes.get('rel'))) this.#icon ??= resolved;
   }
 
   #addMarkers(attributes: ReadonlyMap<string, string>): void {
@@ -202,6 +206,11 @@ class PageReader {
     if (id) addMarker(this.#tag === 'script' ? this.#scriptIds : this.#markers, id, this.#tag === 'script');
     for (const name of attributes.keys()) if (MARKER_ATTRIBUTE.test(name)) addMarker(this.#markers, name, false);
   }
+}
+
+/** `icon` or `shortcut icon`. */
+function isIcon(rel = ''): boolean {
+  return rel.toLowerCase().split(/\s+/, 4).includes('icon');
 }
 
 function isJsonLd(type: string | undefined): boolean {

@@ -32,6 +32,7 @@ export function observedRecords(evidence: Evidence): ObservedRecords {
   const hasNoWeb = isWebMeasured && hosts.every(({ records }) => records.length === 0);
   const [spf] = selectRecords(dns.txt.records);
   const { page, target, isPageMeasured } = pageOf(evidence, hasNoWeb);
+  const icon = evidence.files?.favicon;
   const isTxtMeasured = areMeasured(dns.txt);
   const isTlsMeasured = tls.status === 'found' || hasNoWeb;
   const tokens = dns.txt.records.filter((txt) => TOKEN.test(txt.slice(0, 512)) && !POLICY.test(txt));
@@ -56,6 +57,10 @@ export function observedRecords(evidence: Evidence): ObservedRecords {
     certificate_name: [isTlsMeasured, tls.names],
     certificate_issuer: [isTlsMeasured, issuerOf(tls)],
     tag: [isPageMeasured, page?.tags ?? []],
+    favicon: [
+      hasNoWeb || target !== null || icon?.status === 'found' || icon?.status === 'missing',
+      icon?.hash == null ? [] : [String(icon.hash)],
+    ],
     redirect: [isPageMeasured, target === null ? [] : [target]],
   };
   const values = new Map<RecordKind, readonly string[]>();

@@ -22,6 +22,7 @@ export const RECORD_KINDS = [
   'certificate_name',
   'certificate_issuer',
   'tag',
+  'favicon',
   'redirect',
 ] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
@@ -47,6 +48,11 @@ export function recordValue(kind: RecordKind, text: string): string {
     case 'asn': {
       const [, digits] = /^\s{0,8}(?:AS)?(\d{1,10})\s{0,8}$/i.exec(text) ?? [];
       return digits === undefined ? '' : `AS${Number(digits)}`;
+    }
+    case 'favicon': {
+      // Some tools print the unsigned form.
+      const hash = /^\s{0,8}-?\d{1,10}\s{0,8}$/.test(text) ? Number(text) : Number.NaN;
+      return hash >= -(2 ** 31) && hash < 2 ** 32 ? String(hash | 0) : '';
     }
     default:
       return shortened(text.trim().replace(CONTROL, '\ufffd').toWellFormed());

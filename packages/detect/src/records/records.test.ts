@@ -28,12 +28,15 @@ describe('observed records', () => {
     ['certificate_name', { tls: { names: ['*.Example.com'] } }, ['*.example.com']],
     ['certificate_issuer', { tls: { issuer: 'CA', issuerCommonName: 'CA' } }, ['CA']],
     ['tag', { http: page(['GTM-ABC123']) }, ['GTM-ABC123']],
+    ['favicon', { files: { favicon: { status: 'found', hash: -7 } } }, ['-7']],
+    ['favicon', { files: { favicon: { status: 'missing', hash: null } } }, undefined],
     ['redirect', { http: { url: 'https://www.brand.example.org/' } }, ['example.org']],
   ] as const satisfies readonly (readonly [RecordKind, EvidenceParts, readonly string[] | undefined])[])
     it(`of ${kind} are stored in one form`, () => {
       const expected = {
         verification: ['MS=ms12345678', 'p:domain_verify=abcdef'],
         spf: ['%{d}.x', 'a.example', 'b.example'],
+        favicon: undefined,
       };
       const { values: found, unmeasured } = observedRecords(evidenceOf({ ...{ tls: {}, http: page([]) }, ...parts }));
       assert.deepEqual(found.get(kind), values ?? expected[kind as 'spf']);
@@ -43,7 +46,8 @@ describe('observed records', () => {
 
   it('of failed look-ups are unmeasured, of a domain without a site absent, and hostile ones bounded', () => {
     const failed = observedRecords(evidenceOf({ ns: 'timeout', a: 'servfail', http: { status: 'blocked' } }));
-    const kinds = 'ns ns_set address network asn cname verification certificate_name certificate_issuer tag redirect';
+    const kinds =
+      'ns ns_set address network asn cname verification certificate_name certificate_issuer tag favicon redirect';
     assert.deepEqual([...failed.unmeasured], kinds.split(' '));
     const noWeb = evidenceOf({ a: [], http: { status: 'skipped', url: null } });
     assert.deepEqual([...observedRecords(noWeb).unmeasured], []);

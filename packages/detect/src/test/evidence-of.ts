@@ -28,7 +28,9 @@ export interface EvidenceParts extends Partial<Record<(typeof TEXTS)[number], Gi
     readonly validation?: E.PolicyEvidence['validation'];
   };
   /** The text of a file, or how asking for it ended. */
-  files?: { readonly [Name in keyof NonNullable<E.Evidence['files']>]?: Partial<E.FileEvidence> };
+  files?: { readonly [Name in 'mtaSts' | 'securityTxt']?: Partial<E.FileEvidence> } & {
+    readonly favicon?: E.FaviconEvidence;
+  };
 }
 
 /** Every record that decides whether a domain exists, with one status. */
@@ -62,12 +64,16 @@ function policiesOf(given: NonNullable<EvidenceParts['policies']>): E.PolicyEvid
   return { spf: lookupsOf(given.spf), dmarcParents, reportConsents, validation: given.validation ?? 'insecure' };
 }
 
-function filesOf({ mtaSts, securityTxt }: NonNullable<EvidenceParts['files']>): NonNullable<E.Evidence['files']> {
+function filesOf({
+  mtaSts,
+  securityTxt,
+  favicon,
+}: NonNullable<EvidenceParts['files']>): NonNullable<E.Evidence['files']> {
   const fileOf = (given: Partial<E.FileEvidence> | undefined): E.FileEvidence => ({
     ...{ status: 'skipped', statusCode: null, contentType: null, text: '' },
     ...(given && { status: 'found', statusCode: 200, contentType: 'text/plain', ...given }),
   });
-  return { mtaSts: fileOf(mtaSts), securityTxt: fileOf(securityTxt) };
+  return { mtaSts: fileOf(mtaSts), securityTxt: fileOf(securityTxt), ...(favicon && { favicon }) };
 }
 
 export function aliasTo(...aliases: readonly string[]): Lookup<string> {

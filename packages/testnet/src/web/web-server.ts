@@ -11,7 +11,7 @@ import { SPECIAL_OCTETS } from '../dns/networks.ts';
 import type { Feeds } from '../feeds/feeds.ts';
 import { close, listen } from '../listening.ts';
 import { holders } from '../providers/extras.ts';
-import { mintFor, randomFor } from '../random.ts';
+import { type Mint, mintFor, randomFor } from '../random.ts';
 import type { World } from '../world.ts';
 import { forwarderOf, isDangling } from '../zone/zone-web.ts';
 import type { Certificates } from './certificates.ts';
@@ -138,6 +138,9 @@ function serve(plan: Plan | undefined, visit: Visit, request: IncomingMessage, r
   if (visit.host === plan.domain && goesToWww) {
     return void moved(`${visit.isSecure ? 'https' : 'http'}://www.${plan.domain}/`);
   }
+  const icon = iconOf(plan, visit.world);
+  if (icon !== null && request.url === icon.path)
+    return void response.writeHead(200, { ...headers, 'content-type': 'image/svg+xml' }).end(icon.svg);
   response.writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8' }).end(pageOf(plan, visit.world));
 }
 
@@ -180,7 +183,8 @@ function headersOf(plan: Plan, world: World): Record<string, string | string[]> 
   };
 }
 
-function pageOf(plan: Plan, { seed, templates }: World): string {
+function pageOf(plan: Plan, world: World): string {
+  const { seed, templates } = world;
   const mint = mintFor(seed, plan.domain);
   const { generator, assets, htmlAttributes, body } = templates.platform.of(plan.platform);
   const { widgets, hasForeignAsset } = plan.situation;
@@ -198,9 +202,19 @@ function pageOf(plan: Plan, { seed, templates }: World): string {
   return `<!doctype html>
 <html lang="en" ${htmlAttributes?.(mint) ?? ''}>
 <head><meta charset="utf-8"><title>${mint.brand}</title>${generator ? `<meta name="generator" content="${generator(mint)}">` : ''}
-${about}${measured}${tags.join('\n')}</head>
+${iconOf(plan, world)?.path === '/icon.svg' ? '<link rel="icon" href="/icon.svg">\n' : ''}${about}${measured}${tags.join('\n')}</head>
 <body><h1>${mint.brand}</h1><p>Welcome.</p>${body?.(mint) ?? ''}</body></html>
 `;
+}
+
+/** A third of the sites keep the icon of their software, some have none; the rest have one of their own, or of their owner. */
+function iconOf({ domain, platform }: Plan, { seed }: World): { readonly path: string; readonly svg: string } | null {
+  const kind = mintFor(seed, domain).number('icon', 0, 8);
+  if (kind === 0) return null;
+  const svg = (mint: Mint) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="#${mint.hex('icon', 6)}"/></svg>`;
+  if (kind < 4) return { path: '/favicon.ico', svg: svg(mintFor(seed, platform)) };
+  return { path: '/icon.svg', svg: svg(ownerMintFor(seed, domain)) };
 }
 
 function tagOf(url: string): string {

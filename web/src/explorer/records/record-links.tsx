@@ -22,6 +22,7 @@ export const KINDS: readonly (readonly [Kind, string])[] = [
   ['certificate_name', 'Certificate name'],
   ['certificate_issuer', 'Certificate issuer'],
   ['tag', 'Tag or analytics id'],
+  ['favicon', 'Favicon hash'],
   ['redirect', 'Redirect target'],
 ];
 

@@ -13,7 +13,7 @@ Exit codes:
 
 const pivotHelp = `
 Kinds: ns, ns_set, soa, mx, address, network, asn, cname, txt, verification, spf, dmarc, caa, certificate_name,
-certificate_issuer, tag, redirect.
+certificate_issuer, tag, favicon, redirect.
 Examples:
   strata stack pivot tag GTM-ABC123
   strata stack pivot network 192.0.2.0/24 --past

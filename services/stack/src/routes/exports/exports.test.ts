@@ -52,6 +52,7 @@ describe('an export', () => {
       const { total } = (await ask(`/search?limit=1${filter}`)).body;
       if (table === 'domains' || table === 'scorecard') assert.equal(rows.length, total);
       const names = rows.map((row) => row.split(',')[table === 'history' ? 3 : 0]);
+      if (table === 'records') assert.ok(rows.some((row) => /,favicon,-?\d+,/.test(row)));
       assert.ok(total > 0 && (table === 'history' || rows.length >= total));
       if (table !== 'history') assert.deepEqual(names, names.toSorted());
       const receipt = JSON.parse(csv.headers.get('stack-provenance') ?? '');

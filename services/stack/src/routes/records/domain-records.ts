@@ -21,7 +21,7 @@ const MAX_VALUES_OF_ONE = 10;
  * share them; `ns` counts in `ns_set`.
  */
 const WEIGHTS: Partial<Record<RecordKind, number>> = {
-  ...{ verification: 5, tag: 5, certificate_name: 5, redirect: 5, txt: 2, ns_set: 1 },
+  ...{ verification: 5, tag: 5, certificate_name: 5, redirect: 5, txt: 2, favicon: 2, ns_set: 1 },
   ...{ mx: 0.5, address: 0.5, cname: 0.5, soa: 0.5, ns: 0.1 },
 };
 

@@ -20,7 +20,7 @@ export const getPivot = route(
     tag: 'Records',
     summary: 'Domains that share a value',
     description:
-      'Which domains publish this name server, exchange, address, network, certificate name, tag id or other observed value, now or in the past. ' +
+      'Which domains publish this name server, exchange, address, network, certificate name, tag id, favicon hash or other observed value, now or in the past. ' +
       'Counts first: a value of many domains is `shared`, as are those of providers, and its list says little about ownership.',
     params: z.object({
       kind: KindParameter,

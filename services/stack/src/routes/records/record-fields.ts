@@ -7,7 +7,7 @@ import { Word } from '../parameters.ts';
 
 export const KindParameter = Word(RECORD_KINDS).describe(
   'Kind of the value. `soa` is the contact of the zone, `cname` a target of the apex or www, `spf` a name that the policy includes, ' +
-    '`verification` a token in TXT or in the page, `tag` an id of analytics, a tag manager or advertising in the page, `redirect` ' +
+    '`verification` a token in TXT or in the page, `tag` an id of analytics, a tag manager or advertising in the page, `favicon` the hash of the icon as in Shodan (`http.favicon.hash`), `redirect` ' +
     'another domain that the site leads to.',
 );
 

@@ -91,6 +91,7 @@ it('a pivot counts first, and lists domains with the value now or in the past', 
 it('a kind, value, time or cursor that cannot be used is refused', async () => {
   for (const [path, field, message] of [
     ['pivot/mxx/a.example', 'kind', /did you mean mx\?/],
+    ['pivot/favicon/4294967296', 'value', /is not a value of kind favicon/],
     ['pivot/address/nonsense', 'value', /is not a value of kind address/],
     [`pivot/txt/${'x'.repeat(1_100)}`, 'value', /too long/],
     ['pivot/ns/a.example?status=ended', 'status', /present, past/],

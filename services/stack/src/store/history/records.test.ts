@@ -1,5 +1,6 @@
 // Records as scans leave them: what is written, how values are counted, pages of their domains.
 import assert from 'node:assert/strict';
+import { up } from '../migrations/025-favicons.ts';
 import { kept, onEach, plansOf, rows } from '../test/backends.ts';
 import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from '../test/scans.ts';
 import { MAX_COUNTED, type PivotKey, RecordTable } from './records.ts';
@@ -39,6 +40,20 @@ onEach(kept, 'records', (_backend, test) => {
     assert.deepEqual(await written(), [], 'a forgotten domain has none');
     await scan(101, GOOGLE);
     assert.equal((await written()).length, first.length, 'and begins again');
+  });
+
+  test('of a favicon that earlier scans did not measure begin without a change', async (store, url) => {
+    const { evidence, ...scan } = scanOf('a.com', day(1), GOOGLE);
+    const skipped = { status: 'skipped', statusCode: null, contentType: null, text: '' } as const;
+    const files = { mtaSts: skipped, securityTxt: skipped, favicon: { status: 'found', hash: -7 } } as const;
+    await recordScan(store, scanOf('a.com', day(0), GOOGLE), confirm);
+    await rows(url, "delete from records where kind = 'favicon'");
+    await plansOf(url, (db) => up(db as never));
+    await recordScan(store, { ...scan, evidence: { ...evidence, files } }, confirm);
+    const { records, unmeasuredUntil } = await store.records.of('a.com');
+    const favicon = records.find(({ kind }) => kind === 'favicon');
+    const at = new Date(day(1));
+    assert.deepEqual([favicon?.value, favicon?.firstSeen, unmeasuredUntil.get('favicon')], ['-7', at, at]);
   });
 
   test('are counted and listed by value, in pages that neither skip nor repeat', async (store, url) => {

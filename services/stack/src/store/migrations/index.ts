@@ -20,6 +20,7 @@ import { up as records } from './021-records.ts';
 import { up as watchlists } from './022-watchlists.ts';
 import { up as segments } from './023-segments.ts';
 import { up as watchlistChannels } from './024-watchlist-channels.ts';
+import { up as favicons } from './025-favicons.ts';
 
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
@@ -55,4 +56,5 @@ export const migrations: Migrations = {
   '022-watchlists': watchlists,
   '023-segments': segments,
   '024-watchlist-channels': watchlistChannels,
+  '025-favicons': favicons,
 };
