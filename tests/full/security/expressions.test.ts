@@ -40,11 +40,7 @@ const BOUNDED: readonly (readonly [file: string, why: string, ...expressions: st
     '\\[([^\\]\\n]*)\\]\\([^)\\n]*\\)',
   ],
   ['packages/client/src/stack/stack-request.ts', 'a path of our own', '\\{([^}]+)\\}'],
-  [
-    'packages/p2p/src/connections/listen-error.ts',
-    "Node's words on an operator's address",
-    'listen (E[A-Z]+): .*?(\\S+:\\d+)$',
-  ],
+  ['packages/p2p/src/start-peer-node.ts', "Node's words on an operator's address", 'listen (E[A-Z]+): .*?(\\S+:\\d+)$'],
   ['services/cli/src/commands/scan/domain-list.ts', 'one line of a list that the operator gave', '(?:^|\\s)#.*$'],
   ['packages/http/src/environment.ts', 'a setting of the operator', '\\/+$'],
   ['packages/engine/src/model-store/hub.ts', 'a setting of the operator', '\\/+$'],
