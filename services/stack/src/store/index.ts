@@ -36,7 +36,7 @@ export type { ScanWork } from './scans/scan-work.ts';
 export { stackSchema } from './stack-schema.ts';
 export { openStore, type Store } from './store.ts';
 export type { AddressProblem } from './watchlists/addresses.ts';
-export type { Attempted, DeliveryTable, StoredDelivery } from './watchlists/delivery-table.ts';
+export type { Attempted, DeliveryTable, DueDelivery, StoredDelivery } from './watchlists/delivery-table.ts';
 export type { MatchedTo, NotificationTable, StoredNotification } from './watchlists/notification-table.ts';
 export type { FollowedDomains, QueryList } from './watchlists/watched-facts.ts';
 export type { WatchlistContent, WatchlistTable } from './watchlists/watchlist-table.ts';

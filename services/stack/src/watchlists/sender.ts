@@ -3,7 +3,7 @@ import { FailureLog } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
 import { sleep } from '../sleep.ts';
-import type { Attempted, Store, StoredDelivery } from '../store/index.ts';
+import type { Attempted, DueDelivery, Store, StoredDelivery } from '../store/index.ts';
 import type { Mailer, MailOutcome } from './mailer.ts';
 import { type Message, requestOf } from './message.ts';
 import { retryAfterMs } from './schedule.ts';
@@ -27,9 +27,12 @@ interface Outcome extends MailOutcome {
 
 const POLL_MS = 500;
 const FAILED_MS = 5_000;
-/** Messages in flight, one for each list and some for each receiver, so that a slow one delays no other. */
+/** Messages in flight, one for each list and some for each receiver and key, so that a slow one delays no other. */
 const MAX_IN_FLIGHT = 32;
 const MAX_PER_RECEIVER = 4;
+const MAX_PER_KEY = 8;
+/** The last slots are for keys without a message in flight, so that keys alternate if all slots are in use. */
+const SLOTS_FOR_IDLE_KEYS = 8;
 const TIMEOUT_MS = 10_000;
 /** Nothing of an answer but its status is used. */
 const MAX_ANSWER_BYTES = 4_096;
@@ -46,27 +49,35 @@ const MAX_ASKED_MS = 86_400_000;
 export async function sendDeliveries(deps: SenderDeps, signal: AbortSignal): Promise<void> {
   const { store, logger, now } = deps;
   const failures = new FailureLog(logger, { what: 'sending notifications' });
-  const inFlight = new Map<string, { readonly receiver: string; readonly sent: Promise<unknown> }>();
-  const busy = () => {
-    const receivers = Map.groupBy(inFlight.values(), ({ receiver }) => receiver);
-    return [...receivers].filter(([, some]) => some.length >= MAX_PER_RECEIVER).map(([receiver]) => receiver);
+  const inFlight = new Map<string, Pick<DueDelivery, 'keyId' | 'receiver'> & { readonly sent: Promise<unknown> }>();
+  const busy = (of: 'keyId' | 'receiver', max: number) => {
+    const counts = Map.groupBy(inFlight.values(), (each) => each[of]);
+    return [...counts].filter(([, some]) => some.length >= max).map(([each]) => each);
+  };
+  const busyNow = () => {
+    const isScarce = inFlight.size >= MAX_IN_FLIGHT - SLOTS_FOR_IDLE_KEYS;
+    const keys = busy('keyId', isScarce ? 1 : MAX_PER_KEY);
+    return { keys, lists: [...inFlight.keys()], receivers: busy('receiver', MAX_PER_RECEIVER) };
   };
   let prunedAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     try {
       const limit = MAX_IN_FLIGHT - inFlight.size;
-      const except = { lists: [...inFlight.keys()], receivers: busy() };
-      const due = limit > 0 ? await store.deliveries.due(now(), { limit, ...except }) : [];
+      const due = limit > 0 ? await store.deliveries.due(now(), { limit, ...busyNow() }) : [];
+      const before = inFlight.size;
       for (const delivery of due) {
-        const { watchlistId, receiver } = delivery;
-        if (inFlight.has(watchlistId) || busy().includes(receiver)) continue;
+        const { watchlistId, receiver, keyId } = delivery;
+        const { keys, lists, receivers } = busyNow();
+        if (lists.includes(watchlistId) || receivers.includes(receiver) || keys.includes(keyId)) continue;
         const sent = attempt(deps, delivery, signal).catch(async (error: unknown) => {
           failures.failed(error);
           // Its result is not stored: without a pause it would be sent again at once.
           await sleep(FAILED_MS, signal);
         });
-        inFlight.set(watchlistId, { receiver, sent: sent.finally(() => inFlight.delete(watchlistId)) });
+        inFlight.set(watchlistId, { keyId, receiver, sent: sent.finally(() => inFlight.delete(watchlistId)) });
       }
+      // Instead of the messages passed over, those of another list may be due.
+      if (before < inFlight.size && inFlight.size < before + due.length) continue;
       const at = now().getTime();
       const old = { before: new Date(at - KEEP_MS), revoked: new Date(at - KEEP_REVOKED_MS), limit: PRUNE_ROWS };
       if (at - prunedAt > PRUNE_EVERY_MS && !(await store.notifications.prune(old))) prunedAt = at;

@@ -36,8 +36,14 @@ export interface Attempted {
   readonly error: string | null;
 }
 
+/** A message to send, with the key of its list. */
+export interface DueDelivery extends StoredDelivery {
+  readonly keyId: string;
+}
+
 export interface DueOptions {
   readonly limit: number;
+  readonly keys: readonly string[];
   readonly lists: readonly string[];
   readonly receivers: readonly string[];
 }
@@ -58,13 +64,29 @@ export class DeliveryTable {
     this.#guard = guard;
   }
 
-  /** Pending messages whose time has come, longest due first, except those of these lists and receivers. */
-  async due(at: Date, { limit, lists, receivers }: DueOptions): Promise<StoredDelivery[]> {
+  /** Pending messages whose time has come, longest due first, except those of these keys, lists and receivers. */
+  async due(at: Date, { limit, keys, lists, receivers }: DueOptions): Promise<DueDelivery[]> {
     let due = this.#db.selectFrom('watchlist_deliveries').where('state', '=', 'pending');
     due = due.where('due_at', '<=', at.getTime());
     if (lists.length > 0) due = due.where('watchlist_id', 'not in', listed(this.#db, lists));
     if (receivers.length > 0) due = due.where('receiver', 'not in', listed(this.#db, receivers));
-    return (await due.orderBy('due_at').orderBy('id').limit(limit).selectAll().execute()).map(deliveryOf);
+    if (keys.length > 0) {
+      const own = this.#db.selectFrom('watchlists').where('key_id', 'in', listed(this.#db, keys)).select('id');
+      due = due.where('watchlist_id', 'not in', own);
+    }
+    const rows = await due
+      .orderBy('due_at')
+      .orderBy('id')
+      .limit(limit)
+      .selectAll()
+      .select(({ selectFrom }) =>
+        selectFrom('watchlists')
+          .whereRef('watchlists.id', '=', 'watchlist_deliveries.watchlist_id')
+          .select('key_id')
+          .as('key_id'),
+      )
+      .execute();
+    return rows.map((row) => ({ ...deliveryOf(row), keyId: row.key_id ?? '' }));
   }
 
   /** Records an attempt. After a kill before this call the message is sent again, with the same id. */

@@ -62,8 +62,10 @@ onEach([memory, postgres], 'watchlists', (_backend, test) => {
     for (const { firstNotification: first, lastNotification: last, notifications: count } of messages)
       assert.equal((await notifications.between(list.id, first, last)).length, count);
 
-    const dueExcept = (lists: string[], receivers: string[]) => deliveries.due(later, { limit: 9, lists, receivers });
-    assert.deepEqual(await dueExcept([list.id], []), []);
+    const dueExcept = (lists: string[], receivers: string[], keys: string[] = []) =>
+      deliveries.due(later, { limit: 9, keys, lists, receivers });
+    assert.deepEqual([...(await dueExcept([list.id], [])), ...(await dueExcept([], [], [key.id]))], []);
+    assert.equal((await dueExcept([], [], ['other']))[0]?.keyId, key.id);
     assert.deepEqual(await dueExcept([], ['now.example']), []);
     const [due] = await dueExcept([], ['hour.example']);
     assert.ok(due);

@@ -1,0 +1,45 @@
+// Segments and comparisons from the command line, against a real service.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { liveService } from '../../test/live-service.ts';
+import { assertEnds } from '../../test/run-strata.ts';
+
+describe('strata stack segment and compare', async () => {
+  const { base, key, domain, running } = await liveService();
+  await fetch(`${base}/stack/v1/domains/${domain}`, { headers: { 'x-stack-key': key } });
+  await running.updateLoop.run();
+  const env = { STRATA_URL: base, STRATA_KEY: key };
+  const stack = (args: readonly string[], code = 0, words = /^$/) =>
+    assertEnds(['stack', ...args], code, words, { env });
+
+  it('saves, replaces, lists, compares and deletes a segment', async () => {
+    for (const query of ['tld:none', `domain:${domain}`])
+      assert.equal((await stack(['segment', 'save', 'cli-one', query])).stdout, 'segment:cli-one is saved\n');
+    const row = new RegExp(`^name +query *\n(?:.+\n)*cli-one +domain:${domain} *\n`);
+    assert.match((await stack(['segment', 'list'])).stdout, row);
+
+    const sides = ['compare', 'segment:cli-one', 'state:nonexistent'];
+    const { a, b, categories } = JSON.parse((await stack([...sides, '--json', '--limit', '1'])).stdout);
+    assert.deepEqual([a.domains, b.domains], [1, 0]);
+    assert.ok(categories.length > 1 && categories[0].providers[0].a.share > 0);
+    const { stdout } = await stack([...sides, '--category', categories[0].category]);
+    assert.match(stdout, /^ +domains +mean score +A.*\na +1 +\d+\.\d .*\nb +0 /);
+    const { category, providers } = categories[0];
+    assert.match(stdout, new RegExp(`\n${category} +${providers[0].provider} +\\d+\\.\\d % `));
+
+    assert.equal((await stack(['segment', 'delete', 'cli-one'])).stdout, 'segment:cli-one is deleted\n');
+    assert.doesNotMatch((await stack(['segment', 'list'])).stdout, /cli-one/);
+  });
+
+  for (const [args, code, words] of [
+    [['segment', 'save', 'cli-two', 'tld:de scor:1'], 2, /did you mean score/],
+    [['segment', 'save', 'A b', 'tld:de'], 2, /1 to 64/],
+    [['segment', 'save', 'cli-two'], 2, /missing required argument 'query'/],
+    [['segment', 'delete', 'cli-none'], 1, /no segment/i],
+    [['segment', 'list', '--key', 'ssk_wrong'], 1, /API key is unknown/],
+    [['compare', 'tld:de', 'segment:cli-none'], 2, /unknown segment cli-none/],
+    [['compare', 'tld:de', 'tld:fr', '--category', 'cdm'], 2, /category/],
+    [['compare', 'tld:de', 'tld:fr', '--limit', '0'], 2, /1 to 1000/],
+  ] as const)
+    it(`ends with ${code} for ${args.join(' ')}: ${words.source}`, () => stack(args, code, words).then(() => {}));
+});
