@@ -8,7 +8,6 @@ import { createLibp2p } from 'libp2p';
 import { createChannels } from './channels/channels.ts';
 import { addressOptions, farthestFirst, isLoopbackOnly } from './connections/addresses.ts';
 import { createGate } from './connections/gate.ts';
-import { listenErrorFrom } from './connections/listen-error.ts';
 import { listeningService, relayServer, reserveAtRelays } from './connections/relay.ts';
 import { connectedPeers, RoundTrips, watchPeers } from './connections/round-trips.ts';
 import { transportOptions } from './connections/transports.ts';
@@ -142,3 +141,23 @@ const identifyOptions = {
   maxObservedAddresses: IDENTIFY.maxObservedAddresses,
   timeout: IDENTIFY.timeoutMs,
 };
+
+/** Contains `address`, the reason, and the setting to change. */
+class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use by another program, or by another host on this machine',
+  EACCES: 'needs a privilege that this process does not have',
+  EADDRNOTAVAIL: 'is not an address of this machine',
+};
+
+/** Converts a startup failure to a ListenError where it is one. */
+function listenErrorFrom(cause: unknown): unknown {
+  const message = cause instanceof Error ? cause.message : '';
+  const [, code = '', address] = /listen (E[A-Z]+): .*?(\S+:\d+)$/m.exec(message) ?? [];
+  const reason = REASONS[code];
+  if (address === undefined || reason === undefined) return cause;
+  return new ListenError(`the address ${address} ${reason}: set another one with STRATA_P2P_LISTEN`, { cause });
+}

@@ -1,5 +1,11 @@
-// Parsers of option values; each throws InvalidArgumentError.
-import { InvalidArgumentError } from 'commander';
+// Options of several commands, and parsers of option values; each throws InvalidArgumentError.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+/** The options of a command that asks a stack service. */
+export const ofService = (command: Command): Command =>
+  command
+    .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
+    .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'));
 
 export const integerBetween = (min: number, max: number) => (text: string) =>
   parsed(text, { min, max, isValid: Number.isInteger, kind: 'an integer' });

@@ -23,10 +23,6 @@ export class BuildClasses {
   /** Created when an advisory first uses the scheme. */
   readonly #orders = new Map<VersionScheme, Order>();
 
-  get size(): number {
-    return this.#products.length;
-  }
-
   /** Returns the number of the build. */
   add(product: ObservedProduct): number {
     const build = this.#products.length;

@@ -86,10 +86,6 @@ export class NameGrams {
     return sets;
   }
 
-  get byteLength(): number {
-    return this.#sets.reduce((sum, set) => sum + (set?.byteLength ?? 0), 0);
-  }
-
   #set(code: number): DomainSet {
     const known = this.#sets[code];
     if (known) return known;

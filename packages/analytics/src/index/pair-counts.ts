@@ -19,10 +19,6 @@ export class PairCounts {
   of(a: number, b: number): number {
     return a === b ? 0 : (this.#counts[indexOf(a, b)] ?? 0);
   }
-
-  get byteLength(): number {
-    return this.#counts.byteLength;
-  }
 }
 
 function indexOf(a: number, b: number): number {

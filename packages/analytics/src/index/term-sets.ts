@@ -160,12 +160,6 @@ export class TermSets {
     moveBetween(domain, old.weaker, now.weaker, (n) => at(this.#weaker, n));
   }
 
-  get byteLength(): number {
-    const all = [this.#providers, this.#placements, this.#weaker, this.#categories, this.#levels, this.#categoryLevels];
-    const facts = [this.#states, this.#sectors, this.#flags, this.#scores];
-    return [...all, ...facts].flat().reduce((sum, set) => sum + (set?.byteLength ?? 0), 0);
-  }
-
   #moveFacts(domain: number, before: DomainFacts | undefined, after: DomainFacts): void {
     if (before?.state !== after.state) {
       if (before) at(this.#states, before.state).delete(domain);

@@ -32,11 +32,11 @@ describe('a table as CSV', () => {
 
   it('defuses what a spreadsheet would run, and leaves numbers alone', () => {
     const fullWidth = ['＝1+1', '＋1', '－1', '＠SUM(A1)', '＝HYPERLINK("http://x")'];
-    for (const evil of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '=HYPERLINK("http://x")', ...fullWidth]) {
+    for (const evil of ['=1+1', '+1', '-1+1', '@SUM(A1)', '\t=1', '\r=1', '=HYPERLINK("http://x")', ...fullWidth]) {
       const [, row] = parse(text([['a.com', evil]]));
       assert.equal(row?.[1], `'${evil}`);
     }
-    assert.deepEqual(parse(text([['a.com', -5]]))[1], ['a.com', '-5']);
+    for (const number of [-5, '-5']) assert.deepEqual(parse(text([['a.com', number]]))[1], ['a.com', '-5']);
   });
 
   it('gives back whatever text was put in', () => {

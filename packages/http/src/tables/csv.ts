@@ -5,7 +5,7 @@ import type { Row, Table } from './table.ts';
 /** The table, by default with a header row. */
 export function csvBytes(columns: readonly string[], { rows }: Pick<Table, 'rows'>, { hasHeader = true } = {}): Buffer {
   const text = stringify(
-    Array.from(rows, (row: Row) => row.map((cell) => (typeof cell === 'boolean' ? String(cell) : cell))),
+    Array.from(rows, (row: Row) => row.map(plainCell)),
     {
       header: hasHeader,
       columns: [...columns],
@@ -17,4 +17,10 @@ export function csvBytes(columns: readonly string[], { rows }: Pick<Table, 'rows
     },
   );
   return Buffer.from(text, 'utf8');
+}
+
+/** A negative integer as text, such as a favicon hash, is not a formula either. */
+function plainCell(cell: Row[number]): Row[number] {
+  if (typeof cell === 'boolean') return String(cell);
+  return typeof cell === 'string' && /^-[1-9]\d{0,9}$/.test(cell) ? Number(cell) : cell;
 }

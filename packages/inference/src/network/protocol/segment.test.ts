@@ -3,20 +3,19 @@ import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import protobuf from 'protobufjs';
 import { networkVectors, plain } from '../test/vectors.ts';
 import { FAILURE_CODES, Frame, MAX_PART_BYTES, Offer, PROTOCOL, PROTOCOL_VERSION, SegmentReceipt } from './frame.ts';
 import { decodeFrame, decodeOffer, decodeSegmentReceipt } from './frame-codec.ts';
 import {
   bytesSha256,
-  fromHex,
   type ObservedSegment,
   offerSignedBytes,
   segmentProblems,
   segmentSignedBytes,
   settleSignedBytes,
   TokenChain,
-  toHex,
   tokensSha256,
 } from './segment.ts';
 import { MAX_FRAME_BYTES, MAX_MESSAGES, MAX_NUMBERS, type WireType, wireType, wireTypeOfKinds } from './wire-types.ts';
@@ -28,7 +27,7 @@ const vector = (name: string): any => JSON.parse(readFileSync(new URL(name, dire
 function isSigned(bytes: string, signature: string, { publicKey }: { readonly publicKey: string }): boolean {
   const x = Buffer.from(publicKey, 'hex').toString('base64url');
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-  return verify(null, fromHex(bytes), key, fromHex(signature));
+  return verify(null, hexToBytes(bytes), key, hexToBytes(signature));
 }
 
 describe('the network vectors', () => {
@@ -39,33 +38,33 @@ describe('the network vectors', () => {
     for (const [name, value] of Object.entries(made)) assert.deepEqual(vector(name), plain(value), name);
   });
   it('of frames are decoded', () => {
-    for (const { hex, frame } of vector('frames.json')) assert.deepEqual(plain(decodeFrame(fromHex(hex))), frame);
+    for (const { hex, frame } of vector('frames.json')) assert.deepEqual(plain(decodeFrame(hexToBytes(hex))), frame);
   });
   it('of a segment verify from the request to both signatures', () => {
     const it = vector('segment.json');
-    const request = decodeFrame(fromHex(it.request));
-    const receipt = decodeSegmentReceipt(fromHex(it.receiptHex));
+    const request = decodeFrame(hexToBytes(it.request));
+    const receipt = decodeSegmentReceipt(hexToBytes(it.receiptHex));
     assert.deepEqual(plain(receipt), it.receipt);
     assert.ok(request.kind === 'request');
     const { nonce, modelSha256, prompt, given } = request;
     const start = { nonce, modelSha256, promptSha256: tokensSha256(prompt), from: given.length };
     const peers = { worker: it.worker.peer, gateway: it.gateway.peer };
     const made = { to: given.length + it.tokens.length, chainHead: it.chainHeads.at(-1), promptTokens: prompt.length };
-    const observed = { ...start, ...peers, ...made, requestSha256: bytesSha256(fromHex(it.request)) };
+    const observed = { ...start, ...peers, ...made, requestSha256: bytesSha256(hexToBytes(it.request)) };
     assert.deepEqual(segmentProblems(receipt, { ...observed, reason: 'length' }), []);
     assert.ok(isSigned(it.workerSigns, it.workerSignature, it.worker));
     assert.ok(isSigned(it.gatewaySigns, it.gatewaySignature, it.gateway));
     assert.ok(it.workerSigns.endsWith(it.receiptHex) && it.gatewaySigns.endsWith(it.receiptHex));
     assert.equal(isSigned(it.gatewaySigns, it.workerSignature, it.worker), false);
-    const done = decodeFrame(fromHex(it.done));
-    assert.ok(done.kind === 'done' && toHex(done.receipt) === it.receiptHex);
-    const settle = decodeFrame(fromHex(it.settle));
-    assert.ok(settle.kind === 'settle' && toHex(settle.signature) === it.gatewaySignature);
+    const done = decodeFrame(hexToBytes(it.done));
+    assert.ok(done.kind === 'done' && bytesToHex(done.receipt) === it.receiptHex);
+    const settle = decodeFrame(hexToBytes(it.settle));
+    assert.ok(settle.kind === 'settle' && bytesToHex(settle.signature) === it.gatewaySignature);
   });
   it('of an offer verify under its signature', () => {
     const { frame, offer, offerHex, worker, workerSigns, workerSignature } = vector('offer.json');
-    const read = decodeFrame(fromHex(frame));
-    assert.ok(read.kind === 'offer' && toHex(read.offer) === offerHex);
+    const read = decodeFrame(hexToBytes(frame));
+    assert.ok(read.kind === 'offer' && bytesToHex(read.offer) === offerHex);
     assert.deepEqual(plain(decodeOffer(read.offer)), offer);
     assert.equal(offer.peer, worker.peer);
     assert.ok(isSigned(workerSigns, workerSignature, worker));

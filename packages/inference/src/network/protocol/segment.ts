@@ -1,6 +1,7 @@
 // What a worker signs for its segment of an answer: digests, and a hash chain over token ids that commits to the entire
 // answer in a few bytes.
 import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import type { SegmentReceipt } from './frame.ts';
 
 const utf8 = new TextEncoder();
@@ -14,19 +15,19 @@ const CHAIN_DOMAIN = utf8.encode('strata-chain-v1\0');
  * The bytes to sign for an encoded offer, for an encoded receipt (worker), and for accepting the same receipt
  * (gateway).
  */
-export const offerSignedBytes = (offer: Uint8Array): Uint8Array => joined(OFFER_DOMAIN, offer);
-export const segmentSignedBytes = (receipt: Uint8Array): Uint8Array => joined(SEGMENT_DOMAIN, receipt);
-export const settleSignedBytes = (receipt: Uint8Array): Uint8Array => joined(SETTLE_DOMAIN, receipt);
+export const offerSignedBytes = (offer: Uint8Array): Uint8Array => concatBytes(OFFER_DOMAIN, offer);
+export const segmentSignedBytes = (receipt: Uint8Array): Uint8Array => concatBytes(SEGMENT_DOMAIN, receipt);
+export const settleSignedBytes = (receipt: Uint8Array): Uint8Array => concatBytes(SETTLE_DOMAIN, receipt);
 
 /** Hex SHA-256. */
-export const bytesSha256 = (bytes: Uint8Array): string => toHex(sha256(bytes));
+export const bytesSha256 = (bytes: Uint8Array): string => bytesToHex(sha256(bytes));
 
 /** Hex SHA-256 of token ids, each 4 bytes, little-endian. */
 export function tokensSha256(tokens: readonly number[]): string {
   const bytes = new Uint8Array(tokens.length * 4);
   const view = new DataView(bytes.buffer);
   for (const [i, token] of tokens.entries()) view.setUint32(i * 4, token, true);
-  return toHex(sha256(bytes));
+  return bytesToHex(sha256(bytes));
 }
 
 /**
@@ -45,7 +46,7 @@ export class TokenChain {
     const from = new Uint8Array(4);
     new DataView(from.buffer).setUint32(0, start.from, true);
     this.#head = sha256(
-      joined(CHAIN_DOMAIN, start.nonce, fromHex(start.modelSha256), fromHex(start.promptSha256), from),
+      concatBytes(CHAIN_DOMAIN, start.nonce, hexToBytes(start.modelSha256), hexToBytes(start.promptSha256), from),
     );
   }
 
@@ -58,7 +59,7 @@ export class TokenChain {
 
   /** Hex. */
   get head(): string {
-    return toHex(this.#head);
+    return bytesToHex(this.#head);
   }
 }
 
@@ -85,7 +86,7 @@ export interface ObservedSegment {
  */
 export function segmentProblems(receipt: SegmentReceipt, observed: ObservedSegment): readonly string[] {
   const problems: string[] = [];
-  if (toHex(receipt.nonce) !== toHex(observed.nonce)) problems.push('nonce');
+  if (bytesToHex(receipt.nonce) !== bytesToHex(observed.nonce)) problems.push('nonce');
   for (const name of [
     'worker',
     'gateway',
@@ -113,19 +114,4 @@ function areTimesInOrder({ from, to, startedAtMs, firstTokenAtMs, endedAtMs }: S
   if (startedAtMs > endedAtMs) return false;
   if (to === from) return firstTokenAtMs === 0;
   return startedAtMs <= firstTokenAtMs && firstTokenAtMs <= endedAtMs;
-}
-
-export const toHex = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-export const fromHex = (hex: string): Uint8Array =>
-  Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-
-function joined(...parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.byteLength;
-  }
-  return all;
 }

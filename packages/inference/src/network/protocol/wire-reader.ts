@@ -1,7 +1,7 @@
 // Decodes messages with a WireType table. Written for untrusted input: one pass, recursion only as deep as the schema,
 // counts checked before memory is allocated, and only one reading per field, so that two implementations never decode
 // the same bytes differently.
-import { toHex } from './segment.ts';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import {
   FIXED32,
   FIXED64,
@@ -118,7 +118,7 @@ class Reader {
       case 'bytes':
         return new Uint8Array(this.#part(end));
       case 'digest':
-        return toHex(this.#part(end));
+        return bytesToHex(this.#part(end));
       default:
         throw type satisfies never;
     }

@@ -1,7 +1,8 @@
 // Encodes messages with a WireType table: fields sorted by number, zero and empty values omitted, numbers packed. Every
 // implementation that follows the specification writes the same bytes.
+
+import { hexToBytes } from '@noble/hashes/utils.js';
 import protobuf from 'protobufjs';
-import { fromHex } from './segment.ts';
 import {
   FrameError,
   LENGTH,
@@ -93,7 +94,7 @@ class Writer {
         this.#to.bytes(value as Uint8Array);
         return;
       case 'digest':
-        this.#to.bytes(fromHex(value as string));
+        this.#to.bytes(hexToBytes(value as string));
         return;
       default:
         throw type satisfies never;

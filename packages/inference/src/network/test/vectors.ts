@@ -1,4 +1,5 @@
 // The vectors of vectors/network for other implementations: generated here, written by write-vectors.ts, checked by segment.test.ts.
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
 import { chooseToken, GREEDY, gumbel, uniform } from '../../sampling.ts';
 import { FAILURE_CODES, Frame, type Offer, type SegmentReceipt } from '../protocol/frame.ts';
@@ -6,7 +7,7 @@ import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError
 import * as segments from '../protocol/segment.ts';
 import { drawFrom, randomFrame } from './random-frames.ts';
 
-const { bytesSha256, fromHex, offerSignedBytes, segmentSignedBytes, settleSignedBytes, toHex } = segments;
+const { bytesSha256, offerSignedBytes, segmentSignedBytes, settleSignedBytes } = segments;
 
 /** By file name; each file is JSON. Bytes are hexadecimal. */
 export const networkVectors = (): Readonly<Record<string, unknown>> => ({
@@ -20,15 +21,20 @@ export const networkVectors = (): Readonly<Record<string, unknown>> => ({
 
 /** JSON of a value that contains bytes. */
 export const plain = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value, (_, each) => (each instanceof Uint8Array ? toHex(each) : each)));
+  JSON.parse(JSON.stringify(value, (_, each) => (each instanceof Uint8Array ? bytesToHex(each) : each)));
 
 /** A libp2p peer id of an Ed25519 key: the identity multihash of the key's Protocol Buffers form, in base58. */
 const PEER_ID = '002408011220';
 
 function testKey(byte: number) {
   const key = ed25519Key(byte);
-  const publicKey = toHex(key.publicKey);
-  return { seed: toHex(new Uint8Array(32).fill(byte)), publicKey, peer: base58(PEER_ID + publicKey), sign: key.sign };
+  const publicKey = bytesToHex(key.publicKey);
+  return {
+    seed: bytesToHex(new Uint8Array(32).fill(byte)),
+    publicKey,
+    peer: base58(PEER_ID + publicKey),
+    sign: key.sign,
+  };
 }
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -50,7 +56,7 @@ function frames() {
     [3, 4].map((seed) => randomFrame(drawFrom(seed), shape.kind.value)),
   );
   const failures = FAILURE_CODES.map((code) => ({ kind: 'failed', id: 7, code, message: 'words' }) as const);
-  return [...drawn, ...failures].map((frame) => ({ frame: plain(frame), hex: toHex(encodeFrame(frame)) }));
+  return [...drawn, ...failures].map((frame) => ({ frame: plain(frame), hex: bytesToHex(encodeFrame(frame)) }));
 }
 
 type Cases = readonly (readonly [name: string, hex: string])[];
@@ -68,7 +74,7 @@ function readAlike() {
     ['numbers one by one', '6a 0c 0807 150000803f 1500000040'],
     ['numbers partly packed', '6a 0d 0807 1204 0000803f 1500000040'],
   ];
-  return unspaced(cases).map(([name, hex]) => ({ name, hex, frame: plain(decodeFrame(fromHex(hex))) }));
+  return unspaced(cases).map(([name, hex]) => ({ name, hex, frame: plain(decodeFrame(hexToBytes(hex))) }));
 }
 
 /** Byte strings that are not frames, and the reason. */
@@ -97,7 +103,7 @@ function refused() {
 
 function codeOf(hex: string): string {
   try {
-    return `read: ${decodeFrame(fromHex(hex)).kind}`;
+    return `read: ${decodeFrame(hexToBytes(hex)).kind}`;
   } catch (error) {
     return error instanceof FrameError ? error.code : String(error);
   }
@@ -131,12 +137,12 @@ function segment() {
   const signature = WORKER.sign(segmentSignedBytes(bytes));
   const agreed = GATEWAY.sign(settleSignedBytes(bytes));
   return {
-    ...{ worker: dataOf(WORKER), gateway: dataOf(GATEWAY), request: toHex(request), tokens, chainHeads },
-    ...{ receipt: plain(receipt), receiptHex: toHex(bytes) },
-    ...{ workerSigns: toHex(segmentSignedBytes(bytes)), workerSignature: toHex(signature) },
-    done: toHex(encodeFrame({ kind: 'done', id: 1, reason: 'length', receipt: bytes, signature })),
-    ...{ gatewaySigns: toHex(settleSignedBytes(bytes)), gatewaySignature: toHex(agreed) },
-    settle: toHex(encodeFrame({ kind: 'settle', nonce, signature: agreed })),
+    ...{ worker: dataOf(WORKER), gateway: dataOf(GATEWAY), request: bytesToHex(request), tokens, chainHeads },
+    ...{ receipt: plain(receipt), receiptHex: bytesToHex(bytes) },
+    ...{ workerSigns: bytesToHex(segmentSignedBytes(bytes)), workerSignature: bytesToHex(signature) },
+    done: bytesToHex(encodeFrame({ kind: 'done', id: 1, reason: 'length', receipt: bytes, signature })),
+    ...{ gatewaySigns: bytesToHex(settleSignedBytes(bytes)), gatewaySignature: bytesToHex(agreed) },
+    settle: bytesToHex(encodeFrame({ kind: 'settle', nonce, signature: agreed })),
   };
 }
 
@@ -157,9 +163,9 @@ function offer() {
   const bytes = encodeOffer(value);
   const signature = WORKER.sign(offerSignedBytes(bytes));
   return {
-    ...{ worker: dataOf(WORKER), offer: value, offerHex: toHex(bytes) },
-    ...{ workerSigns: toHex(offerSignedBytes(bytes)), workerSignature: toHex(signature) },
-    frame: toHex(encodeFrame({ kind: 'offer', offer: bytes, signature })),
+    ...{ worker: dataOf(WORKER), offer: value, offerHex: bytesToHex(bytes) },
+    ...{ workerSigns: bytesToHex(offerSignedBytes(bytes)), workerSignature: bytesToHex(signature) },
+    frame: bytesToHex(encodeFrame({ kind: 'offer', offer: bytes, signature })),
   };
 }
 

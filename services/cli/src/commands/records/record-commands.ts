@@ -1,7 +1,7 @@
 // The commands that ask for observed records, and for the usage of a key.
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { CommandContext } from '../../context.ts';
-import { integerBetween } from '../../option-parsers.ts';
+import { integerBetween, ofService } from '../../option-parsers.ts';
 import type { PivotOptions, RecordsOptions } from './records.ts';
 import type { UsageOptions } from './usage.ts';
 
@@ -52,8 +52,5 @@ export function addRecordCommands(stack: Command, context: CommandContext): void
     .action(async (options: UsageOptions) => {
       await (await import('./usage.ts')).usageCommand(context, options);
     });
-  for (const command of [records, pivot, usage])
-    command
-      .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
-      .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'));
+  for (const command of [records, pivot, usage]) ofService(command);
 }

@@ -1,20 +1,30 @@
 // The client of commands that ask a stack service, and its refusals as errors of the command.
 import { StackClient, StackProblem } from '@strata/client';
-import { usageError } from '../../errors.ts';
+import { CommandError, usageError } from '../../errors.ts';
 import { checkedKey, stackBase } from '../../service-address.ts';
-import { problemError } from '../stack/export.ts';
 
 export interface ServiceOptions {
   readonly base: string;
   readonly key?: string | undefined;
 }
 
-export function clientOf({ base, key: given }: ServiceOptions): StackClient {
+/** The address of the service, and the key. Throws CommandError without a key. */
+export function serviceOf({ base, key: given }: ServiceOptions): { readonly baseUrl: string; readonly key: string } {
   const baseUrl = stackBase(base);
   const key = checkedKey(given, '--key or STRATA_KEY');
   if (key === undefined) throw usageError('an API key is required: --key or STRATA_KEY');
-  return new StackClient({ baseUrl, key });
+  return { baseUrl, key };
 }
+
+export const clientOf = (options: ServiceOptions): StackClient => new StackClient(serviceOf(options));
 
 /** A refusal of the service as an error of the command; another error unchanged. */
 export const refusalOf = (cause: unknown): unknown => (cause instanceof StackProblem ? problemError(cause) : cause);
+
+/** The problem of a service as an error of a command; exit code 2 for a parameter that it refuses. */
+export function problemError(cause: StackProblem): CommandError {
+  const messages = cause.errors.map(({ message }) => message);
+  const reasons = messages.filter((message) => !cause.detail.includes(message)).join('; ');
+  const message = `${cause.detail}${reasons === '' ? '' : ` ${reasons}`}`;
+  return new CommandError(message, { exitCode: cause.code === 'invalid_parameter' ? 2 : 1, cause });
+}

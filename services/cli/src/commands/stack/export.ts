@@ -4,15 +4,13 @@ import { StackProblem, StackTables, type TableFormat } from '@strata/client';
 import { DiskError, downloadFile } from '@strata/files';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, usageError } from '../../errors.ts';
-import { checkedKey, stackBase } from '../../service-address.ts';
+import { problemError, type ServiceOptions, serviceOf } from '../records/service-client.ts';
 
-export interface ExportCommandOptions {
+export interface ExportCommandOptions extends ServiceOptions {
   readonly format: TableFormat;
   readonly fields?: string;
   readonly filter: readonly string[];
   readonly output?: string;
-  readonly base: string;
-  readonly key?: string;
 }
 
 /** Connections that may break one after another without a new byte. */
@@ -22,15 +20,13 @@ const PAUSE_MS = 1_000;
 export async function exportCommand(
   { stderr }: CommandContext,
   table: string,
-  { format, fields, filter, output, base, key: given }: ExportCommandOptions,
+  { format, fields, filter, output, ...service }: ExportCommandOptions,
 ): Promise<void> {
-  const key = checkedKey(given, '--key or STRATA_KEY');
-  if (key === undefined) throw usageError('an API key is required: --key or STRATA_KEY');
+  const { baseUrl, key } = serviceOf(service);
   const file = output ?? `${table}.${format}`;
   const query = new URLSearchParams([...filter.map(pairOf), ['format', format]]);
   if (fields !== undefined) query.set('fields', fields);
   const path = `/stack/v1/exports/${encodeURIComponent(table)}?${query}`;
-  const baseUrl = stackBase(base);
   const tables = new StackTables({ baseUrl, key });
   // The validator of the file makes sure that a resumed download continues the same file.
   const request: Parameters<typeof downloadFile<never>>[1]['request'] = async (range, read) => {
@@ -77,12 +73,4 @@ function failed(cause: unknown): never {
   if (cause instanceof DiskError) throw new CommandError(cause.message, { cause });
   if (!(cause instanceof StackProblem)) throw cause;
   throw problemError(cause);
-}
-
-/** The problem of a service as an error of a command; exit code 2 for a parameter that it refuses. */
-export function problemError(cause: StackProblem, more = ''): CommandError {
-  const messages = cause.errors.map(({ message }) => message);
-  const reasons = messages.filter((message) => !cause.detail.includes(message)).join('; ');
-  const message = `${cause.detail}${reasons === '' ? '' : ` ${reasons}`}${more}`;
-  return new CommandError(message, { exitCode: cause.code === 'invalid_parameter' ? 2 : 1, cause });
 }

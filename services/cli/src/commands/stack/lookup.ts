@@ -1,20 +1,17 @@
 // `strata stack lookup`: what a service knows about a list of domains, as a table, CSV, NDJSON, Parquet or JSON.
 import { openAsBlob } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { type Job, StackProblem, StackTables, type TableFormat } from '@strata/client';
+import { type Job, StackTables, type TableFormat } from '@strata/client';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, usageError } from '../../errors.ts';
 import { counted, printJson, printRejected, printTable } from '../../output.ts';
 import { startStatusLine } from '../../progress.ts';
-import { checkedKey, stackBase } from '../../service-address.ts';
+import { refusalOf, type ServiceOptions, serviceOf } from '../records/service-client.ts';
 import { readTargets } from '../scan/scan-targets.ts';
-import { problemError } from './export.ts';
 
-export interface LookupCommandOptions {
+export interface LookupCommandOptions extends ServiceOptions {
   readonly fields?: string;
   readonly format: 'table' | 'json' | TableFormat;
-  readonly base: string;
-  readonly key?: string;
 }
 
 /** The limit of a look-up that is answered at once; longer lists are jobs. */
@@ -28,11 +25,9 @@ type Row = Readonly<Record<string, string | number | null>>;
 export async function lookupCommand(
   { stdin, stdout, stderr }: CommandContext,
   targets: readonly string[],
-  { fields: names, format, base, key: given }: LookupCommandOptions,
+  { fields: names, format, ...service }: LookupCommandOptions,
 ): Promise<void> {
-  const baseUrl = stackBase(base);
-  const key = checkedKey(given, '--key or STRATA_KEY');
-  if (key === undefined) throw usageError('an API key is required: --key or STRATA_KEY');
+  const { baseUrl, key } = serviceOf(service);
   if (format === 'parquet' && stdout.isTTY) throw usageError('Parquet is binary: redirect it to a file');
   const fields = names?.split(',').map((name) => name.trim()) ?? (format === 'table' ? TABLE_FIELDS : undefined);
   const list = (await csvFile(targets)) ?? (await namesOf(targets, { stdin, stderr }));
@@ -40,7 +35,7 @@ export async function lookupCommand(
   const isText = format === 'table' || format === 'json';
   const options = { format: isText ? ('ndjson' as const) : format, fields };
   const chunks = await fileOf(new StackTables({ baseUrl, key }), list, { ...options, stderr }).catch((cause: unknown) =>
-    Promise.reject(cause instanceof StackProblem ? problemError(cause) : cause),
+    Promise.reject(refusalOf(cause)),
   );
   if (!isText) return await pipeline(chunks, stdout, { end: false });
   const rows = (await textOf(chunks)).split('\n').flatMap((line): Row[] => (line === '' ? [] : [JSON.parse(line)]));

@@ -3,8 +3,7 @@ import { StackProblem } from '@strata/client';
 import { csvBytes } from '@strata/http';
 import type { CommandContext } from '../../context.ts';
 import { counted, printJson, printTable } from '../../output.ts';
-import { clientOf, type ServiceOptions } from '../records/service-client.ts';
-import { problemError } from './export.ts';
+import { clientOf, problemError, type ServiceOptions } from '../records/service-client.ts';
 
 export interface QueryCommandOptions extends ServiceOptions {
   readonly sort?: string;

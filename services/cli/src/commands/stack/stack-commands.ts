@@ -3,7 +3,7 @@ import type { Config } from '@strata/stack';
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../context.ts';
 import { CommandError } from '../../errors.ts';
-import { integerBetween } from '../../option-parsers.ts';
+import { integerBetween, ofService } from '../../option-parsers.ts';
 import { counted, type OutputOptions } from '../../output.ts';
 import { addFeedCommands } from '../feeds/feed-commands.ts';
 import { addKeyCommands } from '../keys/key-commands.ts';
@@ -92,18 +92,18 @@ the filters of its path in the API; of all tables but history those of a search:
 A hundred rows cost one request of the quota. The same command resumes an interrupted download within an hour, without cost.`;
 
 function addExportCommand(stack: Command, context: CommandContext): void {
-  stack
-    .command('export')
-    .description('download a complete table of a service as a file')
-    .argument('<table>', 'domains, services, records, history or scorecard')
-    .addOption(
-      new Option('--format <format>', 'format of the file').choices(['csv', 'ndjson', 'parquet']).default('csv'),
-    )
-    .option('--fields <names>', 'columns, comma-separated')
-    .option('--filter <name=value>', 'a filter; may be repeated', (text, all: string[]) => [...all, text], [])
-    .option('--output <file>', 'by default the table with the ending of the format')
-    .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
-    .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'))
+  ofService(
+    stack
+      .command('export')
+      .description('download a complete table of a service as a file')
+      .argument('<table>', 'domains, services, records, history or scorecard')
+      .addOption(
+        new Option('--format <format>', 'format of the file').choices(['csv', 'ndjson', 'parquet']).default('csv'),
+      )
+      .option('--fields <names>', 'columns, comma-separated')
+      .option('--filter <name=value>', 'a filter; may be repeated', (text, all: string[]) => [...all, text], [])
+      .option('--output <file>', 'by default the table with the ending of the format'),
+  )
     .addHelpText('after', exportHelp)
     .action(async (table: string, options: ExportCommandOptions) => {
       await (await import('./export.ts')).exportCommand(context, table, options);
@@ -111,30 +111,25 @@ function addExportCommand(stack: Command, context: CommandContext): void {
 }
 
 function addQueryCommand(stack: Command, context: CommandContext): void {
-  stack
-    .command('query')
-    .description('print the domains that match a query, such as "email:google-workspace NOT dmarc:reject"')
-    .argument('<query>', 'a query; docs/query-language.md has the language')
-    .option('--sort <order>', 'name, score, -score, scanned_at or -scanned_at')
-    .option('--facets <names>', 'counts by provider, a category, tld, sector, state or grade, comma-separated')
-    .option('--limit <rows>', 'at most 1,000', integerBetween(1, 1_000), 50)
-    .addOption(
-      new Option('--format <format>', 'output format').choices(['table', 'csv', 'ndjson', 'json']).default('table'),
-    )
-    .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
-    .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'))
-    .action(async (query: string, options: QueryCommandOptions) => {
-      await (await import('./query.ts')).queryCommand(context, query, options);
-    });
+  ofService(
+    stack
+      .command('query')
+      .description('print the domains that match a query, such as "email:google-workspace NOT dmarc:reject"')
+      .argument('<query>', 'a query; docs/query-language.md has the language')
+      .option('--sort <order>', 'name, score, -score, scanned_at or -scanned_at')
+      .option('--facets <names>', 'counts by provider, a category, tld, sector, state or grade, comma-separated')
+      .option('--limit <rows>', 'at most 1,000', integerBetween(1, 1_000), 50)
+      .addOption(
+        new Option('--format <format>', 'output format').choices(['table', 'csv', 'ndjson', 'json']).default('table'),
+      ),
+  ).action(async (query: string, options: QueryCommandOptions) => {
+    await (await import('./query.ts')).queryCommand(context, query, options);
+  });
 }
 
 function addSegmentCommands(stack: Command, context: CommandContext): void {
   const segment = stack.command('segment').description('queries saved under a name, for segment:NAME in other queries');
   const commands = () => import('./segments.ts');
-  const ofService = (command: Command) =>
-    command
-      .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
-      .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'));
   ofService(segment.command('save').description('save or replace a segment'))
     .argument('<name>', 'letters a-z, digits, - and _')
     .argument('<query>', 'a query; docs/query-language.md has the language')
@@ -191,18 +186,18 @@ export function addStackCommands(
       const { scanCommand } = await import('../scan/scan.ts');
       await scanCommand(context, targets, options, await config());
     });
-  stack
-    .command('lookup')
-    .description('print what a service knows about domains, without scanning them')
-    .argument('<target...>', 'domain names, files with one name a line or CSV, or - for standard input')
-    .option('--fields <names>', 'columns to print, comma-separated')
-    .addOption(
-      new Option('--format <format>', 'output format')
-        .choices(['table', 'csv', 'ndjson', 'parquet', 'json'])
-        .default('table'),
-    )
-    .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
-    .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'))
+  ofService(
+    stack
+      .command('lookup')
+      .description('print what a service knows about domains, without scanning them')
+      .argument('<target...>', 'domain names, files with one name a line or CSV, or - for standard input')
+      .option('--fields <names>', 'columns to print, comma-separated')
+      .addOption(
+        new Option('--format <format>', 'output format')
+          .choices(['table', 'csv', 'ndjson', 'parquet', 'json'])
+          .default('table'),
+      ),
+  )
     .addHelpText('after', lookupHelp)
     .action(async (targets: string[], options: LookupCommandOptions) => {
       const { lookupCommand } = await import('./lookup.ts');

@@ -1,6 +1,7 @@
 // `strata stack watch`: the watchlists of a key.
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../context.ts';
+import { ofService } from '../../option-parsers.ts';
 import type { ServiceOptions } from '../records/service-client.ts';
 import type { CreateOptions } from './watch.ts';
 
@@ -16,12 +17,7 @@ const repeated = (value: string, before: readonly string[] = []): readonly strin
 /** Adds the command to `stack`. */
 export function addWatchCommands(stack: Command, context: CommandContext): void {
   const watch = stack.command('watch').description('watchlists: rules about domains that notify channels');
-  const add = (name: string, description: string) =>
-    watch
-      .command(name)
-      .description(description)
-      .addOption(new Option('--base <url>', 'URL of the service').env('STRATA_URL').default('http://127.0.0.1:8787'))
-      .addOption(new Option('--key <key>', 'API key').env('STRATA_KEY'));
+  const add = (name: string, description: string) => ofService(watch.command(name).description(description));
   const commands = () => import('./watch.ts');
   add('create', 'create a watchlist, and print it with the secrets of its webhooks')
     .argument('<name>', 'name of the list')
