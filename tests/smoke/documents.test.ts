@@ -35,7 +35,8 @@ describe('the README', () => {
   it('names only commands and options that exist, and models to contribute that are here', async () => {
     const lines = namedIn(readme, /npx strata ((?:[a-z]+ )+[^`#\n]*)/g);
     assert.ok(lines.length >= 12);
-    const commandOf = (line: string) => /^(?:(?:stack|inference|network|keys|segment|watch) )*[a-z]+/.exec(line)?.[0] ?? '';
+    const commandOf = (line: string) =>
+      /^(?:(?:stack|inference|network|keys|segment|watch) )*[a-z]+/.exec(line)?.[0] ?? '';
     const helps = new Map<string, string>();
     for (const command of new Set(lines.map(commandOf)))
       helps.set(command, (await runStrata(`${command} --help`)).stdout);
