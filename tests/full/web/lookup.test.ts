@@ -32,3 +32,27 @@ describePages('a list of domains', ({ inPage }) => {
     await assertAccessible(page);
   });
 });
+
+describePages('segments', ({ answer, demo, inPage }) => {
+  inPage('are saved from a search, compared and deleted', '/search', async (page) => {
+    const totals: string[] = [];
+    const form = page.getByRole('form', { name: 'Save as a segment' });
+    for (const tld of ['com', 'de']) {
+      await page.goto(`${demo().stack}/search?query=tld:${tld}`);
+      await form.getByRole('textbox').fill(`own-${tld}`);
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.getByText(`segment:own-${tld}`).waitFor();
+      totals.unshift(String((await answer<{ total: number }>(`/stack/v1/search?limit=1&query=tld:${tld}`)).total));
+    }
+    await form.getByRole('link', { name: 'Compare it' }).click();
+    const row = page.getByRole('region', { name: 'Saved segments' }).getByRole('row', { name: /^own-com/ });
+    await row.getByRole('link', { name: 'Use as b' }).click();
+    const domains = page.getByRole('region', { name: 'Scores' }).locator('tbody td:nth-child(2)');
+    await domains.first().waitFor();
+    assert.deepEqual(await domains.allInnerTexts(), totals);
+    assert.match(page.url(), /a=segment%3Aown-de&b=segment%3Aown-com$/);
+    await assertAccessible(page);
+    await row.getByRole('button', { name: 'Delete' }).click();
+    await row.waitFor({ state: 'detached' });
+  });
+});
