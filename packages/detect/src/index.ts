@@ -23,7 +23,7 @@ export {
 export { type ProfileSummary, type PublishedState, summaryOf } from './history/published-state.ts';
 export { packHolders } from './judge/holders.ts';
 export { sentenceOf } from './judge/sentence.ts';
-export { hostIn, type NameColumn, nameColumn } from './names/name-column.ts';
+export { type Delimiter, delimiterOf, hostIn, nameColumn } from './names/name-column.ts';
 export { isWithin, parseDomain, privateSuffixOf, registrableDomain } from './names/names.ts';
 export { isPrivateName } from './names/private-names.ts';
 export { dmarcReportHosts } from './posture/mail/dmarc-policy.ts';

@@ -1,11 +1,9 @@
 // The composition root of the gateway: creates every object, in order; disposed in reverse.
 import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import type { Engine } from '@strata/engine';
-import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, serveSite, witnessFacts } from '@strata/http';
+import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, witnessFacts } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
-import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { AnswerRecorder } from './answers/answer-recorder.ts';
 import { EngineBackend } from './answers/engine-backend.ts';
@@ -21,6 +19,7 @@ import type { OpenVocabulary } from './network/vocabulary/vocabularies.ts';
 import { newKeyRequests } from './routes/keys.ts';
 import { cachedReport } from './routes/network.ts';
 import { gatewayOpenApi } from './routes/openapi.ts';
+import { servePages } from './routes/pages.ts';
 import { KEY_SET_PATH } from './routes/receipts.ts';
 import type { GatewayApp } from './routes/route.ts';
 import { createGatewayServer } from './routes/server.ts';
@@ -199,22 +198,4 @@ async function openNetwork(
   } catch (cause) {
     throw networkStartError(cause as Error, config.network.peer.listen);
   }
-}
-
-const SITE = path.join(import.meta.dirname, '../../../../web/dist');
-
-/** The routes of the chat, the same as in web/src/chat/app.tsx. `/network` is the report in JSON. */
-const CHAT_ROUTES = ['/', '/machines'];
-
-/** Serves the chat and the settings that it needs before the user has a key. It loads nothing from other hosts. */
-async function servePages(
-  fastify: FastifyInstance,
-  { explorerUrl, freeKeysPerDay }: Pick<GatewayConfig, 'explorerUrl' | 'freeKeysPerDay'>,
-): Promise<void> {
-  fastify.get('/site.json', (_request, reply) =>
-    reply
-      .header('cache-control', 'no-cache')
-      .send({ explorer_url: explorerUrl ?? null, free_keys_per_day: freeKeysPerDay }),
-  );
-  await serveSite(fastify, { directory: SITE, page: 'chat.html', routes: CHAT_ROUTES, api: ['/'] });
 }

@@ -1,8 +1,18 @@
-// Which column of a CSV has the names of domains.
+// How a list of domains in CSV is read: its delimiter, and the column with the names.
 import { hostOfUrl, parseDomain } from './names.ts';
 
 /** The headers of such a column, the surest first. */
 const HEADERS = ['domain', 'website', 'url', 'hostname', 'host'];
+
+const DELIMITERS = [',', ';', '\t'] as const;
+export type Delimiter = (typeof DELIMITERS)[number];
+
+/** The most frequent one in the first row; spreadsheets write semicolons where the comma is the decimal sign. */
+export function delimiterOf(row: string): Delimiter {
+  const unquoted = row.replace(/"[^"]*"/g, '');
+  const [first] = DELIMITERS.toSorted((a, b) => unquoted.split(b).length - unquoted.split(a).length);
+  return first ?? ',';
+}
 
 export interface NameColumn {
   readonly column: number;

@@ -1,7 +1,7 @@
 // Parses domain lists: one name a line or CSV, with comments, blank lines and URLs.
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { hostIn, nameColumn, parseDomain } from '@strata/detect';
+import { type Delimiter, delimiterOf, hostIn, nameColumn, parseDomain } from '@strata/detect';
 
 export interface DomainList {
   /** Registrable domains in order of first appearance, without repeats. */
@@ -19,8 +19,9 @@ const maxLineLength = 2_048;
 export async function readDomainList(input: Readable): Promise<DomainList> {
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
   const head = [await lines.next(), await lines.next()].flatMap(({ done, value }) => (done ? [] : [String(value)]));
-  const { column, hasHeader } = nameColumn(head.map(cellsIn));
-  const { list, add } = collector();
+  const delimiter = delimiterOf(head[0]?.slice(0, maxLineLength) ?? '');
+  const { column, hasHeader } = nameColumn(head.map((line) => cellsIn(line, delimiter)));
+  const { list, add } = collector(delimiter);
   for (const [i, line] of head.entries()) add(i === 0 && hasHeader ? '' : line, column);
   for await (const line of { [Symbol.asyncIterator]: () => lines }) add(line, column);
   return list();
@@ -28,18 +29,18 @@ export async function readDomainList(input: Readable): Promise<DomainList> {
 
 /** The same for names from arguments; `line` is their position, from 1. */
 export function domainListOf(names: readonly string[]): DomainList {
-  const { list, add } = collector();
+  const { list, add } = collector(',');
   for (const name of names) add(name, 0);
   return list();
 }
 
-function collector() {
+function collector(delimiter: Delimiter) {
   const domains = new Set<string>();
   const rejected: DomainList['rejected'][number][] = [];
   let number = 0;
   const add = (line: string, column: number) => {
     number += 1;
-    const cells = cellsIn(line);
+    const cells = cellsIn(line, delimiter);
     // Rows of a list may be shorter: `9,example.com` beside names alone.
     const name = (cells[column] ?? cells.at(-1) ?? '').replace(/(?:^|\s)#.*$/, '');
     if (name === '') return;
@@ -53,10 +54,10 @@ function collector() {
 const tooLong = { ok: false, message: 'the line is too long for a domain name' } as const;
 
 /** The cells of a row, without their quotes. A line break ends a row, also in quotes: no name has one. */
-function cellsIn(line: string): string[] {
+function cellsIn(line: string, delimiter: Delimiter): string[] {
   const cells = line
     .replace(/^\uFEFF/, '')
     .slice(0, maxLineLength)
-    .match(/(?:"(?:[^"]|"")*"?|[^,"])+|(?<=,|^)(?=,|$)/g);
+    .match(new RegExp(`(?:"(?:[^"]|"")*"?|[^${delimiter}"])+|(?<=${delimiter}|^)(?=${delimiter}|$)`, 'g'));
   return (cells ?? []).map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'));
 }

@@ -3,6 +3,9 @@ import { nameColumn } from '@strata/detect';
 import { refuseField } from '../parameters.ts';
 import { type GivenName, LOOKUP_COLUMNS } from './lookup-rows.ts';
 
+/** How CSV is parsed. */
+export const CSV_OPTIONS = { bom: true, relaxColumnCount: true, skipEmptyLines: true, trim: true } as const;
+
 /** Wider files are refused: each row is returned with all columns. */
 const MAX_COLUMNS = 100;
 const MAX_HEADER = 100;

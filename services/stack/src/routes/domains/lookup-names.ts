@@ -1,7 +1,8 @@
 // The names in the body of a look-up: JSON, CSV or NDJSON.
+import { delimiterOf } from '@strata/detect';
 import { CsvError, parse } from 'csv-parse/sync';
 import { z } from 'zod';
-import { csvLayout } from './csv-layout.ts';
+import { CSV_OPTIONS, csvLayout } from './csv-layout.ts';
 import type { GivenName } from './lookup-rows.ts';
 
 /** Maximum names of a look-up. */
@@ -48,16 +49,11 @@ const names = (description: string, read: (text: string) => GivenList) =>
     });
 
 export const CsvNames = names(
-  'One name per row: in the column with the header `domain`, `website`, `url`, `hostname` or `host`, else in the first one that has a domain in the first or second row. A first row without a dot is a header. The other columns are returned in each row.',
+  'One name per row: in the column with the header `domain`, `website`, `url`, `hostname` or `host`, else in the first one that has a domain in the first or second row. A first row without a dot is a header. Columns are separated by commas, semicolons or tabs, as in the first row. The other columns are returned in each row.',
   (text) => {
     // One more than allowed shows that there are too many.
-    const rows = parse(text, {
-      bom: true,
-      relaxColumnCount: true,
-      skipEmptyLines: true,
-      trim: true,
-      to: MAX_NAMES + 2,
-    });
+    const delimiter = delimiterOf(text.split('\n', 1)[0] ?? '');
+    const rows = parse(text, { ...CSV_OPTIONS, delimiter, to: MAX_NAMES + 2 });
     const { isHeader, extra, nameIn } = csvLayout(rows.slice(0, 2));
     return { domains: rows.slice(isHeader ? 1 : 0).map(nameIn), extra };
   },

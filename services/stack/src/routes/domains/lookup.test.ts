@@ -71,6 +71,8 @@ describe('a look-up', () => {
     [CSV, `${a}\n${b},ignored\r\n\r\n=bad`],
     [CSV, `\ufeffrank,Domain\n1,${a}\n2,"${b}"\n3,=bad,more`],
     [`${CSV}; charset=utf-8`, `"domain"\n${a}\n${b}\n=bad`],
+    [CSV, `rank;domain;cost\n1;${a};1,5\n2;"${b}";"2;5"\n3;=bad;`],
+    [CSV, `rank\tdomain\n1\t${a}\n\t${b}\n3\t=bad`],
     [NDJSON, `"${a}"\r\n{"rank": 2, "domain": "${b}"}\n\n{oops`],
     [NDJSON, `"${a}"\n"${b}"\n{"name": "x"}`],
     [NDJSON, `"${a}"\n"${b}"\n[7]`],

@@ -118,7 +118,7 @@ describe('a job', () => {
   it('gives its file to the key that started it, and costs its rows once', async () => {
     const free = await service.newKey('free');
     const names = Array.from({ length: 250 }, (_, i) => `never-${i}.com`);
-    const body = `\ufeffrank,Domain\r\n${names.map((name, i) => `${i},${name}`).join('\r\n')}`;
+    const body = `\ufeffrank;Domain\r\n${names.map((name, i) => `${i};${name}`).join('\r\n')}`;
     const started = await ask('/lookups?fields=state,domain', { method: 'POST', as: free, body, headers: CSV });
     assert.equal(started.status, 202);
     assertDescribed('/stack/v1/lookups', started.body, { method: 'post', status: 202 });

@@ -3,12 +3,13 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { delimiterOf } from '@strata/detect';
 import type { Cell, Row } from '@strata/http';
 import { CsvError, parse } from 'csv-parse';
 import type { StackApp } from '../../context.ts';
 import { JobError } from '../../exports/job.ts';
 import type { TableSource } from '../../exports/write-table.ts';
-import { csvLayout } from '../domains/csv-layout.ts';
+import { CSV_OPTIONS, csvLayout } from '../domains/csv-layout.ts';
 import { nameOnLine } from '../domains/lookup-names.ts';
 import { type GivenName, LOOKUP_COLUMNS, lookupCells } from '../domains/lookup-rows.ts';
 import { elementsOf } from './json-elements.ts';
@@ -62,8 +63,7 @@ async function* lookupRows(app: StackApp, names: AsyncIterable<GivenName>): Asyn
 }
 
 async function* rowsOfCsv(file: string): AsyncGenerator<string[]> {
-  const options = { bom: true, relaxColumnCount: true, skipEmptyLines: true, trim: true, maxRecordSize: MAX_RECORD };
-  const parser = parse(options);
+  const parser = parse({ ...CSV_OPTIONS, delimiter: delimiterOf(await firstLineOf(file)), maxRecordSize: MAX_RECORD });
   // Its errors end the loop below. The file is closed however the loop ends.
   pipeline(createReadStream(file), boundedLines, parser).catch(() => {});
   try {
@@ -74,6 +74,11 @@ async function* rowsOfCsv(file: string): AsyncGenerator<string[]> {
   } finally {
     parser.destroy();
   }
+}
+
+async function firstLineOf(file: string): Promise<string> {
+  for await (const line of linesOf(file)) return line;
+  return '';
 }
 
 async function* namesOnLines(lines: AsyncIterable<string>): AsyncGenerator<GivenName> {
