@@ -93,7 +93,10 @@ export async function startLoad({ fleet, key, asked, databaseUrl, dataOf, checke
     const service = { databaseUrl, ledgerUrl, base, keySetPath: KEY_SET };
     const acknowledged = { scans, counted, events: stream.events };
     const found = await checker.check({ ...received, acknowledged }, service);
-    return [...wrong.map((what) => ({ kind: 'wrong', what }) as const), ...found];
+    // What was logged as an error says why.
+    const logged = fleet.all().flatMap((node) => node.log().match(/^.*"level":50,.*$/gm) ?? []);
+    const why = wrong.length > 0 ? logged.slice(-5) : [];
+    return [...[...wrong, ...why].map((what) => ({ kind: 'wrong', what }) as const), ...found];
   };
   return {
     ...{ key, received, statuses, answered, stop, findings },
