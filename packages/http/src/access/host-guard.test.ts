@@ -11,10 +11,11 @@ import { createHostGuard } from './host-guard.ts';
 function asked(
   listening: { readonly host?: string; readonly allowedHosts?: readonly string[] },
   host: string | undefined,
-  more: { readonly origin?: string; readonly proxyHost?: string } = {},
+  more: { readonly origin?: string; readonly proxyHost?: string; readonly fetchSite?: string } = {},
 ): number | undefined {
   const guard = createHostGuard({ host: '127.0.0.1', allowedHosts: [], ...listening });
-  const headers = { host, ...(more.origin === undefined ? {} : { origin: more.origin }) };
+  const { origin, fetchSite } = more;
+  const headers = { host, ...(origin !== undefined && { origin }), ...(fetchSite && { 'sec-fetch-site': fetchSite }) };
   const refusal = guard.refusalOf({ headers, host: more.proxyHost ?? host ?? '', raw: { rawHeaders: [] } });
   return refusal && ERRORS[refusal.code].status;
 }
@@ -69,6 +70,17 @@ describe('a service that listens for this machine alone', () => {
       for (const host of ['localhost:8787', '127.0.0.1:8787', '[::1]:8787', '192.168.1.5:8787'])
         assert.equal(asked({}, host, { origin }), 403, host);
     });
+
+  it('accepts a form of its own page, which has no referrer', () => {
+    for (const [fetchSite, status] of [
+      ['same-origin'],
+      ['same-site', 403],
+      ['cross-site', 403],
+      ['none', 403],
+    ] as const)
+      assert.equal(asked({}, '127.0.0.1:8787', { origin: 'null', fetchSite }), status, fetchSite);
+    assert.equal(asked({}, 'evil.example', { origin: 'null', fetchSite: 'same-origin' }), 421);
+  });
 
   it('accepts pages of configured names, and behind a proxy those of the host that the proxy received', () => {
     const origin = 'https://app.example';

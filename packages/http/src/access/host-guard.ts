@@ -58,7 +58,7 @@ export function createHostGuard({ host, allowedHosts, keyedPath }: HostGuardOpti
   // Cache of `Host` values; nearly all requests have one of a few.
   const known = new Set<string>();
   function refusalOf(request: Arriving): Refusal | undefined {
-    const { host: addressed, origin } = request.headers;
+    const { host: addressed, origin, 'sec-fetch-site': fetchSite } = request.headers;
     // HTTP/1.0 requires no Host, and browsers do not use it.
     if (addressed === undefined) return undefined;
     if (hostsOf(request) > 1) return new Refusal('invalid_parameter', 'The request has more than one Host header.');
@@ -69,6 +69,8 @@ export function createHostGuard({ host, allowedHosts, keyedPath }: HostGuardOpti
     if (known.size < MAX_KNOWN) known.add(addressed);
     if (origin === undefined || isAnyNamed || !isAddressOrLocal(name)) return undefined;
     if (keyedPath !== undefined && request.raw.url?.startsWith(keyedPath)) return undefined;
+    // A form of a page without a referrer has the origin `null`, and so has a sandboxed frame, which is cross-site.
+    if (fetchSite === 'same-origin') return undefined;
     const from = siteOf(origin);
     if (from === undefined || isLocal(from) || (from !== '' && named.has(from))) return undefined;
     // A page cannot forge this header: setting it requires a preflight request.
