@@ -8,8 +8,8 @@ import { temporaryDirectory } from '../../../../tests/support/temporary-director
 import { EventBus } from '../events.ts';
 import { openStore, type Store } from '../store/index.ts';
 import { recordMentions, T0, withStore } from '../test/polling.ts';
+import { createFeedScan, type FeedScanDeps } from './feed-scan.ts';
 import { LiveMentions } from './live-mentions.ts';
-import { createFeedScan, type FeedScanDeps } from './open-poller.ts';
 
 const DAY_MS = 86_400_000;
 const A = 'https://a.example/feed';

@@ -1,0 +1,73 @@
+// Backend for an upstream server: forwards the conversation unchanged and relays its deltas.
+import { randomInt } from 'node:crypto';
+import type { Upstream } from '@strata/engine';
+import { type ChatRequest, CompletionError, type CompletionRequest, type Generation } from '@strata/inference';
+import { type Backend, type BackendFacts, conversationLength, type EmbeddingPlan, type Plan } from './backend.ts';
+
+/** Estimate for prompts whose token count is only known from the answer. */
+const CHARACTERS_A_TOKEN = 4;
+
+export class UpstreamBackend implements Backend {
+  readonly #upstream: Upstream;
+
+  constructor(upstream: Upstream) {
+    this.#upstream = upstream;
+  }
+
+  get facts(): BackendFacts {
+    const { name, engine, contextLength, slots } = this.#upstream.info;
+    return {
+      ...{ name, engine, slots, contextLength: contextLength ?? null },
+      ...{ sha256: null, parameters: null, quantisation: null, sizeBytes: null },
+    };
+  }
+
+  /** Availability is only known from requests. */
+  get isReady(): boolean {
+    return true;
+  }
+
+  async planChat(request: ChatRequest): Promise<Plan> {
+    const length =
+      conversationLength(request.messages) + (request.tools.length > 0 ? JSON.stringify(request.tools).length : 0);
+    const seed = seedOf(request);
+    return {
+      promptTokens: Math.ceil(length / CHARACTERS_A_TOKEN),
+      choices: Array.from({ length: request.choices }, (_, i) => ({
+        prompt: 0,
+        deltas: (parts) => this.#upstream.chat(request, { ...parts, seed: (seed + i) >>> 0 }),
+      })),
+    };
+  }
+
+  async planText(request: CompletionRequest): Promise<Plan> {
+    const seed = seedOf(request);
+    const prompts = request.prompts.map((prompt, at) => {
+      if (typeof prompt === 'string') return prompt;
+      const param = request.prompts.length === 1 ? 'prompt' : `prompt[${at}]`;
+      throw new CompletionError('unsupported_value', 'This model only accepts text prompts.', { param });
+    });
+    if (request.isEchoed)
+      throw new CompletionError('unsupported_value', 'This model does not support `echo`.', { param: 'echo' });
+    return {
+      promptTokens: Math.ceil(prompts.reduce((sum, { length }) => sum + length, 0) / CHARACTERS_A_TOKEN),
+      choices: prompts.flatMap((text, prompt) =>
+        Array.from({ length: request.choices }, (_, i) => ({
+          prompt,
+          deltas: (parts) => this.#upstream.complete(request, { ...parts, prompt: text, seed: (seed + i) >>> 0 }),
+        })),
+      ),
+    };
+  }
+
+  async planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan> {
+    const tokensOf = (input: string | readonly number[]) =>
+      typeof input === 'string' ? Math.ceil(input.length / CHARACTERS_A_TOKEN) : input.length;
+    return {
+      promptTokens: inputs.reduce((sum, input) => sum + tokensOf(input), 0),
+      embed: (signal) => this.#upstream.embed(inputs, signal),
+    };
+  }
+}
+
+const seedOf = ({ sampling }: Generation): number => sampling.seed ?? randomInt(2 ** 32);
