@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { delimiterOf } from '@strata/detect';
+import { type Delimiter, delimiterOf } from '@strata/detect';
 import type { Cell, Row } from '@strata/http';
 import { CsvError, parse } from 'csv-parse';
 import type { StackApp } from '../../context.ts';
@@ -30,11 +30,12 @@ export async function lookupSource(app: StackApp, upload: string | null, uploadP
       upload === 'application/json' ? elementsOf(createReadStream(uploadPath), MAX_RECORD) : linesOf(uploadPath);
     return { columns: LOOKUP_COLUMNS, batches: lookupRows(app, namesOnLines(lines)) };
   }
-  const { isHeader, extra, nameIn } = csvLayout(await headOf(rowsOfCsv(uploadPath)));
+  const delimiter = delimiterOf(await firstLineOf(uploadPath));
+  const { isHeader, extra, nameIn } = csvLayout(await headOf(rowsOfCsv(uploadPath, delimiter)));
   const columns = [...LOOKUP_COLUMNS, ...extra.map((name) => ({ name, description: '' }))];
   const names = async function* () {
     let skipped = isHeader ? 1 : 0;
-    for await (const row of rowsOfCsv(uploadPath)) if (skipped-- <= 0) yield nameIn(row);
+    for await (const row of rowsOfCsv(uploadPath, delimiter)) if (skipped-- <= 0) yield nameIn(row);
   };
   return { columns, extra, batches: lookupRows(app, names()) };
 }
@@ -62,8 +63,8 @@ async function* lookupRows(app: StackApp, names: AsyncIterable<GivenName>): Asyn
   yield rows;
 }
 
-async function* rowsOfCsv(file: string): AsyncGenerator<string[]> {
-  const parser = parse({ ...CSV_OPTIONS, delimiter: delimiterOf(await firstLineOf(file)), maxRecordSize: MAX_RECORD });
+async function* rowsOfCsv(file: string, delimiter: Delimiter): AsyncGenerator<string[]> {
+  const parser = parse({ ...CSV_OPTIONS, delimiter, maxRecordSize: MAX_RECORD });
   // Its errors end the loop below. The file is closed however the loop ends.
   pipeline(createReadStream(file), boundedLines, parser).catch(() => {});
   try {
