@@ -90,7 +90,6 @@ export async function openGatewayNetwork(
       if (isConnected(peer)) models.scheduleRefresh();
     },
   });
-  const servedOf = (sha256: string) => models.list().find(({ group }) => group.sha256 === sha256);
   const offered = (peer: string, sha256: string) =>
     directory.worker(peer)?.offer.models.find((model) => model.sha256 === sha256);
   const cache = new VocabularyCache({ directory: path.join(options.directory, 'vocabularies') });
@@ -102,7 +101,6 @@ export async function openGatewayNetwork(
         reputations: deps.store.reputations,
         workers: (sha256) => [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
         engine: (sha256) => deps.engines.find(({ info }) => info.sha256 === sha256),
-        vocabulary: (sha256) => servedOf(sha256)?.vocabulary,
         logger,
         now,
       },

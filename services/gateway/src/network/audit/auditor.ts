@@ -2,13 +2,13 @@
 // reputations from the results. No worker can know which answer is audited; docs/trust.md describes what audits detect
 // and what they do not.
 import { randomInt } from 'node:crypto';
-import type { Engine, ScoreJob, Vocabulary } from '@strata/engine';
+import type { Engine, ScoreJob } from '@strata/engine';
 import { auditShare, deviation, type Finding, TOLERATED_DEVIATION, trust } from '@strata/inference';
 import type { Logger } from 'pino';
 import type { Reputations } from '../../store/index.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
-import { hasDrawnEnd, isCutShort, isTextOfTokens } from './audit-facts.ts';
+import { hasDrawnEnd, isCutShort } from './audit-facts.ts';
 import { judge, ownVerifier, type Panel, ranked, scoreOf, type Verifier, workerVerifier } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
@@ -21,7 +21,6 @@ export interface AuditorDeps {
   readonly workers: (modelSha256: string) => readonly WorkerSession[];
   /** A local engine with the same model file: preferred to all workers, and trusted. */
   readonly engine: (modelSha256: string) => Pick<Engine, 'score'> | undefined;
-  readonly vocabulary: (modelSha256: string) => Pick<Vocabulary, 'detokenize'> | undefined;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -164,11 +163,6 @@ export class Auditor implements Trust, AsyncDisposable {
 
   async #audit(answer: ObservedAnswer): Promise<void> {
     const { modelSha256, worker } = answer;
-    const vocabulary = this.#deps.vocabulary(modelSha256);
-    if (vocabulary && !(await isTextOfTokens(answer, vocabulary))) {
-      this.#proven(answer, 'text that does not match its tokens');
-      return;
-    }
     const job = this.#jobOf(answer);
     const suspects = this.#otherWorkers(answer).filter(({ state }) => state === 'suspect');
     const panel = await judge(job, this.#verifiers(answer), {

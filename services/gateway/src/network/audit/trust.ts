@@ -16,13 +16,10 @@ export interface ObservedAnswer {
   readonly reason: 'stop' | 'length' | 'cancelled';
   readonly sampling: Sampling;
   readonly grammar: string | undefined;
-  /** The text that the worker sent for its part: the bytes of its tokens, concatenated. */
-  readonly text: Uint8Array;
 }
 
-/** The memory for an answer, in tokens; a byte of text counts like a token. */
-export const sizeOf = ({ prompt, answer, text }: ObservedAnswer): number =>
-  prompt.length + answer.length + text.byteLength;
+/** The memory for an answer, in tokens. */
+export const sizeOf = ({ prompt, answer }: ObservedAnswer): number => prompt.length + answer.length;
 
 export interface Trust {
   /** 0 to 1; with 0 the worker gets no requests. */
