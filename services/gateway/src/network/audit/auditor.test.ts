@@ -23,6 +23,8 @@ describe('verifiers', () => {
     await using network = await auditedNetwork({ workers: HONEST, hasOwnEngine: true, share: 1 });
     await network.answerHonestly(['ann'], 20);
     assert.deepEqual([network.reputation('ann').audits, network.asked.length], [20, 0]);
+    const { level, reason } = network.auditor.verified('ann', MODEL);
+    assert.match(`${level}: ${reason}`, /^audited: 20 answers .* this gateway's copy of the file$/);
     assert.ok((await network.requestsUntilCaught((answer) => ({ ...answer, answer: [5, 6, 7] }))) < 10);
   });
   it('never check themselves, and get the same request as the worker', async () => {

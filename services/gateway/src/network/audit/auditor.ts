@@ -3,7 +3,7 @@
 // and what they do not.
 import { randomInt } from 'node:crypto';
 import type { Engine, ScoreJob } from '@strata/engine';
-import { auditShare, deviation, type Finding, TOLERATED_DEVIATION, trust } from '@strata/inference';
+import { auditShare, deviation, type Finding, TOLERATED_DEVIATION, trust, type Verified } from '@strata/inference';
 import type { Logger } from 'pino';
 import type { Reputations } from '../../store/index.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
@@ -12,6 +12,7 @@ import { hasDrawnEnd, isCutShort } from './audit-facts.ts';
 import { judge, ownVerifier, type Panel, ranked, scoreOf, type Verifier, workerVerifier } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
+import { AuditTally } from './audit-tally.ts';
 import { ReputationRecorder } from './reputation-recorder.ts';
 import type { ObservedAnswer, Trust } from './trust.ts';
 
@@ -19,6 +20,8 @@ export interface AuditorDeps {
   readonly reputations: Reputations;
   /** Connected workers that offer the model. */
   readonly workers: (modelSha256: string) => readonly WorkerSession[];
+  /** Whether workers other than the peer serve the model; cheap, because each answer asks. */
+  readonly hasOtherWorkers: (modelSha256: string, peer: string) => boolean;
   /** A local engine with the same model file: preferred to all workers, and trusted. */
   readonly engine: (modelSha256: string) => Pick<Engine, 'score'> | undefined;
   readonly logger: Logger;
@@ -77,6 +80,7 @@ export class Auditor implements Trust, AsyncDisposable {
   readonly #runs: AuditRuns;
   readonly #queue: AuditQueue;
   readonly #known = new KnownAnswers();
+  readonly #tally = new AuditTally();
   readonly #records: AuditRecord[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
@@ -110,6 +114,17 @@ export class Auditor implements Trust, AsyncDisposable {
 
   reputation(peer: string) {
     return this.#reputations.of(peer);
+  }
+
+  verified(peer: string, modelSha256: string): Verified {
+    const { engine, hasOtherWorkers } = this.#deps;
+    if (this.#reputations.of(peer).state === 'suspect')
+      return { level: 'claimed', reason: 'an audit of the worker found a deviation' };
+    return this.#tally.of(peer, modelSha256, {
+      isOn: this.#share > 0,
+      hasOwnEngine: engine(modelSha256) !== undefined,
+      hasOtherWorkers: hasOtherWorkers(modelSha256, peer),
+    });
   }
 
   answered(answer: ObservedAnswer): void {
@@ -211,6 +226,7 @@ export class Auditor implements Trust, AsyncDisposable {
   }
 
   #log(record: AuditRecord): void {
+    if (record.kind === 'answer') this.#tally.note(record);
     this.#records.push(record);
     if (this.#records.length > MAX_RECORDS) this.#records.shift();
   }

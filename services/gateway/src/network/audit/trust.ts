@@ -1,5 +1,5 @@
 // The interface of the auditor: how far a worker is trusted, and where observations are reported.
-import type { Reputation, Sampling } from '@strata/inference';
+import type { Reputation, Sampling, Verified } from '@strata/inference';
 
 /** A finished part of an answer, with everything needed to check it. */
 export interface ObservedAnswer {
@@ -25,6 +25,8 @@ export interface Trust {
   /** 0 to 1; with 0 the worker gets no requests. */
   of(peer: string): number;
   reputation(peer: string): Reputation;
+  /** How far it is proved that the worker runs the model that it claims. */
+  verified(peer: string, modelSha256: string): Verified;
   /** Reports a finished part, which may be audited later. Never throws, never waits. */
   answered(answer: ObservedAnswer): void;
   /** Reports proven misbehaviour: a forged receipt, false token counts, tokens out of order. */

@@ -151,8 +151,9 @@ export class AnswerPart {
   #noteSegment(): void {
     const from = this.#from;
     const nonce = Buffer.from(this.#nonce).toString('hex');
+    const verified = this.#deps.trust.verified(this.peer, this.#task.modelSha256);
     const chainHead = this.#chain.head;
-    this.#task.context.onSegment?.({ worker: this.peer, nonce, from, to: from + this.#made, chainHead });
+    this.#task.context.onSegment?.({ worker: this.peer, nonce, from, to: from + this.#made, chainHead, verified });
   }
 
   /** `late`: tokens received after those in the answer. */

@@ -71,6 +71,7 @@ export async function auditedNetwork({ workers, hasOwnEngine, reputations, ...op
   const parts = {
     reputations: reputations ?? reputationsMap(),
     workers: (sha256: string) => (sha256 === MODEL ? sessions : []),
+    hasOtherWorkers: () => sessions.length > 1,
     engine: () => (hasOwnEngine ? truth : undefined),
     logger: pino({ level: 'silent' }),
     now: () => new Date(clock.nowMs),

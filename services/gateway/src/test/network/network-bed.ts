@@ -61,6 +61,7 @@ class TestTrust implements Trust {
   readonly breaches: { peer: string; reason: string }[] = [];
   readonly of = () => 1;
   readonly reputation = () => NEW_WORKER;
+  readonly verified = () => ({ level: 'claimed' as const, reason: 'a test' });
   readonly answered = (answer: ObservedAnswer) => void this.answers.push(answer);
   readonly breach = (peer: string, reason: string) => void this.breaches.push({ peer, reason });
 }
