@@ -93,7 +93,7 @@ export async function createGateway(
   readiness.watch('database', () => store.revocations());
   const { lockTimeoutMs: timeoutMs, signal } = world;
   const lock = stack.use(await GatewayLock.take({ store, logger, signal, timeoutMs }));
-  const { models } = stack.use(
+  const { models, files } = stack.use(
     await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
   );
   world.signal?.throwIfAborted();
@@ -116,7 +116,7 @@ export async function createGateway(
   const recorder = stack.use(await AnswerRecorder.open({ ledger, answers, segments, logger, now, onAnswer }));
   const { openVocabulary } = world;
   const network = stack.use(
-    await openNetwork(config, { models, store: { segments, reputations }, logger, now, openVocabulary }),
+    await openNetwork(config, { models, files, store: { segments, reputations }, logger, now, openVocabulary }),
   );
   // Disposed after the server and before the network and the recorder: interrupted answers get a receipt too.
   const running = new Set<Promise<unknown>>();

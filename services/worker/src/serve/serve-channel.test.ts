@@ -1,6 +1,7 @@
 // A worker and a scripted gateway over real sockets.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { CHUNK_BYTES } from '@strata/engine';
 import {
   bytesSha256,
   decodeOffer,
@@ -153,6 +154,22 @@ describe('a worker, asked by a gateway', () => {
       from += part.byteLength;
     }
     assert.deepEqual(Buffer.concat(parts), vocabularyBytes);
+    const chunk = (index: number, more = {}) => ({
+      kind: 'chunkAsk' as const,
+      id: 9_000 + index,
+      modelSha256,
+      index,
+      ...more,
+    });
+    await channel.send(chunk(1));
+    const { part, sizeBytes } = await channel.until('chunk');
+    assert.deepEqual([sizeBytes, ...part], [CHUNK_BYTES + 2, 7, 7], 'the last chunk of the file');
+    for (const wrong of [chunk(2), chunk(3, { modelSha256: 'f'.repeat(64) })]) {
+      await channel.send(wrong);
+      await channel.endOf(wrong.id);
+    }
+    for (let id = 10_000; id < 10_256; id += 1) await channel.send(chunk(0, { id }));
+    assert.equal(reasonOf(await channel.endOf(10_255)), 'busy', 'not the complete file of a large model');
   });
   it('stores the signature of a gateway under a receipt, and no other', async () => {
     const request = await sent();

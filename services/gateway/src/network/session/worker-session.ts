@@ -15,7 +15,7 @@ import {
 import { RateLimiter } from '@strata/limits';
 import { type Channel, MAX_MESSAGE_BYTES, verifyPeerSignature } from '@strata/p2p';
 import { startInSpan } from '../relay/trace-worker.ts';
-import { embedCall, SessionCalls, scoreCall, vocabularyCall } from './session-calls.ts';
+import { chunkCall, embedCall, SessionCalls, scoreCall, vocabularyCall } from './session-calls.ts';
 import { type LossCause, type SessionRequest, type SessionRunOptions, WorkerLostError } from './session-events.ts';
 import { FIRST_CREDIT, type SessionJob } from './session-job.ts';
 import { SessionJobs } from './session-jobs.ts';
@@ -126,10 +126,15 @@ export class WorkerSession implements AsyncDisposable {
     return this.#calls.ask(embedCall({ kind: 'embed', id: this.#newId(), ...request }), signal);
   }
 
-  /** The vocabulary file with this digest; its content is verified. */
+  /** The vocabulary file with this digest, verified. */
   async vocabulary(vocabularySha256: string, signal: AbortSignal): Promise<Uint8Array> {
     const question = { kind: 'vocabularyAsk', id: this.#newId(), vocabularySha256, from: 0 } as const;
     return this.#calls.ask(vocabularyCall(question), signal);
+  }
+
+  /** A chunk of the model file, unverified; the worker's offer must have a `fileTreeSha256`. */
+  async chunk(modelSha256: string, index: number, signal: AbortSignal): Promise<FrameOf<'chunk'>> {
+    return this.#calls.ask(chunkCall({ kind: 'chunkAsk', id: this.#newId(), modelSha256, index }), signal);
   }
 
   /** Accepts the worker's receipt. */
@@ -213,6 +218,7 @@ export class WorkerSession implements AsyncDisposable {
       case 'scored':
       case 'embedded':
       case 'vocabularyPart':
+      case 'chunk':
         return this.#calls.has(frame.id) ? this.#calls.take(frame) : this.#takeLate(frame, size);
       case 'failed':
         return this.#takeFailed(frame, size);
@@ -230,6 +236,7 @@ export class WorkerSession implements AsyncDisposable {
       case 'score':
       case 'embed':
       case 'vocabularyAsk':
+      case 'chunkAsk':
       case 'settle':
         return `${frame.kind}, which only a gateway sends`;
       default:
