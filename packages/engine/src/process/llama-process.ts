@@ -20,6 +20,8 @@ function serve(host: LlamaHost, call: Call, context: CallContext): unknown {
       return host.vocabulary.detokenize(call.tokens);
     case 'render':
       return host.vocabulary.render(call.prompt);
+    case 'marks':
+      return host.vocabulary.marks();
     case 'embed':
       return host.embed(call.tokens);
     case 'score':

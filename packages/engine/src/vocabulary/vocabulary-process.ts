@@ -46,6 +46,8 @@ function serve(vocabulary: LlamaVocabulary | undefined, call: Call): unknown {
       return vocabulary.detokenize(call.tokens);
     case 'render':
       return vocabulary.render(call.prompt);
+    case 'marks':
+      return vocabulary.marks();
     default:
       throw new EngineError('model-unusable', 'a vocabulary has no weights');
   }

@@ -12,6 +12,7 @@ import {
 
 interface AccumulatedChoice {
   content: string;
+  reasoning: string;
   readonly calls: { id: string; name: string; arguments: string }[];
   readonly logprobs: ChosenLogprob[];
   finishReason: FinishReason | null;
@@ -43,6 +44,7 @@ export class AnswerAccumulator {
     this.#keepsLogprobs = keepsLogprobs;
     this.#choices = Array.from({ length: choices }, () => ({
       content: '',
+      reasoning: '',
       calls: [],
       logprobs: [],
       finishReason: null,
@@ -58,6 +60,9 @@ export class AnswerAccumulator {
       case 'text':
         choice.content += delta.text;
         if (this.#keepsLogprobs) for (const each of delta.logprobs ?? []) choice.logprobs.push(each);
+        break;
+      case 'reasoning':
+        choice.reasoning += delta.text;
         break;
       case 'call':
         choice.calls[delta.at] = { id: delta.id, name: delta.name, arguments: '' };
@@ -96,8 +101,9 @@ export class AnswerAccumulator {
 
   /** The choices of an answer that has ended. */
   choices(): readonly ChatChoice[] {
-    return this.#choices.map(({ content, calls, logprobs, finishReason }) => ({
+    return this.#choices.map(({ content, reasoning, calls, logprobs, finishReason }) => ({
       content: contentOf(content, calls),
+      reasoning,
       toolCalls: calls,
       logprobs: this.#keepsLogprobs ? logprobs : undefined,
       finishReason: finishReason ?? 'stop',
@@ -105,8 +111,8 @@ export class AnswerAccumulator {
   }
 
   content(): readonly ChoiceContent[] {
-    return this.#choices.map(({ content, calls, finishReason }) =>
-      contentOfChoice({ content: contentOf(content, calls), toolCalls: calls, finishReason }),
+    return this.#choices.map(({ content, reasoning, calls, finishReason }) =>
+      contentOfChoice({ content: contentOf(content, calls), reasoning, toolCalls: calls, finishReason }),
     );
   }
 }

@@ -27,6 +27,7 @@ function scene(options: VocabulariesOptions = {}) {
       },
       detokenize: async () => '',
       render: async () => [1],
+      marks: async () => ({ template: '', controls: new Map() }),
       facts: { vocabularySize: 2, longestToken: 1, hasChatTemplate: true },
       [Symbol.asyncDispose]: async () => void events.push(`close ${file}`),
     };
