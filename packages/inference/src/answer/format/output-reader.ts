@@ -17,7 +17,7 @@ export interface OutputReaderOptions {
   readonly opening?: string | undefined;
 }
 
-/** Characters that may be read again because they looked like a call; after that everything is text. */
+/** Characters that may be read again because they resemble a call; after that everything is text. */
 const MAX_REREAD = 1024 * 1024;
 /** Of an attempt that costs nothing. */
 const MAX_FREE = 64;
@@ -26,7 +26,7 @@ const MESSAGE_OVER = new Marks([...MESSAGE_ENDS, ...HEADERS]);
 
 /**
  * Text that cannot be part of a mark is emitted immediately, and so are the arguments of a call as far as its notation
- * allows. The same text gives the same content in whatever pieces it arrives. What looks like a call but is none, or
+ * allows. The same text gives the same content in whatever pieces it arrives. What resembles a call without being one, or
  * names an unknown tool, is text.
  */
 export class OutputReader {
@@ -149,7 +149,7 @@ export class OutputReader {
     }
   }
 
-  /** Reads a call or a list of calls; false, and nothing read, if there is none. */
+  /** Reads a call or a list of calls; false, and nothing read, without one. */
   *#call(): Reading<boolean> {
     const cursor = this.#cursor;
     const from = cursor.at;

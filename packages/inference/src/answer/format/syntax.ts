@@ -29,7 +29,7 @@ export interface TagsBody {
   readonly param: Tag;
   /** Between the name of a parameter and its value. */
   readonly valueOpen?: string;
-  /** `NAME` stands for the parameter's name. */
+  /** `NAME` is replaced by the parameter's name. */
   readonly paramEnd: string;
   /** One line break on each side of a value is not part of it. */
   readonly isPadded?: boolean;

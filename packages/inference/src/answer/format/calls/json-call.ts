@@ -8,10 +8,10 @@ import type { CallWriter } from './call-writer.ts';
 const NAMES = new Set(['name', 'tool_name', 'function_name', 'function', 'tool']);
 const ARGUMENTS = new Set(['arguments', 'parameters', 'args', 'input']);
 /** Other keys that a call may begin with. */
-const OTHERS = new Set(['id', 'type', 'index', 'tool_call_id', 'call_id']);
+const EXTRA_KEYS = new Set(['id', 'type', 'index', 'tool_call_id', 'call_id']);
 const BRACE = new Marks(['{']);
 
-/** Reads one call or a list of calls; false if there is none. */
+/** Reads one call or a list of calls; false without one. */
 export function* readJsonCalls(cursor: Cursor, calls: CallWriter, { isKeyed = false } = {}): Reading<boolean> {
   yield* cursor.passSpace();
   if (!(yield* cursor.pass('['))) return yield* readCall(cursor, calls, isKeyed);
@@ -53,7 +53,8 @@ function* readCall(cursor: Cursor, calls: CallWriter, isKeyed: boolean): Reading
     if (yield* cursor.pass('}')) break;
     const key = parsed(yield* readValue(cursor));
     if (typeof key !== 'string') return false;
-    const isKey = NAMES.has(key) || ARGUMENTS.has(key) || OTHERS.has(key) || (isKeyed && calls.tool(key) !== undefined);
+    const isKey =
+      NAMES.has(key) || ARGUMENTS.has(key) || EXTRA_KEYS.has(key) || (isKeyed && calls.tool(key) !== undefined);
     if (!isKey && name === undefined) return false;
     yield* cursor.passSpace();
     if (!(yield* cursor.pass(':'))) return false;
@@ -106,7 +107,7 @@ function* passRest(cursor: Cursor): Reading<true> {
   return true;
 }
 
-/** The text of a JSON value; undefined if there is none. What is read must be kept. */
+/** The text of a JSON value; undefined without one. What is read must be kept. */
 export function* readValue(cursor: Cursor): Reading<string | undefined> {
   const from = cursor.at;
   const first = yield* cursor.peek();

@@ -13,7 +13,7 @@ const EQUALS = new Marks(['=', ',', ')', '(', '\n']);
 const PYTHON = { quotes: ['"""', "'''", '"', "'"] };
 const IDENTIFIER = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 
-/** Reads a list of calls, or calls on lines of their own; false if there is none. */
+/** Reads a list of calls, or calls on lines of their own; false without one. */
 export function* readPythonCalls(cursor: Cursor, calls: CallWriter): Reading<boolean> {
   const isList = yield* cursor.pass('[');
   for (let hasCall = false; ; hasCall = true) {

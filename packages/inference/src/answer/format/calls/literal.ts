@@ -101,7 +101,7 @@ function* readQuoted(cursor: Cursor, quote: string): Reading<string | undefined>
   }
 }
 
-/** After the backslash. One that means nothing stands for itself. */
+/** After the backslash. One without a meaning is kept. */
 function* readEscape(cursor: Cursor): Reading<string> {
   const letter = yield* cursor.peek();
   const digits = letter === 'u' ? 4 : letter === 'x' ? 2 : 0;

@@ -9,7 +9,7 @@ import { parsed } from './json-call.ts';
 import { nestedJson } from './nested-value.ts';
 import { isSchema, parameterSchema, typedJson, typesOf } from './typed-value.ts';
 
-/** Reads a call, and those that follow it directly; false if there is none. */
+/** Reads a call, and those that follow it directly; false without one. */
 export function* readTagsCalls(cursor: Cursor, calls: CallWriter, body: TagsBody): Reading<boolean> {
   const next = new Marks([body.call.open]);
   for (let hasCall = false; ; hasCall = true) {
@@ -141,8 +141,8 @@ class ArgumentsReader {
 /** The declared arguments. Some models give all of them as one parameter that the tool does not have. */
 function unwrapped(given: unknown, schema: Schema | undefined): Schema | undefined {
   if (!isSchema(given)) return undefined;
-  const [[name = '', value] = [], ...others] = Object.entries(given);
-  const isWrapper = (name === 'arguments' || name === 'properties') && others.length === 0;
+  const [[name = '', value] = [], ...more] = Object.entries(given);
+  const isWrapper = (name === 'arguments' || name === 'properties') && more.length === 0;
   const all = isWrapper && isSchema(value) && !parameterSchema(schema, name) ? value : given;
   if (!isSchema(schema?.properties)) return all;
   return Object.fromEntries(Object.entries(all).filter(([each]) => parameterSchema(schema, each)));
