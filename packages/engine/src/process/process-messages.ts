@@ -5,7 +5,8 @@ export type VocabularyCall =
   | { readonly kind: 'tokenize'; readonly text: string; readonly hasControl: boolean }
   | { readonly kind: 'detokenize'; readonly tokens: readonly number[] }
   | { readonly kind: 'render'; readonly prompt: ChatPrompt }
-  | { readonly kind: 'marks' };
+  | { readonly kind: 'marks' }
+  | { readonly kind: 'bytes'; readonly tokens: readonly number[] };
 
 /** Opens the file of a vocabulary process, which starts without one so that a spare process can be kept ready. */
 export interface OpenCall {

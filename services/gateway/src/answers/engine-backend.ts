@@ -13,6 +13,7 @@ import {
   schemaGrammar,
   schemaOrCallGrammar,
   type Tool,
+  type Verified,
 } from '@strata/inference';
 import { randomPart } from '../store/random-ids.ts';
 import {
@@ -29,15 +30,23 @@ import { type ChoiceOptions, choiceDeltas } from './choice.ts';
 /** Tokens at the end of a prompt that show whether it opened the reasoning. */
 const PROMPT_END = 24;
 const BARE: OutputFormat = { reasoning: undefined, calls: [], trimsCalls: false, dropped: [], hasHeaders: false };
+const OWN: Verified = { level: 'pinned', reason: 'this gateway runs the file itself' };
 const NEVER = new AbortController().signal;
 
 export class EngineBackend implements Backend {
   readonly engine: Engine;
   #marks: ModelMarks | undefined;
   #format: OutputFormat | undefined;
+  readonly #verified: () => Verified;
 
-  constructor(engine: Engine) {
+  /** `verified`: of an engine of the network; that of this gateway itself runs the file that it has hashed. */
+  constructor(engine: Engine, verified: () => Verified = () => OWN) {
     this.engine = engine;
+    this.#verified = verified;
+  }
+
+  get verified(): Verified {
+    return this.#verified();
   }
 
   get facts(): BackendFacts {

@@ -24,6 +24,7 @@ const bytewise: LazyVocabulary = {
   tokenize: async (text) => [...Buffer.from(text)],
   detokenize: async () => '',
   marks: async () => ({ template: '', controls: new Map() }),
+  bytes: async () => [],
   render: async ({ messages }) => [...Buffer.from(String(messages[0]?.content ?? ''))],
 };
 
@@ -44,7 +45,11 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
       openModel: (group, _vocabulary, { vocabularySize }) => {
         opened.push(`${group().name} ${vocabularySize}`);
         const engine = { [Symbol.asyncDispose]: async () => void ended.push(group().name) };
-        return { engine: engine as unknown as Engine, fleet: slots };
+        return {
+          engine: engine as unknown as Engine,
+          fleet: slots,
+          verified: () => ({ level: 'claimed' as const, reason: 'a test' }),
+        };
       },
     },
   );
