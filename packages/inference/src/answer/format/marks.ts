@@ -15,22 +15,22 @@ export class Marks {
   }
 
   /**
-   * The first mark from there on, and its position; without a mark the position from which on the text may still become
+   * The first mark and its position; without a mark the position from which on the text may still become
    * one.
    */
-  first(text: string, from: number, isEnded: boolean): { readonly at: number; readonly mark?: string } {
-    this.#pattern.lastIndex = from;
+  first(text: string, isEnded: boolean): { readonly at: number; readonly mark?: string } {
+    this.#pattern.lastIndex = 0;
     const found = this.#pattern.exec(text);
     const limit = found?.index ?? text.length - 1;
-    for (let at = Math.max(from, text.length - this.#maxLength + 1); !isEnded && at <= limit; at += 1)
+    for (let at = Math.max(0, text.length - this.#maxLength + 1); !isEnded && at <= limit; at += 1)
       if (this.#prefixes.has(text.slice(at))) return { at };
     return found ? { at: found.index, mark: found[0] } : { at: text.length };
   }
 
-  /** The longest mark that the text is at; null if more text decides. */
-  here(text: string, at: number, isEnded: boolean): string | null | undefined {
-    const rest = text.slice(at, at + this.#maxLength);
-    if (!isEnded && at + rest.length === text.length && (rest === '' ? this.#maxLength > 0 : this.#prefixes.has(rest)))
+  /** The longest mark that the text begins with; null if more text decides. */
+  here(text: string, isEnded: boolean): string | null | undefined {
+    const rest = text.slice(0, this.#maxLength);
+    if (!isEnded && rest.length === text.length && (rest === '' ? this.#maxLength > 0 : this.#prefixes.has(rest)))
       return null;
     this.#pattern.lastIndex = 0;
     const found = this.#pattern.exec(rest);

@@ -5,6 +5,7 @@ import { readBracesCall, readPythonCalls } from './calls/literal-call.ts';
 import { readTagsCalls } from './calls/tags-call.ts';
 import { Cursor, type Reading } from './cursor.ts';
 import { type FormatMarks, formatMarks } from './format-marks.ts';
+import { HeldText } from './held-text.ts';
 import { Marks } from './marks.ts';
 import { HEADERS, MESSAGE, MESSAGE_ENDS, routeOf } from './message-header.ts';
 import { type CallSyntax, MAX_HEADER, type OutputFormat } from './syntax.ts';
@@ -31,7 +32,8 @@ const MESSAGE_OVER = new Marks([...MESSAGE_ENDS, ...HEADERS]);
  */
 export class OutputReader {
   readonly #format: OutputFormat;
-  readonly #cursor = new Cursor();
+  readonly #held = new HeldText();
+  readonly #cursor = new Cursor(this.#held);
   readonly #calls: CallWriter;
   readonly #text: TextWriter;
   readonly #reading: Reading;
@@ -45,7 +47,7 @@ export class OutputReader {
     this.#format = format;
     this.#calls = new CallWriter(tools, max);
     this.#marks = formatMarks(format, this.#calls);
-    this.#text = new TextWriter(this.#cursor, this.#calls, {
+    this.#text = new TextWriter(this.#held, this.#calls, {
       trimsCalls: format.trimsCalls,
       keepsReasoning: reasoning?.keepsSpace ?? false,
     });
@@ -54,7 +56,7 @@ export class OutputReader {
       this.#text.leaveForCall();
     };
     this.#reading = this.#read();
-    this.#cursor.push(opening, { isControl: !reasoning?.keepsOpen });
+    this.#held.push(opening, { isControl: !reasoning?.keepsOpen, keptFrom: 0 });
   }
 
   /** Whether the answer is within reasoning. */
@@ -64,14 +66,15 @@ export class OutputReader {
 
   /** `isControl`: the text of a control token, which is a mark or nothing. */
   push(text: string, { isControl = false } = {}): readonly OutputDelta[] {
-    this.#cursor.push(text, { isControl });
+    const { at, keptFrom = at } = this.#cursor;
+    this.#held.push(text, { isControl, keptFrom: Math.min(keptFrom, at) });
     this.#reading.next();
     return this.#calls.take();
   }
 
   /** Ends the answer: text that is still held back is emitted. */
   end(): readonly OutputDelta[] {
-    this.#cursor.end();
+    this.#held.end();
     this.#reading.next();
     return this.#calls.take();
   }

@@ -1,6 +1,6 @@
 // Emits text and reasoning without the space around marks.
 import type { CallWriter } from './calls/call-writer.ts';
-import type { Cursor } from './cursor.ts';
+import type { HeldText } from './held-text.ts';
 
 export interface TextWriterOptions {
   /** The space before a call is not text. */
@@ -13,7 +13,7 @@ export interface TextWriterOptions {
 const MAX_SPACE = 4_096;
 
 export class TextWriter {
-  readonly #cursor: Cursor;
+  readonly #held: HeldText;
   readonly #calls: CallWriter;
   readonly #options: TextWriterOptions;
   #kind: 'text' | 'reasoning' = 'text';
@@ -23,8 +23,8 @@ export class TextWriter {
   /** Whether the space at the beginning of this text follows a mark. */
   #isAfterMark = false;
 
-  constructor(cursor: Cursor, calls: CallWriter, options: TextWriterOptions) {
-    this.#cursor = cursor;
+  constructor(held: HeldText, calls: CallWriter, options: TextWriterOptions) {
+    this.#held = held;
     this.#calls = calls;
     this.#options = options;
   }
@@ -36,7 +36,7 @@ export class TextWriter {
 
   write(from: number, to: number, kind: 'text' | 'reasoning' = 'text'): void {
     if (kind !== this.#kind) this.#begin(kind);
-    const all = this.#space + this.#cursor.shown(from, to);
+    const all = this.#space + this.#held.shown(from, to);
     const hasText = all.trimStart() !== '';
     const holdsEnd = kind === 'reasoning' || this.#options.trimsCalls || (this.#isBlank && !hasText);
     const end = holdsEnd ? all.trimEnd().length : all.length;

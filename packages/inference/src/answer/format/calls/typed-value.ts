@@ -1,6 +1,7 @@
 // The JSON text of a value that a model wrote as plain text, by the schema of its parameter.
 
 import { Cursor } from '../cursor.ts';
+import { HeldText } from '../held-text.ts';
 import type { Schema } from './call-writer.ts';
 import { parsed } from './json-call.ts';
 import { numberJson, readLiteral } from './literal.ts';
@@ -61,11 +62,12 @@ export function typedJson(text: string, types: ReadonlySet<TypeName> | undefined
 }
 
 function pythonJson(text: string): string | undefined {
-  const cursor = new Cursor();
-  cursor.push(text, { isControl: false });
-  cursor.end();
+  const held = new HeldText();
+  held.push(text, { isControl: false, keptFrom: 0 });
+  held.end();
+  const cursor = new Cursor(held);
   const step = readLiteral(cursor, { quotes: ['"', "'"] }).next();
-  return step.done && cursor.isEmpty ? step.value : undefined;
+  return step.done && cursor.rest === '' ? step.value : undefined;
 }
 
 /** The names that libraries of Python give the types, too. */
