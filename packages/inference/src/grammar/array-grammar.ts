@@ -45,7 +45,7 @@ export function arrayText(writer: Writer, shape: ArrayShape, all: All): string |
   return `"[" ws ${tail} ws "]"`;
 }
 
-/** At least `min` items of a schema among others. */
+/** At least `min` items of a schema among further items. */
 function containsText(writer: Writer, shape: ArrayShape, all: All): string | undefined {
   const [{ value, min, max }, ...more] = shape.contains as [Contains, ...Contains[]];
   const isHeld = more.length === 0 && max === Number.POSITIVE_INFINITY && shape.max === Number.POSITIVE_INFINITY;

@@ -32,15 +32,15 @@ export function objectText(writer: Writer, shape: ObjectShape): string | undefin
     const text = writer.rules.add(`${literal(JSON.stringify(name))} ":" ws ${writer.rule(value)}`);
     pairs.push({ text, isRequired });
   }
-  const others = othersText(writer, shape);
-  return new PairChain(writer, { pairs, others, min: shape.min, max: shape.max }).object();
+  const additional = additionalText(writer, shape);
+  return new PairChain(writer, { pairs, additional, min: shape.min, max: shape.max }).object();
 }
 
-/** A pair of a name that is not one of the properties; undefined if there is none. */
-function othersText(writer: Writer, { others, properties }: ObjectShape): string | undefined {
+/** A pair of a name that is not one of the properties; undefined if no name is left. */
+function additionalText(writer: Writer, { additional, properties }: ObjectShape): string | undefined {
   const { make } = writer.sets;
   const known = make.not(textExpression(make, [...properties.keys()]));
-  const texts = others.flatMap(({ names, value }) => {
+  const texts = additional.flatMap(({ names, value }) => {
     const free = make.and(names, known);
     if (writer.sets.isEmpty(value) || isEmptyTerm(make, free)) return [];
     return [`${writer.string(free)} ":" ws ${writer.rule(value)}`];
@@ -50,7 +50,7 @@ function othersText(writer: Writer, { others, properties }: ObjectShape): string
 
 interface Chain {
   readonly pairs: readonly Pair[];
-  readonly others: string | undefined;
+  readonly additional: string | undefined;
   readonly min: number;
   readonly max: number;
 }
@@ -70,7 +70,7 @@ class PairChain {
   constructor({ rules }: Writer, chain: Chain) {
     const required = chain.pairs.filter(({ isRequired }) => isRequired).length;
     this.#rules = rules;
-    const isUnlimited = chain.others === undefined && chain.max >= chain.pairs.length;
+    const isUnlimited = chain.additional === undefined && chain.max >= chain.pairs.length;
     this.#chain = {
       ...chain,
       min: chain.min <= required ? 0 : chain.min,
@@ -93,7 +93,7 @@ class PairChain {
   /** The next pair and everything after it. */
   #pairs(at: Position): string | undefined {
     return this.#named(`p${at.next},${at.count},${at.distinct}`, () => {
-      const { pairs, others, max } = this.#chain;
+      const { pairs, additional, max } = this.#chain;
       if (at.count >= max) return undefined;
       const pair = pairs[at.next];
       if (pair !== undefined) {
@@ -103,18 +103,18 @@ class PairChain {
         const text = options.filter((each) => each !== '').join(' | ');
         return text === '' ? undefined : text;
       }
-      if (others === undefined) return undefined;
+      if (additional === undefined) return undefined;
       // Other names may repeat each other, so only the first is certainly distinct.
       const after = this.#after(this.#advanced(at, pairs.length + 1));
-      return after === undefined ? undefined : `${others} ${after}`;
+      return after === undefined ? undefined : `${additional} ${after}`;
     });
   }
 
   /** What may follow a pair. */
   #after(at: Position): string | undefined {
-    const { pairs, others, min, max } = this.#chain;
+    const { pairs, additional, min, max } = this.#chain;
     if (at.next >= pairs.length && max === Number.POSITIVE_INFINITY && at.distinct >= min)
-      return others === undefined ? '""' : this.#rules.add(`("," ws ${others})*`);
+      return additional === undefined ? '""' : this.#rules.add(`("," ws ${additional})*`);
     const more = this.#pairs(at);
     const isLast = this.#mayEnd(at);
     if (more === undefined) return isLast ? '""' : undefined;

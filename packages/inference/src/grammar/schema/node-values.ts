@@ -60,7 +60,7 @@ function conditional(sets: ValueSets, node: SchemaNode): Values {
   return unionOf(sets.make, [sets.both(sets.of(condition), then), sets.both(sets.notOf(condition), otherwise)]);
 }
 
-/** A property that needs others, or a schema: it is absent, or they hold. */
+/** A property that needs further ones, or a schema: it is absent, or they hold. */
 function dependencies(sets: ValueSets, node: SchemaNode): Values[] {
   const entries = ['dependentRequired', 'dependentSchemas', 'dependencies'].flatMap((keyword) =>
     Object.entries((node.schema[keyword] ?? {}) as Schema),

@@ -94,7 +94,7 @@ export function constantValues(sets: ValueSets, list: readonly unknown[], { path
         ...anyObject(make),
         properties: new Map(Object.entries(each).map(([name, value]) => [name, member(value)])),
         required: new Set(Object.keys(each)),
-        others: [],
+        additional: [],
       })),
   };
 }

@@ -5,7 +5,15 @@ import { namePattern } from './scalar-values.ts';
 import type { Schema } from './schema-keywords.ts';
 import type { SchemaNode } from './schema-reader.ts';
 import { inside, insideList, type ValueSets } from './value-sets.ts';
-import { type All, type ArrayShape, allOf, anyObject, NOTHING, type ObjectShape, type Others } from './values.ts';
+import {
+  type AdditionalNames,
+  type All,
+  type ArrayShape,
+  allOf,
+  anyObject,
+  NOTHING,
+  type ObjectShape,
+} from './values.ts';
 
 const ARRAY_KEYWORDS = [
   ...['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems', 'contains', 'uniqueItems'],
@@ -63,7 +71,7 @@ export function objectShape(sets: ValueSets, node: SchemaNode): ObjectShape | un
     ...anyObject(make),
     properties,
     required: new Set((schema.required ?? []) as string[]),
-    others: othersOf(sets, patterns, extra),
+    additional: additionalOf(sets, patterns, extra),
     min: Number(schema.minProperties ?? 0),
     max: Number(schema.maxProperties ?? Number.POSITIVE_INFINITY),
     evaluated:
@@ -78,7 +86,7 @@ export function objectShape(sets: ValueSets, node: SchemaNode): ObjectShape | un
       properties: new Map(
         Array.from(properties, ([name, value]) => [name, matches(make, names, name) ? value : [NOTHING]] as const),
       ),
-      others: shape.others.map((each) => ({ ...each, names: make.and(each.names, names) })),
+      additional: shape.additional.map((each) => ({ ...each, names: make.and(each.names, names) })),
     };
   }
   return withRequired(sets, shape);
@@ -89,7 +97,7 @@ function withRequired({ make }: ValueSets, shape: ObjectShape): ObjectShape {
   const missing = [...shape.required].filter((name) => !shape.properties.has(name));
   if (missing.length === 0) return shape;
   const valueAt = (name: string): All =>
-    shape.others.find(({ names }) => matches(make, names, name))?.value ?? [NOTHING];
+    shape.additional.find(({ names }) => matches(make, names, name))?.value ?? [NOTHING];
   return {
     ...shape,
     properties: new Map([...shape.properties, ...missing.map((name) => [name, valueAt(name)] as const)]),
@@ -97,7 +105,7 @@ function withRequired({ make }: ValueSets, shape: ObjectShape): ObjectShape {
 }
 
 /** Splits all names into disjoint sets by the patterns that they match. */
-function othersOf({ make }: ValueSets, patterns: readonly Others[], extra: All): Others[] {
+function additionalOf({ make }: ValueSets, patterns: readonly AdditionalNames[], extra: All): AdditionalNames[] {
   let classes = [{ names: make.all, value: [] as All, isMatched: false }];
   for (const { names, value } of patterns) {
     classes = classes.flatMap((each) => [

@@ -30,7 +30,7 @@ function closedObject({ make }: ValueSets, shape: ObjectShape, rest: All): Objec
         matches(make, evaluated, name) ? value : allOf(value, rest),
       ]),
     ),
-    others: shape.others
+    additional: shape.additional
       .flatMap(({ names, value }) => [
         { names: make.and(names, evaluated), value },
         { names: make.and(names, make.not(evaluated)), value: allOf(value, rest) },

@@ -39,14 +39,14 @@ export interface ObjectShape {
   readonly properties: ReadonlyMap<string, All>;
   readonly required: ReadonlySet<string>;
   /** Disjoint sets of other names, and the values of these; a name in none of them is not allowed. */
-  readonly others: readonly Others[];
+  readonly additional: readonly AdditionalNames[];
   readonly min: number;
   readonly max: number;
   /** The names that a keyword evaluated. */
   readonly evaluated: Expression;
 }
 
-export interface Others {
+export interface AdditionalNames {
   readonly names: Expression;
   readonly value: All;
 }
@@ -75,7 +75,7 @@ export const ANY_ARRAY: ArrayShape = {
 export function anyObject(make: Expressions): ObjectShape {
   return {
     ...{ properties: new Map(), required: new Set(), min: 0, max: Number.POSITIVE_INFINITY, evaluated: make.none },
-    others: [{ names: make.all, value: [] }],
+    additional: [{ names: make.all, value: [] }],
   };
 }
 
@@ -145,8 +145,8 @@ function bothObjects(make: Expressions, a: ObjectShape, b: ObjectShape): ObjectS
       Array.from(names, (name) => [name, allOf(propertyOf(make, a, name), propertyOf(make, b, name))] as const),
     ),
     required: new Set([...a.required, ...b.required]),
-    others: a.others.flatMap((x) =>
-      b.others.flatMap((y) => {
+    additional: a.additional.flatMap((x) =>
+      b.additional.flatMap((y) => {
         const both = nonEmpty(make, make.and(x.names, y.names));
         return both === make.none ? [] : [{ names: both, value: allOf(x.value, y.value) }];
       }),
@@ -159,5 +159,7 @@ function bothObjects(make: Expressions, a: ObjectShape, b: ObjectShape): ObjectS
 
 /** What an object's property of a name must be. */
 export function propertyOf(make: Expressions, shape: ObjectShape, name: string): All {
-  return shape.properties.get(name) ?? shape.others.find(({ names }) => matches(make, names, name))?.value ?? [NOTHING];
+  return (
+    shape.properties.get(name) ?? shape.additional.find(({ names }) => matches(make, names, name))?.value ?? [NOTHING]
+  );
 }

@@ -1,4 +1,4 @@
-// An automaton as rules of a grammar: one rule for each state that several others lead to; the engine follows it with
+// An automaton as rules of a grammar: one rule for each state that several states lead to; the engine follows it with
 // a single stack.
 import { literal } from '../gbnf.ts';
 import type { State } from './automaton.ts';

@@ -30,9 +30,9 @@ const emptiness = new WeakMap<Expression, boolean>();
 
 /** Whether no text matches a term. Throws ExpressionTooLarge. */
 export function isEmptyTerm(make: Expressions, term: Expression): boolean {
-  const known = emptiness.get(term);
-  if (known !== undefined) return known;
-  const seen = new Set([term]);
+  const memo = emptiness.get(term);
+  if (memo !== undefined) return memo;
+  const known = new Set([term]);
   const stack = [term];
   let isEmpty = true;
   for (let state = stack.pop(); state !== undefined && isEmpty; state = stack.pop()) {
@@ -40,9 +40,9 @@ export function isEmptyTerm(make: Expressions, term: Expression): boolean {
     else
       for (const chars of partition(firstSets(state))) {
         const next = make.derivative(state, chars[0] ?? 0);
-        if (next === make.none || seen.has(next)) continue;
-        if (seen.size >= MAX_STATES) throw new ExpressionTooLarge('too many states');
-        seen.add(next);
+        if (next === make.none || known.has(next)) continue;
+        if (known.size >= MAX_STATES) throw new ExpressionTooLarge('too many states');
+        known.add(next);
         stack.push(next);
       }
   }

@@ -133,7 +133,7 @@ export function propertySet(name: string): CharSet | undefined {
 
 function allOf(base: number): string {
   const parts: string[] = [];
-  // Surrogates stand for themselves in the first block and have no properties of characters.
+  // Surrogates are not characters.
   for (let from = base; from < base + 0x10000; from += 0x1000)
     parts.push(
       String.fromCodePoint(...Array.from({ length: 0x1000 }, (_, i) => (isSurrogate(from + i) ? 0 : from + i))),

@@ -32,7 +32,7 @@ function leapSeconds(): string {
 function ipv6(): string {
   const last = `(?:${HEX16}:${HEX16}|${IPV4})`;
   const forms = [`(?:${HEX16}:){6}${last}`];
-  // `::` stands for at least one group: `before` groups stand before it, `after` groups after it.
+  // `::` replaces at least one group: `before` groups precede it, at most `after` groups follow.
   for (let before = 0; before <= 7; before += 1) {
     const head = before === 0 ? '' : `(?:${HEX16}:){${before - 1}}${HEX16}`;
     const after = 7 - before;

@@ -28,14 +28,14 @@ export class NumberTerms {
   /** Numbers from a bound, without the bound if `isExclusive`. */
   from(bound: number, isExclusive: boolean): Expression {
     const make = this.#make;
-    const [whole, fraction] = decimalOf(bound);
-    const isZero = /^0*$/.test(whole + fraction);
+    const [integral, fraction] = decimalOf(bound);
+    const isZero = /^0*$/.test(integral + fraction);
     const positive = make.and(this.number, patternExpression(make, '^[0-9]'));
     if (isZero) {
       const zero = patternExpression(make, '^-?0(\\.0+)?$');
       return isExclusive ? make.and(positive, make.not(zero)) : make.or(positive, zero);
     }
-    const reaches = (isOpen: boolean) => make.and(positive, this.#reaching(whole, fraction, isOpen));
+    const reaches = (isOpen: boolean) => make.and(positive, this.#reaching(integral, fraction, isOpen));
     if (bound > 0) return reaches(isExclusive);
     // Negative numbers at most as far from zero as the bound.
     const minus = make.set(charSet('--'));
@@ -55,41 +55,41 @@ export class NumberTerms {
 
   /** Multiples, in decimal arithmetic; undefined if there are too many remainders. */
   multiplesOf(divisor: number): Expression | undefined {
-    const [whole, fraction] = decimalOf(divisor);
-    const scaled = Number(whole + fraction);
+    const [integral, fraction] = decimalOf(divisor);
+    const scaled = Number(integral + fraction);
     if (!(scaled > 0 && scaled <= MAX_REMAINDERS)) return undefined;
     return this.#make.and(this.number, this.#make.steps(multiples({ scaled, digits: fraction.length })));
   }
 
-  /** Texts without a sign whose value is at least whole.fraction. */
-  #reaching(whole: string, fraction: string, isExclusive: boolean): Expression {
-    const larger = whole === '0' ? ['[1-9][0-9]*(\\..*)?'] : [`[1-9][0-9]{${whole.length},}(\\..*)?`];
-    for (let i = 0; i < whole.length; i += 1) {
-      const digit = Number(whole[i]);
-      if (digit < 9 && whole !== '0')
-        larger.push(`${whole.slice(0, i)}[${digit + 1}-9][0-9]{${whole.length - i - 1}}(\\..*)?`);
+  /** Texts without a sign whose value is at least integral.fraction. */
+  #reaching(integral: string, fraction: string, isExclusive: boolean): Expression {
+    const larger = integral === '0' ? ['[1-9][0-9]*(\\..*)?'] : [`[1-9][0-9]{${integral.length},}(\\..*)?`];
+    for (let i = 0; i < integral.length; i += 1) {
+      const digit = Number(integral[i]);
+      if (digit < 9 && integral !== '0')
+        larger.push(`${integral.slice(0, i)}[${digit + 1}-9][0-9]{${integral.length - i - 1}}(\\..*)?`);
     }
     const tail = isExclusive ? '[0-9]*[1-9][0-9]*' : '[0-9]*';
     for (let i = 0; i < fraction.length; i += 1) {
       const digit = Number(fraction[i]);
-      if (digit < 9) larger.push(`${whole}\\.${fraction.slice(0, i)}[${digit + 1}-9][0-9]*`);
+      if (digit < 9) larger.push(`${integral}\\.${fraction.slice(0, i)}[${digit + 1}-9][0-9]*`);
     }
-    if (fraction !== '') larger.push(`${whole}\\.${fraction}${tail}`);
-    else larger.push(isExclusive ? `${whole}\\.${tail}` : `${whole}(\\..*)?`);
+    if (fraction !== '') larger.push(`${integral}\\.${fraction}${tail}`);
+    else larger.push(isExclusive ? `${integral}\\.${tail}` : `${integral}(\\..*)?`);
     return patternExpression(this.#make, `^(${larger.join('|')})$`);
   }
 }
 
-/** The whole part and the fraction of a number's absolute value, without an exponent. */
-function decimalOf(value: number): readonly [whole: string, fraction: string] {
-  const [, whole = '0', fraction = '', exponent = '0'] =
+/** The integral part and the fraction of a number's absolute value, without an exponent. */
+function decimalOf(value: number): readonly [integral: string, fraction: string] {
+  const [, integral = '0', fraction = '', exponent = '0'] =
     /^-?(\d+)(?:\.(\d+))?(?:e([-+]\d+))?$/.exec(String(value)) ?? [];
   const shift = Number(exponent);
   const digits =
     shift < 0
-      ? '0'.repeat(-shift) + whole + fraction
-      : whole + fraction + '0'.repeat(Math.max(0, shift - fraction.length));
-  const point = shift < 0 ? whole.length : whole.length + shift;
+      ? '0'.repeat(-shift) + integral + fraction
+      : integral + fraction + '0'.repeat(Math.max(0, shift - fraction.length));
+  const point = shift < 0 ? integral.length : integral.length + shift;
   return [digits.slice(0, point).replace(/^0+(?=\d)/, ''), digits.slice(point).replace(/0+$/, '')];
 }
 

@@ -1,5 +1,5 @@
 // The texts in which a pattern matches somewhere, as a term. What follows a part is its continuation, so that `$` and
-// look-ahead are constraints on the continuation.
+// lookahead are constraints on the continuation.
 import type { Expression, Expressions } from './expression.ts';
 import { hasAssertion, type Pattern, PatternError, readPattern } from './pattern.ts';
 
@@ -29,7 +29,7 @@ function follow(make: Expressions, pattern: Pattern, { next, isStart }: Context)
       const starts = startsOf(pattern.list, isStart);
       return pattern.list.reduceRight((rest, each, i) => follow(make, each, { next: rest, isStart: starts[i] }), next);
     }
-    case 'look': {
+    case 'lookahead': {
       const ahead = follow(make, pattern.of, { next: make.all, isStart });
       return make.and(pattern.isNegative ? make.not(ahead) : ahead, next);
     }
@@ -40,7 +40,7 @@ function follow(make: Expressions, pattern: Pattern, { next, isStart }: Context)
       return make.and(next, make.empty);
     case 'repeat':
       if (pattern.min === 0 && pattern.max === 1) return make.or(next, follow(make, pattern.of, { next, isStart }));
-      throw new PatternError('repeats an anchor or a look-ahead');
+      throw new PatternError('repeats an anchor or a lookahead');
     default:
       return next;
   }

@@ -1,4 +1,4 @@
-// Reads the regular expressions of JSON Schema: ECMA-262 with the flag `u`, without back-references, look-behind and
+// Reads the regular expressions of JSON Schema: ECMA-262 with the flag `u`, without back-references, lookbehind and
 // word boundaries. tc39.es/ecma262/#sec-patterns
 import {
   type CharSet,
@@ -17,7 +17,7 @@ export type Pattern =
   | { readonly kind: 'set'; readonly set: CharSet }
   | { readonly kind: 'sequence' | 'choice'; readonly list: readonly Pattern[] }
   | { readonly kind: 'repeat'; readonly of: Pattern; readonly min: number; readonly max: number }
-  | { readonly kind: 'look'; readonly of: Pattern; readonly isNegative: boolean }
+  | { readonly kind: 'lookahead'; readonly of: Pattern; readonly isNegative: boolean }
   | { readonly kind: 'start' | 'end' };
 
 /** The pattern is malformed or outside of the subset; the message says why. */
@@ -98,18 +98,18 @@ class PatternReader {
   }
 
   #group(): Pattern {
-    let look: boolean | undefined;
+    let isNegative: boolean | undefined;
     if (this.#skip('?')) {
       const kind = this.#take();
-      if (kind === '=' || kind === '!') look = kind === '!';
+      if (kind === '=' || kind === '!') isNegative = kind === '!';
       else if (kind === '<') {
-        if (this.#isNext('=') || this.#isNext('!')) throw new PatternError('uses look-behind');
+        if (this.#isNext('=') || this.#isNext('!')) throw new PatternError('uses lookbehind');
         while (this.#take() !== '>');
       } else if (kind !== ':') throw new PatternError(`uses the group \`(?${kind}\``);
     }
     const of = this.#choice();
     if (!this.#skip(')')) throw new PatternError('has a `(` without `)`');
-    return look === undefined ? of : { kind: 'look', of, isNegative: look };
+    return isNegative === undefined ? of : { kind: 'lookahead', of, isNegative };
   }
 
   #quantified(of: Pattern): Pattern {
@@ -200,7 +200,7 @@ class PatternReader {
   }
 }
 
-/** Whether a pattern has anchors or look-ahead, so that what it matches depends on the text around. */
+/** Whether a pattern has anchors or lookahead, so that what it matches depends on the text around. */
 export function hasAssertion(pattern: Pattern): boolean {
   switch (pattern.kind) {
     case 'set':
