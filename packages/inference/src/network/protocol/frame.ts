@@ -164,9 +164,7 @@ const Score = z.object({
   maxTokens: z.number().int().min(1).max(MAX_TOKENS).optional(),
 });
 
-/**
- * Worker: the margin of each token (and of the end) in nats, as 32-bit floats; 0: the token is the one that is sampled.
- */
+/** Worker: the margin of each token (and the end) in nats, as 32-bit floats; 0: the token is the one that is sampled. */
 const Scored = z.object({
   kind: z.literal('scored'),
   id: Id,

@@ -31,6 +31,8 @@ const OFFERS = { limit: 30, period: 30 * 8, refill: 'steady' } as const;
 /** More than the largest requests, and less than the channel buffers: a worker with this much unsent is not reading. */
 const MAX_UNSENT_BYTES = 30 * 1024 * 1024;
 
+type FromGateway = 'request' | 'cancel' | 'credit' | 'score' | 'embed' | 'vocabularyAsk' | 'chunkAsk' | 'settle';
+
 export interface SessionOptions {
   /** Round-trip time of the connection, measured elsewhere; undefined: not measured yet. */
   readonly roundTripMs: () => number | undefined;
@@ -132,7 +134,7 @@ export class WorkerSession implements AsyncDisposable {
     return this.#calls.ask(vocabularyCall(question), signal);
   }
 
-  /** A chunk of the model file, unverified; the worker's offer must have a `fileTreeSha256`. */
+  /** An unverified chunk of the model file; the worker's offer must have a `fileTreeSha256`. */
   async chunk(modelSha256: string, index: number, signal: AbortSignal): Promise<FrameOf<'chunk'>> {
     return this.#calls.ask(chunkCall({ kind: 'chunkAsk', id: this.#newId(), modelSha256, index }), signal);
   }
@@ -230,17 +232,8 @@ export class WorkerSession implements AsyncDisposable {
         return this.#offers.take(this.peer) === 0 ? this.#takeOffer(frame) : undefined;
       case 'hello':
         return 'hello twice';
-      case 'request':
-      case 'cancel':
-      case 'credit':
-      case 'score':
-      case 'embed':
-      case 'vocabularyAsk':
-      case 'chunkAsk':
-      case 'settle':
-        return `${frame.kind}, which only a gateway sends`;
       default:
-        throw new Error(frame satisfies never);
+        return `${(frame satisfies FrameOf<FromGateway>).kind}, which only a gateway sends`;
     }
   }
 
