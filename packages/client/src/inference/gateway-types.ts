@@ -206,6 +206,18 @@ export interface ChatCompletionRequest {
               name: string;
             };
           }
+        | {
+            type: 'allowed_tools';
+            allowed_tools: {
+              mode: 'auto' | 'required';
+              tools: {
+                type: 'function';
+                function: {
+                  name: string;
+                };
+              }[];
+            };
+          }
       )
     | null;
   parallel_tool_calls?: boolean | null;
@@ -321,6 +333,10 @@ export interface ChatCompletion {
     message: {
       role: 'assistant';
       content: string | null;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning_content?: string;
       refusal: null;
       tool_calls?: {
         id: string;
@@ -349,6 +365,10 @@ export interface ChatCompletion {
     prompt_tokens: number;
     completion_tokens: number;
     total_tokens: number;
+    completion_tokens_details?: {
+      reasoning_tokens: number;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   };
 }
@@ -363,6 +383,10 @@ export interface ChatCompletionChunk {
     delta: {
       role?: 'assistant';
       content?: string | null;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning_content?: string;
       refusal?: null;
       tool_calls?: {
         index: number;
@@ -393,6 +417,10 @@ export interface ChatCompletionChunk {
     prompt_tokens: number;
     completion_tokens: number;
     total_tokens: number;
+    completion_tokens_details?: {
+      reasoning_tokens: number;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   } | null;
 }
@@ -414,6 +442,10 @@ export interface Completion {
     prompt_tokens: number;
     completion_tokens: number;
     total_tokens: number;
+    completion_tokens_details?: {
+      reasoning_tokens: number;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   };
 }
@@ -425,7 +457,7 @@ export interface Response {
   model: string;
   output: {
     id: string;
-    type: 'message' | 'function_call';
+    type: 'message' | 'reasoning' | 'function_call';
     [k: string]: unknown;
   }[];
   usage: {

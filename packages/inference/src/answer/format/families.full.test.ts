@@ -32,21 +32,17 @@ function read({ template, tools = [], prompt_tail, thinking_open }: Any, pieces:
 }
 
 function isRight(found: ReturnType<typeof read>, expected: Any): boolean {
-  const { expected_calls: calls, expected_min_calls: min, expected_content, expected_reasoning } = expected;
+  const { expected_calls: calls, expected_min_calls: min, expected_content: text, expected_reasoning } = expected;
+  if (calls === null) return true;
   const isCalled = ({ name, arguments: given, arguments_have: some = {} }: Any, at: number) => {
     const call = found.calls[at];
-    if (!call || (name !== null && name !== call.name)) return false;
-    if (given === null || given === undefined) given = Object.keys(some).length === 0 ? undefined : some;
-    if (given === undefined) return true;
-    const value = JSON.parse(call.given);
-    return given === some
-      ? Object.keys(some).every((key) => isDeepStrictEqual(value[key], some[key]))
-      : isDeepStrictEqual(value, given);
+    const value = call && (given || Object.keys(some).length > 0) ? JSON.parse(call.given) : {};
+    const hasSome = Object.entries(some).every(([key, each]) => isDeepStrictEqual(value[key], each));
+    return call && (name ?? call.name) === call.name && hasSome && (!given || isDeepStrictEqual(value, given));
   };
-  if (calls === null) return true;
-  const isCount = min === undefined ? found.calls.length === (calls?.length ?? 0) : found.calls.length >= min;
-  const isText = !('expected_content' in expected) || (expected_content ?? '') === found.text;
-  const isReasoning = !('expected_reasoning' in expected) || (expected_reasoning ?? '') === found.reasoning;
+  const isCount = min === undefined ? found.calls.length === (calls ?? []).length : found.calls.length >= min;
+  const isText = text === undefined || (text ?? '') === found.text;
+  const isReasoning = expected_reasoning === undefined || (expected_reasoning ?? '') === found.reasoning;
   return isCount && isText && isReasoning && (calls ?? []).every(isCalled);
 }
 
