@@ -9,7 +9,10 @@ const format = outputFormat(`<think></think> ${CONTROL}`);
 const opened = openedBy('<assistant><think>\n', format);
 
 /** What a client receives of an answer whose tokens have these texts. */
-async function answer(texts: readonly string[], { stops = [] as string[], opening = '', isCallForced = false } = {}) {
+async function answer(
+  texts: readonly string[],
+  { stops = [] as readonly string[], opening = '', isCallForced = false } = {},
+) {
   const controls = new Map([[texts.indexOf(CONTROL), CONTROL]]);
   async function* generate() {
     for (const [token, text] of texts.entries())
@@ -23,35 +26,30 @@ async function answer(texts: readonly string[], { stops = [] as string[], openin
   const job = { topLogprobs: 0 } as unknown as Job;
   const deltas = choiceDeltas({ generate } as unknown as Engine, job, { ...deps, stops, controls, isCallForced });
   for await (const delta of deltas) sent.push(delta);
-  const all = (kind: ChatDelta['kind']) => sent.map((each) => (each.kind === kind && 'text' in each ? each.text : ''));
-  const logprobs = sent.flatMap((each) => (each.kind === 'text' ? (each.logprobs ?? []) : []));
-  const [last] = sent.slice(-1).map((each) => each.kind === 'end' && each.reason);
-  const tokens = logprobs.map(({ token }) => token).join('|');
+  const all = (kind: string) => sent.map((each) => (each.kind === kind && 'text' in each ? each.text : '')).join('');
+  const tokens = sent.flatMap((each) => (each.kind === 'text' ? (each.logprobs ?? []) : [])).map(({ token }) => token);
+  const last = sent.at(-1);
   return [
-    ...(['text', 'reasoning', 'arguments'] as const).map((kind) => all(kind).join('')),
-    tokens,
-    last,
-    usage.reasoningTokens,
+    all('text'),
+    all('reasoning'),
+    all('arguments'),
+    tokens.join('|'),
+    last?.kind === 'end' && last.reason,
+    usage,
   ];
 }
 
 it('reasoning and calls are separate from the text, its tokens and its usage', async () => {
   const call = [' Wait', '.', CONTROL, '[{"name": "f", "argu', 'ments": {"a"', ': 1}}]'];
-  const read = [
-    answer(['Let', ' me', '\n', '</think>', '\n\n', 'Hi', '!'], { opening: opened }),
-    answer(['A', ' b'], { opening: openedBy('<think></think>\n', format) }),
-    answer(call),
-    answer(call, { isCallForced: true }),
-    // A control token is never text, and a stop string ends reasoning too.
-    answer(['so ', CONTROL, 'no']),
-    answer(['a E', 'ND b'], { stops: ['END'], opening: opened }),
-  ];
-  assert.deepEqual(await Promise.all(read), [
-    ['Hi!', 'Let me', '', 'Hi|!', 'stop', 4],
-    ['A b', '', '', 'A| b', 'stop', 0],
-    [' Wait.', '', '{"a": 1}', ' Wait|.', 'tool_calls', 0],
-    ['', '', '{"a": 1}', '', 'tool_calls', 0],
-    ['so no', '', '', 'so |no', 'stop', 0],
-    ['', 'a', '', '', 'stop', 2],
-  ]);
+  const closed = openedBy('<think></think>\n', format);
+  // A control token is never text, and a stop string ends reasoning too.
+  for (const [texts, options, reasoningTokens, ...expected] of [
+    [['Let', ' me', '\n', '</think>', '\n\n', 'Hi', '!'], { opening: opened }, 4, 'Hi!', 'Let me', '', 'Hi|!', 'stop'],
+    [['A', ' b'], { opening: closed }, 0, 'A b', '', '', 'A| b', 'stop'],
+    [call, {}, 0, ' Wait.', '', '{"a": 1}', ' Wait|.', 'tool_calls'],
+    [call, { isCallForced: true }, 0, '', '', '{"a": 1}', '', 'tool_calls'],
+    [['so ', CONTROL, 'no'], {}, 0, 'so no', '', '', 'so |no', 'stop'],
+    [['a E', 'ND b'], { stops: ['END'], opening: opened }, 2, '', 'a', '', '', 'stop'],
+  ] as const)
+    assert.partialDeepStrictEqual(await answer(texts, options), [...expected, { reasoningTokens }]);
 });

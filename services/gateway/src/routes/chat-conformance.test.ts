@@ -29,13 +29,11 @@ const result = { role: 'tool', tool_call_id: 'c1', content: 'x' };
 const unused = {
   ...{ tools: [], functions: [], modalities: ['text'], user: 'u-1', prompt_cache_key: 'k', metadata: { a: 'b' } },
 };
+const named = (name: string) => ({ type: 'function', function: { name } });
 const allowed = (mode: string, ...names: string[]) => ({
-  tool_choice: {
-    type: 'allowed_tools',
-    allowed_tools: { mode, tools: names.map((name) => toolNamed(name).tool_choice) },
-  },
+  type: 'allowed_tools',
+  allowed_tools: { mode, tools: names.map(named) },
 });
-const toolNamed = (name: string) => ({ tool_choice: { type: 'function', function: { name } } });
 
 const accepted: readonly (readonly [name: string, more: object])[] = [
   ['only the required fields', {}],
@@ -62,9 +60,9 @@ const accepted: readonly (readonly [name: string, more: object])[] = [
   ['a tool that is not called', { tools: [tool()], tool_choice: 'none' }],
   ['a tool that may be called, without parallel calls', { tools: [tool()], parallel_tool_calls: false }],
   ['a tool without parameters', { tools: [{ type: 'function', function: { name: 'f' } }] }],
-  ['one of the allowed tools', { tools: [tool()], ...allowed('required', 'find_domain'), max_tokens: 60 }],
+  ['one of the allowed tools', { tools: [tool()], tool_choice: allowed('required', 'find_domain'), max_tokens: 60 }],
   ['a tool that must be called', { tools: [tool()], tool_choice: 'required', max_tokens: 60 }],
-  ['a named tool', { tools: [tool(), tool({ name: 'g' })], ...toolNamed('g'), max_tokens: 60 }],
+  ['a named tool', { tools: [tool(), tool({ name: 'g' })], tool_choice: named('g'), max_tokens: 60 }],
 ];
 
 /** Values that are rejected as `invalid_value`, by field. */
@@ -123,8 +121,8 @@ const refused: readonly (readonly [more: object, code: string, param: string])[]
   [{ tools: [{ type: 'web_search' }] }, INVALID, 'tools[0].type'],
   [{ tools: [{ type: 'function', function: {} }] }, MISSING, 'tools[0].function.name'],
   [{ tools: [tool({ name: 'look up' })] }, INVALID, 'tools[0].function.name'],
-  [{ tools: [tool()], ...toolNamed('g') }, INVALID, 'tool_choice'],
-  [{ tools: [tool()], ...allowed('auto', 'find_domain', 'g') }, INVALID, 'tool_choice'],
+  [{ tools: [tool()], tool_choice: named('g') }, INVALID, 'tool_choice'],
+  [{ tools: [tool()], tool_choice: allowed('auto', 'find_domain', 'g') }, INVALID, 'tool_choice'],
   [{ tool_choice: 'auto' }, INVALID, 'tool_choice'],
   [{ tools: [tool()], tool_choice: 'maybe' }, INVALID, 'tool_choice'],
   [{ modalities: ['text', 'audio'] }, UNSUPPORTED, 'modalities[1]'],
