@@ -45,24 +45,13 @@ describe('a request', () => {
   const user = { role: 'user', content: 'a' };
   it('of the Responses API is read as a conversation, and an error names the item of the request', () => {
     const read = (...input: object[]) => readResponsesRequest({ model: 'm', input: [{ type: 'reasoning' }, ...input] });
-    assert.deepEqual(
-      read(user, { ...user, content: 'b' }).chat.messages.map(({ role, content }) => [role, content]),
-      [
-        ['user', 'a'],
-        ['user', 'b'],
-      ],
-    );
+    const { messages } = read(user, { ...user, content: 'b' }).chat;
+    assert.equal(messages.map(({ role, content }) => `${role} ${content}`).join(), 'user a,user b');
     assert.throws(() => read(user, { ...user, role: 'x' }), { param: 'input[2].role' });
   });
   it('may have a bias from -100 to 100 for a token', () => {
     const read = (logit_bias: object) => readChatRequest({ model: 'm', messages: [user], logit_bias });
-    assert.deepEqual(
-      [...read({ 1: -100, 2: 100 }).sampling.logitBias],
-      [
-        [1, -100],
-        [2, 100],
-      ],
-    );
+    assert.deepEqual([...read({ 1: -100, 2: 100 }).sampling.logitBias].flat(), [1, -100, 2, 100]);
     for (const bias of [-101, 101]) assert.throws(() => read({ 1: bias }), { param: /^logit_bias/ });
   });
 });

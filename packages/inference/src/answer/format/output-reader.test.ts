@@ -47,7 +47,6 @@ describe('tool calls', () => {
     ['words before marks', `Let me see.\n${mark(call)}`, 'Let me see.\n', [found]],
     ['words after marks', `${mark(call)} Done.`, 'Done.', [found]],
     ['a mark that is not closed', `<tool_call>${call}`, '', [found]],
-    ['two with marks', `${mark(call)}\n${mark(add('arguments', '{"a":1}'))}`, '', [found, added({ a: 1 })]],
     ['marks within its arguments', add('arguments', braces), '', [added(JSON.parse(braces))]],
     ['arguments before the name', '{"arguments":{"a":2},"name":"add"}', '', [added({ a: 2 })]],
     ['more after the arguments', '{"name":"add","arguments":{},"id":"}x"}', '', [added({})]],
