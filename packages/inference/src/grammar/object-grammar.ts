@@ -2,7 +2,7 @@
 // properties may still follow.
 import { literal } from './gbnf.ts';
 import type { ValueSets } from './schema/value-sets.ts';
-import type { All, ObjectShape } from './schema/values.ts';
+import { type All, type ObjectShape, propertyOf } from './schema/values.ts';
 import { isEmptyTerm } from './text/automaton.ts';
 import type { Expression } from './text/expression.ts';
 import { textExpression } from './text/number-expression.ts';
@@ -23,8 +23,10 @@ interface Pair {
 export function objectText(writer: Writer, shape: ObjectShape): string | undefined {
   const { sets } = writer;
   const pairs: Pair[] = [];
-  for (const [name, value] of shape.properties) {
+  const names = new Set([...shape.properties.keys(), ...shape.required]);
+  for (const name of names) {
     const isRequired = shape.required.has(name);
+    const value = propertyOf(sets.make, shape, name);
     if (sets.isEmpty(value)) {
       if (isRequired) return undefined;
       continue;
@@ -32,14 +34,18 @@ export function objectText(writer: Writer, shape: ObjectShape): string | undefin
     const text = writer.rules.add(`${literal(JSON.stringify(name))} ":" ws ${writer.rule(value)}`);
     pairs.push({ text, isRequired });
   }
-  const additional = additionalText(writer, shape);
+  const additional = additionalText(writer, shape, names);
   return new PairChain(writer, { pairs, additional, min: shape.min, max: shape.max }).object();
 }
 
 /** A pair of a name that is not one of the properties; undefined if no name is left. */
-function additionalText(writer: Writer, { additional, properties }: ObjectShape): string | undefined {
+function additionalText(
+  writer: Writer,
+  { additional }: ObjectShape,
+  properties: ReadonlySet<string>,
+): string | undefined {
   const { make } = writer.sets;
-  const known = make.not(textExpression(make, [...properties.keys()]));
+  const known = make.not(textExpression(make, [...properties]));
   const texts = additional.flatMap(({ names, value }) => {
     const free = make.and(names, known);
     if (writer.sets.isEmpty(value) || isEmptyTerm(make, free)) return [];

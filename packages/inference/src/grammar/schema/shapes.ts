@@ -89,19 +89,7 @@ export function objectShape(sets: ValueSets, node: SchemaNode): ObjectShape | un
       additional: shape.additional.map((each) => ({ ...each, names: make.and(each.names, names) })),
     };
   }
-  return withRequired(sets, shape);
-}
-
-/** Names that are required but not among the properties become properties. */
-function withRequired({ make }: ValueSets, shape: ObjectShape): ObjectShape {
-  const missing = [...shape.required].filter((name) => !shape.properties.has(name));
-  if (missing.length === 0) return shape;
-  const valueAt = (name: string): All =>
-    shape.additional.find(({ names }) => matches(make, names, name))?.value ?? [NOTHING];
-  return {
-    ...shape,
-    properties: new Map([...shape.properties, ...missing.map((name) => [name, valueAt(name)] as const)]),
-  };
+  return shape;
 }
 
 /** Splits all names into disjoint sets by the patterns that they match. */

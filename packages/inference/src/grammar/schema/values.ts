@@ -35,7 +35,7 @@ export interface Contains {
 }
 
 export interface ObjectShape {
-  /** In the order in which they are written. */
+  /** In the order in which they are written; then the other required names. */
   readonly properties: ReadonlyMap<string, All>;
   readonly required: ReadonlySet<string>;
   /** Disjoint sets of other names, and the values of these; a name in none of them is not allowed. */
@@ -139,7 +139,7 @@ function bothArrays(a: ArrayShape, b: ArrayShape): ArrayShape {
 }
 
 function bothObjects(make: Expressions, a: ObjectShape, b: ObjectShape): ObjectShape {
-  const names = new Set([...a.properties.keys(), ...b.properties.keys(), ...a.required, ...b.required]);
+  const names = new Set([...a.properties.keys(), ...b.properties.keys()]);
   return {
     properties: new Map(
       Array.from(names, (name) => [name, allOf(propertyOf(make, a, name), propertyOf(make, b, name))] as const),

@@ -3,7 +3,7 @@ import { type CharSet, partition, union } from './char-set.ts';
 import { type Expression, type Expressions, ExpressionTooLarge, firstSets } from './expression.ts';
 
 /** Maximum number of states of one automaton. */
-const MAX_STATES = 4_000;
+const MAX_STATES = 2_000;
 
 export interface State {
   readonly isAccepting: boolean;
@@ -38,9 +38,8 @@ export function isEmptyTerm(make: Expressions, term: Expression): boolean {
   for (let state = stack.pop(); state !== undefined && isEmpty; state = stack.pop()) {
     if (state.isNullable) isEmpty = false;
     else
-      for (const chars of partition(firstSets(state))) {
-        const next = make.derivative(state, chars[0] ?? 0);
-        if (next === make.none || known.has(next)) continue;
+      for (const [, next] of successors(make, state)) {
+        if (known.has(next)) continue;
         if (known.size >= MAX_STATES) throw new ExpressionTooLarge('too many states');
         known.add(next);
         stack.push(next);
@@ -83,22 +82,33 @@ function explore(make: Expressions, term: Expression) {
   const edges: Edges[] = [];
   for (let i = 0; i < found.length; i += 1) {
     const state = found[i] ?? make.none;
-    const targets = new Map<number, CharSet>();
-    for (const chars of partition(firstSets(state))) {
-      const next = make.derivative(state, chars[0] ?? 0);
-      if (next === make.none) continue;
-      let to = indexes.get(next);
-      if (to === undefined) {
-        to = found.push(next) - 1;
-        indexes.set(next, to);
-        if (to >= MAX_STATES) throw new ExpressionTooLarge('too many states');
-      }
-      const known = targets.get(to);
-      targets.set(to, known ? union(known, chars) : chars);
-    }
-    edges.push(Array.from(targets, ([to, chars]) => [chars, to] as const));
+    const next = Array.from(successors(make, state), ([chars, target]) => {
+      const index = indexes.get(target) ?? found.push(target) - 1;
+      if (index >= MAX_STATES) throw new ExpressionTooLarge('too many states');
+      indexes.set(target, index);
+      return [chars, index] as const;
+    });
+    edges.push(next);
   }
   return { found, edges };
+}
+
+const successorsOf = new WeakMap<Expression, readonly (readonly [CharSet, Expression])[]>();
+
+/** The derivatives of a term, and the characters that lead to each. */
+function successors(make: Expressions, term: Expression): readonly (readonly [CharSet, Expression])[] {
+  const known = successorsOf.get(term);
+  if (known) return known;
+  const targets = new Map<Expression, CharSet>();
+  for (const chars of partition(firstSets(term))) {
+    const next = make.derivative(term, chars[0] ?? 0);
+    if (next === make.none) continue;
+    const before = targets.get(next);
+    targets.set(next, before ? union(before, chars) : chars);
+  }
+  const found = Array.from(targets, ([next, chars]) => [chars, next] as const);
+  successorsOf.set(term, found);
+  return found;
 }
 
 function liveStates(found: readonly Expression[], edges: readonly Edges[]): boolean[] {

@@ -122,7 +122,7 @@ export function propertySet(name: string): CharSet | undefined {
   for (let base = 0; base <= LAST; base += 0x10000) {
     if (base > 0x30000 && base < 0xe0000) continue;
     const width = base === 0 ? 1 : 2;
-    const text = allOf(base);
+    const text = textOf(base);
     for (const { 0: match, index } of text.matchAll(expression))
       ranges.push(base + index / width, base + (index + match.length) / width - 1);
   }
@@ -131,13 +131,18 @@ export function propertySet(name: string): CharSet | undefined {
   return set;
 }
 
-function allOf(base: number): string {
+const texts = new Map<number, string>();
+
+/** All characters of a block of 65,536. */
+function textOf(base: number): string {
+  const known = texts.get(base);
+  if (known) return known;
   const parts: string[] = [];
-  // Surrogates are not characters.
   for (let from = base; from < base + 0x10000; from += 0x1000)
     parts.push(
       String.fromCodePoint(...Array.from({ length: 0x1000 }, (_, i) => (isSurrogate(from + i) ? 0 : from + i))),
     );
+  texts.set(base, parts.join(''));
   return parts.join('');
 }
 
