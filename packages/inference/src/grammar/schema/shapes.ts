@@ -1,6 +1,5 @@
 // The shape that the keywords of arrays and objects give to a value.
 import { matches } from '../text/automaton.ts';
-import { textExpression } from '../text/number-expression.ts';
 import { namePattern } from './scalar-values.ts';
 import type { Schema } from './schema-keywords.ts';
 import type { SchemaNode } from './schema-reader.ts';
@@ -74,10 +73,10 @@ export function objectShape(sets: ValueSets, node: SchemaNode): ObjectShape | un
     additional: additionalOf(sets, patterns, extra),
     min: Number(schema.minProperties ?? 0),
     max: Number(schema.maxProperties ?? Number.POSITIVE_INFINITY),
-    evaluated:
-      schema.additionalProperties === undefined
-        ? make.or(textExpression(make, Object.keys(own)), ...patterns.map(({ names }) => names))
-        : make.all,
+    evaluated: {
+      properties: new Set(Object.keys(own)),
+      patterns: schema.additionalProperties === undefined ? make.or(...patterns.map(({ names }) => names)) : make.all,
+    },
   };
   if (schema.propertyNames !== undefined) {
     const names = sets.of(inside(sets, node, schema.propertyNames, 'propertyNames')).string;

@@ -42,8 +42,8 @@ export interface ObjectShape {
   readonly additional: readonly AdditionalNames[];
   readonly min: number;
   readonly max: number;
-  /** The names that a keyword evaluated. */
-  readonly evaluated: Expression;
+  /** The names that a keyword evaluated: properties, and the names of patterns. */
+  readonly evaluated: { readonly properties: ReadonlySet<string>; readonly patterns: Expression };
 }
 
 export interface AdditionalNames {
@@ -74,7 +74,8 @@ export const ANY_ARRAY: ArrayShape = {
 
 export function anyObject(make: Expressions): ObjectShape {
   return {
-    ...{ properties: new Map(), required: new Set(), min: 0, max: Number.POSITIVE_INFINITY, evaluated: make.none },
+    ...{ properties: new Map(), required: new Set(), min: 0, max: Number.POSITIVE_INFINITY },
+    evaluated: { properties: new Set(), patterns: make.none },
     additional: [{ names: make.all, value: [] }],
   };
 }
@@ -153,7 +154,10 @@ function bothObjects(make: Expressions, a: ObjectShape, b: ObjectShape): ObjectS
     ),
     min: Math.max(a.min, b.min),
     max: Math.min(a.max, b.max),
-    evaluated: make.or(a.evaluated, b.evaluated),
+    evaluated: {
+      properties: a.evaluated.properties.union(b.evaluated.properties),
+      patterns: make.or(a.evaluated.patterns, b.evaluated.patterns),
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 // The deterministic automaton of a term: its states are the term's derivatives.
-import { type CharSet, partition, union } from './char-set.ts';
+import { ANY_CHAR, type CharSet, charSet, complement, normalized, partition, union } from './char-set.ts';
 import { type Expression, type Expressions, ExpressionTooLarge, firstSets } from './expression.ts';
 
 /** Maximum number of states of one automaton. */
@@ -53,6 +53,33 @@ export function matches(make: Expressions, term: Expression, text: string): bool
   let state = term;
   for (const char of text) state = make.derivative(state, char.codePointAt(0) ?? 0);
   return state.isNullable;
+}
+
+/** The states of all texts but the given ones. */
+export function statesExcept(texts: Iterable<string>): State[] {
+  interface Node {
+    isListed: boolean;
+    readonly next: Map<string, number>;
+  }
+  const nodes: Node[] = [{ isListed: false, next: new Map() }];
+  for (const text of texts) {
+    let at = 0;
+    for (const char of text) {
+      const next: number = nodes[at]?.next.get(char) ?? nodes.push({ isListed: false, next: new Map() }) - 1;
+      nodes[at]?.next.set(char, next);
+      at = next;
+    }
+    const node = nodes[at];
+    if (node) node.isListed = true;
+  }
+  // From the last state every text is accepted.
+  const any = nodes.length;
+  const states = nodes.map(({ isListed, next }): State => {
+    const listed = Array.from(next, ([char, to]) => [charSet(char + char), to] as const);
+    const rest = complement(normalized(listed.flatMap(([chars]) => chars)));
+    return { isAccepting: !isListed, next: [...listed, [rest, any]] };
+  });
+  return [...states, { isAccepting: true, next: [[ANY_CHAR, any]] }];
 }
 
 /** All texts of a term; undefined if there are more than `max`. Throws ExpressionTooLarge. */

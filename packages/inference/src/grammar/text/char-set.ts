@@ -17,6 +17,8 @@ export const LINE_END: CharSet = [10, 10, 13, 13, 0x2028, 0x2029];
 
 /** The set of ranges, each written as its two ends: `charSet('az', '__')`. */
 export function charSet(...ranges: readonly string[]): CharSet {
+  const [only = ''] = ranges;
+  if (ranges.length === 1 && only.length === 2 && only < '\x7f\x7f') return [only.charCodeAt(0), only.charCodeAt(1)];
   return normalized(ranges.flatMap((range) => Array.from(range, (each) => each.codePointAt(0) ?? 0)));
 }
 
