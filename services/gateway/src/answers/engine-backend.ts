@@ -47,7 +47,8 @@ export class EngineBackend implements Backend {
     const isCallForced = toolChoice === 'required' || typeof toolChoice === 'object';
     const callable = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
     const grammar = grammarOf(request, isCallForced ? callable : tools, isCallForced);
-    const prompt = await this.engine.render({ messages: request.messages, tools }).catch((error: unknown) => {
+    const { messages, templateVariables: variables } = request;
+    const prompt = await this.engine.render({ messages, tools, variables }).catch((error: unknown) => {
       if (error instanceof EngineError && error.code === 'template-failed')
         throw new CompletionError('invalid_value', `${error.message}.`, { param: 'messages', cause: error });
       throw error;

@@ -57,6 +57,7 @@ const accepted: readonly (readonly [name: string, more: object])[] = [
   ['a tool that may be called, without parallel calls', { tools: [tool()], parallel_tool_calls: false }],
   ['a tool without parameters', { tools: [{ type: 'function', function: { name: 'f' } }] }],
   ['a tool that must be called', { tools: [tool()], tool_choice: 'required', max_tokens: 60 }],
+  ['variables of the template', { reasoning_effort: 'none', chat_template_kwargs: { enable_thinking: [{ a: 1 }] } }],
   ['a named tool', { tools: [tool(), tool({ name: 'g' })], ...toolNamed('g'), max_tokens: 60 }],
 ];
 
@@ -79,6 +80,8 @@ const invalid: readonly (readonly [param: string, ...values: unknown[]])[] = [
   ['stream_options', { include_usage: true }],
   ['tools', Array.from({ length: 129 }, (_, i) => tool({ name: `t${i}` }))],
   ['tool_choice', 'required'],
+  ['reasoning_effort', 'very', 1],
+  ['chat_template_kwargs', 'x', { messages: [] }, { Range: 1 }],
 ];
 
 const [MISSING, INVALID, UNSUPPORTED] = ['missing_required_parameter', 'invalid_value', 'unsupported_value'] as const;
@@ -118,6 +121,8 @@ const refused: readonly (readonly [more: object, code: string, param: string])[]
   [{ tools: [tool({ name: 'look up' })] }, INVALID, 'tools[0].function.name'],
   [{ tools: [tool()], ...toolNamed('g') }, INVALID, 'tool_choice'],
   [{ tools: [tool()], tool_choice: 'maybe' }, INVALID, 'tool_choice'],
+  [{ chat_template_kwargs: { 'a b': 1 } }, INVALID, 'chat_template_kwargs.a b'],
+  [{ chat_template_kwargs: { a: { b: [[1]] } } }, INVALID, 'chat_template_kwargs.a'],
   [{ modalities: ['text', 'audio'] }, UNSUPPORTED, 'modalities[1]'],
   [{ audio: { voice: 'x' } }, UNSUPPORTED, 'audio'],
   [{ functions: [{ name: 'f' }] }, UNSUPPORTED, 'functions'],
