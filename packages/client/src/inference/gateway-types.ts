@@ -494,6 +494,13 @@ export interface Model {
   quantisation: string | null;
   context_length: number | null;
   slots: number;
+  /**
+   * How far it is proved which model answers: the weakest of all that may answer.
+   */
+  verified: {
+    level: 'claimed' | 'audited' | 'pinned';
+    reason: string;
+  };
 }
 export interface Receipt {
   object: 'inference.receipt';
@@ -505,6 +512,13 @@ export interface Receipt {
     id: string;
     sha256: string | null;
     engine: string;
+    /**
+     * Of those that answered; earlier receipts have none.
+     */
+    verified?: {
+      level: 'claimed' | 'audited' | 'pinned';
+      reason: string;
+    };
   };
   /**
    * HMAC-SHA-256 of the request body, with `x-receipt-salt` as the key.
@@ -585,6 +599,10 @@ export interface Network {
       slots: number;
       prefill_tokens_per_second: number;
       decode_tokens_per_second: number;
+      verified: {
+        level: 'claimed' | 'audited' | 'pinned';
+        reason: string;
+      };
     }[];
     running: number;
     waiting: number;
@@ -602,6 +620,10 @@ export interface Network {
     slots: number;
     running: number;
     waiting: number;
+    verified: {
+      level: 'claimed' | 'audited' | 'pinned';
+      reason: string;
+    };
   }[];
   audits: {
     at: string;

@@ -2,7 +2,7 @@
 // answer is sent, so that a crash cannot lose it. Soon afterwards, or at the next start, it is appended to the ledger
 // and counted, in batches. It can be fetched once it is in the ledger.
 import { createHmac } from 'node:crypto';
-import type { AnswerContent, FinishReason, Usage } from '@strata/inference';
+import { type AnswerContent, type FinishReason, type Usage, type Verified, weakest } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
 import {
   bodySignedBytes,
@@ -25,7 +25,13 @@ export interface AnswerStart {
   readonly requestId: string;
   readonly keyId: string;
   readonly endpoint: string;
-  readonly model: { readonly id: string; readonly sha256: string | null; readonly engine: string };
+  readonly model: {
+    readonly id: string;
+    readonly sha256: string | null;
+    readonly engine: string;
+    /** The weakest level of all that may answer; the receipt has that of the workers that did. */
+    readonly verified: Verified;
+  };
   /**
    * Hexadecimal HMAC key of the receipt's digests. Only the client receives it: it is neither in the receipt nor in the
    * database.
@@ -267,7 +273,7 @@ function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
     createHmac('sha256', Buffer.from(start.salt, 'hex')).update(of).digest('hex');
   const { outcome, content, finishReasons, usage, firstTokenAt, segments } = answer;
   // The chain covers the prompt's digest and the tokens: unsalted, it could be used to verify a guess of both.
-  const salted = ({ chainHead, ...segment }: AnswerSegment) => ({
+  const salted = ({ chainHead, verified: _, ...segment }: AnswerSegment) => ({
     ...segment,
     chain_head_hmac_sha256: digest(Buffer.from(chainHead, 'hex')),
   });
@@ -277,7 +283,7 @@ function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
     request_id: start.requestId,
     key_id: start.keyId,
     endpoint: start.endpoint,
-    model: start.model,
+    model: { ...start.model, verified: weakest(segments.map(({ verified }) => verified)) ?? start.model.verified },
     request_hmac_sha256: start.requestDigest,
     answer_hmac_sha256: digest(canonicalize(content)),
     outcome,

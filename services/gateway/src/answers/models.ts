@@ -98,6 +98,7 @@ export function modelReport({ id, created, backend }: ServedModel) {
     quantisation,
     context_length: contextLength,
     slots,
+    verified: backend.verified,
   };
 }
 
