@@ -123,7 +123,7 @@ export function percentFormat(format: string, values: readonly Value[]): string 
 
 type Method = (self: never, args: readonly Value[], named: ReadonlyMap<string, Value>) => unknown;
 
-/** Methods that the library lacks or has otherwise; the others are its own. Results are plain, or a value. */
+/** Methods that the library lacks or has otherwise; the rest are its own. Results are plain, or a value. */
 const textMethods: Readonly<Record<string, Method>> = {
   capitalize: (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1).toLowerCase(),
   title: (text: string) =>
@@ -146,8 +146,9 @@ const textMethods: Readonly<Record<string, Method>> = {
     return [parts.slice(0, parts.length - kept).join(separator?.value ?? ' '), ...parts.slice(parts.length - kept)];
   },
   splitlines: (text: string) => (text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r\n|\r|\n/)),
-  partition: (text: string, [separator]) => parted(text, text.indexOf(separator?.value), separator?.value, 'first'),
-  rpartition: (text: string, [separator]) => parted(text, text.lastIndexOf(separator?.value), separator?.value, 'last'),
+  partition: (text: string, [separator]) => separated(text, text.indexOf(separator?.value), separator?.value, 'first'),
+  rpartition: (text: string, [separator]) =>
+    separated(text, text.lastIndexOf(separator?.value), separator?.value, 'last'),
   removeprefix: (text: string, [part]) => (text.startsWith(part?.value) ? text.slice(part?.value.length) : text),
   removesuffix: (text: string, [part]) =>
     part?.value !== '' && text.endsWith(part?.value) ? text.slice(0, -part?.value.length) : text,
@@ -184,7 +185,7 @@ function stripped(text: string, letters: Value | undefined, { start, end }: { st
   return from < 0 ? '' : all.slice(from, to).join('');
 }
 
-function parted(text: string, at: number, separator: string, missing: 'first' | 'last'): string[] {
+function separated(text: string, at: number, separator: string, missing: 'first' | 'last'): string[] {
   if (at < 0) return missing === 'first' ? [text, '', ''] : ['', '', text];
   return [text.slice(0, at), separator, text.slice(at + separator.length)];
 }

@@ -17,7 +17,7 @@ export interface TemplateOptions {
   readonly eos: string;
   /** Texts that would control the model if they were interpreted. */
   readonly controls: readonly string[];
-  /** For templates that tell the model the date. */
+  /** For templates that state the date. */
   readonly now?: () => Date;
 }
 
@@ -42,7 +42,7 @@ export function renderChat(prompt: ChatPrompt, options: TemplateOptions): readon
 interface Rendered {
   /** With placeholders. */
   readonly text: string;
-  /** The control texts that the placeholders stand for. */
+  /** The control texts behind the placeholders. */
   readonly found: readonly string[];
 }
 

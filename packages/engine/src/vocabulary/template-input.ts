@@ -49,7 +49,7 @@ export function templateInput(prompt: ChatPrompt, options: TemplateInputOptions)
   return { ...noThinking, ...withTexts(variables, mark), messages, ...tools };
 }
 
-/** Templates that write whole tools write their members in this order. */
+/** Templates that write a tool as JSON keep this order. */
 function toolInput({ name, description, parameters, return: result }: Tool) {
   const described = description === undefined ? {} : { description };
   return {

@@ -63,7 +63,7 @@ export interface ChatRequest extends Generation {
   readonly toolChoice: ToolChoice;
   readonly allowsParallelCalls: boolean;
   readonly format: Format;
-  /** For the model's chat template: `reasoning_effort`, `enable_thinking` and others. */
+  /** For the model's chat template: `reasoning_effort`, `enable_thinking` … */
   readonly templateVariables: Readonly<Record<string, unknown>>;
 }
 
