@@ -116,7 +116,13 @@ export async function createGateway(
   const recorder = stack.use(await AnswerRecorder.open({ ledger, answers, segments, logger, now, onAnswer }));
   const { openVocabulary } = world;
   const network = stack.use(
-    await openNetwork(config, { models, store: { segments, reputations }, logger, now, openVocabulary }),
+    await openNetwork(config, {
+      models,
+      store: { segments, reputations, networkModels: store.networkModels },
+      logger,
+      now,
+      openVocabulary,
+    }),
   );
   // Disposed after the server and before the network and the recorder: interrupted answers get a receipt too.
   const running = new Set<Promise<unknown>>();

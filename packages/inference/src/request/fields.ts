@@ -72,7 +72,8 @@ export const toolChoice = z.union([
 
 export const responseFormat = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text') }),
-  z.object({ type: z.literal('json_object') }),
+  // The schema is an extension, as of llama.cpp's server.
+  z.object({ type: z.literal('json_object'), schema: optional(schemaOfObject) }),
   z.object({
     type: z.literal('json_schema'),
     json_schema: z.object({
@@ -104,13 +105,14 @@ export const generation = {
   top_p: optional(number(0, 1)),
   n: optional(integer(1, MAX_CHOICES)),
   stop: optional(stops),
-  // Above 2^53 the JSON parser rounds the value; the result is still the same seed every time.
+  // A 64-bit integer. Above 2^53 the JSON parser rounds the value, the largest one to 2^63; the result is still the same
+  // seed every time.
   seed: optional(
     z
       .number()
       .refine(Number.isInteger, 'must be an integer')
       .min(-(2 ** 63))
-      .max(2 ** 64),
+      .max(2 ** 63),
   ),
   presence_penalty: optional(number(-2, 2)),
   frequency_penalty: optional(number(-2, 2)),

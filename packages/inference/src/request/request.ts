@@ -34,7 +34,8 @@ export type ToolChoice = 'none' | 'auto' | 'required' | { readonly name: string 
 export type Format =
   | { readonly kind: 'text' }
   | { readonly kind: 'json' }
-  | { readonly kind: 'schema'; readonly schema: Readonly<Record<string, unknown>> };
+  /** `param`: where the request has the schema. */
+  | { readonly kind: 'schema'; readonly schema: Readonly<Record<string, unknown>>; readonly param: string };
 
 /** The generation parameters that all request types share. */
 export interface Generation {
@@ -260,13 +261,15 @@ function toolChoiceOf(choice: z.output<typeof chatFields>['tool_choice'], tools:
 function formatOf(format: z.output<typeof chatFields>['response_format']): Format {
   switch (format?.type) {
     case 'json_object':
-      return { kind: 'json' };
-    case 'json_schema':
-      if (!format.json_schema.schema)
-        throw new CompletionError('missing_parameter', 'A JSON schema is required.', {
-          param: 'response_format.json_schema.schema',
-        });
-      return { kind: 'schema', schema: format.json_schema.schema };
+      return format.schema
+        ? { kind: 'schema', schema: format.schema, param: 'response_format.schema' }
+        : { kind: 'json' };
+    case 'json_schema': {
+      const param = 'response_format.json_schema.schema';
+      const { schema } = format.json_schema;
+      if (!schema) throw new CompletionError('missing_parameter', 'A JSON schema is required.', { param });
+      return { kind: 'schema', schema, param };
+    }
     default:
       return { kind: 'text' };
   }
