@@ -170,6 +170,9 @@ export interface ChatCompletionRequest {
           }
         | {
             type: 'json_object';
+            schema?: {
+              [k: string]: unknown;
+            } | null;
           }
         | {
             type: 'json_schema';
@@ -487,7 +490,10 @@ export interface Receipt {
    */
   request_sha256?: string;
   answer_sha256?: string;
-  outcome: 'completed' | 'cancelled' | 'failed';
+  /**
+   * `interrupted`: the gateway was killed; the usage is that of the prompt, and the content is unknown.
+   */
+  outcome: 'completed' | 'cancelled' | 'failed' | 'interrupted';
   finish_reasons: (('stop' | 'length' | 'tool_calls' | 'content_filter') | null)[];
   usage: {
     prompt_tokens: number;
