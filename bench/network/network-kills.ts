@@ -1,6 +1,6 @@
 // Ten thousand kills at random positions of answers: of a simulated engine, where every token depends on all before it, and of a real one
 // that holds to a schema, calls a tool or stops at a string. Nothing may be lost or repeated.
-import { type Engine, startLlamaEngine } from '@strata/engine';
+import { type Engine, type OpenedVocabulary, openVocabulary, startLlamaEngine } from '@strata/engine';
 import { createSimulatedEngine, simulatedAnswer, tinyChatModel } from '@strata/testnet';
 import { answerOf, job, PROMPT } from '../../services/gateway/src/test/network/answers.ts';
 import { TestNetwork } from '../../services/gateway/src/test/network/network-bed.ts';
@@ -65,6 +65,7 @@ async function killSimulated(bed: TestNetwork): Promise<Tally> {
 async function killReal(bed: TestNetwork): Promise<Tally> {
   const random = randomFrom(SEED);
   await using model = await startLlamaEngine({ file: tinyChatModel, slots: 2, threads: 1, gpu: false });
+  await using vocabulary = await openVocabulary(tinyChatModel);
   const requests = Object.values(REQUESTS).map((request) => ({ max_tokens: MAX_TOKENS, ...request }));
   const undisturbed = await Promise.all(requests.map((request) => deltasOf(model, request)));
   const tally: Tally = { kills: 0, detectedMs: [], answers: 0, wrong: 0 };
@@ -72,7 +73,9 @@ async function killReal(bed: TestNetwork): Promise<Tally> {
     const which = tally.answers % requests.length;
     const truth = undisturbed[which];
     const positions = positionsOf(random, truth?.tokens ?? 0);
-    const made = await killed(bed, { model, positions, tally }, (engine) => deltasOf(engine, requests[which] ?? {}));
+    const made = await killed(bed, { model, vocabulary, positions, tally }, (engine) =>
+      deltasOf(engine, requests[which] ?? {}),
+    );
     if (JSON.stringify(made) !== JSON.stringify(truth)) tally.wrong += 1;
   }
   return tally;
@@ -81,7 +84,12 @@ async function killReal(bed: TestNetwork): Promise<Tally> {
 /** One answer over so many workers that each may be killed when it comes to one of the positions. */
 async function killed<Answer>(
   bed: TestNetwork,
-  { model, positions, tally }: { model: WorkerEngine & Partial<Engine>; positions: readonly number[]; tally: Tally },
+  {
+    model,
+    vocabulary,
+    positions,
+    tally,
+  }: { model: WorkerEngine; vocabulary?: OpenedVocabulary; positions: readonly number[]; tally: Tally },
   ask: (engine: Engine) => Promise<Answer>,
 ): Promise<Answer> {
   await bed.fresh();
@@ -96,7 +104,7 @@ async function killed<Answer>(
     },
   };
   await Promise.all(Array.from({ length: positions.length + 1 }, (_, at) => bed.worker(at, model, script)));
-  const own = 'render' in model ? { vocabulary: model as Engine } : {};
+  const own = vocabulary ? { vocabulary } : {};
   await using engine = bed.engine(model.info.sha256, { info: () => model.info as Engine['info'], ...own });
   const answer = await ask(engine);
   tally.kills += bed.fleet.lost.length;

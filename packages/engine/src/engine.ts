@@ -1,6 +1,6 @@
 // The engine interface: a model that generates tokens. Engines know nothing of HTTP, keys or other engines.
 // engines.
-import type { ChatMessage, Sampling, Tool } from '@strata/inference';
+import type { ChatMessage, Sampling, Tool, Verified } from '@strata/inference';
 
 export interface ModelInfo {
   /** The model's own name, or its file's name. */
@@ -109,6 +109,8 @@ export interface JobSegment {
   readonly to: number;
   /** Hex; of the hash chain over its tokens. */
   readonly chainHead: string;
+  /** How far it is proved which model this worker runs. */
+  readonly verified: Verified;
 }
 
 /**

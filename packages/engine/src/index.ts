@@ -20,6 +20,6 @@ export { openModel } from './open-model.ts';
 export { startLlamaEngine } from './process/llama-engine.ts';
 export { MeasuredEngine, measureSpeed, type Speed } from './speed.ts';
 export { openUpstream, type Upstream } from './upstream/upstream.ts';
-export { type OpenedVocabulary, openVocabulary } from './vocabulary/vocabulary-engine.ts';
+export { type OpenedVocabulary, openVocabulary, type TokenBytes } from './vocabulary/vocabulary-engine.ts';
 export { readVocabulary, type VocabularyFacts, type VocabularyFile } from './vocabulary/vocabulary-file.ts';
 export { VocabularySpare } from './vocabulary/vocabulary-spare.ts';

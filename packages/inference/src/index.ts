@@ -21,6 +21,7 @@ export {
   TOLERATED_DEVIATION,
   trust,
 } from './network/audit/reputation.ts';
+export { Verified, weakest } from './network/audit/verified.ts';
 export { type WeightedDraw, weightedDraw } from './network/audit/weighted-draw.ts';
 export * from './network/directory/directory.ts';
 export { type ModelGroupsOptions, modelGroups } from './network/directory/model-groups.ts';

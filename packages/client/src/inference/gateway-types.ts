@@ -465,6 +465,13 @@ export interface Model {
   quantisation: string | null;
   context_length: number | null;
   slots: number;
+  /**
+   * How far it is proved which model answers: the weakest of all that may answer.
+   */
+  verified: {
+    level: 'claimed' | 'audited' | 'pinned';
+    reason: string;
+  };
 }
 export interface Receipt {
   object: 'inference.receipt';
@@ -476,6 +483,13 @@ export interface Receipt {
     id: string;
     sha256: string | null;
     engine: string;
+    /**
+     * Of those that answered; earlier receipts have none.
+     */
+    verified?: {
+      level: 'claimed' | 'audited' | 'pinned';
+      reason: string;
+    };
   };
   /**
    * HMAC-SHA-256 of the request body, with `x-receipt-salt` as the key.
@@ -559,6 +573,10 @@ export interface Network {
       slots: number;
       prefill_tokens_per_second: number;
       decode_tokens_per_second: number;
+      verified: {
+        level: 'claimed' | 'audited' | 'pinned';
+        reason: string;
+      };
     }[];
     running: number;
     waiting: number;
@@ -576,6 +594,10 @@ export interface Network {
     slots: number;
     running: number;
     waiting: number;
+    verified: {
+      level: 'claimed' | 'audited' | 'pinned';
+      reason: string;
+    };
   }[];
   audits: {
     at: string;

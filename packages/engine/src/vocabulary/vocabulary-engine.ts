@@ -17,7 +17,12 @@ export interface VocabularyOptions {
   readonly spare?: Pick<VocabularySpare, 'take'>;
 }
 
-export interface OpenedVocabulary extends Vocabulary, AsyncDisposable {
+/** The text of tokens, one by one: the bytes of one may end in the middle of a character. */
+export interface TokenBytes {
+  bytes(tokens: readonly number[]): Promise<readonly Uint8Array[]>;
+}
+
+export interface OpenedVocabulary extends Vocabulary, TokenBytes, AsyncDisposable {
   readonly facts: VocabularyFacts;
 }
 
@@ -67,6 +72,10 @@ class VocabularyEngine implements OpenedVocabulary {
 
   async detokenize(tokens: readonly number[]): Promise<string> {
     return (await this.#ask({ kind: 'detokenize', tokens })) as string;
+  }
+
+  async bytes(tokens: readonly number[]): Promise<readonly Uint8Array[]> {
+    return (await this.#ask({ kind: 'bytes', tokens })) as Uint8Array[];
   }
 
   async render(prompt: ChatPrompt): Promise<readonly number[]> {

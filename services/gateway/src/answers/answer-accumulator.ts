@@ -8,6 +8,7 @@ import {
   contentOfChoice,
   type FinishReason,
   type ToolCall,
+  type Verified,
 } from '@strata/inference';
 
 interface AccumulatedChoice {
@@ -28,6 +29,7 @@ export interface AnswerSegment {
   readonly to: number;
   /** Hexadecimal head of the hash chain over the tokens. */
   readonly chainHead: string;
+  readonly verified: Verified;
 }
 
 /** Maximum number of segments in a receipt. A choice has one segment unless workers fail. */
@@ -76,8 +78,8 @@ export class AnswerAccumulator {
   }
 
   /** Adds what a worker of the network generated for a choice. */
-  takeSegment(choice: number, { worker, nonce, from, to, chainHead }: JobSegment): void {
-    if (this.#segments.length < MAX_SEGMENTS) this.#segments.push({ choice, worker, nonce, from, to, chainHead });
+  takeSegment(choice: number, segment: JobSegment): void {
+    if (this.#segments.length < MAX_SEGMENTS) this.#segments.push({ choice, ...segment });
   }
 
   /** The segments so far, by choice, each choice in order. */

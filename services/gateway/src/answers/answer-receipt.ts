@@ -1,6 +1,6 @@
 // The receipt of an answer: its facts, salted digests of request and answer, usage and times.
 import { createHmac } from 'node:crypto';
-import type { AnswerContent, FinishReason, Usage } from '@strata/inference';
+import { type AnswerContent, type FinishReason, type Usage, type Verified, weakest } from '@strata/inference';
 import { canonicalize } from '@strata/receipts';
 import type { AnswerUsage } from '../store/answers.ts';
 import type { AnswerSegment } from './answer-accumulator.ts';
@@ -11,7 +11,13 @@ export interface AnswerStart {
   readonly requestId: string;
   readonly keyId: string;
   readonly endpoint: string;
-  readonly model: { readonly id: string; readonly sha256: string | null; readonly engine: string };
+  readonly model: {
+    readonly id: string;
+    readonly sha256: string | null;
+    readonly engine: string;
+    /** The weakest level of all that may answer; the receipt has that of the workers that did. */
+    readonly verified: Verified;
+  };
   /**
    * Hexadecimal HMAC key of the receipt's digests. Only the client receives it: it is neither in the receipt nor in the
    * database.
@@ -62,7 +68,7 @@ export function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
     createHmac('sha256', Buffer.from(start.salt, 'hex')).update(of).digest('hex');
   const { outcome, content, finishReasons, usage, firstTokenAt, segments } = answer;
   // The chain covers the prompt's digest and the tokens: unsalted, it could be used to verify a guess of both.
-  const salted = ({ chainHead, ...segment }: AnswerSegment) => ({
+  const salted = ({ chainHead, verified: _, ...segment }: AnswerSegment) => ({
     ...segment,
     chain_head_hmac_sha256: digest(Buffer.from(chainHead, 'hex')),
   });
@@ -72,7 +78,7 @@ export function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
     request_id: start.requestId,
     key_id: start.keyId,
     endpoint: start.endpoint,
-    model: start.model,
+    model: { ...start.model, verified: weakest(segments.map(({ verified }) => verified)) ?? start.model.verified },
     request_hmac_sha256: start.requestDigest,
     ...(content === undefined ? {} : { answer_hmac_sha256: digest(canonicalize(content)) }),
     outcome,

@@ -17,8 +17,9 @@ const end = {
 };
 const start = {
   ...{ answerId: 'chatcmpl-1', requestId: 'req_1', keyId: 'key_1', endpoint: '/v1/chat/completions' },
-  ...{ model: { id: 'm', sha256: null, engine: 'e' }, salt: '00'.repeat(32), requestDigest: '00', receivedAt: now() },
-};
+  model: { id: 'm', sha256: null, engine: 'e', verified: { level: 'claimed', reason: 'a test' } },
+  ...{ salt: '00'.repeat(32), requestDigest: '00', receivedAt: now() },
+} as const;
 
 /** The object with one of its methods replaced. */
 function replaced<T extends object>(of: T, name: keyof T, method: unknown): T {

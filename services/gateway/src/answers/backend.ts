@@ -1,7 +1,7 @@
 // The interface of backends: an engine that processes tokens, or an upstream server that receives the conversation
 // unchanged.
 import type { JobContext } from '@strata/engine';
-import type { ChatDelta, ChatMessage, ChatRequest, CompletionRequest, Generation } from '@strata/inference';
+import type { ChatDelta, ChatMessage, ChatRequest, CompletionRequest, Generation, Verified } from '@strata/inference';
 
 /** Updated while the deltas of a choice are read. */
 export interface ChoiceUsage {
@@ -60,6 +60,8 @@ export interface BackendFacts {
 
 export interface Backend {
   readonly facts: BackendFacts;
+  /** How far it is proved which model answers: the weakest level of all that may answer a request. */
+  readonly verified: Verified;
   /** Whether it accepts requests at present. */
   readonly isReady: boolean;
   /** Throws CompletionError for a conversation that the model cannot process. */

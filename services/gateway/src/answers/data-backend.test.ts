@@ -66,7 +66,7 @@ describe('answers from the data', () => {
     assert.ok(text.includes(`[receipt ${receipt_id}](${stack.base}/ledger/receipts/${ledger_receipt_id})`));
     assert.doesNotMatch(text, /email|(?<!\\)\[click|(?<!\\)<b>/);
     const receipt = (await service.get(`/v1/receipts/${headers.get('x-receipt-id')}`)).body;
-    assert.deepEqual(receipt.model, { id: 'strata-data', sha256: null, engine: 'strata-data' });
+    assert.partialDeepStrictEqual(receipt.model, { id: 'strata-data', sha256: null, verified: { level: 'pinned' } });
     assert.deepEqual([receipt.usage.completion_tokens, receipt.segments], [0, undefined]);
     const chunks = chunksOf(await ask(question, { stream: true }));
     assert.equal(chunks.map(({ choices }) => choices[0].delta.content ?? '').join(''), text);

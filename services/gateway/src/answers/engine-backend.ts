@@ -9,6 +9,7 @@ import {
   schemaGrammar,
   schemaOrCallGrammar,
   type Tool,
+  type Verified,
 } from '@strata/inference';
 import { randomPart } from '../store/random-ids.ts';
 import {
@@ -23,13 +24,21 @@ import {
 } from './backend.ts';
 import { type ChoiceOptions, choiceDeltas } from './choice.ts';
 
+const OWN: Verified = { level: 'pinned', reason: 'this gateway runs the file itself' };
 const NEVER = new AbortController().signal;
 
 export class EngineBackend implements Backend {
   readonly engine: Engine;
+  readonly #verified: () => Verified;
 
-  constructor(engine: Engine) {
+  /** `verified`: of an engine of the network; that of this gateway itself runs the file that it has hashed. */
+  constructor(engine: Engine, verified: () => Verified = () => OWN) {
     this.engine = engine;
+    this.#verified = verified;
+  }
+
+  get verified(): Verified {
+    return this.#verified();
   }
 
   get facts(): BackendFacts {

@@ -15,6 +15,7 @@ import {
 const CHARACTERS_A_TOKEN = 4;
 
 export class UpstreamBackend implements Backend {
+  readonly verified = { level: 'claimed', reason: 'an upstream server names its model itself' } as const;
   readonly #upstream: Upstream;
 
   constructor(upstream: Upstream) {

@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { type Engine, openVocabulary, VocabularySpare } from '@strata/engine';
-import { Directory, modelGroups, OFFERS_TOPIC, PROTOCOL, PrefixMap } from '@strata/inference';
+import { Directory, modelGroups, OFFERS_TOPIC, PROTOCOL, PrefixMap, weakest } from '@strata/inference';
 import { type PeerNode, type PeerNodeOptions, startPeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
 import type { Models } from '../answers/models.ts';
@@ -90,7 +90,6 @@ export async function openGatewayNetwork(
       if (isConnected(peer)) models.scheduleRefresh();
     },
   });
-  const servedOf = (sha256: string) => models.list().find(({ group }) => group.sha256 === sha256);
   const offered = (peer: string, sha256: string) =>
     directory.worker(peer)?.offer.models.find((model) => model.sha256 === sha256);
   const cache = new VocabularyCache({ directory: path.join(options.directory, 'vocabularies') });
@@ -101,8 +100,9 @@ export async function openGatewayNetwork(
       {
         reputations: deps.store.reputations,
         workers: (sha256) => [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
+        hasOtherWorkers: (sha256, peer) =>
+          models.list().some(({ group }) => group.sha256 === sha256 && group.peers.some((other) => other !== peer)),
         engine: (sha256) => deps.engines.find(({ info }) => info.sha256 === sha256),
-        vocabulary: (sha256) => servedOf(sha256)?.vocabulary,
         logger,
         now,
       },
@@ -145,7 +145,16 @@ export async function openGatewayNetwork(
             info: () => networkModelInfo(group(), facts, fleet.slots),
             hedgeAfter: options.hedgeAfter,
           });
-          return { engine, fleet };
+          const verified = () =>
+            weakest(
+              group()
+                .peers.values()
+                .map((peer) => trust.verified(peer, sha256)),
+            ) ?? {
+              level: 'claimed' as const,
+              reason: 'no worker offers the model at present',
+            };
+          return { engine, fleet, verified };
         },
         onNames: (ids) =>
           void deps.store.networkModels.write(ids).catch((error: unknown) => {
@@ -181,9 +190,9 @@ export async function openGatewayNetwork(
         self: { peer: node.id, software: SOFTWARE },
         peers: knownPeers({ node, directory, sessions, trust }),
         audits: trust.audits(),
-        models: models.list().map(({ id, group, admission: { running, waiting }, fleet }) => ({
+        models: models.list().map(({ id, group, admission: { running, waiting }, fleet, verified }) => ({
           ...{ id, name: group.name, sha256: group.sha256, slots: fleet.slots, running, waiting },
-          workers: group.peers.filter(isConnected).length,
+          ...{ workers: group.peers.filter(isConnected).length, verified: verified() },
         })),
       }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

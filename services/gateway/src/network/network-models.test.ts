@@ -23,6 +23,7 @@ const bytewise: LazyVocabulary = {
   facts: async () => ({ vocabularySize: 256, longestToken: 8, hasChatTemplate: true }),
   tokenize: async (text) => [...Buffer.from(text)],
   detokenize: async () => '',
+  bytes: async () => [],
   render: async ({ messages }) => [...Buffer.from(String(messages[0]?.content ?? ''))],
 };
 
@@ -45,7 +46,11 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
       openModel: (group, _vocabulary, { vocabularySize }) => {
         opened.push(`${group().name} ${vocabularySize}`);
         const engine = { [Symbol.asyncDispose]: async () => void ended.push(group().name) };
-        return { engine: engine as unknown as Engine, fleet: slots };
+        return {
+          engine: engine as unknown as Engine,
+          fleet: slots,
+          verified: () => ({ level: 'claimed' as const, reason: 'a test' }),
+        };
       },
     },
   );

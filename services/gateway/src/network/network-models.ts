@@ -1,7 +1,14 @@
 // The served models of the network: a model is added when a worker offers it, and removed when no worker has offered it
 // for a while.
 import { type Engine, EngineError, type ModelInfo, type VocabularyFacts } from '@strata/engine';
-import { type Binding, bindNames, MAX_TOKENS, type ModelGroup, type ModelGroupsOptions } from '@strata/inference';
+import {
+  type Binding,
+  bindNames,
+  MAX_TOKENS,
+  type ModelGroup,
+  type ModelGroupsOptions,
+  type Verified,
+} from '@strata/inference';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { EngineBackend } from '../answers/engine-backend.ts';
@@ -44,6 +51,7 @@ export interface NetworkModelsDeps {
 export interface NetworkModelDeps {
   readonly engine: Engine;
   readonly fleet: Pick<Fleet, 'slots'> & { refresh(): void };
+  readonly verified: () => Verified;
 }
 
 /** One file with one vocabulary, under any number of names. */
@@ -91,7 +99,7 @@ export class NetworkModels implements AsyncDisposable {
     this.#own = new Set(deps.models.list().map(({ id }) => id));
   }
 
-  list(): readonly (Pick<Served, 'group' | 'admission' | 'fleet' | 'vocabulary'> & { readonly id: string })[] {
+  list(): readonly (Pick<Served, 'group' | 'admission' | 'fleet' | 'verified'> & { readonly id: string })[] {
     return [...this.#served.values()].flatMap((served) => [...served.ids].slice(0, 1).map((id) => ({ ...served, id })));
   }
 
@@ -213,12 +221,22 @@ export class NetworkModels implements AsyncDisposable {
     const facts = await vocabulary.facts();
     await checkVocabulary(vocabulary, facts);
     if (this.#isClosed) return;
-    const { engine, fleet } = openModel(() => this.#served.get(key)?.group ?? offered, vocabulary, facts);
+    const { engine, fleet, verified } = openModel(() => this.#served.get(key)?.group ?? offered, vocabulary, facts);
     const admission = openAdmission({ slots: Math.max(1, fleet.slots), queue: this.#options.queue });
     const created = Math.floor(now().getTime() / 1_000);
-    const model = { backend: new EngineBackend(engine), created, admission };
+    const model = { backend: new EngineBackend(engine, verified), created, admission };
     const offeredAtMs = performance.now();
-    this.#served.set(key, { model, engine, fleet, vocabulary, admission, ids: new Set(), group: offered, offeredAtMs });
+    this.#served.set(key, {
+      model,
+      engine,
+      fleet,
+      verified,
+      vocabulary,
+      admission,
+      ids: new Set(),
+      group: offered,
+      offeredAtMs,
+    });
   }
 
   #end(key: string, served: Served): void {

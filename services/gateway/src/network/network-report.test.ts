@@ -14,8 +14,9 @@ const offerOf = (peer: string, models = [model]): Offer => ({
   ...{ peer, sequence: 1, issuedAtMs: 0, expiresAtMs: 1, software: 's', models, running: 3, waiting: 1 },
 });
 const unknown = { connectedSince: undefined, roundTripMs: undefined, load: undefined, offer: undefined };
+const verified = { level: 'claimed', reason: 'a test' } as const;
 const peerOf = (peer: string, more: Partial<KnownPeer> = {}): KnownPeer => ({
-  ...{ peer, ...unknown, reputation: NEW_WORKER, trust: 0.5 },
+  ...{ peer, ...unknown, reputation: NEW_WORKER, trust: 0.5, verified: () => verified },
   ...more,
 });
 const audit: AuditRecord = {
@@ -32,7 +33,7 @@ describe('the report of the network', () => {
       peerOf('other', { connectedSince }),
       peerOf('worker', { connectedSince, offer: offerOf('worker'), load, roundTripMs: 1.23456 }),
     ];
-    const models = [{ id: 'm', name: 'm', sha256: 'a', workers: 1, slots: 2, running: 1, waiting: 0 }];
+    const models = [{ id: 'm', name: 'm', sha256: 'a', workers: 1, slots: 2, running: 1, waiting: 0, verified }];
     const report = networkReport({ self, peers, models, audits: [audit] });
     const roles = report.peers.map(({ peer, role }) => `${peer} ${role}`);
     assert.deepEqual(roles, ['worker worker', 'other other', 'gossiped worker']);

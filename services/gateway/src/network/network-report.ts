@@ -1,5 +1,5 @@
 // The report of `GET /network`: peers, models, load and reputation. It contains no addresses.
-import type { Directory, Offer, Reputation } from '@strata/inference';
+import { type Directory, type Offer, type Reputation, Verified } from '@strata/inference';
 import type { PeerNode } from '@strata/p2p';
 import { z } from 'zod';
 import type { AuditRecord } from './audit/auditor.ts';
@@ -20,6 +20,7 @@ const PeerModel = z.object({
   slots: Count,
   prefill_tokens_per_second: z.number(),
   decode_tokens_per_second: z.number(),
+  verified: Verified,
 });
 
 export const NetworkReport = z.object({
@@ -49,6 +50,8 @@ export const NetworkReport = z.object({
       slots: Count,
       running: Count,
       waiting: Count,
+      /** The weakest of its workers. */
+      verified: Verified,
     }),
   ),
   /** The most recent audits, newest first. */
@@ -68,6 +71,7 @@ export interface KnownPeer {
   readonly reputation: Reputation | undefined;
   /** 0 to 1. */
   readonly trust: number;
+  readonly verified: (modelSha256: string) => Verified;
 }
 
 type NetworkModel = NetworkReport['models'][number];
@@ -112,7 +116,16 @@ type PeerReport = NetworkReport['peers'][number];
 const rankOf = ({ role, connected_since }: PeerReport): number =>
   (connected_since === null ? 2 : 0) + (role === 'worker' ? 0 : 1);
 
-function peerReport({ peer, connectedSince, roundTripMs, load, offer, reputation, trust }: KnownPeer): PeerReport {
+function peerReport({
+  peer,
+  connectedSince,
+  roundTripMs,
+  load,
+  offer,
+  reputation,
+  trust,
+  verified,
+}: KnownPeer): PeerReport {
   return {
     peer,
     role: offer ? 'worker' : 'other',
@@ -127,6 +140,7 @@ function peerReport({ peer, connectedSince, roundTripMs, load, offer, reputation
       slots: model.slots,
       prefill_tokens_per_second: model.prefillTokensPerSecond,
       decode_tokens_per_second: model.decodeTokensPerSecond,
+      verified: verified(model.sha256),
     })),
     running: load?.running ?? offer?.running ?? 0,
     waiting: load?.waiting ?? offer?.waiting ?? 0,
@@ -138,7 +152,7 @@ interface KnownPeersDeps {
   readonly node: PeerNode;
   readonly directory: Pick<Directory, 'worker' | 'workers'>;
   readonly sessions: Pick<Sessions, 'all'>;
-  readonly trust: Pick<Trust, 'of' | 'reputation'>;
+  readonly trust: Pick<Trust, 'of' | 'reputation' | 'verified'>;
 }
 
 /** All known peers: connected peers, and workers known by gossip. */
@@ -153,6 +167,7 @@ export function knownPeers({ node, directory, sessions, trust }: KnownPeersDeps)
       connectedSince: since.get(peer),
       roundTripMs: session?.rttMs ?? node.peers.roundTripMs(peer),
       trust: trust.of(peer),
+      verified: (modelSha256) => trust.verified(peer, modelSha256),
     };
   });
 }

@@ -38,6 +38,7 @@ const textHeader = (description: string) => ({ description, schema: { type: 'str
 /** Headers of answers with a receipt. */
 const RECEIPT_HEADERS = {
   'x-receipt-id': textHeader('The id of the signed receipt.'),
+  'x-model-verified': textHeader('How far it is proved which model answers: the level, with a `reason`.'),
   'x-receipt-salt': textHeader(
     "The HMAC key of the receipt's digests, 64 hexadecimal digits. It is returned only here.",
   ),

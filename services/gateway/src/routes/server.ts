@@ -50,7 +50,15 @@ const ALLOWED_HEADERS = [
 
 /** Response headers that they may read. */
 const EXPOSED_HEADERS = [
-  ...['x-request-id', 'x-receipt-id', 'x-receipt-salt', 'retry-after', 'retry-after-ms', 'x-should-retry'],
+  ...[
+    'x-request-id',
+    'x-receipt-id',
+    'x-receipt-salt',
+    'x-model-verified',
+    'retry-after',
+    'retry-after-ms',
+    'x-should-retry',
+  ],
   ...['requests', 'tokens'].flatMap((what) =>
     ['limit', 'remaining', 'reset'].map((which) => `x-ratelimit-${which}-${what}`),
   ),

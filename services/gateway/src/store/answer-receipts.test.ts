@@ -190,7 +190,10 @@ function twoWorkers(contexts: JobContext[]): Engine {
       contexts.push(context);
       let to = 0;
       const ended = (worker: string, from: number) =>
-        context.onSegment?.({ worker, nonce: nonceOf(job.sampling.seed + from), from, to, chainHead: HEAD });
+        context.onSegment?.({
+          ...{ worker, nonce: nonceOf(job.sampling.seed + from), from, to, chainHead: HEAD },
+          verified: { level: worker === 'first' ? 'audited' : 'claimed', reason: worker },
+        });
       try {
         for await (const event of simulated.generate(job, signal, context)) {
           if (event.kind === 'token' && to === 3) ended('first', 0);
@@ -216,6 +219,7 @@ describe('the receipt of an answer of several workers', () => {
   const receiptFor = async (more: object) => {
     const answer = await service.post(CHAT, { model: 'workers', messages, seed: 5, ...more });
     const receipt = await receiptOf(service, answer);
+    assert.match(answer.headers.get('x-model-verified') ?? '', /^pinned;reason="this gateway runs the file itself"$/);
     const head = salted(answer, Buffer.from(HEAD, 'hex'));
     for (const { chain_head_hmac_sha256 } of receipt.segments ?? []) assert.equal(chain_head_hmac_sha256, head);
     return receipt;
@@ -237,13 +241,24 @@ describe('the receipt of an answer of several workers', () => {
 
   it('includes what a worker generated after a stop string, and no worker without a part', async () => {
     assert.deepEqual(await segmentsFor({ stop: ' w' }), [segment(0, 'first', 5, [0, 1])]);
-    assert.equal('segments' in (await receiptFor({ model: 'alone' })), false);
+    const verified = async (more: object) => (await receiptFor(more)).model.verified;
+    assert.deepEqual(await verified({ stop: ' w' }), { level: 'audited', reason: 'first' });
+    assert.deepEqual(await verified({}), { level: 'claimed', reason: 'second' }, 'the weakest of its workers');
+    const alone = await receiptFor({ model: 'alone' });
+    assert.deepEqual(['segments' in alone, alone.model.verified.level], [false, 'pinned']);
   });
 
   it('has a bounded number of segments', () => {
     const workers = new AnswerAccumulator(1, { keepsLogprobs: false });
     for (let from = 0; from <= MAX_SEGMENTS; from += 1)
-      workers.takeSegment(0, { worker: 'w', nonce: nonceOf(from), from, to: from + 1, chainHead: HEAD });
+      workers.takeSegment(0, {
+        worker: 'w',
+        nonce: nonceOf(from),
+        from,
+        to: from + 1,
+        chainHead: HEAD,
+        verified: { level: 'claimed', reason: 'a test' },
+      });
     const { segments } = workers;
     assert.deepEqual([segments.length, segments.at(-1)?.from], [MAX_SEGMENTS, MAX_SEGMENTS - 1]);
   });

@@ -63,9 +63,11 @@ const WORKER_COLUMNS: readonly Column<Row>[] = [
     name: 'Models',
     cell: ({ peer: { models, software } }) => (
       <>
-        {models.map(({ name, sha256, quantisation, context_length }) => (
+        {models.map(({ name, sha256, quantisation, context_length, verified }) => (
           <span key={sha256} className="block">
-            {name} <span className="small soft">{`${quantisation}, context ${formatNumber(context_length)}`}</span>
+            {name} <span className="small soft">{`${quantisation}, context ${formatNumber(context_length)}`}</span>{' '}
+            <Badge tone={verified.level === 'claimed' ? 'warn' : 'good'}>{verified.level}</Badge>
+            <span className="small soft block narrow">{verified.reason}</span>
           </span>
         ))}
         <span className="small soft block">{software}</span>

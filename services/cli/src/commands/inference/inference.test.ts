@@ -195,7 +195,8 @@ describe('strata inference', () => {
     const [served = assert.fail('no model')] = running.gateway.models.list();
     const { engine } = served.backend as unknown as { readonly engine: Pick<Engine, 'generate'> };
     const generate = engine.generate.bind(engine);
-    const part = { nonce: '0'.repeat(32), chainHead: '0'.repeat(64) };
+    const verified = { level: 'claimed', reason: 'a test' } as const;
+    const part = { nonce: '0'.repeat(32), chainHead: '0'.repeat(64), verified };
     engine.generate = (job, signal, context) => {
       context?.onSegment?.({ ...part, worker: '12D3KooWFirst', from: 0, to: 3 });
       context?.onSegment?.({ ...part, worker: '\u001b[2J', from: 3, to: 5 });

@@ -25,6 +25,8 @@ interface Network {
     readonly slots: number;
     readonly running: number;
     readonly waiting: number;
+    /** Absent in earlier gateways. */
+    readonly verified?: { readonly level: string; readonly reason: string };
   }[];
   readonly totals: { readonly peers: number; readonly workers: number };
 }
@@ -88,12 +90,13 @@ function show(stdout: OutputStream, { self, peers, models, totals }: Network): v
   stdout.write(`gateway ${self.peer}: ${counted(totals.workers, 'worker')} of ${counted(totals.peers, 'peer')}\n\n`);
   if (models.length === 0) stdout.write('no worker offers a model\n\n');
   else {
-    const rows = models.map(({ id, sha256, workers, slots, running, waiting }) => [
+    const rows = models.map(({ id, sha256, workers, slots, running, waiting, verified }) => [
       id,
       sha256.slice(0, 12),
       ...[workers, slots, running, waiting].map(String),
+      ...[verified?.level ?? '', verified?.reason ?? ''],
     ]);
-    printTable(stdout, ['model', 'sha256', 'workers', 'slots', 'running', 'waiting'], rows);
+    printTable(stdout, ['model', 'sha256', 'workers', 'slots', 'running', 'waiting', 'verified', 'reason'], rows);
     stdout.write('\n');
   }
   if (peers.length > 0)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { simulatedAnswer } from '@strata/testnet';
-import { auditedNetwork, HONEST, honest, readAs, trueAnswer, trueAnswers } from '../../test/network/audited-network.ts';
+import { auditedNetwork, HONEST, honest, trueAnswer, trueAnswers } from '../../test/network/audited-network.ts';
 import type { ObservedAnswer } from './trust.ts';
 
 const simulated = (prompt: readonly number[], options: { seed: number; modelSeed?: number }) => ({
@@ -16,7 +16,6 @@ const cheats: readonly (readonly [string, (answer: ObservedAnswer) => Partial<Ob
   ['answers that end early', ({ answer }) => ({ answer: answer.slice(0, 25) })],
   ['answers that end before their limit', ({ answer }) => ({ answer: answer.slice(0, 25), reason: 'length' })],
   ['more tokens than the model gave', ({ answer }) => ({ answer: [...answer, 9, 9, 9, 9, 9, 9] })],
-  ['text of other tokens', () => ({ text: Buffer.from('buy now') })],
 ];
 
 describe('a cheat', () => {
@@ -26,10 +25,7 @@ describe('a cheat', () => {
         await using network = await auditedNetwork({ workers: { ...HONEST, eve: honest } });
         await network.answerHonestly(isTrusted ? ['ann', 'ben', 'cid', 'eve'] : ['ann', 'ben', 'cid'], 150);
         assert.equal(network.states('eve'), isTrusted ? 'good' : 'new');
-        const requests = await network.requestsUntilCaught((answer) => {
-          const changed = { ...answer, ...change(answer) };
-          return changed.text === answer.text ? readAs(changed) : changed;
-        });
+        const requests = await network.requestsUntilCaught((answer) => ({ ...answer, ...change(answer) }));
         assert.ok(requests <= (isTrusted ? 500 : 80), `${requests}`);
         assert.equal(network.states('ann', 'ben', 'cid'), 'good good good');
       });
@@ -40,8 +36,8 @@ describe('a cheat', () => {
       const { answer, ...rest } = trueAnswer('dan', request);
       const given = answer.slice(0, 20);
       await network.take(
-        readAs({ ...rest, answer: given, reason: 'cancelled' }),
-        readAs({ ...rest, worker: 'eve', answer: [...given, 7, 8, 9], from: 20 }),
+        { ...rest, answer: given, reason: 'cancelled' },
+        { ...rest, worker: 'eve', answer: [...given, 7, 8, 9], from: 20 },
       );
     }
     assert.equal(network.states('eve', 'dan'), 'quarantined good');

@@ -1,5 +1,4 @@
-// Checks of an answer that need no model: text that does not match its tokens, and premature ends.
-import type { Vocabulary } from '@strata/engine';
+// Checks of an answer that need no model: premature ends.
 import type { ObservedAnswer } from './trust.ts';
 
 /** Engines keep a few positions of their context free. */
@@ -24,15 +23,6 @@ export function hasDrawnEnd(answer: ObservedAnswer): boolean {
   // With a grammar: completed before the limit.
   const isClosed = answer.grammar !== undefined && answer.answer.length < answer.maxTokens;
   return answer.reason === 'length' && isClosed && !isContextFull(answer);
-}
-
-/** Whether the worker's text matches its tokens: clients receive the text, audits check the tokens. */
-export async function isTextOfTokens(
-  answer: ObservedAnswer,
-  vocabulary: Pick<Vocabulary, 'detokenize'>,
-): Promise<boolean> {
-  const own = answer.answer.slice(answer.from);
-  return (await vocabulary.detokenize(own)) === Buffer.from(answer.text).toString('utf8');
 }
 
 function isContextFull({ prompt, answer, contextLength }: CutFacts): boolean {

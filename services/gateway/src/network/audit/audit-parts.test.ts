@@ -1,10 +1,10 @@
-// The parts of an audit: challenges of verifiers, runs of answers, and checks of ends and texts.
+// The parts of an audit: challenges of verifiers, runs of answers, and checks of ends.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomFrom } from '../../../../../tests/support/random.ts';
 import { ANSWER_TOKENS, CONTEXT, MODEL, trueAnswer, trueAnswers, truth } from '../../test/network/audited-network.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
-import { hasDrawnEnd, isCutShort, isTextOfTokens } from './audit-facts.ts';
+import { hasDrawnEnd, isCutShort } from './audit-facts.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
 import { type ObservedAnswer, sizeOf } from './trust.ts';
@@ -116,11 +116,4 @@ describe('an answer', () => {
   for (const [what, answer, isShort, isDrawn] of ends)
     it(`is ${isShort ? '' : 'not '}cut short, and its end is ${isDrawn ? '' : 'not '}drawn: ${what}`, () =>
       assert.deepEqual([isCutShort(answer), hasDrawnEnd(answer)], [isShort, isDrawn]));
-
-  it('has the text of its tokens, from the start of the worker’s part', async () => {
-    const answer = trueAnswer('ann', 3);
-    const longer = { text: Buffer.concat([answer.text, Buffer.from('!')]) };
-    for (const change of [{}, { from: 1 }, longer])
-      assert.equal(await isTextOfTokens({ ...answer, ...change }, truth), Object.keys(change).length === 0);
-  });
 });

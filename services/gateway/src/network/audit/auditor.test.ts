@@ -8,7 +8,6 @@ import {
   honest,
   MODEL,
   type NetworkOptions,
-  readAs,
   reputationsMap,
   type Score,
   silent,
@@ -24,7 +23,9 @@ describe('verifiers', () => {
     await using network = await auditedNetwork({ workers: HONEST, hasOwnEngine: true, share: 1 });
     await network.answerHonestly(['ann'], 20);
     assert.deepEqual([network.reputation('ann').audits, network.asked.length], [20, 0]);
-    assert.ok((await network.requestsUntilCaught((answer) => readAs({ ...answer, answer: [5, 6, 7] }))) < 10);
+    const { level, reason } = network.auditor.verified('ann', MODEL);
+    assert.match(`${level}: ${reason}`, /^audited: 20 answers .* this gateway's copy of the file$/);
+    assert.ok((await network.requestsUntilCaught((answer) => ({ ...answer, answer: [5, 6, 7] }))) < 10);
   });
   it('never check themselves, and get the same request as the worker', async () => {
     await using network = await auditedNetwork({ workers: HONEST, share: 1 });
@@ -69,7 +70,7 @@ describe('the auditor', () => {
   it('drops the oldest answers when too many wait', async () => {
     const opened = Promise.withResolvers<void>();
     const ann: Score = (request, signal) => opened.promise.then(() => honest(request, signal));
-    const bounds = { share: 1, concurrency: 1, maxQueuedTokens: 2_000 };
+    const bounds = { share: 1, concurrency: 1, maxQueuedTokens: 500 };
     await using network = await auditedNetwork({ workers: { ann }, ...bounds });
     const tooLarge = { ...trueAnswer('ben', 60), prompt: Array.from({ length: 3_000 }, () => 1) };
     const taken = network.take(...trueAnswers('ben', 50), tooLarge);

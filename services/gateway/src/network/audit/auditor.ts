@@ -2,16 +2,17 @@
 // reputations from the results. No worker can know which answer is audited; docs/trust.md describes what audits detect
 // and what they do not.
 import { randomInt } from 'node:crypto';
-import type { Engine, ScoreJob, Vocabulary } from '@strata/engine';
-import { auditShare, deviation, type Finding, TOLERATED_DEVIATION, trust } from '@strata/inference';
+import type { Engine, ScoreJob } from '@strata/engine';
+import { auditShare, deviation, type Finding, TOLERATED_DEVIATION, trust, type Verified } from '@strata/inference';
 import type { Logger } from 'pino';
 import type { Reputations } from '../../store/index.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
-import { hasDrawnEnd, isCutShort, isTextOfTokens } from './audit-facts.ts';
+import { hasDrawnEnd, isCutShort } from './audit-facts.ts';
 import { judge, ownVerifier, type Panel, ranked, scoreOf, type Verifier, workerVerifier } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
+import { AuditTally } from './audit-tally.ts';
 import { ReputationRecorder } from './reputation-recorder.ts';
 import type { ObservedAnswer, Trust } from './trust.ts';
 
@@ -19,9 +20,10 @@ export interface AuditorDeps {
   readonly reputations: Reputations;
   /** Connected workers that offer the model. */
   readonly workers: (modelSha256: string) => readonly WorkerSession[];
+  /** Whether workers other than the peer serve the model; cheap, because each answer asks. */
+  readonly hasOtherWorkers: (modelSha256: string, peer: string) => boolean;
   /** A local engine with the same model file: preferred to all workers, and trusted. */
   readonly engine: (modelSha256: string) => Pick<Engine, 'score'> | undefined;
-  readonly vocabulary: (modelSha256: string) => Pick<Vocabulary, 'detokenize'> | undefined;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -78,6 +80,7 @@ export class Auditor implements Trust, AsyncDisposable {
   readonly #runs: AuditRuns;
   readonly #queue: AuditQueue;
   readonly #known = new KnownAnswers();
+  readonly #tally = new AuditTally();
   readonly #records: AuditRecord[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
@@ -111,6 +114,17 @@ export class Auditor implements Trust, AsyncDisposable {
 
   reputation(peer: string) {
     return this.#reputations.of(peer);
+  }
+
+  verified(peer: string, modelSha256: string): Verified {
+    const { engine, hasOtherWorkers } = this.#deps;
+    if (this.#reputations.of(peer).state === 'suspect')
+      return { level: 'claimed', reason: 'an audit of the worker found a deviation' };
+    return this.#tally.of(peer, modelSha256, {
+      isOn: this.#share > 0,
+      hasOwnEngine: engine(modelSha256) !== undefined,
+      hasOtherWorkers: hasOtherWorkers(modelSha256, peer),
+    });
   }
 
   answered(answer: ObservedAnswer): void {
@@ -164,11 +178,6 @@ export class Auditor implements Trust, AsyncDisposable {
 
   async #audit(answer: ObservedAnswer): Promise<void> {
     const { modelSha256, worker } = answer;
-    const vocabulary = this.#deps.vocabulary(modelSha256);
-    if (vocabulary && !(await isTextOfTokens(answer, vocabulary))) {
-      this.#proven(answer, 'text that does not match its tokens');
-      return;
-    }
     const job = this.#jobOf(answer);
     const suspects = this.#otherWorkers(answer).filter(({ state }) => state === 'suspect');
     const panel = await judge(job, this.#verifiers(answer), {
@@ -217,6 +226,7 @@ export class Auditor implements Trust, AsyncDisposable {
   }
 
   #log(record: AuditRecord): void {
+    if (record.kind === 'answer') this.#tally.note(record);
     this.#records.push(record);
     if (this.#records.length > MAX_RECORDS) this.#records.shift();
   }

@@ -1,5 +1,5 @@
 // The interface of the auditor: how far a worker is trusted, and where observations are reported.
-import type { Reputation, Sampling } from '@strata/inference';
+import type { Reputation, Sampling, Verified } from '@strata/inference';
 
 /** A finished part of an answer, with everything needed to check it. */
 export interface ObservedAnswer {
@@ -16,18 +16,17 @@ export interface ObservedAnswer {
   readonly reason: 'stop' | 'length' | 'cancelled';
   readonly sampling: Sampling;
   readonly grammar: string | undefined;
-  /** The text that the worker sent for its part: the bytes of its tokens, concatenated. */
-  readonly text: Uint8Array;
 }
 
-/** The memory for an answer, in tokens; a byte of text counts like a token. */
-export const sizeOf = ({ prompt, answer, text }: ObservedAnswer): number =>
-  prompt.length + answer.length + text.byteLength;
+/** The memory for an answer, in tokens. */
+export const sizeOf = ({ prompt, answer }: ObservedAnswer): number => prompt.length + answer.length;
 
 export interface Trust {
   /** 0 to 1; with 0 the worker gets no requests. */
   of(peer: string): number;
   reputation(peer: string): Reputation;
+  /** How far it is proved that the worker runs the model that it claims. */
+  verified(peer: string, modelSha256: string): Verified;
   /** Reports a finished part, which may be audited later. Never throws, never waits. */
   answered(answer: ObservedAnswer): void;
   /** Reports proven misbehaviour: a forged receipt, false token counts, tokens out of order. */

@@ -43,7 +43,6 @@ export class AnswerPart {
   readonly #task: AnswerPartTask;
   readonly #nonce: Uint8Array = randomBytes(16);
   readonly #chain: TokenChain;
-  readonly #texts: Uint8Array[] = [];
   readonly #from: number;
   readonly #askedAtMs = performance.now();
   #events: AsyncIterator<SessionEvent> | undefined;
@@ -79,11 +78,10 @@ export class AnswerPart {
     }
   }
 
-  /** Adds one of its tokens to the answer, with the text that the worker reports for it. */
-  commit(token: number, bytes: Uint8Array): void {
+  /** Adds one of its tokens to the answer. */
+  commit(token: number): void {
     this.#made += 1;
     this.#chain.push(token);
-    this.#texts.push(bytes);
   }
 
   /** Cancels the part at the worker. */
@@ -116,7 +114,9 @@ export class AnswerPart {
     if (event.kind === 'begin') this.#cachedTokens = event.cachedTokens;
     if (event.kind === 'end') this.#over(event.reason);
     if (event.kind !== 'tokens') return;
-    const problem = this.#problemOf(event.tokens);
+    const problem = this.#problemOf(
+      event.tokens.flatMap(({ token, top }) => [token, ...top.map((other) => other.token)]),
+    );
     if (problem !== undefined) {
       this.#deps.trust.breach(this.peer, problem);
       this.leave();
@@ -129,8 +129,8 @@ export class AnswerPart {
   }
 
   #problemOf(tokens: ObservedPart['tokens']): string | undefined {
-    const unknown = tokens.find(({ token }) => token >= this.#task.vocabularySize);
-    return unknown && `the model has no token ${unknown.token}`;
+    const unknown = tokens.find((token) => token >= this.#task.vocabularySize);
+    return unknown === undefined ? undefined : `the model has no token ${unknown}`;
   }
 
   /** The end position of its tokens in the answer. */
@@ -142,7 +142,7 @@ export class AnswerPart {
     if (this.#outcome !== undefined) return;
     const reason = outcome === 'lost' ? 'cancelled' : outcome;
     this.#outcome = reason;
-    if (this.#made > 0 || reason !== 'cancelled') this.#reportAnswered(this.#texts, { from: this.#from, reason });
+    if (this.#made > 0 || reason !== 'cancelled') this.#reportAnswered({ from: this.#from, reason });
     if (this.#made > 0) this.#noteSegment();
     if (outcome === 'stop' || outcome === 'length' || (outcome === 'cancelled' && this.#made > 0)) this.#noteServed();
     this.#settle();
@@ -151,21 +151,27 @@ export class AnswerPart {
   #noteSegment(): void {
     const from = this.#from;
     const nonce = Buffer.from(this.#nonce).toString('hex');
+    const verified = this.#deps.trust.verified(this.peer, this.#task.modelSha256);
     const chainHead = this.#chain.head;
-    this.#task.context.onSegment?.({ worker: this.peer, nonce, from, to: from + this.#made, chainHead });
+    this.#task.context.onSegment?.({ worker: this.peer, nonce, from, to: from + this.#made, chainHead, verified });
   }
 
   /** `late`: tokens received after those in the answer. */
-  #reportAnswered(
-    texts: readonly Uint8Array[],
-    { from, reason, late = [] }: { from: number; reason: ObservedPart['reason']; late?: readonly number[] },
-  ): void {
+  #reportAnswered({
+    from,
+    reason,
+    late = [],
+  }: {
+    readonly from: number;
+    readonly reason: ObservedPart['reason'];
+    readonly late?: readonly number[];
+  }): void {
     const { job, modelSha256, answer, chosen } = this.#task;
     const { prompt, maxTokens, sampling, grammar } = job;
     const { contextLength } = chosen;
     this.#deps.trust.answered({
       ...{ worker: this.peer, modelSha256, prompt, answer: [...answer.slice(0, this.#to), ...late], from, maxTokens },
-      ...{ contextLength, reason, sampling, grammar, text: Buffer.concat(texts) },
+      ...{ contextLength, reason, sampling, grammar },
     });
   }
 
@@ -196,11 +202,9 @@ export class AnswerPart {
       this.#deps.trust.breach(this.peer, problem);
       return;
     }
-    for (const { token } of late) this.#chain.push(token);
-    if (late.length > 0 || observed.reason !== this.#outcome) {
-      const texts = late.map(({ bytes }) => bytes);
-      this.#reportAnswered(texts, { from: this.#to, reason: observed.reason, late: late.map(({ token }) => token) });
-    }
+    for (const token of late) this.#chain.push(token);
+    if (late.length > 0 || observed.reason !== this.#outcome)
+      this.#reportAnswered({ from: this.#to, reason: observed.reason, late });
     this.#deps.settlement.settle(chosen.session, segment, context.caller, {
       ...{ nonce: this.#nonce, worker: this.peer, modelSha256, promptSha256 },
       ...{ requestSha256: observed.requestSha256, reason: observed.reason, promptTokens: job.prompt.length },

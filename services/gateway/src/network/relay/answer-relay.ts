@@ -1,11 +1,17 @@
 // Relays one answer from successive workers as a single stream: each token is added to the answer before it is sent,
 // and the next worker receives all tokens so far.
-import { EngineError, type Job, type JobEvent, type ModelInfo } from '@strata/engine';
+import { EngineError, type Job, type JobEvent, type ModelInfo, type TokenBytes } from '@strata/engine';
 import { MAX_TOKENS, replayOf, tokensSha256 } from '@strata/inference';
 import { isCutShort } from '../audit/audit-facts.ts';
 import type { Chosen } from '../fleet/fleet.ts';
 import { WorkerSearch } from '../fleet/worker-search.ts';
-import { knownBiases, type SessionEvent, WorkerLostError } from '../session/session-events.ts';
+import {
+  knownBiases,
+  type SessionEvent,
+  type SessionToken,
+  type TokenLogprob,
+  WorkerLostError,
+} from '../session/session-events.ts';
 import { AnswerPart, type AnswerPartDeps, type RelayTask } from './answer-part.ts';
 
 /** Minimum delay before a hedged request: ordinary delays are as long. */
@@ -15,6 +21,8 @@ const MAX_DOUBLINGS = 6;
 
 export interface RelayDeps extends AnswerPartDeps {
   readonly info: () => ModelInfo;
+  /** The text of tokens: what workers send as text is not used. */
+  readonly vocabulary: TokenBytes;
 }
 
 export interface RelayOptions {
@@ -68,11 +76,11 @@ export class AnswerRelay {
         for (let event = first.event; ; event = await part.next()) {
           if (event.kind === 'tokens') {
             this.#search.progressed();
-            for (const { token, bytes, logprob, top } of event.tokens) {
+            for (const choice of await this.#withText(event.tokens)) {
               signal.throwIfAborted();
-              this.#answer.push(token);
-              part.commit(token, bytes);
-              yield { kind: 'token', token, bytes, logprob, top };
+              this.#answer.push(choice.token);
+              part.commit(choice.token);
+              yield { kind: 'token', ...choice };
             }
           } else if (event.kind === 'end') {
             if (event.reason !== 'length' || !this.#isCutShort) {
@@ -103,6 +111,18 @@ export class AnswerRelay {
     const { prompt, maxTokens, grammar } = this.#task.job;
     const { contextLength } = this.#model;
     return isCutShort({ prompt, maxTokens, grammar, contextLength, answer: this.#answer, reason: 'length' });
+  }
+
+  /** The tokens and their alternatives with the text of this gateway's own vocabulary. */
+  async #withText(tokens: readonly SessionToken[]) {
+    const asked = tokens.flatMap(({ token, top }) => [token, ...top.map((choice) => choice.token)]);
+    const texts = (await this.#deps.vocabulary.bytes(asked)).values();
+    const withText = ({ token, logprob }: TokenLogprob) => ({
+      token,
+      logprob,
+      bytes: texts.next().value as Uint8Array,
+    });
+    return tokens.map(({ top, ...token }) => ({ ...withText(token), top: top.map(withText) }));
   }
 
   get #hasTokens(): boolean {

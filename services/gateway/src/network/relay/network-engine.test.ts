@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JobSegment } from '@strata/engine';
-import { createSimulatedEngine } from '@strata/testnet';
+import { createSimulatedEngine, simulatedText } from '@strata/testnet';
 import { at, COUNT, job, killed, NEVER, PROMPT, truth, until } from '../../test/network/answers.ts';
 import type { WorkerEngine } from '../../test/network/scripted-worker.ts';
 import { networkOf, UNDISTURBED, type WorkerOptions } from '../../test/network/shared-bed.ts';
@@ -103,10 +103,16 @@ describe('an answer whose worker is killed', () => {
     assert.deepEqual([await net.answer(), net.fleet.lost.length], [UNDISTURBED, 2]);
   });
 
-  it('has the same text, log-probabilities and alternatives, and keeps its grammar', async () => {
-    const alternative = { token: 8, bytes: Uint8Array.of(98), logprob: -2 };
+  it('has the same log-probabilities and alternatives, the text of its vocabulary, and keeps its grammar', async () => {
+    const evil = Buffer.from('EVIL');
     const tokens = truth(4).map((token) => {
-      return { kind: 'token', token, bytes: Uint8Array.of(97), logprob: -0.5, top: [alternative] } as const;
+      return {
+        kind: 'token',
+        token,
+        bytes: evil,
+        logprob: -0.5,
+        top: [{ token: 8, bytes: evil, logprob: -2 }],
+      } as const;
     });
     const generate: WorkerEngine['generate'] = async function* ({ given }) {
       yield { kind: 'begin', cachedTokens: 0 };
@@ -118,7 +124,12 @@ describe('an answer whose worker is killed', () => {
     net.bed.chooseInOrder();
     const asked = { maxTokens: 4, grammar: 'root ::= "a"*', topLogprobs: 1 };
     const events = await Array.fromAsync(net.engine.generate(job(asked), NEVER));
-    assert.deepEqual(events.slice(1, -1), tokens);
+    const read = (token: number) => Uint8Array.from(Buffer.from(simulatedText(token)));
+    const honest = ({ top: [other], ...each }: (typeof tokens)[number]) => ({
+      ...{ ...each, bytes: read(each.token) },
+      top: [{ ...other, bytes: read(8) }],
+    });
+    assert.deepEqual(events.slice(1, -1), tokens.map(honest));
     assert.partialDeepStrictEqual(await net.worker(1).received('request'), asked);
   });
 

@@ -1,6 +1,6 @@
 // One model of the network as an engine: when a worker is lost, another one continues the answer from the tokens so
 // far.
-import { type Engine, EngineError, type Job, type ModelInfo, type Vocabulary } from '@strata/engine';
+import { type Engine, EngineError, type Job, type ModelInfo, type TokenBytes, type Vocabulary } from '@strata/engine';
 import { WorkerSearch } from '../fleet/worker-search.ts';
 import { knownBiases, samplingFrame, WorkerLostError } from '../session/session-events.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
@@ -10,7 +10,7 @@ import { AnswerRelay, assertPrompt } from './answer-relay.ts';
 export interface NetworkEngineOptions extends AnswerPartDeps {
   /** Slots and engine can change; the model cannot. */
   readonly info: () => ModelInfo;
-  readonly vocabulary: Vocabulary;
+  readonly vocabulary: Vocabulary & TokenBytes;
   /** A second worker is asked after this multiple of the expected time to first token. Undefined: never. */
   readonly hedgeAfter?: number | undefined;
   /** How long a job waits for a worker to connect. 10,000 by default. */

@@ -1,11 +1,16 @@
 // A request to a worker as its session gets it, the events that it returns, and the error if the worker is lost.
-import type { TokenChoice } from '@strata/engine';
 import type { FailureCode, FrameOf, Sampling, SegmentReceipt } from '@strata/inference';
 
 /** A request without the fields that the session adds: its id on the channel, and credit. */
 export type SessionRequest = Omit<FrameOf<'request'>, 'kind' | 'id' | 'credit'>;
 
-export type SessionToken = TokenChoice & { readonly top: readonly TokenChoice[] };
+/** What a worker reports of a token; its text is not read. */
+export interface TokenLogprob {
+  readonly token: number;
+  readonly logprob: number;
+}
+
+export type SessionToken = TokenLogprob & { readonly top: readonly TokenLogprob[] };
 
 export interface SignedSegment {
   readonly receipt: SegmentReceipt;
@@ -16,7 +21,7 @@ export interface SignedSegment {
 
 /** What was received for a request, including tokens that the reader did not consume. */
 export interface ObservedPart {
-  readonly tokens: readonly Pick<SessionToken, 'token' | 'bytes'>[];
+  readonly tokens: readonly number[];
   /** Hexadecimal SHA-256 of the request frame as sent. */
   readonly requestSha256: string;
   readonly reason: 'stop' | 'length' | 'cancelled';

@@ -160,15 +160,9 @@ export class SessionJob implements AsyncIterableIterator<SessionEvent> {
       return 'tokens that are too long';
     if (tokens.some(({ top }) => top.length > topLogprobs)) return 'alternatives that were not requested';
     this.#credit -= tokens.length;
-    for (const { token, text } of tokens) this.#tokensReceived.push({ token, bytes: text });
+    for (const { token } of tokens) this.#tokensReceived.push(token);
     if (this.#state === 'reading') {
-      this.#push({
-        kind: 'tokens',
-        tokens: tokens.map(({ token, text, logprob, top }) => ({
-          ...{ token, bytes: text, logprob },
-          top: top.map((choice) => ({ token: choice.token, bytes: choice.text, logprob: choice.logprob })),
-        })),
-      });
+      this.#push({ kind: 'tokens', tokens });
       this.#deps.onWriting();
     }
     // Held: the worker must wait for the reader.

@@ -26,6 +26,10 @@ function scene(options: VocabulariesOptions = {}) {
         return [1];
       },
       detokenize: async () => '',
+      bytes: async (tokens) => {
+        events.push(`bytes ${tokens}`);
+        return tokens.map((token) => Uint8Array.of(token));
+      },
       render: async () => [1],
       facts: { vocabularySize: 2, longestToken: 1, hasChatTemplate: true },
       [Symbol.asyncDispose]: async () => void events.push(`close ${file}`),
@@ -46,6 +50,17 @@ describe('vocabularies', () => {
     await assert.rejects(of('a').tokenize(''), /closed/);
     await assert.rejects(of('b').facts(), /closed/);
     assert.deepEqual(events, ['open a', 'close a']);
+  });
+  it('give the text of each token, asked for once', async () => {
+    const { events, of, vocabularies } = scene();
+    await using _all = vocabularies;
+    const one = of('a');
+    for (const tokens of [[3, 1, 3], [1, 2], [2]])
+      assert.deepEqual(
+        (await one.bytes(tokens)).map(([n]) => n),
+        tokens,
+      );
+    assert.deepEqual(events, ['open a', 'bytes 3,1', 'bytes 2']);
   });
   it('are evicted above the limit, least recently used first', async () => {
     const { events, of, vocabularies } = scene({ max: 2 });

@@ -1,9 +1,15 @@
 // The open vocabularies of network models: each is a process that starts on demand, and ends after a period without
 // use.
-import { EngineError, type OpenedVocabulary, type Vocabulary, type VocabularyFacts } from '@strata/engine';
+import {
+  EngineError,
+  type OpenedVocabulary,
+  type TokenBytes,
+  type Vocabulary,
+  type VocabularyFacts,
+} from '@strata/engine';
 
-/** A vocabulary that is opened on first use. */
-export interface LazyVocabulary extends Vocabulary {
+/** A vocabulary that is opened on first use. The bytes of a token are kept: each is asked for once. */
+export interface LazyVocabulary extends Vocabulary, TokenBytes {
   /** The facts in the file. */
   facts(): Promise<VocabularyFacts>;
 }
@@ -52,7 +58,15 @@ export class Vocabularies implements AsyncDisposable {
   /** The vocabulary with this digest; `file` is called each time it is opened. */
   of(sha256: string, file: () => Promise<string>): LazyVocabulary {
     const using = <T>(work: (vocabulary: OpenedVocabulary) => Promise<T>) => this.#using(sha256, file, work);
+    const known: Uint8Array[] = [];
     return {
+      async bytes(tokens) {
+        const missing = [...new Set(tokens)].filter((token) => !known[token]);
+        if (missing.length > 0)
+          for (const [i, each] of (await using((vocabulary) => vocabulary.bytes(missing))).entries())
+            known[missing[i] as number] = each;
+        return tokens.map((token) => known[token] as Uint8Array);
+      },
       tokenize: (text, options) => using((vocabulary) => vocabulary.tokenize(text, options)),
       detokenize: (tokens) => using((vocabulary) => vocabulary.detokenize(tokens)),
       render: (prompt) => using((vocabulary) => vocabulary.render(prompt)),

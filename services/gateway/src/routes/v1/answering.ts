@@ -106,25 +106,28 @@ export function headOf({ id, backend }: ServedModel, prefix: string, now: Date):
   };
 }
 
-const RECEIPT_HEADERS = ['x-receipt-id', 'x-receipt-salt'] as const;
+const RECEIPT_HEADERS = ['x-receipt-id', 'x-receipt-salt', 'x-model-verified'] as const;
 
 /** The salt is sent only here and stored nowhere. */
-export const receiptHeaders = (receiptId: string, { salt }: AnswerStart) => ({
+export const receiptHeaders = (receiptId: string, { salt, model: { verified } }: AnswerStart) => ({
   'x-receipt-id': receiptId,
   'x-receipt-salt': salt,
+  // RFC 9651: an item with a parameter.
+  'x-model-verified': `${verified.level};reason="${verified.reason}"`,
 });
 
 export function startOf(
   request: FastifyRequest,
   { model, head, now }: { readonly model: ServedModel; readonly head: AnswerHead; readonly now: Date },
 ): AnswerStart {
-  const { sha256, engine } = model.backend.facts;
+  const { backend } = model;
+  const { sha256, engine } = backend.facts;
   return {
     answerId: head.id,
     requestId: request.id,
     keyId: request.caller.id,
     endpoint: request.routeOptions.url ?? '',
-    model: { id: model.id, sha256, engine },
+    model: { id: model.id, sha256, engine, verified: backend.verified },
     salt: request.receiptSalt,
     requestDigest: request.bodyDigest,
     receivedAt: now,

@@ -1,4 +1,5 @@
 // The schemas of responses, by their names in the OpenAPI document.
+import { Verified } from '@strata/inference';
 import { z } from 'zod';
 import { NetworkReport } from '../../network/network-report.ts';
 
@@ -117,6 +118,7 @@ export const answers = {
     quantisation: z.string().nullable(),
     context_length: z.int().nullable(),
     slots: z.int(),
+    verified: Verified.describe('How far it is proved which model answers: the weakest of all that may answer.'),
   }),
   Receipt: z.object({
     object: z.literal('inference.receipt'),
@@ -124,7 +126,12 @@ export const answers = {
     request_id: z.string(),
     key_id: z.string(),
     endpoint: z.string(),
-    model: z.object({ id: z.string(), sha256: z.string().nullable(), engine: z.string() }),
+    model: z.object({
+      id: z.string(),
+      sha256: z.string().nullable(),
+      engine: z.string(),
+      verified: Verified.optional().describe('Of those that answered; earlier receipts have none.'),
+    }),
     request_hmac_sha256: Digest.describe('HMAC-SHA-256 of the request body, with `x-receipt-salt` as the key.'),
     answer_hmac_sha256: Digest.describe('HMAC-SHA-256 of the content of the answer, with the same key.'),
     request_sha256: Digest.describe('Plain SHA-256, in earlier receipts without a salt.'),

@@ -1,6 +1,6 @@
 // An auditor and workers in one process, whose answers and scores the test controls. The truth is a simulated engine’s.
 import { GREEDY } from '@strata/inference';
-import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
+import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
 import pino from 'pino';
 import { randomFrom } from '../../../../../tests/support/random.ts';
 import { Auditor, type AuditorOptions } from '../../network/audit/auditor.ts';
@@ -27,20 +27,15 @@ export const silent: Score = (_request, signal) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 export const HONEST = { ann: honest, ben: honest, cid: honest };
 
-export function readAs(answer: Omit<ObservedAnswer, 'text'>): ObservedAnswer {
-  const own = answer.answer.slice(answer.from);
-  return { ...answer, text: Buffer.from(own.map(simulatedText).join('')) };
-}
-
 /** The true answer to the request with this number, as an honest worker generates it. */
 export function trueAnswer(worker: string, request: number): ObservedAnswer {
   const prompt = [1, 2, request % 4_096, request >> 12, 5];
   const seed = request * 7 + 1;
-  return readAs({
+  return {
     ...{ worker, modelSha256: MODEL, prompt, answer: simulatedAnswer(prompt, { seed, count: ANSWER_TOKENS }) },
     ...{ from: 0, maxTokens: 200, contextLength: CONTEXT, reason: 'stop', grammar: undefined },
     sampling: { ...GREEDY, temperature: 1, seed },
-  });
+  };
 }
 
 export const trueAnswers = (worker: string, count: number, first = 0): readonly ObservedAnswer[] =>
@@ -76,8 +71,8 @@ export async function auditedNetwork({ workers, hasOwnEngine, reputations, ...op
   const parts = {
     reputations: reputations ?? reputationsMap(),
     workers: (sha256: string) => (sha256 === MODEL ? sessions : []),
+    hasOtherWorkers: () => sessions.length > 1,
     engine: () => (hasOwnEngine ? truth : undefined),
-    vocabulary: () => truth,
     logger: pino({ level: 'silent' }),
     now: () => new Date(clock.nowMs),
   };

@@ -1,10 +1,11 @@
 // A gateway and workers on loopback, connected by real channels: the base of tests of sessions and of the network engine.
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import type { ModelInfo, Vocabulary } from '@strata/engine';
+import type { ModelInfo } from '@strata/engine';
 import { decodeSegmentReceipt, NEW_WORKER, PROTOCOL } from '@strata/inference';
 import { type Channel, type PeerNode, startPeerNode } from '@strata/p2p';
 import type { Segments } from '@strata/segments';
+import { createSimulatedEngine } from '@strata/testnet';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import type { ObservedAnswer, Trust } from '../../network/audit/trust.ts';
 import type { Chosen, Fleet } from '../../network/fleet/fleet.ts';
@@ -60,6 +61,7 @@ class TestTrust implements Trust {
   readonly breaches: { peer: string; reason: string }[] = [];
   readonly of = () => 1;
   readonly reputation = () => NEW_WORKER;
+  readonly verified = () => ({ level: 'claimed' as const, reason: 'a test' });
   readonly answered = (answer: ObservedAnswer) => void this.answers.push(answer);
   readonly breach = (peer: string, reason: string) => void this.breaches.push({ peer, reason });
 }
@@ -133,7 +135,7 @@ export class TestNetwork implements AsyncDisposable {
     Object.assign(this.fleet, { order: this.nodes.map(({ id }) => id), expectedFirstTokenMs });
   }
 
-  /** `sha256` is that of the model; its vocabulary is unused. */
+  /** `sha256` is that of the model. */
   engine(sha256: string, options: Partial<NetworkEngineOptions> = {}) {
     const { fleet, trust, agreed, gateway } = this;
     const put: Segments['put'] = async ({ receipt: bytes, workerSignature: signature }) =>
@@ -142,7 +144,7 @@ export class TestNetwork implements AsyncDisposable {
     const sign = (bytes: Uint8Array) => gateway.sign(bytes);
     return createNetworkEngine({
       info: () => ({ sha256, vocabularySize: 4_096, contextLength: CONTEXT, slots: fleet.slots }) as ModelInfo,
-      vocabulary: {} as Vocabulary,
+      vocabulary: createSimulatedEngine(),
       settlement: new Settlement({ trust, segments, gateway: gateway.id, sign, now: () => new Date() }),
       ...{ fleet, trust, timeoutMs: 30_000, ...options },
     });

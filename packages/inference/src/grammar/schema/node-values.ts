@@ -1,0 +1,87 @@
+// The values of a node: each keyword is a constraint, and all hold at once.
+
+import { negatedValues } from './negated-values.ts';
+import { constantValues, numberTerms, stringTerms, typeValues } from './scalar-values.ts';
+import type { Schema } from './schema-keywords.ts';
+import type { SchemaNode, SchemaReader } from './schema-reader.ts';
+import { arrayShape, objectShape } from './shapes.ts';
+import { withUnevaluated } from './unevaluated.ts';
+import { inside, insideList, ValueSets } from './value-sets.ts';
+import { type All, unionOf, type Values } from './values.ts';
+
+/** The values of the schemas that a reader reads. */
+export function valueSets(reader: SchemaReader): ValueSets {
+  return new ValueSets(reader, (sets, node, isNegated) =>
+    isNegated ? negatedValues(sets, node) : withUnevaluated(sets, constraints(sets, node).reduce(sets.both), node),
+  );
+}
+
+function constraints(sets: ValueSets, node: SchemaNode): Values[] {
+  const { schema } = node;
+  const list = (keyword: string) => insideList(sets, node, keyword);
+  const all = [typeValues(sets, node), ownValues(sets, node)];
+  if (schema.enum !== undefined) all.push(constantValues(sets, schema.enum as unknown[], node));
+  if (schema.const !== undefined) all.push(constantValues(sets, [schema.const], node));
+  if (typeof schema.$ref === 'string') all.push(sets.of(sets.reader.target(schema.$ref, node)));
+  for (const each of list('allOf')) all.push(sets.of(each));
+  if (schema.anyOf !== undefined)
+    all.push(
+      unionOf(
+        sets.make,
+        list('anyOf').map((each) => sets.of(each)),
+      ),
+    );
+  if (schema.oneOf !== undefined) all.push(exactlyOne(sets, node));
+  if (schema.not !== undefined) all.push(sets.notOf(inside(sets, node, schema.not, 'not')));
+  if (schema.if !== undefined && (schema.then ?? schema.else) !== undefined) all.push(conditional(sets, node));
+  return [...all, ...dependencies(sets, node)];
+}
+
+/** The keywords of numbers, strings, arrays and objects. */
+function ownValues(sets: ValueSets, node: SchemaNode): Values {
+  const { any, make } = sets;
+  const [number, string] = [numberTerms(sets, node), stringTerms(sets, node)];
+  const [array, object] = [arrayShape(sets, node), objectShape(sets, node)];
+  if (number.length + string.length === 0 && array === undefined && object === undefined) return any;
+  return {
+    ...any,
+    number: make.and(any.number, ...number),
+    string: make.and(any.string, ...string),
+    arrays: array === undefined ? any.arrays : [array],
+    objects: object === undefined ? any.objects : [object],
+  };
+}
+
+function conditional(sets: ValueSets, node: SchemaNode): Values {
+  const { schema } = node;
+  const condition = inside(sets, node, schema.if, 'if');
+  const then = sets.of(inside(sets, node, schema.then ?? true, 'then'));
+  const otherwise = sets.of(inside(sets, node, schema.else ?? true, 'else'));
+  return unionOf(sets.make, [sets.both(sets.of(condition), then), sets.both(sets.notOf(condition), otherwise)]);
+}
+
+/** A property that needs further ones, or a schema: it is absent, or they hold. */
+function dependencies(sets: ValueSets, node: SchemaNode): Values[] {
+  const entries = ['dependentRequired', 'dependentSchemas', 'dependencies'].flatMap((keyword) =>
+    Object.entries((node.schema[keyword] ?? {}) as Schema),
+  );
+  return entries.map(([name, needs]) => {
+    const values = (schema: unknown) => sets.of(inside(sets, node, schema, `dependentSchemas/${name}`));
+    const present = values({ type: 'object', required: [name] });
+    const needed = values(Array.isArray(needs) ? { required: needs } : needs);
+    return unionOf(sets.make, [values({ properties: { [name]: false } }), sets.both(present, needed)]);
+  });
+}
+
+/** Each alternative's values that no other allows. */
+function exactlyOne(sets: ValueSets, node: SchemaNode): Values {
+  const list: readonly All[] = insideList(sets, node, 'oneOf');
+  const exclusive = list.map((one, i) => {
+    let values = sets.of(one);
+    list.forEach((other, j) => {
+      if (i !== j && !sets.hasNone(sets.both(values, sets.of(other)))) values = sets.both(values, sets.notOf(other));
+    });
+    return values;
+  });
+  return unionOf(sets.make, exclusive);
+}

@@ -1,0 +1,110 @@
+// The values of combinations of nodes, each computed once.
+import { isEmptyTerm } from '../text/automaton.ts';
+import { Expressions } from '../text/expression.ts';
+import { NumberTerms } from '../text/number-expression.ts';
+import type { SchemaNode, SchemaReader } from './schema-reader.ts';
+import { type All, ANY_ARRAY, anyObject, intersectionOf, NOTHING, noValues, unionOf, type Values } from './values.ts';
+
+/** Maximum number of combinations of nodes. */
+const MAX_SETS = 20_000;
+
+/** The values of one node, or those that it does not allow. */
+export type NodeValues = (sets: ValueSets, node: SchemaNode, isNegated: boolean) => Values;
+
+/** Every method throws CompletionError for what the grammar cannot hold, and ExpressionTooLarge or TooManyAlternatives. */
+export class ValueSets {
+  readonly make = new Expressions();
+  readonly numbers = new NumberTerms(this.make);
+  readonly reader: SchemaReader;
+  readonly any: Values;
+  readonly none = noValues(this.make);
+  readonly #nodeValues: NodeValues;
+  readonly #known = new Map<string, Values>();
+  readonly #empty = new Map<string, boolean>();
+  readonly #open = new Set<number>();
+
+  constructor(reader: SchemaReader, nodeValues: NodeValues) {
+    this.reader = reader;
+    this.#nodeValues = nodeValues;
+    this.any = {
+      ...{ null: true, true: true, false: true, number: this.numbers.number, string: this.make.all },
+      ...{ arrays: [ANY_ARRAY], objects: [anyObject(this.make)] },
+    };
+  }
+
+  /** The values that all the given nodes allow. */
+  of(all: All): Values {
+    if (all.length === 0) return this.any;
+    if (all.includes(NOTHING)) return this.none;
+    const key = all.join();
+    const known = this.#known.get(key);
+    if (known) return known;
+    if (this.#known.size > MAX_SETS) throw this.reader.refusal('unsupported_value', '#', 'is too large');
+    const [first = NOTHING] = all;
+    const values = all.length === 1 ? this.#ofNode(first) : all.map((each) => this.of([each])).reduce(this.both);
+    this.#known.set(key, values);
+    return values;
+  }
+
+  readonly both = (a: Values, b: Values): Values =>
+    a === this.any || a === b ? b : b === this.any ? a : intersectionOf(this.make, a, b);
+
+  /** The values that not all the given nodes allow. */
+  notOf(all: All): Values {
+    if (all.includes(NOTHING)) return this.any;
+    return unionOf(
+      this.make,
+      all.map((each) => this.of([each ^ 1])),
+    );
+  }
+
+  /** Whether no value fits; that a value would have to be infinitely deep is not recognised. */
+  isEmpty(all: All): boolean {
+    const key = all.join();
+    const known = this.#empty.get(key);
+    if (known !== undefined) return known;
+    this.#empty.set(key, false);
+    const isEmpty = this.hasNone(this.of(all));
+    this.#empty.set(key, isEmpty);
+    return isEmpty;
+  }
+
+  /** Whether there are no values, as `isEmpty`. */
+  hasNone({ null: isNull, true: isTrue, false: isFalse, number, string, arrays, objects }: Values): boolean {
+    if (isNull || isTrue || isFalse || !isEmptyTerm(this.make, string)) return false;
+    if (!isEmptyTerm(this.make, this.make.and(number, this.numbers.written))) return false;
+    return (
+      arrays.every(
+        ({ prefix, items, min, max }) =>
+          min > max ||
+          prefix.slice(0, min).some((each) => this.isEmpty(each)) ||
+          (min > prefix.length && this.isEmpty(items)),
+      ) &&
+      objects.every(
+        ({ required, properties, min, max }) =>
+          min > max || required.size > max || [...required].some((name) => this.isEmpty(properties.get(name) ?? [])),
+      )
+    );
+  }
+
+  #ofNode(number: number): Values {
+    const node = this.reader.at(number);
+    if (this.#open.has(number)) throw this.reader.refusal('invalid_value', node.path, 'refers only to itself');
+    this.#open.add(number);
+    try {
+      return this.#nodeValues(this, node, number % 2 === 1);
+    } finally {
+      this.#open.delete(number);
+    }
+  }
+}
+
+/** A schema within a node, as a node. */
+export function inside({ reader }: ValueSets, { path, depth }: SchemaNode, schema: unknown, step: string): All {
+  return reader.node(schema, `${path}/${step}`, depth + 1);
+}
+
+/** The schemas of a list within a node. */
+export function insideList(sets: ValueSets, node: SchemaNode, keyword: string): All[] {
+  return ((node.schema[keyword] ?? []) as unknown[]).map((each, i) => inside(sets, node, each, `${keyword}/${i}`));
+}

@@ -1,0 +1,182 @@
+// Regular expressions over code points with intersection and complement, as terms that are equal if they are the same
+// object. The automaton of a term follows from its derivatives.
+// Brzozowski, Derivatives of Regular Expressions, doi.org/10.1145/321239.321249; Owens et al., doi.org/10.1017/S0956796808007090
+import { ANY_CHAR, type CharSet, includes, intersection, union } from './char-set.ts';
+
+export type Expression = { readonly id: number; readonly isNullable: boolean } & (
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'set'; readonly set: CharSet }
+  | { readonly kind: 'cat'; readonly first: Expression; readonly rest: Expression }
+  | { readonly kind: 'or' | 'and'; readonly list: readonly Expression[] }
+  | { readonly kind: 'not'; readonly of: Expression }
+  | { readonly kind: 'repeat'; readonly of: Expression; readonly min: number; readonly max: number }
+  | { readonly kind: 'steps'; readonly steps: Steps }
+);
+
+/** A deterministic automaton given by its states; `key` names the state. */
+export interface Steps {
+  readonly key: string;
+  readonly isAccepting: boolean;
+  /** Sets such that all characters of one of them, and all outside of them, lead to the same state. */
+  readonly sets: readonly CharSet[];
+  step(char: number): Steps | undefined;
+}
+
+/** The term has more distinct parts than the limit: an automaton would be too large. */
+export class ExpressionTooLarge extends Error {
+  override readonly name = 'ExpressionTooLarge';
+}
+
+/** Maximum number of distinct terms, derivatives included: some tens of milliseconds. */
+const MAX_TERMS = 60_000;
+
+/** Makes terms; terms of different instances must not be combined. */
+export class Expressions {
+  readonly #terms = new Map<string, Expression>();
+  readonly #derivatives = new Map<number, Map<number, Expression>>();
+  readonly empty: Expression = this.#term('e', { kind: 'empty' }, true);
+  readonly none: Expression = this.#term('s', { kind: 'set', set: [] }, false);
+  readonly anyChar: Expression = this.set(ANY_CHAR);
+  /** All texts. */
+  readonly all: Expression = this.repeat(this.anyChar, 0, Number.POSITIVE_INFINITY);
+
+  set(set: CharSet): Expression {
+    return this.#term(`s${set.join()}`, { kind: 'set', set }, false);
+  }
+
+  steps(steps: Steps): Expression {
+    return this.#term(`t${steps.key}`, { kind: 'steps', steps }, steps.isAccepting);
+  }
+
+  cat(...list: readonly Expression[]): Expression {
+    return list.reduceRight((rest, first) => {
+      if (first === this.none || rest === this.none) return this.none;
+      if (first === this.empty) return rest;
+      if (rest === this.empty) return first;
+      if (first.kind === 'cat') return this.cat(first.first, this.cat(first.rest, rest));
+      return this.#term(`c${first.id},${rest.id}`, { kind: 'cat', first, rest }, first.isNullable && rest.isNullable);
+    }, this.empty);
+  }
+
+  or(...list: readonly Expression[]): Expression {
+    const parts = flat('or', list);
+    if (parts.has(this.all)) return this.all;
+    parts.delete(this.none);
+    mergeSets(parts, (a, b) => this.set(union(a, b)));
+    if (parts.has(this.empty) && [...parts].some((part) => part !== this.empty && part.isNullable))
+      parts.delete(this.empty);
+    return this.#list('or', parts, this.none);
+  }
+
+  and(...list: readonly Expression[]): Expression {
+    const parts = flat('and', list);
+    parts.delete(this.all);
+    mergeSets(parts, (a, b) => this.set(intersection(a, b)));
+    return parts.has(this.none) ? this.none : this.#list('and', parts, this.all);
+  }
+
+  not(of: Expression): Expression {
+    if (of.kind === 'not') return of.of;
+    if (of === this.none) return this.all;
+    if (of === this.all) return this.none;
+    return this.#term(`n${of.id}`, { kind: 'not', of }, !of.isNullable);
+  }
+
+  repeat(of: Expression, min: number, max: number): Expression {
+    if (max === 0 || of === this.empty) return this.empty;
+    if (of === this.none) return min === 0 ? this.empty : this.none;
+    if (min === 1 && max === 1) return of;
+    if (of.kind === 'repeat' && of.min === 0 && of.max === Number.POSITIVE_INFINITY) return of;
+    return this.#term(`r${of.id},${min},${max}`, { kind: 'repeat', of, min, max }, min === 0 || of.isNullable);
+  }
+
+  /** The term of what may follow a character. */
+  derivative(of: Expression, char: number): Expression {
+    const known = this.#derivatives.get(of.id);
+    const found = known?.get(char);
+    if (found) return found;
+    const derived = this.#derive(of, char);
+    if (known) known.set(char, derived);
+    else this.#derivatives.set(of.id, new Map([[char, derived]]));
+    return derived;
+  }
+
+  #derive(of: Expression, char: number): Expression {
+    switch (of.kind) {
+      case 'empty':
+        return this.none;
+      case 'set':
+        return includes(of.set, char) ? this.empty : this.none;
+      case 'steps': {
+        const next = of.steps.step(char);
+        return next === undefined ? this.none : this.steps(next);
+      }
+      case 'cat': {
+        const first = this.cat(this.derivative(of.first, char), of.rest);
+        return of.first.isNullable ? this.or(first, this.derivative(of.rest, char)) : first;
+      }
+      case 'or':
+      case 'and':
+        return this[of.kind](...of.list.map((each) => this.derivative(each, char)));
+      case 'not':
+        return this.not(this.derivative(of.of, char));
+      case 'repeat':
+        return this.cat(this.derivative(of.of, char), this.repeat(of.of, Math.max(0, of.min - 1), of.max - 1));
+      default:
+        throw new Error('unknown term', { cause: of satisfies never });
+    }
+  }
+
+  #list(kind: 'or' | 'and', parts: ReadonlySet<Expression>, unit: Expression): Expression {
+    const [only = unit] = parts;
+    if (parts.size <= 1) return only;
+    const list = [...parts].sort((a, b) => a.id - b.id);
+    const isNullable = kind === 'or' ? list.some((each) => each.isNullable) : list.every((each) => each.isNullable);
+    return this.#term(`${kind}${list.map(({ id }) => id).join()}`, { kind, list }, isNullable);
+  }
+
+  #term(key: string, term: TermOf<Expression>, isNullable: boolean): Expression {
+    const known = this.#terms.get(key);
+    if (known) return known;
+    if (this.#terms.size >= MAX_TERMS) throw new ExpressionTooLarge('too many terms');
+    const made = { ...term, id: this.#terms.size, isNullable };
+    this.#terms.set(key, made);
+    return made;
+  }
+}
+
+type TermOf<T> = T extends unknown ? Omit<T, 'id' | 'isNullable'> : never;
+
+function flat(kind: 'or' | 'and', list: readonly Expression[]): Set<Expression> {
+  return new Set(list.flatMap((each) => (each.kind === kind ? each.list : [each])));
+}
+
+/** One set of characters in place of several. */
+function mergeSets(parts: Set<Expression>, merge: (a: CharSet, b: CharSet) => Expression): void {
+  let merged: Expression | undefined;
+  for (const part of [...parts]) {
+    if (part.kind !== 'set') continue;
+    parts.delete(part);
+    merged = merged?.kind === 'set' ? merge(merged.set, part.set) : part;
+  }
+  if (merged) parts.add(merged);
+}
+
+/** The sets that decide which derivative a character leads to. */
+export function firstSets(of: Expression): CharSet[] {
+  switch (of.kind) {
+    case 'empty':
+      return [];
+    case 'set':
+      return [of.set];
+    case 'steps':
+      return [...of.steps.sets];
+    case 'cat':
+      return of.first.isNullable ? [...firstSets(of.first), ...firstSets(of.rest)] : firstSets(of.first);
+    case 'or':
+    case 'and':
+      return of.list.flatMap(firstSets);
+    default:
+      return firstSets(of.of);
+  }
+}

@@ -1,0 +1,108 @@
+// Writes the values of a schema as rules of a grammar.
+import type { CompletionError } from '../errors.ts';
+import { arrayText } from './array-grammar.ts';
+import { literal } from './gbnf.ts';
+import { type GrammarRules, GrammarTooLarge } from './grammar-rules.ts';
+import { objectText } from './object-grammar.ts';
+import type { ValueSets } from './schema/value-sets.ts';
+import { type All, TooManyAlternatives, type Values } from './schema/values.ts';
+import { automatonOf, isEmptyTerm } from './text/automaton.ts';
+import { automatonGrammar, classText, jsonChars, type WriteChars } from './text/automaton-grammar.ts';
+import { type Expression, ExpressionTooLarge } from './text/expression.ts';
+
+export class ValueWriter {
+  readonly sets: ValueSets;
+  readonly rules: GrammarRules;
+  readonly #rules = new Map<string, string>();
+  readonly #terms = new Map<Expression, string>();
+
+  constructor(sets: ValueSets, rules: GrammarRules) {
+    this.sets = sets;
+    this.rules = rules;
+  }
+
+  /** The rule of a schema. Throws CompletionError, also if it allows no value. */
+  root(all: All): string {
+    const isEmpty = this.#bounded(all, () => this.sets.isEmpty(all));
+    if (isEmpty) throw this.sets.reader.refusal('invalid_value', '#', 'allows no value at all');
+    return this.rule(all);
+  }
+
+  /** The name of the rule for the values that all the nodes allow. Throws CompletionError. */
+  rule(all: All): string {
+    if (all.length === 0) return 'value';
+    const key = all.join();
+    const known = this.#rules.get(key);
+    if (known) return known;
+    return this.#bounded(all, () => {
+      const values = this.sets.of(all);
+      if (values === this.sets.any) return 'value';
+      if (values.arrays.length + values.objects.length === 0) {
+        const name = this.rules.add(this.#scalars(values).join(' | '));
+        this.#rules.set(key, name);
+        return name;
+      }
+      const { name, write } = this.rules.reserve();
+      this.#rules.set(key, name);
+      const members = [
+        ...values.arrays.map((shape) => arrayText(this, shape, all)),
+        ...values.objects.map((shape) => objectText(this, shape)),
+      ];
+      write([...new Set([...members.filter((each) => each !== undefined), ...this.#scalars(values)])].join(' | '));
+      return name;
+    });
+  }
+
+  /** A string with one of the given contents. */
+  string(term: Expression): string {
+    const { make } = this.sets;
+    if (term === make.all) return 'string';
+    if (term.kind === 'repeat' && term.of === make.anyChar)
+      return this.rules.add(`"\\"" ${this.rules.repeat('char', term.min, term.max) ?? ''} "\\""`);
+    const text = this.#term(term, jsonChars);
+    return this.rules.add(`"\\"" ${text} "\\""`);
+  }
+
+  refusal(all: All, why: string): CompletionError {
+    const [first] = all;
+    const path = first === undefined || first < 0 ? '#' : this.sets.reader.at(first).path;
+    return this.sets.reader.refusal('unsupported_value', path, why);
+  }
+
+  #scalars(values: Values): string[] {
+    const { make, numbers } = this.sets;
+    const texts = (['null', 'true', 'false'] as const).filter((each) => values[each]).map((each) => literal(each));
+    if (values.number === numbers.number) texts.push('number');
+    else if (values.number === numbers.integer) texts.push('integer');
+    else {
+      const written = make.and(values.number, numbers.written);
+      const isInteger = isEmptyTerm(make, make.and(written, make.not(numbers.integer)));
+      const term = isInteger ? make.and(values.number, numbers.writtenInteger) : written;
+      if (!isEmptyTerm(make, term)) texts.push(this.#term(term, classText));
+    }
+    if (!isEmptyTerm(make, values.string)) texts.push(this.string(values.string));
+    return texts;
+  }
+
+  #term(term: Expression, write: WriteChars): string {
+    const known = this.#terms.get(term);
+    if (known) return known;
+    const states = automatonOf(this.sets.make, term);
+    if (!states) throw new Error('a term without texts');
+    const name = automatonGrammar(states, this.rules, write);
+    this.#terms.set(term, name);
+    return name;
+  }
+
+  /** Runs a step; a bound that it reaches is reported with the location of the innermost schema. */
+  #bounded<T>(all: All, run: () => T): T {
+    try {
+      return run();
+    } catch (error) {
+      if (error instanceof ExpressionTooLarge || error instanceof GrammarTooLarge)
+        throw this.refusal(all, `is too large: ${error.message}`);
+      if (error instanceof TooManyAlternatives) throw this.refusal(all, `has ${error.message}`);
+      throw error;
+    }
+  }
+}
