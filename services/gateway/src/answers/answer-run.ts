@@ -116,9 +116,11 @@ export class AnswerRun {
   get usage(): Usage {
     const prompts = new Map<number, { promptTokens: number; cachedTokens: number }>();
     let completionTokens = 0;
+    let reasoningTokens = 0;
     for (const [i, { prompt }] of this.#request.plan.choices.entries()) {
       const usage = this.#usages[i] as ChoiceUsage;
       completionTokens += usage.completionTokens;
+      reasoningTokens += usage.reasoningTokens ?? 0;
       const known = prompts.get(prompt) ?? { promptTokens: 0, cachedTokens: 0 };
       prompts.set(prompt, {
         promptTokens: Math.max(known.promptTokens, usage.promptTokens),
@@ -127,7 +129,7 @@ export class AnswerRun {
     }
     const sum = (of: 'promptTokens' | 'cachedTokens') =>
       [...prompts.values()].reduce((total, each) => total + each[of], 0);
-    return { promptTokens: sum('promptTokens'), completionTokens, cachedTokens: sum('cachedTokens') };
+    return { promptTokens: sum('promptTokens'), completionTokens, cachedTokens: sum('cachedTokens'), reasoningTokens };
   }
 
   /** Generates choices concurrently, as many as there are slots; if one fails, the rest are aborted. */

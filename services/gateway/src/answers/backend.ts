@@ -9,6 +9,8 @@ export interface ChoiceUsage {
   completionTokens: number;
   /** Prompt tokens that were already in the cache. */
   cachedTokens: number;
+  /** Tokens of the completion that were reasoning. */
+  reasoningTokens?: number;
 }
 
 export interface ChoiceDeps {

@@ -1,11 +1,15 @@
 // Backend for an engine: converts a request to jobs (prompt tokens, grammar, remaining context).
-import { type Engine, EngineError, type Job } from '@strata/engine';
+import { type Engine, EngineError, type Job, type ModelMarks } from '@strata/engine';
 import {
   type ChatRequest,
   CompletionError,
   type CompletionRequest,
   callGrammar,
   type Generation,
+  type OutputFormat,
+  OutputReader,
+  openedBy,
+  outputFormat,
   schemaGrammar,
   schemaOrCallGrammar,
   type Tool,
@@ -24,11 +28,16 @@ import {
 } from './backend.ts';
 import { type ChoiceOptions, choiceDeltas } from './choice.ts';
 
+/** Tokens at the end of a prompt that show whether it opened the reasoning. */
+const PROMPT_END = 24;
+const BARE: OutputFormat = { reasoning: undefined, calls: [], trimsCalls: false, dropped: [], hasHeaders: false };
 const OWN: Verified = { level: 'pinned', reason: 'this gateway runs the file itself' };
 const NEVER = new AbortController().signal;
 
 export class EngineBackend implements Backend {
   readonly engine: Engine;
+  #marks: ModelMarks | undefined;
+  #format: OutputFormat | undefined;
   readonly #verified: () => Verified;
 
   /** `verified`: of an engine of the network; that of this gateway itself runs the file that it has hashed. */
@@ -65,7 +74,8 @@ export class EngineBackend implements Backend {
     const jobs = this.#jobs(request, { prompt, grammar, what: 'messages' });
     const maxCalls = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
     const grammarParam = isCallForced ? 'tools' : 'response_format';
-    const options = { stops: request.stops, tools, isCallForced, maxCalls, grammarParam };
+    const output = await this.#output(prompt, { tools, maxCalls, hasGrammar: grammar !== undefined });
+    const options = { stops: request.stops, ...output, isCallForced, grammarParam };
     return {
       promptTokens: prompt.length,
       answerTokens: this.#answerTokens(request, prompt),
@@ -85,7 +95,7 @@ export class EngineBackend implements Backend {
       mostTokens += this.#answerTokens(request, prompt);
       const jobs = this.#jobs(request, { prompt, grammar: undefined, what });
       const echo = request.isEchoed ? await this.#textOf(given) : undefined;
-      const options = { stops: request.stops, tools: [], isCallForced: false, maxCalls: 0, echo };
+      const options = { stops: request.stops, isCallForced: false, echo };
       for (const job of jobs) choices.push(this.#choice(job, at, { ...options, grammarParam: 'response_format' }));
     }
     return { promptTokens, answerTokens: mostTokens, choices };
@@ -114,6 +124,34 @@ export class EngineBackend implements Backend {
         return vectors;
       },
     };
+  }
+
+  /** How the answer is read. A grammar allows neither reasoning nor the marks of the model's family. */
+  async #output(
+    prompt: readonly number[],
+    { tools, maxCalls, hasGrammar }: { tools: readonly Tool[]; maxCalls: number; hasGrammar: boolean },
+  ): Promise<Pick<ChoiceOptions, 'reader' | 'controls'>> {
+    if (hasGrammar) return tools.length === 0 ? {} : { reader: () => new OutputReader(BARE, tools, { max: maxCalls }) };
+    this.#marks ??= await this.engine.marks();
+    const { template, controls } = this.#marks;
+    this.#format ??= outputFormat(template);
+    const format = this.#format;
+    const opening = openedBy(await this.#endOf(prompt, controls), format);
+    return { controls, reader: () => new OutputReader(format, tools, { max: maxCalls, opening }) };
+  }
+
+  /** The text at the end of a prompt, with its control tokens. */
+  async #endOf(prompt: readonly number[], controls: ReadonlyMap<number, string>): Promise<string> {
+    const end = prompt.slice(-PROMPT_END);
+    const texts: (string | Promise<string>)[] = [];
+    for (let from = 0; from < end.length; ) {
+      const control = end.findIndex((token, at) => at >= from && controls.has(token));
+      const to = control < 0 ? end.length : control;
+      if (to > from) texts.push(this.engine.detokenize(end.slice(from, to)));
+      if (control >= 0) texts.push(controls.get(end[control] as number) ?? '');
+      from = to + 1;
+    }
+    return (await Promise.all(texts)).join('');
   }
 
   #choice(job: Job, prompt: number, options: Omit<ChoiceOptions, keyof ChoiceDeps>): PlannedChoice {

@@ -23,6 +23,7 @@ const bytewise: LazyVocabulary = {
   facts: async () => ({ vocabularySize: 256, longestToken: 8, hasChatTemplate: true }),
   tokenize: async (text) => [...Buffer.from(text)],
   detokenize: async () => '',
+  marks: async () => ({ template: '', controls: new Map() }),
   bytes: async () => [],
   render: async ({ messages }) => [...Buffer.from(String(messages[0]?.content ?? ''))],
 };

@@ -1,51 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
-import { readChatRequest } from '../request/request.ts';
-import { readResponsesRequest } from '../request/responses-request.ts';
-import { StopScanner } from './stop-scanner.ts';
-import { ToolCallReader, type ToolDelta } from './tool-calls.ts';
-
-function sent(pieces: readonly string[], stops: readonly string[]): { text: string; stop: string | undefined } {
-  const scanner = new StopScanner(stops);
-  let text = '';
-  for (const piece of pieces) {
-    const scanned = scanner.push(piece);
-    text += scanned.text;
-    if (scanned.stop !== undefined) return { text: text + scanner.end(), stop: scanned.stop };
-  }
-  return { text: text + scanner.end(), stop: undefined };
-}
-
-describe('stop strings', () => {
-  it('hold back only what may become one', () => {
-    const scanner = new StopScanner(['END']);
-    const texts = ['the E', 'N', 'CORE', 'x', 'EN'].map((piece) => scanner.push(piece).text);
-    assert.deepEqual(texts, ['the ', '', 'ENCOR', 'Ex', '']);
-    assert.equal(scanner.end(), 'EN');
-  });
-  it('emit nothing after the end', () => {
-    const scanner = new StopScanner(['x']);
-    assert.deepEqual(scanner.push('axb'), { text: 'a', stop: 'x' });
-    assert.deepEqual([scanner.push('more').text, scanner.end()], ['', '']);
-  });
-  it('end the answer before them, however the text is split, and are never sent', () => {
-    const abc = (minLength: number, maxLength: number) =>
-      fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength, maxLength });
-    const anyPieces = fc.array(abc(0, 30), { maxLength: 8 });
-    holds(100, [anyPieces, fc.array(abc(1, 4), { minLength: 1, maxLength: 3 })], (pieces, stops) => {
-      const { text, stop } = sent(pieces, stops);
-      const complete = pieces.join('');
-      assert.ok(complete.startsWith(text));
-      for (const each of stops) assert.ok(!text.includes(each), `${each} in ${text}`);
-      if (stop === undefined) assert.equal(text, complete);
-      else assert.equal(complete.slice(text.length, text.length + stop.length), stop);
-    });
-  });
-});
+import { holds } from '../../../../../tests/support/property.ts';
+import type { OutputDelta } from './calls/call-writer.ts';
+import { outputFormat } from './output-format.ts';
+import { OutputReader } from './output-reader.ts';
 
 const tools = [{ name: 'find_domain' }, { name: 'add' }];
+const UNKNOWN = outputFormat();
 const call = '{"name": "find_domain", "arguments": {"domain": "example.com"}}';
 type Found = { readonly name: string; readonly input: unknown };
 const found: Found = { name: 'find_domain', input: { domain: 'example.com' } };
@@ -54,11 +16,11 @@ const added = (input: unknown): Found => ({ name: 'add', input });
 const add = (field: string, input: string) => `{"name":"add","${field}":${input}}`;
 const OTHER = '{"name":"g","arguments":{}}';
 
-function gathered(deltas: readonly ToolDelta[]): { text: string; calls: Found[] } {
+function gathered(deltas: readonly OutputDelta[]): { text: string; calls: Found[] } {
   let text = '';
   const calls: { name: string; given: string }[] = [];
   for (const delta of deltas) {
-    if (delta.kind === 'text') text += delta.text;
+    if (delta.kind === 'text' || delta.kind === 'reasoning') text += delta.text;
     else if (delta.kind === 'call') calls[delta.at] = { name: delta.name, given: '' };
     else (calls[delta.at] as { given: string }).given += delta.text;
   }
@@ -66,7 +28,7 @@ function gathered(deltas: readonly ToolDelta[]): { text: string; calls: Found[] 
 }
 
 function read(pieces: readonly string[], max?: number) {
-  const reader = new ToolCallReader(tools, max === undefined ? {} : { max });
+  const reader = new OutputReader(UNKNOWN, tools, max === undefined ? {} : { max });
   return gathered([...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()]);
 }
 const cut = (text: string) =>
@@ -80,7 +42,7 @@ describe('tool calls', () => {
   const braces = '{"a":"</tool_call><tool_call>{\\"","b":[{}]}';
   const table: [why: string, text: string, sent: string, calls: readonly Found[]][] = [
     ['an object alone', call, '', [found]],
-    ['white space around it', `\n ${call}\n`, '\n', [found]],
+    ['white space around it', `\n ${call}\n`, '', [found]],
     ['marks', mark(`\n${call}\n`), '', [found]],
     ['words before marks', `Let me see.\n${mark(call)}`, 'Let me see.\n', [found]],
     ['words after marks', `${mark(call)} Done.`, 'Done.', [found]],
@@ -107,7 +69,7 @@ describe('tool calls', () => {
     it(`are detected, or not, in ${why}, however the text is split`, () =>
       holds(100, [cut(text)], (pieces) => assert.deepEqual(read(pieces), { text: sent, calls })));
   it('are emitted as they are written', () => {
-    const reader = new ToolCallReader(tools);
+    const reader = new OutputReader(UNKNOWN, tools);
     assert.deepEqual(reader.push('{"name": "add", "argum'), []);
     assert.deepEqual(reader.push('ents": {"a"'), [
       { kind: 'call', at: 0, name: 'add' },
@@ -119,43 +81,17 @@ describe('tool calls', () => {
   it('above the maximum are dropped', () =>
     assert.deepEqual(read([`${call}\n${call}`], 1), { text: '', calls: [found] }));
   it('hold back no text that cannot be a call', () => {
-    const reader = new ToolCallReader(tools);
+    const reader = new OutputReader(UNKNOWN, tools);
     const texts = ['Hello ', '<b>x', '<tool', 's>'].map((text) => gathered(reader.push(text)).text);
     assert.deepEqual(texts, ['Hello ', '<b>x', '', '<tools>']);
-    assert.equal(gathered(new ToolCallReader(tools).push('{"answer": ')).text, '{"answer": ');
+    assert.equal(gathered(new OutputReader(UNKNOWN, tools).push('{"answer": ')).text, '{"answer": ');
   });
   it('hold back a bounded amount of text', () => {
-    const reader = new ToolCallReader(tools);
+    const reader = new OutputReader(UNKNOWN, tools);
     let text = gathered(reader.push('{')).text;
     for (let i = 0; i < 300; i += 1) text += gathered(reader.push('x'.repeat(1_000))).text;
     assert.ok(text.length > 250_000);
     text += gathered(reader.end()).text;
     assert.equal(text.length, 300_001);
-  });
-});
-
-describe('a request', () => {
-  const user = { role: 'user', content: 'a' };
-  it('of the Responses API is read as a conversation, and an error names the item of the request', () => {
-    const read = (...input: object[]) => readResponsesRequest({ model: 'm', input: [{ type: 'reasoning' }, ...input] });
-    assert.deepEqual(
-      read(user, { ...user, content: 'b' }).chat.messages.map(({ role, content }) => [role, content]),
-      [
-        ['user', 'a'],
-        ['user', 'b'],
-      ],
-    );
-    assert.throws(() => read(user, { ...user, role: 'x' }), { param: 'input[2].role' });
-  });
-  it('may have a bias from -100 to 100 for a token', () => {
-    const read = (logit_bias: object) => readChatRequest({ model: 'm', messages: [user], logit_bias });
-    assert.deepEqual(
-      [...read({ 1: -100, 2: 100 }).sampling.logitBias],
-      [
-        [1, -100],
-        [2, 100],
-      ],
-    );
-    for (const bias of [-101, 101]) assert.throws(() => read({ 1: bias }), { param: /^logit_bias/ });
   });
 });
