@@ -77,7 +77,7 @@ export interface Backend {
 /** Tokens to reserve for each choice of a request that does not limit them. */
 const EXPECTED_TOKENS = 1_024;
 
-/** The most tokens of a request's choices, `prompts` times, if the context has room for `available` each. */
+/** Maximum number of tokens of a request's choices for `prompts` prompts, of at most `available` tokens each. */
 export function answerTokens(
   { maxTokens = EXPECTED_TOKENS, choices }: Pick<Generation, 'maxTokens' | 'choices'>,
   { available = Number.POSITIVE_INFINITY, prompts = 1 } = {},

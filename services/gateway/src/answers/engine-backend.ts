@@ -85,20 +85,20 @@ export class EngineBackend implements Backend {
 
   async planText(request: CompletionRequest): Promise<Plan> {
     const choices: PlannedChoice[] = [];
-    let [promptTokens, mostTokens] = [0, 0];
+    let [promptTokens, maxTokens] = [0, 0];
     for (const [at, given] of request.prompts.entries()) {
       const what = request.prompts.length === 1 ? 'prompt' : `prompt[${at}]`;
       const prompt = await this.#tokens(given, what);
       if (prompt.length === 0)
         throw new CompletionError('invalid_value', 'An empty prompt cannot be completed.', { param: what });
       promptTokens += prompt.length;
-      mostTokens += this.#answerTokens(request, prompt);
+      maxTokens += this.#answerTokens(request, prompt);
       const jobs = this.#jobs(request, { prompt, grammar: undefined, what });
       const echo = request.isEchoed ? await this.#textOf(given) : undefined;
       const options = { stops: request.stops, isCallForced: false, echo };
       for (const job of jobs) choices.push(this.#choice(job, at, { ...options, grammarParam: 'response_format' }));
     }
-    return { promptTokens, answerTokens: mostTokens, choices };
+    return { promptTokens, answerTokens: maxTokens, choices };
   }
 
   async planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan> {

@@ -176,7 +176,7 @@ export class NetworkModels implements AsyncDisposable {
       this.#deps.models.add({ id, ...served.model });
       this.#deps.logger.info({ model: id, sha256, workers: peers.length }, 'a model of the network is served');
     }
-    // Names that were withdrawn stay known until others are added.
+    // Names that were withdrawn stay known until a new one is added.
     if (added.length > 0) this.#deps.onNames([...wanted.keys()]);
   }
 
