@@ -5,10 +5,10 @@ import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, witnessF
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import type { Logger } from 'pino';
-import { AnswerRecorder } from './answers/answer-recorder.ts';
 import { EngineBackend } from './answers/engine-backend.ts';
 import { DATA_MODEL, type Models } from './answers/models.ts';
 import { openModels } from './answers/open-models.ts';
+import { AnswerRecorder } from './answers/receipts/answer-recorder.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
 import { stopping } from './limits/admission.ts';

@@ -17,10 +17,10 @@ import {
 import { type Admission, SHARES } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
-import type { AnswerEnd, AnswerStart } from './answer-receipt.ts';
-import type { AnswerRecorder } from './answer-recorder.ts';
 import type { ChoiceUsage, Plan } from './backend.ts';
 import type { EventWriter } from './event-writer.ts';
+import type { AnswerEnd, AnswerStart } from './receipts/answer-receipt.ts';
+import type { AnswerRecorder } from './receipts/answer-recorder.ts';
 import type { ResponseEvents } from './response-events.ts';
 
 export interface AnswerDeps {

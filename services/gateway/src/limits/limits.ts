@@ -104,7 +104,7 @@ export class Limits {
   }
 
   /**
-   * Reserves the tokens of a prompt and the most that its answer may have, so that concurrent requests share what is
+   * Reserves the tokens of a prompt and the maximum of its answer, so that concurrent requests share what is
    * left. Throws CompletionError `rate_limit` if a limit is reached, or is smaller than the request.
    */
   async reserve(key: StoredKey, { promptTokens, answerTokens }: PlannedTokens): Promise<Reservation> {

@@ -3,11 +3,11 @@
 import { type AnswerHead, CompletionError, errorBody, type Generation } from '@strata/inference';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { AnswerStart } from '../../answers/answer-receipt.ts';
 import { AnswerRun } from '../../answers/answer-run.ts';
 import type { Plan } from '../../answers/backend.ts';
 import { EventWriter } from '../../answers/event-writer.ts';
 import { fingerprintOf, type ServedModel } from '../../answers/models.ts';
+import type { AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { SHARES } from '../../limits/admission.ts';
 import { randomText } from '../../store/random-ids.ts';
 import { asRefusal } from '../error-response.ts';

@@ -1,9 +1,9 @@
 // `POST /v1/embeddings`.
 import { CompletionError, contentOfVector, readEmbeddingRequest } from '@strata/inference';
 import type { FastifyRequest } from 'fastify';
-import type { AnswerEnd, AnswerStart } from '../../answers/answer-receipt.ts';
 import type { EmbeddingPlan } from '../../answers/backend.ts';
 import type { ServedModel } from '../../answers/models.ts';
+import type { AnswerEnd, AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { SHARES } from '../../limits/admission.ts';
 import type { Reservation } from '../../limits/limits.ts';
 import { type GatewayApp, route } from '../route.ts';

@@ -13,9 +13,9 @@ import {
   type SignedBody,
 } from '@strata/receipts';
 import type { Logger } from 'pino';
-import type { AnswerUsage, NewReceipt as BegunAnswer } from '../store/answers.ts';
-import { randomPart } from '../store/random-ids.ts';
-import type { GatewayStore } from '../store/store.ts';
+import type { AnswerUsage, NewReceipt as BegunAnswer } from '../../store/answers.ts';
+import { randomPart } from '../../store/random-ids.ts';
+import type { GatewayStore } from '../../store/store.ts';
 import {
   type AnswerEnd,
   type AnswerReceipt,

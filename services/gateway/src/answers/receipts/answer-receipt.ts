@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { type AnswerContent, type FinishReason, type Usage, type Verified, weakest } from '@strata/inference';
 import { canonicalize } from '@strata/receipts';
-import type { AnswerUsage } from '../store/answers.ts';
-import type { AnswerSegment } from './answer-accumulator.ts';
+import type { AnswerUsage } from '../../store/answers.ts';
+import type { AnswerSegment } from '../answer-accumulator.ts';
 
 /** The facts of an answer that are known before it is generated. */
 export interface AnswerStart {

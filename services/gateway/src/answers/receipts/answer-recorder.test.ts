@@ -4,10 +4,10 @@ import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { verifyAnswer } from '@strata/receipts';
-import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { until } from '../../../../tests/support/until.ts';
-import { KEY_SET_PATH } from '../routes/receipts.ts';
-import { openStore } from '../store/index.ts';
+import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
+import { until } from '../../../../../tests/support/until.ts';
+import { KEY_SET_PATH } from '../../routes/receipts.ts';
+import { openStore } from '../../store/index.ts';
 import { AnswerRecorder } from './answer-recorder.ts';
 
 const now = () => new Date();
