@@ -209,6 +209,18 @@ export interface ChatCompletionRequest {
               name: string;
             };
           }
+        | {
+            type: 'allowed_tools';
+            allowed_tools: {
+              mode: 'auto' | 'required';
+              tools: {
+                type: 'function';
+                function: {
+                  name: string;
+                };
+              }[];
+            };
+          }
       )
     | null;
   parallel_tool_calls?: boolean | null;
@@ -324,6 +336,10 @@ export interface ChatCompletion {
     message: {
       role: 'assistant';
       content: string | null;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning_content?: string;
       refusal: null;
       tool_calls?: {
         id: string;
@@ -352,6 +368,10 @@ export interface ChatCompletion {
     prompt_tokens: number;
     completion_tokens: number;
     total_tokens: number;
+    completion_tokens_details?: {
+      reasoning_tokens: number;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   };
 }
@@ -366,6 +386,10 @@ export interface ChatCompletionChunk {
     delta: {
       role?: 'assistant';
       content?: string | null;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning_content?: string;
       refusal?: null;
       tool_calls?: {
         index: number;
@@ -396,6 +420,10 @@ export interface ChatCompletionChunk {
     prompt_tokens: number;
     completion_tokens: number;
     total_tokens: number;
+    completion_tokens_details?: {
+      reasoning_tokens: number;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   } | null;
 }
@@ -417,6 +445,10 @@ export interface Completion {
     prompt_tokens: number;
     completion_tokens: number;
     total_tokens: number;
+    completion_tokens_details?: {
+      reasoning_tokens: number;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   };
 }
@@ -428,7 +460,7 @@ export interface Response {
   model: string;
   output: {
     id: string;
-    type: 'message' | 'function_call';
+    type: 'message' | 'reasoning' | 'function_call';
     [k: string]: unknown;
   }[];
   usage: {

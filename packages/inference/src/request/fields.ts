@@ -65,9 +65,18 @@ export const tools = z
   )
   .max(128, 'has too many tools');
 
+const namedTool = z.object({ type: z.literal('function'), function: z.object({ name: functionName }) });
+
 export const toolChoice = z.union([
   z.enum(['none', 'auto', 'required']),
-  z.object({ type: z.literal('function'), function: z.object({ name: functionName }) }),
+  namedTool,
+  z.object({
+    type: z.literal('allowed_tools'),
+    allowed_tools: z.object({
+      mode: z.enum(['auto', 'required']),
+      tools: z.array(namedTool).min(1, 'must name a tool').max(128, 'has too many tools'),
+    }),
+  }),
 ]);
 
 export const responseFormat = z.discriminatedUnion('type', [

@@ -4,6 +4,7 @@ import {
   type ChatRequest,
   CompletionError,
   type CompletionRequest,
+  callableTools,
   callGrammar,
   type Generation,
   type OutputFormat,
@@ -61,11 +62,10 @@ export class EngineBackend implements Backend {
   async planChat(request: ChatRequest): Promise<Plan> {
     this.#assertMayFit(conversationLength(request.messages), 'messages');
     this.#assertMayFit(JSON.stringify(request.tools).length, 'tools');
-    const { toolChoice } = request;
-    const tools = toolChoice === 'none' ? [] : request.tools;
-    const isCallForced = toolChoice === 'required' || typeof toolChoice === 'object';
-    const callable = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
-    const grammar = grammarOf(request, isCallForced ? callable : tools, isCallForced);
+    const { callable, isCallForced } = callableTools(request);
+    // Tools that may not be called stay in the prompt, whose prefix is then the same.
+    const tools = callable.length === 0 ? [] : request.tools;
+    const grammar = grammarOf(request, callable, isCallForced);
     const prompt = await this.engine.render({ messages: request.messages, tools }).catch((error: unknown) => {
       if (error instanceof EngineError && error.code === 'template-failed')
         throw new CompletionError('invalid_value', `${error.message}.`, { param: 'messages', cause: error });
@@ -74,7 +74,7 @@ export class EngineBackend implements Backend {
     const jobs = this.#jobs(request, { prompt, grammar, what: 'messages' });
     const maxCalls = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
     const grammarParam = isCallForced ? 'tools' : 'response_format';
-    const output = await this.#output(prompt, { tools, maxCalls, hasGrammar: grammar !== undefined });
+    const output = await this.#output(prompt, { tools: callable, maxCalls, hasGrammar: grammar !== undefined });
     const options = { stops: request.stops, ...output, isCallForced, grammarParam };
     return {
       promptTokens: prompt.length,

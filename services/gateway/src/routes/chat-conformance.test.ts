@@ -29,7 +29,11 @@ const result = { role: 'tool', tool_call_id: 'c1', content: 'x' };
 const unused = {
   ...{ tools: [], functions: [], modalities: ['text'], user: 'u-1', prompt_cache_key: 'k', metadata: { a: 'b' } },
 };
-const toolNamed = (name: string) => ({ tool_choice: { type: 'function', function: { name } } });
+const named = (name: string) => ({ type: 'function', function: { name } });
+const allowed = (mode: string, ...names: string[]) => ({
+  type: 'allowed_tools',
+  allowed_tools: { mode, tools: names.map(named) },
+});
 
 const accepted: readonly (readonly [name: string, more: object])[] = [
   ['only the required fields', {}],
@@ -37,7 +41,7 @@ const accepted: readonly (readonly [name: string, more: object])[] = [
   ['every number at its upper bound, more choices than slots, and a bias on a token that does not exist', upper],
   ['null for every optional field', Object.fromEntries(optional.map((name) => [name, null]))],
   ['unknown fields', { verbosity: 'low', store: false, safety_identifier: 'x', 'x-y': [1], prediction: {} }],
-  ['fields that change nothing', { ...unused, tool_choice: 'auto', response_format: { type: 'text' } }],
+  ['fields that change nothing', { ...unused, response_format: { type: 'text' } }],
   ['a system message', say({ role: 'system', content: 'Be brief.' }, user)],
   ['a developer message and a named user', say({ role: 'developer', content: 'Be brief.' }, { ...user, name: 'ada' })],
   ['an earlier answer', say(user, assistant({ content: 'A policy.' }), user)],
@@ -57,8 +61,9 @@ const accepted: readonly (readonly [name: string, more: object])[] = [
   ['a tool that is not called', { tools: [tool()], tool_choice: 'none' }],
   ['a tool that may be called, without parallel calls', { tools: [tool()], parallel_tool_calls: false }],
   ['a tool without parameters', { tools: [{ type: 'function', function: { name: 'f' } }] }],
+  ['one of the allowed tools', { tools: [tool()], tool_choice: allowed('required', 'find_domain'), max_tokens: 60 }],
   ['a tool that must be called', { tools: [tool()], tool_choice: 'required', max_tokens: 60 }],
-  ['a named tool', { tools: [tool(), tool({ name: 'g' })], ...toolNamed('g'), max_tokens: 60 }],
+  ['a named tool', { tools: [tool(), tool({ name: 'g' })], tool_choice: named('g'), max_tokens: 60 }],
 ];
 
 /** Values that are rejected as `invalid_value`, by field. */
@@ -119,7 +124,9 @@ const refused: readonly (readonly [more: object, code: string, param: string])[]
   [{ tools: [{ type: 'web_search' }] }, INVALID, 'tools[0].type'],
   [{ tools: [{ type: 'function', function: {} }] }, MISSING, 'tools[0].function.name'],
   [{ tools: [tool({ name: 'look up' })] }, INVALID, 'tools[0].function.name'],
-  [{ tools: [tool()], ...toolNamed('g') }, INVALID, 'tool_choice'],
+  [{ tools: [tool()], tool_choice: named('g') }, INVALID, 'tool_choice'],
+  [{ tools: [tool()], tool_choice: allowed('auto', 'find_domain', 'g') }, INVALID, 'tool_choice'],
+  [{ tool_choice: 'auto' }, INVALID, 'tool_choice'],
   [{ tools: [tool()], tool_choice: 'maybe' }, INVALID, 'tool_choice'],
   [{ modalities: ['text', 'audio'] }, UNSUPPORTED, 'modalities[1]'],
   [{ audio: { voice: 'x' } }, UNSUPPORTED, 'audio'],

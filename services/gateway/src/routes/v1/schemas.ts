@@ -3,7 +3,16 @@ import { Verified } from '@strata/inference';
 import { z } from 'zod';
 import { NetworkReport } from '../../network/network-report.ts';
 
-const usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }).loose();
+const reasoning = z
+  .string()
+  .optional()
+  .describe('What the model thought before it answered; absent without reasoning.');
+const usage = z
+  .object({
+    ...{ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() },
+    completion_tokens_details: z.looseObject({ reasoning_tokens: z.int() }).optional(),
+  })
+  .loose();
 /** Hexadecimal. A receipt with a salt has HMACs, one without has plain digests. */
 const Digest = z.string().optional();
 const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter']);
@@ -23,6 +32,7 @@ const toolCall = z.object({
 const chatDelta = z.looseObject({
   role: z.literal('assistant').optional(),
   content: z.string().nullable().optional(),
+  reasoning_content: reasoning,
   refusal: z.null().optional(),
   tool_calls: z
     .array(
@@ -47,6 +57,7 @@ export const answers = {
         message: z.object({
           role: z.literal('assistant'),
           content: z.string().nullable(),
+          reasoning_content: reasoning,
           refusal: z.null(),
           tool_calls: z.array(toolCall).optional(),
         }),
@@ -89,7 +100,7 @@ export const answers = {
       created_at: z.int(),
       status: z.enum(['in_progress', 'completed', 'incomplete', 'failed']),
       model: z.string(),
-      output: z.array(z.object({ id: z.string(), type: z.enum(['message', 'function_call']) }).loose()),
+      output: z.array(z.object({ id: z.string(), type: z.enum(['message', 'reasoning', 'function_call']) }).loose()),
       usage: z.object({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).loose().nullable(),
     })
     .loose(),
