@@ -173,6 +173,9 @@ export interface ChatCompletionRequest {
           }
         | {
             type: 'json_object';
+            schema?: {
+              [k: string]: unknown;
+            } | null;
           }
         | {
             type: 'json_schema';
@@ -210,6 +213,18 @@ export interface ChatCompletionRequest {
             type: 'function';
             function: {
               name: string;
+            };
+          }
+        | {
+            type: 'allowed_tools';
+            allowed_tools: {
+              mode: 'auto' | 'required';
+              tools: {
+                type: 'function';
+                function: {
+                  name: string;
+                };
+              }[];
             };
           }
       )
@@ -353,6 +368,10 @@ export interface ChatCompletion {
     message: {
       role: 'assistant';
       content: string | null;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning_content?: string;
       refusal: null;
       tool_calls?: {
         id: string;
@@ -381,6 +400,10 @@ export interface ChatCompletion {
     prompt_tokens: number;
     completion_tokens: number;
     total_tokens: number;
+    completion_tokens_details?: {
+      reasoning_tokens: number;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   };
 }
@@ -395,6 +418,10 @@ export interface ChatCompletionChunk {
     delta: {
       role?: 'assistant';
       content?: string | null;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning_content?: string;
       refusal?: null;
       tool_calls?: {
         index: number;
@@ -425,6 +452,10 @@ export interface ChatCompletionChunk {
     prompt_tokens: number;
     completion_tokens: number;
     total_tokens: number;
+    completion_tokens_details?: {
+      reasoning_tokens: number;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   } | null;
 }
@@ -446,6 +477,10 @@ export interface Completion {
     prompt_tokens: number;
     completion_tokens: number;
     total_tokens: number;
+    completion_tokens_details?: {
+      reasoning_tokens: number;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   };
 }
@@ -457,7 +492,7 @@ export interface Response {
   model: string;
   output: {
     id: string;
-    type: 'message' | 'function_call';
+    type: 'message' | 'reasoning' | 'function_call';
     [k: string]: unknown;
   }[];
   usage: {
@@ -533,7 +568,10 @@ export interface Receipt {
    */
   request_sha256?: string;
   answer_sha256?: string;
-  outcome: 'completed' | 'cancelled' | 'failed';
+  /**
+   * `interrupted`: the gateway was killed; the usage is that of the prompt, and the content is unknown.
+   */
+  outcome: 'completed' | 'cancelled' | 'failed' | 'interrupted';
   finish_reasons: (('stop' | 'length' | 'tool_calls' | 'content_filter') | null)[];
   usage: {
     prompt_tokens: number;

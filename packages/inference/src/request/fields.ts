@@ -71,14 +71,24 @@ export const tools = z
   )
   .max(128, 'has too many tools');
 
+const namedTool = z.object({ type: z.literal('function'), function: z.object({ name: functionName }) });
+
 export const toolChoice = z.union([
   z.enum(['none', 'auto', 'required']),
-  z.object({ type: z.literal('function'), function: z.object({ name: functionName }) }),
+  namedTool,
+  z.object({
+    type: z.literal('allowed_tools'),
+    allowed_tools: z.object({
+      mode: z.enum(['auto', 'required']),
+      tools: z.array(namedTool).min(1, 'must name a tool').max(128, 'has too many tools'),
+    }),
+  }),
 ]);
 
 export const responseFormat = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text') }),
-  z.object({ type: z.literal('json_object') }),
+  // The schema is an extension, as of llama.cpp's server.
+  z.object({ type: z.literal('json_object'), schema: optional(schemaOfObject) }),
   z.object({
     type: z.literal('json_schema'),
     json_schema: z.object({
@@ -110,13 +120,14 @@ export const generation = {
   top_p: optional(number(0, 1)),
   n: optional(integer(1, MAX_CHOICES)),
   stop: optional(stops),
-  // Above 2^53 the JSON parser rounds the value; the result is still the same seed every time.
+  // A 64-bit integer. Above 2^53 the JSON parser rounds the value, the largest one to 2^63; the result is still the same
+  // seed every time.
   seed: optional(
     z
       .number()
       .refine(Number.isInteger, 'must be an integer')
       .min(-(2 ** 63))
-      .max(2 ** 64),
+      .max(2 ** 63),
   ),
   presence_penalty: optional(number(-2, 2)),
   frequency_penalty: optional(number(-2, 2)),

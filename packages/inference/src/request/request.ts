@@ -32,13 +32,30 @@ export interface Tool {
   readonly return?: Readonly<Record<string, unknown>>;
 }
 
-export type ToolChoice = 'none' | 'auto' | 'required' | { readonly name: string };
+/** `names`: only these tools may be called; with `required` one of them must be. */
+export type ToolChoice =
+  | 'none'
+  | 'auto'
+  | 'required'
+  | { readonly mode: 'auto' | 'required'; readonly names: readonly string[] };
+
+/** The tools that an answer may call, and whether it must call one. */
+export function callableTools({ tools, toolChoice }: Pick<ChatRequest, 'tools' | 'toolChoice'>): {
+  readonly callable: readonly Tool[];
+  readonly isCallForced: boolean;
+} {
+  if (typeof toolChoice === 'string')
+    return { callable: toolChoice === 'none' ? [] : tools, isCallForced: toolChoice === 'required' };
+  const { mode, names } = toolChoice;
+  return { callable: tools.filter(({ name }) => names.includes(name)), isCallForced: mode === 'required' };
+}
 
 /** The required format of the answer. */
 export type Format =
   | { readonly kind: 'text' }
   | { readonly kind: 'json' }
-  | { readonly kind: 'schema'; readonly schema: Readonly<Record<string, unknown>> };
+  /** `param`: where the request has the schema. */
+  | { readonly kind: 'schema'; readonly schema: Readonly<Record<string, unknown>>; readonly param: string };
 
 /** The generation parameters that all request types share. */
 export interface Generation {
@@ -274,27 +291,31 @@ function toTool({ function: { name, description, parameters, ...rest } }: z.outp
 
 function toolChoiceOf(choice: z.output<typeof chatFields>['tool_choice'], tools: readonly Tool[]): ToolChoice {
   if (choice === undefined) return tools.length > 0 ? 'auto' : 'none';
-  if (choice === 'none') return 'none';
   const param = 'tool_choice';
-  if (tools.length === 0 && choice !== 'auto')
-    throw new CompletionError('invalid_value', '`tool_choice` requires `tools`.', { param });
-  if (typeof choice === 'string') return tools.length > 0 ? choice : 'none';
-  const { name } = choice.function;
-  if (!tools.some((tool) => tool.name === name))
-    throw new CompletionError('invalid_value', `There is no tool named '${name}'.`, { param });
-  return { name };
+  if (tools.length === 0)
+    throw new CompletionError('invalid_value', '`tool_choice` is only allowed with `tools`.', { param });
+  if (typeof choice === 'string') return choice;
+  const mode = choice.type === 'function' ? 'required' : choice.allowed_tools.mode;
+  const chosen = choice.type === 'function' ? [choice] : choice.allowed_tools.tools;
+  const names = chosen.map(({ function: { name } }) => name);
+  const unknown = names.find((each) => !tools.some(({ name }) => name === each));
+  if (unknown !== undefined)
+    throw new CompletionError('invalid_value', `There is no tool named '${unknown}'.`, { param });
+  return { mode, names };
 }
 
 function formatOf(format: z.output<typeof chatFields>['response_format']): Format {
   switch (format?.type) {
     case 'json_object':
-      return { kind: 'json' };
-    case 'json_schema':
-      if (!format.json_schema.schema)
-        throw new CompletionError('missing_parameter', 'A JSON schema is required.', {
-          param: 'response_format.json_schema.schema',
-        });
-      return { kind: 'schema', schema: format.json_schema.schema };
+      return format.schema
+        ? { kind: 'schema', schema: format.schema, param: 'response_format.schema' }
+        : { kind: 'json' };
+    case 'json_schema': {
+      const param = 'response_format.json_schema.schema';
+      const { schema } = format.json_schema;
+      if (!schema) throw new CompletionError('missing_parameter', 'A JSON schema is required.', { param });
+      return { kind: 'schema', schema, param };
+    }
     default:
       return { kind: 'text' };
   }
