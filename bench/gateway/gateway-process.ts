@@ -63,6 +63,7 @@ function instant(): Engine {
     isReady: true,
     tokenize: async (text) => [text.length],
     detokenize: async () => '',
+    marks: async () => ({ template: '', controls: new Map() }),
     score: async () => [],
     render: async ({ messages }) => messages.map(({ content }) => content?.length ?? 0),
     async *generate(job, signal): AsyncGenerator<JobEvent> {

@@ -28,6 +28,8 @@ export interface ModelInfo {
 export interface ChatPrompt {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly Tool[];
+  /** Further variables of the template: `enable_thinking`, `reasoning_effort` … */
+  readonly variables?: Readonly<Record<string, unknown>>;
 }
 
 export interface Job {
@@ -80,6 +82,14 @@ export interface ScoreJob {
   readonly maxTokens?: number;
 }
 
+/** What a model's answers are read with. */
+export interface ModelMarks {
+  /** Jinja; empty without a template. */
+  readonly template: string;
+  /** The control tokens that the template contains, with their texts. */
+  readonly controls: ReadonlyMap<number, string>;
+}
+
 /** Converts between text and tokens: needs the model's vocabulary and template, but not its weights. */
 export interface Vocabulary {
   /** Tokens of a text; control tokens in it are plain text, unless `hasControl`. */
@@ -88,6 +98,7 @@ export interface Vocabulary {
   detokenize(tokens: readonly number[]): Promise<string>;
   /** Tokens of a conversation rendered with the model's template, up to the start of the answer. */
   render(prompt: ChatPrompt): Promise<readonly number[]>;
+  marks(): Promise<ModelMarks>;
 }
 
 /** Facts of the caller of a job; local engines ignore them. */

@@ -9,6 +9,7 @@ export {
   type JobEvent,
   type JobSegment,
   type ModelInfo,
+  type ModelMarks,
   type ScoreJob,
   type TokenChoice,
   type Vocabulary,

@@ -1,6 +1,6 @@
 // Speed of an engine: measured before it serves, and updated by each answer.
 import { GREEDY } from '@strata/inference';
-import type { ChatPrompt, Engine, Job, JobContext, JobEvent, ModelInfo, ScoreJob } from './engine.ts';
+import type { ChatPrompt, Engine, Job, JobContext, JobEvent, ModelInfo, ModelMarks, ScoreJob } from './engine.ts';
 
 /** Tokens per second of one answer. */
 export interface Speed {
@@ -122,6 +122,10 @@ export class MeasuredEngine implements Engine {
 
   render(prompt: ChatPrompt): Promise<readonly number[]> {
     return this.#engine.render(prompt);
+  }
+
+  marks(): Promise<ModelMarks> {
+    return this.#engine.marks();
   }
 
   score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]> {

@@ -1,9 +1,19 @@
 // What @strata/inference offers: requests read, answers shaped, tokens chosen, stop strings found.
 export * from './answer/answer.ts';
 export * from './answer/answer-content.ts';
-export { type OutputItem, outputCall, outputItems, outputText, responseObject } from './answer/responses-answer.ts';
+export type { OutputDelta } from './answer/format/calls/call-writer.ts';
+export { openedBy, outputFormat } from './answer/format/output-format.ts';
+export { OutputReader } from './answer/format/output-reader.ts';
+export type { OutputFormat } from './answer/format/syntax.ts';
+export {
+  type OutputItem,
+  outputCall,
+  outputItems,
+  outputReasoning,
+  outputText,
+  responseObject,
+} from './answer/responses-answer.ts';
 export { StopScanner } from './answer/stop-scanner.ts';
-export { ToolCallReader, type ToolDelta } from './answer/tool-calls.ts';
 export { CompletionError, type ErrorName, errorBody } from './errors.ts';
 export { grammarProblem } from './grammar/grammar-bounds.ts';
 export { callGrammar, schemaGrammar, schemaOrCallGrammar } from './grammar/schema-grammar.ts';

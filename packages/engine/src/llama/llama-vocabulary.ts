@@ -1,7 +1,8 @@
 // Tokens, text and chat template of a llama.cpp model, with or without its weights loaded.
 import type { LlamaModel, Token } from 'node-llama-cpp';
-import { type ChatPrompt, EngineError } from '../engine.ts';
-import { hasTools, renderChat } from '../vocabulary/chat-template.ts';
+import { type ChatPrompt, EngineError, type ModelMarks } from '../engine.ts';
+import { hasTools } from '../vocabulary/adapt-prompt.ts';
+import { renderChat } from '../vocabulary/chat-template.ts';
 
 const DEFAULT_MAX_CONTEXT = 8_192;
 
@@ -15,6 +16,7 @@ export class LlamaVocabulary {
   readonly #bytes: readonly Uint8Array[] | undefined;
   readonly #template: { readonly source: string; readonly controls: readonly string[] } | undefined;
   readonly #contextLength: number;
+  readonly #marks: ModelMarks;
 
   constructor(model: LlamaModel, contextLength: number) {
     const { ggml, chat_template: source } = model.fileInfo.metadata.tokenizer;
@@ -22,6 +24,7 @@ export class LlamaVocabulary {
     this.#model = model;
     this.#contextLength = contextLength;
     this.#bytes = tokenBytes(spelling);
+    this.#marks = marksOf(source ?? '', spelling);
     this.#template = source === undefined ? undefined : { source, controls: controlTexts(spelling) };
   }
 
@@ -36,6 +39,10 @@ export class LlamaVocabulary {
 
   detokenize(tokens: readonly number[]): string {
     return Buffer.concat(tokens.map((token) => this.bytesOf(token))).toString('utf8');
+  }
+
+  marks(): ModelMarks {
+    return this.#marks;
   }
 
   /** Throws EngineError `template-failed`. */
@@ -89,6 +96,14 @@ export function controlTexts({ tokens, types }: Vocabulary): readonly string[] {
   return tokens
     .filter((text, token) => text !== '' && CONTROL_TYPES.has(types[token] ?? 0))
     .sort((a, b) => b.length - a.length);
+}
+
+/** Their bytes are empty: their texts are not part of an answer, but say what its parts are. */
+function marksOf(template: string, { tokens, types }: Vocabulary): ModelMarks {
+  const controls = new Map<number, string>();
+  for (const [token, text] of tokens.entries())
+    if (types[token] === CONTROL && text !== '' && template.includes(text)) controls.set(token, text);
+  return { template, controls };
 }
 
 /** GPT-2 spells each byte as a printable letter: itself where possible, otherwise one from 256 on. */

@@ -1,7 +1,7 @@
 // Several processes of one model as one engine: they share the file's pages, and a prompt goes to the process with the
 // longest cached prefix.
 
-import type { ChatPrompt, Engine, Job, JobEvent, ModelInfo, ScoreJob } from '../engine.ts';
+import type { ChatPrompt, Engine, Job, JobEvent, ModelInfo, ModelMarks, ScoreJob } from '../engine.ts';
 import { chooseSlot, type Slot } from '../llama/choose-slot.ts';
 
 /** A slot of one process, and its last prompt; the process itself chooses which of its slots to use. */
@@ -45,6 +45,10 @@ export class EnginePool implements Engine {
 
   render(prompt: ChatPrompt): Promise<readonly number[]> {
     return this.#idlest().render(prompt);
+  }
+
+  marks(): Promise<ModelMarks> {
+    return this.#idlest().marks();
   }
 
   embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {

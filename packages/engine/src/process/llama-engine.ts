@@ -6,6 +6,7 @@ import {
   type Job,
   type JobEvent,
   type ModelInfo,
+  type ModelMarks,
   type ScoreJob,
 } from '../engine.ts';
 import type { LlamaOptions } from '../llama/llama-model.ts';
@@ -122,6 +123,10 @@ class LlamaEngine implements Engine {
 
   async render(prompt: ChatPrompt): Promise<readonly number[]> {
     return (await this.#ask({ kind: 'render', prompt })) as number[];
+  }
+
+  async marks(): Promise<ModelMarks> {
+    return (await this.#ask({ kind: 'marks' })) as ModelMarks;
   }
 
   async embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {

@@ -22,6 +22,8 @@ function serve(host: LlamaHost, call: Call, context: CallContext): unknown {
       return call.tokens.map((token) => host.vocabulary.bytesOf(token));
     case 'render':
       return host.vocabulary.render(call.prompt);
+    case 'marks':
+      return host.vocabulary.marks();
     case 'embed':
       return host.embed(call.tokens);
     case 'score':

@@ -4,8 +4,9 @@ import type { ChatPrompt, EngineErrorCode, Job, JobEvent, ScoreJob } from '../en
 export type VocabularyCall =
   | { readonly kind: 'tokenize'; readonly text: string; readonly hasControl: boolean }
   | { readonly kind: 'detokenize'; readonly tokens: readonly number[] }
-  | { readonly kind: 'bytes'; readonly tokens: readonly number[] }
-  | { readonly kind: 'render'; readonly prompt: ChatPrompt };
+  | { readonly kind: 'render'; readonly prompt: ChatPrompt }
+  | { readonly kind: 'marks' }
+  | { readonly kind: 'bytes'; readonly tokens: readonly number[] };
 
 /** Opens the file of a vocabulary process, which starts without one so that a spare process can be kept ready. */
 export interface OpenCall {

@@ -72,7 +72,7 @@ describe('an answer', () => {
     const usage = noUsage();
     const empty = delta({ role: 'assistant', content: '' });
     await answer([empty, delta({ reasoning_content: 'x' }), says('a'), ends('stop')], { usage });
-    assert.deepEqual(usage, { promptTokens: 0, completionTokens: 2, cachedTokens: 0 });
+    assert.deepEqual(usage, { promptTokens: 0, completionTokens: 2, cachedTokens: 0, reasoningTokens: 1 });
   });
 });
 

@@ -50,11 +50,17 @@ export async function* answerDeltas(
       yield { kind: 'begin' };
     }
     count(usage, chunk);
-    length += chunk.text.length + chunk.calls.reduce((sum, call) => sum + call.arguments.length, 0);
+    length +=
+      chunk.text.length + chunk.reasoning.length + chunk.calls.reduce((sum, call) => sum + call.arguments.length, 0);
     if (length > MAX_TEXT) throw failed(`sent more than ${MAX_TEXT} characters`);
     // Tokens of calls are not emitted.
     if (topLogprobs !== undefined && !isCallForced && chunk.calls.length === 0) logprobs.push(...chunk.logprobs);
     if (logprobs.length > MAX_HELD_LOGPROBS) throw failed('sent log-probabilities without text');
+    if (chunk.reasoning !== '' && !isCallForced) {
+      // The log-probabilities are those of the content.
+      logprobs = [];
+      yield { kind: 'reasoning', text: chunk.reasoning };
+    }
     const { text, stop } = scanner.push(isCallForced ? '' : chunk.text);
     if (text !== '') yield textDelta(text);
     if (stop !== undefined) {
@@ -81,9 +87,10 @@ export async function* answerDeltas(
   }
 }
 
-function count(usage: UpstreamUsage, { usage: reported, hasTokens }: Chunk): void {
+function count(usage: UpstreamUsage, { usage: reported, reasoning, hasTokens }: Chunk): void {
   if (reported) Object.assign(usage, reported);
   else if (hasTokens) usage.completionTokens += 1;
+  if (reasoning !== '' && !reported) usage.reasoningTokens = (usage.reasoningTokens ?? 0) + 1;
 }
 
 /** Servers report `stop` after forced calls, and values of their own. */

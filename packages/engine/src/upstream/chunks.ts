@@ -20,10 +20,12 @@ export interface UpstreamUsage {
   promptTokens: number;
   completionTokens: number;
   cachedTokens: number;
+  reasoningTokens?: number;
 }
 
 export interface Chunk {
   readonly text: string;
+  readonly reasoning: string;
   readonly logprobs: readonly ChosenLogprob[];
   readonly calls: readonly CallPiece[];
   /** As sent by the server. */
@@ -80,6 +82,7 @@ const chunkShape = z.object({
       prompt_tokens: tokenCount,
       completion_tokens: tokenCount.nullish(),
       prompt_tokens_details: z.object({ cached_tokens: tokenCount.nullish() }).nullish(),
+      completion_tokens_details: z.object({ reasoning_tokens: tokenCount.nullish() }).nullish(),
     })
     .nullish(),
 });
@@ -96,6 +99,8 @@ export function readChunk({ type, data }: StreamEvent, secret: string | undefine
   const choice = choices?.find(({ index }) => (index ?? 0) === 0);
   const delta = choice?.delta;
   const text = `${choice?.text ?? ''}${delta?.content ?? ''}${delta?.refusal ?? ''}`;
+  // vLLM and Ollama name it `reasoning`; some servers send both.
+  const reasoning = delta?.reasoning_content || delta?.reasoning || '';
   const calls = (delta?.tool_calls ?? []).map((piece) => ({
     index: piece.index ?? undefined,
     id: piece.id ?? '',
@@ -104,6 +109,7 @@ export function readChunk({ type, data }: StreamEvent, secret: string | undefine
   }));
   return {
     text,
+    reasoning,
     logprobs: logprobsOf(choice?.logprobs),
     calls,
     reason: choice?.finish_reason || undefined,
@@ -112,11 +118,15 @@ export function readChunk({ type, data }: StreamEvent, secret: string | undefine
           promptTokens: usage.prompt_tokens,
           completionTokens: usage.completion_tokens ?? 0,
           cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
+          ...reasoningTokensOf(usage.completion_tokens_details?.reasoning_tokens),
         }
       : undefined,
-    hasTokens: text !== '' || calls.length > 0 || Boolean(delta?.reasoning_content || delta?.reasoning),
+    hasTokens: text !== '' || calls.length > 0 || reasoning !== '',
   };
 }
+
+/** Undefined keeps what was counted from the chunks. */
+const reasoningTokensOf = (reasoningTokens: number | null | undefined) => (reasoningTokens ? { reasoningTokens } : {});
 
 function isError(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;

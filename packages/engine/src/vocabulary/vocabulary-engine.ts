@@ -1,6 +1,6 @@
 // Tokens and text of a model whose weights are on another machine, in a separate process: vocabulary and template are
 // untrusted, and may crash, loop or exhaust memory. The process is then killed, and restarted for the next call.
-import { type ChatPrompt, EngineError, type Vocabulary } from '../engine.ts';
+import { type ChatPrompt, EngineError, type ModelMarks, type Vocabulary } from '../engine.ts';
 import type { EngineChild } from '../process/engine-child.ts';
 import type { VocabularyCall } from '../process/process-messages.ts';
 import { readVocabularyFacts, type VocabularyFacts } from './vocabulary-file.ts';
@@ -80,6 +80,10 @@ class VocabularyEngine implements OpenedVocabulary {
 
   async render(prompt: ChatPrompt): Promise<readonly number[]> {
     return (await this.#ask({ kind: 'render', prompt })) as number[];
+  }
+
+  async marks(): Promise<ModelMarks> {
+    return (await this.#ask({ kind: 'marks' })) as ModelMarks;
   }
 
   /** Rejects with EngineError `model-unusable`. */

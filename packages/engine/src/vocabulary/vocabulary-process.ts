@@ -48,6 +48,8 @@ function serve(vocabulary: LlamaVocabulary | undefined, call: Call): unknown {
       return call.tokens.map((token) => vocabulary.bytesOf(token));
     case 'render':
       return vocabulary.render(call.prompt);
+    case 'marks':
+      return vocabulary.marks();
     default:
       throw new EngineError('model-unusable', 'a vocabulary has no weights');
   }

@@ -5,6 +5,8 @@ import type { ChatChoice, FinishReason } from './answer.ts';
 /** One choice, with the field names of the contract. */
 export interface ChoiceContent {
   readonly content: string | null;
+  /** Absent without reasoning. */
+  readonly reasoning_content?: string;
   readonly tool_calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   /** Null: the answer was interrupted. */
   readonly finish_reason: FinishReason | null;
@@ -17,13 +19,21 @@ export type AnswerContent = readonly ChoiceContent[] | readonly string[];
 
 export function contentOfChoice({
   content,
+  reasoning,
   toolCalls,
   finishReason,
 }: Omit<ChatChoice, 'logprobs' | 'finishReason'> & { readonly finishReason: FinishReason | null }): ChoiceContent {
   // An unpaired surrogate is not valid Unicode and has no canonical form.
   const text = content === null ? null : content.toWellFormed();
-  return { content: text, tool_calls: toolCalls.map(toolCallOf), finish_reason: finishReason };
+  return {
+    content: text,
+    ...reasoningOf(reasoning.toWellFormed()),
+    tool_calls: toolCalls.map(toolCallOf),
+    finish_reason: finishReason,
+  };
 }
+
+const reasoningOf = (text: unknown) => (typeof text === 'string' && text !== '' ? { reasoning_content: text } : {});
 
 const toolCallOf = ({ id, name, arguments: text }: { id: string; name: string; arguments: string }) => ({
   id,
@@ -68,9 +78,14 @@ function contentOfBody(body: Loose): AnswerContent | undefined {
   switch (body.object) {
     case 'chat.completion':
       return listOf(body.choices).map(({ message, finish_reason }) => {
-        const { content, tool_calls } = isObject(message) ? message : {};
+        const { content, reasoning_content, tool_calls } = isObject(message) ? message : {};
         const calls = listOf(tool_calls).map(({ id, function: called }) => callOf(id, called));
-        return { content: typeof content === 'string' ? content : null, tool_calls: calls, ...reasonOf(finish_reason) };
+        return {
+          content: typeof content === 'string' ? content : null,
+          ...reasoningOf(reasoning_content),
+          tool_calls: calls,
+          ...reasonOf(finish_reason),
+        };
       });
     case 'text_completion':
       return listOf(body.choices).map(({ text, finish_reason }) => ({
@@ -94,10 +109,12 @@ function contentOfOutput(output: readonly Loose[], status: unknown): ChoiceConte
   const calls = output
     .filter(({ type }) => type === 'function_call')
     .map(({ call_id, name, arguments: given }) => callOf(call_id, { name, arguments: given }));
+  const reasoning = output.filter(({ type }) => type === 'reasoning').flatMap(({ content }) => listOf(content));
   const reason = status === 'incomplete' ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop';
   const text = texts.map((part) => textOf(part.text)).join('');
   return {
     content: text === '' && calls.length > 0 ? null : text,
+    ...reasoningOf(reasoning.map((part) => textOf(part.text)).join('')),
     tool_calls: calls,
     finish_reason: reason,
   };
@@ -105,13 +122,19 @@ function contentOfOutput(output: readonly Loose[], status: unknown): ChoiceConte
 
 /** Assembles choices from chunks, by their index. */
 function gathered(choices: readonly Loose[]): ChoiceContent[] {
-  const all: { content: string; calls: { id: string; name: string; arguments: string }[]; reason: unknown }[] = [];
+  const all: {
+    content: string;
+    reasoning: string;
+    calls: { id: string; name: string; arguments: string }[];
+    reason: unknown;
+  }[] = [];
   for (const { index, delta, text, finish_reason } of choices) {
     const at = Number(index);
     if (!Number.isInteger(at) || at < 0 || at > 1_000) continue;
-    all[at] ??= { content: '', calls: [], reason: null };
+    all[at] ??= { content: '', reasoning: '', calls: [], reason: null };
     const choice = all[at];
-    const { content, tool_calls } = isObject(delta) ? delta : {};
+    const { content, reasoning_content, tool_calls } = isObject(delta) ? delta : {};
+    choice.reasoning += textOf(reasoning_content);
     choice.content += textOf(content) + textOf(text);
     for (const { index: callIndex, id, function: called } of listOf(tool_calls)) {
       const number = Number(callIndex);
@@ -123,8 +146,13 @@ function gathered(choices: readonly Loose[]): ChoiceContent[] {
     if (finish_reason !== null && finish_reason !== undefined) choice.reason = finish_reason;
   }
   return Array.from(all, (choice) => {
-    const { content = '', calls = [], reason } = choice ?? {};
-    return { content: content === '' && calls.length > 0 ? null : content, tool_calls: calls, ...reasonOf(reason) };
+    const { content = '', reasoning, calls = [], reason } = choice ?? {};
+    return {
+      content: content === '' && calls.length > 0 ? null : content,
+      ...reasoningOf(reasoning),
+      tool_calls: calls,
+      ...reasonOf(reason),
+    };
   });
 }
 

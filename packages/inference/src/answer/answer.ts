@@ -19,6 +19,8 @@ export interface Usage {
   readonly completionTokens: number;
   /** Prompt tokens that were already in the cache. */
   readonly cachedTokens: number;
+  /** Of the completion. */
+  readonly reasoningTokens?: number;
 }
 
 /** The fields that every body and chunk of an answer has. */
@@ -33,6 +35,8 @@ export interface AnswerHead {
 
 export interface ChatChoice {
   readonly content: string | null;
+  /** Empty without reasoning. */
+  readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
   readonly logprobs: readonly ChosenLogprob[] | undefined;
   readonly finishReason: FinishReason;
@@ -42,29 +46,31 @@ export interface ChatChoice {
 export type ChatDelta =
   | { readonly kind: 'begin' }
   | { readonly kind: 'text'; readonly text: string; readonly logprobs?: readonly ChosenLogprob[] }
+  | { readonly kind: 'reasoning'; readonly text: string }
   | { readonly kind: 'call'; readonly at: number; readonly id: string; readonly name: string }
   | { readonly kind: 'arguments'; readonly at: number; readonly text: string }
   | { readonly kind: 'end'; readonly reason: FinishReason };
 
-function usageOf({ promptTokens, completionTokens, cachedTokens }: Usage) {
+function usageOf({ promptTokens, completionTokens, cachedTokens, reasoningTokens = 0 }: Usage) {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
     prompt_tokens_details: { cached_tokens: cachedTokens },
-    completion_tokens_details: { reasoning_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
   };
 }
 
 export function chatCompletion(head: AnswerHead, choices: readonly ChatChoice[], usage: Usage) {
   return {
     ...headOf(head, 'chat.completion'),
-    choices: choices.map(({ content, toolCalls, logprobs, finishReason }, index) => ({
+    choices: choices.map(({ content, reasoning, toolCalls, logprobs, finishReason }, index) => ({
       index,
       message: {
         role: 'assistant',
         content,
         refusal: null,
+        ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
         ...(toolCalls.length > 0 ? { tool_calls: toolCalls.map(callOf) } : {}),
       },
       logprobs: logprobs ? { content: logprobs, refusal: null } : null,
@@ -162,6 +168,8 @@ function deltaOf(delta: ChatDelta) {
       return { role: 'assistant', content: '', refusal: null };
     case 'text':
       return { content: delta.text };
+    case 'reasoning':
+      return { reasoning_content: delta.text };
     case 'call':
       return {
         tool_calls: [

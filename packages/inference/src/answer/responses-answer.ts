@@ -14,6 +14,14 @@ export interface OutputText {
   }[];
 }
 
+export interface OutputReasoning {
+  readonly type: 'reasoning';
+  readonly id: string;
+  readonly status: 'in_progress' | 'completed' | 'incomplete';
+  readonly summary: readonly [];
+  readonly content: readonly { readonly type: 'reasoning_text'; readonly text: string }[];
+}
+
 export interface OutputCall {
   readonly type: 'function_call';
   readonly id: string;
@@ -23,7 +31,7 @@ export interface OutputCall {
   readonly status: 'in_progress' | 'completed';
 }
 
-export type OutputItem = OutputText | OutputCall;
+export type OutputItem = OutputText | OutputReasoning | OutputCall;
 
 /** A response object: `completed` or `incomplete` with `over`, otherwise `in_progress`. */
 export function responseObject(
@@ -60,12 +68,13 @@ export function responseObject(
 
 /** The output items of a complete choice; `idOf` generates item ids. */
 export function outputItems(
-  { content, toolCalls, finishReason }: ChatChoice,
-  idOf: (prefix: 'msg' | 'fc') => string,
+  { content, reasoning, toolCalls, finishReason }: ChatChoice,
+  idOf: (prefix: 'rs' | 'msg' | 'fc') => string,
 ): OutputItem[] {
   const status = finishReason === 'length' ? 'incomplete' : 'completed';
   const text: OutputText[] = content === null ? [] : [outputText(idOf('msg'), content, status)];
   return [
+    ...(reasoning === '' ? [] : [outputReasoning(idOf('rs'), reasoning, 'completed')]),
     ...text,
     ...toolCalls.map(({ id, name, arguments: given }) =>
       outputCall({ id: idOf('fc'), callId: id, name, given, status: 'completed' }),
@@ -79,6 +88,10 @@ export function outputText(id: string, text: string, status: OutputText['status'
   return { type: 'message', id, status, role: 'assistant', content };
 }
 
+export function outputReasoning(id: string, text: string, status: OutputReasoning['status']): OutputReasoning {
+  return { type: 'reasoning', id, status, summary: [], content: text === '' ? [] : [{ type: 'reasoning_text', text }] };
+}
+
 export function outputCall(call: {
   readonly id: string;
   readonly callId: string;
@@ -90,12 +103,12 @@ export function outputCall(call: {
   return { type: 'function_call', id, call_id, name, arguments: given, status };
 }
 
-function usageOf({ promptTokens, completionTokens, cachedTokens }: Usage) {
+function usageOf({ promptTokens, completionTokens, cachedTokens, reasoningTokens = 0 }: Usage) {
   return {
     input_tokens: promptTokens,
     input_tokens_details: { cached_tokens: cachedTokens },
     output_tokens: completionTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: promptTokens + completionTokens,
   };
 }

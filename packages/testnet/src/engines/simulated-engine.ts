@@ -104,6 +104,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions = {}) {
       );
     },
     detokenize: async (tokens: readonly number[]): Promise<string> => tokens.map(simulatedText).join(''),
+    marks: async () => ({ template: '', controls: new Map<number, string>() }),
     bytes: async (tokens: readonly number[]) => tokens.map((token) => utf8.encode(simulatedText(token))),
     async render({ messages }: { readonly messages: readonly { readonly content?: unknown }[] }) {
       return this.tokenize(`${messages.map(({ content }) => String(content ?? '')).join('\n')}\n>`);

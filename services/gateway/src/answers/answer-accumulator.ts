@@ -13,6 +13,7 @@ import {
 
 interface AccumulatedChoice {
   content: string;
+  reasoning: string;
   readonly calls: { id: string; name: string; arguments: string }[];
   readonly logprobs: ChosenLogprob[];
   finishReason: FinishReason | null;
@@ -45,6 +46,7 @@ export class AnswerAccumulator {
     this.#keepsLogprobs = keepsLogprobs;
     this.#choices = Array.from({ length: choices }, () => ({
       content: '',
+      reasoning: '',
       calls: [],
       logprobs: [],
       finishReason: null,
@@ -60,6 +62,9 @@ export class AnswerAccumulator {
       case 'text':
         choice.content += delta.text;
         if (this.#keepsLogprobs) for (const each of delta.logprobs ?? []) choice.logprobs.push(each);
+        break;
+      case 'reasoning':
+        choice.reasoning += delta.text;
         break;
       case 'call':
         choice.calls[delta.at] = { id: delta.id, name: delta.name, arguments: '' };
@@ -98,8 +103,9 @@ export class AnswerAccumulator {
 
   /** The choices of an answer that has ended. */
   choices(): readonly ChatChoice[] {
-    return this.#choices.map(({ content, calls, logprobs, finishReason }) => ({
+    return this.#choices.map(({ content, reasoning, calls, logprobs, finishReason }) => ({
       content: contentOf(content, calls),
+      reasoning,
       toolCalls: calls,
       logprobs: this.#keepsLogprobs ? logprobs : undefined,
       finishReason: finishReason ?? 'stop',
@@ -107,8 +113,8 @@ export class AnswerAccumulator {
   }
 
   content(): readonly ChoiceContent[] {
-    return this.#choices.map(({ content, calls, finishReason }) =>
-      contentOfChoice({ content: contentOf(content, calls), toolCalls: calls, finishReason }),
+    return this.#choices.map(({ content, reasoning, calls, finishReason }) =>
+      contentOfChoice({ content: contentOf(content, calls), reasoning, toolCalls: calls, finishReason }),
     );
   }
 }

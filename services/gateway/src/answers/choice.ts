@@ -1,26 +1,26 @@
-// Generates one choice: tokens to text, stop strings, tool calls, log-probabilities.
+// Generates one choice: tokens to text, stop strings, reasoning, tool calls, log-probabilities.
 import { type Engine, EngineError, type Job, type TokenChoice } from '@strata/engine';
 import {
   type ChatDelta,
   type ChosenLogprob,
   CompletionError,
   type FinishReason,
+  type OutputDelta,
+  type OutputReader,
   StopScanner,
   type TokenLogprob,
-  type Tool,
-  ToolCallReader,
-  type ToolDelta,
 } from '@strata/inference';
 import { randomText } from '../store/random-ids.ts';
 import type { ChoiceDeps } from './backend.ts';
 
 export interface ChoiceOptions extends ChoiceDeps {
   readonly stops: readonly string[];
-  /** The tools that may be called; with `isCallForced` the answer consists of calls only. */
-  readonly tools: readonly Tool[];
+  /** Separates reasoning and calls from the text; absent: all is text. */
+  readonly reader?: (() => OutputReader) | undefined;
+  /** Control tokens that mean something to the reader, with their texts; the rest are not text. */
+  readonly controls?: ReadonlyMap<number, string>;
+  /** Whether the answer consists of calls only. */
   readonly isCallForced: boolean;
-  /** Calls after this many are dropped. */
-  readonly maxCalls: number;
   /** The prompt's text, if the answer begins with it. */
   readonly echo?: string | undefined;
   /** The parameter to report if the engine cannot enforce its schema. */
@@ -32,17 +32,22 @@ export interface ChoiceOptions extends ChoiceDeps {
  * the request caused become client errors.
  */
 export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOptions): AsyncGenerator<ChatDelta> {
-  const { stops, tools, isCallForced, signal, usage, context } = options;
+  const { stops, controls, isCallForced, signal, usage, context } = options;
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const scanner = new StopScanner(stops);
-  const reader = tools.length > 0 ? new ToolCallReader(tools, { max: options.maxCalls }) : undefined;
+  const reader = options.reader?.();
   let logprobs: ChosenLogprob[] = [];
+  /** Whether the next text follows what is not text: its tokens are not among the log-probabilities. */
+  let isAfterMark = false;
   let reason: FinishReason = 'stop';
   let hasCalls = false;
 
-  const callDeltas = (deltas: readonly ToolDelta[]): ChatDelta[] =>
+  const outputDeltas = (deltas: readonly OutputDelta[]): ChatDelta[] =>
     deltas.flatMap((delta): ChatDelta[] => {
       if (delta.kind === 'text') return textDeltas(delta.text);
+      isAfterMark = true;
+      logprobs = [];
+      if (delta.kind === 'reasoning') return isCallForced ? [] : [delta];
       hasCalls = true;
       if (delta.kind === 'arguments') return [delta];
       return [{ ...delta, id: `call_${randomText(12)}` }];
@@ -50,11 +55,13 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
   const textDeltas = (text: string): ChatDelta[] => {
     // An answer that must be a call has no text, even if it was cut off.
     if (text === '' || isCallForced) return [];
+    if (isAfterMark) logprobs = logprobsOf(text, logprobs);
+    isAfterMark = false;
     const delta = { kind: 'text', text, ...(job.topLogprobs === undefined ? {} : { logprobs }) } as const;
     logprobs = [];
     return [delta];
   };
-  const deltasOf = (text: string) => (reader ? callDeltas(reader.push(text)) : textDeltas(text));
+  const deltasOf = (text: string) => (reader ? outputDeltas(reader.push(text)) : textDeltas(text));
 
   let hasBegun = false;
   try {
@@ -69,10 +76,21 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
         break;
       }
       usage.completionTokens += 1;
+      const wasReasoning = reader?.isReasoning;
+      const control = controls?.get(event.token);
+      if (control !== undefined && reader) {
+        // A stop string does not span a control token.
+        yield* deltasOf(scanner.end());
+        yield* outputDeltas(reader.push(control, { isControl: true }));
+        isAfterMark = true;
+        if (wasReasoning || reader.isReasoning) countReasoning();
+        continue;
+      }
       if (job.topLogprobs !== undefined)
         logprobs.push({ ...logprobOf(event), top_logprobs: (event.top ?? []).map(logprobOf) });
       const { text, stop } = scanner.push(decoder.decode(event.bytes, { stream: true }));
       yield* deltasOf(text);
+      if (wasReasoning || reader?.isReasoning) countReasoning();
       if (stop !== undefined) {
         yield* ending('');
         return;
@@ -85,6 +103,10 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
   // An incomplete character at the end is dropped.
   yield* ending(scanner.end());
 
+  function countReasoning(): void {
+    usage.reasoningTokens = (usage.reasoningTokens ?? 0) + 1;
+  }
+
   function* beginning(): Generator<ChatDelta> {
     hasBegun = true;
     yield { kind: 'begin' };
@@ -93,9 +115,19 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
 
   function* ending(rest: string): Generator<ChatDelta> {
     yield* deltasOf(rest);
-    if (reader) yield* callDeltas(reader.end());
+    if (reader) yield* outputDeltas(reader.end());
     yield { kind: 'end', reason: hasCalls && reason === 'stop' ? 'tool_calls' : reason };
   }
+}
+
+/** The tokens that the text begins with: those before belong to a mark. */
+function logprobsOf(text: string, logprobs: readonly ChosenLogprob[]): ChosenLogprob[] {
+  for (let first = 0; first < logprobs.length; first += 1) {
+    const rest = logprobs.slice(first);
+    const joined = rest.map(({ token }) => token).join('');
+    if (joined.startsWith(text) || text.startsWith(joined)) return rest;
+  }
+  return [...logprobs];
 }
 
 function logprobOf({ bytes, logprob }: TokenChoice): TokenLogprob {

@@ -1,11 +1,16 @@
 // Backend for an engine: converts a request to jobs (prompt tokens, grammar, remaining context).
-import { type Engine, EngineError, type Job } from '@strata/engine';
+import { type Engine, EngineError, type Job, type ModelMarks } from '@strata/engine';
 import {
   type ChatRequest,
   CompletionError,
   type CompletionRequest,
+  callableTools,
   callGrammar,
   type Generation,
+  type OutputFormat,
+  OutputReader,
+  openedBy,
+  outputFormat,
   schemaGrammar,
   schemaOrCallGrammar,
   type Tool,
@@ -13,6 +18,7 @@ import {
 } from '@strata/inference';
 import { randomPart } from '../store/random-ids.ts';
 import {
+  answerTokens,
   type Backend,
   type BackendFacts,
   type ChoiceDeps,
@@ -23,11 +29,16 @@ import {
 } from './backend.ts';
 import { type ChoiceOptions, choiceDeltas } from './choice.ts';
 
+/** Tokens at the end of a prompt that show whether it opened the reasoning. */
+const PROMPT_END = 24;
+const BARE: OutputFormat = { reasoning: undefined, calls: [], trimsCalls: false, dropped: [], hasHeaders: false };
 const OWN: Verified = { level: 'pinned', reason: 'this gateway runs the file itself' };
 const NEVER = new AbortController().signal;
 
 export class EngineBackend implements Backend {
   readonly engine: Engine;
+  #marks: ModelMarks | undefined;
+  #format: OutputFormat | undefined;
   readonly #verified: () => Verified;
 
   /** `verified`: of an engine of the network; that of this gateway itself runs the file that it has hashed. */
@@ -51,12 +62,12 @@ export class EngineBackend implements Backend {
   async planChat(request: ChatRequest): Promise<Plan> {
     this.#assertMayFit(conversationLength(request.messages), 'messages');
     this.#assertMayFit(JSON.stringify(request.tools).length, 'tools');
-    const { toolChoice } = request;
-    const tools = toolChoice === 'none' ? [] : request.tools;
-    const isCallForced = toolChoice === 'required' || typeof toolChoice === 'object';
-    const callable = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
-    const grammar = grammarOf(request, isCallForced ? callable : tools, isCallForced);
-    const prompt = await this.engine.render({ messages: request.messages, tools }).catch((error: unknown) => {
+    const { callable, isCallForced } = callableTools(request);
+    // Tools that may not be called stay in the prompt, whose prefix is then the same.
+    const tools = callable.length === 0 ? [] : request.tools;
+    const grammar = grammarOf(request, callable, isCallForced);
+    const { messages, templateVariables: variables } = request;
+    const prompt = await this.engine.render({ messages, tools, variables }).catch((error: unknown) => {
       if (error instanceof EngineError && error.code === 'template-failed')
         throw new CompletionError('invalid_value', `${error.message}.`, { param: 'messages', cause: error });
       throw error;
@@ -64,25 +75,31 @@ export class EngineBackend implements Backend {
     const jobs = this.#jobs(request, { prompt, grammar, what: 'messages' });
     const maxCalls = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
     const grammarParam = isCallForced ? 'tools' : 'response_format';
-    const options = { stops: request.stops, tools, isCallForced, maxCalls, grammarParam };
-    return { promptTokens: prompt.length, choices: jobs.map((job) => this.#choice(job, 0, options)) };
+    const output = await this.#output(prompt, { tools: callable, maxCalls, hasGrammar: grammar !== undefined });
+    const options = { stops: request.stops, ...output, isCallForced, grammarParam };
+    return {
+      promptTokens: prompt.length,
+      answerTokens: this.#answerTokens(request, prompt),
+      choices: jobs.map((job) => this.#choice(job, 0, options)),
+    };
   }
 
   async planText(request: CompletionRequest): Promise<Plan> {
     const choices: PlannedChoice[] = [];
-    let promptTokens = 0;
+    let [promptTokens, maxTokens] = [0, 0];
     for (const [at, given] of request.prompts.entries()) {
       const what = request.prompts.length === 1 ? 'prompt' : `prompt[${at}]`;
       const prompt = await this.#tokens(given, what);
       if (prompt.length === 0)
         throw new CompletionError('invalid_value', 'An empty prompt cannot be completed.', { param: what });
       promptTokens += prompt.length;
+      maxTokens += this.#answerTokens(request, prompt);
       const jobs = this.#jobs(request, { prompt, grammar: undefined, what });
       const echo = request.isEchoed ? await this.#textOf(given) : undefined;
-      const options = { stops: request.stops, tools: [], isCallForced: false, maxCalls: 0, echo };
+      const options = { stops: request.stops, isCallForced: false, echo };
       for (const job of jobs) choices.push(this.#choice(job, at, { ...options, grammarParam: 'response_format' }));
     }
-    return { promptTokens, choices };
+    return { promptTokens, answerTokens: maxTokens, choices };
   }
 
   async planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan> {
@@ -97,16 +114,45 @@ export class EngineBackend implements Backend {
     const promptTokens = all.reduce((sum, { length }) => sum + length, 0);
     return {
       promptTokens,
-      embed: async (signal) => {
+      embed: async (usage, signal) => {
         const vectors: Float32Array[] = [];
         for (const tokens of all) {
           signal.throwIfAborted();
+          usage.promptTokens += tokens.length;
           // Runs to completion even if the client has disconnected: the engine is not free before.
           vectors.push(await this.engine.embed(tokens, NEVER));
         }
-        return { vectors, promptTokens };
+        return vectors;
       },
     };
+  }
+
+  /** How the answer is read. A grammar allows neither reasoning nor the marks of the model's family. */
+  async #output(
+    prompt: readonly number[],
+    { tools, maxCalls, hasGrammar }: { tools: readonly Tool[]; maxCalls: number; hasGrammar: boolean },
+  ): Promise<Pick<ChoiceOptions, 'reader' | 'controls'>> {
+    if (hasGrammar) return tools.length === 0 ? {} : { reader: () => new OutputReader(BARE, tools, { max: maxCalls }) };
+    this.#marks ??= await this.engine.marks();
+    const { template, controls } = this.#marks;
+    this.#format ??= outputFormat(template);
+    const format = this.#format;
+    const opening = openedBy(await this.#endOf(prompt, controls), format);
+    return { controls, reader: () => new OutputReader(format, tools, { max: maxCalls, opening }) };
+  }
+
+  /** The text at the end of a prompt, with its control tokens. */
+  async #endOf(prompt: readonly number[], controls: ReadonlyMap<number, string>): Promise<string> {
+    const end = prompt.slice(-PROMPT_END);
+    const texts: (string | Promise<string>)[] = [];
+    for (let from = 0; from < end.length; ) {
+      const control = end.findIndex((token, at) => at >= from && controls.has(token));
+      const to = control < 0 ? end.length : control;
+      if (to > from) texts.push(this.engine.detokenize(end.slice(from, to)));
+      if (control >= 0) texts.push(controls.get(end[control] as number) ?? '');
+      from = to + 1;
+    }
+    return (await Promise.all(texts)).join('');
   }
 
   #choice(job: Job, prompt: number, options: Omit<ChoiceOptions, keyof ChoiceDeps>): PlannedChoice {
@@ -117,6 +163,10 @@ export class EngineBackend implements Backend {
         return choiceDeltas(this.engine, job, { ...options, ...deps });
       },
     };
+  }
+
+  #answerTokens(request: Generation, prompt: readonly number[]): number {
+    return answerTokens(request, { available: this.engine.info.contextLength - prompt.length });
   }
 
   async #tokens(input: string | readonly number[], param: string): Promise<readonly number[]> {
@@ -170,8 +220,8 @@ export class EngineBackend implements Backend {
 function grammarOf({ format }: ChatRequest, tools: readonly Tool[], isCallForced: boolean): string | undefined {
   if (isCallForced) return callGrammar(tools, 'tools');
   if (format.kind === 'text') return undefined;
-  const param = 'response_format.json_schema.schema';
-  const schema = format.kind === 'schema' ? format.schema : { type: 'object' };
+  const { schema, param } =
+    format.kind === 'schema' ? format : { schema: { type: 'object' }, param: 'response_format' };
   // If tools may be called, a call is a valid answer too.
   return tools.length > 0 ? schemaOrCallGrammar(schema, param, tools) : schemaGrammar(schema, param);
 }

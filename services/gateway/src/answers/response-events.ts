@@ -5,6 +5,7 @@ import {
   type FinishReason,
   type OutputItem,
   outputCall,
+  outputReasoning,
   outputText,
   type ResponsesRequest,
   responseObject,
@@ -12,9 +13,16 @@ import {
 } from '@strata/inference';
 import { randomText } from '../store/random-ids.ts';
 
-export const itemId = (prefix: 'msg' | 'fc'): string => `${prefix}_${randomText(18)}`;
+export const itemId = (prefix: 'rs' | 'msg' | 'fc'): string => `${prefix}_${randomText(18)}`;
 
 type Event = Readonly<Record<string, unknown>> & { readonly type: string };
+
+interface OpenText {
+  readonly kind: 'text' | 'reasoning';
+  readonly id: string;
+  readonly index: number;
+  text: string;
+}
 
 /** Consumes an answer delta by delta; each call returns the resulting events. */
 export class ResponseEvents {
@@ -22,7 +30,7 @@ export class ResponseEvents {
   readonly #request: ResponsesRequest;
   readonly #output: OutputItem[] = [];
   #number = 0;
-  #text: { readonly id: string; readonly index: number; text: string } | undefined;
+  #text: OpenText | undefined;
   #call:
     | { readonly id: string; readonly index: number; readonly callId: string; readonly name: string; given: string }
     | undefined;
@@ -39,7 +47,8 @@ export class ResponseEvents {
         return [this.#event('response.created', { response }), this.#event('response.in_progress', { response })];
       }
       case 'text':
-        return [...this.#closeCall(), ...this.#openText(), ...this.#addText(delta.text)];
+      case 'reasoning':
+        return [...this.#closeCall(), ...this.#openText(delta.kind), ...this.#addText(delta.text)];
       case 'call': {
         const ended = [...this.#closeText('completed'), ...this.#closeCall()];
         const call = { id: itemId('fc'), index: this.#output.length, callId: delta.id, name: delta.name, given: '' };
@@ -72,39 +81,35 @@ export class ResponseEvents {
     return this.#event('response.failed', { response });
   }
 
-  #openText(): Event[] {
-    if (this.#text) return [];
-    const text = { id: itemId('msg'), index: this.#output.length, text: '' };
+  #openText(kind: OpenText['kind']): Event[] {
+    if (this.#text?.kind === kind) return [];
+    const closed = this.#closeText('completed');
+    const text: OpenText = { kind, id: itemId(kind === 'text' ? 'msg' : 'rs'), index: this.#output.length, text: '' };
     this.#text = text;
-    const at = { item_id: text.id, output_index: text.index, content_index: 0 };
     return [
-      this.#event('response.output_item.added', {
-        output_index: text.index,
-        item: outputText(text.id, '', 'in_progress'),
-      }),
-      this.#event('response.content_part.added', { ...at, part: { type: 'output_text', text: '', annotations: [] } }),
+      ...closed,
+      this.#event('response.output_item.added', { output_index: text.index, item: itemOf(text, 'in_progress') }),
+      this.#event('response.content_part.added', { ...positionOf(text), part: partOf(text) }),
     ];
   }
 
   #addText(delta: string): Event[] {
     if (!this.#text) return [];
     this.#text.text += delta;
-    const { id: item_id, index: output_index } = this.#text;
-    return [
-      this.#event('response.output_text.delta', { item_id, output_index, content_index: 0, delta, logprobs: [] }),
-    ];
+    const more = this.#text.kind === 'text' ? { delta, logprobs: [] } : { delta };
+    return [this.#event(`response.${nameOf(this.#text)}.delta`, { ...positionOf(this.#text), ...more })];
   }
 
   #closeText(status: 'completed' | 'incomplete'): Event[] {
     const open = this.#text;
     if (!open) return [];
     this.#text = undefined;
-    const item = outputText(open.id, open.text, status);
+    const item = itemOf(open, status);
     this.#output.push(item);
-    const at = { item_id: open.id, output_index: open.index, content_index: 0 };
+    const more = open.kind === 'text' ? { text: open.text, logprobs: [] } : { text: open.text };
     return [
-      this.#event('response.output_text.done', { ...at, text: open.text, logprobs: [] }),
-      this.#event('response.content_part.done', { ...at, part: item.content[0] }),
+      this.#event(`response.${nameOf(open)}.done`, { ...positionOf(open), ...more }),
+      this.#event('response.content_part.done', { ...positionOf(open), part: partOf(open) }),
       this.#event('response.output_item.done', { output_index: open.index, item }),
     ];
   }
@@ -130,4 +135,15 @@ export class ResponseEvents {
     this.#number += 1;
     return event;
   }
+}
+
+const nameOf = ({ kind }: OpenText) => (kind === 'text' ? 'output_text' : 'reasoning_text');
+const positionOf = ({ id, index }: OpenText) => ({ item_id: id, output_index: index, content_index: 0 });
+
+function itemOf({ kind, id, text }: OpenText, status: 'in_progress' | 'completed' | 'incomplete'): OutputItem {
+  return kind === 'text' ? outputText(id, text, status) : outputReasoning(id, text, status);
+}
+
+function partOf({ kind, text }: OpenText) {
+  return kind === 'text' ? { type: 'output_text', text, annotations: [] } : { type: 'reasoning_text', text };
 }

@@ -54,6 +54,7 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     tokenize: (text, how) => vocabulary.tokenize(text, how),
     detokenize: (tokens) => vocabulary.detokenize(tokens),
     render: (prompt) => vocabulary.render(prompt),
+    marks: () => vocabulary.marks(),
     generate(job, signal, context = {}) {
       const task = { job, context, signal: whileOpen(signal) };
       return new AnswerRelay(options, { hedgeAfter, timeoutMs }, task).events();

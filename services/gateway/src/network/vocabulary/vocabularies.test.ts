@@ -31,6 +31,7 @@ function scene(options: VocabulariesOptions = {}) {
         return tokens.map((token) => Uint8Array.of(token));
       },
       render: async () => [1],
+      marks: async () => ({ template: '', controls: new Map() }),
       facts: { vocabularySize: 2, longestToken: 1, hasChatTemplate: true },
       [Symbol.asyncDispose]: async () => void events.push(`close ${file}`),
     };

@@ -70,6 +70,7 @@ export class Vocabularies implements AsyncDisposable {
       tokenize: (text, options) => using((vocabulary) => vocabulary.tokenize(text, options)),
       detokenize: (tokens) => using((vocabulary) => vocabulary.detokenize(tokens)),
       render: (prompt) => using((vocabulary) => vocabulary.render(prompt)),
+      marks: () => using((vocabulary) => vocabulary.marks()),
       facts: () => using(async ({ facts }) => facts),
     };
   }

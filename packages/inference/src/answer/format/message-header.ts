@@ -1,0 +1,22 @@
+// Headers of messages within one answer, as gpt-oss writes them: `<|channel|>analysis<|message|>`, and Muse:
+// `<|start|>assistant to=self<|message|>`. https://github.com/openai/harmony
+
+/** Marks that begin a header, its end, and the marks that end a message. */
+export const HEADERS: readonly string[] = ['<|start|>', '<|channel|>'];
+export const MESSAGE = '<|message|>';
+export const MESSAGE_ENDS: readonly string[] = ['<|end|>', '<|call|>', '<|return|>', '<|eom|>', '<|eot|>'];
+
+export type Route = { readonly kind: 'text' | 'reasoning' } | { readonly kind: 'call'; readonly name: string };
+
+const READERS = new Set(['user', 'assistant', 'all']);
+
+/** What the message after this header is. */
+export function routeOf(header: string): Route {
+  const channel = /.*<\|channel\|>\s*(\w+)/s.exec(header)?.[1];
+  const recipient = /\bto=([^\s<]+)/.exec(header)?.[1];
+  if (channel === 'final') return { kind: 'text' };
+  if (recipient === 'self') return { kind: 'reasoning' };
+  if (recipient !== undefined && !READERS.has(recipient))
+    return { kind: 'call', name: recipient.replace(/^functions\./, '') };
+  return { kind: channel === 'analysis' ? 'reasoning' : 'text' };
+}

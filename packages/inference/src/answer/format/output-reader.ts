@@ -1,0 +1,268 @@
+// Reads a generated answer incrementally: separates reasoning and tool calls from the text.
+import { type CallableTool, CallWriter, type OutputDelta } from './calls/call-writer.ts';
+import { readJsonCalls, readNamedCall, streamArguments } from './calls/json-call.ts';
+import { readBracesCall, readPythonCalls } from './calls/literal-call.ts';
+import { readTagsCalls } from './calls/tags-call.ts';
+import { Cursor, type Reading } from './cursor.ts';
+import { type FormatMarks, formatMarks } from './format-marks.ts';
+import { HeldText } from './held-text.ts';
+import { Marks } from './marks.ts';
+import { HEADERS, MESSAGE, MESSAGE_ENDS, routeOf } from './message-header.ts';
+import { type CallSyntax, MAX_HEADER, type OutputFormat } from './syntax.ts';
+import { TextWriter } from './text-writer.ts';
+
+export interface OutputReaderOptions {
+  /** Calls after this many are dropped. */
+  readonly max?: number;
+  /** The mark at the end of the prompt that the answer continues, as `openedBy` finds it. */
+  readonly opening?: string | undefined;
+}
+
+/** Characters that may be read again because they resemble a call; after that everything is text. */
+const MAX_REREAD = 1024 * 1024;
+/** Of an attempt that costs nothing. */
+const MAX_FREE = 64;
+const MESSAGE_MARK = new Marks([MESSAGE]);
+const MESSAGE_OVER = new Marks([...MESSAGE_ENDS, ...HEADERS]);
+
+/**
+ * Text that cannot be part of a mark is emitted immediately, and so are the arguments of a call as far as its notation
+ * allows. The same text gives the same content in whatever pieces it arrives. What resembles a call without being one, or
+ * names an unknown tool, is text.
+ */
+export class OutputReader {
+  readonly #format: OutputFormat;
+  readonly #held = new HeldText();
+  readonly #cursor = new Cursor(this.#held);
+  readonly #calls: CallWriter;
+  readonly #text: TextWriter;
+  readonly #reading: Reading;
+  readonly #marks: FormatMarks;
+  #rereadable = MAX_REREAD;
+  #isReasoning = false;
+
+  constructor(format: OutputFormat, tools: readonly CallableTool[], options: OutputReaderOptions = {}) {
+    const { max = Number.POSITIVE_INFINITY, opening = '' } = options;
+    const { reasoning } = format;
+    this.#format = format;
+    this.#calls = new CallWriter(tools, max);
+    this.#marks = formatMarks(format, this.#calls);
+    this.#text = new TextWriter(this.#held, this.#calls, {
+      trimsCalls: format.trimsCalls,
+      keepsReasoning: reasoning?.keepsSpace ?? false,
+    });
+    this.#calls.onCall = () => {
+      this.#isReasoning = false;
+      this.#text.leaveForCall();
+    };
+    this.#reading = this.#read();
+    this.#held.push(opening, { isControl: !reasoning?.keepsOpen, keptFrom: 0 });
+  }
+
+  /** Whether the answer is within reasoning. */
+  get isReasoning(): boolean {
+    return this.#isReasoning;
+  }
+
+  /** `isControl`: the text of a control token, which is a mark or nothing. */
+  push(text: string, { isControl = false } = {}): readonly OutputDelta[] {
+    const { at, keptFrom = at } = this.#cursor;
+    this.#held.push(text, { isControl, keptFrom: Math.min(keptFrom, at) });
+    this.#reading.next();
+    return this.#calls.take();
+  }
+
+  /** Ends the answer: text that is still held back is emitted. */
+  end(): readonly OutputDelta[] {
+    this.#held.end();
+    this.#reading.next();
+    return this.#calls.take();
+  }
+
+  *#read(): Reading {
+    for (;;) {
+      if (this.#text.isBlank) yield* this.#bareJson();
+      const mark = yield* this.#cursor.until(this.#marks.text, { onText: this.#onText });
+      if (mark === undefined) return this.#text.end();
+      yield* this.#marked(mark);
+    }
+  }
+
+  readonly #onText = (from: number, to: number): void => this.#text.write(from, to);
+
+  *#marked(mark: string): Reading {
+    const { reasoning, dropped, hasHeaders } = this.#format;
+    const cursor = this.#cursor;
+    const from = cursor.at;
+    if (hasHeaders && HEADERS.includes(mark)) return yield* this.#message(mark);
+    if (reasoning?.opens.includes(mark)) {
+      cursor.at += mark.length;
+      this.#text.leave();
+      if (reasoning.keepsOpen) this.#text.write(from, cursor.at, 'reasoning');
+      return yield* this.#reasoning();
+    }
+    if (dropped.includes(mark)) {
+      cursor.at += mark.length;
+      return this.#text.leave();
+    }
+    const isStray = reasoning?.closes.includes(mark) ?? false;
+    if (isStray && reasoning?.dropsStray && this.#text.isBlank) {
+      cursor.at += mark.length;
+      return this.#text.leave();
+    }
+    if (!isStray && (yield* this.#call())) return yield* this.#afterCall();
+    cursor.at = from + mark.length;
+    this.#text.write(from, cursor.at);
+  }
+
+  *#reasoning(): Reading {
+    this.#isReasoning = true;
+    const hasCall = yield* this.#reasoningPart();
+    this.#isReasoning = false;
+    if (hasCall) yield* this.#afterCall();
+  }
+
+  /** Up to the end of reasoning, or up to a call that the model made without ending it: whether there was one. */
+  *#reasoningPart(): Reading<boolean> {
+    const cursor = this.#cursor;
+    const { reasoning, hasHeaders } = this.#format;
+    const onText = (from: number, to: number) => this.#text.write(from, to, 'reasoning');
+    yield* cursor.passSpace();
+    if (!reasoning?.keepsOpen) for (const open of reasoning?.opens ?? []) if (yield* cursor.pass(open)) break;
+    for (;;) {
+      const mark = yield* cursor.until(this.#marks.reasoning, { onText });
+      if (mark === undefined || reasoning?.closes.includes(mark)) {
+        cursor.at += mark?.length ?? 0;
+        this.#text.leave();
+        return false;
+      }
+      if (hasHeaders) {
+        this.#text.leave();
+        return false;
+      }
+      // Without tools a call is text, but not reasoning.
+      if (!this.#calls.hasTools) {
+        this.#text.leaveForCall();
+        return false;
+      }
+      const from = cursor.at;
+      if (yield* this.#call()) return true;
+      cursor.at = from + mark.length;
+      onText(from, cursor.at);
+    }
+  }
+
+  /** Reads a call or a list of calls; false, and nothing read, without one. */
+  *#call(): Reading<boolean> {
+    const cursor = this.#cursor;
+    const from = cursor.at;
+    for (const { syntax, opens, bare } of this.#rereadable > 0 ? this.#marks.syntaxes : []) {
+      cursor.at = from;
+      cursor.keptFrom = from;
+      const isOpened = yield* this.#passOpens(opens);
+      if (isOpened || (yield* cursor.markHere(bare)) !== undefined) {
+        const hasCall = yield* this.#body(syntax);
+        if (!hasCall) this.#rereadable -= Math.max(0, cursor.at - from - MAX_FREE);
+        cursor.keptFrom = undefined;
+        if (hasCall) return true;
+      }
+    }
+    cursor.at = from;
+    cursor.keptFrom = undefined;
+    return false;
+  }
+
+  /** An answer that is a JSON object may be a call, whatever the family: a grammar or the prompt asks for it. */
+  *#bareJson(): Reading {
+    const cursor = this.#cursor;
+    if (!this.#calls.hasTools || this.#rereadable <= 0) return;
+    const from = cursor.at;
+    cursor.keptFrom = from;
+    yield* cursor.passSpace();
+    const isCall = (yield* cursor.peek()) === '{' && (yield* readJsonCalls(cursor, this.#calls));
+    cursor.keptFrom = undefined;
+    if (isCall) return yield* this.#afterCall();
+    this.#rereadable -= Math.max(0, cursor.at - from - MAX_FREE);
+    cursor.at = from;
+  }
+
+  *#passOpens(opens: Marks): Reading<boolean> {
+    for (let isOpened = false; ; isOpened = true) {
+      const mark = yield* this.#cursor.markHere(opens);
+      if (mark === undefined) return isOpened;
+      this.#cursor.at += mark.length;
+      yield* this.#cursor.passSpace();
+    }
+  }
+
+  #body({ body }: CallSyntax): Reading<boolean> {
+    switch (body.kind) {
+      case 'json':
+        return readJsonCalls(this.#cursor, this.#calls, body);
+      case 'named':
+        return readNamedCall(this.#cursor, this.#calls, body.header);
+      case 'python':
+        return readPythonCalls(this.#cursor, this.#calls);
+      case 'braces':
+        return readBracesCall(this.#cursor, this.#calls, body.quote);
+      case 'tags':
+        return readTagsCalls(this.#cursor, this.#calls, body);
+      default:
+        return body satisfies never;
+    }
+  }
+
+  /** Between calls, or after the last one. */
+  *#afterCall(): Reading {
+    const cursor = this.#cursor;
+    for (;;) {
+      yield* cursor.passSpace();
+      const from = cursor.at;
+      // Between objects without marks.
+      if (/[,;]/.test(yield* cursor.peek())) {
+        cursor.keptFrom = from;
+        cursor.at += 1;
+        yield* cursor.passSpace();
+      }
+      const mark = yield* cursor.markHere(this.#marks.after);
+      if (mark !== undefined && this.#marks.closes.has(mark)) cursor.at += mark.length;
+      else if (mark === undefined && (yield* cursor.peek()) === '{') {
+        cursor.keptFrom = from;
+        const hasCall = yield* readJsonCalls(cursor, this.#calls);
+        cursor.keptFrom = undefined;
+        if (hasCall) continue;
+        cursor.at = from;
+        return;
+      } else if (mark === undefined || !(yield* this.#call())) {
+        cursor.at = from;
+        cursor.keptFrom = undefined;
+        return;
+      }
+      cursor.keptFrom = undefined;
+    }
+  }
+
+  /** Reads the header of a message, and the message if it is not text. */
+  *#message(mark: string): Reading {
+    const cursor = this.#cursor;
+    const from = cursor.at;
+    cursor.keptFrom = from;
+    const isHeader = (yield* cursor.until(MESSAGE_MARK, { max: MAX_HEADER })) === MESSAGE;
+    const header = cursor.slice(from);
+    cursor.at = isHeader ? cursor.at + MESSAGE.length : from + mark.length;
+    cursor.keptFrom = undefined;
+    if (!isHeader) return this.#text.write(from, cursor.at);
+    this.#text.leave();
+    const route = routeOf(header);
+    if (route.kind === 'reasoning') return yield* this.#reasoning();
+    if (route.kind !== 'call') return;
+    yield* cursor.passSpace();
+    cursor.keptFrom = cursor.at;
+    const isJson = (yield* cursor.peek()) === '{';
+    if (isJson && this.#calls.tool(route.name)) yield* streamArguments(cursor, this.#calls, route.name);
+    else if (!isJson) yield* this.#call();
+    cursor.keptFrom = undefined;
+    // What else is written to a tool, or to an unknown one, is not for the client.
+    yield* cursor.until(MESSAGE_OVER);
+  }
+}

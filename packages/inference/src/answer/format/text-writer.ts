@@ -1,0 +1,76 @@
+// Emits text and reasoning without the space around marks.
+import type { CallWriter } from './calls/call-writer.ts';
+import type { HeldText } from './held-text.ts';
+
+export interface TextWriterOptions {
+  /** The space before a call is not text. */
+  readonly trimsCalls: boolean;
+  /** The space at the end of reasoning belongs to it. */
+  readonly keepsReasoning: boolean;
+}
+
+/** More space than this is text. */
+const MAX_SPACE = 4_096;
+
+export class TextWriter {
+  readonly #held: HeldText;
+  readonly #calls: CallWriter;
+  readonly #options: TextWriterOptions;
+  #kind: 'text' | 'reasoning' = 'text';
+  /** Space that is not emitted yet. */
+  #space = '';
+  #isBlank = true;
+  /** Whether the space at the beginning of this text follows a mark. */
+  #isAfterMark = false;
+
+  constructor(held: HeldText, calls: CallWriter, options: TextWriterOptions) {
+    this.#held = held;
+    this.#calls = calls;
+    this.#options = options;
+  }
+
+  /** Whether there was no text but space since the last mark. */
+  get isBlank(): boolean {
+    return this.#isBlank;
+  }
+
+  write(from: number, to: number, kind: 'text' | 'reasoning' = 'text'): void {
+    if (kind !== this.#kind) this.#begin(kind);
+    const all = this.#space + this.#held.shown(from, to);
+    const hasText = all.trimStart() !== '';
+    const holdsEnd = kind === 'reasoning' || this.#options.trimsCalls || (this.#isBlank && !hasText);
+    const end = holdsEnd ? all.trimEnd().length : all.length;
+    const isDecided = end > 0 || all.length > MAX_SPACE;
+    this.#space = isDecided ? all.slice(end) : all;
+    if (!isDecided) return;
+    this.#calls.write(kind, this.#isBlank && this.#isAfterMark ? all.slice(0, end).trimStart() : all.slice(0, end));
+    this.#isBlank = false;
+  }
+
+  /** Before a call. */
+  leaveForCall = (): void => {
+    if (this.#options.trimsCalls || this.#isBlank) this.#space = '';
+    this.#begin('text');
+  };
+
+  /** After the mark that ends the reasoning, or before another that separates texts. */
+  leave(): void {
+    const isKept = this.#kind === 'reasoning' && this.#options.keepsReasoning;
+    if (!isKept && (this.#kind === 'reasoning' || this.#isBlank)) this.#space = '';
+    this.#begin('text');
+  }
+
+  /** Ends the answer. */
+  end(): void {
+    if (this.#kind === 'reasoning' || (this.#isBlank && this.#isAfterMark)) this.#space = '';
+    this.#begin('text');
+  }
+
+  #begin(kind: 'text' | 'reasoning'): void {
+    this.#calls.write(this.#kind, this.#space);
+    this.#space = '';
+    this.#kind = kind;
+    this.#isBlank = true;
+    this.#isAfterMark = true;
+  }
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { holds } from '../../../../tests/support/property.ts';
+import { readChatRequest } from '../request/request.ts';
+import { readResponsesRequest } from '../request/responses-request.ts';
+import { StopScanner } from './stop-scanner.ts';
+
+function sent(pieces: readonly string[], stops: readonly string[]): { text: string; stop: string | undefined } {
+  const scanner = new StopScanner(stops);
+  let text = '';
+  for (const piece of pieces) {
+    const scanned = scanner.push(piece);
+    text += scanned.text;
+    if (scanned.stop !== undefined) return { text: text + scanner.end(), stop: scanned.stop };
+  }
+  return { text: text + scanner.end(), stop: undefined };
+}
+
+describe('stop strings', () => {
+  it('hold back only what may become one', () => {
+    const scanner = new StopScanner(['END']);
+    const texts = ['the E', 'N', 'CORE', 'x', 'EN'].map((piece) => scanner.push(piece).text);
+    assert.deepEqual(texts, ['the ', '', 'ENCOR', 'Ex', '']);
+    assert.equal(scanner.end(), 'EN');
+    const ended = new StopScanner(['x']);
+    assert.deepEqual([ended.push('axb'), ended.push('more').text, ended.end()], [{ text: 'a', stop: 'x' }, '', '']);
+  });
+  it('end the answer before them, however the text is split, and are never sent', () => {
+    const abc = (minLength: number, maxLength: number) =>
+      fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength, maxLength });
+    const anyPieces = fc.array(abc(0, 30), { maxLength: 8 });
+    holds(100, [anyPieces, fc.array(abc(1, 4), { minLength: 1, maxLength: 3 })], (pieces, stops) => {
+      const { text, stop } = sent(pieces, stops);
+      const complete = pieces.join('');
+      assert.ok(complete.startsWith(text));
+      for (const each of stops) assert.ok(!text.includes(each), `${each} in ${text}`);
+      if (stop === undefined) assert.equal(text, complete);
+      else assert.equal(complete.slice(text.length, text.length + stop.length), stop);
+    });
+  });
+});
+
+describe('a request', () => {
+  const user = { role: 'user', content: 'a' };
+  it('of the Responses API is read as a conversation, and an error names the item of the request', () => {
+    const read = (...input: object[]) => readResponsesRequest({ model: 'm', input: [{ type: 'reasoning' }, ...input] });
+    const { messages } = read(user, { ...user, content: 'b' }).chat;
+    assert.equal(messages.map(({ role, content }) => `${role} ${content}`).join(), 'user a,user b');
+    assert.throws(() => read(user, { ...user, role: 'x' }), { param: 'input[2].role' });
+  });
+  it('may have a bias from -100 to 100 for a token', () => {
+    const read = (logit_bias: object) => readChatRequest({ model: 'm', messages: [user], logit_bias });
+    assert.deepEqual([...read({ 1: -100, 2: 100 }).sampling.logitBias].flat(), [1, -100, 2, 100]);
+    for (const bias of [-101, 101]) assert.throws(() => read({ 1: bias }), { param: /^logit_bias/ });
+  });
+});
