@@ -107,9 +107,11 @@ export interface ChatCompletionRequest {
           | null;
         refusal?: string | null;
         name?: string | null;
+        reasoning_content?: string | null;
+        reasoning?: string | null;
         tool_calls?:
           | {
-              id: string;
+              id?: string | null;
               type: 'function';
               function: {
                 name: string;
@@ -136,6 +138,7 @@ export interface ChatCompletionRequest {
                 }
             )[];
         tool_call_id: string;
+        name?: string | null;
       }
     | {
         role: 'function';
@@ -170,6 +173,9 @@ export interface ChatCompletionRequest {
           }
         | {
             type: 'json_object';
+            schema?: {
+              [k: string]: unknown;
+            } | null;
           }
         | {
             type: 'json_schema';
@@ -191,6 +197,9 @@ export interface ChatCompletionRequest {
           name: string;
           description?: string | null;
           parameters?: {
+            [k: string]: unknown;
+          } | null;
+          return?: {
             [k: string]: unknown;
           } | null;
           strict?: boolean | null;
@@ -224,6 +233,27 @@ export interface ChatCompletionRequest {
   metadata?: {
     [k: string]: unknown;
   } | null;
+  reasoning_effort?: ('none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max') | null;
+  chat_template_kwargs?: {
+    [k: string]:
+      | (string | number | boolean | null)
+      | (
+          | (string | number | boolean | null)
+          | (string | number | boolean | null)[]
+          | {
+              [k: string]: string | number | boolean | null;
+            }
+        )[]
+      | {
+          [k: string]:
+            | (string | number | boolean | null)
+            | (string | number | boolean | null)[]
+            | {
+                [k: string]: string | number | boolean | null;
+              };
+        };
+  } | null;
+  add_generation_prompt?: boolean | null;
   modalities?: string[] | null;
   audio?: unknown;
   functions?: unknown;
@@ -312,6 +342,11 @@ export interface ResponseRequest {
   metadata?: {
     [k: string]: unknown;
   } | null;
+  reasoning?: {
+    effort?: unknown;
+    [k: string]: unknown;
+  } | null;
+  chat_template_kwargs?: unknown;
   prompt_cache_key?: unknown;
   user?: unknown;
 }
@@ -533,7 +568,10 @@ export interface Receipt {
    */
   request_sha256?: string;
   answer_sha256?: string;
-  outcome: 'completed' | 'cancelled' | 'failed';
+  /**
+   * `interrupted`: the gateway was killed; the usage is that of the prompt, and the content is unknown.
+   */
+  outcome: 'completed' | 'cancelled' | 'failed' | 'interrupted';
   finish_reasons: (('stop' | 'length' | 'tool_calls' | 'content_filter') | null)[];
   usage: {
     prompt_tokens: number;

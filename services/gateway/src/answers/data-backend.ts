@@ -54,7 +54,7 @@ export class DataBackend implements Backend {
       return answer;
     };
     return {
-      promptTokens: 0,
+      ...{ promptTokens: 0, answerTokens: 0 },
       requests: askedIn(texts)?.subjects.length ?? 1,
       choices: Array.from({ length: request.choices }, () => choiceOf(paragraphs, request)),
     };

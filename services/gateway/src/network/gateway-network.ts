@@ -44,7 +44,7 @@ export interface GatewayNetworkDeps {
   readonly models: Models;
   /** Local engines: they verify answers of workers that have the same model file. */
   readonly engines: readonly Engine[];
-  readonly store: Pick<GatewayStore, 'segments' | 'reputations'>;
+  readonly store: Pick<GatewayStore, 'segments' | 'reputations' | 'networkModels'>;
   readonly logger: Logger;
   readonly now: () => Date;
   /** For tests and benchmarks, whose engines have no files. */
@@ -156,11 +156,16 @@ export async function openGatewayNetwork(
             };
           return { engine, fleet, verified };
         },
+        onNames: (ids) =>
+          void deps.store.networkModels.write(ids).catch((error: unknown) => {
+            logger.warn({ err: error }, 'the names of the network models cannot be stored');
+          }),
         logger,
         now,
       },
     ),
   );
+  deps.models.expect(await deps.store.networkModels.read());
   await node.gossip.subscribe(OFFERS_TOPIC, (message, from) => offers.receive(message, from));
   await node.channels.handle(PROTOCOL, (channel) => void sessions.take(channel));
   const tick = setInterval(() => {

@@ -147,7 +147,9 @@ export const answers = {
     answer_hmac_sha256: Digest.describe('HMAC-SHA-256 of the content of the answer, with the same key.'),
     request_sha256: Digest.describe('Plain SHA-256, in earlier receipts without a salt.'),
     answer_sha256: Digest,
-    outcome: z.enum(['completed', 'cancelled', 'failed']),
+    outcome: z
+      .enum(['completed', 'cancelled', 'failed', 'interrupted'])
+      .describe('`interrupted`: the gateway was killed; the usage is that of the prompt, and the content is unknown.'),
     finish_reasons: z.array(finishReason.nullable()),
     usage: z.object({ prompt_tokens: z.int(), cached_tokens: z.int(), completion_tokens: z.int() }),
     times: z.object({ received_at: z.string(), first_token_at: z.string().nullable(), finished_at: z.string() }),
